@@ -134,6 +134,7 @@ fn your_own_table() {
                 "local",
                 "By sex: ",
                 "By sex × origin: ",
+                "of the rows of the data get another decision",
                 "of uniform random inputs are discriminatory",
                 "10,000 sampled",
             ]);
@@ -217,10 +218,17 @@ fn fail_above() {
     bound(0.0001, "exceeds")
         .exits(1)
         .says(&["EXCEEDS the bound of 0.01 %"]);
-    let rate = workspace.json("exceeds/summary.json")["fairness"][0]["rate"]
-        .as_f64()
-        .unwrap();
-    bound(rate, "unclear")
+    let exceeds = workspace.json("exceeds/summary.json");
+    let rate = |of: &serde_json::Value| of[0]["rate"].as_f64().unwrap();
+    let of_rows = rate(&exceeds["population"]["shares"]);
+    bound(of_rows, "unclear")
+        .exits(1)
+        .says(&["INCONCLUSIVE", "more of them would tell"]);
+    let of_inputs = rate(&exceeds["fairness"]);
+    workspace
+        .line(&format!(
+            "{AUDIT} --fail-above {of_inputs} --bound uniform --out uniform --protected sex"
+        ))
         .exits(1)
         .says(&["INCONCLUSIVE", "--estimate"]);
     let verdict = |run: &str| {

@@ -67,7 +67,10 @@ fn audits_repairs_groups_and_certificates_have_pages() {
     holds(
         &audit,
         &[
+            "of the rows of the data get another decision when only sex or origin is changed (95 % interval",
             "of random inputs get another decision when only sex or origin is changed (95 % interval",
+            "Who is affected, by sex × origin",
+            "How far the scores of the rows move",
             "SHA-256 of the model",
             "Distinct discriminatory individuals against model calls",
             "Pairs by the values of sex",
@@ -82,7 +85,7 @@ fn audits_repairs_groups_and_certificates_have_pages() {
     assert!(again == html, "the same run gives the same bytes");
     let first = audit
         .text
-        .find("of random inputs get another decision")
+        .find("of the rows of the data get another decision")
         .unwrap();
     assert!(first < audit.text.find("What was looked at").unwrap());
 
@@ -136,7 +139,7 @@ fn audits_repairs_groups_and_certificates_have_pages() {
         "## Intended use",
         "TO BE FILLED IN",
         "## Metrics",
-        "Discriminatory share by sex × origin",
+        "Discriminatory share of the rows of the data by sex × origin",
         "## Evaluation data",
         "## Caveats",
     ] {

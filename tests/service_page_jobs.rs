@@ -130,7 +130,7 @@ fn a_model_is_uploaded_and_audited() {
     let audit = visitor.does(&format!("{model}/audit"), &search);
     let page = visitor.get(&format!("/runs/{audit}")).text;
     assert!(
-        page.contains("of random inputs are decided differently"),
+        page.contains("of the rows are decided differently"),
         "{page}"
     );
     let answer = visitor.post(&format!("/jobs/{audit}/delete"), &[("csrf", &secret)]);

@@ -54,6 +54,10 @@ class Share:
         return f"{100 * self.value:.1f} % ({low:.1f} – {high:.1f})"
 
 
+def _shares(found: list[dict[str, Any]]) -> list[Share]:
+    return [Share(tuple(one["protected"]), one["rate"], *one["ci95"]) for one in found]
+
+
 class Run:
     """The directory of a run, with what was asked for and what was found.
 
@@ -132,6 +136,20 @@ class Audit(Run):
         self._speed = speed
 
     @property
+    def people(self) -> list[Share]:
+        """The share of the rows whose decision changes, by each protected attribute, and the joint
+        one last; empty where the audit was stopped before it was known.
+
+        Of a model of tables: of the rows of the data, or those that were named; of a model of
+        texts, these are `shares`. `summary["population"]` says whom it meets, in which direction,
+        and how far their scores move.
+        """
+        found = self.summary.get("population")
+        if found is None:
+            return self.shares if self.summary["modality"] == "text" else []
+        return _shares(found["shares"])
+
+    @property
     def shares(self) -> list[Share]:
         """The discriminatory share by each protected attribute, and the joint one last.
 
@@ -139,10 +157,7 @@ class Audit(Run):
         protected attributes alone; of a model of texts: the share of the texts with a protected
         term.
         """
-        return [
-            Share(tuple(found["protected"]), found["rate"], *found["ci95"])
-            for found in self.summary["fairness"]
-        ]
+        return _shares(self.summary["fairness"])
 
     @property
     def share(self) -> Share:
@@ -231,8 +246,8 @@ class Audit(Run):
 
     @property
     def passed(self) -> bool | None:
-        """Whether the joint share is shown to be at most `fail_above`; `None` where that was not
-        given."""
+        """Whether the joint share, of the rows or by `bound="uniform"` of random inputs, is shown to
+        be at most `fail_above`; `None` where that was not given."""
         bound = self.summary.get("fail_above")
         return None if bound is None else bool(bound["verdict"] == "within")
 
@@ -251,9 +266,13 @@ class Audit(Run):
             )
 
     def _repr_html_(self) -> str:
+        of_rows = self.people if "population" in self.summary else []
+        kinds = [("rows", of_rows), ("random inputs" if of_rows else "", self.shares)]
         rows = "".join(
-            f"<tr><td>{html.escape(' + '.join(share.protected))}</td><td>{html.escape(str(share))}</td></tr>"
-            for share in self.shares
+            f"<tr><td>{html.escape(' + '.join(share.protected))}</td><td>{kind}</td>"
+            f"<td>{html.escape(str(share))}</td></tr>"
+            for kind, shares in kinds
+            for share in shares
         )
         found = self.summary["total"]["discriminatory_rows"]
         some = self.pairs().slice(0, 5).select(["changed", "label_x", "label_other"]).to_pylist()
@@ -262,13 +281,13 @@ class Audit(Run):
             for row in some
         )
         return (
-            f"<table><caption>Discriminatory share</caption><tr><th>protected</th><th>share (95 %)</th></tr>{rows}</table>"
+            f"<table><caption>Discriminatory share</caption><tr><th>protected</th><th>of</th><th>share (95 %)</th></tr>{rows}</table>"
             f"<table><caption>{found} pairs were found, for instance</caption>"
             f"<tr><th>changed</th><th>decision</th><th>other decision</th></tr>{pairs}</table>"
         )
 
     def __repr__(self) -> str:
-        joint = self.share
+        joint = (self.people or self.shares)[-1]
         stopped = "" if self.is_complete else ", stopped before its end"
         return f"<probity.Audit of {' + '.join(joint.protected)}: {joint}{stopped}, in {self.directory}>"
 

@@ -94,6 +94,9 @@ impl Setting<'_> {
                 self.watch
                     .tell(phase, (u64::from(done), u64::from(all)), message)
             }
+            AuditProgress::Population { done, all } => {
+                self.watch.tell("population", (done, all), String::new)
+            }
             AuditProgress::Estimate { done, all } => {
                 self.watch.tell("estimate", (done, all), String::new)
             }

@@ -279,6 +279,10 @@ def test_what_is_no_table_and_no_model():
 def test_runs_are_kept_reported_and_loaded():
     audit = probity.audit(pipeline(LogisticRegression()), FRAME, ["sex", "age"], "loan", **QUICK)
     assert [share.protected for share in audit.shares] == [("sex",), ("age",), ("sex", "age")]
+    assert [share.protected for share in audit.people] == [("sex",), ("age",), ("sex", "age")]
+    found = audit.summary["population"]
+    joint = found["shares"][-1]["discriminatory"]
+    assert sum(way["count"] for way in found["directions"].values()) == joint
     audit.report("r.html")
     assert "<html" in open("r.html").read() and "sex" in audit.report(format="markdown")
     json.loads(audit.report(format="json"))

@@ -35,6 +35,7 @@ mod predict;
 mod predictor;
 mod progress;
 mod render;
+mod render_population;
 mod render_repair;
 mod render_text_groups;
 mod repair;

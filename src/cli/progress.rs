@@ -59,6 +59,15 @@ impl AuditBar {
                     count(a_second)
                 ));
             }
+            AuditProgress::Population { done, all } => {
+                if self.bar.prefix() != "people" {
+                    self.bar.reset();
+                    self.bar.set_prefix("people");
+                    self.bar.set_length(all);
+                    self.bar.set_message("share of the data");
+                }
+                self.bar.set_position(done);
+            }
             AuditProgress::Estimate { done, all } => {
                 if self.bar.prefix() != "estimate" {
                     self.bar.reset();

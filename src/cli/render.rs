@@ -11,6 +11,7 @@ use probity::fairness::audit::AuditSummary;
 use probity::fairness::estimate::{Estimate, Verdict};
 use probity::fairness::modality::{TableDetails, TextDetails};
 use probity::fairness::search::Ending;
+use probity::fairness::specification::BoundOn;
 use probity::fairness::summary::{BoundSummary, GlobalSummary, LocalSummary, TotalSummary};
 use probity::fairness::text::exchanged::Exchanged;
 use probity::fairness::text::judge::ValidityMeans;
@@ -22,6 +23,7 @@ use probity::report::text;
 use probity::run::run_directory::RunDirectory;
 use probity::tensor::device::DeviceName;
 
+use super::render_population::population;
 pub(super) use probity::report::text::count;
 
 /// `1 row`, `2 rows`; the space is a plain one.
@@ -153,13 +155,25 @@ pub(super) fn audit<D: Shown>(summary: &AuditSummary<D>) -> String {
         None => {
             search.push_str(&details.inputs());
             search.push_str(&details.pairs());
-            text.push_str(&[&search, "\n", &shares].concat());
-            text.push_str(&bound(summary.fail_above.as_ref()));
+            let declared = summary.fail_above.as_ref();
+            let on = |share: BoundOn| bound(declared.filter(|bound| bound.on == share));
+            let people = summary.population.as_ref();
+            let people = people.map_or(STOPPED.to_owned(), population);
+            text.push_str(&[&people, &on(BoundOn::Data), "\n", &search, "\n"].concat());
+            text.push_str(&[UNIFORM, &shares, &on(BoundOn::Uniform)].concat());
         }
     }
     text.push_str(ending(summary.ending));
     text
 }
+
+/// That the rows of the data were not asked about.
+const STOPPED: &str =
+    "Stopped before the rows of the data were asked about: their share is not known.\n";
+
+/// What the uniform shares are for.
+const UNIFORM: &str = "For comparing models, and for people whom the data do not have: inputs drawn uniformly from \
+     all values that the schema allows.\n";
 
 /// Kinds of exchanges and terms that are shown.
 const CAUSES: usize = 8;
@@ -426,6 +440,10 @@ fn bound(summary: Option<&BoundSummary>) -> String {
         return String::new();
     };
     let share = percent(bound.bound);
+    let more = match bound.on {
+        BoundOn::Data => "more of them would tell",
+        BoundOn::Uniform => "raise --estimate",
+    };
     match bound.verdict {
         Verdict::Within => {
             format!("Within the bound of {share}: the whole interval is below it.\n")
@@ -434,7 +452,7 @@ fn bound(summary: Option<&BoundSummary>) -> String {
             format!("EXCEEDS the bound of {share}: the whole interval is above it.\n")
         }
         Verdict::Inconclusive => format!(
-            "INCONCLUSIVE: the interval contains the bound of {share}, so it is not shown to hold; raise --estimate.\n"
+            "INCONCLUSIVE: the interval contains the bound of {share}, so it is not shown to hold; {more}.\n"
         ),
     }
 }

@@ -15,11 +15,13 @@ use super::estimate::{Estimate, discriminatory_share};
 use super::modality::{Method, Modality, ModalityName};
 use super::model_under_test::ModelAccess;
 use super::pairs::{PairSource, PairStore};
+use super::population::{PopulationSummary, count_people};
 use super::record::{expect_unchanged, identity, record_of};
 use super::samples::write_samples;
 use super::search::{Ending, Search, SearchCounts, SearchState, StateOf};
 use super::session::{AuditProgress, is_resumable, keep_if_cut, run_search};
 pub use super::specification::AuditSpecification;
+use super::specification::BoundOn;
 pub use super::strategies::StrategyName;
 use super::strategies::WithStrategy;
 use super::strategy::CausalDiscrimination;
@@ -78,6 +80,10 @@ pub struct AuditSummary<D> {
     /// The score that the strategy `themis` ends with.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub causal_discrimination: Option<CausalDiscrimination>,
+    /// Whose decisions change, of the rows of a table; absent for texts, whose shares are of those
+    /// given, and where the audit was stopped before it was known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub population: Option<PopulationSummary>,
     /// Discriminatory share of uniform random inputs, or of the texts with a protected term, per
     /// protected attribute and jointly.
     pub fairness: Vec<Estimate>,
@@ -103,8 +109,19 @@ pub struct Audit<M> {
 pub(super) struct Finished<'a> {
     pub(super) ending: Ending,
     pub(super) counts: &'a SearchCounts<'a>,
-    pub(super) fairness: Vec<Estimate>,
+    pub(super) shares: Shares,
     pub(super) score: Option<CausalDiscrimination>,
+}
+
+/// The shares of an audit.
+#[derive(Default)]
+pub(super) struct Shares {
+    /// Of the rows of the data.
+    pub(super) population: Option<PopulationSummary>,
+    /// Of uniform random inputs, or of texts.
+    pub(super) uniform: Vec<Estimate>,
+    /// Whether any of them was cut short.
+    pub(super) is_cut: bool,
 }
 
 /// Told where an audit stands; may stop it.
@@ -136,7 +153,9 @@ impl<M: Modality> Audit<M> {
         strategy.expect_fitting("strategy", M::NAME)?;
         strategy.expect_usable("strategy", case.model().access())?;
         Ok(Audit {
-            specification: specification.into_inner().resolved(case.protected()),
+            specification: specification
+                .into_inner()
+                .resolved(case.protected(), case.classes()),
             record: record_of(device, case.sha256()),
             device: device.name(),
             case,
@@ -239,20 +258,25 @@ impl<M: Modality> Audit<M> {
         }
     }
 
-    /// The share for each protected attribute alone and, if there are several, for all jointly; on
-    /// the reference device, since a release may hang on it. And whether any of them was cut short.
-    pub(super) fn estimates(
-        &self,
-        observe: &mut Observe<'_>,
-    ) -> Result<(Vec<Estimate>, bool), AuditError> {
+    /// The shares for each protected attribute alone and, if there are several, for all jointly; on
+    /// the reference device, since a release may hang on them.
+    pub(super) fn estimates(&self, observe: &mut Observe<'_>) -> Result<Shares, AuditError> {
         let specification = &self.specification;
         let seed = specification.seed;
+        let model = self.case.model().judge();
+        let (mut population, mut is_cut) = (None, false);
+        if let Some(people) = self.case.people()? {
+            let all = people.individuals();
+            let observe = &mut |done| observe(AuditProgress::Population { done, all });
+            let tally = count_people(model, &people, 0..all, observe)?;
+            is_cut = tally.is_none();
+            population = tally.map(|tally| PopulationSummary::new(&people, &tally));
+        }
         let sets = self.case.estimated_sets(specification.estimated(), seed)?;
         let all = sets.iter().map(|set| set.inputs).sum();
-        let model = self.case.model().judge();
-        let (mut before, mut is_cut) = (0, false);
+        let mut before = 0;
         let _ = observe(AuditProgress::Estimate { done: 0, all });
-        let shares = sets
+        let uniform = sets
             .into_iter()
             .map(|set| {
                 let observe = &mut |done| {
@@ -266,7 +290,11 @@ impl<M: Modality> Audit<M> {
                 Ok(share)
             })
             .collect::<Result<_, AuditError>>()?;
-        Ok((shares, is_cut))
+        Ok(Shares {
+            population,
+            uniform,
+            is_cut,
+        })
     }
 
     /// What the model decides everything, where nothing was `found`: the reason may be that it
@@ -290,9 +318,12 @@ impl<M: Modality> Audit<M> {
         observe: &mut Observe<'_>,
     ) -> Result<AuditSummary<M::Details>, AuditError> {
         let specification = &self.specification;
-        let shares = finished.fairness.iter();
-        let shares: u64 = shares.map(|share| share.discriminatory).sum();
-        let found = finished.counts.individuals.discriminatory() + shares;
+        let shares = &finished.shares;
+        let of_rows = shares.population.iter().flat_map(|of| &of.shares);
+        let shares = of_rows
+            .chain(&shares.uniform)
+            .map(|share| share.discriminatory);
+        let found = finished.counts.individuals.discriminatory() + shares.sum::<u64>();
         let decides_alike = self.decides_alike(found)?;
         // What was found is worth having even if the caller wants to stop here.
         let _ = observe(AuditProgress::Write);
@@ -316,10 +347,19 @@ impl<M: Modality> Audit<M> {
         let Finished {
             ending,
             counts,
-            fairness,
+            shares,
             score,
         } = finished;
         let (global, local, total) = phases(counts);
+        let on = specification.bound_on();
+        let joint = match (on, &shares.population, M::NAME) {
+            (BoundOn::Data, of_rows, ModalityName::Table) => {
+                of_rows.as_ref().and_then(PopulationSummary::joint)
+            }
+            _ => shares.uniform.last(),
+        };
+        let bound = specification.fail_above;
+        let fail_above = bound.map(|bound| BoundSummary::of(bound, on, joint));
         AuditSummary {
             schema_version: 1,
             command: "audit".to_owned(),
@@ -339,8 +379,9 @@ impl<M: Modality> Audit<M> {
             total,
             trace: trace(counts),
             causal_discrimination: score,
-            fail_above: BoundSummary::of(specification.fail_above, &fairness),
-            fairness,
+            fail_above,
+            population: shares.population,
+            fairness: shares.uniform,
             samples_file: specification.samples_format.file_name().to_owned(),
         }
     }
@@ -392,12 +433,12 @@ impl<M: Modality> WithStrategy for Session<'_, '_, M> {
             SearchState::new(rows, self.model.classes())
         });
         let ending = run_search(&search, &mut state, run, &identity, observe)?;
-        let (fairness, is_cut) = audit.estimates(observe)?;
-        let ending = keep_if_cut(ending, is_cut, run, &identity, &state)?;
+        let shares = audit.estimates(observe)?;
+        let ending = keep_if_cut(ending, shares.is_cut, run, &identity, &state)?;
         let finished = Finished {
             ending,
             counts: &state.counts(),
-            fairness,
+            shares,
             score: strategy.causal_discrimination(state.learnt()),
         };
         let summary = audit.write(run, finished, state.pairs(), observe)?;

@@ -6,6 +6,7 @@ use thiserror::Error;
 
 use super::certify::parts::{Part, PartError};
 use super::domain::DomainError;
+use super::group::GroupError;
 use probity_data::named_schema::NamedSchemaError;
 use probity_data::read::ReadError;
 use probity_data::schema::SchemaError;
@@ -100,6 +101,9 @@ pub enum AuditError {
     /// The texts cannot be read.
     #[error(transparent)]
     Corpus(#[from] CorpusError),
+    /// The groups of a protected attribute cannot be told.
+    #[error(transparent)]
+    Groups(#[from] GroupError),
     /// The parts of the data are not known.
     #[error(transparent)]
     Part(#[from] PartError),

@@ -22,9 +22,11 @@ use super::estimate::Estimate;
 use super::modality::{Change, Modality, TableCase, TextCase, TextParts, TextSubject};
 use super::model_under_test::ModelUnderTest;
 use super::opened::{
-    Opened, open_encoder, open_lexicon, open_protected, open_vectors, protected_or_marked,
+    Opened, open_encoder, open_lexicon, open_protected, open_table, open_vectors,
+    protected_or_marked,
 };
 use super::pairs::{Pair, PairStore};
+use super::population::PopulationSummary;
 use super::search::Ending;
 use super::session::AuditProgress;
 use super::strategies::StrategyName;
@@ -34,7 +36,7 @@ use super::text::vocabulary::audit_reader;
 use probity_data::read::BadRows;
 use probity_data::read::RowNumbers;
 use probity_data::schema::Schema;
-use probity_data::table::Table;
+use probity_data::table::{Labels, Table};
 use probity_nn::encoding::InputLayout;
 use probity_nn::modality::ModalityName;
 use probity_nn::model::Model;
@@ -126,12 +128,10 @@ fn table_case<'m>(
     expect_read_by(schema, table)?;
     let protected = protected_or_marked(&specification.protected, schema);
     let table = Opened::unnamed(Cow::Borrowed(table));
-    TableCase::new(
-        (schema.clone(), layout),
-        Opened::unnamed(model),
-        table,
-        protected,
-    )
+    let (read, model) = ((schema.clone(), layout), Opened::unnamed(model));
+    let file = specification.population.file.as_deref();
+    let file = file.map(|file| open_table(file, schema, Labels::Optional));
+    TableCase::new(read, model, table, protected)?.asking(specification, file.transpose()?)
 }
 
 /// Refuses a table that was read by another schema, as far as its codes show.
@@ -431,11 +431,12 @@ impl<X, Inputs> AuditBuilder<X, Inputs> {
         let case = self.model.case(self.inputs, &specification, &self.device)?;
         let audit = Audit::of(specification, case, &self.device)?;
         let (ending, pairs) = audit.search(observe)?;
-        let (shares, _) = audit.estimates(observe)?;
+        let shares = audit.estimates(observe)?;
         Ok(Findings {
             case: audit.into_case(),
             ending,
-            shares,
+            population: shares.population,
+            shares: shares.uniform,
             pairs,
         })
     }
@@ -445,6 +446,7 @@ impl<X, Inputs> AuditBuilder<X, Inputs> {
 pub struct Findings<M> {
     case: M,
     ending: Ending,
+    population: Option<PopulationSummary>,
     shares: Vec<Estimate>,
     pairs: PairStore,
 }
@@ -460,6 +462,12 @@ impl<M: Modality> Findings<M> {
     /// The share for each protected attribute alone and, if there are several, for all jointly.
     pub fn shares(&self) -> &[Estimate] {
         &self.shares
+    }
+
+    /// Whose decisions change, of the rows of a table; `None` for texts, whose shares are of those
+    /// given, and where the audit was stopped before it was known.
+    pub fn population(&self) -> Option<&PopulationSummary> {
+        self.population.as_ref()
     }
 
     /// How the search ended.

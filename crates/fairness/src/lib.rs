@@ -31,6 +31,7 @@ pub mod modality;
 pub mod model_under_test;
 pub mod opened;
 pub mod pairs;
+pub mod population;
 pub mod predictions;
 mod record;
 pub mod repair;

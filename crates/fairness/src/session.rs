@@ -29,6 +29,13 @@ pub enum AuditProgress<'a> {
         /// Distinct discriminatory individuals.
         found: u64,
     },
+    /// The search is over; people of the data are asked about. Stopping leaves their share unknown.
+    Population {
+        /// Individuals done.
+        done: u64,
+        /// Individuals in all.
+        all: u64,
+    },
     /// The search is over; the share of random inputs is estimated. Stopping leaves an estimate
     /// of fewer inputs.
     Estimate {

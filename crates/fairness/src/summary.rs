@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::distinct::Mark;
 use super::estimate::{Estimate, Verdict};
 use super::search::SearchCounts;
+use super::specification::BoundOn;
 use super::trace::TraceSummary;
 
 /// One phase in the summary.
@@ -85,24 +86,26 @@ pub struct TotalSummary {
     pub unconfirmed: u64,
 }
 
-/// A bound and what the joint estimate says of it.
+/// A bound and what the joint share says of it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct BoundSummary {
     /// The declared bound.
     pub bound: f64,
+    /// The share that it is on.
+    pub on: BoundOn,
     /// What the interval says.
     pub verdict: Verdict,
 }
 
 impl BoundSummary {
-    /// What the last of `fairness`, the joint estimate, says of `bound`.
-    pub fn of(bound: Option<f64>, fairness: &[Estimate]) -> Option<BoundSummary> {
-        bound
-            .zip(fairness.last())
-            .map(|(bound, joint)| BoundSummary {
-                bound,
-                verdict: joint.verdict(bound),
-            })
+    /// What the `joint` share says of `bound`, which is on it; nothing is shown where it is not
+    /// known.
+    pub fn of(bound: f64, on: BoundOn, joint: Option<&Estimate>) -> BoundSummary {
+        BoundSummary {
+            bound,
+            on,
+            verdict: joint.map_or(Verdict::Inconclusive, |joint| joint.verdict(bound)),
+        }
     }
 }
 

@@ -66,16 +66,23 @@ impl OwnNumbers {
             individuals: HashMap::new(),
             cells: Vec::new(),
         };
+        own.add(table, numbers);
+        own
+    }
+
+    /// Those of the rows of another `table` of the same schema too, but for individuals that are
+    /// known already.
+    pub fn add(&mut self, table: &Table, numbers: &CellNumbers) {
         for at in 0..table.rows() {
             let row = table.row(at);
-            let key = own.key(row);
-            if !own.individuals.contains_key(&key) {
-                own.individuals.insert(key, own.cells.len());
-                let codes = own.places.iter().map(|&place| row[place]);
-                own.cells.extend(codes.zip(numbers.row(at).iter().copied()));
+            let key = self.key(row);
+            if !self.individuals.contains_key(&key) {
+                self.individuals.insert(key, self.cells.len());
+                let codes = self.places.iter().map(|&place| row[place]);
+                self.cells
+                    .extend(codes.zip(numbers.row(at).iter().copied()));
             }
         }
-        own
     }
 
     fn key(&self, row: &[i32]) -> Box<[i32]> {

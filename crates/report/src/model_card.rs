@@ -63,7 +63,7 @@ impl Report {
 }
 
 const CAVEATS: [&str; 4] = [
-    "A discriminatory share is of random inputs (tables) or of the given texts, not of the people that the model will decide about.",
+    "A discriminatory share is of the given rows or texts, or of random inputs (tables), not of the people that the model will decide about.",
     "Only the protected attributes named were examined, by changing them; discrimination through attributes that go along with them is not seen.",
     "A search that finds nothing proves nothing. Certificates are proofs, each of one input.",
     "Intervals cover chance in drawing inputs, not what was left out.",
@@ -237,7 +237,18 @@ fn of_audit(rows: &mut Metrics, audit: &AuditFindings) {
     if let Some(quality) = &audit.quality {
         rows.quality("", quality);
     }
-    rows.shares("Discriminatory share", &audit.summary.fairness);
+    let (name, inputs) = match &audit.summary.population {
+        Some(people) => {
+            let name = format!("Discriminatory share of {}", people.source());
+            rows.shares(&name, &people.shares);
+            (
+                "Discriminatory share of random inputs",
+                &audit.summary.fairness,
+            )
+        }
+        None => ("Discriminatory share", &audit.summary.fairness),
+    };
+    rows.shares(name, inputs);
     let total = &audit.summary.total;
     let (found, number) = match &audit.pairs.texts {
         Some(found) => (

@@ -56,6 +56,8 @@ pub enum Purpose {
     Silhouette = 43,
     /// Rows that a benchmark deletes.
     Requests = 44,
+    /// Rows of the data that a share is of, where not all are asked about.
+    PopulationRows = 80,
     /// Rows of the Gaussian mixture (items: component or row; step: column).
     Mixture = 45,
     /// Generated comments (item: comment).

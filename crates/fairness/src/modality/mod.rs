@@ -28,6 +28,7 @@ use super::audit_error::AuditError;
 use super::domain::Domain;
 use super::model_under_test::{ModelAccess, ModelUnderTest};
 use super::pairs::Pair;
+use super::population::People;
 use super::specification::{AuditSpecification, SearchSpecification, TextSpecification};
 use super::strategies::tuning::Tuning;
 use super::strategies::{StrategyName, WithStrategy};
@@ -159,6 +160,15 @@ pub trait Modality: Sync + Sized {
         inputs: u64,
         seed: u64,
     ) -> Result<Vec<EstimatedSet<Self::Domain>>, AuditError>;
+
+    /// The people of the data whose decisions are asked about; none where the estimated sets are
+    /// of the data already.
+    ///
+    /// # Errors
+    /// When their groups cannot be told.
+    fn people(&self) -> Result<Option<People<'_>>, AuditError> {
+        Ok(None)
+    }
 
     /// What ends the process of a predictor, if it has one.
     fn ender(&self) -> Option<&Ender> {

@@ -17,6 +17,7 @@ use crate::domain::KEY_BITS;
 use crate::estimate::Estimate;
 use crate::modality::Modality;
 use crate::pairs::{Pair, PairSource, Phase};
+use crate::population::{People, PopulationSummary, Tally};
 use crate::search::{PhaseCounts, SearchCounts};
 use crate::trace::Trace;
 use probity_run::run_directory::RunError;
@@ -212,6 +213,32 @@ impl Merge {
                 Err(first.file.refuse(problem).into())
             }
             (None, None) => Ok(Vec::new()),
+        }
+    }
+
+    /// What all shards together say of `people`.
+    ///
+    /// # Errors
+    /// When shards counted others, or not all of them.
+    pub(super) fn population(&self, people: &People<'_>) -> Result<PopulationSummary, AuditError> {
+        let mut sum = Tally::new(people);
+        for shard in self
+            .shards
+            .iter()
+            .filter(|shard| shard.phase == Phase::Global)
+        {
+            let part = shard.head.population.as_ref();
+            sum = part.and_then(|part| sum.and(part)).ok_or_else(|| {
+                let problem = "it counts other rows of the data than other shards";
+                shard.file.refuse(problem)
+            })?;
+        }
+        match self.shards.first() {
+            Some(first) if !sum.is_of(people) => {
+                let problem = "the rows of the data that shards counted do not add up";
+                Err(first.file.refuse(problem).into())
+            }
+            _ => Ok(PopulationSummary::new(people, &sum)),
         }
     }
 

@@ -40,12 +40,13 @@ mod part;
 
 use std::ops::ControlFlow;
 
-use super::audit::{Audit, AuditError, AuditSummary, Finished, Observe};
+use super::audit::{Audit, AuditError, AuditSummary, Finished, Observe, Shares};
 use super::calls::{Calls, Counted};
 use super::checkpoint::Inputs;
 use super::estimate::count_discriminatory;
 use super::modality::Modality;
 use super::model_under_test::ModelAccess;
+use super::population::count_people;
 use super::search::{Ending, Phase, Search, SearchState, StateOf};
 use super::session::{AuditProgress, progress_of};
 use super::strategies::WithStrategy;
@@ -130,6 +131,16 @@ impl<M: Modality> Audit<M> {
             return Ok(Worked::Stopped);
         };
         if stage == GLOBAL {
+            if let Some(people) = self.case().people()? {
+                let items = shard.items(people.individuals());
+                let all = items.end - items.start;
+                let observe = &mut |done| observe(AuditProgress::Population { done, all });
+                let model = self.case().model().judge();
+                part.head.population = count_people(model, &people, items, observe)?;
+                if part.head.population.is_none() {
+                    return Ok(Worked::Stopped);
+                }
+            }
             let Some(estimates) = self.count_estimates(shard, observe)? else {
                 return Ok(Worked::Stopped);
             };
@@ -214,11 +225,19 @@ impl<M: Modality> Audit<M> {
             merged.write_starts(folder, STARTS, starts)?;
             return Ok(MergedAudit::Starts { starts });
         }
+        let people = self.case().people()?;
+        let population = people
+            .map(|people| merged.population(&people))
+            .transpose()?;
         let directory = directory()?;
         let finished = Finished {
             ending: Ending::Complete,
             counts: &merged.counts(),
-            fairness: merged.estimates()?,
+            shares: Shares {
+                population,
+                uniform: merged.estimates()?,
+                is_cut: false,
+            },
             score: None,
         };
         directory

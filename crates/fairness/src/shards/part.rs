@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::audit::AuditError;
 use crate::domain::Domain;
 use crate::pairs::{Pair, Phase};
+use crate::population::Tally;
 use crate::search::{PhaseCounts, SearchState};
 use crate::strategy::Position;
 use probity_run::shards::{Shard, ShardFolder, Stage};
@@ -29,6 +30,8 @@ pub(super) struct Head {
     pub(super) pairs: u64,
     /// Of the global stage.
     pub(super) estimates: Vec<EstimatePart>,
+    /// Of the global stage, where people are asked about.
+    pub(super) population: Option<Tally>,
 }
 
 /// Of an estimate: protected attributes, inputs done, and discriminatory ones among them.
@@ -164,6 +167,7 @@ impl Part {
                 unconfirmed: state.unconfirmed(),
                 pairs: pairs.len() as u64,
                 estimates: Vec::new(),
+                population: None,
             },
             rounds,
             rows: marked(state.rows().sorted(), &rows),

@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    BudgetSpecification, FREE, PredictorSpecification, SearchSpecification, TextSpecification,
-    named_once, needed, tuned, unused,
+    BoundOn, BudgetSpecification, FREE, PopulationSpecification, PredictorSpecification,
+    SearchSpecification, TextSpecification, named_once, needed, tuned, unused,
 };
 use crate::strategies::StrategyName;
 use crate::strategies::tuning::Tuning;
@@ -75,11 +75,17 @@ pub struct AuditSpecification {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 1))]
     pub fail_above: Option<f64>,
+    /// The share that this bound is on, by default that of the data.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bound: Option<BoundOn>,
     /// Form of the samples file.
     #[schemars(extend("x-flag" = "samples"))]
     pub samples_format: SamplesFormat,
     /// Seed of everything random.
     pub seed: u64,
+    /// Whose decisions the share of the data is of.
+    #[serde(skip_serializing_if = "PopulationSpecification::is_usual")]
+    pub population: PopulationSpecification,
     /// What only answers, in place of a model directory.
     pub predictor: PredictorSpecification,
     /// How far and how finely to search.
@@ -104,8 +110,10 @@ impl Default for AuditSpecification {
             strategy: None,
             estimate: None,
             fail_above: None,
+            bound: None,
             samples_format: SamplesFormat::default(),
             seed: 1,
+            population: PopulationSpecification::default(),
             predictor: PredictorSpecification::default(),
             search: SearchSpecification::default(),
             budget: BudgetSpecification::default(),
@@ -126,6 +134,10 @@ impl Specification for AuditSpecification {
         }
         named_once("protected", &self.protected)?;
         let is_text = self.modality == ModalityName::Text;
+        if self.bound.is_some() && self.fail_above.is_none() {
+            let expected = "left out: it says what fail_above is a bound on, which is not given";
+            return Err(FieldError::new("bound", "given", expected));
+        }
         let given: Vec<StrategyName> = self.strategy.into_iter().collect();
         for strategy in given.iter().chain(&self.text.local_strategy) {
             strategy.expect_fitting("strategy", self.modality)?;
@@ -144,6 +156,11 @@ impl Specification for AuditSpecification {
                 unused(field, is_left_out, "texts")?;
             }
             unused("out_of_domain", self.out_of_domain.is_none(), "texts")?;
+            unused("population", self.population.is_usual(), "texts")?;
+            if self.bound == Some(BoundOn::Uniform) {
+                let expected = "data: shares of texts are of those given, random words are no text";
+                return Err(FieldError::new("bound", "uniform", expected));
+            }
             let from = self.text.neighbours_from;
             if self.predictor.source.is_some() && !from.is_usual() {
                 return Err(from.refused());
@@ -151,6 +168,7 @@ impl Specification for AuditSpecification {
         } else {
             let given = self.text.given();
             unused(given.unwrap_or("text"), given.is_none(), "tables")?;
+            self.population.rules(self.predictor.source.is_some())?;
         }
         self.predictor.rules(self.model.is_some(), self.modality)
     }
@@ -193,15 +211,26 @@ impl AuditSpecification {
         self.strategy().expect_divisible("strategy")
     }
 
-    /// The same with nothing left to the inputs, whose protected attributes are `protected`.
+    /// The share that `fail_above` is a bound on.
+    pub fn bound_on(&self) -> BoundOn {
+        self.bound.unwrap_or(BoundOn::Data)
+    }
+
+    /// The same with nothing left to the inputs, whose protected attributes are `protected` and
+    /// which are put into `classes`.
     #[must_use]
-    pub fn resolved(mut self, protected: &[String]) -> AuditSpecification {
+    pub fn resolved(mut self, protected: &[String], classes: &[String]) -> AuditSpecification {
         let strategy = self.strategy();
+        self.bound = self.fail_above.map(|_| self.bound_on());
         self.search.objective = Some(self.search.objective(self.modality));
         self.protected = protected.to_vec();
         self.strategy = Some(strategy);
         if self.modality == ModalityName::Table {
             self.estimate = Some(self.estimated());
+            let population = &mut self.population;
+            population.rows = population.most(self.predictor.source.is_some());
+            let last = classes.last().cloned();
+            population.favourable = population.favourable.take().or(last);
         } else {
             self.text.local_strategy = Some(self.text.local_strategy(strategy));
             self.text.max_l0 = self.text.max_changed();
@@ -229,6 +258,11 @@ impl AuditSpecification {
                 (None, None) => "the model".to_owned(),
             },
             "data" => path(&self.data),
+            "population" => self
+                .population
+                .file
+                .as_ref()
+                .map_or_else(|| "the population".to_owned(), path),
             "encoder" => self
                 .text
                 .encoder

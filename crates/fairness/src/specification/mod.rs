@@ -6,6 +6,7 @@
 
 mod audit;
 mod compare;
+mod population;
 mod predictor;
 
 use std::path::{Path, PathBuf};
@@ -16,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 pub use audit::{AuditSpecification, SamplesFormat};
 pub use compare::CompareSpecification;
+pub use population::{BoundOn, PopulationSpecification};
 pub use predictor::PredictorSpecification;
 
 use super::search::SearchOptions;

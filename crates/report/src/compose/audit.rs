@@ -2,16 +2,20 @@
 
 use super::super::chart::{Bars, Histogram, Plot, Series, Spacing};
 use super::super::document::{Block, Part, Table};
-use super::super::model::{AuditFindings, Modality, Phase, Quality, Trace, Validity};
+use super::super::model::{AuditFindings, Bound, Modality, Phase, Quality, Trace, Validity};
 use super::super::pairs::{GAP_BINS, Gaps, Searched};
 use super::super::text::{Text, count, counted, interval, number, percent, seconds};
 use super::pairs;
+use super::population;
 use super::shares::{self, Asked, crossed, four_digits};
 use super::texts;
 
 /// The verdict, and the parts that follow what was audited.
 pub(super) fn parts(audit: &AuditFindings, id: &str, most_pairs: usize) -> (Vec<Text>, Vec<Part>) {
-    let mut parts = vec![shares_part(audit, id)];
+    let people = audit.summary.population.as_ref();
+    let people = people.map(|people| population::parts(people, id));
+    let mut parts = people.unwrap_or_default();
+    parts.push(shares_part(audit, id));
     parts.extend(audit.summary.unmodified.as_ref().map(texts::causes));
     parts.push(found(audit, id));
     parts.extend(pairs::flips(audit, id));
@@ -48,6 +52,14 @@ fn verdict(audit: &AuditFindings) -> Vec<Text> {
     let summary = &audit.summary;
     let alike = shares::alike(summary.decides_alike.as_ref());
     let mut sentences: Vec<String> = alike.into_iter().collect();
+    let people = summary.population.as_ref();
+    sentences.extend(people.map(population::verdict).unwrap_or_default());
+    let is_on_data = |bound: &&Bound| people.is_some() && bound.on.as_deref() == Some("data");
+    let (on_data, on_inputs) = match summary.fail_above.as_ref().filter(is_on_data) {
+        Some(bound) => (Some(bound), None),
+        None => (None, summary.fail_above.as_ref()),
+    };
+    sentences.extend(on_data.map(declared));
     match summary.fairness.last() {
         Some(joint) => sentences.push(match summary.modality {
             Modality::Text => texts::unmodified(asked(audit), joint),
@@ -55,14 +67,7 @@ fn verdict(audit: &AuditFindings) -> Vec<Text> {
         }),
         None => sentences.push("No share was estimated.".to_owned()),
     }
-    if let Some(bound) = &summary.fail_above {
-        let share = percent(bound.bound);
-        sentences.push(match bound.verdict.as_str() {
-            "within" => format!("That is within the declared bound of {share}: the whole interval is at or below it."),
-            "exceeds" => format!("That exceeds the declared bound of {share}: the whole interval is above it."),
-            _ => format!("Whether the declared bound of {share} holds is not shown: the interval contains it."),
-        });
-    }
+    sentences.extend(on_inputs.map(declared));
     let total = &summary.total;
     sentences.push(match &audit.pairs.texts {
         Some(found) if found.texts == 0 => "The search found no text that flips.".to_owned(),
@@ -98,15 +103,36 @@ fn verdict(audit: &AuditFindings) -> Vec<Text> {
     sentences.into_iter().map(Text::from).collect()
 }
 
+/// What is said of a declared bound.
+fn declared(bound: &Bound) -> String {
+    let share = percent(bound.bound);
+    match bound.verdict.as_str() {
+        "within" => format!(
+            "That is within the declared bound of {share}: the whole interval is at or below it."
+        ),
+        "exceeds" => {
+            format!("That exceeds the declared bound of {share}: the whole interval is above it.")
+        }
+        _ => format!(
+            "Whether the declared bound of {share} holds is not shown: the interval contains it."
+        ),
+    }
+}
+
 fn shares_part(audit: &AuditFindings, id: &str) -> Part {
     let summary = &audit.summary;
     let asked = asked(audit);
-    let mut part = Part::new("Discriminatory share by protected attribute").say(format!(
+    let mut part = Part::new(match asked.is_text {
+        true => "Discriminatory share by protected attribute",
+        false => "Discriminatory share of random inputs by protected attribute",
+    })
+    .say(format!(
         "An input is discriminatory if the model decides differently on a twin that differs in nothing but the protected attributes. \
          The shares are of {}.",
         match asked.is_text {
             true => "the given texts that hold a protected term, all of them or a random part",
-            false => "inputs drawn uniformly from all combinations of values that the schema allows, not of the people in the data",
+            false => "inputs drawn uniformly from all combinations of values that the schema allows, not of the people in the data: they compare models, and \
+             speak of people whom the data do not have",
         }
     ));
     if let Some(read) = &summary.texts {

@@ -2,7 +2,7 @@
 
 use super::super::chart::{IntervalRow, Intervals};
 use super::super::document::{Block, Part, Section, Table};
-use super::super::model::{AuditFindings, Comparison, Findings, Report};
+use super::super::model::{AuditFindings, Comparison, Findings, Modality, Report};
 use super::super::text::{Text, count, interval, percent};
 use super::shares::crossed;
 
@@ -17,6 +17,10 @@ pub(super) fn section(report: &Report, comparison: &Comparison, id: String) -> O
         true => ("Before and after the repair", ["before", "after"]),
         false => ("Two models side by side", ["first", "second"]),
     };
+    let inputs = match first.1.summary.modality {
+        Modality::Table => "random inputs",
+        Modality::Text => "texts",
+    };
     let mut verdict = Vec::new();
     if let (Some(a), Some(b)) = (
         first.1.summary.fairness.last(),
@@ -28,7 +32,7 @@ pub(super) fn section(report: &Report, comparison: &Comparison, id: String) -> O
             _ => "the intervals overlap, so a difference is not shown",
         };
         verdict.push(Text::new(format!(
-            "{} in the {} audit ({}), {} in the {} one ({}): {apart}.",
+            "{} of {inputs} in the {} audit ({}), {} in the {} one ({}): {apart}.",
             percent(a.rate),
             words[0],
             interval(a.ci95),
@@ -43,7 +47,7 @@ pub(super) fn section(report: &Report, comparison: &Comparison, id: String) -> O
             "Both audits are of the same inputs and protected attributes, but of different models."
         }
     };
-    let part = Part::new("Discriminatory share")
+    let part = Part::new(&format!("Discriminatory share of {inputs}"))
         .say(format!("{what} First: {}. Second: {}.", first.0, second.0))
         .with(figure(&id, words, first.1, second.1))
         .with(found(words, first.1, second.1));

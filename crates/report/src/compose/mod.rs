@@ -8,6 +8,7 @@ mod groups;
 mod knn;
 mod outliers;
 mod pairs;
+mod population;
 mod repair;
 mod shares;
 mod text_groups;

@@ -4,6 +4,7 @@
 //! were read.
 
 mod others;
+mod population;
 mod repair;
 mod text_groups;
 
@@ -14,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::pairs::PairFindings;
 
 pub use others::*;
+pub use population::*;
 pub use repair::*;
 pub use text_groups::*;
 
@@ -182,6 +184,9 @@ pub struct AuditSummary {
     /// The score of the strategy `themis`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub causal_discrimination: Option<CausalDiscrimination>,
+    /// Tables: whose decisions change, of the rows of the data.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub population: Option<Population>,
     /// Discriminatory shares, the joint one last.
     pub fairness: Vec<Share>,
     /// The declared bound.
@@ -419,6 +424,9 @@ pub struct Share {
 pub struct Bound {
     /// The bound.
     pub bound: f64,
+    /// The share that it is on: `data` or `uniform`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on: Option<String>,
     /// `within`, `exceeds` or `inconclusive`.
     pub verdict: String,
 }

@@ -19,7 +19,7 @@ use crate::store::{DataSet, Job, Model};
 use probity_fairness::samples::SamplesFormat;
 use probity_run::run_directory::SUMMARY;
 
-/// The discriminatory share of random inputs, for some protected attributes.
+/// A discriminatory share, for some protected attributes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ShareFigure {
     /// The attributes.
@@ -46,7 +46,9 @@ pub struct AuditFigures {
     pub discriminatory: u64,
     /// Search time in seconds.
     pub seconds: f64,
-    /// Discriminatory share, per attribute and jointly.
+    /// Discriminatory share of the rows of the data, per attribute and jointly; none of texts.
+    pub people: Vec<ShareFigure>,
+    /// Discriminatory share of random inputs or of the texts, per attribute and jointly.
     pub shares: Vec<ShareFigure>,
 }
 
@@ -209,7 +211,13 @@ struct Summary {
     strategy: String,
     protected: Vec<String>,
     total: Total,
+    population: Option<People>,
     fairness: Vec<ShareFigure>,
+}
+
+#[derive(Deserialize)]
+struct People {
+    shares: Vec<ShareFigure>,
 }
 
 #[derive(Deserialize)]
@@ -227,6 +235,9 @@ fn figures(summary: Summary) -> AuditFigures {
         generated: summary.total.generated,
         discriminatory: summary.total.discriminatory,
         seconds: summary.total.seconds,
+        people: summary
+            .population
+            .map_or_else(Vec::new, |people| people.shares),
         shares: summary.fairness,
     }
 }

@@ -10,7 +10,7 @@ use super::things;
 use super::views::{ComparePage, ComparedLine, Link};
 use super::words::{count, interval, list, moment, percent};
 use crate::identifier::Id;
-use crate::operations::results::{self, AuditFigures, ComparedJob};
+use crate::operations::results::{self, AuditFigures, ComparedJob, ShareFigure};
 use crate::service::Service;
 
 /// The page; `run` may be given several times.
@@ -78,6 +78,7 @@ fn lines(audited: &[(&ComparedJob, &AuditFigures)]) -> Vec<ComparedLine> {
             .map(|(job, audit)| cell(job, audit))
             .collect(),
     };
+    let said = |share: &ShareFigure| format!("{} ({})", percent(share.share), interval(share.ci95));
     vec![
         line("Model", &|job, _| {
             job.model_label.clone().unwrap_or_else(gone)
@@ -86,11 +87,11 @@ fn lines(audited: &[(&ComparedJob, &AuditFigures)]) -> Vec<ComparedLine> {
             job.data_label.clone().unwrap_or_else(gone)
         }),
         line("Protected attributes", &|_, audit| list(&audit.protected)),
-        line("Share that flips", &|_, audit| {
-            joint(audit).map_or("not estimated".to_owned(), |share| percent(share.share))
+        line("Share of the rows that flips", &|_, audit| {
+            joint(&audit.people).map_or("not asked about".to_owned(), said)
         }),
-        line("95\u{a0}% interval of the share", &|_, audit| {
-            joint(audit).map_or(String::new(), |share| interval(share.ci95))
+        line("Share of random inputs, or texts", &|_, audit| {
+            joint(&audit.shares).map_or("not estimated".to_owned(), said)
         }),
         line("Individuals found", &|_, audit| count(audit.discriminatory)),
         line("Individuals examined", &|_, audit| count(audit.generated)),

@@ -26,21 +26,24 @@ pub(super) fn qualities(summary: &Value) -> Vec<Quality> {
     parts.into_iter().filter_map(quality).collect()
 }
 
-/// The share that an audit's bound is held against: that of all its protected attributes together.
-pub(super) fn joint(audit: &AuditFigures) -> Option<&ShareFigure> {
-    audit
-        .shares
-        .iter()
-        .max_by_key(|share| share.protected.len())
+/// Of `shares` that by all protected attributes together.
+pub(super) fn joint(shares: &[ShareFigure]) -> Option<&ShareFigure> {
+    shares.iter().max_by_key(|share| share.protected.len())
+}
+
+/// The share that comes first: of the rows of the data, where it is known.
+fn first(audit: &AuditFigures) -> Option<&ShareFigure> {
+    joint(&audit.people).or_else(|| joint(&audit.shares))
 }
 
 /// What an audit found, in one sentence and a colour.
 pub(super) fn verdict(audit: &AuditFigures, summary: &Value) -> (&'static str, String) {
-    let inputs = match is_of_texts(summary) {
-        true => "texts with a protected term",
-        false => "random inputs",
+    let inputs = match (is_of_texts(summary), audit.people.is_empty()) {
+        (true, _) => "texts with a protected term",
+        (false, true) => "random inputs",
+        (false, false) => "the rows",
     };
-    let Some(share) = joint(audit) else {
+    let Some(share) = first(audit) else {
         return (
             "warn",
             format!(
@@ -76,7 +79,7 @@ pub(super) fn verdict(audit: &AuditFigures, summary: &Value) -> (&'static str, S
 /// What is to be known beside the verdict: the interval, the bound, and an early end.
 pub(super) fn caveat(audit: &AuditFigures, summary: &Value) -> String {
     let mut said = Vec::new();
-    if let Some(share) = joint(audit) {
+    if let Some(share) = first(audit) {
         said.push(format!(
             "The 95\u{a0}% interval is {}.",
             interval(share.ci95)
@@ -84,10 +87,14 @@ pub(super) fn caveat(audit: &AuditFigures, summary: &Value) -> String {
     }
     if let Some((bound, verdict)) = bound(summary) {
         let bound = percent(bound);
+        let share = match summary["fail_above"]["on"] == "uniform" {
+            true => "The share of random inputs",
+            false => "The share",
+        };
         said.push(match verdict {
-            "within" => format!("The share is shown to be at most {bound}, as was demanded."),
-            "inconclusive" => format!("Whether it is at most {bound}, as was demanded, is not decided: the interval holds that bound."),
-            _ => format!("It is more than {bound}, which was the most that is acceptable."),
+            "within" => format!("{share} is shown to be at most {bound}, as was demanded."),
+            "inconclusive" => format!("{share} is not shown to be at most {bound}, as was demanded, nor to be more: that is not decided."),
+            _ => format!("{share} is more than {bound}, which was the most that is acceptable."),
         });
     }
     match audit.ending.as_str() {
@@ -115,8 +122,8 @@ fn is_of_texts(summary: &Value) -> bool {
 
 /// The main figures of an audit.
 pub(super) fn of_audit(audit: &AuditFigures) -> Vec<Figure> {
-    let share = |share: &ShareFigure| Figure {
-        name: format!("Flip with {}", list(&share.protected)),
+    let share = |of: &str, share: &ShareFigure| Figure {
+        name: format!("{of} with {}", list(&share.protected)),
         value: percent(share.share),
         note: format!("95\u{a0}% interval {}", interval(share.ci95)),
     };
@@ -125,7 +132,13 @@ pub(super) fn of_audit(audit: &AuditFigures) -> Vec<Figure> {
         value: count(audit.discriminatory),
         note: format!("of {} examined", count(audit.generated)),
     };
-    audit.shares.iter().map(share).chain([found]).collect()
+    let (people, inputs) = match audit.people.is_empty() {
+        true => ("", "Flip"),
+        false => ("Rows that flip", "Random inputs that flip"),
+    };
+    let rows = audit.people.iter().map(|of| share(people, of));
+    let shares = audit.shares.iter().map(|of| share(inputs, of));
+    rows.chain(shares).chain([found]).collect()
 }
 
 /// What a repair changed, from its summary: each figure after and before.
@@ -222,6 +235,7 @@ mod tests {
             generated: 2000,
             discriminatory: 1234,
             seconds: 1.0,
+            people: Vec::new(),
             shares: shares
                 .into_iter()
                 .map(|(names, share)| ShareFigure {
@@ -248,6 +262,22 @@ mod tests {
             assert!(text.starts_with("10.00\u{a0}% of random inputs"), "{text}");
             assert!(text.contains("nothing but sex, race changes"), "{text}");
         }
+        // The rows of the data come first, where they were asked about.
+        let mut of_rows = audit.clone();
+        of_rows.people = vec![ShareFigure {
+            share: 0.2,
+            ..audit.shares[1].clone()
+        }];
+        let (_, text) = verdict(&of_rows, &with("exceeds"));
+        assert!(text.starts_with("20.00\u{a0}% of the rows are"), "{text}");
+        assert_eq!(of_audit(&of_rows).len(), 4);
+        let on_inputs =
+            json!({"fail_above": {"bound": 0.05, "verdict": "within", "on": "uniform"}});
+        let said = caveat(&of_rows, &on_inputs);
+        assert!(
+            said.contains("The share of random inputs is shown"),
+            "{said}"
+        );
         let (found, text) = verdict(
             &audit,
             &json!({"decides_alike": {"class": "no", "inputs": 9}}),

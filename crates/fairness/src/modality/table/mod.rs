@@ -1,6 +1,7 @@
 //! Rows of a table: a network or a predictor, its schema, and the rows that seeds come from.
 
 mod columns;
+mod population;
 mod witness;
 
 use std::borrow::Cow;
@@ -13,6 +14,7 @@ use arrow_schema::Schema as ArrowSchema;
 use serde::Serialize;
 
 pub use self::columns::{TableColumns, TableInputs};
+use self::population::Population;
 use self::witness::Answering;
 pub use self::witness::TableWitness;
 use super::{EstimatedSet, Method, Modality, ModalityName, ShownPair};
@@ -24,6 +26,7 @@ use crate::opened::{
     Opened, open_model, open_table, positions, protected_or_marked, reading_schema, with_policy,
 };
 use crate::pairs::Pair;
+use crate::population::People;
 use crate::seeds::clustered_seeds;
 use crate::specification::AuditSpecification;
 use crate::strategies::{Ingredients, WithStrategy, with_strategy};
@@ -51,6 +54,7 @@ pub struct TableCase<'m> {
     table: Cow<'m, Table>,
     protected: Vec<String>,
     domain: TabularDomain,
+    population: Population,
     sha256: BTreeMap<String, String>,
     own_numbers: Option<Arc<OwnNumbers>>,
     ender: Option<Ender>,
@@ -90,6 +94,7 @@ impl<'m> TableCase<'m> {
         let first = Rows::new(table.row(0), table.width());
         model.access().classifier().logits(first)?;
         Ok(TableCase {
+            population: Population::all(&schema),
             schema,
             layout,
             model,
@@ -125,7 +130,31 @@ impl<'m> TableCase<'m> {
             value: ModelUnderTest::network(&network, device),
             sha256: opened.sha256,
         };
-        TableCase::new((schema, network.layout), model, table, protected)
+        let file = specification.population.file.as_deref();
+        let file = file.map(|file| open_table(file, &read, Labels::Optional));
+        let case = TableCase::new((schema, network.layout), model, table, protected)?;
+        case.asking(specification, file.transpose()?)
+    }
+
+    /// The same, whose share of the data is of the rows that `specification` asks for, those of
+    /// `file` where it names one.
+    ///
+    /// # Errors
+    /// When there are none, or the favourable class is none.
+    pub fn asking(
+        mut self,
+        specification: &AuditSpecification,
+        file: Option<Opened<Table>>,
+    ) -> Result<TableCase<'m>, AuditError> {
+        let sha256 = |role: &str| self.sha256.get(role).map_or("", String::as_str);
+        let data = (self.table.as_ref(), sha256("data"));
+        self.population =
+            Population::new(specification, &self.schema, sha256("model"), data, file)?;
+        if let Some(sha256) = self.population.sha256() {
+            self.sha256
+                .insert("population".to_owned(), sha256.to_owned());
+        }
+        Ok(self)
     }
 
     /// The `predictor`, which answers where it is. It is asked twice for some rows of the data
@@ -141,6 +170,15 @@ impl<'m> TableCase<'m> {
         let data = &specification.data;
         let read = Table::read_with_numbers(data, &predictor.schema, Labels::Optional)?;
         let (table, numbers) = read.value;
+        let file = specification.population.file.as_deref();
+        let file = file.map(|file| {
+            let read = Table::read_with_numbers(file, &predictor.schema, Labels::Optional)?;
+            Ok::<_, AuditError>(Opened {
+                value: read.value,
+                sha256: read.sha256,
+            })
+        });
+        let file = file.transpose()?;
         let filled = PredictorOptions {
             schema: numbers.with_values(predictor.schema.clone()),
             ..predictor.clone()
@@ -151,7 +189,13 @@ impl<'m> TableCase<'m> {
             ender,
         } = filled.open()?;
         let is_binned = !numbers.places().is_empty();
-        let own = is_binned.then(|| Arc::new(OwnNumbers::new(&table, &numbers, &places)));
+        let own = is_binned.then(|| {
+            let mut own = OwnNumbers::new(&table, &numbers, &places);
+            if let Some((table, numbers)) = file.as_ref().map(|file| &file.value) {
+                own.add(table, numbers);
+            }
+            Arc::new(own)
+        });
         let some = (0..table.rows()).step_by(table.rows().div_ceil(BIN_ROWS).max(1));
         let effect = || BinEffect::of(opened.as_ref(), (&table, &numbers), some);
         let bin_effect = is_binned.then(effect).transpose()?;
@@ -171,7 +215,9 @@ impl<'m> TableCase<'m> {
             value: Cow::Owned(table),
             sha256: read.sha256,
         };
-        let mut case = TableCase::new((schema, layout), model, table, protected)?;
+        let case = TableCase::new((schema, layout), model, table, protected)?;
+        let file = file.map(|file| file.map(|(table, _)| table));
+        let mut case = case.asking(specification, file)?;
         (case.own_numbers, case.bin_effect) = (own, bin_effect);
         let table = &case.table;
         let step = table.rows().div_ceil(STABILITY_ROWS).max(1);
@@ -308,6 +354,13 @@ impl<'m> Modality for TableCase<'m> {
             })
         })
         .collect()
+    }
+
+    fn people(&self) -> Result<Option<People<'_>>, AuditError> {
+        let people = self
+            .population
+            .people((&self.schema, &self.domain), &self.table);
+        people.map(Some)
     }
 
     fn ender(&self) -> Option<&Ender> {

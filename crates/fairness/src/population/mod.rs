@@ -1,0 +1,35 @@
+//! How many people of the data get another decision when nothing but protected attributes changes:
+//! whom it meets, in which direction, and how far their scores move.
+//!
+//! ```text
+//! rows ─► People: individuals, and which variants of them the rows are
+//!                    │ each asked about once, all variants        (measure)
+//!                    ▼
+//!                  Tally: counts that add up over any cut         (tally)
+//!                    ▼
+//!           PopulationSummary: shares, groups, directions, moves  (summary)
+//! ```
+//!
+//! A row is discriminatory if some combination of values of the protected attributes, in its own
+//! place, gets it another class. Rows that are equal outside the protected attributes are the same
+//! individual and have the same variants, so the model is asked about each individual once, whatever
+//! the number of rows; equal rows count as often as they stand in the data.
+//!
+//! Where every row is asked about, the shares are those of the rows, exactly. The intervals (Clopper
+//! and Pearson) are for whom the rows were drawn from. Where only some rows are asked about, drawn
+//! without replacement, the intervals hold for all rows, too: they are wider than they need to be.
+
+mod measure;
+mod people;
+mod summary;
+mod tally;
+
+pub use measure::count_people;
+pub use people::{People, Source};
+pub use summary::{
+    ChangeQuantile, Changes, Directions, GroupOfRows, GroupedRows, PopulationSummary,
+};
+pub use tally::Tally;
+
+#[cfg(test)]
+mod tests;

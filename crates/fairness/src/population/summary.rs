@@ -1,0 +1,212 @@
+//! The counts of people as shares.
+
+use serde::Serialize;
+
+use super::people::{Groups, People, Source};
+use super::tally::{GroupCounts, STEPS, Tally};
+use crate::certify::parts::Part;
+use crate::estimate::{Estimate, estimated_sets};
+use crate::statistics::Share;
+use probity_data::table::ReadCounts;
+
+/// Groups that a grouping lists at most, those of most rows.
+const LISTED: usize = 500;
+
+/// Bins of the changes.
+const BINS: usize = 20;
+
+/// Shares of rows whose change is stated.
+const QUANTILES: [f64; 6] = [0.5, 0.75, 0.9, 0.95, 0.99, 1.0];
+
+/// Whose decisions change with protected attributes alone.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PopulationSummary {
+    /// Which rows of the data.
+    pub part: Part,
+    /// SHA-256 of the file of the rows, where it is not the data.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub population_sha256: Option<String>,
+    /// What reading this file changed or left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data: Option<ReadCounts>,
+    /// Rows that there are.
+    pub rows: u64,
+    /// Rows that were asked about.
+    pub asked: u64,
+    /// Different individuals among these: rows without their protected part.
+    pub individuals: u64,
+    /// Rows and variants that the model was asked about.
+    pub model_rows: u64,
+    /// The class that is good to get.
+    pub favourable: String,
+    /// The share of the rows by each protected attribute alone and, if there are several, by all
+    /// jointly.
+    pub shares: Vec<Estimate>,
+    /// Which way the decisions change that change jointly.
+    pub directions: Directions,
+    /// Whom it meets: by each protected attribute and, if there are several, by all jointly.
+    pub groups: Vec<GroupedRows>,
+    /// How far scores move.
+    pub changes: Changes,
+}
+
+/// Which way decisions change; shares of the rows that were asked about.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Directions {
+    /// Rows that do not get the favourable class, and would with other protected values.
+    pub to_favourable: Share,
+    /// Rows that get the favourable class, and would not with some other protected values.
+    pub from_favourable: Share,
+    /// Rows that would get another class, and the favourable one neither way.
+    pub between_others: Share,
+}
+
+/// Rows by the values of some protected attributes.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct GroupedRows {
+    /// The attributes.
+    pub attributes: Vec<String>,
+    /// Groups with rows, at most 500, those of most rows.
+    pub groups: Vec<GroupOfRows>,
+    /// Groups with rows that are not listed.
+    pub unlisted: u64,
+}
+
+/// The rows of one group.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct GroupOfRows {
+    /// The value, or the range of values, of each attribute.
+    pub values: Vec<String>,
+    /// Rows that were asked about.
+    pub rows: u64,
+    /// Those that are discriminatory by all protected attributes jointly.
+    pub discriminatory: u64,
+    /// Of these, those that do not get the favourable class and could.
+    pub to_favourable: u64,
+    /// Of these, those that get the favourable class and could lose it.
+    pub from_favourable: u64,
+    /// discriminatory / rows.
+    pub rate: f64,
+    /// 95 % interval of the share.
+    pub ci95: [f64; 2],
+}
+
+/// How far the probability of the favourable class moves at most when protected attributes change,
+/// over the rows.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Changes {
+    /// Mean.
+    pub mean: f64,
+    /// The largest change of any row.
+    pub largest: f32,
+    /// Quantiles, rounded up to thousandths.
+    pub quantiles: Vec<ChangeQuantile>,
+    /// Rows by change: 20 bins of 0.05, each with its upper end, the first with 0.
+    pub bins: Vec<u64>,
+}
+
+/// That a share of the rows has no larger change.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct ChangeQuantile {
+    /// The share.
+    pub share: f64,
+    /// The change.
+    pub change: f64,
+}
+
+impl PopulationSummary {
+    /// What the `tally` of all of `people` says.
+    pub fn new(people: &People<'_>, tally: &Tally) -> PopulationSummary {
+        let Source { part, file, rows } = people.source.clone();
+        let (population_sha256, data) = file.unzip();
+        let sets = estimated_sets(&people.protected)
+            .into_iter()
+            .zip(&tally.flips);
+        let [_, discriminatory, gain, lose] = tally.groups[0].iter().fold([0; 4], |sum, counts| {
+            std::array::from_fn(|at| sum[at] + counts[at])
+        });
+        let share = |count: u64| Share::new(count, tally.rows);
+        let by = people.groups.iter().zip(&tally.groups);
+        PopulationSummary {
+            part,
+            population_sha256,
+            data,
+            rows,
+            asked: tally.rows,
+            individuals: tally.individuals,
+            model_rows: tally.individuals * people.groups[0].of_variant.len() as u64,
+            favourable: people.favourable.1.clone(),
+            shares: sets
+                .map(|(protected, &flips)| Estimate::new(protected, tally.rows, flips))
+                .collect(),
+            directions: Directions {
+                to_favourable: share(gain),
+                from_favourable: share(lose),
+                between_others: share(discriminatory - gain - lose),
+            },
+            groups: by.map(|(by, counts)| grouped(by, counts)).collect(),
+            changes: changes(tally),
+        }
+    }
+
+    /// The share by all protected attributes jointly.
+    pub fn joint(&self) -> Option<&Estimate> {
+        self.shares.last()
+    }
+}
+
+fn grouped(by: &Groups, counts: &[GroupCounts]) -> GroupedRows {
+    let mut found: Vec<(usize, &GroupCounts)> = counts
+        .iter()
+        .enumerate()
+        .filter(|(_, counts)| counts[0] > 0)
+        .collect();
+    let unlisted = found.len().saturating_sub(LISTED);
+    if unlisted > 0 {
+        found.sort_by_key(|(_, counts)| std::cmp::Reverse(counts[0]));
+        found.truncate(LISTED);
+    }
+    let group = |(at, &[rows, discriminatory, gain, lose]): (usize, &GroupCounts)| {
+        let share = Share::new(discriminatory, rows);
+        GroupOfRows {
+            values: by.values[at].clone(),
+            rows,
+            discriminatory,
+            to_favourable: gain,
+            from_favourable: lose,
+            rate: share.share,
+            ci95: share.ci95,
+        }
+    };
+    GroupedRows {
+        attributes: by.attributes.clone(),
+        groups: found.into_iter().map(group).collect(),
+        unlisted: unlisted as u64,
+    }
+}
+
+fn changes(tally: &Tally) -> Changes {
+    let below = |share: f64| {
+        let enough = (share * tally.rows as f64).ceil() as u64;
+        let mut sum = 0;
+        let step = tally.changes.iter().position(|rows| {
+            sum += rows;
+            sum >= enough
+        });
+        step.unwrap_or(STEPS) as f64 / STEPS as f64
+    };
+    let mut bins = vec![0; BINS];
+    for (step, rows) in tally.changes.iter().enumerate() {
+        bins[step.saturating_sub(1) / (STEPS / BINS)] += rows;
+    }
+    let quantile = |share: f64| ChangeQuantile {
+        share,
+        change: below(share),
+    };
+    Changes {
+        mean: tally.mean(),
+        largest: tally.largest,
+        quantiles: QUANTILES.map(quantile).into(),
+        bins,
+    }
+}

@@ -1,0 +1,71 @@
+//! Whose decisions an audit asks about, beside its search.
+
+use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::unused;
+use crate::certify::parts::Part;
+use probity_run::specification::FieldError;
+
+/// Rows that a predictor is asked about where nothing is said: each costs as many answers as it has
+/// substitutions.
+const ROWS_OF_PREDICTORS: u64 = 10_000;
+
+/// Whose decisions the share of the data is of.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct PopulationSpecification {
+    /// Table whose rows the share of the data is of, read as the data are; by default the data.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("format" = "path", "x-flag" = "population"))]
+    pub file: Option<PathBuf>,
+    /// Rows of the data that this share is of: all, or a part of those that the model was trained
+    /// with.
+    #[serde(skip_serializing_if = "is_all")]
+    pub part: Part,
+    /// Rows that this share asks about at most, drawn without replacement; by default all, and
+    /// 10,000 of a predictor.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 1_000_000_000), extend("x-flag" = "population-rows"))]
+    pub rows: Option<u64>,
+    /// The class that is good to get; by default the last one of the schema.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub favourable: Option<String>,
+}
+
+/// What a declared bound is on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum BoundOn {
+    /// The share of the rows of the data, or of the texts
+    Data,
+    /// The share of uniform random inputs
+    Uniform,
+}
+
+fn is_all(part: &Part) -> bool {
+    *part == Part::All
+}
+
+impl PopulationSpecification {
+    /// Whether nothing is said.
+    pub fn is_usual(&self) -> bool {
+        *self == PopulationSpecification::default()
+    }
+
+    /// Rows to ask about at most.
+    pub fn most(&self, has_predictor: bool) -> Option<u64> {
+        self.rows.or(has_predictor.then_some(ROWS_OF_PREDICTORS))
+    }
+
+    /// The rules between its fields, for a model in a directory or a predictor.
+    pub(super) fn rules(&self, has_predictor: bool) -> Result<(), FieldError> {
+        let is_whole = self.part == Part::All;
+        unused("population.part", is_whole || !has_predictor, "a predictor")?;
+        let searched = "rows of a file of their own";
+        unused("population.part", is_whole || self.file.is_none(), searched)
+    }
+}

@@ -1,0 +1,116 @@
+//! What an audit says of the rows of the data.
+
+use serde::{Deserialize, Serialize};
+
+use super::Share;
+
+/// Whose decisions change with protected attributes alone.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Population {
+    /// Which rows of the data: `all`, `train`, `validation` or `test`.
+    pub part: String,
+    /// SHA-256 of their file, where it is not the data.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub population_sha256: Option<String>,
+    /// Rows that there are.
+    pub rows: u64,
+    /// Rows that were asked about.
+    pub asked: u64,
+    /// The class that is good to get.
+    pub favourable: String,
+    /// Shares by protected attributes, the joint one last.
+    pub shares: Vec<Share>,
+    /// Which way decisions change.
+    pub directions: Directions,
+    /// Whom it meets.
+    pub groups: Vec<GroupedRows>,
+    /// How far scores move.
+    pub changes: Changes,
+}
+
+/// Which way decisions change.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Directions {
+    /// Rows that would get the favourable class.
+    pub to_favourable: CountedRows,
+    /// Rows that would lose it.
+    pub from_favourable: CountedRows,
+    /// Other rows that would get another class.
+    pub between_others: CountedRows,
+}
+
+/// A share of the rows that were asked about.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CountedRows {
+    /// The rows.
+    pub count: u64,
+    /// Their share.
+    pub share: f64,
+    /// Its 95 % interval.
+    pub ci95: [f64; 2],
+}
+
+/// Rows by the values of some attributes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct GroupedRows {
+    /// The attributes.
+    pub attributes: Vec<String>,
+    /// The groups that are listed.
+    pub groups: Vec<GroupOfRows>,
+    /// Those that are not.
+    pub unlisted: u64,
+}
+
+/// The rows of one group.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct GroupOfRows {
+    /// The value of each attribute.
+    pub values: Vec<String>,
+    /// Rows.
+    pub rows: u64,
+    /// Discriminatory ones.
+    pub discriminatory: u64,
+    /// Of these, those that would get the favourable class.
+    pub to_favourable: u64,
+    /// Of these, those that would lose it.
+    pub from_favourable: u64,
+    /// Their share.
+    pub rate: f64,
+    /// Its 95 % interval.
+    pub ci95: [f64; 2],
+}
+
+/// The largest change of the score of each row.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Changes {
+    /// Mean.
+    pub mean: f64,
+    /// The largest one.
+    pub largest: f64,
+    /// Quantiles.
+    pub quantiles: Vec<ChangeQuantile>,
+    /// Rows by change, in bins of equal width from 0 to 1.
+    pub bins: Vec<u64>,
+}
+
+/// That a share of the rows has no larger change.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ChangeQuantile {
+    /// The share.
+    pub share: f64,
+    /// The change.
+    pub change: f64,
+}
+
+impl Population {
+    /// The rows in words: `the rows of the data`.
+    pub fn source(&self) -> &'static str {
+        match (&self.population_sha256, self.part.as_str()) {
+            (Some(_), _) => "the rows of the population",
+            (None, "train") => "the rows of the train part",
+            (None, "validation") => "the rows of the validation part",
+            (None, "test") => "the rows of the test part",
+            _ => "the rows of the data",
+        }
+    }
+}

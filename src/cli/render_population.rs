@@ -1,0 +1,125 @@
+//! Whose decisions change, of the rows of the data, for people.
+
+use super::render::{count, counted, interval, percent, table};
+use probity::fairness::certify::parts::Part;
+use probity::fairness::population::{Changes, GroupedRows, PopulationSummary};
+
+/// Groups of an attribute, or of all of them, that are shown.
+const SHOWN: usize = 12;
+
+/// What the rows are of.
+fn source(population: &PopulationSummary) -> String {
+    match (&population.population_sha256, population.part) {
+        (Some(_), _) => "rows of the population".to_owned(),
+        (None, Part::All) => "rows of the data".to_owned(),
+        (None, part) => format!("rows of the {part} part"),
+    }
+}
+
+/// The shares, which way decisions change, whom it meets, and how far scores move.
+pub(super) fn population(population: &PopulationSummary) -> String {
+    let rows = count(population.rows);
+    let source = source(population);
+    let (asked, holds) = match population.asked == population.rows {
+        true => (
+            format!("{rows} {source}, all asked about"),
+            "the shares are exact for these, the intervals for whom they were drawn from",
+        ),
+        false => (
+            format!(
+                "{} of {rows} {source}, drawn at random",
+                count(population.asked)
+            ),
+            "the intervals hold for all of them, and for whom they were drawn from",
+        ),
+    };
+    let shares = population.shares.iter().map(|share| {
+        format!(
+            "By {}: {} of the {source} get another decision (95 % interval {}, {} of {}).\n",
+            share.protected.join(" × "),
+            percent(share.rate),
+            interval(share.ci95),
+            count(share.discriminatory),
+            count(share.sampled)
+        )
+    });
+    let mut text: String = shares.collect();
+    text.push_str(&format!("Of {asked}: {holds}.\n"));
+    let ways = &population.directions;
+    text.push_str(&format!(
+        "With other protected values {} would get '{}' that do not, and {} would lose it ({}, {}).\n",
+        percent(ways.to_favourable.share),
+        population.favourable,
+        percent(ways.from_favourable.share),
+        counted(ways.to_favourable.count, "row", "rows"),
+        counted(ways.from_favourable.count, "row", "rows"),
+    ));
+    if ways.between_others.count > 0 {
+        let share = percent(ways.between_others.share);
+        text.push_str(&format!("{share} change between other classes.\n"));
+    }
+    text.push_str(&moves(&population.changes, &population.favourable));
+    population
+        .groups
+        .iter()
+        .for_each(|by| text.push_str(&groups(by)));
+    text
+}
+
+/// How far scores move.
+fn moves(changes: &Changes, favourable: &str) -> String {
+    let quantile = |share: f64| {
+        let mut of = changes.quantiles.iter();
+        of.find(|quantile| quantile.share == share)
+            .map_or(0.0, |quantile| quantile.change)
+    };
+    format!(
+        "The score of '{favourable}' moves by {:.3} on average, by at most {:.3} for half of the rows, by more than {:.3} \
+         for at most 5 %, and by {:.3} at most.\n",
+        changes.mean,
+        quantile(0.5),
+        quantile(0.95),
+        changes.largest
+    )
+}
+
+/// The groups of one attribute in their order; of more than are shown, those that most rows flip
+/// in.
+fn groups(by: &GroupedRows) -> String {
+    let mut groups: Vec<_> = by.groups.iter().collect();
+    let more = groups.len().saturating_sub(SHOWN) as u64 + by.unlisted;
+    if more > 0 {
+        groups.sort_by_key(|group| std::cmp::Reverse(group.discriminatory));
+        groups.truncate(SHOWN);
+    }
+    let rows: Vec<Vec<String>> = groups
+        .iter()
+        .map(|group| {
+            vec![
+                group.values.join(" × "),
+                count(group.rows),
+                percent(group.rate),
+                interval(group.ci95),
+                count(group.to_favourable),
+                count(group.from_favourable),
+            ]
+        })
+        .collect();
+    let name = by.attributes.join(" × ");
+    let header = [
+        name.as_str(),
+        "rows",
+        "flip",
+        "95 % interval",
+        "would get it",
+        "would lose it",
+    ];
+    let mut text = table(&header, &rows);
+    if more > 0 {
+        text.push_str(&format!(
+            "The groups in which most rows flip; {} more in summary.json.\n",
+            count(more)
+        ));
+    }
+    text
+}
