@@ -54,6 +54,11 @@ fn the_page_of_reports_does_what_it_says() {
 }
 
 #[test]
+fn the_page_of_evidence_does_what_it_says() {
+    Page::read("docs/evidence.md").given(given::evidence).runs();
+}
+
+#[test]
 fn the_page_of_predictors_does_what_it_says() {
     Page::read("docs/predictors.md")
         .given(given::predictors)

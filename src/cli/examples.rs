@@ -6,7 +6,7 @@
 use clap::Command;
 
 /// The commands, and their examples.
-const EXAMPLES: [(&str, &[&str]); 54] = [
+const EXAMPLES: [(&str, &[&str]); 55] = [
     (
         "demo",
         &[
@@ -84,7 +84,14 @@ const EXAMPLES: [(&str, &[&str]); 54] = [
             "probity audit --predictor onnx:people.onnx --schema people.toml --data people.csv --time 3s --out runs/onnx",
         ],
     ),
-    ("verify", &["probity verify runs/people"]),
+    ("seal", &["probity seal runs/people --key auditor.pem"]),
+    (
+        "verify",
+        &[
+            "probity verify runs/people",
+            "probity verify runs/people --seal auditor-public.pem",
+        ],
+    ),
     (
         "certify",
         &[

@@ -42,6 +42,7 @@ mod repair;
 mod report;
 mod run;
 mod schema;
+mod seal;
 mod sentence;
 #[cfg(feature = "serve")]
 mod serve;
@@ -116,7 +117,9 @@ enum Command {
     Shard(shard_script::ShardArgs),
     /// Turn runs into a page to look at
     Report(report::ReportArgs),
-    /// Re-check every pair of an audit, or every removal set of a k-NN run, one by one
+    /// Sign what the files of a run are
+    Seal(seal::SealArgs),
+    /// Re-check every pair of an audit, or every removal set of a k-NN run, and the seals of runs
     Verify(verify::VerifyArgs),
     /// Prove inputs fair: no substitution of protected values can change their class
     Certify(certify::CertifyArgs),
@@ -203,6 +206,7 @@ fn run(command: Command, output: &Output) -> anyhow::Result<ExitCode> {
         Command::Merge(args) => run::merge(args, output),
         Command::Shard(args) => shard_script::run(args, output),
         Command::Report(args) => report::run(args, output),
+        Command::Seal(args) => seal::run(&args, output),
         Command::Verify(args) => verify::run(args, output),
         Command::Certify(args) => certify::run(args, output),
         Command::Groups(args) => groups::run(args, output),

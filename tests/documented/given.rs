@@ -79,11 +79,42 @@ pub fn repair(workspace: &Workspace) -> Lacks {
     Lacks::new()
 }
 
+/// The same, and the programs that a seal is checked by without ours.
+pub fn evidence(workspace: &Workspace) -> Lacks {
+    let mut lacks = repair(workspace);
+    lacks.extend(programs(&["openssl", "jq"]));
+    if !lacks.is_empty() {
+        lacks.push("auditor");
+    }
+    lacks
+}
+
+/// A key of the auditor.
+fn auditor(workspace: &Workspace) -> Lacks {
+    let mut lacks = programs(&["openssl"]);
+    if lacks.is_empty() {
+        for line in [
+            "genpkey -algorithm ed25519 -out auditor.pem",
+            "pkey -in auditor.pem -pubout -out auditor-public.pem",
+        ] {
+            let made = Command::new("openssl")
+                .args(line.split(' '))
+                .current_dir(workspace.path("."))
+                .output();
+            assert!(made.unwrap().status.success(), "openssl {line}");
+        }
+    } else {
+        lacks.push("auditor");
+    }
+    lacks
+}
+
 /// What the manual speaks of besides what its own commands make.
 pub fn manual(workspace: &Workspace) -> Lacks {
     vectors(workspace);
     let mut lacks = predictors_of_rows(workspace);
     lacks.extend(programs(&["man"]));
+    lacks.extend(auditor(workspace));
     workspace
         .line("data generate comments --rows 2000 --seed 3 --out corpus.csv")
         .exits(0);

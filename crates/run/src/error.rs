@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use crate::names::{CHECKPOINT, RUN};
+use crate::names::{CHECKPOINT, RUN, SEAL};
 
 /// Why a run directory cannot be used.
 #[derive(Debug, Error)]
@@ -48,6 +48,16 @@ pub enum RunError {
     )]
     Shards {
         /// The folder.
+        directory: PathBuf,
+    },
+    /// Its files are signed for.
+    #[error(
+        "{} is sealed, and its seal would not hold for anything else; delete {} first to change it",
+        directory.display(),
+        directory.join(SEAL).display()
+    )]
+    Sealed {
+        /// The directory.
         directory: PathBuf,
     },
     /// Another process writes into it.

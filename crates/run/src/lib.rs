@@ -13,6 +13,7 @@ pub mod output_file;
 pub mod pipe;
 pub mod place;
 pub mod run_directory;
+pub mod seal;
 pub mod sealed;
 pub mod shards;
 pub mod specification;

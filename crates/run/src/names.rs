@@ -6,3 +6,5 @@ pub const RUN: &str = "run.toml";
 pub const SUMMARY: &str = "summary.json";
 /// Name of the checkpoint of an unfinished run.
 pub const CHECKPOINT: &str = "checkpoint.bin";
+/// Name of the seal, which is signed.
+pub const SEAL: &str = "seal.json";

@@ -20,7 +20,7 @@ use crate::error::foreign;
 pub use crate::hash::{file_sha256, hex, sha256_of};
 use crate::lock::{DirectoryLock, LOCK};
 use crate::moment;
-pub use crate::names::{CHECKPOINT, RUN, SUMMARY};
+pub use crate::names::{CHECKPOINT, RUN, SEAL, SUMMARY};
 use crate::sealed::{Form, decode, read_json, read_sealed, write_json, write_sealed};
 
 /// Checkpoints are private to the version that writes them.
@@ -165,7 +165,7 @@ impl RunDirectory {
         }
     }
 
-    fn has_summary(&self) -> bool {
+    pub(crate) fn has_summary(&self) -> bool {
         self.file(SUMMARY).is_file()
     }
 
@@ -178,9 +178,14 @@ impl RunDirectory {
     /// The run that is already in `path`, locked, to go on with it.
     ///
     /// # Errors
-    /// When there is none, or another process has it locked.
+    /// When there is none, it is sealed, or another process has it locked.
     pub fn open_to_write(path: &Path) -> Result<RunDirectory, RunError> {
         let mut run = Self::open(path)?;
+        if is_sealed(path) {
+            return Err(RunError::Sealed {
+                directory: path.to_owned(),
+            });
+        }
         if holds_shards(path) {
             return Err(RunError::Shards {
                 directory: path.to_owned(),
@@ -369,6 +374,11 @@ impl RunDirectory {
             _ => Ok(()),
         }
     }
+}
+
+/// Whether a seal stands in `directory`, in which nothing may be written any more.
+pub fn is_sealed(directory: &Path) -> bool {
+    fs::symlink_metadata(directory.join(SEAL)).is_ok()
 }
 
 /// Whether shards of a run are written to `directory`.

@@ -15,6 +15,9 @@ use probity::run::run_directory::{RunDirectory, SUMMARY};
 use probity::run::specification::Specification;
 use probity::run::specification::file::{Changed, Record};
 
+/// What its summary says of itself.
+pub(crate) const NAME: &str = "knn verify";
+
 /// Arguments of `probity knn verify`.
 #[derive(Debug, Args)]
 #[command(after_help = "Exit code 1 when a falsification is rejected.")]
@@ -25,11 +28,13 @@ pub(super) struct VerifyArgs {
 
 /// Runs `probity knn verify`.
 pub(super) fn run(args: VerifyArgs, output: &Output) -> anyhow::Result<ExitCode> {
-    verify_run(&args.run, output)
+    let result = replay(&args.run, output)?;
+    output.summary(NAME, &result, &render(&result))?;
+    Ok(verdict(result.rejected == 0))
 }
 
 /// Replays every falsification of the run in the directory `path`.
-pub(crate) fn verify_run(path: &Path, output: &Output) -> anyhow::Result<ExitCode> {
+pub(crate) fn replay(path: &Path, output: &Output) -> anyhow::Result<ReplayCounts> {
     let (directory, run, record) = RunDirectory::open_specified::<RobustnessSpecification>(path)?;
     if !directory.file(SUMMARY).is_file() {
         bail!("{} has no {SUMMARY}: the run is unfinished", path.display());
@@ -47,8 +52,7 @@ pub(crate) fn verify_run(path: &Path, output: &Output) -> anyhow::Result<ExitCod
         bar.set_position(done);
     })?;
     bar.finish_and_clear();
-    output.summary("knn verify", &result, &render(&result))?;
-    Ok(verdict(result.rejected == 0))
+    Ok(result)
 }
 
 /// Holds that the files that were read are those that were analysed.
@@ -66,7 +70,8 @@ fn expect_unchanged(
     }
 }
 
-fn render(result: &ReplayCounts) -> String {
+/// What came of it, in words.
+pub(crate) fn render(result: &ReplayCounts) -> String {
     let mut text = format!(
         "{} falsifications replayed: {} confirmed, {} rejected.\n",
         count(result.falsified),

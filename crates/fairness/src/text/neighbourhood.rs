@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::strategy::{Candidates, Vectors};
 use probity_nn::text_reader::TextReader;
+use probity_run::run_directory::is_sealed;
 use probity_run::sealed::{Form, read_value, write_value};
 use probity_run::specification::FieldError;
 use probity_tensor::device::ComputeDevice;
@@ -200,7 +201,9 @@ fn cached_neighbours(
     };
     let neighbours = nearest(&near.values, near.dimension, queries, options, device);
     let cache = Cache { key, neighbours };
-    if let Some(file) = file {
+    if let Some(file) = file
+        && !directory.is_some_and(is_sealed)
+    {
         // A model in a place that cannot be written has no cache; the result is the same.
         let _ = write_value(&file, FORM, &cache);
     }

@@ -275,6 +275,50 @@ pub fn read<S: Specification>(file: &Path) -> Result<(S, Option<Record>), Specif
     Ok((of_toml(table, file)?, record))
 }
 
+/// What a file says, whatever its kind is.
+pub(crate) struct Opening {
+    /// Its kind.
+    pub kind: String,
+    /// What the run opened.
+    pub record: Record,
+    /// All texts of its specification: what paths it names is among them.
+    pub texts: Vec<String>,
+}
+
+/// What `file`, of whatever kind, says that was opened, and by which names.
+///
+/// # Errors
+/// See [`SpecificationError`].
+pub(crate) fn opening_of(file: &Path) -> Result<Opening, SpecificationError> {
+    let kind = kind_of(file)?;
+    let mut table = table_of(file)?;
+    let mut recorded = toml::Table::new();
+    if let Some(record) = table.remove("record") {
+        recorded.insert("record".to_owned(), record);
+    }
+    let Recorded { record } = of_toml(recorded, file)?;
+    let mut texts = Vec::new();
+    collect_texts(&toml::Value::Table(table), &mut texts);
+    Ok(Opening {
+        kind,
+        record: record.unwrap_or_default(),
+        texts,
+    })
+}
+
+fn collect_texts(value: &toml::Value, texts: &mut Vec<String>) {
+    match value {
+        toml::Value::String(text) => texts.push(text.clone()),
+        toml::Value::Array(values) => {
+            values.iter().for_each(|value| collect_texts(value, texts));
+        }
+        toml::Value::Table(table) => {
+            table.values().for_each(|value| collect_texts(value, texts));
+        }
+        _ => {}
+    }
+}
+
 /// A file but for its specification.
 #[derive(Deserialize, JsonSchema)]
 struct Recorded {

@@ -1,0 +1,196 @@
+//! Checking the seal of a run and those of all runs that it was made from.
+
+use std::collections::{HashSet, VecDeque};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use super::envelope::Envelope;
+use super::files::changed_files;
+use super::key::PublicKey;
+use super::statement::{MadeFrom, Statement};
+use crate::hash::sha256_of;
+use crate::names::{SEAL, SUMMARY};
+
+/// A file that is not as it was sealed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Problem {
+    /// The file.
+    pub file: PathBuf,
+    /// What is wrong with it: `was changed after it was sealed`.
+    pub problem: String,
+}
+
+/// A run whose seal is signed by a key that was given.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct CheckedRun {
+    /// Where it is.
+    pub directory: PathBuf,
+    /// Of which kind it is.
+    pub kind: String,
+    /// When it was sealed, by the signer's clock.
+    pub sealed: String,
+    /// The key that signed it.
+    pub key: String,
+    /// How its search ended, where it says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ending: Option<String>,
+    /// Files that its seal stands for.
+    pub files: usize,
+    /// The runs that it was made from.
+    pub made_from: Vec<MadeFrom>,
+}
+
+/// What came of checking the seals of a chain of runs.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct CheckedSeals {
+    /// The runs, that which was asked about first, each before those that it was made from.
+    pub runs: Vec<CheckedRun>,
+    /// All that is wrong; none where everything is as it was sealed.
+    pub problems: Vec<Problem>,
+}
+
+/// Checks the run in `directory`, and each that it was made from: seal, signature by one of `keys`,
+/// every file. `elsewhere` is where runs are now that have moved since.
+pub fn check(directory: &Path, keys: &[PublicKey], elsewhere: &[PathBuf]) -> CheckedSeals {
+    let mut checked = CheckedSeals::default();
+    let mut seen = HashSet::new();
+    let mut next = VecDeque::from([Step {
+        directory: directory.to_owned(),
+        expected: None,
+    }]);
+    while let Some(step) = next.pop_front() {
+        match opened(&step.directory, keys) {
+            Ok((statement, key, digest)) => {
+                if let Some((child, opened)) = &step.expected
+                    && !has_made(&statement, opened)
+                {
+                    checked.problems.push(Problem {
+                        file: child.join(SEAL),
+                        problem: format!(
+                            "names a run that did not make what it opened: {}",
+                            step.directory.display()
+                        ),
+                    });
+                }
+                if seen.insert(digest) {
+                    let parents = checked.add(step.directory, key, statement, elsewhere);
+                    next.extend(parents);
+                }
+            }
+            Err(problem) => checked.problems.push(Problem {
+                file: step.directory.join(SEAL),
+                problem,
+            }),
+        }
+    }
+    checked
+}
+
+/// A run to be checked.
+struct Step {
+    directory: PathBuf,
+    /// The run that was made from it, and the hash of what that one opened.
+    expected: Option<(PathBuf, String)>,
+}
+
+impl CheckedSeals {
+    /// Adds a run whose seal is sound, and what is wrong with its files; gives the runs that it was
+    /// made from.
+    fn add(
+        &mut self,
+        directory: PathBuf,
+        key: String,
+        statement: Statement,
+        elsewhere: &[PathBuf],
+    ) -> Vec<Step> {
+        let files = statement.files();
+        let changed = changed_files(&directory, &files).into_iter();
+        self.problems.extend(changed.map(|(name, problem)| Problem {
+            file: match name.is_empty() {
+                true => directory.clone(),
+                false => directory.join(name),
+            },
+            problem,
+        }));
+        let files = files.len();
+        let predicate = statement.predicate;
+        let mut parents = Vec::new();
+        for parent in &predicate.made_from {
+            let Some(seal) = &parent.seal else {
+                continue;
+            };
+            match located(parent, seal, elsewhere) {
+                Ok(found) => parents.push(Step {
+                    directory: found,
+                    expected: Some((
+                        directory.clone(),
+                        predicate
+                            .opened
+                            .get(&parent.role)
+                            .cloned()
+                            .unwrap_or_default(),
+                    )),
+                }),
+                Err(problem) => self.problems.push(Problem {
+                    file: parent.directory.join(SEAL),
+                    problem: format!("{problem}: {} was made from it", directory.display()),
+                }),
+            }
+        }
+        self.runs.push(CheckedRun {
+            directory,
+            kind: predicate.run.kind,
+            sealed: predicate.sealed,
+            key,
+            ending: predicate.run.ending,
+            files,
+            made_from: predicate.made_from,
+        });
+        parents
+    }
+}
+
+/// What the seal in `directory` states, by which key, and the SHA-256 of the seal.
+fn opened(directory: &Path, keys: &[PublicKey]) -> Result<(Statement, String, String), String> {
+    let bytes = read_seal(directory)?;
+    let digest = sha256_of(&mut &bytes[..]).map_err(|error| error.to_string())?;
+    let envelope = Envelope::of(&bytes)?;
+    let statement = envelope.statement_by(keys)?;
+    Ok((statement, envelope.key().to_owned(), digest))
+}
+
+/// The bytes of the seal in `directory`, or why there are none.
+pub(super) fn read_seal(directory: &Path) -> Result<Vec<u8>, String> {
+    let file = directory.join(SEAL);
+    if fs::symlink_metadata(&file).is_ok_and(|found| found.is_symlink()) {
+        return Err("is a link to another place".to_owned());
+    }
+    fs::read(&file).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => "is not there: the run is not sealed".to_owned(),
+        _ => format!("cannot be read: {error}"),
+    })
+}
+
+/// Where the run `parent` is now: the directory with the seal of this hash.
+fn located(parent: &MadeFrom, seal: &str, elsewhere: &[PathBuf]) -> Result<PathBuf, &'static str> {
+    let is_it = |directory: &&PathBuf| {
+        let bytes = read_seal(directory).ok();
+        let digest = bytes.and_then(|bytes| sha256_of(&mut &bytes[..]).ok());
+        digest.as_deref() == Some(seal)
+    };
+    let mut candidates = [&parent.directory].into_iter().chain(elsewhere);
+    match candidates.find(is_it) {
+        Some(found) => Ok(found.clone()),
+        None if read_seal(&parent.directory).is_ok() => Err("is not the seal that was there"),
+        None => Err("is not there"),
+    }
+}
+
+/// Whether the run of `statement` made what has the hash `opened`.
+fn has_made(statement: &Statement, opened: &str) -> bool {
+    let summary = statement.files().get(SUMMARY).copied();
+    [statement.predicate.made.as_deref(), summary].contains(&Some(opened))
+}

@@ -1,0 +1,125 @@
+//! What a run made, and which runs it was made from.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use super::envelope::Envelope;
+use super::files::changed_files;
+use super::key::PrivateKey;
+use super::statement::{MadeFrom, Statement};
+use super::{SealError, check::read_seal};
+use crate::error::RunError;
+use crate::hash::{file_sha256, sha256_of};
+use crate::names::{RUN, SEAL, SUMMARY};
+use crate::run_directory::{RunDirectory, is_sealed};
+
+/// The description of a model, in the directory of a run that made one.
+const MODEL: &str = "model.toml";
+
+/// What the summary of a run says of it.
+#[derive(Debug, Deserialize)]
+struct Summary {
+    ended: Option<String>,
+    ending: Option<String>,
+    finished: Option<bool>,
+    model_sha256: Option<String>,
+    repaired_sha256: Option<String>,
+}
+
+/// What came of a run.
+pub(super) struct Made {
+    pub ended: Option<String>,
+    pub ending: Option<String>,
+    /// SHA-256 of the model that it made.
+    pub model: Option<String>,
+    /// SHA-256 of its summary.
+    summary: String,
+}
+
+impl Made {
+    /// What came of `run`, if it has come to something.
+    pub fn of(run: &RunDirectory) -> Result<Option<Made>, RunError> {
+        if !run.has_summary() {
+            return Ok(None);
+        }
+        let summary: Summary = run.read_summary()?;
+        let stopped = (summary.finished == Some(false)).then(|| "interrupted".to_owned());
+        // The summary of a repair names the model before it, too.
+        let model = summary.repaired_sha256.or(summary.model_sha256);
+        Ok(Some(Made {
+            ended: summary.ended,
+            ending: summary.ending.or(stopped),
+            model: model.filter(|_| run.file(MODEL).is_file()),
+            summary: file_sha256(&run.file(SUMMARY))?,
+        }))
+    }
+}
+
+/// Those of the directories `candidates` that are runs and made what was `opened`, in the order of
+/// its roles. Of several that made the same, the first that is sealed.
+pub(super) fn made_from(
+    opened: &BTreeMap<String, String>,
+    candidates: &[PathBuf],
+    key: &PrivateKey,
+) -> Result<Vec<MadeFrom>, SealError> {
+    let mut runs = Vec::new();
+    for directory in candidates {
+        if directory.join(RUN).is_file()
+            && let Some(made) = Made::of(&RunDirectory::open(directory)?)?
+        {
+            runs.push((directory, made));
+        }
+    }
+    // A stable order: that of the candidates among those that are sealed, and among the others.
+    runs.sort_by_key(|(directory, _)| !is_sealed(directory));
+    let mut found = Vec::new();
+    for (role, hash) in opened {
+        let is_of = |made: &Made| made.summary == *hash || made.model.as_ref() == Some(hash);
+        if let Some((directory, _)) = runs.iter().find(|(_, made)| is_of(made)) {
+            let absolute = std::path::absolute(directory).map_err(|source| RunError::Read {
+                file: (*directory).clone(),
+                source,
+            })?;
+            let seal = match is_sealed(directory) {
+                true => Some(sound_seal(directory, key)?),
+                false => None,
+            };
+            found.push(MadeFrom {
+                role: role.clone(),
+                directory: absolute,
+                seal,
+            });
+        }
+    }
+    Ok(found)
+}
+
+/// SHA-256 of the seal in `directory`, whose files are as it says. Whether it is signed is checked
+/// where the key is at hand, its own.
+fn sound_seal(directory: &Path, key: &PrivateKey) -> Result<String, SealError> {
+    let broken = |name: &str, problem| SealError::Parent {
+        file: directory.join(name),
+        problem,
+    };
+    let in_seal = |problem| broken(SEAL, problem);
+    let bytes = read_seal(directory).map_err(in_seal)?;
+    let statement = stated(&bytes, key).map_err(in_seal)?;
+    match changed_files(directory, &statement.files())
+        .into_iter()
+        .next()
+    {
+        Some((name, problem)) => Err(broken(&name, problem)),
+        None => sha256_of(&mut &bytes[..]).map_err(|error| in_seal(error.to_string())),
+    }
+}
+
+fn stated(bytes: &[u8], key: &PrivateKey) -> Result<Statement, String> {
+    let envelope = Envelope::of(bytes)?;
+    let public = key.public();
+    match envelope.key() == public.id() {
+        true => envelope.statement_by(std::slice::from_ref(public)),
+        false => envelope.statement(),
+    }
+}

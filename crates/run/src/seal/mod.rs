@@ -1,0 +1,169 @@
+//! The seal of a run: a signed statement of what every file in its directory was.
+//!
+//! [`SEAL`] is a [DSSE](https://github.com/secure-systems-lab/dsse) envelope around an
+//! [in-toto Statement v1](https://github.com/in-toto/attestation/blob/main/spec/v1/statement.md),
+//! signed with Ed25519. Its subjects are all files of the directory but the seal itself; its
+//! predicate says what was opened (model, data, audits …), what was made, when, and the seals of
+//! the runs that this one was made from. So the seal of the last of several runs stands for all of
+//! them.
+//!
+//! Which directories those are, nobody need be told: of the directories that [`RUN`] names, a run
+//! was made from those whose model or summary has a hash that its record says it opened.
+//!
+//! Whoever holds the public key can [`check`] the whole: every changed, added, removed or replaced
+//! file is a [`Problem`] that names it. The time in a seal is what the signer's clock said.
+
+mod check;
+mod envelope;
+mod files;
+mod key;
+mod made;
+mod statement;
+#[cfg(test)]
+mod tests;
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use thiserror::Error;
+
+pub use self::check::{CheckedRun, CheckedSeals, Problem, check};
+use self::envelope::Envelope;
+use self::files::{files_of, hashes_of};
+pub use self::key::{PrivateKey, PublicKey};
+use self::made::Made;
+pub use self::statement::{MadeFrom, PREDICATE_TYPE};
+use self::statement::{Predicate, SealedRun, Statement};
+use crate::error::RunError;
+use crate::hash::file_sha256;
+use crate::moment;
+use crate::names::{RUN, SEAL, SUMMARY};
+use crate::run_directory::{RunDirectory, write_new_with};
+use crate::specification::file::{SpecificationError, opening_of};
+
+/// Why a run cannot be sealed, or a seal not be checked.
+#[derive(Debug, Error)]
+pub enum SealError {
+    /// A file of it cannot be read or written, or was changed before it was sealed.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// Its [`RUN`] cannot be read.
+    #[error(transparent)]
+    Specification(#[from] SpecificationError),
+    /// A key is in another form.
+    #[error(
+        "{} is no {expected}: {problem}; openssl genpkey -algorithm ed25519 makes a private key, \
+         openssl pkey -pubout the public one of it",
+        file.display()
+    )]
+    Key {
+        /// The file.
+        file: PathBuf,
+        /// What it must be.
+        expected: &'static str,
+        /// What is wrong.
+        problem: String,
+    },
+    /// The run has no results yet.
+    #[error("{} has no {SUMMARY}: its run is unfinished, and there is nothing to seal", directory.display())]
+    Unfinished {
+        /// The directory.
+        directory: PathBuf,
+    },
+    /// Something in the directory cannot be sealed.
+    #[error("{} {problem}; a seal stands for files alone", file.display())]
+    NoFile {
+        /// Where it is.
+        file: PathBuf,
+        /// What it is.
+        problem: String,
+    },
+    /// A run that this one was made from does not hold what its own seal says.
+    #[error("{} {problem}, so that nothing can be sealed on it", file.display())]
+    Parent {
+        /// The file of it.
+        file: PathBuf,
+        /// What is wrong.
+        problem: String,
+    },
+}
+
+/// What [`seal`] wrote.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Sealed {
+    /// The seal.
+    pub file: PathBuf,
+    /// Its SHA-256, which the seals of later runs hold.
+    pub sha256: String,
+    /// The key: SHA-256 of its public half, as RFC 8410 writes it.
+    pub key: String,
+    /// When, in UTC.
+    pub sealed: String,
+    /// How the search of the run ended, where the run says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ending: Option<String>,
+    /// Files that it stands for.
+    pub files: usize,
+    /// The runs that this one was made from.
+    pub made_from: Vec<MadeFrom>,
+}
+
+/// Seals the run in `directory` by `key`. `elsewhere` is where runs that it was made from are now,
+/// if they have moved since.
+///
+/// # Errors
+/// When the run is unfinished, sealed already, or written to by another process; a file of it was
+/// changed; there is something else than files; a run that it was made from is not as it was
+/// sealed; the seal cannot be written.
+pub fn seal(
+    directory: &Path,
+    key: &PrivateKey,
+    elsewhere: &[PathBuf],
+) -> Result<Sealed, SealError> {
+    let run = RunDirectory::open_to_write(directory)?;
+    let Some(made) = Made::of(&run)? else {
+        return Err(SealError::Unfinished {
+            directory: directory.to_owned(),
+        });
+    };
+    run.expect_unchanged_files()?;
+    let opening = opening_of(&run.file(RUN))?;
+    let named = opening.texts.iter().map(PathBuf::from);
+    let candidates: Vec<PathBuf> = named
+        .filter(|path| path.is_absolute())
+        .chain(elsewhere.iter().cloned())
+        .collect();
+    let made_from = made::made_from(&opening.record.sha256, &candidates, key)?;
+    let subjects = hashes_of(directory, files_of(directory)?)?;
+    let statement = Statement::new(
+        subjects,
+        Predicate {
+            run: SealedRun {
+                kind: opening.kind,
+                probity_version: opening.record.probity_version,
+                ended: made.ended,
+                ending: made.ending,
+            },
+            probity_version: env!("CARGO_PKG_VERSION").to_owned(),
+            sealed: moment::now(),
+            opened: opening.record.sha256,
+            made: made.model,
+            made_from,
+        },
+    );
+    let file = run.file(SEAL);
+    let bytes = Envelope::signed(&statement, key)?.to_bytes();
+    run.expect_in_place()?;
+    write_new_with(&file, |out| out.write_all(&bytes))?;
+    let predicate = statement.predicate;
+    Ok(Sealed {
+        sha256: file_sha256(&file)?,
+        file,
+        key: key.public().id().to_owned(),
+        sealed: predicate.sealed,
+        ending: predicate.run.ending,
+        files: statement.subject.len(),
+        made_from: predicate.made_from,
+    })
+}
