@@ -148,6 +148,15 @@ impl Asking {
         self
     }
 
+    /// The logits of `texts`, asked for where they are not remembered.
+    pub(super) fn ask_once(&self, texts: &[&str]) -> Result<Vec<f32>, PredictorError> {
+        let keys: Vec<u128> = texts.iter().map(|text| xxh3_128(text.as_bytes())).collect();
+        let mut state = self.shared.state();
+        let slots = keys.into_iter().zip(texts);
+        let slots = slots.map(|(key, text)| state.slot(key, text)).collect();
+        self.wait(state, slots)
+    }
+
     /// The logits of `texts`, asked for anew even where they are remembered.
     pub(super) fn ask_anew(&self, texts: &[&str]) -> Result<Vec<f32>, PredictorError> {
         let mut state = self.shared.state();
@@ -185,11 +194,7 @@ impl TextClassifier for Asking {
     }
 
     fn logits(&self, texts: &[&str]) -> Result<Vec<f32>, ModelError> {
-        let keys: Vec<u128> = texts.iter().map(|text| xxh3_128(text.as_bytes())).collect();
-        let mut state = self.shared.state();
-        let slots = keys.into_iter().zip(texts);
-        let slots = slots.map(|(key, text)| state.slot(key, text)).collect();
-        self.wait(state, slots).map_err(ModelError::predictor)
+        self.ask_once(texts).map_err(ModelError::predictor)
     }
 
     fn is_fallible(&self) -> bool {

@@ -266,7 +266,8 @@ impl OpenTextPredictor {
     /// When they are others, or it cannot answer.
     pub fn check_stability(&self, texts: &[&str]) -> Result<f32, PredictorError> {
         let texts = &texts[..texts.len().min(TWICE)];
-        let first = self.asking.ask_anew(texts)?;
+        // What is said first is remembered: whoever asks about these texts next has their answers.
+        let first = self.asking.ask_once(texts)?;
         let mut largest = 0.0f32;
         for (text, one) in texts
             .iter()

@@ -78,6 +78,10 @@ impl Welcome {
             return Err(PredictorError::Reported(error));
         }
         expect_version(read.protocol, line, number)?;
+        if read.texts_at_most == Some(0) {
+            let problem = "\"texts_at_most\" must be 1 or more".to_owned();
+            return Err(garbage(line, number, problem, 0));
+        }
         let classes = match (given, &read.classes) {
             (Some(given), _) => given.to_vec(),
             (None, Some(theirs)) => theirs.clone(),
@@ -92,7 +96,7 @@ impl Welcome {
                 Ok(Welcome {
                     classes,
                     order,
-                    texts_at_most: read.texts_at_most.map(|most| most.max(1)),
+                    texts_at_most: read.texts_at_most,
                 })
             }
             _ => Err(wrong_classes(&theirs, given)),
@@ -196,7 +200,7 @@ mod tests {
         let given = ["rude", "polite"].map(str::to_owned);
         let read = |line: &str, given| Welcome::read(line.as_bytes(), 1, given);
         let own = read(
-            r#"{"protocol":1,"classes":["a","b"],"texts_at_most":0}"#,
+            r#"{"protocol":1,"classes":["a","b"],"texts_at_most":1}"#,
             None,
         )
         .unwrap();
@@ -209,6 +213,11 @@ mod tests {
         assert_eq!((turned.classes, turned.order), (given.to_vec(), vec![1, 0]));
         for (line, given, needle) in [
             (r#"{"protocol":1}"#, None, "predictor.classes"),
+            (
+                r#"{"protocol":1,"classes":["a","b"],"texts_at_most":0}"#,
+                None,
+                "texts_at_most",
+            ),
             (r#"{"protocol":2,"classes":["a","b"]}"#, None, "version 2"),
             (r#"{"protocol":1,"classes":["a"]}"#, None, "are a"),
             (r#"{"protocol":1,"classes":["a","a"]}"#, None, "a, a"),
