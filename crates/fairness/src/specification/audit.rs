@@ -144,6 +144,7 @@ impl Specification for AuditSpecification {
                 unused(field, is_left_out, "texts")?;
             }
             unused("out_of_domain", self.out_of_domain.is_none(), "texts")?;
+            self.text.expect_fluency_used()?;
             let from = self.text.neighbours_from;
             if self.predictor.source.is_some() && !from.is_usual() {
                 return Err(from.refused());
@@ -234,6 +235,11 @@ impl AuditSpecification {
                 .encoder
                 .as_ref()
                 .map_or_else(|| "the encoder".to_owned(), path),
+            "fluency_model" => self
+                .text
+                .fluency_model
+                .as_ref()
+                .map_or_else(|| "the fluency model".to_owned(), path),
             other => format!("the {other}"),
         }
     }
