@@ -3,10 +3,12 @@
 
 Each directory is one of Hugging Face, as `save_pretrained` writes it, with a tokenizer fitted to a
 few sentences, and `expected.json`: the logits of a hundred texts, and of a few of them the gradients
-of the first logit less half of the last one with respect to the embeddings of the pieces.
+of the first logit less half of the last one with respect to the embeddings of the pieces. Of a masked
+language model it has the log-probabilities of words of theirs, all of whose pieces are masked, and of
+other pieces in their places.
 
     pip install torch transformers safetensors
-    python scripts/make-transformers.py tests/transformers
+    python scripts/make-transformers.py tests/transformers [NAME ...]
 
 With `--check DIR` instead, the answers for the model in DIR, of any size, are written to
 DIR/expected.json, which `PROBITY_TRANSFORMER=DIR cargo test -p probity-nn --release --lib --
@@ -16,6 +18,7 @@ transformer_model -- --ignored` compares.
 import argparse
 import json
 import pathlib
+import re
 
 import tokenizers
 import torch
@@ -36,8 +39,8 @@ def texts():
                      "one two three " * 20])[:100]
 
 
-def special(bos, eos, pad, unk):
-    return dict(cls_token=bos, sep_token=eos, pad_token=pad, unk_token=unk)
+def special(bos, eos, pad, unk, mask):
+    return dict(cls_token=bos, sep_token=eos, pad_token=pad, unk_token=unk, mask_token=mask)
 
 
 def word_piece():
@@ -50,7 +53,7 @@ def word_piece():
     ends = [(mark, tokenizer.token_to_id(mark)) for mark in ("[SEP]", "[CLS]")]
     tokenizer.post_processor = processors.BertProcessing(*ends)
     tokenizer.decoder = decoders.WordPiece()
-    return tokenizer, special("[CLS]", "[SEP]", "[PAD]", "[UNK]")
+    return tokenizer, special("[CLS]", "[SEP]", "[PAD]", "[UNK]", "[MASK]")
 
 
 def byte_level():
@@ -66,7 +69,7 @@ def byte_level():
     ends = [(mark, tokenizer.token_to_id(mark)) for mark in ("</s>", "<s>")]
     tokenizer.post_processor = processors.RobertaProcessing(*ends)
     tokenizer.decoder = decoders.ByteLevel()
-    return tokenizer, special("<s>", "</s>", "<pad>", "<unk>")
+    return tokenizer, special("<s>", "</s>", "<pad>", "<unk>", "<mask>")
 
 
 def unigram():
@@ -82,7 +85,7 @@ def unigram():
     tokenizer.post_processor = processors.TemplateProcessing(
         single="<s> $A </s>", special_tokens=ends
     )
-    return tokenizer, special("<s>", "</s>", "<pad>", "<unk>")
+    return tokenizer, special("<s>", "</s>", "<pad>", "<unk>", "<mask>")
 
 
 def configurations(pieces, pad):
@@ -99,18 +102,21 @@ def configurations(pieces, pad):
         hidden_dim=s["inner"], max_position_embeddings=s["positions"], pad_token_id=pad, **named,
     )
     t = transformers
+    roberta = dict(**usual, type_vocab_size=1, layer_norm_eps=1e-5, hidden_act="gelu_new")
+    xlm = dict(**usual, type_vocab_size=1, hidden_act="relu")
     return {
         "bert": (t.BertConfig(**usual), t.BertForSequenceClassification),
         "distilbert": (t.DistilBertConfig(**distilled), t.DistilBertForSequenceClassification),
-        "roberta": (
-            t.RobertaConfig(**usual, type_vocab_size=1, layer_norm_eps=1e-5, hidden_act="gelu_new"),
-            t.RobertaForSequenceClassification,
-        ),
-        "xlm-roberta": (
-            t.XLMRobertaConfig(**usual, type_vocab_size=1, hidden_act="relu"),
-            t.XLMRobertaForSequenceClassification,
-        ),
+        "roberta": (t.RobertaConfig(**roberta), t.RobertaForSequenceClassification),
+        "xlm-roberta": (t.XLMRobertaConfig(**xlm), t.XLMRobertaForSequenceClassification),
         "encoder": (t.BertConfig(**usual), t.BertModel),
+        "bert-masked": (t.BertConfig(**usual), t.BertForMaskedLM),
+        "distilbert-masked": (t.DistilBertConfig(**distilled), t.DistilBertForMaskedLM),
+        # With a matrix over the vocabulary of its own.
+        "roberta-masked": (
+            t.RobertaConfig(**roberta, tie_word_embeddings=False), t.RobertaForMaskedLM,
+        ),
+        "xlm-roberta-masked": (t.XLMRobertaConfig(**xlm), t.XLMRobertaForMaskedLM),
     }
 
 
@@ -130,6 +136,41 @@ def answers(model, tokenizer, longest, texts):
     return found
 
 
+def masked_answers(model, tokenizer, longest, texts):
+    """Log-probabilities of a word of each text, and of the pieces before its own in the vocabulary."""
+    found = []
+    for number, text in enumerate(texts):
+        words = list(re.finditer(r"\w+", text))
+        if not words:
+            continue
+        # Words near both ends of texts, too, some of which are longer than the network reads.
+        start, end = words[number % len(words)].span()
+        encoded = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
+        pieces, offsets = encoded["input_ids"], encoded["offset_mapping"]
+        own = [i for i, (a, b) in enumerate(offsets) if a < end and start < b]
+        room = longest - 2
+        if not own or len(own) > room:
+            continue
+        before = (room - len(own)) // 2
+        first = min(max(own[0] - before, 0), max(len(pieces) - room, 0))
+        window = pieces[first:first + room]
+        for place in own:
+            window[place - first] = tokenizer.mask_token_id
+        ids = [tokenizer.cls_token_id, *window, tokenizer.sep_token_id]
+        logits = model(input_ids=torch.tensor([ids])).logits[0].double().log_softmax(-1)
+        at = [place - first + 1 for place in own]
+        likely = lambda asked: sum(logits[p, piece].item() for p, piece in zip(at, asked))
+        asked = [pieces[place] for place in own]
+        others = [max(piece - 1, 0) for piece in asked]
+        found.append({
+            "text": text,
+            "word": [len(text[:place].encode()) for place in (start, end)],
+            "pieces": ids, "at": [at[0], at[-1] + 1], "own": asked, "others": others,
+            "values": [float(f"{likely(asked):.7g}") for asked in (asked, others)],
+        })
+    return found
+
+
 def rounded(values):
     return [float(f"{value:.7g}") for value in values.tolist()]
 
@@ -142,6 +183,7 @@ def write(directory, found):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("directory", type=pathlib.Path)
+    parser.add_argument("names", nargs="*", help="of the directories to make, by default all")
     parser.add_argument("--check", action="store_true")
     arguments = parser.parse_args()
     if arguments.check:
@@ -153,10 +195,11 @@ def main():
         )
         write(arguments.directory, answers(model, tokenizer, 64, texts()))
         return
-    for name in ("bert", "distilbert", "roberta", "xlm-roberta", "encoder"):
+    classifiers = ["bert", "distilbert", "roberta", "xlm-roberta"]
+    for name in arguments.names or [*classifiers, "encoder", *(f"{n}-masked" for n in classifiers)]:
         torch.manual_seed(19)
         kinds = {"roberta": byte_level, "xlm-roberta": unigram}
-        raw, marks = kinds.get(name, word_piece)()
+        raw, marks = kinds.get(name.removesuffix("-masked"), word_piece)()
         pad = raw.token_to_id(marks["pad_token"])
         config, kind = configurations(raw.get_vocab_size(), pad)[name]
         model = kind(config).eval()
@@ -172,7 +215,9 @@ def main():
         (directory / "config.json").write_text(json.dumps(config, indent=1, sort_keys=True) + "\n")
         tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=raw, **marks)
         longest = SIZES["positions"] - (pad + 1 if "roberta" in name else 0)
-        write(directory, answers(model, tokenizer, longest, texts()))
+        with torch.set_grad_enabled(not name.endswith("-masked")):
+            answer = masked_answers if name.endswith("-masked") else answers
+            write(directory, answer(model, tokenizer, longest, texts()))
 
 
 if __name__ == "__main__":

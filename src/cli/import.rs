@@ -131,8 +131,18 @@ fn render(summary: &ImportSummary, format: &str) -> String {
             network,
             classes,
             max_length,
+            masked,
             report,
-        } => text.push_str(&render_transformer(network, classes, *max_length, report)),
+        } => {
+            let rendered = render_transformer(network, classes, *max_length, report);
+            text.push_str(&rendered);
+            if masked.is_some() {
+                text.push_str(
+                    "It has the head of a masked language model, which measures fluency in audits \
+                     with --fluency-model.\n",
+                );
+            }
+        }
     }
     text
 }

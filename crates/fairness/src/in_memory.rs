@@ -22,8 +22,8 @@ use super::estimate::Estimate;
 use super::modality::{Change, Modality, TableCase, TextCase, TextParts, TextSubject};
 use super::model_under_test::ModelUnderTest;
 use super::opened::{
-    Opened, open_encoder, open_lexicon, open_protected, open_table, open_vectors,
-    protected_or_marked,
+    Opened, open_encoder, open_fluency_model, open_lexicon, open_protected, open_table,
+    open_vectors, protected_or_marked,
 };
 use super::pairs::{Pair, PairStore};
 use super::population::PopulationSummary;
@@ -268,6 +268,7 @@ fn text_case<'m, S: AsRef<str> + ?Sized + 'm>(
     device: &ComputeDevice,
 ) -> Result<TextCase<'m>, AuditError> {
     let encoder = specification.text.encoder.as_deref();
+    let fluency_model = specification.text.fluency_model.as_deref();
     let parts = TextParts {
         model: Opened::unnamed(subject),
         directory: None,
@@ -276,6 +277,7 @@ fn text_case<'m, S: AsRef<str> + ?Sized + 'm>(
         rows: RowNumbers::default(),
         bad_rows: BadRows::default(),
         encoder: encoder.map(open_encoder).transpose()?,
+        fluency_model: fluency_model.map(open_fluency_model).transpose()?,
     };
     TextCase::new(specification, parts, &|_| true, device)
 }

@@ -1,5 +1,6 @@
 //! Inputs, opened: each is read, hashed and decoded once a run, here, and passed on as a value.
 
+use std::fmt::Display;
 use std::path::Path;
 
 use sha2::{Digest, Sha256};
@@ -14,7 +15,7 @@ use probity_nn::model::Model;
 use probity_nn::text_model::{TextModel, is_text_model};
 use probity_nn::text_reader::TextReader;
 use probity_nn::train::text_set::open_embeddings;
-use probity_nn::transformer_model::is_transformer;
+use probity_nn::transformer_model::{MaskedLanguageModel, TransformerModel, is_transformer};
 use probity_run::run_directory::{file_sha256, hex};
 use probity_run::specification::FieldError;
 use probity_run::specification::file::Record;
@@ -167,6 +168,21 @@ pub fn open_encoder(file: &Path) -> Result<Opened<Encoder>, AuditError> {
         value: Encoder::open(file)?,
         sha256: file_sha256(file)?,
     })
+}
+
+/// The masked language model in `directory`, as the field `text.fluency_model` names it.
+///
+/// # Errors
+/// When there is no transformer, or it has no such head.
+pub fn open_fluency_model(directory: &Path) -> Result<Opened<MaskedLanguageModel>, AuditError> {
+    let refused = |problem: &dyn Display| {
+        let expected = format!("a masked language model: {problem}");
+        FieldError::new("text.fluency_model", directory.display(), expected)
+    };
+    let model = TransformerModel::load(directory).map_err(|error| refused(&error))?;
+    let sha256 = model.sha256();
+    let value = MaskedLanguageModel::new(model).map_err(|error| refused(&error))?;
+    Ok(Opened { value, sha256 })
 }
 
 /// What is protected, as `reader` splits it, of the attributes `named`, or of all, in the lexicon in

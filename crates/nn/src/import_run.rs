@@ -32,7 +32,7 @@ use super::recurrent::network::Shape;
 use super::text::PADDING;
 use super::text_model::TextModel;
 use super::transformer::shape::Shape as TransformerShape;
-use super::transformer_model::{self, HuggingFaceReport, TransformerModel};
+use super::transformer_model::{self, HuggingFaceReport, MaskedDescription, TransformerModel};
 use super::weights::{WeightFile, read_weights_hashed};
 use probity_data::named_schema::named_schema;
 use probity_run::run_directory::{RunDirectory, hex};
@@ -106,6 +106,9 @@ pub enum Found {
         classes: Vec<String>,
         /// Pieces of a text that are read.
         max_length: usize,
+        /// The head of a masked language model, where an encoder has one.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        masked: Option<MaskedDescription>,
         /// What was found.
         #[serde(flatten)]
         report: HuggingFaceReport,
@@ -124,7 +127,10 @@ impl Imported {
         Ok(match self {
             Imported::Table(model) => (model.sha256(), model.network.parameters()),
             Imported::Text(model) => (model.sha256()?, model.recurrent.shape.parameters()),
-            Imported::Transformer(model) => (model.sha256(), model.weights.values.len()),
+            Imported::Transformer(model) => {
+                let of_head = model.masked.as_ref().map_or(0, |head| head.values.len());
+                (model.sha256(), model.weights.values.len() + of_head)
+            }
         })
     }
 
@@ -292,6 +298,7 @@ fn transformer(
         network: model.weights.shape,
         classes: model.classes.clone(),
         max_length: model.max_length,
+        masked: model.masked.as_ref().map(MaskedDescription::of),
         report,
     };
     Ok((Imported::Transformer(Box::new(model)), found))

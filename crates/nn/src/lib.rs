@@ -84,6 +84,11 @@ pub enum ModelError {
         "the model is an encoder without classes; train a classifier on top of it, with the field encoder of a training"
     )]
     NoClasses,
+    /// A transformer without the head of a masked language model.
+    #[error(
+        "the model has no head of a masked language model; import a directory of Hugging Face whose `architectures` names a network …ForMaskedLM"
+    )]
+    NoMaskedHead,
     /// A number in a text that is no token of the model.
     #[error(
         "the text has {id} at position {position}; token ids run from 0 to {last}, and -1 may only fill the end"

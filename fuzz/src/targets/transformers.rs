@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use probity_nn::text_classifier::{DifferentiableTexts, TextClassifier};
-use probity_nn::transformer_model::{TransformerModel, TransformerNetwork, import};
+use probity_nn::transformer_model::{
+    MaskedLanguageModel, TransformerModel, TransformerNetwork, import,
+};
 use probity_predictor::source::PredictorSource;
 use probity_predictor::texts::{TextGraph, TextPredictorOptions};
 
@@ -53,7 +55,15 @@ fn made(model: &str, files: &[&str]) -> anyhow::Result<Input> {
 /// What is imported is a model that can be saved, read again, and asked.
 fn hugging_face(_: &Path) -> anyhow::Result<Target> {
     let files = ["config.json", "tokenizer.json", "model.safetensors"];
-    let models = ["bert", "distilbert", "roberta", "xlm-roberta", "encoder"];
+    let models = [
+        "bert",
+        "distilbert",
+        "roberta",
+        "xlm-roberta",
+        "encoder",
+        "bert-masked",
+        "roberta-masked",
+    ];
     let seeds = models.iter().map(|model| made(model, &files));
     let seeds = seeds.collect::<anyhow::Result<Vec<_>>>()?;
     let check = |execution: &Execution<'_>| -> Verdict {
@@ -66,6 +76,17 @@ fn hugging_face(_: &Path) -> anyhow::Result<Target> {
         let again = TransformerModel::load(&place).map_err(|error| format!("saved: {error}"))?;
         if again.sha256() != model.sha256() {
             return Err("it is another model once saved".to_owned());
+        }
+        if let Ok(masked) = MaskedLanguageModel::new(model.clone()) {
+            for text in TEXTS {
+                let word = 0..text.find(' ').unwrap_or(text.len());
+                let Ok(answers) = masked.log_probabilities(&[(text, word)]) else {
+                    continue;
+                };
+                if answers.len() != 1 || answers.iter().flatten().any(|answer| *answer > 1e-3) {
+                    return Err("a word is more than certain".to_owned());
+                }
+            }
         }
         let Ok(network) = TransformerNetwork::new(model) else {
             return Ok(Seen::Accepted);

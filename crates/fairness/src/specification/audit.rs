@@ -161,6 +161,7 @@ impl Specification for AuditSpecification {
                 let expected = "data: shares of texts are of those given, random words are no text";
                 return Err(FieldError::new("bound", "uniform", expected));
             }
+            self.text.expect_fluency_used()?;
             let from = self.text.neighbours_from;
             if self.predictor.source.is_some() && !from.is_usual() {
                 return Err(from.refused());
@@ -268,6 +269,11 @@ impl AuditSpecification {
                 .encoder
                 .as_ref()
                 .map_or_else(|| "the encoder".to_owned(), path),
+            "fluency_model" => self
+                .text
+                .fluency_model
+                .as_ref()
+                .map_or_else(|| "the fluency model".to_owned(), path),
             other => format!("the {other}"),
         }
     }

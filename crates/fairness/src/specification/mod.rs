@@ -235,8 +235,8 @@ pub struct TextSpecification {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = 1_048_576))]
     pub max_l0: Option<usize>,
-    /// Least share of its probability, by n-grams, that a text keeps for each word that is changed;
-    /// by default 0.001, and none by the paper.
+    /// Least share of its probability, by n-grams or by the fluency model, that a text keeps for each
+    /// word that is changed; by default 0.001, and none by the paper.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 1))]
     pub min_fluency: Option<f32>,
@@ -245,6 +245,11 @@ pub struct TextSpecification {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("format" = "path"))]
     pub ngrams: Option<PathBuf>,
+    /// Masked language model, as `probity import --hf` writes it, that measures fluency in place of
+    /// n-grams.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("format" = "path"))]
+    pub fluency_model: Option<PathBuf>,
     /// Least semantic similarity with the seed, from -1 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = -1, max = 1))]
@@ -266,6 +271,7 @@ impl Default for TextSpecification {
             max_l0: None,
             min_fluency: None,
             ngrams: None,
+            fluency_model: None,
             min_similarity: None,
         }
     }
@@ -302,6 +308,31 @@ impl TextSpecification {
         })
     }
 
+    /// Refuses what measures fluency where something else does, or nothing is asked of it.
+    fn expect_fluency_used(&self) -> Result<(), FieldError> {
+        let model = self.fluency_model.as_ref().map(|_| "text.fluency_model");
+        let ngrams = self.ngrams.as_ref().map(|_| "text.ngrams");
+        let given = |field, expected: &str| Err(FieldError::new(field, "given", expected));
+        if let (Some(_), Some(ngrams)) = (model, ngrams) {
+            return given(
+                ngrams,
+                "left out: text.fluency_model measures fluency in their place",
+            );
+        }
+        // The words of a place are those that trigrams know, whatever a text must keep.
+        let is_used = match self.least_fluency() {
+            None => false,
+            Some(least) => least > 0.0 || model.is_none() && self.preset == Preset::English,
+        };
+        match model.or(ngrams) {
+            Some(field) if !is_used => given(
+                field,
+                "left out, or text.min_fluency above 0: nothing is asked of fluency",
+            ),
+            _ => Ok(()),
+        }
+    }
+
     /// The first field that says something of the vocabulary which a model that is asked by texts
     /// is audited in.
     pub(crate) fn given_for_vocabulary(&self) -> Option<&'static str> {
@@ -325,6 +356,7 @@ impl TextSpecification {
             ("text.max_l0", self.max_l0.is_some()),
             ("text.min_fluency", self.min_fluency.is_some()),
             ("text.ngrams", self.ngrams.is_some()),
+            ("text.fluency_model", self.fluency_model.is_some()),
             ("text.min_similarity", self.min_similarity.is_some()),
         ];
         fields

@@ -14,7 +14,8 @@
 //!   ([`is_phrase`]), those that hold the neighbour in its place are one too;
 //! * the article before them stays right ("a good idea", "an excellent idea").
 //!
-//! Which of those that fit also suit the words around, [`super::fluency`] says.
+//! Which of those that fit also suit the words around, [`super::fluency`] says, of a whole text at
+//! once.
 
 use super::strategy::Candidates;
 
@@ -32,18 +33,21 @@ const LIGHT: [&str; 21] = [
 ];
 
 /// For each token of `text`, as English `analysis` reads it, the word that stands there and at most
-/// `count` of its neighbours in `pool` that fit and, at that position, `suits` its own neighbours;
+/// `count` of its neighbours in `pool` that fit and are among those that `suited` leaves of them;
 /// nearest first, and nothing where none does.
-pub fn fitting(
+///
+/// # Errors
+/// Those of `suited`.
+pub fn fitting<E>(
     reader: &TextReader,
     text: &EncodedText,
     analysis: &Analysis,
-    suits: &dyn Fn(usize, i32) -> bool,
+    suited: impl FnOnce(Vec<Vec<i32>>) -> Result<Vec<Vec<i32>>, E>,
     pool: &Candidates,
     count: usize,
-) -> Candidates {
+) -> Result<Candidates, E> {
     let places = text.ids.iter().zip(&text.bytes).enumerate();
-    Candidates::new(places.map(|(position, (&own, bytes))| {
+    let fitting = places.map(|(position, (&own, bytes))| {
         let word = analysis.words.iter().find(|word| word.bytes == *bytes);
         let Some(word) = word.filter(|word| may_change(word)) else {
             return Vec::new();
@@ -64,14 +68,17 @@ pub fn fitting(
                 && keeps_phrases(&text.words, position, other)
                 && article.is_none_or(|article| begins_with_vowel_sound(other) == (article == "an"))
         };
-        let fitting = pool.of(own).iter().copied().filter(fits);
-        let fitting = fitting.filter(|&other| suits(position, other)).take(count);
-        let fitting: Vec<i32> = fitting.collect();
-        match fitting.is_empty() {
-            true => fitting,
-            false => [vec![own], fitting].concat(),
+        pool.of(own).iter().copied().filter(fits).collect()
+    });
+    let suited = suited(fitting.collect())?;
+    let with_own = text.ids.iter().zip(suited).map(|(&own, mut words)| {
+        words.truncate(count);
+        if !words.is_empty() {
+            words.insert(0, own);
         }
-    }))
+        words
+    });
+    Ok(Candidates::new(with_own))
 }
 
 /// Whether `word` says what it says by the words around it.

@@ -19,8 +19,8 @@ pub struct Limits<'a> {
     pub seeds: &'a [Vec<i32>],
     /// Tokens that may differ, at most.
     pub max_changed: Option<usize>,
-    /// Least share of its probability that the seed keeps for each word changed.
-    pub min_fluency: Option<(f32, &'a Fluency)>,
+    /// What measures fluency, and how much of it must be left.
+    pub min_fluency: Option<Fluency<'a>>,
     /// Least similarity.
     pub min_similarity: Option<(f32, &'a dyn Similarity)>,
 }
@@ -29,7 +29,7 @@ impl Limits<'_> {
     /// Whether `text`, reached from seed `seed`, may be checked.
     ///
     /// # Errors
-    /// When the similarity cannot be computed.
+    /// When fluency or similarity cannot be computed.
     pub fn allow(&self, seed: u64, text: &[i32]) -> Result<bool, ModelError> {
         let Some(original) = self.seeds.get(seed as usize) else {
             return Ok(true);
@@ -39,8 +39,8 @@ impl Limits<'_> {
         {
             return Ok(false);
         }
-        if let Some((least, fluency)) = self.min_fluency
-            && fluency.kept(seed as usize, original, text) < f64::from(least)
+        if let Some(fluency) = self.min_fluency
+            && !fluency.allows(seed as usize, text)?
         {
             return Ok(false);
         }

@@ -149,6 +149,7 @@ fn on_encoder(
         .resize(model.weights.shape.parameters(), 0.0);
     model.weights.draw(start, options.learning.seed);
     model.max_length = asked;
+    model.masked = None;
     model.classes = classes.to_vec();
     Ok(model)
 }
@@ -183,6 +184,7 @@ fn fresh(
         family: Family::Bert,
         tokenizer,
         weights,
+        masked: None,
     };
     Ok((model, begins, vocabulary.known_tokens))
 }

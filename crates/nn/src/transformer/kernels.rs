@@ -153,26 +153,28 @@ impl Kernels {
     /// vocabulary, texts have at least one and at most [`Shape::longest`], which the caller has
     /// checked.
     pub fn logits(&self, texts: &[&[i32]]) -> Vec<f32> {
-        self.chunks(texts, |workspace| workspace.logits.clone())
+        self.chunks(texts, |workspace, _| workspace.logits.clone())
     }
 
     /// What the head reads of `texts`, `[texts, units]`.
     pub fn pooled(&self, texts: &[&[i32]]) -> Vec<f32> {
-        self.chunks(texts, |workspace| workspace.ends.pooled.clone())
+        self.chunks(texts, |workspace, _| workspace.ends.pooled.clone())
     }
 
-    /// What `work` gives for chunks of the texts, one behind the other.
-    fn chunks(
+    /// What `work` gives for chunks of the texts, one behind the other. It is given what a forward
+    /// pass has left, and which of the texts the chunk has.
+    pub(super) fn chunks<T: Send>(
         &self,
         texts: &[&[i32]],
-        work: impl Fn(&mut Workspace) -> Vec<f32> + Sync,
-    ) -> Vec<f32> {
+        work: impl Fn(&mut Workspace, Range<usize>) -> Vec<T> + Sync,
+    ) -> Vec<T> {
         let chunks = chunks_of(texts).into_par_iter().with_max_len(1);
         let worked = chunks.map_init(Workspace::default, |workspace, chunk| {
-            self.forward(&texts[chunk], workspace, Keep::Nothing);
-            work(workspace)
+            self.forward(&texts[chunk.clone()], workspace, Keep::Nothing);
+            work(workspace, chunk)
         });
-        worked.collect::<Vec<_>>().concat()
+        let worked: Vec<Vec<T>> = worked.collect();
+        worked.into_iter().flatten().collect()
     }
 
     pub(super) fn values(&self, range: &Range<usize>) -> &[f32] {
@@ -404,7 +406,7 @@ pub(super) fn multiply(
 }
 
 /// `rows` copies of `row`.
-fn fill(values: &mut Vec<f32>, row: &[f32], rows: usize) {
+pub(super) fn fill(values: &mut Vec<f32>, row: &[f32], rows: usize) {
     values.clear();
     for _ in 0..rows {
         values.extend_from_slice(row);

@@ -22,6 +22,7 @@
 //! * [`shape`]: sizes and parameters.
 //! * [`kernels`], [`backward`]: logits, and gradients with respect to embeddings and parameters,
 //!   of `product`, `rows` and `attention`.
+//! * [`masked`]: which pieces may stand where a text is masked.
 //!
 //! A text's numbers are the same bits alone, in any batch, at any position and on any number of
 //! threads.
@@ -29,6 +30,7 @@
 mod attention;
 pub mod backward;
 pub mod kernels;
+pub mod masked;
 mod product;
 #[cfg(test)]
 mod reference;

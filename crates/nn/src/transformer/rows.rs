@@ -165,23 +165,43 @@ impl WithSimd for Softmax<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
         for row in self.rows.chunks_exact_mut(self.width.max(1)) {
-            let largest = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-            for value in row.iter_mut() {
-                *value = (*value - largest) * self.factor;
-            }
-            let (whole, rest) = S::as_mut_simd_f32s(row);
-            for value in whole {
-                *value = exp_of_negative(simd, *value);
-            }
-            if !rest.is_empty() {
-                let last = exp_of_negative(simd, simd.partial_load_f32s(rest));
-                simd.partial_store_f32s(rest, last);
-            }
+            exponentials(simd, row, self.factor);
             let total = 1.0 / sum(row, row, |x, _| x);
             for value in row.iter_mut() {
                 *value *= total;
             }
         }
+    }
+}
+
+/// Each x of a row becomes e^(factor·(x − largest)); gives the largest.
+#[inline(always)]
+fn exponentials<S: Simd>(simd: S, row: &mut [f32], factor: f32) -> f32 {
+    let largest = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    for value in row.iter_mut() {
+        *value = (*value - largest) * factor;
+    }
+    let (whole, rest) = S::as_mut_simd_f32s(row);
+    for value in whole {
+        *value = exp_of_negative(simd, *value);
+    }
+    if !rest.is_empty() {
+        let last = exp_of_negative(simd, simd.partial_load_f32s(rest));
+        simd.partial_store_f32s(rest, last);
+    }
+    largest
+}
+
+/// log Σ e^x over the numbers x of a row, in whose place there is something else afterwards.
+pub struct LogSum<'a>(pub &'a mut [f32]);
+
+impl WithSimd for LogSum<'_> {
+    type Output = f32;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> f32 {
+        let largest = exponentials(simd, self.0, 1.0);
+        largest + sum(self.0, self.0, |x, _| x).ln()
     }
 }
 

@@ -127,13 +127,14 @@ pub struct Spans {
 }
 
 /// Cuts ranges off the flat list one behind the other, and names them.
-struct Cutter {
+#[derive(Default)]
+pub(super) struct Cutter {
     end: usize,
-    tensors: Vec<TensorSpan>,
+    pub tensors: Vec<TensorSpan>,
 }
 
 impl Cutter {
-    fn cut(&mut self, name: String, rows: usize, columns: usize) -> Range<usize> {
+    pub fn cut(&mut self, name: String, rows: usize, columns: usize) -> Range<usize> {
         let range = self.end..self.end + rows * columns;
         self.end = range.end;
         self.tensors.push(TensorSpan {
@@ -145,7 +146,7 @@ impl Cutter {
         range
     }
 
-    fn affine(&mut self, name: &str, outputs: usize, inputs: usize) -> Affine {
+    pub fn affine(&mut self, name: &str, outputs: usize, inputs: usize) -> Affine {
         Affine {
             weight: self.cut(format!("{name}.weight"), outputs, inputs),
             bias: self.cut(format!("{name}.bias"), outputs, 1),
@@ -248,10 +249,7 @@ impl Shape {
     }
 
     fn cut(&self) -> (Spans, Vec<TensorSpan>) {
-        let mut cutter = Cutter {
-            end: 0,
-            tensors: Vec::new(),
-        };
+        let mut cutter = Cutter::default();
         let (units, inner) = (self.units, self.inner);
         let mut table = |name: &str, rows| cutter.cut(format!("embeddings.{name}"), rows, units);
         let (words, positions) = (

@@ -9,34 +9,36 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::names::Family;
+use super::names::{Family, Kind};
 use super::pieces::PieceTokenizer;
 use super::settings::TokenizerSettings;
+use super::tensors::Found;
 use super::{TransformerModel, is_transformer};
-use crate::model::{StoreError, save_tensors};
+use crate::model::StoreError;
 use crate::text_model::TOKENIZER;
-use crate::transformer::shape::{InnerActivation, Pooling, Shape, TransformerWeights};
-use crate::weights::{Weight, WeightFile, read_weights_hashed};
+use crate::transformer::shape::{InnerActivation, Pooling, Shape};
+use crate::weights::read_weights_hashed;
 use probity_run::pipe::expect_rereadable;
-use probity_run::run_directory::{hex, write_atomically};
+use probity_run::run_directory::hex;
 use sha2::{Digest, Sha256};
 
 /// Names of the files in a directory of Hugging Face.
 pub(super) const CONFIG: &str = "config.json";
-const MODEL: &str = "model.safetensors";
+pub(super) const MODEL: &str = "model.safetensors";
 /// What PyTorch wrote before there was safetensors.
 const PYTORCH: &str = "pytorch_model.bin";
 /// A configuration longer than this is none.
 const MOST_CONFIG: u64 = 1 << 24;
 
 /// What an import found in a directory of Hugging Face.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct HuggingFaceReport {
     /// The class of the network, as `architectures` names it.
     pub architecture: String,
     /// Tensors that are parts of the network, with their shapes.
     pub matched: Vec<(String, Vec<usize>)>,
-    /// Tensors of the network that the file lacks: those of the head of an encoder.
+    /// Tensors that the file lacks: of an encoder those of the head of a classifier, and of a masked
+    /// language model whose head is not there those of it.
     pub missing: Vec<String>,
     /// Tensors that are no parts of it.
     pub unused: Vec<String>,
@@ -73,6 +75,7 @@ struct Config {
     quantization_config: Option<serde_json::Value>,
     id2label: Option<BTreeMap<String, String>>,
     num_labels: Option<usize>,
+    tie_word_embeddings: Option<bool>,
 }
 
 /// Reads the directory of Hugging Face `directory`: the model, and what was found. `classes` are
@@ -107,8 +110,8 @@ pub fn import(
     let bytes = read(CONFIG, "config")?;
     let config: Config = serde_json::from_slice(&bytes)
         .map_err(|error| refused(format!("not a configuration of Hugging Face: {error}")))?;
-    let (architecture, family, is_encoder) = config.architecture().map_err(refused)?;
-    let shape = config.shape(family, is_encoder).map_err(refused)?;
+    let (architecture, family, kind) = config.architecture().map_err(refused)?;
+    let shape = config.shape(family, kind).map_err(refused)?;
     if let Some(problem) = shape.problem() {
         return Err(refused(format!("the network has {problem}")));
     }
@@ -121,8 +124,28 @@ pub fn import(
     let weights_file = weights_file(directory)?;
     let weights = read_weights_hashed(&weights_file)?;
     sha256.insert("weights".to_owned(), weights.sha256);
-    let (weights, mut report) = find(family, shape, weights.value, &weights_file, architecture)?;
-    report.sha256 = sha256;
+    let mut found = Found::new(family, weights.value, &weights_file, architecture)?;
+    let weights = found.network(shape)?;
+    let masked = match kind {
+        Kind::Masked => {
+            let mask = settings.mask().unwrap_or(family.mask());
+            let number = tokenizer
+                .number(mask)
+                .ok_or_else(|| StoreError::Description {
+                    file: place,
+                    problem: format!(
+                        "it has no piece {mask}, which hides those that are asked for"
+                    ),
+                })?;
+            let is_tied = config.tie_word_embeddings.unwrap_or(true);
+            found.masked_head(&weights, number, is_tied)?
+        }
+        Kind::Classifier | Kind::Encoder => None,
+    };
+    let report = HuggingFaceReport {
+        sha256,
+        ..found.report()
+    };
     if !classes.is_empty() && classes.len() != own.len() {
         return Err(refused(format!(
             "the network has {} classes, but {} names are given",
@@ -142,6 +165,7 @@ pub fn import(
         family,
         tokenizer,
         weights,
+        masked,
     };
     match model.problem() {
         Some(problem) => Err(refused(problem)),
@@ -192,7 +216,7 @@ pub(super) fn read_file(file: &Path) -> Result<Vec<u8>, StoreError> {
 }
 
 impl Config {
-    fn architecture(&self) -> Result<(String, Family, bool), String> {
+    fn architecture(&self) -> Result<(String, Family, Kind), String> {
         let named = self.architectures.as_deref().unwrap_or_default();
         let [name] = named else {
             return Err(format!(
@@ -201,7 +225,7 @@ impl Config {
                 Family::architectures()
             ));
         };
-        let (family, is_encoder) = Family::of_architecture(name).ok_or_else(|| {
+        let (family, kind) = Family::of_architecture(name).ok_or_else(|| {
             format!(
                 "`architectures` names {name}; expected one of {}",
                 Family::architectures()
@@ -211,11 +235,12 @@ impl Config {
             Some(kind) if kind != family.model_type() => Err(format!(
                 "`model_type` is {kind}, but `architectures` names {name}"
             )),
-            _ => Ok((name.clone(), family, is_encoder)),
+            _ => Ok((name.clone(), family, kind)),
         }
     }
 
-    fn shape(&self, family: Family, is_encoder: bool) -> Result<Shape, String> {
+    fn shape(&self, family: Family, kind: Kind) -> Result<Shape, String> {
+        let is_encoder = kind != Kind::Classifier;
         let other = |name: &str, value: &str, expected: &str| {
             Err(format!("`{name}` is {value}; only {expected} is supported"))
         };
@@ -327,178 +352,4 @@ pub(super) fn in_order(
         true => Ok(named),
         false => Err("`id2label` gives two classes the same name".to_owned()),
     }
-}
-
-/// The parameters of a network of `shape` among `tensors`.
-fn find(
-    family: Family,
-    shape: Shape,
-    weights: WeightFile,
-    file: &Path,
-    architecture: String,
-) -> Result<(TransformerWeights, HuggingFaceReport), StoreError> {
-    // Checkpoints older than PyTorch 1.0 call gain and bias of a normalisation so.
-    let current = |name: String| match name.strip_suffix(".gamma") {
-        Some(norm) => format!("{norm}.weight"),
-        None => match name.strip_suffix(".beta") {
-            Some(norm) => format!("{norm}.bias"),
-            None => name,
-        },
-    };
-    if let Some(name) = weights.tensors.keys().find(|name| name.contains(".lora_")) {
-        return Err(StoreError::Tensor {
-            file: file.to_owned(),
-            tensor: name.clone(),
-            problem: "is of an adapter; merge it into the weights first".to_owned(),
-        });
-    }
-    let integers: BTreeSet<String> = weights.integers.into_iter().map(current).collect();
-    let mut tensors: BTreeMap<String, Weight> = weights
-        .tensors
-        .into_iter()
-        .map(|(name, weight)| (current(name), weight))
-        .collect();
-    // An encoder may have been cut out of a classifier, names and all.
-    let words = |prefix: &str| family.tensor("embeddings.words", prefix);
-    let prefix = match tensors.contains_key(&words("")) {
-        true => "",
-        false => family.prefix(),
-    };
-    let mut values = Vec::new();
-    let mut report = HuggingFaceReport {
-        architecture,
-        matched: Vec::new(),
-        missing: Vec::new(),
-        unused: Vec::new(),
-        sha256: BTreeMap::new(),
-    };
-    for tensor in shape.tensors() {
-        if tensor.range.is_empty() {
-            continue;
-        }
-        let name = family.tensor(&tensor.name, prefix);
-        let expected = match tensor.columns {
-            1 => vec![tensor.rows],
-            columns => vec![tensor.rows, columns],
-        };
-        let refused = |problem: String| StoreError::Tensor {
-            file: file.to_owned(),
-            tensor: name.clone(),
-            problem,
-        };
-        match tensors.remove(&name) {
-            None => return Err(refused("is missing".to_owned())),
-            Some(_) if integers.contains(&name) => {
-                let problem = "holds whole numbers, as quantised weights are; only floating-point \
-                               numbers are supported";
-                return Err(refused(problem.to_owned()));
-            }
-            Some(weight) if weight.shape != expected => {
-                let shape = weight.shape;
-                let problem = format!("has shape {shape:?}, but {CONFIG} says {expected:?}");
-                return Err(refused(problem));
-            }
-            Some(weight) => values.extend(weight.values),
-        }
-        report.matched.push((name, expected));
-    }
-    if shape.classes == 0 {
-        report.missing = vec!["classifier.weight".to_owned(), "classifier.bias".to_owned()];
-    }
-    report.unused = tensors.into_keys().collect();
-    Ok((TransformerWeights { shape, values }, report))
-}
-
-/// Writes `model` into `directory` as Hugging Face keeps it.
-///
-/// # Errors
-/// When no class of Hugging Face is such a network, or a file cannot be written.
-pub fn export(model: &TransformerModel, directory: &Path) -> Result<Vec<PathBuf>, StoreError> {
-    let (shape, family) = (&model.weights.shape, model.family);
-    let file = directory.join(CONFIG);
-    let refused = |problem: &str| StoreError::Description {
-        file: file.clone(),
-        problem: problem.to_owned(),
-    };
-    if !model.is_encoder() && (shape.pooling, shape.head) != (Pooling::First, Some(family.head())) {
-        return Err(refused(
-            "not written: the head reads the mean of the last states, which no class of Hugging \
-             Face does; only networks with the head of their family can be written so",
-        ));
-    }
-    let (architecture, prefix) = match model.is_encoder() {
-        true => ("Model", ""),
-        false => ("ForSequenceClassification", family.prefix()),
-    };
-    let tensors = shape.tensors().into_iter();
-    let tensors = tensors
-        .filter(|tensor| !tensor.range.is_empty())
-        .map(|tensor| {
-            let extents = match tensor.columns {
-                1 => vec![tensor.rows],
-                columns => vec![tensor.rows, columns],
-            };
-            let values = &model.weights.values[tensor.range];
-            (family.tensor(&tensor.name, prefix), extents, values)
-        });
-    let architecture = format!("{}{architecture}", family.class());
-    let config = config_of(model, &architecture);
-    let config = serde_json::to_vec_pretty(&config).map_err(|error| refused(&error.to_string()))?;
-    let weights = directory.join(MODEL);
-    save_tensors(&weights, &tensors.collect::<Vec<_>>())?;
-    let tokenizer = directory.join(TOKENIZER);
-    write_atomically(&tokenizer, model.tokenizer.json().as_bytes())?;
-    let settings = TokenizerSettings::of(model).write(directory)?;
-    write_atomically(&file, &config)?;
-    Ok(vec![file, tokenizer, settings, weights])
-}
-
-fn config_of(model: &TransformerModel, architecture: &str) -> serde_json::Value {
-    let (shape, family) = (&model.weights.shape, model.family);
-    let distilled = family == Family::Distilbert;
-    let name = |own: &'static str, distilled_name: &'static str| match distilled {
-        true => distilled_name,
-        false => own,
-    };
-    let activation = match shape.activation {
-        InnerActivation::Gelu => "gelu",
-        InnerActivation::GeluTanh => "gelu_new",
-        InnerActivation::Relu => "relu",
-    };
-    let mut config = serde_json::json!({
-        "architectures": [architecture],
-        "model_type": family.model_type(),
-        "torch_dtype": "float32",
-        "vocab_size": shape.vocabulary,
-        "max_position_embeddings": shape.positions,
-        name("hidden_size", "dim"): shape.units,
-        name("num_hidden_layers", "n_layers"): shape.layers,
-        name("num_attention_heads", "n_heads"): shape.heads,
-        name("intermediate_size", "hidden_dim"): shape.inner,
-        name("hidden_act", "activation"): activation,
-        "pad_token_id": family.padding(shape),
-    });
-    let classes = model.classes.iter().enumerate();
-    let more = match distilled {
-        true => serde_json::json!({}),
-        false => serde_json::json!({
-            "type_vocab_size": shape.segments,
-            "layer_norm_eps": shape.epsilon,
-        }),
-    };
-    let labels = match model.is_encoder() {
-        true => serde_json::json!({}),
-        false => serde_json::json!({
-            "id2label": classes.clone().map(|(number, name)| (number.to_string(), name.clone()))
-                .collect::<BTreeMap<_, _>>(),
-            "label2id": classes.map(|(number, name)| (name.clone(), number))
-                .collect::<BTreeMap<_, _>>(),
-        }),
-    };
-    if let Some(config) = config.as_object_mut() {
-        for part in [more, labels] {
-            config.extend(part.as_object().cloned().unwrap_or_default());
-        }
-    }
-    config
 }

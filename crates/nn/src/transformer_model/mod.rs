@@ -5,14 +5,19 @@
 //! Pieces and configurations of networks that run elsewhere, such as in ONNX graphs, are read here
 //! as well.
 //!
-//! A directory without classes holds an encoder: what a classifier is trained on top of.
+//! A directory without classes holds an encoder: what a classifier is trained on top of. It may have
+//! the head of a masked language model besides, `masked` in the description, with the tensors of
+//! [`MaskedHead::tensors`].
 
 mod elsewhere;
+mod export;
 mod hugging_face;
+mod masked;
 mod names;
 mod network;
 mod pieces;
 mod settings;
+mod tensors;
 
 use std::path::Path;
 
@@ -22,14 +27,18 @@ use crate::model::{
     Companions, DESCRIPTION, StoreError, Tensors, WEIGHTS, hash_of, hashes_of, read_companion,
     read_description, save_tensors,
 };
+use crate::recurrent::network::TensorSpan;
 use crate::text_model::TOKENIZER;
+use crate::transformer::masked::MaskedHead;
 use crate::transformer::shape::{Shape, TransformerWeights};
 use probity_run::run_directory::write_atomically;
 use probity_run::sealed::{Form, read_text, write_text};
 use probity_text::tokenizer::TokenizerError;
 
 pub use self::elsewhere::ElsewhereConfig;
-pub use self::hugging_face::{HuggingFaceReport, export, import};
+pub use self::export::export;
+pub use self::hugging_face::{HuggingFaceReport, import};
+pub use self::masked::{MaskedDescription, MaskedLanguageModel};
 pub use self::names::Family;
 pub use self::network::TransformerNetwork;
 pub use self::pieces::{PieceTokenizer, Pieces};
@@ -57,6 +66,8 @@ pub struct TransformerModel {
     pub tokenizer: PieceTokenizer,
     /// Shape and parameters.
     pub weights: TransformerWeights,
+    /// The head of a masked language model, which only an encoder may have.
+    pub masked: Option<MaskedHead>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -74,6 +85,8 @@ struct TransformerDescription {
     truncation_side: TruncationSide,
     classes: Vec<String>,
     network: Shape,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    masked: Option<MaskedDescription>,
 }
 
 /// Whether the model in `directory` is a transformer, as far as its description can be read.
@@ -97,6 +110,17 @@ impl TransformerModel {
                 self.classes.len(),
                 shape.classes
             ));
+        }
+        if let Some(head) = &self.masked {
+            if !self.is_encoder() {
+                return Some("a classifier has no head of a masked language model".to_owned());
+            }
+            if !usize::try_from(head.mask).is_ok_and(|mask| mask < shape.vocabulary) {
+                return Some(format!(
+                    "the mask has the number {}, which no piece has",
+                    head.mask
+                ));
+            }
         }
         (self.max_length <= marks || self.max_length > shape.longest()).then(|| {
             format!(
@@ -132,6 +156,7 @@ impl TransformerModel {
                 truncation_side: self.tokenizer.truncation_side(),
                 classes: self.classes.clone(),
                 network: self.weights.shape,
+                masked: self.masked.as_ref().map(MaskedDescription::of),
             },
         };
         let text = toml::to_string(&description).map_err(|error| StoreError::Description {
@@ -142,14 +167,30 @@ impl TransformerModel {
         Ok(())
     }
 
+    /// All tensors that hold something, with their numbers.
+    fn spans(&self) -> Vec<(TensorSpan, &[f32])> {
+        let shape = &self.weights.shape;
+        let own = shape.tensors().into_iter();
+        let own = own.map(|tensor| (&self.weights.values, tensor));
+        let of_head = self.masked.iter().flat_map(|head| {
+            let tensors = MaskedHead::tensors(shape, head.is_tied).into_iter();
+            tensors.map(|tensor| (&head.values, tensor))
+        });
+        let kept = own
+            .chain(of_head)
+            .filter(|(_, tensor)| !tensor.range.is_empty());
+        let spans = kept.map(|(values, tensor)| {
+            let own = &values[tensor.range.clone()];
+            (tensor, own)
+        });
+        spans.collect()
+    }
+
     fn tensors(&self) -> Vec<(String, Vec<usize>, &[f32])> {
-        let tensors = self.weights.shape.tensors().into_iter();
-        let kept = tensors.filter(|tensor| !tensor.range.is_empty());
-        kept.map(|tensor| {
-            let values = &self.weights.values[tensor.range];
-            (tensor.name, vec![tensor.rows, tensor.columns], values)
-        })
-        .collect()
+        let spans = self.spans().into_iter();
+        spans
+            .map(|(tensor, values)| (tensor.name, vec![tensor.rows, tensor.columns], values))
+            .collect()
     }
 
     /// Reads the model in `directory`.
@@ -172,6 +213,7 @@ impl TransformerModel {
             truncation_side,
             classes,
             network: shape,
+            masked,
         } = description.transformer;
         if let Some(problem) = shape.problem() {
             return Err(describe(format!("the network has {problem}")));
@@ -183,12 +225,24 @@ impl TransformerModel {
         let bytes = read_companion(directory, WEIGHTS, &description.sha256)?;
         let mut tensors = Tensors::read(&directory.join(WEIGHTS), &bytes)?;
         drop(bytes);
-        let mut values = Vec::with_capacity(shape.parameters());
-        for tensor in shape.tensors() {
-            if !tensor.range.is_empty() {
-                values.extend(tensors.take(&tensor.name, &[tensor.rows, tensor.columns])?);
+        let mut take = |spans: Vec<TensorSpan>| {
+            let mut values = Vec::with_capacity(spans.last().map_or(0, |last| last.range.end));
+            for tensor in spans {
+                if !tensor.range.is_empty() {
+                    values.extend(tensors.take(&tensor.name, &[tensor.rows, tensor.columns])?);
+                }
             }
-        }
+            Ok::<_, StoreError>(values)
+        };
+        let values = take(shape.tensors())?;
+        let masked = match masked {
+            None => None,
+            Some(MaskedDescription { mask, is_tied }) => Some(MaskedHead {
+                mask,
+                is_tied,
+                values: take(MaskedHead::tensors(&shape, is_tied))?,
+            }),
+        };
         tensors.expect_empty()?;
         let model = TransformerModel {
             classes,
@@ -196,6 +250,7 @@ impl TransformerModel {
             family,
             tokenizer,
             weights: TransformerWeights { shape, values },
+            masked,
         };
         match model.problem() {
             Some(problem) => Err(describe(problem)),
@@ -205,7 +260,7 @@ impl TransformerModel {
 
     /// SHA-256, in hex, of everything that the model computes with.
     pub fn sha256(&self) -> String {
-        let described = serde_json::json!({
+        let mut described = serde_json::json!({
             "kind": FORM.kind,
             "version": 1,
             "tokenizer": self.tokenizer.json(),
@@ -214,6 +269,9 @@ impl TransformerModel {
             "max_length": self.max_length,
             "truncation_side": self.tokenizer.truncation_side(),
         });
+        if let Some(head) = &self.masked {
+            described["mask"] = head.mask.into();
+        }
         hash_of(&described, &self.tensors())
     }
 }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::transformer::shape::{HeadActivation, Shape};
+use crate::transformer::shape::{HeadActivation, InnerActivation, Shape};
 
 /// A kind of network of Hugging Face.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -19,6 +19,28 @@ pub enum Family {
     XlmRoberta,
 }
 
+/// What a class of Hugging Face is read as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A classifier.
+    Classifier,
+    /// An encoder.
+    Encoder,
+    /// An encoder with the head of a masked language model, which is what most are published as.
+    Masked,
+}
+
+impl Kind {
+    /// What the names of such classes end with.
+    pub(super) fn suffix(self) -> &'static str {
+        match self {
+            Kind::Classifier => "ForSequenceClassification",
+            Kind::Encoder => "Model",
+            Kind::Masked => "ForMaskedLM",
+        }
+    }
+}
+
 impl Family {
     const ALL: [Family; 4] = [
         Family::Bert,
@@ -27,17 +49,13 @@ impl Family {
         Family::XlmRoberta,
     ];
 
-    /// The network that `architectures` of a configuration names, and whether it is read as an
-    /// encoder. Of a masked language model, which is what most encoders are published as, the head
-    /// is not read.
-    pub(super) fn of_architecture(name: &str) -> Option<(Family, bool)> {
+    /// The network that `architectures` of a configuration names, and what it is read as.
+    pub(super) fn of_architecture(name: &str) -> Option<(Family, Kind)> {
         Family::ALL.into_iter().find_map(|family| {
             let rest = name.strip_prefix(family.class())?;
-            match rest {
-                "ForSequenceClassification" => Some((family, false)),
-                "Model" | "ForMaskedLM" => Some((family, true)),
-                _ => None,
-            }
+            let mut kinds = [Kind::Classifier, Kind::Encoder, Kind::Masked].into_iter();
+            let kind = kinds.find(|kind| kind.suffix() == rest)?;
+            Some((family, kind))
         })
     }
 
@@ -93,6 +111,33 @@ impl Family {
         }
     }
 
+    /// The activation of the hidden layer of the head of its masked language models, where the
+    /// encoder has `inner`.
+    pub(super) fn masked(self, inner: InnerActivation) -> InnerActivation {
+        match self {
+            Family::Bert | Family::Distilbert => inner,
+            Family::Roberta | Family::XlmRoberta => InnerActivation::Gelu,
+        }
+    }
+
+    /// The piece that hides another, where the settings of the tokenizer name none.
+    pub(super) fn mask(self) -> &'static str {
+        match self {
+            Family::Bert | Family::Distilbert => "[MASK]",
+            Family::Roberta | Family::XlmRoberta => "<mask>",
+        }
+    }
+
+    /// Another name of the bias over the vocabulary, which a head may have in place of its own or
+    /// beside it.
+    pub(super) fn tied_bias(self) -> Option<&'static str> {
+        match self {
+            Family::Bert => Some("cls.predictions.bias"),
+            Family::Distilbert => None,
+            Family::Roberta | Family::XlmRoberta => Some("lm_head.bias"),
+        }
+    }
+
     /// Whether positions are counted from behind the number of its padding.
     pub(super) fn skips_padding(self) -> bool {
         matches!(self, Family::Roberta | Family::XlmRoberta)
@@ -106,8 +151,9 @@ impl Family {
         }
     }
 
-    /// The name of the tensor `name` of [`crate::transformer::shape::Shape::tensors`] in a file
-    /// whose encoder's tensors begin with `prefix`.
+    /// The name of the tensor `name` of [`crate::transformer::shape::Shape::tensors`], or of
+    /// [`crate::transformer::masked::MaskedHead::tensors`], in a file whose encoder's tensors begin
+    /// with `prefix`.
     pub(super) fn tensor(self, name: &str, prefix: &str) -> String {
         let (part, kind) = name.rsplit_once('.').unwrap_or((name, ""));
         let table = match name {
@@ -125,6 +171,9 @@ impl Family {
         {
             return format!("{prefix}{}.{kind}", self.in_block(number, part));
         }
+        if let Some(part) = part.strip_prefix("masked.") {
+            return format!("{}.{kind}", self.in_masked_head(part));
+        }
         match (part, self) {
             ("embeddings.norm", _) => format!("{prefix}embeddings.LayerNorm.{kind}"),
             ("dense", Family::Bert) => format!("{prefix}pooler.dense.{kind}"),
@@ -132,6 +181,20 @@ impl Family {
             ("dense", _) => format!("classifier.dense.{kind}"),
             (_, Family::Roberta | Family::XlmRoberta) => format!("classifier.out_proj.{kind}"),
             _ => format!("classifier.{kind}"),
+        }
+    }
+
+    fn in_masked_head(self, part: &str) -> &'static str {
+        match (self, part) {
+            (Family::Bert, "dense") => "cls.predictions.transform.dense",
+            (Family::Bert, "norm") => "cls.predictions.transform.LayerNorm",
+            (Family::Bert, _) => "cls.predictions.decoder",
+            (Family::Distilbert, "dense") => "vocab_transform",
+            (Family::Distilbert, "norm") => "vocab_layer_norm",
+            (Family::Distilbert, _) => "vocab_projector",
+            (_, "dense") => "lm_head.dense",
+            (_, "norm") => "lm_head.layer_norm",
+            _ => "lm_head.decoder",
         }
     }
 

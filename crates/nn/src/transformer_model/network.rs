@@ -66,7 +66,8 @@ impl TransformerNetwork {
     }
 }
 
-fn beginning(text: &str) -> String {
+/// What a message shows of `text`.
+pub(super) fn beginning(text: &str) -> String {
     text.chars().take(SHOWN).collect()
 }
 

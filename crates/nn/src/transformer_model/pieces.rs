@@ -6,10 +6,11 @@
 use std::ops::Range;
 use std::path::Path;
 
-use tokenizers::{Encoding, PostProcessor, Tokenizer};
+use tokenizers::{Encoding, PostProcessor, Tokenizer, TruncationDirection};
 
 use super::settings::{Parts, TokenizerSettings, TruncationSide};
 use crate::model::StoreError;
+use crate::transformer::masked::Masked;
 use probity_run::guard::guarded;
 use probity_text::tokenizer::TokenizerError;
 
@@ -24,6 +25,8 @@ pub struct PieceTokenizer {
     truncation_side: TruncationSide,
     last: i32,
     padding: i32,
+    /// The piece that stands for what is none, where there is one.
+    unknown: Option<i32>,
     /// Pieces of the network.
     vocabulary: usize,
 }
@@ -39,6 +42,15 @@ pub struct Pieces {
     pub bytes: Vec<Option<Range<usize>>>,
     /// Whether something was cut off.
     pub is_truncated: bool,
+}
+
+/// A text in which a word is masked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct MaskedPieces {
+    /// The text's pieces, with masks in place of the word's.
+    pub masked: Masked,
+    /// The word's pieces.
+    pub own: Vec<i32>,
 }
 
 impl Pieces {
@@ -109,6 +121,8 @@ impl PieceTokenizer {
         let processor = tokenizer.get_post_processor();
         let marks = processor.map_or(0, |processor| processor.added_tokens(false));
         let padding = tokenizer.get_padding().map_or(0, |padding| padding.pad_id);
+        let (unknown, written) = parts.unknown();
+        let unknown = unknown.or_else(|| tokenizer.token_to_id(written?));
         let cut = tokenizer.with_truncation(None);
         cut.map_err(|error| unusable(&error))?.with_padding(None);
         let tokenizer = PieceTokenizer {
@@ -119,6 +133,7 @@ impl PieceTokenizer {
             truncation_side: settings.truncation_side().or(own_side).unwrap_or_default(),
             last,
             padding: i32::try_from(padding).unwrap_or(0),
+            unknown: unknown.and_then(|unknown| i32::try_from(unknown).ok()),
         };
         // Marks have numbers of their own, in no vocabulary.
         let marked = tokenizer.read("", usize::MAX);
@@ -146,6 +161,11 @@ impl PieceTokenizer {
     /// The side that a long text is cut on.
     pub fn truncation_side(&self) -> TruncationSide {
         self.truncation_side
+    }
+
+    /// The number of the piece that is written so.
+    pub(super) fn number(&self, piece: &str) -> Option<i32> {
+        i32::try_from(self.tokenizer.token_to_id(piece)?).ok()
     }
 
     /// The piece with a number, as it is written.
@@ -178,7 +198,7 @@ impl PieceTokenizer {
     /// # Errors
     /// When it cannot be split.
     pub fn read(&self, text: &str, most: usize) -> Result<Pieces, TokenizerError> {
-        let marked = guarded(|| {
+        let pieces = split(|| {
             // What the tokenizer's own truncation leaves does not say whether there was more.
             let mut pieces = self.tokenizer.encode(text, false)?;
             let room = most.saturating_sub(self.marks);
@@ -187,25 +207,83 @@ impl PieceTokenizer {
             // Marking trims spaces off a piece's bytes, which splitting has done before.
             let offsets = pieces.get_offsets().to_vec();
             let marked = self.tokenizer.post_process(pieces, None, true)?;
-            Ok::<_, tokenizers::Error>(Pieces {
+            Ok(Pieces {
                 ids: marked.get_ids().iter().map(|&id| id as i32).collect(),
                 segments: marked.get_type_ids().iter().map(|&id| id as i32).collect(),
                 bytes: bytes_of(&marked, offsets),
                 is_truncated,
             })
-        });
-        let split = |problem: String| TokenizerError::Split { problem };
-        let pieces = marked.unwrap_or_else(|panic| Err(panic.into()));
-        let pieces = pieces.map_err(|error| split(error.to_string()))?;
+        })?;
         let is_known = |id: &i32| usize::try_from(*id).is_ok_and(|id| id < self.vocabulary);
         match pieces.ids.iter().find(|id| !is_known(id)) {
             None => Ok(pieces),
-            Some(id) => Err(split(format!(
-                "it gives a piece number {id}, the network has {} pieces from 0 on",
-                self.vocabulary
-            ))),
+            Some(id) => Err(TokenizerError::Split {
+                problem: format!(
+                    "it gives a piece number {id}, the network has {} pieces from 0 on",
+                    self.vocabulary
+                ),
+            }),
         }
     }
+
+    /// The pieces of `text`, `most` with those that mark beginning and end, with `mask` in place of
+    /// those that share a byte with `word`: where there are more, those around the word. `None` where
+    /// it has no piece, or too many, or one that stands for any unknown.
+    ///
+    /// # Errors
+    /// When the text cannot be split.
+    pub(super) fn masked(
+        &self,
+        text: &str,
+        word: &Range<usize>,
+        mask: i32,
+        most: usize,
+    ) -> Result<Option<MaskedPieces>, TokenizerError> {
+        split(|| {
+            let mut pieces = self.tokenizer.encode(text, false)?;
+            let offsets = pieces.get_offsets();
+            let is_own = |&(start, end): &(usize, usize)| start < word.end && word.start < end;
+            let first = offsets.iter().position(is_own);
+            let last = offsets.iter().rposition(is_own);
+            let Some((first, last)) = first.zip(last) else {
+                return Ok(None);
+            };
+            let (count, total) = (last + 1 - first, pieces.len());
+            let room = most.saturating_sub(self.marks);
+            if count > room {
+                return Ok(None);
+            }
+            let spare = total.saturating_sub(room);
+            let left_out = first.saturating_sub((room - count) / 2).min(spare);
+            pieces.truncate(total - left_out, 0, TruncationDirection::Left);
+            pieces.truncate(room, 0, TruncationDirection::Right);
+            let marked = self.tokenizer.post_process(pieces, None, true)?;
+            let mut ids: Vec<i32> = marked.get_ids().iter().map(|&id| id as i32).collect();
+            let marks = marked.get_special_tokens_mask().iter().enumerate();
+            let mut unmarked = marks.filter(|(_, is_mark)| **is_mark == 0);
+            let Some((start, _)) = unmarked.nth(first - left_out) else {
+                return Ok(None);
+            };
+            let at = start..start + count;
+            let own = ids[at.clone()].to_vec();
+            if self.unknown.is_some_and(|unknown| own.contains(&unknown)) {
+                return Ok(None);
+            }
+            ids[at.clone()].fill(mask);
+            Ok(Some(MaskedPieces {
+                masked: Masked { ids, at },
+                own,
+            }))
+        })
+    }
+}
+
+/// What `work` gives, or that a text cannot be split.
+fn split<T>(work: impl FnOnce() -> Result<T, tokenizers::Error>) -> Result<T, TokenizerError> {
+    let worked = guarded(work).unwrap_or_else(|panic| Err(panic.into()));
+    worked.map_err(|error| TokenizerError::Split {
+        problem: error.to_string(),
+    })
 }
 
 /// The bytes of each of the `marked` pieces, of which those that are no marks have `offsets`.

@@ -42,6 +42,8 @@ pub struct TokenizerSettings {
     #[serde(skip_serializing_if = "Option::is_none")]
     pad_token: Option<serde_json::Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    mask_token: Option<serde_json::Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     model_input_names: Option<Vec<String>>,
 }
 
@@ -91,9 +93,18 @@ struct Part {
     handle_chinese_chars: Option<bool>,
     add_prefix_space: Option<bool>,
     dropout: Option<f64>,
+    unk_token: Option<String>,
+    unk_id: Option<u32>,
 }
 
 impl Parts {
+    /// The piece that stands for what is none, by its number or as it is written.
+    pub(super) fn unknown(&self) -> (Option<u32>, Option<&str>) {
+        let model = self.model.as_ref();
+        let written = model.and_then(|model| model.unk_token.as_deref());
+        (model.and_then(|model| model.unk_id), written)
+    }
+
     /// Refuses pieces that are drawn at random, as in training.
     pub(super) fn expect_same_each_time(&self) -> Result<(), String> {
         let model = self.model.as_ref();
@@ -157,6 +168,11 @@ impl TokenizerSettings {
             model_max_length: Some(model.max_length as f64),
             truncation_side: Some(model.tokenizer.truncation_side()),
             pad_token: model.tokenizer.piece(padding).map(Into::into),
+            mask_token: model
+                .masked
+                .as_ref()
+                .and_then(|head| model.tokenizer.piece(usize::try_from(head.mask).ok()?))
+                .map(Into::into),
             model_input_names: Some(inputs),
             ..TokenizerSettings::default()
         }
@@ -192,6 +208,13 @@ impl TokenizerSettings {
     /// The side that a long text is cut on, where the file says so.
     pub(super) fn truncation_side(&self) -> Option<TruncationSide> {
         self.truncation_side
+    }
+
+    /// The piece that hides another, where the file names it: as it is written, or with what it
+    /// takes of the blanks around it.
+    pub(super) fn mask(&self) -> Option<&str> {
+        let mask = self.mask_token.as_ref()?;
+        mask.as_str().or(mask.get("content")?.as_str())
     }
 
     /// Refuses settings that make `transformers` split texts otherwise than `parts` say.

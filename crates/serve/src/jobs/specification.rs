@@ -338,6 +338,11 @@ mod tests {
                 json!({ "text": { "encoder": "/etc/passwd" } }),
                 "text.encoder",
             ),
+            (
+                "audit",
+                json!({ "text": { "fluency_model": "/etc" } }),
+                "text.fluency_model",
+            ),
             ("audit", json!({ "model": "../../etc" }), "model"),
             ("audit", json!({ "data": "/etc/passwd" }), "data"),
             (

@@ -37,7 +37,7 @@ use crate::strategies::{StrategyName, WithStrategy};
 use crate::text::domain::{TextDomain, text_of};
 use crate::text::encoder::Encoder;
 use crate::text::exchanged::{Exchanged, exchanged};
-use crate::text::fluency::Fluency;
+use crate::text::fluency::{Fluency, FluencyModel};
 use crate::text::judge::{Embed, Judge, ValidityMeans};
 use crate::text::limits::{Limits, Similarity};
 use crate::text::probabilities::softmax;
@@ -68,7 +68,7 @@ pub struct TextCase<'m> {
     seed_sources: Vec<u32>,
     source_rows: Vec<u64>,
     encoder: Option<Encoder>,
-    fluency: Option<Fluency>,
+    fluency_model: Option<FluencyModel>,
     sha256: BTreeMap<String, String>,
 }
 
@@ -269,6 +269,13 @@ impl<'m> Modality for TextCase<'m> {
         let options = method.text;
         let local = options.local_strategy(strategy);
         local.expect_usable("text.local_strategy", model)?;
+        let fluency = options.least_fluency().zip(self.fluency_model.as_ref());
+        let fluency = fluency.map(|(least, model)| Fluency {
+            model,
+            reader: self.subject.reader(),
+            seeds: &self.seeds,
+            least,
+        });
         self.with_judge(|judge| {
             let least = options.min_similarity;
             let strategy = TextStrategy {
@@ -282,7 +289,7 @@ impl<'m> Modality for TextCase<'m> {
                 limits: Limits {
                     seeds: &self.seed_ids,
                     max_changed: options.max_changed(),
-                    min_fluency: options.least_fluency().zip(self.fluency.as_ref()),
+                    min_fluency: fluency,
                     min_similarity: least.map(|least| (least, judge as &dyn Similarity)),
                 },
                 seed: method.seed,

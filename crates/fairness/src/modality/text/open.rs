@@ -12,7 +12,7 @@ use crate::audit_error::AuditError;
 use crate::check::check_all;
 use crate::domain::Domain;
 use crate::model_under_test::ModelUnderTest;
-use crate::opened::{Opened, open_encoder, open_lexicon, open_texts};
+use crate::opened::{Opened, open_encoder, open_fluency_model, open_lexicon, open_texts};
 use crate::seeds::clustered_seeds;
 use crate::specification::{AuditSpecification, TextSpecification};
 use crate::text::asked::DifferentiableRows;
@@ -20,7 +20,8 @@ use crate::text::domain::TextDomain;
 use crate::text::edits::Tokens;
 use crate::text::encoder::Encoder;
 use crate::text::fitting::fitting;
-use crate::text::fluency::Fluency;
+use crate::text::fluency::ngrams::NgramFluency;
+use crate::text::fluency::{Fluency, FluencyModel};
 use crate::text::neighbourhood::{Near, candidates};
 use crate::text::network::SourcedNetwork;
 use crate::text::preset::Preset;
@@ -32,6 +33,7 @@ use probity_data::read::BadRows;
 use probity_data::read::RowNumbers;
 use probity_data::table::Table;
 use probity_nn::text_reader::{EncodedText, TextReader};
+use probity_nn::transformer_model::MaskedLanguageModel;
 use probity_nn::{Classifier, Rows};
 use probity_run::run_directory::file_sha256;
 use probity_tensor::device::{ComputeDevice, DeviceName};
@@ -64,6 +66,8 @@ pub struct TextParts<'m, 't> {
     pub bad_rows: BadRows,
     /// What judges whether a changed text means the same.
     pub encoder: Option<Opened<Encoder>>,
+    /// What measures fluency in place of n-grams.
+    pub fluency_model: Option<Opened<MaskedLanguageModel>>,
 }
 
 /// Opens and checks everything that `specification` names, for a search on `device`.
@@ -77,6 +81,7 @@ pub(super) fn open<'m>(
     let corpus = open_texts(&specification.data, options.column.as_deref(), skip)?;
     let model = TextSubject::open(specification, None, &corpus.value.texts, &lexicon.value)?;
     let encoder = options.encoder.as_deref().map(open_encoder).transpose()?;
+    let fluency_model = options.fluency_model.as_deref().map(open_fluency_model);
     let protected = protected_of(specification, &lexicon, model.value.reader())?;
     let parts = TextParts {
         model,
@@ -89,6 +94,7 @@ pub(super) fn open<'m>(
         rows: corpus.value.rows.clone(),
         bad_rows: corpus.value.bad_rows.clone(),
         encoder,
+        fluency_model: fluency_model.transpose()?,
     };
     TextCase::new(specification, parts, &|_| true, device)
 }
@@ -172,9 +178,10 @@ impl<'m> TextCase<'m> {
                 attributes: protected.attributes().join(", "),
             });
         }
-        let ngrams = match options.least_fluency() {
-            None => None,
-            Some(_) => Some(open_ngrams(options, &looked, &mut sha256)?),
+        let least_fluency = options.least_fluency();
+        let ngrams = match (least_fluency, &parts.fluency_model) {
+            (Some(_), None) => Some(open_ngrams(options, &looked, &mut sha256)?),
+            _ => None,
         };
         let with_term = kept.iter().zip(looked);
         let (has_term, sources): (Vec<usize>, Vec<Source>) = with_term
@@ -220,13 +227,25 @@ impl<'m> TextCase<'m> {
                 }
             }
         };
-        let fluency = ngrams.map(|ngrams| Fluency::new(ngrams, reader, &seeds));
+        let by_ngrams = ngrams.map(|ngrams| Box::new(NgramFluency::new(ngrams, reader, &seeds)));
+        let masked = parts.fluency_model.map(|model| {
+            sha256.insert("fluency_model".to_owned(), model.sha256);
+            FluencyModel::Masked(Box::new(model.value))
+        });
+        let fluency_model = masked.or(by_ngrams.map(FluencyModel::Ngrams));
         let steps = StepsOf {
             reader,
             near: Near::new(options.neighbours_from, reader, subject.vectors()),
             protected: &protected,
             options,
-            fluency: fluency.as_ref(),
+            fluency: least_fluency
+                .zip(fluency_model.as_ref())
+                .map(|(least, model)| Fluency {
+                    model,
+                    reader,
+                    seeds: &seeds,
+                    least,
+                }),
         };
         let steps = steps.from(parts.directory, chosen.iter().zip(&seeds), device)?;
         Ok(TextCase {
@@ -244,7 +263,7 @@ impl<'m> TextCase<'m> {
             protected,
             seeds,
             encoder,
-            fluency,
+            fluency_model,
             sha256,
         })
     }
@@ -330,7 +349,7 @@ struct StepsOf<'a> {
     near: Near<'a>,
     protected: &'a Protected,
     options: &'a TextSpecification,
-    fluency: Option<&'a Fluency>,
+    fluency: Option<Fluency<'a>>,
 }
 
 impl StepsOf<'_> {
@@ -352,11 +371,11 @@ impl StepsOf<'_> {
         let begun: Vec<_> = begun.enumerate().collect();
         let places = begun.into_par_iter().map(|(seed, (&number, text))| {
             let analysis = self.protected.analyse(&text.text)?.unwrap_or_default();
-            let suits = |position, other| {
-                let fluency = self.fluency;
-                fluency.is_none_or(|fluency| fluency.is_attested(seed, position, other))
+            let suited = |fitting| match self.fluency {
+                Some(fluency) => fluency.suited(seed, fitting),
+                None => Ok(fitting),
             };
-            let fitting = fitting(self.reader, text, &analysis, &suits, &pool, count);
+            let fitting = fitting(self.reader, text, &analysis, suited, &pool, count)?;
             Ok((number as i32, fitting))
         });
         Ok(Steps::Places(places.collect::<Result<_, AuditError>>()?))

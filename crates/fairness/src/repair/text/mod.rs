@@ -98,6 +98,7 @@ impl<L: TextLearner> TextRepair<L> {
             rows: self.corpus.rows.clone(),
             bad_rows: self.corpus.bad_rows.clone(),
             encoder: None,
+            fluency_model: None,
         }
     }
 

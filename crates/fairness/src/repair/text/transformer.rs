@@ -57,6 +57,7 @@ impl TransformerLearner {
                 shape: begun.weights.shape,
                 values: [&begun.weights.values[..kept], learnt].concat(),
             },
+            masked: None,
         }
     }
 }

@@ -1,34 +1,29 @@
-//! How much less a text sounds like the others after a search has changed it.
+//! Fluency by a trigram model ([`probity_text::ngrams`]) of texts like the seeds.
 //!
-//! Fluency is the probability of a text under a trigram model ([`probity_text::ngrams`]) of texts
-//! like it. A text that a search made of a seed by changing n words keeps the share
-//! (P(text) / P(seed))^(1/n) of it for each of them: what a change costs does not hang on how long
-//! the text is. The texts of the audit may be what the model was fitted to; a seed's own trigrams
-//! then speak for it, so that a share of 1 is not to be expected of any change.
-
-use std::sync::Arc;
+//! The texts of the audit may be what the model was fitted to; a seed's own trigrams then speak for
+//! it, so that a share of 1 is not to be expected of any change.
 
 use probity_nn::text_reader::{EncodedText, TextReader};
 use probity_text::ngrams::NgramModel;
 
-/// Measures changes of seeds.
-#[derive(Debug, Clone)]
-pub struct Fluency {
-    ngrams: Arc<NgramModel>,
+/// A trigram model, and seeds.
+#[derive(Debug)]
+pub struct NgramFluency {
+    ngrams: NgramModel,
     /// The n-gram model's number of each word of the text model.
     numbers: Vec<u32>,
     /// The seeds by the n-gram model's numbers.
     seeds: Vec<Vec<u32>>,
 }
 
-impl Fluency {
+impl NgramFluency {
     /// Changes of `seeds`, in words of `model`, by `ngrams`.
-    pub fn new(ngrams: NgramModel, reader: &TextReader, seeds: &[EncodedText]) -> Fluency {
+    pub fn new(ngrams: NgramModel, reader: &TextReader, seeds: &[EncodedText]) -> NgramFluency {
         let numbers = (0..reader.words() as i32).map(|id| ngrams.id(reader.word(id)));
-        Fluency {
+        NgramFluency {
             numbers: numbers.collect(),
             seeds: seeds.iter().map(|seed| ngrams.ids(&seed.words)).collect(),
-            ngrams: Arc::new(ngrams),
+            ngrams,
         }
     }
 
@@ -121,10 +116,10 @@ mod tests {
         let ngrams = NgramModel::fit(texts.iter().map(|text| split(text)), 1).unwrap();
         let words: Vec<&str> = split(texts[0]).collect();
         let all: Vec<&str> = vec!["we", "like", "this", "good", "book", "old", "idea"];
-        let fluency = Fluency {
+        let fluency = NgramFluency {
             numbers: all.iter().map(|word| ngrams.id(word)).collect(),
             seeds: vec![ngrams.ids(&words)],
-            ngrams: Arc::new(ngrams.clone()),
+            ngrams: ngrams.clone(),
         };
         let original = [0, 1, 2, 3, 4];
         for (text, changed) in [
@@ -144,10 +139,10 @@ mod tests {
         let ngrams = NgramModel::fit(texts.iter().map(|text| split(text)), 2).unwrap();
         assert_eq!(ngrams.id("idea"), ngrams.unknown());
         assert!(ngrams.has_pair(ngrams.id("good"), ngrams.unknown()));
-        let fluency = Fluency {
+        let fluency = NgramFluency {
             numbers: all.iter().map(|word| ngrams.id(word)).collect(),
             seeds: vec![ngrams.ids(&words)],
-            ngrams: Arc::new(ngrams),
+            ngrams,
         };
         assert!(!fluency.is_attested(0, 4, 6));
     }

@@ -1,13 +1,14 @@
 //! Models of Hugging Face against PyTorch's answers (scripts/make-transformers.py), and what is
 //! refused.
 
+mod masked;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::hugging_face::{export, import};
-use super::{TransformerModel, TransformerNetwork};
+use super::{TransformerModel, TransformerNetwork, export, import};
 use crate::text_classifier::{DifferentiableTexts, TextClassifier};
 use crate::transformer::kernels::Kernels;
 
@@ -79,6 +80,14 @@ fn agrees(model: &TransformerModel, directory: &Path, longest: usize) {
     assert!(model.is_encoder() || gradients == 4);
 }
 
+/// Masked language models.
+const MASKED: [&str; 4] = [
+    "bert-masked",
+    "distilbert-masked",
+    "roberta-masked",
+    "xlm-roberta-masked",
+];
+
 #[test]
 fn answers_and_gradients_are_those_of_pytorch() {
     for name in ["bert", "distilbert", "roberta", "xlm-roberta", "encoder"] {
@@ -97,7 +106,10 @@ fn answers_of_a_large_model_are_those_of_pytorch() {
 
 #[test]
 fn saved_and_loaded_and_exported_is_the_same_model() {
-    for name in ["bert", "distilbert", "roberta", "xlm-roberta", "encoder"] {
+    for name in ["bert", "distilbert", "roberta", "xlm-roberta", "encoder"]
+        .iter()
+        .chain(&MASKED)
+    {
         let mut model = model(name);
         // Fewer pieces than tokenizer and network have, which the export must say.
         model.max_length -= 3;
@@ -112,6 +124,16 @@ fn saved_and_loaded_and_exported_is_the_same_model() {
         assert!(report.unused.is_empty());
         let mut other = model.clone();
         other.weights.values[7] += 1.0;
+        assert_ne!(other.sha256(), model.sha256());
+        let Some(head) = &model.masked else {
+            continue;
+        };
+        assert_eq!(again.masked.as_ref(), Some(head));
+        assert!(report.architecture.ends_with("ForMaskedLM"));
+        let mut other = model.clone();
+        if let Some(head) = &mut other.masked {
+            head.values[7] += 1.0;
+        }
         assert_ne!(other.sha256(), model.sha256());
     }
 }
@@ -151,8 +173,9 @@ fn masked_language_models_are_read_as_encoders() {
             text.replacen(&from, &format!("\"{class}ForMaskedLM\""), 1)
         });
         let (encoder, report) = import(copy.path(), &[], None).unwrap();
-        assert!(encoder.is_encoder());
+        assert!(encoder.is_encoder() && encoder.masked.is_none());
         assert_eq!(report.architecture, format!("{class}ForMaskedLM"));
+        assert_eq!(report.missing.len(), 2 + 5, "{:?}", report.missing);
         assert!(
             report
                 .unused
