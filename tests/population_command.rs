@@ -96,7 +96,7 @@ fn the_share_of_the_rows_is_that_of_a_count_for_any_rows() {
     let model = Model::load(workspace.path("demo/model")).unwrap();
     let places = ["sex", "origin"].map(|name| model.schema.index_of(name).unwrap());
     let read =
-        |name: &str| Table::read(&workspace.path(name), &model.schema, Labels::Optional).unwrap();
+        |name: &str| Table::read(workspace.path(name), &model.schema, Labels::Optional).unwrap();
     let people = read("demo/people.csv");
     let audit =
         format!("audit --model demo/model --data demo/people.csv --protected sex,origin {QUICK}");
@@ -314,7 +314,7 @@ fn all_rows_of_the_census_are_counted_as_by_a_count_of_its_own() {
     let model = Model::load(workspace.path("model")).unwrap();
     let places = ["sex", "race", "age"].map(|name| model.schema.index_of(name).unwrap());
     let table = Table::read(
-        &folder.join("adf/census.csv.gz"),
+        folder.join("adf/census.csv.gz"),
         &model.schema,
         Labels::Optional,
     );

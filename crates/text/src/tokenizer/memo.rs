@@ -17,10 +17,13 @@ const REMEMBERED: usize = 1 << 17;
 /// Bytes of a part that is remembered, at most: longer ones hardly come again.
 const LONGEST: usize = 64;
 
+/// The tokens of a part of a text.
+pub(super) type Tokens = Arc<[Token]>;
+
 /// Tokens of parts of texts; clones share them.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Memo {
-    known: Arc<RwLock<HashMap<Box<str>, Arc<[Token]>>>>,
+    known: Arc<RwLock<HashMap<Box<str>, Tokens>>>,
 }
 
 impl Memo {
@@ -30,9 +33,9 @@ impl Memo {
         &self,
         text: &str,
         split: impl Fn(&str) -> Result<Vec<Token>, TokenizerError>,
-    ) -> Result<Vec<(usize, Arc<[Token]>)>, TokenizerError> {
+    ) -> Result<Vec<(usize, Tokens)>, TokenizerError> {
         let parts: Vec<(usize, &str)> = parts(text).collect();
-        let mut found: Vec<(usize, Option<Arc<[Token]>>)> = {
+        let mut found: Vec<(usize, Option<Tokens>)> = {
             let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
             let look = |&(start, part)| (start, known.get(part).map(Arc::clone));
             parts.iter().map(look).collect()
@@ -40,7 +43,7 @@ impl Memo {
         let mut new = Vec::new();
         for ((_, part), (_, tokens)) in parts.iter().zip(&mut found) {
             if tokens.is_none() {
-                let split: Arc<[Token]> = split(part)?.into();
+                let split: Tokens = split(part)?.into();
                 if part.len() <= LONGEST {
                     new.push((Box::from(*part), Arc::clone(&split)));
                 }
