@@ -7,6 +7,7 @@ use probity::data::table::{Labels, Table};
 use probity::nn::fnn::Fnn;
 use probity::nn::{Classifier, Rows};
 use probity::tensor::device::ComputeDevice;
+use probity::unlearning::spn::model::SpnModel;
 use probity_command::refusal::refuses;
 use probity_command::{Workspace, figures};
 use probity_testing::data;
@@ -321,4 +322,114 @@ fn all_rows_of_the_census_are_counted_as_by_a_count_of_its_own() {
     let counted = count(&model, &table.unwrap(), &places);
     assert_eq!(counted.len(), 32_561);
     expect(&workspace.summary("audit")["population"], &counted, 1);
+}
+
+/// The last column of the samples.
+fn plausibilities(workspace: &Workspace, run: &str) -> Vec<f64> {
+    let samples = workspace.read(&format!("{run}/samples.csv"));
+    let mut lines = samples.lines();
+    assert!(lines.next().unwrap().ends_with(",changed,plausibility"));
+    let last = |line: &str| line.rsplit(',').next().unwrap().parse().unwrap();
+    lines.map(last).collect()
+}
+
+#[test]
+fn pairs_are_graded_by_the_rows_and_left_out_below_a_bound() {
+    let workspace = Workspace::with_demo(1500);
+    let audit = "audit --model demo/model --data demo/people.csv --protected sex --seeds 40 \
+                 --local 30 --estimate 50 --samples csv";
+    workspace
+        .line(&format!("{audit} --plausibility fit --out all"))
+        .exits(0)
+        .says(&["Plausible are "]);
+    let summary = workspace.summary("all");
+    let (graded, all) = (&summary["plausibility"], plausibilities(&workspace, "all"));
+    assert_eq!(graded["rows"], 1500);
+    assert_eq!(graded["pairs"], all.len());
+    assert_eq!(summary["total"]["discriminatory_rows"], all.len());
+    let plausible = all.iter().filter(|&&share| share >= 0.05).count();
+    assert_eq!(graded["plausible"], plausible);
+    assert!(
+        0 < plausible && plausible < all.len(),
+        "{plausible} of {}",
+        all.len()
+    );
+    let first = all.iter().filter(|&&share| share < 0.05).count();
+    assert_eq!(graded["bins"][0], first);
+
+    // Some are left out; the others are as before, and everything that reads samples knows.
+    workspace
+        .line(&format!(
+            "{audit} --plausibility fit --min-plausibility 0.05 --out some"
+        ))
+        .exits(0)
+        .says(&["Less plausible than asked for"]);
+    let kept = plausibilities(&workspace, "some");
+    let expected: Vec<f64> = all.iter().copied().filter(|&share| share >= 0.05).collect();
+    assert_eq!(kept, expected);
+    let left_out = &workspace.summary("some")["plausibility"]["left_out"];
+    assert_eq!(*left_out, all.len() - kept.len());
+    workspace.line("verify some").exits(0);
+    workspace.line("report some --out some.html").exits(0);
+
+    // A network that was learnt before, which knows the protected attribute and the label, too.
+    workspace
+        .line("spn fit --data demo/people.csv --schema synthetic-census --out network")
+        .exits(0);
+    workspace
+        .line(&format!("{audit} --plausibility network --out other"))
+        .exits(0);
+    let other = plausibilities(&workspace, "other");
+    let model = SpnModel::load(&workspace.path("network")).unwrap();
+    let network = model.spn.network();
+    let density = |cells: &[(&str, &str)]| {
+        let known = cells
+            .iter()
+            .filter(|(name, _)| !["sex", "income"].contains(name));
+        network.log_density(&network.evidence(known.copied()).unwrap())
+    };
+    let people = workspace.read("demo/people.csv");
+    let mut lines = people
+        .lines()
+        .map(|line| line.split(',').collect::<Vec<_>>());
+    let names = lines.next().unwrap();
+    let cells = |line: Vec<&str>| density(&names.iter().copied().zip(line).collect::<Vec<_>>());
+    let real: Vec<f64> = lines.map(cells).collect();
+    let samples = workspace.read("other/samples.csv");
+    let mut lines = samples
+        .lines()
+        .map(|line| line.split(',').collect::<Vec<_>>());
+    let columns = lines.next().unwrap();
+    for (line, share) in lines.zip(&other).step_by(7) {
+        let own = columns.iter().zip(&line).filter_map(|(name, cell)| {
+            let name = name.strip_prefix("x_")?;
+            Some((name, *cell))
+        });
+        let own = density(&own.collect::<Vec<_>>());
+        let below = real.iter().filter(|&&real| real <= own).count();
+        assert!((below as f64 / 1500.0 - share).abs() < 1e-6);
+    }
+
+    workspace
+        .line("spn fit --data demo/people.csv --schema synthetic-census --ignore region --out less")
+        .exits(0);
+    for (options, needles) in [
+        (
+            "--min-plausibility 0.1",
+            &["--min-plausibility", "--plausibility"][..],
+        ),
+        ("--plausibility less", &["less", "'region'"]),
+        ("--plausibility nowhere", &["nowhere"]),
+        (
+            "--plausibility fit --min-plausibility 2",
+            &["--min-plausibility is 2"],
+        ),
+    ] {
+        refuses(
+            &workspace,
+            &format!("{audit} {options} --out refused"),
+            2,
+            needles,
+        );
+    }
 }

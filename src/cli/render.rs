@@ -23,7 +23,7 @@ use probity::report::text;
 use probity::run::run_directory::RunDirectory;
 use probity::tensor::device::DeviceName;
 
-use super::render_population::population;
+use super::render_population::{plausibility, population};
 pub(super) use probity::report::text::count;
 
 /// `1 row`, `2 rows`; the space is a plain one.
@@ -153,6 +153,8 @@ pub(super) fn audit<D: Shown>(summary: &AuditSummary<D>) -> String {
             text.push_str(&[&shares, &causes, "\n", &search, &details.pairs()].concat());
         }
         None => {
+            let graded = summary.plausibility.as_ref();
+            search.push_str(&graded.map_or_else(String::new, plausibility));
             search.push_str(&details.inputs());
             search.push_str(&details.pairs());
             let declared = summary.fail_above.as_ref();

@@ -2,7 +2,7 @@
 
 use super::render::{count, counted, interval, percent, table};
 use probity::fairness::certify::parts::Part;
-use probity::fairness::population::{Changes, GroupedRows, PopulationSummary};
+use probity::fairness::population::{Changes, GroupedRows, PlausibilitySummary, PopulationSummary};
 
 /// Groups of an attribute, or of all of them, that are shown.
 const SHOWN: usize = 12;
@@ -63,6 +63,24 @@ pub(super) fn population(population: &PopulationSummary) -> String {
         .groups
         .iter()
         .for_each(|by| text.push_str(&groups(by)));
+    text
+}
+
+/// How plausible the pairs are.
+pub(super) fn plausibility(of: &PlausibilitySummary) -> String {
+    let mut text = format!(
+        "Plausible are {} of {} ({}): without their protected attributes at least 5 % of the {} rows are no likelier.\n",
+        count(of.plausible),
+        counted(of.pairs, "pair", "pairs"),
+        percent(of.share),
+        count(of.rows)
+    );
+    if of.left_out > 0 {
+        let pairs = counted(of.left_out, "pair", "pairs");
+        text.push_str(&format!(
+            "Less plausible than asked for, and not among the samples: {pairs}.\n"
+        ));
+    }
     text
 }
 

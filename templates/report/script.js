@@ -4,6 +4,7 @@ for (const area of document.querySelectorAll("[data-pairs]")) {
   const rows = Array.from(body.rows);
   const attribute = area.querySelector("[data-attribute]");
   const source = area.querySelector("[data-source]");
+  const plausible = area.querySelector("[data-plausible]");
   const words = area.querySelector("[data-words]");
   const order = area.querySelector("[data-order]");
   const count = area.querySelector("[data-count]");
@@ -12,10 +13,11 @@ for (const area of document.querySelectorAll("[data-pairs]")) {
   const filter = () => {
     const wanted = attribute.value;
     const all = source === null || source.value === "";
+    const least = plausible === null ? 0 : Number(plausible.value);
     const text = words.value.trim().toLowerCase();
     let shown = 0;
     rows.forEach((row, place) => {
-      const kept = all || row.hasAttribute("data-unmodified");
+      const kept = (all || row.hasAttribute("data-unmodified")) && !(Number(row.dataset.plausibility) < least);
       const fits = kept && (wanted === "" || places[place].includes(wanted)) && texts[place].includes(text);
       row.hidden = !fits;
       shown += fits ? 1 : 0;
@@ -33,6 +35,10 @@ for (const area of document.querySelectorAll("[data-pairs]")) {
   if (source !== null) {
     source.addEventListener("change", filter);
     source.value = "";
+  }
+  if (plausible !== null) {
+    plausible.addEventListener("change", filter);
+    plausible.value = "0";
   }
   words.addEventListener("input", filter);
   order.addEventListener("change", sort);

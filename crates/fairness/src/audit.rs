@@ -15,7 +15,7 @@ use super::estimate::{Estimate, discriminatory_share};
 use super::modality::{Method, Modality, ModalityName};
 use super::model_under_test::ModelAccess;
 use super::pairs::{PairSource, PairStore};
-use super::population::{PopulationSummary, count_people};
+use super::population::{Graded, PlausibilitySummary, PopulationSummary, count_people};
 use super::record::{expect_unchanged, identity, record_of};
 use super::samples::write_samples;
 use super::search::{Ending, Search, SearchCounts, SearchState, StateOf};
@@ -84,6 +84,9 @@ pub struct AuditSummary<D> {
     /// given, and where the audit was stopped before it was known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub population: Option<PopulationSummary>,
+    /// How plausible the pairs are, where that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub plausibility: Option<PlausibilitySummary>,
     /// Discriminatory share of uniform random inputs, or of the texts with a protected term, per
     /// protected attribute and jointly.
     pub fairness: Vec<Estimate>,
@@ -330,9 +333,15 @@ impl<M: Modality> Audit<M> {
         let format = specification.samples_format;
         run.expect_in_place()?;
         let file = run.file(format.file_name());
-        let tally = write_samples(&file, format, &self.case, pairs)?;
+        let least = specification.population.min_plausibility;
+        let graded = Graded::new(&self.case, pairs, least);
+        let tally = write_samples(&file, format, &self.case, &graded)?;
+        let plausibility = graded.summary();
         let details = self.case.details(specification, tally)?;
-        let summary = self.summary(finished, details, decides_alike);
+        let summary = AuditSummary {
+            plausibility,
+            ..self.summary(finished, details, decides_alike)
+        };
         run.write_summary(&summary)?;
         Ok(summary)
     }
@@ -381,6 +390,7 @@ impl<M: Modality> Audit<M> {
             causal_discrimination: score,
             fail_above,
             population: shares.population,
+            plausibility: None,
             fairness: shares.uniform,
             samples_file: specification.samples_format.file_name().to_owned(),
         }

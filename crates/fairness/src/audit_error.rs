@@ -7,6 +7,7 @@ use thiserror::Error;
 use super::certify::parts::{Part, PartError};
 use super::domain::DomainError;
 use super::group::GroupError;
+use super::population::PlausibilityError;
 use probity_data::named_schema::NamedSchemaError;
 use probity_data::read::ReadError;
 use probity_data::schema::SchemaError;
@@ -104,6 +105,9 @@ pub enum AuditError {
     /// The groups of a protected attribute cannot be told.
     #[error(transparent)]
     Groups(#[from] GroupError),
+    /// Individuals cannot be graded.
+    #[error(transparent)]
+    Plausibility(#[from] PlausibilityError),
     /// The parts of the data are not known.
     #[error(transparent)]
     Part(#[from] PartError),

@@ -16,6 +16,7 @@
 //! | `other_ATTRIBUTE` … | x', which differs from x in protected attributes only |
 //! | `logit_x_CLASS`, `logit_other_CLASS` … | logits |
 //! | `changed` | what differs, as `sex: Female -> Male; race: …` |
+//! | `plausibility` | the share of real rows that are no likelier than x without its protected attributes, where that was asked for |
 //!
 //! A numeric attribute is written as the number that a predictor was asked with; where there is no
 //! predictor, as the number that stands for its bin.

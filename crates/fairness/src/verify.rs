@@ -101,7 +101,8 @@ pub fn verify_audit(
     let mut result = verify(&samples, witness.as_ref(), progress)?;
     let summary: serde_json::Value = directory.read_summary()?;
     let stated = summary["total"]["discriminatory_rows"].as_u64();
-    let stated = stated.unwrap_or(0);
+    let left_out = summary["plausibility"]["left_out"].as_u64();
+    let stated = stated.unwrap_or(0).saturating_sub(left_out.unwrap_or(0));
     if result.pairs != stated {
         result.problems.push(format!(
             "{SUMMARY} counts {stated} pairs, but the file holds {}",

@@ -172,6 +172,8 @@ pub struct PairTable {
     pub header: Vec<Text>,
     /// What pairs can be filtered by: attributes.
     pub attributes: Vec<Text>,
+    /// Whether they can be filtered and sorted by how plausible they are.
+    pub has_plausibility: bool,
     /// Whether they can be filtered by whether their inputs are as they were in the file.
     pub has_unmodified: bool,
     /// The pairs.
@@ -187,6 +189,8 @@ pub struct PairRow {
     pub gap: f64,
     /// Which attributes differ: places in [`PairTable::attributes`].
     pub attributes: Vec<usize>,
+    /// Share of the real rows that are no likelier, where it is known.
+    pub plausibility: Option<f64>,
     /// Whether its first side is as it was in the file.
     pub is_unmodified: bool,
     /// What is shown after the number.

@@ -28,7 +28,7 @@ use super::audit_error::AuditError;
 use super::domain::Domain;
 use super::model_under_test::{ModelAccess, ModelUnderTest};
 use super::pairs::Pair;
-use super::population::People;
+use super::population::{People, Plausibility};
 use super::specification::{AuditSpecification, SearchSpecification, TextSpecification};
 use super::strategies::tuning::Tuning;
 use super::strategies::{StrategyName, WithStrategy};
@@ -168,6 +168,11 @@ pub trait Modality: Sync + Sized {
     /// When their groups cannot be told.
     fn people(&self) -> Result<Option<People<'_>>, AuditError> {
         Ok(None)
+    }
+
+    /// What grades individuals, where that was asked for.
+    fn plausibility(&self) -> Option<&Plausibility> {
+        None
     }
 
     /// What ends the process of a predictor, if it has one.

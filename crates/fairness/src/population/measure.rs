@@ -64,7 +64,7 @@ fn ask(
     let variants = people.groups[0].of_variant.len();
     let mut codes = Vec::with_capacity(individuals.len() * variants * width);
     for &individual in individuals {
-        let row = &people.individuals[individual * width..][..width];
+        let row = people.individuals[individual];
         (0..variants).for_each(|v| people.domain.write_variant(row, v, &mut codes));
     }
     let logits = model.logits(Rows::new(&codes, width))?;

@@ -21,15 +21,15 @@
 
 mod measure;
 mod people;
+mod plausibility;
 mod summary;
 mod tally;
 
 pub use measure::count_people;
 pub use people::{People, Source};
+pub(crate) use plausibility::Graded;
+pub use plausibility::{Plausibility, PlausibilityError, PlausibilitySummary};
 pub use summary::{
     ChangeQuantile, Changes, Directions, GroupOfRows, GroupedRows, PopulationSummary,
 };
 pub use tally::Tally;
-
-#[cfg(test)]
-mod tests;

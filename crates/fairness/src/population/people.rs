@@ -1,7 +1,5 @@
 //! Rows as individuals and variants of them, and the groups that variants are in.
 
-use std::collections::HashMap;
-
 use crate::certify::parts::Part;
 use crate::domain::{Domain, TabularDomain};
 use crate::group::GroupError;
@@ -39,8 +37,8 @@ pub struct People<'a> {
     pub(super) protected: Vec<String>,
     /// Number and name of the favourable class.
     pub(super) favourable: (usize, String),
-    /// The codes of one row of each individual.
-    pub(super) individuals: Vec<i32>,
+    /// One row of each individual.
+    pub(super) individuals: Vec<&'a [i32]>,
     /// The variants that rows are, individual after individual.
     pub(super) variants: Vec<u32>,
     /// Where those of each individual begin, and the end.
@@ -55,30 +53,26 @@ impl<'a> People<'a> {
     ///
     /// # Errors
     /// When the groups of a protected attribute cannot be told.
-    pub fn new<'r>(
+    pub fn new(
         (schema, domain): (&Schema, &'a TabularDomain),
-        (source, rows): (Source, impl Iterator<Item = &'r [i32]>),
+        (source, rows): (Source, &[&'a [i32]]),
         favourable: usize,
     ) -> Result<People<'a>, GroupError> {
-        let mut places: HashMap<u128, usize> = HashMap::new();
-        let mut individuals = Vec::new();
-        let mut members: Vec<(usize, u32)> = Vec::new();
-        for row in rows {
-            let next = places.len();
-            let place = *places.entry(domain.individual_key(row)).or_insert(next);
-            if place == next {
-                individuals.extend_from_slice(row);
+        let place = |(at, row): (usize, &&[i32])| {
+            let variant = domain.own_variant(row) as u32;
+            (domain.individual_key(row), variant, at as u32)
+        };
+        let mut placed: Vec<(u128, u32, u32)> = rows.iter().enumerate().map(place).collect();
+        placed.sort_unstable();
+        let (mut individuals, mut starts) = (Vec::new(), Vec::new());
+        let mut before = None;
+        for (at, &(key, _, row)) in placed.iter().enumerate() {
+            if before.replace(key) != Some(key) {
+                individuals.push(rows[row as usize]);
+                starts.push(at);
             }
-            members.push((place, domain.own_variant(row) as u32));
         }
-        members.sort_unstable();
-        let mut starts = vec![0; places.len() + 1];
-        for &(place, _) in &members {
-            starts[place + 1] += 1;
-        }
-        for place in 1..starts.len() {
-            starts[place] += starts[place - 1];
-        }
+        starts.push(placed.len());
         let name = |&attribute: &usize| schema.attributes[attribute].name.clone();
         Ok(People {
             groups: groups(schema, domain)?,
@@ -87,7 +81,7 @@ impl<'a> People<'a> {
             domain,
             favourable: (favourable, schema.label.classes[favourable].clone()),
             individuals,
-            variants: members.into_iter().map(|(_, variant)| variant).collect(),
+            variants: placed.into_iter().map(|(_, variant, _)| variant).collect(),
             starts,
         })
     }

@@ -264,6 +264,11 @@ impl AuditSpecification {
                 .file
                 .as_ref()
                 .map_or_else(|| "the population".to_owned(), path),
+            "plausibility" => self
+                .population
+                .plausibility
+                .as_ref()
+                .map_or_else(|| "the network".to_owned(), path),
             "encoder" => self
                 .text
                 .encoder

@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 pub use audit::{AuditSpecification, SamplesFormat};
 pub use compare::CompareSpecification;
+pub(crate) use population::FIT;
 pub use population::{BoundOn, PopulationSpecification};
 pub use predictor::PredictorSpecification;
 

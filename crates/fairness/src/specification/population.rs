@@ -31,10 +31,23 @@ pub struct PopulationSpecification {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1_000_000_000), extend("x-flag" = "population-rows"))]
     pub rows: Option<u64>,
+    /// Sum-product network by which pairs are graded, as `probity spn fit` makes it, or fit, which
+    /// learns one from the rows that the share of the data is of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("format" = "path", "x-names" = ["fit"]))]
+    pub plausibility: Option<PathBuf>,
+    /// Least plausibility of a pair among the samples: the share of these rows that are no likelier
+    /// than it is without its protected attributes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 1))]
+    pub min_plausibility: Option<f32>,
     /// The class that is good to get; by default the last one of the schema.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub favourable: Option<String>,
 }
+
+/// Stands for a network that is learnt from the rows.
+pub(crate) const FIT: &str = "fit";
 
 /// What a declared bound is on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -65,6 +78,14 @@ impl PopulationSpecification {
     pub(super) fn rules(&self, has_predictor: bool) -> Result<(), FieldError> {
         let is_whole = self.part == Part::All;
         unused("population.part", is_whole || !has_predictor, "a predictor")?;
+        if self.min_plausibility.is_some() && self.plausibility.is_none() {
+            let expected = "left out where population.plausibility is not given";
+            return Err(FieldError::new(
+                "population.min_plausibility",
+                "given",
+                expected,
+            ));
+        }
         let searched = "rows of a file of their own";
         unused("population.part", is_whole || self.file.is_none(), searched)
     }

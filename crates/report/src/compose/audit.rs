@@ -29,6 +29,8 @@ pub(super) fn parts(audit: &AuditFindings, id: &str, most_pairs: usize) -> (Vec<
     if audit.pairs.pairs > 0 {
         parts.push(gaps(&audit.pairs.gaps, audit.pairs.pairs, id));
     }
+    let graded = audit.summary.plausibility.as_ref();
+    parts.extend(graded.map(|graded| population::plausibility(graded, id)));
     parts.push(pairs::browsable(audit, id, most_pairs));
     parts.extend(audit.summary.validity.as_ref().map(validity));
     parts.push(groups_and_quality(audit));

@@ -170,9 +170,11 @@ pub(super) fn browsable(audit: &AuditFindings, id: &str, most_pairs: usize) -> P
         }
     };
     let hidden = pairs.columns.len().saturating_sub(COLUMNS);
+    let has_plausibility = shown.iter().any(|pair| pair.plausibility.is_some());
     let rows = shown.into_iter().map(|pair| PairRow {
         number: pair.number,
         gap: pair.gap,
+        plausibility: pair.plausibility,
         is_unmodified: pair.is_unmodified(),
         attributes: pair
             .differences
@@ -185,18 +187,21 @@ pub(super) fn browsable(audit: &AuditFindings, id: &str, most_pairs: usize) -> P
             .collect(),
         cells: decision_cells(pair)
             .into_iter()
+            .chain(plausibility_cell(pair))
             .chain(cells(pair))
             .collect(),
     });
     let mut all = ["Pair", "Moves by", "Decision", "Score"]
         .map(Text::from)
         .to_vec();
+    all.extend(has_plausibility.then(|| Text::from("Plausibility")));
     all.extend(header);
     let table = PairTable {
         id: format!("{id}-pairs"),
         caption: caption(pairs.texts.is_some()).into(),
         header: all,
         attributes,
+        has_plausibility,
         has_unmodified: pairs.texts.is_some(),
         rows: rows.collect(),
     };
@@ -259,6 +264,12 @@ fn decision_cells(pair: &ShownPair) -> [PairCell; 3] {
             pair.scores[0], pair.scores[1]
         ))),
     ]
+}
+
+/// Of a graded pair, how plausible it is.
+fn plausibility_cell(pair: &ShownPair) -> Option<PairCell> {
+    let share = pair.plausibility?;
+    Some(PairCell::Same(Text::new(percent(share))))
 }
 
 /// Places of the columns that are shown, the protected ones first.

@@ -2,7 +2,7 @@
 
 use super::super::chart::{Histogram, IntervalRow, Intervals};
 use super::super::document::{Block, Part, Table};
-use super::super::model::{CountedRows, GroupedRows, Population};
+use super::super::model::{CountedRows, GroupedRows, Plausibility, Population};
 use super::super::text::{Text, count, counted, interval, number, percent};
 use super::shares::{self, Asked, crossed};
 
@@ -147,6 +147,40 @@ fn group_part(population: &Population, by: &GroupedRows, id: String) -> Part {
         description,
         table,
     ))
+}
+
+/// How plausible the pairs are that the search found.
+pub(super) fn plausibility(graded: &Plausibility, id: &str) -> Part {
+    let mut part = Part::new("How plausible the pairs are").say(format!(
+        "A sum-product network of {} grades each pair, without its protected attributes: its plausibility is the share of these rows that are no likelier. \
+         Of {}, {} ({}) reach 5 %. Below that the model discriminates where hardly anybody is.",
+        counted(graded.rows, "row", "rows"),
+        counted(graded.pairs, "pair", "pairs"),
+        count(graded.plausible),
+        percent(graded.share)
+    ));
+    if graded.left_out > 0 {
+        let pairs = counted(graded.left_out, "pair", "pairs");
+        part = part.say(format!(
+            "Less plausible than asked for, and not among the samples: {pairs}."
+        ));
+    }
+    let bins = graded.bins.len().max(1) as f64;
+    let rows = graded.bins.iter().enumerate().map(|(place, &pairs)| {
+        let [from, to] = [place, place + 1].map(|edge| percent(edge as f64 / bins));
+        let share = percent(pairs as f64 / graded.pairs.max(1) as f64);
+        vec![format!("{from} – {to}"), count(pairs), share]
+    });
+    let chart = Histogram {
+        bins: &graded.bins,
+        x_label: "plausibility",
+        y_label: "pairs",
+    };
+    let title = "Pairs by plausibility";
+    let table = Table::new(title, &["Plausibility", "Pairs", "Share"], rows.collect());
+    let description = format!("{} of the pairs reach 5 %.", percent(graded.share));
+    let id = format!("{id}-plausibility");
+    part.with(Block::figure(&chart, id, description, table))
 }
 
 fn moves(population: &Population, id: &str) -> Part {

@@ -187,6 +187,9 @@ pub struct AuditSummary {
     /// Tables: whose decisions change, of the rows of the data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub population: Option<Population>,
+    /// Tables: how plausible the pairs are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plausibility: Option<Plausibility>,
     /// Discriminatory shares, the joint one last.
     pub fairness: Vec<Share>,
     /// The declared bound.

@@ -28,6 +28,23 @@ pub struct Population {
     pub changes: Changes,
 }
 
+/// How plausible the pairs of an audit are.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Plausibility {
+    /// Real rows that they are compared with.
+    pub rows: u64,
+    /// Pairs.
+    pub pairs: u64,
+    /// Those that at least 5 % of the rows are no likelier than.
+    pub plausible: u64,
+    /// Their share.
+    pub share: f64,
+    /// Pairs by plausibility, in bins of equal width from 0 to 1.
+    pub bins: Vec<u64>,
+    /// Pairs that were left out of the samples.
+    pub left_out: u64,
+}
+
 /// Which way decisions change.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Directions {

@@ -14,6 +14,8 @@ struct Layout {
     attributes: Vec<String>,
     /// Names of the classes.
     classes: Vec<String>,
+    /// Whether pairs have a plausibility.
+    is_graded: bool,
 }
 
 /// Columns before the attributes: `seed`, `phase`, `step`.
@@ -21,7 +23,8 @@ const BEFORE: usize = 3;
 
 impl Layout {
     /// What the names of the columns say: `seed`, `phase`, `step`, `x_…`, `other_…`, `label_x`,
-    /// `label_other`, `logit_x_…`, `logit_other_…`, `changed`.
+    /// `label_other`, `logit_x_…`, `logit_other_…`, `changed` and, where it was asked for,
+    /// `plausibility`.
     fn of(names: &[String], file: &Path) -> Result<Layout, PageError> {
         let wrong = |problem: &str| PageError::Columns {
             file: file.to_owned(),
@@ -43,7 +46,9 @@ impl Layout {
                     .filter(|names| names.len() == count);
                 names.ok_or_else(|| wrong(&format!("columns called '{prefix}…' are missing")))
             };
-        let classes = names.len().saturating_sub(labels + 3) / 2;
+        let is_graded = names.last().is_some_and(|name| name == "plausibility");
+        let after = labels + 3 + usize::from(is_graded);
+        let classes = names.len().saturating_sub(after) / 2;
         let attributes = stripped(BEFORE, number, "x_")?;
         if stripped(BEFORE + number, number, "other_")? != attributes {
             return Err(wrong("the columns of both sides differ"));
@@ -55,6 +60,7 @@ impl Layout {
         Ok(Layout {
             attributes,
             classes: names,
+            is_graded,
         })
     }
 
@@ -97,12 +103,20 @@ pub(super) fn read(
         .map(str::to_owned);
         let scores = scores(&layout, &record, file, &labels[0])?;
         search.see(record.cell(0)?, record.cell(1)?, &row);
-        let pair = gather.count(Pair {
+        let mut pair = gather.count(Pair {
             labels,
             scores,
             differences,
             inputs: ShownInputs::Values(row),
         });
+        if layout.is_graded {
+            let name = "plausibility";
+            let cell = record.cell(layout.label() + 3 + 2 * layout.classes.len())?;
+            let share = cell
+                .parse()
+                .map_err(|_| PageError::cell(file, &record, (name, cell), "a number"))?;
+            pair.plausibility = Some(share);
+        }
         gather.offer(pair);
     }
     let searched = search.finish();

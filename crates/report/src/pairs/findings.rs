@@ -82,6 +82,9 @@ pub struct ShownPair {
     pub number: u64,
     /// How far the score moves.
     pub gap: f64,
+    /// Share of the real rows that are no likelier than x, where the file says it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub plausibility: Option<f64>,
     /// Predicted class of x and of the other.
     pub labels: [String; 2],
     /// Probability of the class of x, at x and at the other.

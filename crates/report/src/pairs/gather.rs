@@ -57,6 +57,7 @@ impl Gather {
         ShownPair {
             number: self.pairs,
             gap,
+            plausibility: None,
             labels: pair.labels,
             scores: pair.scores,
             differences: pair.differences,

@@ -114,6 +114,7 @@ mod tests {
         ShownPair {
             number,
             gap,
+            plausibility: None,
             labels: ["a".to_owned(), "b".to_owned()],
             scores: [gap, 0.0],
             differences: vec![Difference {

@@ -102,6 +102,7 @@ mod tests {
             let pair = ShownPair {
                 number,
                 gap: 0.5,
+                plausibility: None,
                 labels: ["a", "b"].map(str::to_owned),
                 scores: [0.75, 0.25],
                 differences: Vec::new(),

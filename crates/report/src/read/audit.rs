@@ -37,7 +37,8 @@ pub(super) fn read(files: &RunFiles) -> Result<AuditFindings, PageError> {
         _ => "samples.parquet",
     };
     let pairs: PairFindings = read_pairs(&files.unchanged(samples)?, &summary.protected, is_text)?;
-    if pairs.pairs != summary.total.discriminatory_rows {
+    let left_out = summary.plausibility.as_ref().map_or(0, |of| of.left_out);
+    if pairs.pairs.saturating_add(left_out) != summary.total.discriminatory_rows {
         let problem = format!(
             "it counts {} pairs, but {samples} holds {}",
             summary.total.discriminatory_rows, pairs.pairs

@@ -9,6 +9,7 @@ use crate::audit_error::AuditError;
 use crate::domain::Domain;
 use crate::modality::{Change, SampleInputs};
 use crate::pairs::Pair;
+use crate::population::Plausibility;
 use crate::samples::walk_columns;
 use probity_data::read::ReadError;
 use probity_data::schema::{Attribute, Encoded, Encoder, Kind, OutOfDomain, Schema};
@@ -19,6 +20,7 @@ pub struct TableColumns<'a> {
     pub(super) schema: &'a Schema,
     pub(super) domain: &'a dyn Domain,
     pub(super) own_numbers: Option<&'a OwnNumbers>,
+    pub(super) plausibility: Option<&'a Plausibility>,
 }
 
 impl<'a> TableColumns<'a> {
@@ -28,6 +30,7 @@ impl<'a> TableColumns<'a> {
             schema,
             domain,
             own_numbers: None,
+            plausibility: None,
         }
     }
 
@@ -90,6 +93,9 @@ impl<'a> TableColumns<'a> {
                 .extend(classes.map(|class| (format!("logit_{side}_{class}"), DataType::Float32)));
         }
         fields.push(("changed".to_owned(), DataType::Utf8));
+        if self.plausibility.is_some() {
+            fields.push(("plausibility".to_owned(), DataType::Float32));
+        }
         let field = |(name, data_type)| Field::new(name, data_type, false);
         ArrowSchema::new(fields.into_iter().map(field).collect::<Vec<_>>())
     }
@@ -144,6 +150,10 @@ impl<'a> TableColumns<'a> {
             changes.join("; ")
         });
         arrays.push(Arc::new(StringArray::from_iter_values(changed)));
+        if let Some(plausibility) = self.plausibility {
+            let grades = plausibility.of(&rows);
+            arrays.push(Arc::new(Float32Array::from_iter_values(grades)));
+        }
         Ok(RecordBatch::try_new(Arc::new(columns.clone()), arrays)?)
     }
 

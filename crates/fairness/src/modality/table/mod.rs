@@ -26,7 +26,7 @@ use crate::opened::{
     Opened, open_model, open_table, positions, protected_or_marked, reading_schema, with_policy,
 };
 use crate::pairs::Pair;
-use crate::population::People;
+use crate::population::{People, Plausibility};
 use crate::seeds::clustered_seeds;
 use crate::specification::AuditSpecification;
 use crate::strategies::{Ingredients, WithStrategy, with_strategy};
@@ -148,12 +148,14 @@ impl<'m> TableCase<'m> {
     ) -> Result<TableCase<'m>, AuditError> {
         let sha256 = |role: &str| self.sha256.get(role).map_or("", String::as_str);
         let data = (self.table.as_ref(), sha256("data"));
-        self.population =
-            Population::new(specification, &self.schema, sha256("model"), data, file)?;
-        if let Some(sha256) = self.population.sha256() {
-            self.sha256
-                .insert("population".to_owned(), sha256.to_owned());
+        let population = Population::new(specification, &self.schema, sha256("model"), data, file)?;
+        let described = (&self.schema, &self.domain);
+        let (population, network) = population.grading(specification, described, &self.table)?;
+        let file = population.sha256().map(str::to_owned);
+        for (role, hash) in [("population", file), ("plausibility", network)] {
+            self.sha256.extend(hash.map(|hash| (role.to_owned(), hash)));
         }
+        self.population = population;
         Ok(self)
     }
 
@@ -242,6 +244,7 @@ impl<'m> TableCase<'m> {
     fn table_columns(&self) -> TableColumns<'_> {
         TableColumns {
             own_numbers: self.own_numbers.as_deref(),
+            plausibility: self.population.plausibility(),
             ..TableColumns::new(&self.schema, &self.domain)
         }
     }
@@ -361,6 +364,10 @@ impl<'m> Modality for TableCase<'m> {
             .population
             .people((&self.schema, &self.domain), &self.table);
         people.map(Some)
+    }
+
+    fn plausibility(&self) -> Option<&Plausibility> {
+        self.population.plausibility()
     }
 
     fn ender(&self) -> Option<&Ender> {

@@ -2,16 +2,20 @@
 
 use std::path::Path;
 
+use sha2::{Digest, Sha256};
+
 use crate::audit_error::AuditError;
 use crate::certify::parts::{Part, positions_of};
 use crate::domain::TabularDomain;
 use crate::opened::Opened;
-use crate::population::{People, Source};
-use crate::specification::AuditSpecification;
+use crate::population::{People, Plausibility, PlausibilityError, Source};
+use crate::specification::{AuditSpecification, FIT};
 use probity_data::schema::Schema;
 use probity_data::table::Table;
+use probity_run::run_directory::hex;
 use probity_run::specification::FieldError;
 use probity_run::stream::{Purpose, permutation};
+use probity_unlearning::spn::model::SpnModel;
 
 /// Rows, and the class that is good to get.
 #[derive(Default)]
@@ -22,6 +26,8 @@ pub(super) struct Population {
     /// Rows that there are, where not all of these or of the data are asked about.
     chosen: Option<(u64, Vec<u32>)>,
     favourable: usize,
+    /// What grades individuals.
+    plausibility: Option<Plausibility>,
 }
 
 impl Population {
@@ -66,6 +72,7 @@ impl Population {
             part,
             chosen: chosen.map(|chosen| (rows as u64, chosen)),
             favourable,
+            plausibility: None,
         })
     }
 
@@ -84,25 +91,63 @@ impl Population {
 
     /// The people of these rows, where `data` are the data.
     pub(super) fn people<'a>(
-        &self,
+        &'a self,
         (schema, domain): (&Schema, &'a TabularDomain),
-        data: &Table,
+        data: &'a Table,
     ) -> Result<People<'a>, AuditError> {
-        let table = self.file.as_ref().map_or(data, |file| &file.value);
+        let (rows, chosen) = self.rows(data);
         let file = self.file.as_ref();
         let file = file.map(|file| (file.sha256.clone(), file.value.counts.clone()));
-        let (rows, chosen) = match &self.chosen {
-            Some((rows, chosen)) => (*rows, chosen.clone()),
-            None => (table.rows() as u64, (0..table.rows() as u32).collect()),
-        };
         let part = self.part;
         let source = Source { part, file, rows };
-        let rows = chosen.iter().map(|&row| table.row(row as usize));
-        Ok(People::new(
-            (schema, domain),
-            (source, rows),
-            self.favourable,
-        )?)
+        let rows = (source, chosen.as_slice());
+        Ok(People::new((schema, domain), rows, self.favourable)?)
+    }
+
+    /// How many rows there are, and those that are asked about.
+    fn rows<'t>(&'t self, data: &'t Table) -> (u64, Vec<&'t [i32]>) {
+        let table = self.file.as_ref().map_or(data, |file| &file.value);
+        match &self.chosen {
+            Some((rows, chosen)) => {
+                let chosen = chosen.iter().map(|&row| table.row(row as usize));
+                (*rows, chosen.collect())
+            }
+            None => {
+                let all = 0..table.rows();
+                (all.len() as u64, all.map(|row| table.row(row)).collect())
+            }
+        }
+    }
+
+    /// The same, which grades individuals by these rows as `specification` asks for; and the hash
+    /// of the network that it names.
+    pub(super) fn grading(
+        mut self,
+        specification: &AuditSpecification,
+        (schema, domain): (&Schema, &TabularDomain),
+        data: &Table,
+    ) -> Result<(Population, Option<String>), AuditError> {
+        let Some(network) = &specification.population.plausibility else {
+            return Ok((self, None));
+        };
+        let (_, rows) = self.rows(data);
+        let (free, mut sha256) = (domain.free(), None);
+        let plausibility = if network == Path::new(FIT) {
+            Plausibility::learnt(schema, free, &rows, specification.seed)
+        } else {
+            let model = SpnModel::load(network).map_err(PlausibilityError::from)?;
+            let bytes = model.to_bytes().map_err(PlausibilityError::from)?;
+            sha256 = Some(hex(&Sha256::digest(bytes)));
+            let network = (model.spn.network(), network.clone());
+            Plausibility::of_network(network, schema, free, &rows)
+        }?;
+        self.plausibility = Some(plausibility);
+        Ok((self, sha256))
+    }
+
+    /// What grades individuals.
+    pub(super) fn plausibility(&self) -> Option<&Plausibility> {
+        self.plausibility.as_ref()
     }
 }
 

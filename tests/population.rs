@@ -1,13 +1,15 @@
-//! Against counts that go row by row and substitution by substitution, without the code under test.
+//! Shares of rows, and whom they meet, against counts that go row by row and substitution by substitution, without the code under test.
 
 use std::ops::ControlFlow;
 
-use super::*;
-use crate::domain::{Domain, TabularDomain};
-use probity_data::schema::Schema;
-use probity_nn::encoding::InputLayout;
-use probity_nn::{Classifier, ModelError, Rows};
-use probity_run::stream::{Purpose, stream};
+use probity::Schema;
+use probity::fairness::domain::TabularDomain;
+use probity::fairness::population::{
+    GroupOfRows, People, PopulationSummary, Source, Tally, count_people,
+};
+use probity::nn::encoding::InputLayout;
+use probity::nn::{Classifier, ModelError, Rows};
+use probity::run::stream::{Purpose, fingerprint, stream};
 use rand::RngExt;
 
 const SCHEMA: &str = r#"
@@ -42,8 +44,8 @@ impl Hashed {
     fn logits_of(&self, row: &[i32]) -> [f32; 3] {
         // Most rows take no notice of their protected values.
         let hash = |row: &[i32]| {
-            let bytes: Vec<u8> = row.iter().flat_map(|code| code.to_le_bytes()).collect();
-            xxhash_rust::xxh3::xxh3_64_with_seed(&bytes, self.0)
+            let codes = row.iter().map(|&code| code as u64);
+            fingerprint(codes.chain([self.0]))
         };
         let word = match hash(&row[1..2]) % 3 {
             0 => hash(row),
@@ -109,8 +111,9 @@ fn shares_directions_groups_and_moves_are_those_of_a_count_row_by_row() {
         let protected = [vec![2, 0], vec![0], vec![0, 2, 3]][seed as usize % 3].clone();
         let domain = TabularDomain::new(&schema, &layout, &protected).unwrap();
         let (rows, model, good) = (rows(400, seed), Hashed(seed), seed as usize % 3);
-        let source = || (Source::default(), rows.iter().map(|row| &row[..]));
-        let people = People::new((&schema, &domain), source(), good).unwrap();
+        let all: Vec<&[i32]> = rows.iter().map(|row| &row[..]).collect();
+        let source = (Source::default(), &all[..]);
+        let people = People::new((&schema, &domain), source, good).unwrap();
         let tally = counted(&model, &people);
         assert!(tally.is_of(&people) && people.individuals() < people.rows());
         let found = PopulationSummary::new(&people, &tally);
@@ -216,8 +219,9 @@ fn counts_are_the_same_in_any_number_of_pieces() {
     let layout = InputLayout::unscaled(&schema.attributes);
     let domain = TabularDomain::new(&schema, &layout, &[0, 2]).unwrap();
     let (rows, model) = (rows(300, 7), Hashed(7));
-    let source = (Source::default(), rows.iter().map(|row| &row[..]));
-    let people = People::new((&schema, &domain), source, 2).unwrap();
+    let every: Vec<&[i32]> = rows.iter().map(|row| &row[..]).collect();
+    let source = || (Source::default(), &every[..]);
+    let people = People::new((&schema, &domain), source(), 2).unwrap();
     let whole = counted(&model, &people);
     let (all, go_on) = (people.individuals(), &mut |_| ControlFlow::Continue(()));
     let pieces = [0, 1, 5, all]
@@ -236,14 +240,10 @@ fn counts_are_the_same_in_any_number_of_pieces() {
     assert!(sum.is_of(&people));
     // What is of other people, or cannot be, is none of these.
     let other = TabularDomain::new(&schema, &layout, &[0]).unwrap();
-    let source = (Source::default(), rows.iter().map(|row| &row[..]));
-    let other = People::new((&schema, &other), source, 2).unwrap();
+    let other = People::new((&schema, &other), source(), 2).unwrap();
     assert!(sum.clone().and(&counted(&model, &other)).is_none());
-    let broken = Tally {
-        rows: u64::MAX,
-        ..whole.clone()
-    };
-    assert!(!broken.is_of(&people) && whole.and(&broken).is_none());
+    let twice = whole.clone().and(&whole).unwrap();
+    assert!(!twice.is_of(&people));
     let stopped = count_people(&model, &people, 0..all, &mut |_| ControlFlow::Break(()));
     assert_eq!(stopped.unwrap(), None);
 }

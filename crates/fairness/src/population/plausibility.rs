@@ -1,0 +1,289 @@
+//! How plausible an individual is: whether there are real rows that are no likelier.
+//!
+//! A sum-product network gives each individual, a row without its protected part, a density; the
+//! protected attributes, and whatever else the network knows, are summed out exactly. The
+//! *plausibility* of an individual is the share of the real rows whose density is no higher: 0.05
+//! for one that is as likely as the least likely twentieth of them, 0 for one that is less likely
+//! than all. It says how near an individual is to where the data are, and nothing of whether it
+//! could exist: a network smooths, and data have their own gaps.
+
+use std::cell::RefCell;
+use std::io;
+use std::path::PathBuf;
+
+use rayon::prelude::*;
+use serde::Serialize;
+use thiserror::Error;
+
+use crate::modality::Modality;
+use crate::pairs::{Pair, PairSource};
+use probity_data::schema::{Kind, Schema};
+use probity_unlearning::spn::model::SpnModelError;
+use probity_unlearning::spn::{
+    Dataset, Domain, LeafFamily, Network, SpnError, SpnParameters, Variable,
+};
+
+/// What an individual must reach to be called plausible.
+const PLAUSIBLE: f32 = 0.05;
+
+/// Bins of the plausibilities.
+const BINS: usize = 20;
+
+/// Values that are counted one by one; more are counted in bins.
+const MOST_VALUES: usize = 12;
+
+/// Why individuals cannot be graded.
+#[derive(Debug, Error)]
+pub enum PlausibilityError {
+    /// There is no network.
+    #[error(transparent)]
+    Model(#[from] SpnModelError),
+    /// None can be learnt.
+    #[error(transparent)]
+    Learning(#[from] SpnError),
+    /// A network of other columns.
+    #[error("the network in {} was not learnt from the attribute '{attribute}'", directory.display())]
+    NoAttribute {
+        /// Its directory.
+        directory: PathBuf,
+        /// The attribute.
+        attribute: String,
+    },
+    /// A network of other values.
+    #[error("the network in {} does not know '{value}' of the attribute '{attribute}'", directory.display())]
+    NoValue {
+        /// Its directory.
+        directory: PathBuf,
+        /// The attribute.
+        attribute: String,
+        /// The value.
+        value: String,
+    },
+}
+
+/// An attribute as a variable of a network.
+#[derive(Debug, Clone)]
+struct Column {
+    attribute: usize,
+    variable: usize,
+    min: i32,
+    /// The variable's value of each code.
+    values: Vec<f64>,
+}
+
+/// A network and the densities of real rows.
+#[derive(Debug, Clone)]
+pub struct Plausibility {
+    network: Network,
+    columns: Vec<Column>,
+    /// Ascending.
+    real: Vec<f64>,
+}
+
+/// How plausible the pairs of an audit are.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct PlausibilitySummary {
+    /// Real rows that they are compared with.
+    pub rows: u64,
+    /// Pairs that were found.
+    pub pairs: u64,
+    /// Those whose plausibility is at least 0.05.
+    pub plausible: u64,
+    /// plausible / pairs.
+    pub share: f64,
+    /// Pairs by plausibility: 20 bins of 0.05, each with its lower end, the last with 1.
+    pub bins: Vec<u64>,
+    /// Pairs that are less plausible than was asked for, and not among the samples.
+    pub left_out: u64,
+}
+
+impl Plausibility {
+    /// That of a network learnt from `rows` by the attributes `free` of `schema`.
+    ///
+    /// # Errors
+    /// When nothing can be learnt.
+    pub fn learnt(
+        schema: &Schema,
+        free: &[usize],
+        rows: &[&[i32]],
+        seed: u64,
+    ) -> Result<Plausibility, PlausibilityError> {
+        let variables = free.iter().map(|&attribute| {
+            let attribute = &schema.attributes[attribute];
+            let (min, max) = attribute.domain();
+            let is_counted = matches!(attribute.kind, Kind::Categorical { .. })
+                || attribute.levels() <= MOST_VALUES;
+            let family = match is_counted {
+                true => LeafFamily::Categorical,
+                false => LeafFamily::Histogram,
+            };
+            Variable::new(attribute.name.clone(), Domain::Integer { min, max }, family)
+        });
+        let variables = variables.collect::<Result<Vec<_>, _>>()?;
+        let cells = rows
+            .iter()
+            .flat_map(|row| free.iter().map(|&place| row[place]));
+        let values: Vec<f64> = cells.map(f64::from).collect();
+        let ids: Vec<u64> = (0..rows.len() as u64).collect();
+        let data = Dataset::new(variables, &ids, &[], &values)?;
+        let network = SpnParameters::default().seed(seed).learn(data)?.network();
+        let columns = free.iter().enumerate().map(|(variable, &attribute)| {
+            let (min, max) = schema.attributes[attribute].domain();
+            Column {
+                attribute,
+                variable,
+                min,
+                values: (min..=max).map(f64::from).collect(),
+            }
+        });
+        Ok(Plausibility::with(network, columns.collect(), rows))
+    }
+
+    /// That of the `network` in the directory `name`, which was learnt from columns of these names.
+    ///
+    /// # Errors
+    /// When it does not know an attribute of `free`, or a value of one.
+    pub fn of_network(
+        (network, directory): (Network, PathBuf),
+        schema: &Schema,
+        free: &[usize],
+        rows: &[&[i32]],
+    ) -> Result<Plausibility, PlausibilityError> {
+        let mut columns = Vec::new();
+        for &place in free {
+            let attribute = &schema.attributes[place];
+            let mut variables = network.variables().iter();
+            let Some(variable) = variables.position(|one| one.name() == attribute.name) else {
+                return Err(PlausibilityError::NoAttribute {
+                    directory,
+                    attribute: attribute.name.clone(),
+                });
+            };
+            let (min, max) = attribute.domain();
+            let mut values = Vec::new();
+            for code in min..=max {
+                let value = attribute.decode(code);
+                match network.variables()[variable].parse(&value) {
+                    Some(value) => values.push(value),
+                    None => {
+                        let attribute = attribute.name.clone();
+                        return Err(PlausibilityError::NoValue {
+                            directory,
+                            attribute,
+                            value,
+                        });
+                    }
+                }
+            }
+            columns.push(Column {
+                attribute: place,
+                variable,
+                min,
+                values,
+            });
+        }
+        Ok(Plausibility::with(network, columns, rows))
+    }
+
+    fn with(network: Network, columns: Vec<Column>, rows: &[&[i32]]) -> Plausibility {
+        let mut graded = Plausibility {
+            network,
+            columns,
+            real: Vec::new(),
+        };
+        let mut real = graded.densities(rows);
+        real.sort_unstable_by(f64::total_cmp);
+        graded.real = real;
+        graded
+    }
+
+    fn densities(&self, rows: &[&[i32]]) -> Vec<f64> {
+        let density = |row: &&[i32]| {
+            let mut evidence = vec![None; self.network.variables().len()];
+            for column in &self.columns {
+                let level = i64::from(row[column.attribute]) - i64::from(column.min);
+                let value = usize::try_from(level).ok();
+                evidence[column.variable] = value.and_then(|at| column.values.get(at)).copied();
+            }
+            self.network.log_density(&evidence)
+        };
+        rows.par_iter().map(density).collect()
+    }
+
+    /// The plausibility of each of `rows`: the share of the real rows that are no likelier.
+    pub fn of(&self, rows: &[&[i32]]) -> Vec<f32> {
+        let share = |density: f64| {
+            let below = self
+                .real
+                .partition_point(|real| real.total_cmp(&density).is_le());
+            (below as f64 / self.real.len().max(1) as f64) as f32
+        };
+        self.densities(rows).into_iter().map(share).collect()
+    }
+}
+
+/// Pairs of a case, graded as they are gone through; those below a bound are passed over.
+pub(crate) struct Graded<'a, M> {
+    case: &'a M,
+    pairs: &'a dyn PairSource,
+    least: Option<f32>,
+    summary: RefCell<PlausibilitySummary>,
+}
+
+impl<'a, M: Modality> Graded<'a, M> {
+    /// `pairs` of `case`, those that are at least as plausible as `least`.
+    pub(crate) fn new(case: &'a M, pairs: &'a dyn PairSource, least: Option<f32>) -> Self {
+        Graded {
+            case,
+            pairs,
+            least,
+            summary: RefCell::default(),
+        }
+    }
+
+    /// What the pairs that were gone through came to; nothing where the case does not grade.
+    pub(crate) fn summary(self) -> Option<PlausibilitySummary> {
+        let rows = self.case.plausibility()?.real.len() as u64;
+        let summary = self.summary.into_inner();
+        Some(PlausibilitySummary {
+            rows,
+            share: summary.plausible as f64 / summary.pairs.max(1) as f64,
+            ..summary
+        })
+    }
+}
+
+impl<M: Modality> PairSource for Graded<'_, M> {
+    fn blocks(
+        &self,
+        size: usize,
+        each: &mut dyn FnMut(&[Pair<'_>]) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let Some(plausibility) = self.case.plausibility() else {
+            return self.pairs.blocks(size, each);
+        };
+        self.summary.borrow_mut().bins = vec![0; BINS];
+        self.pairs.blocks(size, &mut |block| {
+            let rows: Vec<&[i32]> = block.iter().map(|pair| pair.row).collect();
+            let grades = plausibility.of(&rows);
+            let mut kept = Vec::with_capacity(block.len());
+            {
+                let mut summary = self.summary.borrow_mut();
+                for (pair, grade) in block.iter().zip(grades) {
+                    summary.pairs += 1;
+                    summary.plausible += u64::from(grade >= PLAUSIBLE);
+                    let bin = ((grade * BINS as f32) as usize).min(BINS - 1);
+                    summary.bins[bin] += 1;
+                    match self.least.is_none_or(|least| grade >= least) {
+                        true => kept.push(*pair),
+                        false => summary.left_out += 1,
+                    }
+                }
+            }
+            match kept.is_empty() {
+                true => Ok(()),
+                false => each(&kept),
+            }
+        })
+    }
+}
