@@ -149,7 +149,8 @@ pub(super) fn audit<D: Shown>(summary: &AuditSummary<D>) -> String {
     match details.causes() {
         Some(causes) => {
             text.push_str(&details.inputs());
-            shares.push_str(&bound(summary.fail_above.as_ref()));
+            let is_known = !summary.fairness.is_empty();
+            shares.push_str(&bound(summary.fail_above.as_ref(), is_known));
             text.push_str(&[&shares, &causes, "\n", &search, &details.pairs()].concat());
         }
         None => {
@@ -158,11 +159,14 @@ pub(super) fn audit<D: Shown>(summary: &AuditSummary<D>) -> String {
             search.push_str(&details.inputs());
             search.push_str(&details.pairs());
             let declared = summary.fail_above.as_ref();
-            let on = |share: BoundOn| bound(declared.filter(|bound| bound.on == share));
+            let on = |share: BoundOn, is_known| {
+                bound(declared.filter(|bound| bound.on == share), is_known)
+            };
+            let is_known = (summary.population.is_some(), !summary.fairness.is_empty());
             let people = summary.population.as_ref();
             let people = people.map_or(STOPPED.to_owned(), population);
-            text.push_str(&[&people, &on(BoundOn::Data), "\n", &search, "\n"].concat());
-            text.push_str(&[UNIFORM, &shares, &on(BoundOn::Uniform)].concat());
+            text.push_str(&[&people, &on(BoundOn::Data, is_known.0), "\n", &search, "\n"].concat());
+            text.push_str(&[UNIFORM, &shares, &on(BoundOn::Uniform, is_known.1)].concat());
         }
     }
     text.push_str(ending(summary.ending));
@@ -258,8 +262,9 @@ pub(super) fn bad_rows(found: &BadRows) -> String {
 pub(super) fn bins(effect: &BinEffect) -> String {
     format!(
         "{} of {} rows of the data ({}) get another class from the predictor when the numbers that stand for their bins \
-         replace their own. Rows of the data are audited with their own; those that the search makes up, and random \
-         inputs, have the numbers of bins",
+         replace their own. Rows of the data are audited with their own, rows that are alike in all bins with those of \
+         the first of them (of such rows shares are not exact); those that the search makes up, and random inputs, have \
+         the numbers of bins",
         count(effect.changed),
         count(effect.rows),
         percent(effect.share)
@@ -436,8 +441,8 @@ fn checks(total: &TotalSummary, device: DeviceName, samples_file: &str) -> Strin
     text
 }
 
-/// What a declared bound's interval says.
-fn bound(summary: Option<&BoundSummary>) -> String {
+/// What a declared bound's interval says, if the share is known.
+fn bound(summary: Option<&BoundSummary>, is_known: bool) -> String {
     let Some(bound) = summary else {
         return String::new();
     };
@@ -453,6 +458,9 @@ fn bound(summary: Option<&BoundSummary>) -> String {
         Verdict::Exceeds => {
             format!("EXCEEDS the bound of {share}: the whole interval is above it.\n")
         }
+        Verdict::Inconclusive if !is_known => format!(
+            "INCONCLUSIVE: the audit was stopped before its share was known, so the bound of {share} is not shown to hold.\n"
+        ),
         Verdict::Inconclusive => format!(
             "INCONCLUSIVE: the interval contains the bound of {share}, so it is not shown to hold; {more}.\n"
         ),

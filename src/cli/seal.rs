@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use anyhow::ensure;
 use clap::Args;
 
 use super::output::Output;
@@ -31,6 +32,13 @@ pub(super) struct SealArgs {
 /// Runs `probity seal`.
 pub(super) fn run(args: &SealArgs, output: &Output) -> anyhow::Result<ExitCode> {
     let key = PrivateKey::read(&args.key)?;
+    if let (Ok(run), Ok(file)) = (args.run.canonicalize(), args.key.canonicalize()) {
+        ensure!(
+            !file.starts_with(run),
+            "{} is in the directory of the run, and would go wherever that goes; keep it elsewhere",
+            args.key.display()
+        );
+    }
     let sealed = seal(&args.run, &key, &args.from)?;
     output.summary("seal", &sealed, &render(&sealed))
 }

@@ -56,12 +56,13 @@ fn verdict(audit: &AuditFindings) -> Vec<Text> {
     let mut sentences: Vec<String> = alike.into_iter().collect();
     let people = summary.population.as_ref();
     sentences.extend(people.map(population::verdict).unwrap_or_default());
-    let is_on_data = |bound: &&Bound| people.is_some() && bound.on.as_deref() == Some("data");
+    let is_table = summary.modality == Modality::Table;
+    let is_on_data = |bound: &&Bound| is_table && bound.on.as_deref() == Some("data");
     let (on_data, on_inputs) = match summary.fail_above.as_ref().filter(is_on_data) {
         Some(bound) => (Some(bound), None),
         None => (None, summary.fail_above.as_ref()),
     };
-    sentences.extend(on_data.map(declared));
+    sentences.extend(on_data.map(|bound| declared(bound, people.is_some())));
     match summary.fairness.last() {
         Some(joint) => sentences.push(match summary.modality {
             Modality::Text => texts::unmodified(asked(audit), joint),
@@ -69,7 +70,8 @@ fn verdict(audit: &AuditFindings) -> Vec<Text> {
         }),
         None => sentences.push("No share was estimated.".to_owned()),
     }
-    sentences.extend(on_inputs.map(declared));
+    let is_known = !summary.fairness.is_empty();
+    sentences.extend(on_inputs.map(|bound| declared(bound, is_known)));
     let total = &summary.total;
     sentences.push(match &audit.pairs.texts {
         Some(found) if found.texts == 0 => "The search found no text that flips.".to_owned(),
@@ -105,10 +107,13 @@ fn verdict(audit: &AuditFindings) -> Vec<Text> {
     sentences.into_iter().map(Text::from).collect()
 }
 
-/// What is said of a declared bound.
-fn declared(bound: &Bound) -> String {
+/// What is said of a declared bound on a share, if that is known.
+fn declared(bound: &Bound, is_known: bool) -> String {
     let share = percent(bound.bound);
     match bound.verdict.as_str() {
+        _ if !is_known => format!(
+            "Whether the declared bound of {share} holds is not shown: the audit was stopped before its share was known."
+        ),
         "within" => format!(
             "That is within the declared bound of {share}: the whole interval is at or below it."
         ),

@@ -53,10 +53,12 @@ pub struct CheckedSeals {
 }
 
 /// Checks the run in `directory`, and each that it was made from: seal, signature by one of `keys`,
-/// every file. `elsewhere` is where runs are now that have moved since.
+/// every file. `elsewhere` is where runs are now that have moved since; each of them must be one
+/// that these were made from.
 pub fn check(directory: &Path, keys: &[PublicKey], elsewhere: &[PathBuf]) -> CheckedSeals {
     let mut checked = CheckedSeals::default();
     let mut seen = HashSet::new();
+    let mut found = HashSet::new();
     let mut next = VecDeque::from([Step {
         directory: directory.to_owned(),
         expected: None,
@@ -77,6 +79,7 @@ pub fn check(directory: &Path, keys: &[PublicKey], elsewhere: &[PathBuf]) -> Che
                 }
                 if seen.insert(digest) {
                     let parents = checked.add(step.directory, key, statement, elsewhere);
+                    found.extend(parents.iter().map(|parent| parent.directory.clone()));
                     next.extend(parents);
                 }
             }
@@ -86,6 +89,11 @@ pub fn check(directory: &Path, keys: &[PublicKey], elsewhere: &[PathBuf]) -> Che
             }),
         }
     }
+    let foreign = elsewhere.iter().filter(|place| !found.contains(*place));
+    checked.problems.extend(foreign.map(|directory| Problem {
+        file: directory.join(SEAL),
+        problem: "is not the seal of a run that these were made from".to_owned(),
+    }));
     checked
 }
 
@@ -181,7 +189,7 @@ fn located(parent: &MadeFrom, seal: &str, elsewhere: &[PathBuf]) -> Result<PathB
         let digest = bytes.and_then(|bytes| sha256_of(&mut &bytes[..]).ok());
         digest.as_deref() == Some(seal)
     };
-    let mut candidates = [&parent.directory].into_iter().chain(elsewhere);
+    let mut candidates = elsewhere.iter().chain([&parent.directory]);
     match candidates.find(is_it) {
         Some(found) => Ok(found.clone()),
         None if read_seal(&parent.directory).is_ok() => Err("is not the seal that was there"),

@@ -66,7 +66,7 @@ impl Chain {
         let before = write_run(
             at,
             "before",
-            &[model.clone()],
+            std::slice::from_ref(&model),
             &[],
             &json!({"model_sha256": "aa"}),
         );
@@ -384,6 +384,16 @@ fn runs_that_moved_are_found_where_they_are_said_to_be() {
     // Another sealed run in its place does not pass for it.
     fs::rename(&chain.runs[0], &chain.runs[1]).unwrap();
     chain.refuses(&chain.runs[1].join(SEAL), "is not the seal that was there");
+
+    // A directory that is named is one of them, also where the one that the seal names is there.
+    let chain = Chain::sealed();
+    let copy = chain.folder.path().join("copy");
+    fs::create_dir(&copy).unwrap();
+    let seal_of = fs::read_to_string(chain.runs[1].join(SEAL)).unwrap();
+    fs::write(copy.join(SEAL), format!("{seal_of} ")).unwrap();
+    let found = check(chain.last(), &keys(1), std::slice::from_ref(&copy));
+    assert_eq!(found.problems.len(), 1);
+    assert_eq!(found.problems[0].file, copy.join(SEAL));
 
     let chain = Chain::unsealed();
     let moved = chain.folder.path().join("moved");
