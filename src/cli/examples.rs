@@ -6,7 +6,7 @@
 use clap::Command;
 
 /// The commands, and their examples.
-const EXAMPLES: [(&str, &[&str]); 55] = [
+const EXAMPLES: [(&str, &[&str]); 56] = [
     (
         "demo",
         &[
@@ -84,6 +84,10 @@ const EXAMPLES: [(&str, &[&str]); 55] = [
             "probity audit --predictor onnx:people.onnx --schema people.toml --data people.csv --time 3s --out runs/onnx",
         ],
     ),
+    (
+        "gate",
+        &["probity gate probity.toml --out runs/gate --sarif gate.sarif --junit gate.xml"],
+    ),
     ("seal", &["probity seal runs/people --key auditor.pem"]),
     (
         "verify",
@@ -140,6 +144,7 @@ const EXAMPLES: [(&str, &[&str]); 55] = [
             "probity report runs/people --out report.html",
             "probity report runs/people models/fairer --out before-after.html",
             "probity report runs/people --format markdown",
+            "probity report runs/people --format sarif --out people.sarif",
         ],
     ),
     (

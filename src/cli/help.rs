@@ -12,7 +12,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
         "Audit and repair",
         &[
             "train", "import", "export", "predict", "evaluate", "audit", "verify", "certify",
-            "groups", "compare", "repair", "report", "seal", "run", "shard", "merge",
+            "groups", "compare", "repair", "report", "gate", "seal", "run", "shard", "merge",
         ],
     ),
     ("Other analyses", &["knn", "kmeans", "spn", "outliers"]),

@@ -27,6 +27,11 @@ pub(super) struct Threads {
 }
 
 impl Threads {
+    /// How many, if that was asked.
+    pub fn given(&self) -> Option<u16> {
+        self.threads
+    }
+
     /// Sets them.
     pub fn apply(&self) -> anyhow::Result<()> {
         Ok(use_threads(self.threads.map(usize::from))?)

@@ -16,6 +16,7 @@ mod evaluate;
 mod examples;
 mod export;
 mod fields;
+mod gate;
 mod groups;
 mod help;
 mod import;
@@ -117,6 +118,8 @@ enum Command {
     Shard(shard_script::ShardArgs),
     /// Turn runs into a page to look at
     Report(report::ReportArgs),
+    /// Hold models against the bounds that a file declares
+    Gate(gate::GateArgs),
     /// Sign what the files of a run are
     Seal(seal::SealArgs),
     /// Re-check every pair of an audit, or every removal set of a k-NN run, and the seals of runs
@@ -206,6 +209,7 @@ fn run(command: Command, output: &Output) -> anyhow::Result<ExitCode> {
         Command::Merge(args) => run::merge(args, output),
         Command::Shard(args) => shard_script::run(args, output),
         Command::Report(args) => report::run(args, output),
+        Command::Gate(args) => gate::run(&args, output),
         Command::Seal(args) => seal::run(&args, output),
         Command::Verify(args) => verify::run(args, output),
         Command::Certify(args) => certify::run(args, output),

@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::out::Force;
 use super::output::{Output, print};
 use probity::report::Report;
+use probity::report::bounds::{to_junit, to_sarif};
 
 /// Arguments of `probity report`.
 #[derive(Debug, Args)]
@@ -41,6 +42,10 @@ enum FormatArg {
     Json,
     /// Part of a model card, as Markdown, with blanks for its owner
     ModelCard,
+    /// The declared bounds as SARIF 2.1.0: a rule for each, a result for each that does not hold
+    Sarif,
+    /// The declared bounds as XML of JUnit: a test case for each
+    Junit,
 }
 
 /// What was written.
@@ -60,6 +65,10 @@ pub(super) fn run(args: ReportArgs, output: &Output) -> anyhow::Result<ExitCode>
         FormatArg::Html => report.to_html()?,
         FormatArg::Markdown => report.to_markdown(),
         FormatArg::ModelCard => report.to_model_card(),
+        FormatArg::Sarif => {
+            serde_json::to_string_pretty(&to_sarif(&report.declared_bounds()?))? + "\n"
+        }
+        FormatArg::Junit => to_junit(&report.declared_bounds()?),
         FormatArg::Json => serde_json::to_string_pretty(&report)? + "\n",
     };
     let Some(file) = out else {

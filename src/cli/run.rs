@@ -279,7 +279,7 @@ impl Asked<'_> {
 
 /// `specification` with the paths in it taken from the folder of `file`; without its limit of time
 /// where it is of a run that goes on, which then goes on to its end.
-fn with_absolute_paths<S: Specification>(
+pub(super) fn with_absolute_paths<S: Specification>(
     specification: S,
     file: &Path,
     goes_on: bool,

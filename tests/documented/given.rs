@@ -139,6 +139,7 @@ pub fn manual(workspace: &Workspace) -> Lacks {
         workspace.run(import).exits(0);
     }
     workspace.write("friday.toml", block("docs/manual.md", "kind = \"audit\""));
+    workspace.write("probity.toml", block("docs/manual.md", "[[check]]"));
     match data(&["peer-models/adf-census", "adult"]) {
         None => lacks.extend(["census.safetensors", "data fetch"]),
         Some(folder) => {

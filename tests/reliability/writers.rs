@@ -184,12 +184,13 @@ pub const SUBSPACES: &str = "outliers subspaces --data people.csv --columns age,
 /// No command that writes is missing here: those are the ones that have an option for a place.
 #[test]
 fn all_commands_that_write_are_listed() {
-    // What `data fetch` writes has hashes that are known before; `tests/fetch` stops it. The
+    // What a gate writes are runs of `run`. What `data fetch` writes has hashes that are known before; `tests/fetch` stops it. The
     // service keeps what it is told in SQLite. `shard script` prints; the folders are for the
     // commands in it. Shards and merges need a folder between them; `tests/shards_command.rs`
     // stops them.
     let elsewhere = [
         "data fetch",
+        "gate",
         "merge",
         "shard script",
         "serve",

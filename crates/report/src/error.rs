@@ -87,6 +87,11 @@ pub enum PageError {
         /// What is wrong.
         problem: String,
     },
+    /// Runs that declare nothing that could hold or not.
+    #[error(
+        "none of the runs declares a bound; audits do by --fail-above, certificates by --fail-below"
+    )]
+    NoBounds,
     /// The same run twice.
     #[error("the run {} is given twice", directory.display())]
     Twice {

@@ -4,7 +4,8 @@
 //! `--format json` prints. *Compose*: a report becomes a document of sections, tables and charts,
 //! in plain words; what a run has no data for is left out or said to be absent, never made up.
 //! *Render*: a document becomes HTML ([`Report::to_html`]) or Markdown ([`Report::to_markdown`]);
-//! the fragment of a model card ([`Report::to_model_card`]) is made from the report itself.
+//! the fragment of a model card ([`Report::to_model_card`]) is made from the report itself, and so are
+//! the bounds that runs declared, for machines ([`bounds`]: SARIF, JUnit).
 //!
 //! **What is depended on.** The module reads what docs/file-formats.md documents, `run.toml`,
 //! `summary.json`, samples and verdicts, through small structures of its own ([`model`]), never
@@ -22,6 +23,7 @@
 //! `script` element, whose hashes [`content_security`] gives for a strict content-security policy.
 //! The same runs give the same bytes: dates come from the runs.
 
+pub mod bounds;
 pub mod chart;
 mod compose;
 mod document;

@@ -97,6 +97,50 @@ pub fn check(directory: &Path, keys: &[PublicKey], elsewhere: &[PathBuf]) -> Che
     checked
 }
 
+/// Checks the run in `directory` alone, whatever has become of those that it was made from.
+pub fn check_alone(directory: &Path, keys: &[PublicKey]) -> CheckedSeals {
+    let mut checked = CheckedSeals::default();
+    match opened(directory, keys) {
+        Ok((statement, key, _)) => {
+            checked.problems = changed_in(directory, &statement);
+            checked.runs = vec![CheckedRun::new(directory.to_owned(), key, &statement)];
+        }
+        Err(problem) => checked.problems.push(Problem {
+            file: directory.join(SEAL),
+            problem,
+        }),
+    }
+    checked
+}
+
+/// What is wrong with the files in `directory`, which `statement` is about.
+fn changed_in(directory: &Path, statement: &Statement) -> Vec<Problem> {
+    let changed = changed_files(directory, &statement.files()).into_iter();
+    let problems = changed.map(|(name, problem)| Problem {
+        file: match name.is_empty() {
+            true => directory.to_owned(),
+            false => directory.join(name),
+        },
+        problem,
+    });
+    problems.collect()
+}
+
+impl CheckedRun {
+    fn new(directory: PathBuf, key: String, statement: &Statement) -> CheckedRun {
+        let predicate = &statement.predicate;
+        CheckedRun {
+            directory,
+            kind: predicate.run.kind.clone(),
+            sealed: predicate.sealed.clone(),
+            key,
+            ending: predicate.run.ending.clone(),
+            files: statement.subject.len(),
+            made_from: predicate.made_from.clone(),
+        }
+    }
+}
+
 /// A run to be checked.
 struct Step {
     directory: PathBuf,
@@ -114,17 +158,8 @@ impl CheckedSeals {
         statement: Statement,
         elsewhere: &[PathBuf],
     ) -> Vec<Step> {
-        let files = statement.files();
-        let changed = changed_files(&directory, &files).into_iter();
-        self.problems.extend(changed.map(|(name, problem)| Problem {
-            file: match name.is_empty() {
-                true => directory.clone(),
-                false => directory.join(name),
-            },
-            problem,
-        }));
-        let files = files.len();
-        let predicate = statement.predicate;
+        self.problems.extend(changed_in(&directory, &statement));
+        let predicate = &statement.predicate;
         let mut parents = Vec::new();
         for parent in &predicate.made_from {
             let Some(seal) = &parent.seal else {
@@ -148,15 +183,7 @@ impl CheckedSeals {
                 }),
             }
         }
-        self.runs.push(CheckedRun {
-            directory,
-            kind: predicate.run.kind,
-            sealed: predicate.sealed,
-            key,
-            ending: predicate.run.ending,
-            files,
-            made_from: predicate.made_from,
-        });
+        self.runs.push(CheckedRun::new(directory, key, &statement));
         parents
     }
 }

@@ -28,7 +28,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use thiserror::Error;
 
-pub use self::check::{CheckedRun, CheckedSeals, Problem, check};
+pub use self::check::{CheckedRun, CheckedSeals, Problem, check, check_alone};
 use self::envelope::Envelope;
 use self::files::{files_of, hashes_of};
 pub use self::key::{PrivateKey, PublicKey};

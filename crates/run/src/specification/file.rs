@@ -256,6 +256,17 @@ pub fn read<S: Specification>(file: &Path) -> Result<(S, Option<Record>), Specif
     }
     let mut table = table_of(file)?;
     table.remove("kind");
+    of_table(table, file)
+}
+
+/// The same of a `table` of `file` that says nothing of a kind.
+///
+/// # Errors
+/// See [`SpecificationError`].
+pub fn of_table<S: Specification>(
+    mut table: toml::Table,
+    file: &Path,
+) -> Result<(S, Option<Record>), SpecificationError> {
     match table.remove("version") {
         None => {}
         Some(version) if version.as_integer() == Some(S::VERSION.into()) => {}

@@ -1,0 +1,249 @@
+//! The bounds that runs declared, and how they came out: for machines that decide by them.
+//!
+//! An audit may declare the largest share that it allows (`fail_above`), certificates the smallest
+//! (`fail_below`). Each is one [`BoundOutcome`]: a rule and perhaps a result of SARIF, a test case
+//! of JUnit.
+
+mod junit;
+mod sarif;
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+pub use self::junit::to_junit;
+pub use self::sarif::to_sarif;
+use super::error::PageError;
+use super::model::{Findings, Modality, Population, Report, RunReport};
+use super::text::{interval, percent};
+use probity_run::run_directory::RUN;
+
+/// What came of a bound.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// It holds.
+    Within,
+    /// It does not.
+    Exceeds,
+    /// It is not shown to hold.
+    Inconclusive,
+}
+
+impl Verdict {
+    /// Whether the bound is shown to hold.
+    pub fn holds(self) -> bool {
+        self == Verdict::Within
+    }
+
+    /// As files say it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::Within => "within",
+            Verdict::Exceeds => "exceeds",
+            Verdict::Inconclusive => "inconclusive",
+        }
+    }
+}
+
+/// On which side of the bound the share must be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BoundKind {
+    /// The discriminatory share of an audit, at most.
+    FailAbove,
+    /// The certified share, at least.
+    FailBelow,
+}
+
+/// A bound that a run declared, and how it came out.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct BoundOutcome {
+    /// The name of the run.
+    pub name: String,
+    /// What the run measured.
+    pub command: String,
+    /// Which side.
+    pub kind: BoundKind,
+    /// The bound.
+    pub bound: f64,
+    /// What the share is of: `the rows of the data`, `random inputs`.
+    pub of: String,
+    /// The share that was measured.
+    pub share: f64,
+    /// Its 95 % interval.
+    pub ci95: [f64; 2],
+    /// By which attributes.
+    pub protected: Vec<String>,
+    /// What came of it.
+    pub verdict: Verdict,
+    /// When the run ended, in UTC, if it says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ended: Option<String>,
+    /// Seconds of the search or the proofs.
+    pub seconds: f64,
+    /// The file that declares it.
+    pub file: PathBuf,
+    /// The line of it, from 1.
+    pub line: u64,
+    /// What got worse since an earlier run, in words, if that was compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub worse: Option<String>,
+}
+
+impl BoundOutcome {
+    /// The outcome in words.
+    pub fn message(&self) -> String {
+        let by = self.protected.join(" × ");
+        let (what, than) = match self.kind {
+            BoundKind::FailAbove => ("discriminatory", "at most"),
+            BoundKind::FailBelow => ("certified fair", "at least"),
+        };
+        let verdict = match self.verdict {
+            Verdict::Within => "the bound holds",
+            Verdict::Exceeds => "the bound is broken",
+            Verdict::Inconclusive => "the bound is not shown to hold",
+        };
+        let mut message = format!(
+            "By {by}, {} of {} are {what} (95 % interval {}), and {than} {} may be: {verdict}.",
+            percent(self.share),
+            self.of,
+            interval(self.ci95),
+            percent(self.bound)
+        );
+        if let Some(worse) = &self.worse {
+            message.push_str(&format!(" {worse}"));
+        }
+        message
+    }
+
+    /// What identifies the bound, whatever it is and however it comes out.
+    fn rule(&self) -> String {
+        let kind = match self.kind {
+            BoundKind::FailAbove => "fail-above",
+            BoundKind::FailBelow => "fail-below",
+        };
+        format!("{}/{kind}", self.name)
+    }
+}
+
+impl Report {
+    /// The bounds that the runs declared, in their order.
+    ///
+    /// # Errors
+    /// When a run says of a bound what no run says.
+    pub fn bounds(&self) -> Result<Vec<BoundOutcome>, PageError> {
+        let bounds = self.runs.iter().map(of_run);
+        let bounds: Result<Vec<_>, _> = bounds.collect();
+        Ok(bounds?.into_iter().flatten().collect())
+    }
+
+    /// The same, of which there must be one.
+    ///
+    /// # Errors
+    /// When no run declared any.
+    pub fn declared_bounds(&self) -> Result<Vec<BoundOutcome>, PageError> {
+        let bounds = self.bounds()?;
+        match bounds.is_empty() {
+            true => Err(PageError::NoBounds),
+            false => Ok(bounds),
+        }
+    }
+}
+
+fn of_run(run: &RunReport) -> Result<Option<BoundOutcome>, PageError> {
+    let foreign = |problem: String| PageError::Foreign {
+        file: run.directory.clone(),
+        problem,
+        command: run.command.clone(),
+    };
+    let outcome = |kind, bound, of: &str, measured: Measured<'_>, verdict, seconds| BoundOutcome {
+        name: run.name.clone(),
+        command: run.command.clone(),
+        kind,
+        bound,
+        of: of.to_owned(),
+        share: measured.share,
+        ci95: measured.ci95,
+        protected: measured.protected.to_vec(),
+        verdict,
+        ended: run.ended.clone(),
+        seconds,
+        file: run.directory.join(RUN),
+        line: 1,
+        worse: None,
+    };
+    Ok(match &run.findings {
+        Findings::Audit(audit) => {
+            let summary = &audit.summary;
+            let Some(declared) = &summary.fail_above else {
+                return Ok(None);
+            };
+            let people = summary.population.as_ref();
+            let (of, joint) = match (summary.modality, declared.on.as_deref()) {
+                (Modality::Text, _) => ("the texts", summary.fairness.last()),
+                (Modality::Table, Some("data")) => (
+                    people.map_or("the rows of the data", Population::source),
+                    people.and_then(|people| people.shares.last()),
+                ),
+                (Modality::Table, _) => ("random inputs", summary.fairness.last()),
+            };
+            let joint = joint.ok_or_else(|| {
+                foreign("it was stopped before the share was known that its bound is on".to_owned())
+            })?;
+            let verdict = match declared.verdict.as_str() {
+                "within" => Verdict::Within,
+                "exceeds" => Verdict::Exceeds,
+                "inconclusive" => Verdict::Inconclusive,
+                other => return Err(foreign(format!("the verdict '{other}' is not known"))),
+            };
+            let measured = Measured {
+                share: joint.rate,
+                ci95: joint.ci95,
+                protected: &joint.protected,
+            };
+            let seconds = summary.total.seconds;
+            let kind = BoundKind::FailAbove;
+            Some(outcome(
+                kind,
+                declared.bound,
+                of,
+                measured,
+                verdict,
+                seconds,
+            ))
+        }
+        Findings::Certify(certify) => {
+            let (Some(bound), Some(joint)) = (certify.fail_below, certify.sets.last()) else {
+                return Ok(None);
+            };
+            let verdict = match joint.certified.share < bound {
+                true => Verdict::Exceeds,
+                false => Verdict::Within,
+            };
+            let measured = Measured {
+                share: joint.certified.share,
+                ci95: joint.certified.ci95,
+                protected: &joint.protected,
+            };
+            let seconds = certify.sets.iter().map(|set| set.seconds).sum();
+            let kind = BoundKind::FailBelow;
+            Some(outcome(
+                kind,
+                bound,
+                "the inputs",
+                measured,
+                verdict,
+                seconds,
+            ))
+        }
+        _ => None,
+    })
+}
+
+/// A share by some attributes.
+struct Measured<'r> {
+    share: f64,
+    ci95: [f64; 2],
+    protected: &'r [String],
+}
