@@ -87,7 +87,7 @@ const BASES: &[(&str, How, &str)] = &[
     (
         "audit",
         Run,
-        "model = 'demo/model'\ndata = 'demo/people.csv'\nestimate = 100\nstrategy = 'eidig'\n[search]\nseeds = 5\nlocal = 5",
+        "model = 'demo/model'\ndata = 'demo/people.csv'\nestimate = 100\nstrategy = 'eidig'\n[search]\nseeds = 5\nlocal = 5\n[population]\nplausibility = 'fit'\nmin_plausibility = 0.05",
     ),
     (
         "audit",

@@ -88,14 +88,14 @@ const EXAMPLES: [(&str, &[&str]); 56] = [
         "gate",
         &["probity gate probity.toml --out runs/gate --sarif gate.sarif --junit gate.xml"],
     ),
-    ("seal", &["probity seal runs/people --key auditor.pem"]),
     (
-        "verify",
+        "seal",
         &[
-            "probity verify runs/people",
+            "probity seal runs/people --key auditor.pem",
             "probity verify runs/people --seal auditor-public.pem",
         ],
     ),
+    ("verify", &["probity verify runs/people"]),
     (
         "certify",
         &[

@@ -214,7 +214,7 @@ impl TokenizerSettings {
     /// takes of the blanks around it.
     pub(super) fn mask(&self) -> Option<&str> {
         let mask = self.mask_token.as_ref()?;
-        mask.as_str().or(mask.get("content")?.as_str())
+        mask.as_str().or_else(|| mask.get("content")?.as_str())
     }
 
     /// Refuses settings that make `transformers` split texts otherwise than `parts` say.
