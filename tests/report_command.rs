@@ -781,7 +781,7 @@ fn samples_are_read_with_care() {
         (
             "no,yes,2.5",
             "perhaps,yes,2.5",
-            ["'perhaps'", "a class that the columns of logits name"],
+            ["'perhaps'", "what can be decided"],
         ),
         (
             "2,global,0,2,b,not 2,b,no,yes,2.5,-1,-0.5,0.25,?\n",

@@ -110,7 +110,7 @@ fn is_parquet(file: &Path) -> bool {
 
 fn summary(predictions: &Predictions, modality: ModalityName) -> PredictSummary<'_> {
     let counts = predictions.counts();
-    let classes = predictions.classes.iter().zip(counts);
+    let classes = predictions.decisions.iter().zip(counts);
     PredictSummary {
         modality,
         model_sha256: &predictions.model_sha256,

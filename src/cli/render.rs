@@ -137,6 +137,9 @@ pub(super) fn audit<D: Shown>(summary: &AuditSummary<D>) -> String {
         D::TRIED,
         "Who is not told apart is not treated differently: that nothing was found says nothing of fairness.",
     );
+    if !summary.decision.is_empty() {
+        text.push_str(&format!("{}\n", summary.decision));
+    }
     let details = &summary.details;
     let statements = summary.fairness.iter();
     let mut shares: String = statements.map(|of| statement(of, D::INPUTS)).collect();
@@ -522,6 +525,12 @@ pub(super) fn metrics(parts: &[(&str, &Metrics)], classes: &[String]) -> String 
                 cells
             })
             .collect();
+        if metrics.undecided > 0 {
+            let rows = counted(metrics.undecided, "row", "rows");
+            text.push_str(&format!(
+                "Of {rows} of the {name} part nothing is decided.\n"
+            ));
+        }
         text.push_str(&format!("Confusion matrix, {name} part:\n"));
         let header: Vec<&str> = header.iter().map(String::as_str).collect();
         text.push_str(&table(&header, &rows));

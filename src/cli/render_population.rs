@@ -46,23 +46,29 @@ pub(super) fn population(population: &PopulationSummary) -> String {
     let mut text: String = shares.collect();
     text.push_str(&format!("Of {asked}: {holds}.\n"));
     let ways = &population.directions;
+    let [gain, loss] = match population.gap {
+        None => [
+            format!("get '{}' that do not", population.favourable),
+            "lose it".to_owned(),
+        ],
+        Some(_) => ["score higher", "score lower"].map(str::to_owned),
+    };
     text.push_str(&format!(
-        "With other protected values {} would get '{}' that do not, and {} would lose it ({}, {}).\n",
+        "With other protected values {} would {gain}, and {} would {loss} ({}, {}).\n",
         percent(ways.to_favourable.share),
-        population.favourable,
         percent(ways.from_favourable.share),
         counted(ways.to_favourable.count, "row", "rows"),
         counted(ways.from_favourable.count, "row", "rows"),
     ));
     if ways.between_others.count > 0 {
         let share = percent(ways.between_others.share);
-        text.push_str(&format!("{share} change between other classes.\n"));
+        text.push_str(&format!("{share} change between other decisions.\n"));
     }
     text.push_str(&moves(&population.changes, &population.favourable));
     population
         .groups
         .iter()
-        .for_each(|by| text.push_str(&groups(by)));
+        .for_each(|by| text.push_str(&groups(by, population.gap.is_some())));
     text
 }
 
@@ -91,19 +97,25 @@ fn moves(changes: &Changes, favourable: &str) -> String {
         of.find(|quantile| quantile.share == share)
             .map_or(0.0, |quantile| quantile.change)
     };
+    let (high, largest) = (
+        format!("{:.3}", quantile(0.95)),
+        format!("{:.3}", changes.largest),
+    );
+    // Nothing moves by more than the largest move.
+    let most = match high == largest {
+        true => String::new(),
+        false => format!(" by more than {high} for at most 5 %,"),
+    };
     format!(
-        "The score of '{favourable}' moves by {:.3} on average, by at most {:.3} for half of the rows, by more than {:.3} \
-         for at most 5 %, and by {:.3} at most.\n",
+        "The score of '{favourable}' moves by {:.3} on average, by at most {:.3} for half of the rows,{most} and by {largest} at most.\n",
         changes.mean,
         quantile(0.5),
-        quantile(0.95),
-        changes.largest
     )
 }
 
 /// The groups of one attribute in their order; of more than are shown, those that most rows flip
 /// in.
-fn groups(by: &GroupedRows) -> String {
+fn groups(by: &GroupedRows, are_scores: bool) -> String {
     let mut groups: Vec<_> = by.groups.iter().collect();
     let more = groups.len().saturating_sub(SHOWN) as u64 + by.unlisted;
     if more > 0 {
@@ -123,15 +135,12 @@ fn groups(by: &GroupedRows) -> String {
             ]
         })
         .collect();
+    let [gain, loss] = match are_scores {
+        false => ["would get it", "would lose it"],
+        true => ["would score higher", "would score lower"],
+    };
     let name = by.attributes.join(" × ");
-    let header = [
-        name.as_str(),
-        "rows",
-        "flip",
-        "95 % interval",
-        "would get it",
-        "would lose it",
-    ];
+    let header = [name.as_str(), "rows", "flip", "95 % interval", gain, loss];
     let mut text = table(&header, &rows);
     if more > 0 {
         text.push_str(&format!(

@@ -35,7 +35,7 @@ pub(super) fn run(
         text_rules.preset,
     )?
     .value;
-    let result = examine(&model, &protected, text, &device)?;
+    let result = examine(&model, &protected, specification.deciding(), text, &device)?;
     let text = render(&result);
     let summary = ExaminationSummary { result };
     output.summary("audit --text", &summary, &text)

@@ -63,6 +63,12 @@ pub struct AuditSummary<D> {
     pub strategy: StrategyName,
     /// Protected attributes.
     pub protected: Vec<String>,
+    /// How decisions are made, where not for the most probable class.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub decision: String,
+    /// What can be decided then: the classes, `abstain` too, or `lower` and `higher`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub decisions: Vec<String>,
     /// What only this modality has.
     #[serde(flatten)]
     pub details: D,
@@ -158,7 +164,7 @@ impl<M: Modality> Audit<M> {
         Ok(Audit {
             specification: specification
                 .into_inner()
-                .resolved(case.protected(), case.classes()),
+                .resolved(case.protected(), case.favourable()),
             record: record_of(device, case.sha256()),
             device: device.name(),
             case,
@@ -383,6 +389,11 @@ impl<M: Modality> Audit<M> {
             protected: specification.protected.clone(),
             details,
             decides_alike,
+            decision: specification.deciding().to_string(),
+            decisions: match specification.deciding().is_usual() {
+                true => Vec::new(),
+                false => self.case.classes().to_vec(),
+            },
             global,
             local,
             total,

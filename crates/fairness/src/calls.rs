@@ -8,6 +8,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use probity_nn::decision::Decision;
 use probity_nn::{Classifier, Differentiable, ModelError, Rows};
 
 /// Counters that all parts of a search share.
@@ -88,6 +89,10 @@ impl<M: Classifier + ?Sized> Classifier for Counted<'_, M> {
 
     fn is_fallible(&self) -> bool {
         self.model.is_fallible()
+    }
+
+    fn decision(&self) -> &Decision {
+        self.model.decision()
     }
 }
 

@@ -1,7 +1,8 @@
 //! The check: is an input discriminatory?
 //!
-//! x is discriminatory iff some variant x' that equals it outside the protected attributes has
-//! another predicted class (ADF, Definition 1). Two forms share one meaning:
+//! x is discriminatory iff another decision is made of some variant x' that equals it outside the
+//! protected attributes (ADF, Definition 1): usually another predicted class, else what the model's
+//! [`Decision`] tells apart. Two forms share one meaning:
 //!
 //! * [`check_all`] evaluates every variant: the global phase needs all outputs anyway.
 //! * [`check_until_flip`] stops at the first variant that flips, the variant that flipped last time
@@ -13,7 +14,8 @@
 use smallvec::SmallVec;
 
 use super::domain::Domain;
-use probity_nn::{Classifier, ModelError, Rows, predicted_class};
+use probity_nn::decision::Decision;
+use probity_nn::{Classifier, ModelError, Rows};
 
 /// Rows that one block of variants may have: bounds the memory of a check.
 pub const BLOCK_ROWS: usize = 1 << 16;
@@ -21,21 +23,23 @@ pub const BLOCK_ROWS: usize = 1 << 16;
 /// Logits of one input: on the stack for up to four classes.
 pub type Logits = SmallVec<[f32; 4]>;
 
-/// A variant with another predicted class than the input.
+/// A variant of which another decision is made than of the input.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Flip {
     /// Number of the variant.
     pub variant: u32,
-    /// Its predicted class.
+    /// Its predicted class, or that on whose side the decision is made.
     pub label: u32,
     /// Its logits.
     pub logits: Logits,
+    /// What is decided of the input and of the variant.
+    pub decided: [u32; 2],
 }
 
 /// An input after its check.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Checked {
-    /// Its predicted class.
+    /// Its predicted class, or that on whose side the decision is made.
     pub label: u32,
     /// Its logits.
     pub logits: Logits,
@@ -63,7 +67,7 @@ pub fn check_all(
     domain: &dyn Domain,
     rows: Rows<'_>,
 ) -> Result<Vec<FullyChecked>, ModelError> {
-    let classes = model.classes();
+    let (classes, decision) = (model.classes(), model.decision());
     let mut codes = Vec::new();
     let counts: Vec<usize> = rows
         .iter()
@@ -74,29 +78,32 @@ pub fn check_all(
         })
         .collect();
     let logits = model.logits(Rows::new(&codes, rows.width))?;
-    let mut rest = logits.as_slice();
+    let (mut rest, mut rest_codes) = (logits.as_slice(), codes.as_slice());
     let mut results = Vec::with_capacity(counts.len());
     for (row, count) in rows.iter().zip(counts) {
         let (variant_logits, after) = rest.split_at(count * classes);
         rest = after;
+        let (variants, after) = rest_codes.split_at(count * rows.width);
+        rest_codes = after;
         let own = domain.own_variant(row);
         let own_logits = &variant_logits[own * classes..(own + 1) * classes];
-        let label = predicted_class(own_logits);
         let flips = variant_logits
             .chunks_exact(classes)
+            .zip(variants.chunks_exact(rows.width))
             .enumerate()
-            .filter_map(|(variant, logits)| {
-                let other = predicted_class(logits);
-                (other != label).then(|| Flip {
+            .filter_map(|(variant, (logits, codes))| {
+                let decided = decision.contrast((row, own_logits), (codes, logits))?;
+                Some(Flip {
                     variant: variant as u32,
-                    label: other,
+                    label: decision.side(codes, logits),
                     logits: logits.into(),
+                    decided,
                 })
             })
             .collect();
         results.push(FullyChecked {
             checked: Checked {
-                label,
+                label: decision.side(row, own_logits),
                 logits: own_logits.into(),
                 flips,
             },
@@ -118,7 +125,8 @@ pub fn check_until_flip(
     rows: Rows<'_>,
     hints: &[u32],
 ) -> Result<Vec<Checked>, ModelError> {
-    let classes = model.classes();
+    let (classes, width) = (model.classes(), rows.width);
+    let decision = model.decision();
     // First block: every row itself and the variant tried first.
     let mut codes = Vec::with_capacity(2 * rows.codes.len());
     let mut orders: Vec<VariantOrder> = Vec::with_capacity(hints.len());
@@ -130,21 +138,21 @@ pub fn check_until_flip(
         }
         orders.push(order);
     }
-    let logits = model.logits(Rows::new(&codes, rows.width))?;
-    let mut logits = logits.chunks_exact(classes);
+    let logits = model.logits(Rows::new(&codes, width))?;
+    let mut asked = codes.chunks_exact(width).zip(logits.chunks_exact(classes));
     let mut results = Vec::with_capacity(hints.len());
     let mut open = Vec::new();
     for (index, order) in orders.iter().enumerate() {
-        let own = logits.next().unwrap_or_default();
+        let (row, own) = asked.next().unwrap_or_default();
         let mut checked = Checked {
-            label: predicted_class(own),
+            label: decision.side(row, own),
             logits: own.into(),
             flips: SmallVec::new(),
         };
         if let Some(variant) = order.last
-            && let Some(logits) = logits.next()
+            && let Some(other) = asked.next()
         {
-            checked.take_flip(variant, logits);
+            checked.take_flip(decision, row, variant, other);
         }
         if checked.flips.is_empty() && !order.is_exhausted() {
             open.push(index);
@@ -159,7 +167,7 @@ pub fn check_until_flip(
             codes.clear();
             let mut tried: Vec<(usize, usize)> = Vec::new();
             for &index in slice {
-                let row = &rows.codes[index * rows.width..(index + 1) * rows.width];
+                let row = &rows.codes[index * width..][..width];
                 for _ in 0..block {
                     if let Some(variant) = orders[index].next() {
                         domain.write_variant(row, variant, &mut codes);
@@ -167,10 +175,12 @@ pub fn check_until_flip(
                     }
                 }
             }
-            let logits = model.logits(Rows::new(&codes, rows.width))?;
-            for (&(index, variant), logits) in tried.iter().zip(logits.chunks_exact(classes)) {
+            let logits = model.logits(Rows::new(&codes, width))?;
+            let asked = codes.chunks_exact(width).zip(logits.chunks_exact(classes));
+            for (&(index, variant), other) in tried.iter().zip(asked) {
                 if results[index].flips.is_empty() {
-                    results[index].take_flip(variant, logits);
+                    let row = &rows.codes[index * width..][..width];
+                    results[index].take_flip(decision, row, variant, other);
                 }
             }
         }
@@ -181,13 +191,19 @@ pub fn check_until_flip(
 }
 
 impl Checked {
-    fn take_flip(&mut self, variant: usize, logits: &[f32]) {
-        let label = predicted_class(logits);
-        if label != self.label {
+    fn take_flip(
+        &mut self,
+        decision: &Decision,
+        row: &[i32],
+        variant: usize,
+        (codes, logits): (&[i32], &[f32]),
+    ) {
+        if let Some(decided) = decision.contrast((row, &self.logits), (codes, logits)) {
             self.flips.push(Flip {
                 variant: variant as u32,
-                label,
+                label: decision.side(codes, logits),
                 logits: logits.into(),
+                decided,
             });
         }
     }

@@ -11,6 +11,7 @@ use super::domain::Domain;
 use super::pairs::Pair;
 use super::search::{PhaseCounts, Search, StateOf};
 use super::strategy::{LocalWalker, Position, Strategy};
+use probity_nn::Classifier;
 
 /// What is wrong with a state, for a message.
 pub(super) type Unfit = String;
@@ -21,6 +22,8 @@ pub(super) struct Inputs<'a> {
     pub(super) domain: &'a dyn Domain,
     /// Classes that they can have.
     pub(super) classes: usize,
+    /// What can be decided of them.
+    pub(super) decisions: usize,
 }
 
 /// Whether a search can go on from `state`; `is_reached` says whether it can have come from the
@@ -34,10 +37,7 @@ pub(super) fn expect_fits<S: Strategy>(
     is_reached: impl Fn(u64, &[i32]) -> bool,
 ) -> Result<(), Unfit> {
     let strategy = search.strategy;
-    let inputs = Inputs {
-        domain: search.domain,
-        classes: search.model.classes(),
-    };
+    let inputs = Inputs::of(search.domain, search.model);
     let most = strategy
         .max_moves(search.options.max_iter)
         .saturating_add(1);
@@ -99,7 +99,17 @@ pub(super) fn is_count(counts: &PhaseCounts) -> bool {
     all.into_iter().all(|count| count < MOST) && (0.0..MOST as f64).contains(&seconds)
 }
 
-impl Inputs<'_> {
+impl<'a> Inputs<'a> {
+    /// Those of `domain`, of which `model` is asked.
+    pub(super) fn of(domain: &'a dyn Domain, model: &dyn Classifier) -> Inputs<'a> {
+        let classes = model.classes();
+        Inputs {
+            domain,
+            classes,
+            decisions: model.decision().count(classes),
+        }
+    }
+
     fn expect_row(&self, row: &[i32], what: &str) -> Result<(), Unfit> {
         match self.domain.contains(row) {
             true => Ok(()),
@@ -111,6 +121,13 @@ impl Inputs<'_> {
         match (class as usize) < self.classes {
             true => Ok(()),
             false => Err(format!("class {class} is none of the model's")),
+        }
+    }
+
+    fn expect_decided(&self, decided: u32) -> Result<(), Unfit> {
+        match (decided as usize) < self.decisions {
+            true => Ok(()),
+            false => Err(format!("nothing has the number {decided} that is decided")),
         }
     }
 
@@ -135,6 +152,9 @@ impl Inputs<'_> {
             self.expect_variant(row, flip.variant)?;
             self.expect_class(flip.label)?;
             self.expect_logits(&flip.logits)?;
+            for decided in flip.decided {
+                self.expect_decided(decided)?;
+            }
         }
         Ok(())
     }
@@ -167,7 +187,7 @@ impl Inputs<'_> {
             (pair.label, pair.logits),
             (pair.other_label, pair.other_logits),
         ] {
-            self.expect_class(class)?;
+            self.expect_decided(class)?;
             self.expect_logits(logits)?;
         }
         Ok(())

@@ -150,7 +150,9 @@ impl Comparison {
             strategy.expect_usable("strategies", case.model().access())?;
         }
         Ok(Comparison {
-            specification: specification.into_inner().resolved(case.protected()),
+            specification: specification
+                .into_inner()
+                .resolved(case.protected(), case.favourable()),
             record: record_of(device, case.sha256()),
             device: device.name(),
             case,

@@ -37,6 +37,7 @@ use probity_data::read::BadRows;
 use probity_data::read::RowNumbers;
 use probity_data::schema::Schema;
 use probity_data::table::{Labels, Table};
+use probity_nn::decision::Decision;
 use probity_nn::encoding::InputLayout;
 use probity_nn::modality::ModalityName;
 use probity_nn::model::Model;
@@ -305,6 +306,10 @@ impl<C: Classifier> Classifier for Answering<'_, C> {
 
     fn is_fallible(&self) -> bool {
         self.0.is_fallible()
+    }
+
+    fn decision(&self) -> &Decision {
+        self.0.decision()
     }
 
     fn logits(&self, rows: Rows<'_>) -> Result<Vec<f32>, ModelError> {

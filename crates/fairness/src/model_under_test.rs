@@ -3,6 +3,7 @@
 //! A search, an estimate and a check need [`Classifier`] only. Strategies that follow gradients
 //! need [`Differentiable`]; asked of a model without, they are refused before anything is written.
 
+use probity_nn::decision::{Decided, Decision};
 use probity_nn::fnn::{Fnn, Network};
 use probity_nn::{Classifier, Differentiable};
 use probity_tensor::device::{ComputeDevice, DeviceName};
@@ -55,6 +56,27 @@ impl<'m> ModelUnderTest<'m> {
         let on_flex = || Box::new(Fnn::new(network, &ComputeDevice::flex())) as Box<dyn Classifier>;
         let reference = (device.name() != DeviceName::Flex).then(on_flex);
         ModelUnderTest::differentiable(Box::new(Fnn::new(network, device)), reference)
+    }
+
+    /// The same, of whose answers `decision` is made.
+    #[must_use]
+    pub fn deciding(self, decision: &Decision) -> ModelUnderTest<'m> {
+        fn decided<M>(model: M, decision: &Decision) -> Box<Decided<M>> {
+            let decision = decision.clone();
+            Box::new(Decided { model, decision })
+        }
+        if decision.is_largest() {
+            return self;
+        }
+        ModelUnderTest {
+            model: match self.model {
+                Model::Gradients(model) => Model::Gradients(decided(model, decision)),
+                Model::Outputs(model) => Model::Outputs(decided(model, decision)),
+            },
+            reference: self
+                .reference
+                .map(|model| decided(model, decision) as Box<dyn Classifier + 'm>),
+        }
     }
 
     /// A model that can be asked for outputs only; it is its own reference.

@@ -6,6 +6,7 @@ use std::path::Path;
 use sha2::{Digest, Sha256};
 
 use super::audit_error::AuditError;
+use super::specification::PredictorSpecification;
 use super::text::encoder::Encoder;
 use super::text::preset::Preset;
 use super::text::protected::Protected;
@@ -16,6 +17,7 @@ use probity_nn::text_model::{TextModel, is_text_model};
 use probity_nn::text_reader::TextReader;
 use probity_nn::train::text_set::open_embeddings;
 use probity_nn::transformer_model::{MaskedLanguageModel, TransformerModel, is_transformer};
+use probity_predictor::source::PredictorOptions;
 use probity_run::run_directory::{file_sha256, hex};
 use probity_run::specification::FieldError;
 use probity_run::specification::file::Record;
@@ -224,6 +226,26 @@ pub fn reading_schema(
         return Err(FieldError::new("out_of_domain", "level", expected).into());
     }
     Ok(read)
+}
+
+/// The predictor of rows that `specification` names, if any, told what is made of values outside
+/// their domains and whether bad rows are left out.
+///
+/// # Errors
+/// When its schema cannot be read, or the policy has nothing to act on.
+pub fn predictor_options(
+    specification: &PredictorSpecification,
+    policy: Option<OutOfDomain>,
+    skip_bad_rows: bool,
+) -> Result<Option<PredictorOptions>, AuditError> {
+    let Some(mut predictor) = specification.options()? else {
+        return Ok(None);
+    };
+    if let Some(policy) = policy {
+        predictor.schema = with_policy(&predictor.schema, policy)?;
+    }
+    predictor.schema = predictor.schema.skipping_bad_rows(skip_bad_rows);
+    Ok(Some(predictor))
 }
 
 /// `schema` with `policy` for values outside their domains.

@@ -31,9 +31,9 @@ pub struct Pair<'a> {
     pub row: &'a [i32],
     /// Which variant of x the other side x' is.
     pub variant: u32,
-    /// Predicted class of x.
+    /// What is decided of x.
     pub label: u32,
-    /// Predicted class of x'.
+    /// What is decided of x'.
     pub other_label: u32,
     /// Logits of x.
     pub logits: &'a [f32],
@@ -52,8 +52,8 @@ impl<'a> Pair<'a> {
             step,
             row,
             variant: flip.map_or(0, |flip| flip.variant),
-            label: check.label,
-            other_label: flip.map_or(check.label, |flip| flip.label),
+            label: flip.map_or(check.label, |flip| flip.decided[0]),
+            other_label: flip.map_or(check.label, |flip| flip.decided[1]),
             logits: &check.logits,
             other_logits: flip.map_or(&check.logits, |flip| &flip.logits),
         }

@@ -30,7 +30,7 @@ use super::pairs::Pair;
 use super::search_state::Seed;
 pub use super::search_state::{Ending, Phase, PhaseCounts, SearchCounts, SearchState};
 use super::strategy::{AfterFind, GlobalStep, LocalWalker, Position, Strategy};
-use probity_nn::{Classifier, ModelError, Rows, predicted_class};
+use probity_nn::{Classifier, ModelError, Rows};
 
 /// Flips of a start that the local phase draws from; more would cost memory and gradients and add
 /// nothing that the walk could use.
@@ -401,14 +401,16 @@ impl<S: Strategy> Search<'_, S> {
             }
         }
         let logits = reference.logits(Rows::new(&codes, self.domain.width()))?;
-        let mut logits = logits.chunks_exact(reference.classes());
-        let mut agrees = |label| logits.next().map(predicted_class) == Some(label);
+        let rows = codes.chunks_exact(self.domain.width());
+        let mut sides = rows.zip(logits.chunks_exact(reference.classes()));
         Ok(checks
             .map(|(_, check)| match check.flips.first() {
                 None => true,
                 Some(flip) => {
-                    let (own, other) = (agrees(check.label), agrees(flip.label));
-                    own && other
+                    let pair = sides.next().zip(sides.next());
+                    let decided =
+                        pair.and_then(|(own, other)| reference.decision().contrast(own, other));
+                    decided == Some(flip.decided)
                 }
             })
             .collect())

@@ -2,8 +2,8 @@
 //!
 //! A pair is *confirmed* when its sides are variants of each other (rows differ in protected
 //! attributes and in nothing else; of texts, one occurrence of a protected term is replaced by
-//! another value of its attribute), and the model, asked for each side anew and alone, predicts the
-//! two different classes that the file states. No x may be reported twice. Pairs of rows are also
+//! another value of its attribute), and of what the model, asked for each side anew and alone, says,
+//! the two different decisions are made that the file states. No x may be reported twice. Pairs of rows are also
 //! evaluated by plain loops in f64 ([`probity_nn::fnn::Network::reference_logits`]); pairs that
 //! come out equal there hang on a rounding, which is counted, not hidden.
 
@@ -161,23 +161,19 @@ pub fn verify(
 /// Whether the pair, about whose sides the model gives `answers`, hangs on a rounding, or what is
 /// wrong with it.
 fn judge(pair: &Sample, classes: &[String], answers: Option<Answers>) -> Result<bool, String> {
-    let Some(Answers {
-        labels,
-        by_rounding,
-    }) = answers
-    else {
+    let Some(answers) = answers else {
         return Err("the model gives no answer".to_owned());
     };
-    for (stated, label) in [&pair.label, &pair.other_label].into_iter().zip(labels) {
-        let class = &classes[label as usize];
+    let Some(decided) = answers.decided else {
+        return Err("both sides are decided alike".into());
+    };
+    for (stated, decided) in [&pair.label, &pair.other_label].into_iter().zip(decided) {
+        let class = &classes[decided as usize];
         if stated != class {
             return Err(format!(
                 "the file says class '{stated}', the model says '{class}'"
             ));
         }
     }
-    match labels[0] == labels[1] {
-        true => Err("both sides have the same class".into()),
-        false => Ok(by_rounding),
-    }
+    Ok(answers.by_rounding)
 }

@@ -8,7 +8,7 @@
 use serde::Serialize;
 
 use super::metrics::Metrics;
-use super::{Classifier, ModelError, Rows, predicted_class};
+use super::{Classifier, ModelError, Rows};
 
 /// Inputs that a classifier is asked about at a time.
 const CHUNK: usize = 4096;
@@ -23,7 +23,7 @@ pub struct DecidedAlike {
 }
 
 impl DecidedAlike {
-    /// What `model`, of these `classes`, decides all of `rows`; `None` if there are two that it
+    /// What `model`, which decides for one of `classes`, decides of all of `rows`; `None` if there are two that it
     /// tells apart, or no two at all. It is asked until it is known to tell them apart.
     ///
     /// # Errors
@@ -35,9 +35,10 @@ impl DecidedAlike {
     ) -> Result<Option<DecidedAlike>, ModelError> {
         let mut first = None;
         for codes in rows.codes.chunks(CHUNK * rows.width.max(1)) {
-            let logits = model.logits(Rows::new(codes, rows.width))?;
-            for logits in logits.chunks_exact(model.classes()) {
-                let class = predicted_class(logits);
+            let rows = Rows::new(codes, rows.width);
+            let logits = model.logits(rows)?;
+            for (row, logits) in rows.iter().zip(logits.chunks_exact(model.classes())) {
+                let class = model.decision().decide(row, logits);
                 if *first.get_or_insert(class) != class {
                     return Ok(None);
                 }

@@ -14,6 +14,7 @@
 //! position. A test holds this on every device that answers.
 
 pub mod alike;
+pub mod decision;
 pub mod encoding;
 mod flat_optimizer;
 pub mod fnn;
@@ -41,6 +42,8 @@ pub mod vocabulary;
 pub mod weights;
 
 use thiserror::Error;
+
+use self::decision::Decision;
 
 /// Why a model cannot answer.
 #[derive(Debug, Error)]
@@ -160,6 +163,11 @@ pub trait Classifier: Send + Sync {
     fn is_fallible(&self) -> bool {
         false
     }
+
+    /// How a decision is made of the logits of a row.
+    fn decision(&self) -> &Decision {
+        &Decision::Largest
+    }
 }
 
 impl<C: Classifier + ?Sized> Classifier for &C {
@@ -178,6 +186,32 @@ impl<C: Classifier + ?Sized> Classifier for &C {
     fn is_fallible(&self) -> bool {
         (**self).is_fallible()
     }
+
+    fn decision(&self) -> &Decision {
+        (**self).decision()
+    }
+}
+
+impl<C: Classifier + ?Sized> Classifier for Box<C> {
+    fn width(&self) -> usize {
+        (**self).width()
+    }
+
+    fn classes(&self) -> usize {
+        (**self).classes()
+    }
+
+    fn logits(&self, rows: Rows<'_>) -> Result<Vec<f32>, ModelError> {
+        (**self).logits(rows)
+    }
+
+    fn is_fallible(&self) -> bool {
+        (**self).is_fallible()
+    }
+
+    fn decision(&self) -> &Decision {
+        (**self).decision()
+    }
 }
 
 /// A classifier whose outputs can be differentiated with respect to its input features.
@@ -193,15 +227,19 @@ pub trait Differentiable: Classifier {
     fn input_gradients(&self, rows: Rows<'_>, cotangents: &[f32]) -> Result<Vec<f32>, ModelError>;
 }
 
+impl<M: Differentiable + ?Sized> Differentiable for Box<M> {
+    fn features(&self) -> usize {
+        (**self).features()
+    }
+
+    fn input_gradients(&self, rows: Rows<'_>, cotangents: &[f32]) -> Result<Vec<f32>, ModelError> {
+        (**self).input_gradients(rows, cotangents)
+    }
+}
+
 /// The class with the largest logit, the first of them on ties.
 pub fn predicted_class(logits: &[f32]) -> u32 {
-    let mut best = 0;
-    for (class, &logit) in logits.iter().enumerate() {
-        if logit > logits[best] {
-            best = class;
-        }
-    }
-    best as u32
+    Decision::Largest.decide(&[], logits)
 }
 
 /// What the search differentiates, for an input's own predicted class y.

@@ -24,17 +24,35 @@ pub struct Metrics {
     pub f1: f64,
     /// `confusion[actual][predicted]`: rows.
     pub confusion: Vec<Vec<u64>>,
+    /// Rows of which nothing was decided: none of them is right, and they are not in the confusion
+    /// matrix.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub undecided: u64,
 }
 
 impl Metrics {
-    /// Compares `logits` (row-major `[rows, classes]`) with `labels`.
+    /// Compares the most probable classes by `logits` (row-major `[rows, classes]`) with `labels`.
     pub fn new(logits: &[f32], classes: usize, labels: &[u32]) -> Metrics {
+        let predicted = logits.chunks_exact(classes).map(predicted_class);
+        Metrics::of_decided((logits, &predicted.collect::<Vec<_>>()), classes, labels)
+    }
+
+    /// Compares with `labels` the classes that were `decided` of rows with these `logits`.
+    pub fn of_decided(
+        (logits, decided): (&[f32], &[u32]),
+        classes: usize,
+        labels: &[u32],
+    ) -> Metrics {
         let mut confusion = vec![vec![0u64; classes]; classes];
-        for (logits, &label) in logits.chunks_exact(classes).zip(labels) {
-            confusion[label as usize][predicted_class(logits) as usize] += 1;
+        let (mut actual, mut undecided) = (vec![0u64; classes], 0);
+        for (&decided, &label) in decided.iter().zip(labels) {
+            actual[label as usize] += 1;
+            match confusion[label as usize].get_mut(decided as usize) {
+                Some(rows) => *rows += 1,
+                None => undecided += 1,
+            }
         }
         let rows = labels.len();
-        let actual: Vec<u64> = confusion.iter().map(|row| row.iter().sum()).collect();
         let right: u64 = (0..classes).map(|class| confusion[class][class]).sum();
         let recalls: Vec<f64> = (0..classes)
             .filter(|&class| actual[class] > 0)
@@ -68,8 +86,13 @@ impl Metrics {
             auc,
             f1,
             confusion,
+            undecided,
         }
     }
+}
+
+fn is_none(count: &u64) -> bool {
+    *count == 0
 }
 
 fn mean(values: &[f64]) -> f64 {

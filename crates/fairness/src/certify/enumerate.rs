@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use crate::calls::{Calls, Counted};
 use crate::check::check_until_flip;
 use crate::domain::Domain;
-use probity_nn::{Classifier, ModelError, Rows, predicted_class};
+use probity_nn::{Classifier, ModelError, Rows};
 
 /// Rows a thread takes at a time.
 const CHUNK: usize = 256;
@@ -17,9 +17,9 @@ const CHUNK: usize = 256;
 /// What trying the substitutions of an input says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tried {
-    /// All of them keep its class.
+    /// All of them keep its decision.
     Fair,
-    /// This variant has another class.
+    /// Of this variant another decision is made.
     Unfair {
         /// Its number: see [`Domain::write_variant`].
         variant: u32,
@@ -148,13 +148,15 @@ fn try_some(
     for &variant in &others {
         domain.write_variant(row, variant, &mut codes);
     }
-    let logits = model.logits(Rows::new(&codes, row.len()))?;
-    let mut classes = logits.chunks_exact(model.classes()).map(predicted_class);
-    let label = classes.next();
+    let asked = Rows::new(&codes, row.len());
+    let logits = model.logits(asked)?;
+    let mut answers = asked.iter().zip(logits.chunks_exact(model.classes()));
+    let own = answers.next().unwrap_or_default();
+    let differs = |answer| model.decision().contrast(own, answer).is_some();
     let flip = others
         .iter()
-        .zip(classes)
-        .find(|(_, class)| Some(*class) != label);
+        .zip(answers)
+        .find(|(_, answer)| differs(*answer));
     Ok(match flip {
         Some((&variant, _)) => Tried::Unfair {
             variant: variant as u32,

@@ -1,5 +1,6 @@
-//! Certified fairness: inputs of which it is proved that no protected substitution changes their
-//! predicted class.
+//! Certified fairness: inputs of which it is proved that no protected substitution changes what is
+//! decided of them, usually their predicted class
+//! ([`Decision::is_kept`](probity_nn::decision::Decision::is_kept)).
 //!
 //! A substitution is what the audit tries: on a table, any combination of values of the protected
 //! attributes ([`table`]); in a text, another value in the place of *one* protected term
@@ -64,9 +65,4 @@ impl Certificate {
             Certificate::None => "none",
         }
     }
-}
-
-/// Whether lower bounds on the leads of a class keep that class.
-fn keeps(leads: &[f64]) -> bool {
-    leads.iter().all(|&lead| lead > 0.0)
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::parts::Part;
 use crate::modality::ModalityName;
-use crate::specification::{named_once, needed, unused};
+use crate::specification::{Deciding, DecisionSpecification, named_once, needed, unused};
 use probity_data::schema::OutOfDomain;
 use probity_run::specification::{FieldError, Specification};
 
@@ -41,6 +41,11 @@ pub struct CertifySpecification {
     /// in the model's schema, or all of the lexicon that are not protected by name
     /// only.
     pub protected: Vec<String>,
+    /// Compare scores in place of decisions: inputs are told apart where the probability of the
+    /// favourable class differs by more than this.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 1))]
+    pub gap: Option<f64>,
     /// Part of the data, by the split of the training that made the model.
     pub part: Part,
     /// How often the boxes of an input may be split where one over all substitutions proves
@@ -60,6 +65,9 @@ pub struct CertifySpecification {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 1))]
     pub fail_below: Option<f64>,
+    /// How decisions are made of what the model says.
+    #[serde(skip_serializing_if = "DecisionSpecification::is_usual")]
+    pub decision: DecisionSpecification,
     /// What only texts have.
     pub text: TextInputsSpecification,
 }
@@ -91,13 +99,22 @@ impl Default for CertifySpecification {
             out_of_domain: None,
             skip_bad_rows: false,
             protected: Vec::new(),
+            gap: None,
             part: Part::All,
             splits: 64,
             exhaustive: false,
             max_calls: None,
             fail_below: None,
+            decision: DecisionSpecification::default(),
             text: TextInputsSpecification::default(),
         }
+    }
+}
+
+impl CertifySpecification {
+    /// How decisions are made.
+    pub fn deciding(&self) -> Deciding<'_> {
+        self.decision.or_gap(self.gap)
     }
 }
 
@@ -108,6 +125,7 @@ impl Specification for CertifySpecification {
         needed("model", &self.model)?;
         needed("data", &self.data)?;
         named_once("protected", &self.protected)?;
+        self.deciding().rules()?;
         match self.modality {
             ModalityName::Text => unused("out_of_domain", self.out_of_domain.is_none(), "texts"),
             ModalityName::Table => {

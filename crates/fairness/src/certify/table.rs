@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 
+use super::Certificate;
 use super::enumerate::{Enumeration, enumerate};
 use super::run::{Certifiable, CertifySpecification};
-use super::{Certificate, keeps};
 use crate::audit_error::AuditError;
 use crate::domain::{Domain, TabularDomain};
 use crate::modality::TableColumns;
@@ -15,11 +15,12 @@ use probity_data::schema::Schema;
 use probity_data::table::ReadCounts;
 use probity_data::table::{Labels, Table};
 use probity_nn::alike::DecidedAlike;
+use probity_nn::decision::{Decided, Decision};
 use probity_nn::fnn::{Fnn, Network};
 use probity_nn::interval::fnn::{CodeSet, FnnBounds};
 use probity_nn::modality::ModalityName;
 use probity_nn::model::Model;
-use probity_nn::{Classifier, ModelError, Rows, predicted_class};
+use probity_nn::{Classifier, ModelError, Rows};
 use probity_tensor::device::ComputeDevice;
 
 /// Rows a thread takes at a time.
@@ -28,12 +29,21 @@ const CHUNK: usize = 256;
 /// A network of tables and the rows of its data.
 pub struct CertifiableTable {
     model: Model,
+    decision: Decision,
     table: Table,
     protected: Vec<String>,
     sha256: BTreeMap<String, String>,
 }
 
 impl CertifiableTable {
+    /// The network as it decides.
+    fn asked(&self) -> Decided<Fnn> {
+        Decided {
+            model: Fnn::new(&self.model.network, &ComputeDevice::flex()),
+            decision: self.decision.clone(),
+        }
+    }
+
     fn domain(&self, names: &[String]) -> Result<TabularDomain, AuditError> {
         let schema = &self.model.schema;
         let protected = positions(schema, names)?;
@@ -57,7 +67,12 @@ impl Certifiable for CertifiableTable {
         )?;
         let data = open_table(&specification.data, &schema, Labels::Optional)?;
         let hashes = [("model", model.sha256), ("data", data.sha256)];
+        let schema = &model.value.schema;
+        let classes = &schema.label.classes;
+        let favourable = classes.len().saturating_sub(1);
+        let asked = specification.deciding();
         Ok(CertifiableTable {
+            decision: asked.among(classes, favourable, Some(schema))?,
             protected: protected_or_marked(&specification.protected, &model.value.schema),
             model: model.value,
             table: data.value,
@@ -84,12 +99,8 @@ impl Certifiable for CertifiableTable {
     fn decides_alike(&self, rows: &[u32]) -> Result<Option<DecidedAlike>, AuditError> {
         let part = self.table.select(rows);
         let rows = Rows::new(part.codes(), part.width());
-        let fnn = Fnn::new(&self.model.network, &ComputeDevice::flex());
-        Ok(DecidedAlike::of(
-            &fnn,
-            &self.model.schema.label.classes,
-            rows,
-        )?)
+        let names = self.decision.names(&self.model.schema.label.classes);
+        Ok(DecidedAlike::of(&self.asked(), &names, rows)?)
     }
 
     fn varying(&self, names: &[String], rows: &[u32]) -> Result<Vec<u32>, AuditError> {
@@ -107,7 +118,8 @@ impl Certifiable for CertifiableTable {
         let protected = positions(schema, names)?;
         let part = self.table.select(rows);
         let rows = Rows::new(part.codes(), part.width());
-        Ok(certify_rows(network, schema, &protected, rows, splits)?)
+        let certifier = RowCertifier::new(network, &self.decision);
+        Ok(certifier.certify(schema, &protected, rows, splits)?)
     }
 
     fn enumerate(
@@ -118,8 +130,7 @@ impl Certifiable for CertifiableTable {
     ) -> Result<Enumeration, AuditError> {
         let part = self.table.select(rows);
         let rows = Rows::new(part.codes(), part.width());
-        let fnn = Fnn::new(&self.model.network, &ComputeDevice::flex());
-        Ok(enumerate(&fnn, &self.domain(names)?, rows, most)?)
+        Ok(enumerate(&self.asked(), &self.domain(names)?, rows, most)?)
     }
 
     fn changed(&self, names: &[String], row: u32, variant: u32) -> Result<String, AuditError> {
@@ -133,83 +144,100 @@ impl Certifiable for CertifiableTable {
     }
 }
 
-/// Certifies `rows` over all combinations of values of the attributes at `protected`, with at most
-/// `splits` splits a row.
-///
-/// # Errors
-/// When the model cannot answer.
-pub fn certify_rows(
-    network: &Network,
-    schema: &Schema,
-    protected: &[usize],
-    rows: Rows<'_>,
-    splits: u32,
-) -> Result<Vec<Certificate>, ModelError> {
-    let fnn = Fnn::new(network, &ComputeDevice::flex());
-    let bounds = FnnBounds::new(network);
-    let domains: Vec<CodeSet> = protected
-        .iter()
-        .map(|&attribute| {
+/// Certifies rows of a network, of whose answers a decision is made.
+pub struct RowCertifier<'a> {
+    fnn: Fnn,
+    bounds: FnnBounds,
+    decision: &'a Decision,
+}
+
+impl<'a> RowCertifier<'a> {
+    /// For `network` and `decision`.
+    pub fn new(network: &Network, decision: &'a Decision) -> RowCertifier<'a> {
+        RowCertifier {
+            fnn: Fnn::new(network, &ComputeDevice::flex()),
+            bounds: FnnBounds::new(network),
+            decision,
+        }
+    }
+
+    /// Certifies `rows` over all combinations of values of the attributes at `protected`, with at
+    /// most `splits` splits a row.
+    ///
+    /// # Errors
+    /// When the model cannot answer.
+    pub fn certify(
+        &self,
+        schema: &Schema,
+        protected: &[usize],
+        rows: Rows<'_>,
+        splits: u32,
+    ) -> Result<Vec<Certificate>, ModelError> {
+        let domains = protected.iter().map(|&attribute| {
             let (min, max) = schema.attributes[attribute].domain();
             CodeSet {
                 attribute,
                 codes: (min..=max).collect(),
             }
-        })
-        .collect();
-    let classes = fnn.classes();
-    let parts: Vec<Vec<Certificate>> = rows
-        .codes
-        .par_chunks(CHUNK * rows.width.max(1))
-        .map(|codes| {
+        });
+        let domains: Vec<CodeSet> = domains.collect();
+        let classes = self.fnn.classes();
+        let parts = rows.codes.par_chunks(CHUNK * rows.width.max(1));
+        let parts = parts.map(|codes| {
             let rows = Rows::new(codes, rows.width);
-            let logits = fnn.logits(rows)?;
-            let labels = logits.chunks_exact(classes).map(predicted_class);
-            let certify = |(row, label): (&[i32], u32)| {
-                certify_row(&fnn, &bounds, row, &domains, label, splits)
-            };
-            rows.iter().zip(labels).map(certify).collect()
-        })
-        .collect::<Result<_, ModelError>>()?;
-    Ok(parts.concat())
-}
+            let logits = self.fnn.logits(rows)?;
+            let certify = |own| self.certify_row(own, &domains, splits);
+            let answers = rows.iter().zip(logits.chunks_exact(classes));
+            answers.map(certify).collect()
+        });
+        let parts: Vec<Vec<Certificate>> = parts.collect::<Result<_, ModelError>>()?;
+        Ok(parts.concat())
+    }
 
-/// Depth first, the lower part of a split first. A box of one combination that the bounds leave
-/// open, which takes a tie within their margin, is decided by the network itself.
-fn certify_row(
-    fnn: &Fnn,
-    bounds: &FnnBounds,
-    row: &[i32],
-    domains: &[CodeSet],
-    label: u32,
-    splits: u32,
-) -> Result<Certificate, ModelError> {
-    let mut open = vec![domains.to_vec()];
-    let mut done = 0;
-    while let Some(sets) = open.pop() {
-        if keeps(&bounds.lead_bounds(row, &sets, label)) {
-            continue;
-        }
-        match halves(bounds, &sets) {
-            Some(parts) if done < splits => {
-                done += 1;
-                open.extend(parts);
+    /// Depth first, the lower part of a split first. A box of one combination that the bounds leave
+    /// open, which takes a tie within their margin, is decided by the network itself.
+    fn certify_row(
+        &self,
+        own: (&[i32], &[f32]),
+        domains: &[CodeSet],
+        splits: u32,
+    ) -> Result<Certificate, ModelError> {
+        let decided = self.decision.decide(own.0, own.1);
+        let leading = self.decision.leading(decided, own.1.len());
+        let keeps = |sets: &[CodeSet]| {
+            let leads = leading.iter();
+            let leads = leads.map(|&label| self.bounds.lead_bounds(own.0, sets, label));
+            let leads: Vec<Vec<f64>> = leads.collect();
+            let leads: Vec<&[f64]> = leads.iter().map(Vec::as_slice).collect();
+            self.decision.is_kept(decided, own.1, &leads)
+        };
+        let mut open = vec![domains.to_vec()];
+        let mut done = 0;
+        while let Some(sets) = open.pop() {
+            if keeps(&sets) {
+                continue;
             }
-            None if class_of(fnn, row, &sets)? == label => {}
-            _ => return Ok(Certificate::None),
+            match halves(&self.bounds, &sets) {
+                Some(parts) if done < splits => {
+                    done += 1;
+                    open.extend(parts);
+                }
+                None if !self.differs(own, &sets)? => {}
+                _ => return Ok(Certificate::None),
+            }
         }
+        Ok(Certificate::of(true, done))
     }
-    Ok(Certificate::of(true, done))
-}
 
-/// The class of `row` with the first codes of `sets`.
-fn class_of(fnn: &Fnn, row: &[i32], sets: &[CodeSet]) -> Result<u32, ModelError> {
-    let mut changed = row.to_vec();
-    for set in sets {
-        changed[set.attribute] = set.codes[0];
+    /// Whether the row `own` is told from itself with the first codes of `sets`.
+    fn differs(&self, own: (&[i32], &[f32]), sets: &[CodeSet]) -> Result<bool, ModelError> {
+        let mut changed = own.0.to_vec();
+        for set in sets {
+            changed[set.attribute] = set.codes[0];
+        }
+        let logits = self.fnn.logits(Rows::new(&changed, changed.len()))?;
+        Ok(self.decision.contrast(own, (&changed, &logits)).is_some())
     }
-    let logits = fnn.logits(Rows::new(&changed, changed.len()))?;
-    Ok(predicted_class(&logits))
 }
 
 /// The box in two, along the attribute that moves the first layer most; `None` for a single
@@ -233,6 +261,7 @@ mod tests {
     use super::*;
     use crate::certify::enumerate::Tried;
     use probity_data::builtin;
+    use probity_nn::decision::Thresholds;
     use probity_nn::encoding::{Encoding, InputLayout};
     use probity_nn::fnn::Activation;
 
@@ -241,7 +270,25 @@ mod tests {
         let schema = builtin::schema("adf-census").unwrap().unwrap();
         let protected = ["sex", "race"].map(|name| schema.index_of(name).unwrap());
         let (mut one_box, mut split, mut unfair) = (0, 0, 0);
-        for seed in 0..24 {
+        let of_women = vec![None, Some(Thresholds::of_two(1, 0.6))];
+        let by_sex = Thresholds::of_two(1, 0.4).with_values((protected[0], 0), of_women);
+        let decisions = [
+            Decision::Largest,
+            Decision::Thresholds(Thresholds::of_two(1, 0.6)),
+            Decision::Largest,
+            Decision::Abstention {
+                class: 1,
+                low: 0.4,
+                high: 0.55,
+            },
+            Decision::Gap {
+                class: 0,
+                most: 0.1,
+            },
+            Decision::Largest,
+            Decision::Thresholds(by_sex),
+        ];
+        for seed in 0..56 {
             let encoding = if seed % 2 == 0 {
                 Encoding::RAW
             } else {
@@ -257,10 +304,17 @@ mod tests {
                 .flat_map(|i| domain.random_input(seed, i))
                 .collect();
             let rows = Rows::new(&codes, 13);
-            let fnn = Fnn::new(&network, &ComputeDevice::flex());
-            let tried = enumerate(&fnn, &domain, rows, None).unwrap().tried;
-            let certify =
-                |splits| certify_rows(&network, &schema, &protected, rows, splits).unwrap();
+            let decision = decisions[seed as usize % decisions.len()].clone();
+            let certifier = RowCertifier::new(&network, &decision);
+            let model = Fnn::new(&network, &ComputeDevice::flex());
+            let decision = decision.clone();
+            let tried = enumerate(&Decided { model, decision }, &domain, rows, None);
+            let tried = tried.unwrap().tried;
+            let certify = |splits| {
+                certifier
+                    .certify(&schema, &protected, rows, splits)
+                    .unwrap()
+            };
             let (few, all) = (certify(0), certify(1000));
             for ((&tried, few), all) in tried.iter().zip(few).zip(all) {
                 let fair = tried == Tried::Fair;

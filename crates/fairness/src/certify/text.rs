@@ -16,9 +16,9 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
+use super::Certificate;
 use super::enumerate::{Enumeration, enumerate};
 use super::run::{Certifiable, CertifySpecification};
-use super::{Certificate, keeps};
 use crate::audit_error::AuditError;
 use crate::domain::Domain;
 use crate::modality::Change;
@@ -34,6 +34,7 @@ use crate::text::vocabulary::audit_reader;
 use probity_data::read::RowNumbers;
 use probity_data::table::ReadCounts;
 use probity_nn::alike::DecidedAlike;
+use probity_nn::decision::{Decided, Decision};
 use probity_nn::interval::recurrent::{IntervalKernels, Substituted};
 use probity_nn::modality::ModalityName;
 use probity_nn::recurrent::kernels::{EmbeddingTable, Kernels};
@@ -41,7 +42,7 @@ use probity_nn::recurrent::network::RecurrentWeights;
 use probity_nn::text_model::TextModel;
 use probity_nn::text_reader::TextReader;
 use probity_nn::transformer_model::is_transformer;
-use probity_nn::{Classifier, Rows, predicted_class};
+use probity_nn::{Classifier, Rows};
 use probity_tensor::device::ComputeDevice;
 use probity_text::lexicon::Lexicon;
 
@@ -65,6 +66,7 @@ enum Subject {
 /// A network of texts, its protected terms, and texts.
 pub struct CertifiableTexts {
     subject: Subject,
+    decision: Decision,
     protected: Protected,
     file: PathBuf,
     /// The texts as they are written.
@@ -152,8 +154,8 @@ impl CertifiableTexts {
         &self,
         domain: &TextDomain,
         rows: &[u32],
-    ) -> Result<Box<dyn Classifier + '_>, AuditError> {
-        Ok(match &self.subject {
+    ) -> Result<Decided<Box<dyn Classifier + '_>>, AuditError> {
+        let model: Box<dyn Classifier + '_> = match &self.subject {
             Subject::Recurrent(model) => {
                 let network = model.network(domain.tokens(), &ComputeDevice::flex())?;
                 Box::new(SourcedNetwork::new(network))
@@ -162,7 +164,9 @@ impl CertifiableTexts {
                 let written = rows.iter().map(|&row| self.written[row as usize].clone());
                 Box::new(asked.of_rows(domain, &Arc::new(written.collect())))
             }
-        })
+        };
+        let decision = self.decision.clone();
+        Ok(Decided { model, decision })
     }
 }
 
@@ -196,7 +200,9 @@ impl Certifiable for CertifiableTexts {
             ("lexicon", lexicon.sha256),
             ("data", corpus.sha256),
         ];
+        let decision = specification.deciding().of_texts(subject.classes())?;
         Ok(CertifiableTexts {
+            decision,
             rows,
             counts: ReadCounts::of_bad_rows(texts.len(), bad_rows),
             foreign: foreign.map(|(text, _)| text).collect(),
@@ -239,7 +245,8 @@ impl Certifiable for CertifiableTexts {
         let network = self.of_rows(&domain, rows)?;
         let codes = domain.rows();
         let rows = Rows::new(&codes, domain.width());
-        Ok(DecidedAlike::of(&*network, self.subject.classes(), rows)?)
+        let names = self.decision.names(self.subject.classes());
+        Ok(DecidedAlike::of(&network, &names, rows)?)
     }
 
     fn varying(&self, names: &[String], rows: &[u32]) -> Result<Vec<u32>, AuditError> {
@@ -272,7 +279,8 @@ impl Certifiable for CertifiableTexts {
         let (texts, reads) = (self.only(names, rows), model.reader.max_length);
         let network = model.network(reads, &ComputeDevice::flex())?;
         let (weights, table) = (network.weights(), network.table());
-        Ok(certify_texts(weights, table, reads, &texts, splits))
+        let network = (weights, table, reads);
+        Ok(certify_texts(network, &self.decision, &texts, splits))
     }
 
     fn enumerate(
@@ -285,7 +293,7 @@ impl Certifiable for CertifiableTexts {
         let network = self.of_rows(&domain, rows)?;
         let rows = domain.rows();
         let rows = Rows::new(&rows, domain.width());
-        Ok(enumerate(&*network, &domain, rows, most)?)
+        Ok(enumerate(&network, &domain, rows, most)?)
     }
 
     fn changed(&self, names: &[String], row: u32, variant: u32) -> Result<String, AuditError> {
@@ -317,23 +325,22 @@ pub fn boxes<'a>(text: &'a Source, stretches: &'a [Stretch], reads: usize) -> Ve
 }
 
 /// Certifies `texts`, whose tokens are below the number of embeddings, with at most `splits` splits
-/// a text. The network reads the first `reads` tokens of a text; of a longer one,
-/// [`Source::window`] has to be given.
+/// a text, where `decision` is made of the answers of the network. It reads the first `reads` tokens
+/// of a text; of a longer one, [`Source::window`] has to be given.
 pub fn certify_texts(
-    weights: &RecurrentWeights,
-    table: EmbeddingTable<'_>,
-    reads: usize,
+    (weights, table, reads): (&RecurrentWeights, EmbeddingTable<'_>, usize),
+    decision: &Decision,
     texts: &[Source],
     splits: u32,
 ) -> Vec<Certificate> {
+    let classes = weights.shape.classes;
     let read = |text: &Source| text.ids.len().min(reads);
     let tokens: Vec<&[i32]> = texts.iter().map(|text| &text.ids[..read(text)]).collect();
     let stretches: Vec<Vec<Stretch>> = texts.iter().map(Source::stretches).collect();
     let logits = Kernels::new(weights).logits(table, &tokens);
-    let labels: Vec<u32> = logits
-        .chunks_exact(weights.shape.classes)
-        .map(predicted_class)
-        .collect();
+    let logits: Vec<&[f32]> = logits.chunks_exact(classes).collect();
+    let decided = logits.iter().map(|logits| decision.decide(&[], logits));
+    let decided: Vec<u32> = decided.collect();
     let kernels = IntervalKernels::new(weights);
     let mut kept = vec![true; texts.len()];
     let mut done = vec![0u32; texts.len()];
@@ -349,14 +356,18 @@ pub fn certify_texts(
     while !open.is_empty() {
         let mut next = Vec::new();
         for block in open.chunks(BLOCK) {
-            let items: Vec<_> = block
-                .iter()
-                .map(|open| (open.what.clone(), labels[open.text]))
-                .collect();
-            let bounds = kernels.lead_bounds(table, &items);
-            for (open, leads) in block.iter().zip(bounds.chunks_exact(weights.shape.classes)) {
+            let leading = block.iter().flat_map(|open| {
+                let leading = decision.leading(decided[open.text], classes).into_iter();
+                leading.map(|label| (open.what.clone(), label))
+            });
+            let bounds = kernels.lead_bounds(table, &leading.collect::<Vec<_>>());
+            let mut bounds = bounds.chunks_exact(classes);
+            for open in block {
                 let text = open.text;
-                if keeps(leads) || !kept[text] {
+                let leading = decision.leading(decided[text], classes).len();
+                let leads: Vec<&[f64]> = bounds.by_ref().take(leading).collect();
+                let is_kept = decision.is_kept(decided[text], logits[text], &leads);
+                if is_kept || !kept[text] {
                     continue;
                 }
                 if open.what.by.len() < 2 || done[text] >= splits {
@@ -447,7 +458,10 @@ mod tests {
             let domain = TextDomain::of(texts.clone()).unwrap();
             let (weights, table) = (network.weights().clone(), network.table());
             let windows: Vec<Source> = texts.iter().map(|text| text.window(reads)).collect();
-            let certify = |splits| certify_texts(&weights, table, reads, &windows, splits);
+            let certify = |splits| {
+                let network = (&weights, table, reads);
+                certify_texts(network, &Decision::Largest, &windows, splits)
+            };
             let (few, all) = (certify(0), certify(1000));
             let rows = domain.rows();
             let rows = Rows::new(&rows, domain.width());

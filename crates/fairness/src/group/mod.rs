@@ -38,8 +38,8 @@ use self::tally::{Measure, Outcomes, Tally};
 use super::statistics::clopper_pearson;
 use probity_data::schema::Schema;
 use probity_data::table::Table;
+use probity_nn::Classifier;
 use probity_nn::train::parallel_logits;
-use probity_nn::{Classifier, predicted_class};
 
 /// What is measured, and how.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -152,7 +152,7 @@ impl GroupOptions {
     }
 
     /// Number of the favourable class.
-    fn class(&self, schema: &Schema) -> Result<u32, GroupError> {
+    pub(super) fn class(&self, schema: &Schema) -> Result<u32, GroupError> {
         let classes = &schema.label.classes;
         classes
             .iter()
@@ -259,7 +259,11 @@ pub fn measure_groups(
     }
     let logits = parallel_logits(model, table)?;
     let favourable = options.class(schema)? as usize;
-    let outcomes = outcomes_of(&logits, model.classes(), table.labels(), favourable);
+    let answers = logits.chunks_exact(model.classes().max(1)).enumerate();
+    let decide = |(row, logits)| model.decision().decide(table.row(row), logits);
+    let decided: Vec<u32> = answers.map(decide).collect();
+    let answers = (logits.as_slice(), decided.as_slice());
+    let outcomes = outcomes_of(answers, table.labels(), favourable);
     let sets: Vec<Vec<&AttributeGroups>> = attribute_sets(attributes.len())
         .into_iter()
         .map(|set| set.into_iter().map(|at| &attributes[at]).collect())
@@ -316,11 +320,17 @@ pub fn measure_groups(
     })
 }
 
-/// What the classifier did with each row, by its `logits` (row-major `[rows, classes]`).
-pub fn outcomes_of(logits: &[f32], classes: usize, labels: &[u32], favourable: usize) -> Outcomes {
+/// What the classifier did with each row, by its `logits` (row-major `[rows, classes]`) and what was
+/// `decided` of it.
+pub fn outcomes_of(
+    (logits, decided): (&[f32], &[u32]),
+    labels: &[u32],
+    favourable: usize,
+) -> Outcomes {
     let mut outcomes = Outcomes::default();
-    for (logits, &label) in logits.chunks_exact(classes.max(1)).zip(labels) {
-        let predicted = predicted_class(logits);
+    let classes = logits.len() / decided.len().max(1);
+    let answers = logits.chunks_exact(classes.max(1)).zip(decided);
+    for ((logits, &predicted), &label) in answers.zip(labels) {
         let largest = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
         let exponent = |&logit: &f32| (f64::from(logit) - f64::from(largest)).exp();
         let total: f64 = logits.iter().map(exponent).sum();

@@ -16,6 +16,7 @@ use crate::opened::{open_lexicon, open_model, open_table, protected_or_marked, r
 use crate::record::record_of;
 use crate::scored::{LabelledTexts, TextScorer, open_labelled_texts};
 use probity_data::table::{Labels, ReadCounts, Table};
+use probity_nn::decision::{Decided, Decision};
 use probity_nn::fnn::Fnn;
 use probity_nn::modality::ModalityName;
 use probity_nn::model::Model;
@@ -126,6 +127,7 @@ enum Case {
 }
 
 struct TableCase {
+    decision: Decision,
     options: GroupOptions,
     model: Model,
     table: Table,
@@ -133,6 +135,7 @@ struct TableCase {
 }
 
 struct TextCase {
+    decision: Decision,
     options: TextGroupOptions,
     model: TextScorer,
     positive: usize,
@@ -226,7 +229,14 @@ impl TableCase {
         let hashes = [("model", &model.sha256), ("data", &data.sha256)];
         let hashes = hashes.map(|(role, hash)| (role.to_owned(), hash.clone()));
         let rows = rows_of(run, &model.sha256, &data.sha256, data.value.rows())?;
+        let favourable = options.class(own)? as usize;
+        let decision = run
+            .decision
+            .alone()
+            .among(&own.label.classes, favourable, Some(own));
+        let decision = decision.map_err(AuditError::from)?;
         let case = TableCase {
+            decision,
             counts: data.value.counts.clone(),
             table: match rows {
                 Some(rows) => data.value.select(&rows),
@@ -239,8 +249,11 @@ impl TableCase {
     }
 
     fn measure(&self, device: &ComputeDevice) -> Result<GroupReport, GroupError> {
-        let fnn = Fnn::new(&self.model.network, device);
-        measure_groups(&fnn, &self.model.schema, &self.table, &self.options)
+        let asked = Decided {
+            model: Fnn::new(&self.model.network, device),
+            decision: self.decision.clone(),
+        };
+        measure_groups(&asked, &self.model.schema, &self.table, &self.options)
     }
 }
 
@@ -273,7 +286,10 @@ impl TextCase {
             None => data.value,
         };
         let (subgroups, foreign) = naming.subgroups(&texts)?;
+        let decision = run.decision.alone().among(classes, positive, None);
+        let decision = decision.map_err(AuditError::from)?;
         let case = TextCase {
+            decision,
             options: TextGroupOptions {
                 positive: classes[positive].clone(),
                 is_positive_given: run.groups.positive.is_some(),
@@ -295,7 +311,8 @@ impl TextCase {
     fn measure(&self, device: &ComputeDevice) -> Result<TextGroupReport, AuditError> {
         let logits = self.model.logits(&self.texts, device)?;
         let classes = self.model.classes().len();
-        let scored = ScoredTexts::new(&logits, classes, &self.labels, self.positive);
+        let logits = (logits.as_slice(), classes);
+        let scored = ScoredTexts::new(logits, &self.decision, &self.labels, self.positive);
         Ok(measure_text_groups(
             &scored,
             (&self.subgroups, self.foreign),

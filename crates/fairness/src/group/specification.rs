@@ -9,7 +9,9 @@ use super::grouping::DeclaredBins;
 use super::{GroupError, GroupOptions};
 use crate::certify::parts::Part;
 use crate::certify::specification::TextInputsSpecification;
-use crate::specification::{PredictorSpecification, named_once, needed, unused};
+use crate::specification::{
+    DecisionSpecification, PredictorSpecification, named_once, needed, unused,
+};
 use probity_data::schema::{OutOfDomain, Schema};
 use probity_nn::modality::ModalityName;
 use probity_run::specification::{FieldError, Specification};
@@ -47,6 +49,9 @@ pub struct GroupsSpecification {
     pub seed: u64,
     /// How groups are made and judged.
     pub groups: GroupingSpecification,
+    /// How decisions are made of what the model says.
+    #[serde(skip_serializing_if = "DecisionSpecification::is_usual")]
+    pub decision: DecisionSpecification,
     /// What only texts have.
     pub text: TextInputsSpecification,
     /// What only answers about texts, in place of a model directory.
@@ -92,6 +97,7 @@ impl Default for GroupsSpecification {
             part: Part::All,
             seed: 1,
             groups: GroupingSpecification::default(),
+            decision: DecisionSpecification::default(),
             text: TextInputsSpecification::default(),
             predictor: PredictorSpecification::default(),
         }
@@ -156,6 +162,7 @@ impl Specification for GroupsSpecification {
         unused("part", is_whole, "a predictor")?;
         needed("data", &self.data)?;
         named_once("protected", &self.protected)?;
+        self.decision.alone().rules()?;
         let groups = &self.groups;
         match self.modality {
             ModalityName::Table => {

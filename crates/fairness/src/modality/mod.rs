@@ -118,8 +118,11 @@ pub trait Modality: Sync + Sized {
     /// Names of the protected attributes.
     fn protected(&self) -> &[String];
 
-    /// Names of the classes.
+    /// Names of what can be decided, by number: the classes, unless decisions are made otherwise.
     fn classes(&self) -> &[String];
+
+    /// The class that is good to get.
+    fn favourable(&self) -> &str;
 
     /// The model under test.
     fn model(&self) -> &ModelUnderTest<'_>;
@@ -275,18 +278,18 @@ pub struct Sample {
     pub numbers: [Vec<f64>; 2],
     /// x and x' as they are written, where the file is one of texts.
     pub texts: [String; 2],
-    /// Predicted class of x, as stated in the file.
+    /// What is decided of x, as stated in the file.
     pub label: String,
-    /// Predicted class of x', as stated in the file.
+    /// What is decided of x', as stated in the file.
     pub other_label: String,
 }
 
 /// What a model says of a pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Answers {
-    /// Classes of both sides.
-    pub labels: [u32; 2],
-    /// Whether the classes are equal in f64 arithmetic.
+    /// What is decided of both sides, where that differs.
+    pub decided: Option<[u32; 2]>,
+    /// Whether the decisions are equal in f64 arithmetic.
     pub by_rounding: bool,
 }
 
@@ -295,7 +298,7 @@ pub trait Witness: Sync {
     /// What reads their inputs.
     fn inputs(&self) -> Box<dyn SampleInputs + '_>;
 
-    /// Names of the classes.
+    /// Names of what can be decided, by number.
     fn classes(&self) -> &[String];
 
     /// SHA-256 of what was opened, by role.

@@ -8,7 +8,8 @@ use super::people::People;
 use super::tally::{Outcome, Tally};
 use crate::domain::Domain;
 use crate::text::probabilities::probability;
-use probity_nn::{Classifier, ModelError, Rows, predicted_class};
+use probity_nn::decision::{Decision, is_beyond, probability as score};
+use probity_nn::{Classifier, ModelError, Rows};
 
 /// Rows that a thread asks about at a time, unless one individual has more variants.
 const ASKED: usize = 4096;
@@ -47,12 +48,78 @@ pub fn count_people(
 
 /// What a model says of all variants of an individual.
 struct Answers {
-    /// Their classes; one where they are all the same.
-    classes: Vec<u32>,
+    told: Told,
     /// The probability of the favourable class, of those variants that rows are.
     scores: Vec<f32>,
     /// The least and the largest probability of all variants.
     range: [f32; 2],
+}
+
+/// Which variants are told apart.
+enum Told {
+    /// None: this is decided of all of them.
+    Alike(u32),
+    /// By what is decided of each.
+    Decisions(Vec<u32>),
+    /// By scores that differ by more than the gap.
+    Scores { of: Vec<f64>, gap: f64 },
+}
+
+impl Told {
+    fn new(decision: &Decision, variants: &[(&[i32], &[f32])]) -> Told {
+        let decide = |(row, logits): &(&[i32], &[f32])| decision.decide(row, logits);
+        if let &Decision::Gap { class, most } = decision {
+            let scores = variants.iter();
+            return Told::Scores {
+                of: scores.map(|(_, logits)| score(logits, class)).collect(),
+                gap: most,
+            };
+        }
+        let decisions: Vec<u32> = variants.iter().map(decide).collect();
+        match decisions.iter().all(|decided| *decided == decisions[0]) {
+            true => Told::Alike(decisions[0]),
+            false => Told::Decisions(decisions),
+        }
+    }
+
+    fn differ(&self, own: usize, other: usize) -> bool {
+        match self {
+            Told::Alike(_) => false,
+            Told::Decisions(decisions) => decisions[own] != decisions[other],
+            Told::Scores { of, gap } => is_beyond(of[other] - of[own], *gap),
+        }
+    }
+
+    /// Whether the variant `own` is told from any other.
+    fn flips(&self, own: usize) -> bool {
+        match self {
+            Told::Alike(_) => false,
+            Told::Decisions(_) => true,
+            Told::Scores { of, .. } => (0..of.len()).any(|other| self.differ(own, other)),
+        }
+    }
+
+    /// Whether `own` gets what is good: of scores, whether it has more to lose than to gain.
+    fn is_favoured(&self, own: usize, favourable: u32) -> bool {
+        match self {
+            Told::Alike(decided) => *decided == favourable,
+            Told::Decisions(decisions) => decisions[own] == favourable,
+            Told::Scores { of, .. } => {
+                let least = of.iter().copied().fold(f64::INFINITY, f64::min);
+                let most = of.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                of[own] - least >= most - of[own]
+            }
+        }
+    }
+
+    /// Whether any variant gets what is good.
+    fn is_favourable_near(&self, favourable: u32) -> bool {
+        match self {
+            Told::Alike(decided) => *decided == favourable,
+            Told::Decisions(decisions) => decisions.contains(&favourable),
+            Told::Scores { .. } => true,
+        }
+    }
 }
 
 fn ask(
@@ -69,21 +136,21 @@ fn ask(
     }
     let logits = model.logits(Rows::new(&codes, width))?;
     let classes = model.classes();
-    let each = logits.chunks_exact(variants * classes).zip(individuals);
+    let each = codes.chunks_exact(variants * width);
+    let each = each.zip(logits.chunks_exact(variants * classes));
     Ok(each
-        .map(|(logits, &individual)| {
+        .zip(individuals)
+        .map(|((codes, logits), &individual)| {
             let score = |logits: &[f32]| probability(logits, people.favourable.0);
             let at = |variant: u32| &logits[variant as usize * classes..][..classes];
             let mut range = [f32::INFINITY, f32::NEG_INFINITY];
             for score in logits.chunks_exact(classes).map(score) {
                 range = [range[0].min(score), range[1].max(score)];
             }
-            let mut labels: Vec<u32> = logits.chunks_exact(classes).map(predicted_class).collect();
-            if labels.iter().all(|label| *label == labels[0]) {
-                labels.truncate(1);
-            }
+            let rows = codes.chunks_exact(width).zip(logits.chunks_exact(classes));
+            let rows: Vec<(&[i32], &[f32])> = rows.collect();
             Answers {
-                classes: labels,
+                told: Told::new(model.decision(), &rows),
                 scores: own(people, individual)
                     .iter()
                     .map(|&v| score(at(v)))
@@ -102,22 +169,20 @@ fn own<'p>(people: &'p People<'_>, individual: usize) -> &'p [u32] {
 /// Counts the rows of one individual.
 fn count(people: &People<'_>, individual: usize, answers: &Answers, tally: &mut Tally) {
     tally.individuals += 1;
-    let favourable = people.favourable.0 as u32;
-    let is_favourable_near = answers.classes.contains(&favourable);
-    let flips = answers.classes.len() > 1;
-    let mut alone = vec![false; people.domain.protected().len()];
+    let (told, favourable) = (&answers.told, people.favourable.0 as u32);
     for (&variant, &score) in own(people, individual).iter().zip(&answers.scores) {
-        let class = answers.classes[if flips { variant as usize } else { 0 }];
+        let flips = told.flips(variant as usize);
+        let mut alone = vec![false; people.domain.protected().len()];
         if flips {
-            flips_alone(people, &answers.classes, variant as usize, &mut alone);
+            flips_alone(people, told, variant as usize, &mut alone);
         }
         let [least, most] = answers.range;
         let outcome = Outcome {
             variant,
             alone: &alone,
             flips,
-            is_favoured: class == favourable,
-            is_favourable_near,
+            is_favoured: told.is_favoured(variant as usize, favourable),
+            is_favourable_near: told.is_favourable_near(favourable),
             change: (most - score).max(score - least),
         };
         tally.add(people, &outcome);
@@ -125,15 +190,15 @@ fn count(people: &People<'_>, individual: usize, answers: &Answers, tally: &mut 
 }
 
 /// Whether the variant `own` flips when one attribute alone changes, for each.
-fn flips_alone(people: &People<'_>, classes: &[u32], own: usize, alone: &mut [bool]) {
+fn flips_alone(people: &People<'_>, told: &Told, own: usize, alone: &mut [bool]) {
     let domain = people.domain;
     // Variants count through the values of the last protected attribute first.
     let mut stride = 1;
     for (flips, &attribute) in alone.iter_mut().zip(domain.protected()).rev() {
         let levels = domain.spans()[attribute].levels;
         let first = own - own / stride % levels * stride;
-        let mut others = (0..levels).map(|level| classes[first + level * stride]);
-        *flips = others.any(|class| class != classes[own]);
+        let mut others = (0..levels).map(|level| first + level * stride);
+        *flips = others.any(|other| told.differ(own, other));
         stride *= levels;
     }
 }

@@ -6,6 +6,7 @@ use crate::group::GroupError;
 use crate::group::grouping::AttributeGroups;
 use probity_data::schema::Schema;
 use probity_data::table::ReadCounts;
+use probity_nn::decision::Decision;
 
 /// Which rows a share is of.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -37,6 +38,8 @@ pub struct People<'a> {
     pub(super) protected: Vec<String>,
     /// Number and name of the favourable class.
     pub(super) favourable: (usize, String),
+    /// The gap beyond which scores differ, where they are compared.
+    pub(super) gap: Option<f64>,
     /// One row of each individual.
     pub(super) individuals: Vec<&'a [i32]>,
     /// The variants that rows are, individual after individual.
@@ -80,10 +83,20 @@ impl<'a> People<'a> {
             protected: domain.protected().iter().map(name).collect(),
             domain,
             favourable: (favourable, schema.label.classes[favourable].clone()),
+            gap: None,
             individuals,
             variants: placed.into_iter().map(|(_, variant, _)| variant).collect(),
             starts,
         })
+    }
+
+    /// The same, of whom `decision` is made.
+    #[must_use]
+    pub fn decided_by(mut self, decision: &Decision) -> People<'a> {
+        if let Decision::Gap { most, .. } = decision {
+            self.gap = Some(*most);
+        }
+        self
     }
 
     /// Different individuals among the rows: what is asked about, and cut into shards.

@@ -39,6 +39,10 @@ pub struct PopulationSummary {
     pub model_rows: u64,
     /// The class that is good to get.
     pub favourable: String,
+    /// The gap beyond which scores of this class differ, where they are compared in place of
+    /// decisions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gap: Option<f64>,
     /// The share of the rows by each protected attribute alone and, if there are several, by all
     /// jointly.
     pub shares: Vec<Estimate>,
@@ -136,6 +140,7 @@ impl PopulationSummary {
             individuals: tally.individuals,
             model_rows: tally.individuals * people.groups[0].of_variant.len() as u64,
             favourable: people.favourable.1.clone(),
+            gap: people.gap,
             shares: sets
                 .map(|(protected, &flips)| Estimate::new(protected, tally.rows, flips))
                 .collect(),

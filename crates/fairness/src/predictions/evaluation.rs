@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use super::log_probability;
 use super::specification::EvaluateSpecification;
+use super::{decide, log_probability};
 use crate::audit_error::AuditError;
 use crate::certify::parts::positions_of;
 use crate::group::calibration::CalibrationError;
@@ -24,6 +24,8 @@ use probity_tensor::device::ComputeDevice;
 pub struct Judged {
     /// Row-major `[inputs, classes]`.
     pub logits: Vec<f32>,
+    /// What is decided of each input, by number.
+    pub decided: Vec<u32>,
     /// Number of each input's class.
     pub labels: Vec<u32>,
     /// The classes.
@@ -92,7 +94,11 @@ pub fn evaluate(
         model_sha256,
         data_sha256,
         data,
-        metrics: Metrics::new(&judged.logits, judged.classes.len(), &judged.labels),
+        metrics: Metrics::of_decided(
+            (&judged.logits, &judged.decided),
+            judged.classes.len(),
+            &judged.labels,
+        ),
         log_loss: judged.log_loss(),
         brier_score: judged.brier_score(),
         calibration_bins: specification.calibration_bins,
@@ -117,11 +123,15 @@ fn rows(asked: &EvaluateSpecification, device: &ComputeDevice) -> Result<Opened,
         .value
         .select(&places(asked, &hashes, data.value.rows())?);
     let fnn = Fnn::new(&model.value.network, device);
+    let (logits, classes) = (parallel_logits(&fnn, &table)?, own.label.classes.clone());
+    let rows = (0..table.rows()).map(|row| table.row(row));
+    let (_, decided) = decide(&asked.decision, (&classes, Some(own)), rows, &logits)?;
     Ok(Opened {
         judged: Judged {
-            logits: parallel_logits(&fnn, &table)?,
+            logits,
+            decided,
             labels: table.labels().to_vec(),
-            classes: own.label.classes.clone(),
+            classes,
         },
         hashes,
         data: Some(data.value.counts),
@@ -141,11 +151,16 @@ fn texts(asked: &EvaluateSpecification, device: &ComputeDevice) -> Result<Opened
     let hashes = [model.sha256, data.sha256];
     let places = places(asked, &hashes, data.value.texts.len())?;
     let chosen = data.value.select(&places);
+    let logits = model.value.logits(&chosen.texts, device)?;
+    let classes = model.value.classes().to_vec();
+    let rows = chosen.texts.iter().map(|_| &[][..]);
+    let (_, decided) = decide(&asked.decision, (&classes, None), rows, &logits)?;
     Ok(Opened {
         judged: Judged {
-            logits: model.value.logits(&chosen.texts, device)?,
+            logits,
+            decided,
             labels: chosen.labels,
-            classes: model.value.classes().to_vec(),
+            classes,
         },
         hashes,
         data: chosen.counts,
@@ -204,7 +219,7 @@ impl Judged {
         let of_one = vec![0; self.labels.len()];
         let classes = self.classes.iter().enumerate();
         let figures = classes.filter_map(|(class, name)| {
-            let outcomes = outcomes_of(&self.logits, self.classes.len(), &self.labels, class);
+            let outcomes = outcomes_of((&self.logits, &self.decided), &self.labels, class);
             let tallies = Tally::of_groups(&outcomes, &of_one, 1, bins as usize, &once);
             let tally = tallies.first()?;
             let error: CalibrationError = tally.calibration()?;

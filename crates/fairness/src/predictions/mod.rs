@@ -17,14 +17,18 @@ use std::sync::Arc;
 pub use self::evaluation::{ClassFigures, Evaluation, Judged, evaluate};
 use self::specification::PredictSpecification;
 use crate::audit_error::AuditError;
-use crate::opened::{open_model, open_table, open_texts, reading_schema};
+use crate::opened::{open_model, open_table, open_texts, predictor_options, reading_schema};
 use crate::scored::TextScorer;
+use crate::specification::DecisionSpecification;
 use probity_data::read::RowNumbers;
-use probity_data::table::{Labels, ReadCounts};
+use probity_data::schema::Schema;
+use probity_data::table::{Labels, ReadCounts, Table};
+use probity_nn::Rows;
 use probity_nn::fnn::Fnn;
 use probity_nn::modality::ModalityName;
-use probity_nn::predicted_class;
 use probity_nn::train::parallel_logits;
+use probity_predictor::source::PredictorOptions;
+use probity_run::specification::FieldError;
 use probity_tensor::device::ComputeDevice;
 
 /// Inputs with the logits of a model.
@@ -44,6 +48,10 @@ pub struct Predictions {
     pub texts: Option<Vec<String>>,
     /// Row-major `[inputs, classes]`.
     pub logits: Vec<f32>,
+    /// Names of what can be decided: the classes, unless decisions are made otherwise.
+    pub decisions: Vec<String>,
+    /// What is decided of each input, by number.
+    pub decided: Vec<u32>,
 }
 
 /// Says of the inputs that `specification` names what the model does, on `device`.
@@ -55,6 +63,9 @@ pub fn predict(
     device: &ComputeDevice,
 ) -> Result<Predictions, AuditError> {
     match specification.modality {
+        ModalityName::Table if specification.predictor.source.is_some() => {
+            predict_by_predictor(specification)
+        }
         ModalityName::Table => {
             let model = open_model(&specification.model)?;
             let own = &model.value.schema;
@@ -62,9 +73,20 @@ pub fn predict(
             let schema = reading_schema(own, policy, skips)?;
             let data = open_table(&specification.data, &schema, Labels::Optional)?;
             let fnn = Fnn::new(&model.value.network, device);
+            let logits = parallel_logits(&fnn, &data.value)?;
+            let rows = (0..data.value.rows()).map(|row| data.value.row(row));
+            let classes = own.label.classes.clone();
+            let (decisions, decided) = decide(
+                &specification.decision,
+                (&classes, Some(own)),
+                rows,
+                &logits,
+            )?;
             Ok(Predictions {
-                classes: own.label.classes.clone(),
-                logits: parallel_logits(&fnn, &data.value)?,
+                decisions,
+                decided,
+                classes,
+                logits,
                 texts: None,
                 rows: data.value.numbers().clone(),
                 data: Some(data.value.counts),
@@ -76,9 +98,16 @@ pub fn predict(
             let model = TextScorer::open(&specification.model, &specification.predictor)?;
             let column = specification.text_column.as_deref();
             let data = open_texts(&specification.data, column, specification.skip_bad_rows)?;
+            let logits = model.value.logits(&data.value.texts, device)?;
+            let classes = model.value.classes().to_vec();
+            let rows = data.value.texts.iter().map(|_| &[][..]);
+            let (decisions, decided) =
+                decide(&specification.decision, (&classes, None), rows, &logits)?;
             Ok(Predictions {
-                logits: model.value.logits(&data.value.texts, device)?,
-                classes: model.value.classes().to_vec(),
+                decisions,
+                decided,
+                logits,
+                classes,
                 data: ReadCounts::of_bad_rows(data.value.texts.len(), data.value.bad_rows),
                 texts: Some(data.value.texts),
                 rows: data.value.rows,
@@ -89,17 +118,72 @@ pub fn predict(
     }
 }
 
+/// Asks the predictor of `specification` about the rows of its table, with the numbers that they
+/// have in it.
+fn predict_by_predictor(specification: &PredictSpecification) -> Result<Predictions, AuditError> {
+    let (policy, skips) = (specification.out_of_domain, specification.skip_bad_rows);
+    let options = predictor_options(&specification.predictor, policy, skips)?;
+    let options = options.ok_or_else(|| FieldError::new("predictor.source", "missing", "given"))?;
+    let schema = &options.schema;
+    // Started last: what is wrong with the data is said without it.
+    let data = Table::read_with_numbers(&specification.data, schema, Labels::Optional)?;
+    let (table, numbers) = data.value;
+    let model_sha256 = options.sha256()?;
+    let classes = schema.label.classes.clone();
+    let predictor = PredictorOptions {
+        schema: numbers.with_values(schema.clone()),
+        ..options.clone()
+    };
+    let predictor = predictor.open()?.predictor;
+    let own = (0..table.rows()).flat_map(|row| numbers.row(row));
+    let own: Vec<f64> = own.copied().collect();
+    let logits = predictor.logits_with(Rows::new(table.codes(), table.width()), &own)?;
+    let rows = (0..table.rows()).map(|row| table.row(row));
+    let (decisions, decided) = decide(
+        &specification.decision,
+        (&classes, Some(schema)),
+        rows,
+        &logits,
+    )?;
+    Ok(Predictions {
+        decisions,
+        decided,
+        logits,
+        classes,
+        texts: None,
+        rows: table.numbers().clone(),
+        data: Some(table.counts),
+        model_sha256,
+        data_sha256: data.sha256,
+    })
+}
+
+/// What can be decided of `classes`, and what is of `rows` of the schema, if they are any, with
+/// these logits.
+fn decide<'r>(
+    specification: &DecisionSpecification,
+    (classes, schema): (&[String], Option<&Schema>),
+    rows: impl Iterator<Item = &'r [i32]>,
+    logits: &[f32],
+) -> Result<(Vec<String>, Vec<u32>), AuditError> {
+    let favourable = classes.len().saturating_sub(1);
+    let decision = specification.alone().among(classes, favourable, schema)?;
+    let answers = rows.zip(logits.chunks_exact(classes.len().max(1)));
+    let decided = answers.map(|(row, logits)| decision.decide(row, logits));
+    Ok((decision.names(classes), decided.collect()))
+}
+
 impl Predictions {
     /// How many inputs there are.
     pub fn inputs(&self) -> usize {
         self.logits.len() / self.classes.len().max(1)
     }
 
-    /// Inputs of each predicted class, in the order of the classes.
+    /// Inputs of each decision, in their order.
     pub fn counts(&self) -> Vec<u64> {
-        let mut counts = vec![0; self.classes.len()];
-        for logits in self.logits.chunks_exact(self.classes.len().max(1)) {
-            counts[predicted_class(logits) as usize] += 1;
+        let mut counts = vec![0; self.decisions.len()];
+        for &decided in &self.decided {
+            counts[decided as usize] += 1;
         }
         counts
     }
@@ -119,7 +203,8 @@ impl Predictions {
             fields.push(Field::new("text", DataType::Utf8, false));
             columns.push(Arc::new(StringArray::from_iter_values(texts)));
         }
-        let predicted = rows().map(|logits| &self.classes[predicted_class(logits) as usize]);
+        let decided = self.decided.iter();
+        let predicted = decided.map(|&decided| &self.decisions[decided as usize]);
         fields.push(Field::new("predicted", DataType::Utf8, false));
         columns.push(Arc::new(StringArray::from_iter_values(predicted)));
         for (class, name) in self.classes.iter().enumerate() {

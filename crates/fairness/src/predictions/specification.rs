@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::certify::parts::Part;
-use crate::specification::{PredictorSpecification, needed, unused};
+use crate::specification::{DecisionSpecification, PredictorSpecification, needed, unused};
 use probity_data::schema::OutOfDomain;
 use probity_nn::modality::ModalityName;
 use probity_run::specification::{FieldError, Specification};
@@ -35,7 +35,10 @@ pub struct PredictSpecification {
     /// Column of a table that holds the texts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text_column: Option<String>,
-    /// What only answers about texts, in place of a model directory.
+    /// How decisions are made of what the model says.
+    #[serde(skip_serializing_if = "DecisionSpecification::is_usual")]
+    pub decision: DecisionSpecification,
+    /// What only answers, in place of a model directory.
     pub predictor: PredictorSpecification,
 }
 
@@ -43,8 +46,13 @@ impl Specification for PredictSpecification {
     const KIND: &'static str = "predict";
 
     fn rules(&self) -> Result<(), FieldError> {
-        self.predictor.rules_beside(&self.model, self.modality)?;
+        if self.predictor.source.is_none() {
+            needed("model", &self.model)?;
+        }
+        let has_model = !self.model.as_os_str().is_empty();
+        self.predictor.rules(has_model, self.modality)?;
         needed("data", &self.data)?;
+        self.decision.alone().rules()?;
         match self.modality {
             ModalityName::Table => unused("text_column", self.text_column.is_none(), "tables"),
             ModalityName::Text => unused("out_of_domain", self.out_of_domain.is_none(), "texts"),
@@ -84,6 +92,9 @@ pub struct EvaluateSpecification {
     /// Bins of the calibration errors.
     #[schemars(range(min = 1, max = 1000))]
     pub calibration_bins: u32,
+    /// How decisions are made of what the model says.
+    #[serde(skip_serializing_if = "DecisionSpecification::is_usual")]
+    pub decision: DecisionSpecification,
     /// What only answers about texts, in place of a model directory.
     pub predictor: PredictorSpecification,
 }
@@ -100,6 +111,7 @@ impl Default for EvaluateSpecification {
             label_column: None,
             part: Part::All,
             calibration_bins: 10,
+            decision: DecisionSpecification::default(),
             predictor: PredictorSpecification::default(),
         }
     }
@@ -111,6 +123,7 @@ impl Specification for EvaluateSpecification {
     fn rules(&self) -> Result<(), FieldError> {
         self.predictor.rules_beside(&self.model, self.modality)?;
         needed("data", &self.data)?;
+        self.decision.alone().rules()?;
         let is_whole = self.part == Part::All || self.predictor.source.is_none();
         unused("part", is_whole, "a predictor")?;
         match (self.modality, &self.label_column) {

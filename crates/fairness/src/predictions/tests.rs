@@ -11,6 +11,8 @@ fn predictions() -> Predictions {
         classes: vec!["fine".into(), "toxic".into()],
         texts: Some(vec!["Hello, you.".into(), "Go\naway!".into()]),
         logits: vec![0.0, 0.0, -60.0, 60.0],
+        decisions: vec!["fine".into(), "toxic".into()],
+        decided: vec![0, 1],
     }
 }
 
@@ -57,6 +59,7 @@ fn every_input_has_its_class_probabilities_and_logits() {
 fn losses_are_computed_from_logits() {
     let judged = Judged {
         logits: vec![0.0, 3.0_f32.ln(), 0.0, 200.0],
+        decided: vec![1, 1],
         labels: vec![1, 0],
         classes: vec!["a".into(), "b".into()],
     };

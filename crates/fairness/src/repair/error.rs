@@ -126,6 +126,14 @@ pub enum RepairError {
         /// Hash of those given.
         own: String,
     },
+    /// Audits in which decisions were made differently.
+    #[error("in {} other decisions are made of what the model says than in {}", run.display(), first.display())]
+    OtherDecision {
+        /// The run.
+        run: PathBuf,
+        /// The first run.
+        first: PathBuf,
+    },
     /// A samples file that this model cannot have given.
     #[error("{}, row {row}: {problem}", file.display())]
     NoPair {

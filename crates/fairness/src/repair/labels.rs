@@ -19,7 +19,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::Domain;
-use probity_nn::{Classifier, ModelError, Rows, predicted_class};
+use probity_nn::{Classifier, ModelError, Rows};
 
 /// How a sample is labelled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -76,7 +76,9 @@ fn label_chunk(
     let mut own = vec![0; samples.len()];
     for (number, voter) in voters.iter().enumerate() {
         let logits = voter.logits(Rows::new(&codes, domain.width()))?;
-        let mut predicted = logits.chunks_exact(classes).map(predicted_class);
+        let answers = codes.chunks_exact(domain.width());
+        let answers = answers.zip(logits.chunks_exact(classes));
+        let mut predicted = answers.map(|(row, logits)| voter.decision().side(row, logits));
         for (index, (row, _)) in samples.iter().enumerate() {
             let position = domain.own_variant(row);
             for variant in 0..variants[index] {

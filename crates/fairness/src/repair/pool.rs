@@ -1,7 +1,9 @@
 //! The samples that a repair may learn from, and how some of them are drawn.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use super::error::RepairError;
+use probity_nn::decision::Decision;
 use probity_run::stream::{Purpose, permutation};
 
 /// What one audit, or the repair's own search, found: distinct individuals, without those found
@@ -32,6 +34,31 @@ pub fn draw(samples: usize, share: f64, seed: u64, number: u32, repeat: u32) -> 
     let mut order = permutation(seed, Purpose::RepairDraw, item, samples as u32);
     order.truncate(count(samples, share));
     order
+}
+
+/// The one decision that audits were made with, in the runs beside it; the most probable class where
+/// there is none.
+///
+/// # Errors
+/// When they are not the same.
+pub(super) fn one_decision<'d>(
+    decisions: impl Iterator<Item = (Option<&'d Path>, &'d Decision)>,
+) -> Result<Decision, RepairError> {
+    let mut first: Option<(Option<&Path>, &Decision)> = None;
+    for (run, decision) in decisions {
+        match first {
+            None => first = Some((run, decision)),
+            Some((first, same)) if same != decision => {
+                let named = |run: Option<&Path>| run.unwrap_or(Path::new("")).to_owned();
+                return Err(RepairError::OtherDecision {
+                    run: named(run),
+                    first: named(first),
+                });
+            }
+            Some(_) => {}
+        }
+    }
+    Ok(first.map_or(Decision::Largest, |(_, decision)| decision.clone()))
 }
 
 #[cfg(test)]

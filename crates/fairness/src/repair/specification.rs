@@ -9,7 +9,9 @@ use serde::{Deserialize, Serialize};
 use super::labels::LabelRule;
 use crate::certify::specification::MOST_SPLITS;
 use crate::group::specification::GroupingSpecification;
-use crate::specification::{MOST_FOUND, MOST_SEEDS, named_once, needed};
+use crate::specification::{
+    Deciding, DecisionSpecification, MOST_FOUND, MOST_SEEDS, named_once, needed, unused,
+};
 use crate::strategies::StrategyName;
 use probity_data::schema::OutOfDomain;
 use probity_nn::Objective;
@@ -67,6 +69,14 @@ pub struct RepairSpecification {
     pub runs: Vec<PathBuf>,
     /// Protected attributes of the lexicon, for texts; with runs they are those of the audits.
     pub protected: Vec<String>,
+    /// How decisions are made of what the model says; with runs it is as in the audits.
+    #[serde(skip_serializing_if = "DecisionSpecification::is_usual")]
+    pub decision: DecisionSpecification,
+    /// Compare scores in place of decisions: inputs are told apart where the probability of the
+    /// favourable class differs by more than this.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 1))]
+    pub gap: Option<f64>,
     /// By what the model is repaired; samples for tables and certified for texts where it is not
     /// given.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -119,6 +129,8 @@ impl Default for RepairSpecification {
             out_of_domain: None,
             runs: Vec::new(),
             protected: Vec::new(),
+            decision: DecisionSpecification::default(),
+            gap: None,
             method: None,
             shares: Vec::new(),
             repeats: 5,
@@ -311,6 +323,13 @@ impl RepairSpecification {
     }
 }
 
+impl RepairSpecification {
+    /// How decisions are made where no runs say it.
+    pub fn deciding(&self) -> Deciding<'_> {
+        self.decision.or_gap(self.gap)
+    }
+}
+
 impl Specification for RepairSpecification {
     const KIND: &'static str = "repair";
     // They decide what becomes of the networks, not which these are.
@@ -326,6 +345,10 @@ impl Specification for RepairSpecification {
             }
         }
         let has_runs = !self.runs.is_empty();
+        self.deciding().rules()?;
+        let of_runs = "repairs by runs, which say it";
+        unused("decision", !has_runs || self.decision.is_usual(), of_runs)?;
+        unused("gap", !has_runs || self.gap.is_none(), of_runs)?;
         let left_out = match self.modality {
             ModalityName::Table if !has_runs => {
                 let expected = "the directory of at least one audit of the model";

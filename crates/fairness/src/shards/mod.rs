@@ -202,10 +202,7 @@ impl<M: Modality> Audit<M> {
         observe: &mut Observe<'_>,
     ) -> Result<MergedAudit<M::Details>, E> {
         let shards = |stage| folder.all(stage).map_err(AuditError::from);
-        let inputs = Inputs {
-            domain: self.case().domain(),
-            classes: self.case().model().judge().classes(),
-        };
+        let inputs = Inputs::of(self.case().domain(), self.case().model().judge());
         let is_local = self.specification().search.local > 0;
         let begun = folder.merged(STARTS).map_err(AuditError::from)?;
         let local = match &begun {
@@ -293,10 +290,7 @@ impl<M: Modality> WithStrategy for ShardSession<'_, '_, M> {
                 SearchState::from_number(items.start, block, classes)
             }
             Some(file) => {
-                let inputs = Inputs {
-                    domain: case.domain(),
-                    classes,
-                };
+                let inputs = Inputs::of(case.domain(), self.model);
                 SearchState::at_starts(starts(file, self.shard, case, &inputs)?, classes)
             }
         };

@@ -6,8 +6,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    BoundOn, BudgetSpecification, FREE, PopulationSpecification, PredictorSpecification,
-    SearchSpecification, TextSpecification, named_once, needed, tuned, unused,
+    BoundOn, BudgetSpecification, Deciding, DecisionSpecification, FREE, PopulationSpecification,
+    PredictorSpecification, SearchSpecification, TextSpecification, named_once, needed, tuned,
+    unused,
 };
 use crate::strategies::StrategyName;
 use crate::strategies::tuning::Tuning;
@@ -78,11 +79,19 @@ pub struct AuditSpecification {
     /// The share that this bound is on, by default that of the data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bound: Option<BoundOn>,
+    /// Compare scores in place of decisions: inputs are told apart where the probability of the
+    /// favourable class differs by more than this.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 1))]
+    pub gap: Option<f64>,
     /// Form of the samples file.
     #[schemars(extend("x-flag" = "samples"))]
     pub samples_format: SamplesFormat,
     /// Seed of everything random.
     pub seed: u64,
+    /// How decisions are made of what the model says.
+    #[serde(skip_serializing_if = "DecisionSpecification::is_usual")]
+    pub decision: DecisionSpecification,
     /// Whose decisions the share of the data is of.
     #[serde(skip_serializing_if = "PopulationSpecification::is_usual")]
     pub population: PopulationSpecification,
@@ -111,8 +120,10 @@ impl Default for AuditSpecification {
             estimate: None,
             fail_above: None,
             bound: None,
+            gap: None,
             samples_format: SamplesFormat::default(),
             seed: 1,
+            decision: DecisionSpecification::default(),
             population: PopulationSpecification::default(),
             predictor: PredictorSpecification::default(),
             search: SearchSpecification::default(),
@@ -133,6 +144,7 @@ impl Specification for AuditSpecification {
             self.model()?;
         }
         named_once("protected", &self.protected)?;
+        self.deciding().rules()?;
         let is_text = self.modality == ModalityName::Text;
         if self.bound.is_some() && self.fail_above.is_none() {
             let expected = "left out: it says what fail_above is a bound on, which is not given";
@@ -186,6 +198,11 @@ impl AuditSpecification {
             })
     }
 
+    /// How decisions are made.
+    pub fn deciding(&self) -> Deciding<'_> {
+        self.decision.or_gap(self.gap)
+    }
+
     /// Inputs of each estimate at most.
     pub fn estimated(&self) -> u64 {
         self.estimate.unwrap_or(match self.modality {
@@ -218,20 +235,20 @@ impl AuditSpecification {
     }
 
     /// The same with nothing left to the inputs, whose protected attributes are `protected` and
-    /// which are put into `classes`.
+    /// of whose classes `favourable` is good to get.
     #[must_use]
-    pub fn resolved(mut self, protected: &[String], classes: &[String]) -> AuditSpecification {
+    pub fn resolved(mut self, protected: &[String], favourable: &str) -> AuditSpecification {
         let strategy = self.strategy();
         self.bound = self.fail_above.map(|_| self.bound_on());
         self.search.objective = Some(self.search.objective(self.modality));
         self.protected = protected.to_vec();
+        self.decision = self.decision.resolved(favourable);
         self.strategy = Some(strategy);
         if self.modality == ModalityName::Table {
             self.estimate = Some(self.estimated());
             let population = &mut self.population;
             population.rows = population.most(self.predictor.source.is_some());
-            let last = classes.last().cloned();
-            population.favourable = population.favourable.take().or(last);
+            population.favourable = Some(favourable.to_owned());
         } else {
             self.text.local_strategy = Some(self.text.local_strategy(strategy));
             self.text.max_l0 = self.text.max_changed();

@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AuditSpecification, BudgetSpecification, PredictorSpecification, SearchSpecification,
-    named_once, needed, tuned,
+    AuditSpecification, BudgetSpecification, DecisionSpecification, PredictorSpecification,
+    SearchSpecification, named_once, needed, tuned,
 };
 use crate::modality::ModalityName;
 use crate::strategies::StrategyName;
@@ -55,6 +55,11 @@ pub struct CompareSpecification {
     pub skip_bad_rows: bool,
     /// Protected attributes, jointly; by default those marked in the schema.
     pub protected: Vec<String>,
+    /// Compare scores in place of decisions: inputs are told apart where the probability of the
+    /// favourable class differs by more than this.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 1))]
+    pub gap: Option<f64>,
     /// Strategies to compare; by default adf, eidig, aequitas-fully, sg, themis and random-walk,
     /// for predictors aequitas-fully, adf-zero-order, sg, themis and random-walk.
     pub strategies: Vec<StrategyName>,
@@ -63,6 +68,9 @@ pub struct CompareSpecification {
     pub repeats: u32,
     /// Seed of the first repeat; the others count on from it.
     pub seed: u64,
+    /// How decisions are made of what the model says.
+    #[serde(skip_serializing_if = "DecisionSpecification::is_usual")]
+    pub decision: DecisionSpecification,
     /// What only answers, in place of a model directory.
     pub predictor: PredictorSpecification,
     /// How far and how finely to search.
@@ -81,9 +89,11 @@ impl Default for CompareSpecification {
             out_of_domain: None,
             skip_bad_rows: false,
             protected: Vec::new(),
+            gap: None,
             strategies: Vec::new(),
             repeats: 5,
             seed: 1,
+            decision: DecisionSpecification::default(),
             predictor: PredictorSpecification::default(),
             search: SearchSpecification::default(),
             budget: BudgetSpecification::default(),
@@ -103,6 +113,7 @@ impl Specification for CompareSpecification {
             self.audit().model()?;
         }
         named_once("protected", &self.protected)?;
+        self.decision.or_gap(self.gap).rules()?;
         let names = self
             .strategies
             .iter()
@@ -161,6 +172,8 @@ impl CompareSpecification {
             out_of_domain: self.out_of_domain,
             skip_bad_rows: self.skip_bad_rows,
             protected: self.protected.clone(),
+            decision: self.decision.clone(),
+            gap: self.gap,
             predictor: self.predictor.clone(),
             search: self.search.clone(),
             seed: self.seed,
@@ -168,9 +181,15 @@ impl CompareSpecification {
         }
     }
 
-    /// The same with nothing left to the inputs, whose protected attributes are `protected`.
+    /// The same with nothing left to the inputs, whose protected attributes are `protected` and of
+    /// whose classes `favourable` is good to get.
     #[must_use]
-    pub(crate) fn resolved(mut self, protected: &[String]) -> CompareSpecification {
+    pub(crate) fn resolved(
+        mut self,
+        protected: &[String],
+        favourable: &str,
+    ) -> CompareSpecification {
+        self.decision = self.decision.resolved(favourable);
         self.protected = protected.to_vec();
         self.strategies = self.strategies();
         self.search.objective.get_or_insert_default();

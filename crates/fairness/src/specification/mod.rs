@@ -6,6 +6,7 @@
 
 mod audit;
 mod compare;
+mod decision;
 mod population;
 mod predictor;
 
@@ -17,6 +18,7 @@ use serde::{Deserialize, Serialize};
 
 pub use audit::{AuditSpecification, SamplesFormat};
 pub use compare::CompareSpecification;
+pub use decision::{Band, ClassThreshold, Deciding, DecisionSpecification};
 pub(crate) use population::FIT;
 pub use population::{BoundOn, PopulationSpecification};
 pub use predictor::PredictorSpecification;

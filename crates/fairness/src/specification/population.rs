@@ -69,6 +69,18 @@ impl PopulationSpecification {
         *self == PopulationSpecification::default()
     }
 
+    /// The number of the class that is good to get: the one that is named, or the last one.
+    pub(crate) fn favourable_of(&self, classes: &[String]) -> Result<usize, FieldError> {
+        let Some(named) = &self.favourable else {
+            return Ok(classes.len().saturating_sub(1));
+        };
+        let place = classes.iter().position(|class| class == named);
+        place.ok_or_else(|| {
+            let expected = format!("one of the classes {}", classes.join(", "));
+            FieldError::new("population.favourable", format!("'{named}'"), expected)
+        })
+    }
+
     /// Rows to ask about at most.
     pub fn most(&self, has_predictor: bool) -> Option<u64> {
         self.rows.or(has_predictor.then_some(ROWS_OF_PREDICTORS))

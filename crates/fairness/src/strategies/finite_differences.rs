@@ -8,6 +8,7 @@
 
 use crate::check::BLOCK_ROWS;
 use crate::domain::{Domain, TabularDomain};
+use probity_nn::decision::Decision;
 use probity_nn::{Classifier, Differentiable, ModelError, Rows};
 
 /// A classifier of rows, made differentiable by differences of its outputs.
@@ -124,6 +125,10 @@ impl Classifier for FiniteDifferences<'_> {
 
     fn logits(&self, rows: Rows<'_>) -> Result<Vec<f32>, ModelError> {
         self.model.logits(rows)
+    }
+
+    fn decision(&self) -> &Decision {
+        self.model.decision()
     }
 }
 

@@ -10,10 +10,10 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use super::domain::TextDomain;
-use crate::check::check_all;
+use crate::check::{Flip, check_all};
 use crate::domain::Domain;
 use crate::statistics::clopper_pearson;
-use probity_nn::{Classifier, ModelError, Rows, predicted_class};
+use probity_nn::{Classifier, ModelError, Rows};
 
 /// Texts that are checked at a time by one thread.
 const CHUNK: usize = 16;
@@ -236,19 +236,19 @@ pub fn exchanged(
 fn count(model: &dyn Classifier, domain: &TextDomain, texts: &[u32]) -> Result<Counts, ModelError> {
     let codes: Vec<i32> = texts.iter().flat_map(|&text| domain.row(text)).collect();
     let rows = Rows::new(&codes, domain.width());
-    let classes = model.classes();
     let mut counts = Counts::default();
     for (row, check) in rows.iter().zip(check_all(model, domain, rows)?) {
-        let label = check.checked.label;
-        let logits = check.variant_logits.chunks_exact(classes).enumerate();
-        let made: Vec<Made<'_>> = logits
-            .filter_map(|(variant, logits)| {
+        let mut flips = check.checked.flips.iter().peekable();
+        let made: Vec<Made<'_>> = (0..domain.variants(row))
+            .filter_map(|variant| {
+                let is_this = |flip: &&Flip| flip.variant as usize == variant;
+                let flips = flips.next_if(is_this).is_some();
                 let (site, exchange) = domain.exchange(row, variant)?;
                 Some(Made {
                     attribute: site.attribute,
                     from: &site.from,
                     to: &exchange.to,
-                    flips: predicted_class(logits) != label,
+                    flips,
                 })
             })
             .collect();

@@ -10,10 +10,12 @@ use super::probabilities::softmax;
 use super::protected::Protected;
 use super::render::render;
 use crate::audit_error::AuditError;
-use crate::check::check_all;
+use crate::check::{Flip, check_all};
 use crate::domain::Domain;
+use crate::specification::Deciding;
+use probity_nn::Rows;
+use probity_nn::decision::Decided;
 use probity_nn::text_model::TextModel;
-use probity_nn::{Rows, predicted_class};
 use probity_tensor::device::ComputeDevice;
 
 /// One replacement and what it does.
@@ -63,6 +65,7 @@ pub struct Examination {
 pub fn examine(
     model: &TextModel,
     protected: &Protected,
+    deciding: Deciding<'_>,
     text: &str,
     device: &ComputeDevice,
 ) -> Result<Examination, AuditError> {
@@ -77,7 +80,11 @@ pub fn examine(
         });
     }
     let domain = TextDomain::of(vec![source])?;
-    let network = SourcedNetwork::new(model.network(domain.tokens(), device)?);
+    let classes = &model.classes;
+    let network = Decided {
+        model: SourcedNetwork::new(model.network(domain.tokens(), device)?),
+        decision: deciding.of_texts(classes)?,
+    };
     let row = domain.row(0);
     let mut checks = check_all(&network, &domain, Rows::new(&row, domain.width()))?;
     let Some(check) = checks.pop() else {
@@ -87,16 +94,18 @@ pub fn examine(
     };
     let label = check.checked.label as usize;
     let own = softmax(&check.checked.logits)[label];
+    let name = |logits: &[f32]| {
+        let decided = network.decision.decide(&row, logits);
+        network.decision.name(classes, decided).to_owned()
+    };
+    let mut flips = check.checked.flips.iter().peekable();
     let mut swaps = Vec::new();
-    for (variant, logits) in check
-        .variant_logits
-        .chunks_exact(model.classes.len())
-        .enumerate()
-    {
+    for (variant, logits) in check.variant_logits.chunks_exact(classes.len()).enumerate() {
+        let is_this = |flip: &&Flip| flip.variant as usize == variant;
+        let flips = flips.next_if(is_this).is_some();
         let Some((site, exchange)) = domain.exchange(&row, variant) else {
             continue;
         };
-        let other = predicted_class(logits) as usize;
         let probability = softmax(logits)[label];
         swaps.push(Swap {
             attribute: attributes[site.attribute].clone(),
@@ -104,10 +113,10 @@ pub fn examine(
             from: site.from.clone(),
             to: exchange.to.clone(),
             text: render(&model.reader, &encoded, &encoded.ids, Some(exchange))?,
-            label: model.classes[other].clone(),
+            label: name(logits),
             probability,
             change: probability - own,
-            flips: other != label,
+            flips,
         });
     }
     swaps.sort_by(|a, b| {
@@ -117,7 +126,7 @@ pub fn examine(
     Ok(Examination {
         text: encoded.text,
         truncated: encoded.is_truncated,
-        label: model.classes[label].clone(),
+        label: name(&check.checked.logits),
         probability: own,
         discriminatory: swaps.iter().any(|swap| swap.flips),
         swaps,

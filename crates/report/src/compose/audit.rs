@@ -54,6 +54,9 @@ fn verdict(audit: &AuditFindings) -> Vec<Text> {
     let summary = &audit.summary;
     let alike = shares::alike(summary.decides_alike.as_ref());
     let mut sentences: Vec<String> = alike.into_iter().collect();
+    if !summary.decision.is_empty() {
+        sentences.push(summary.decision.clone());
+    }
     let people = summary.population.as_ref();
     sentences.extend(people.map(population::verdict).unwrap_or_default());
     let is_table = summary.modality == Modality::Table;

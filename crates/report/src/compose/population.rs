@@ -17,6 +17,19 @@ fn asked(population: &Population) -> Asked {
     }
 }
 
+/// What becomes of rows with other protected values: that they get what is good, and that they lose
+/// it.
+fn ways(population: &Population) -> [String; 2] {
+    let favourable = Text::value(&population.favourable);
+    match population.gap {
+        None => [
+            format!("Would get ‘{favourable}’ and do not"),
+            format!("Get ‘{favourable}’ and would lose it"),
+        ],
+        Some(_) => ["Would score higher".into(), "Would score lower".into()],
+    }
+}
+
 /// The first sentences of an audit.
 pub(super) fn verdict(population: &Population) -> Vec<String> {
     let Some(joint) = population.shares.last() else {
@@ -25,12 +38,17 @@ pub(super) fn verdict(population: &Population) -> Vec<String> {
     let mut said = vec![asked(population).sentence(joint)];
     if joint.discriminatory > 0 {
         let ways = &population.directions;
-        said.push(format!(
-            "{} do not get ‘{}’ and would with other protected values; {} get it and would lose it.",
-            counted(ways.to_favourable.count, "row", "rows"),
-            Text::value(&population.favourable),
-            count(ways.from_favourable.count)
-        ));
+        let gain = counted(ways.to_favourable.count, "row", "rows");
+        let loss = count(ways.from_favourable.count);
+        said.push(match population.gap {
+            None => format!(
+                "{gain} do not get ‘{}’ and would with other protected values; {loss} get it and would lose it.",
+                Text::value(&population.favourable)
+            ),
+            Some(_) => format!(
+                "{gain} would score higher with other protected values; {loss} would score lower."
+            ),
+        });
     }
     said
 }
@@ -58,8 +76,8 @@ fn shares_part(population: &Population, id: &str) -> Part {
             population.source()
         ),
     };
+    let [gain, loss] = ways(population);
     let ways = &population.directions;
-    let favourable = Text::value(&population.favourable);
     let row = |name: String, way: &CountedRows| {
         vec![
             name,
@@ -69,17 +87,11 @@ fn shares_part(population: &Population, id: &str) -> Part {
         ]
     };
     let mut rows_of_ways = vec![
-        row(
-            format!("Would get ‘{favourable}’ and do not"),
-            &ways.to_favourable,
-        ),
-        row(
-            format!("Get ‘{favourable}’ and would lose it"),
-            &ways.from_favourable,
-        ),
+        row(gain, &ways.to_favourable),
+        row(loss, &ways.from_favourable),
     ];
     if ways.between_others.count > 0 {
-        rows_of_ways.push(row("Between other classes".into(), &ways.between_others));
+        rows_of_ways.push(row("Between other decisions".into(), &ways.between_others));
     }
     Part::new("Whose decisions change")
         .say("A row is discriminatory if some other combination of its protected values gets it another decision, with all else as it is.")
@@ -113,7 +125,11 @@ fn group_part(population: &Population, by: &GroupedRows, id: String) -> Part {
     let rows: Vec<IntervalRow> = shown
         .map(|group| IntervalRow::new(&values(&group.values), group.rate, group.ci95, 0))
         .collect();
-    let favourable = Text::value(&population.favourable);
+    let gain = format!("Would get ‘{}’", Text::value(&population.favourable));
+    let [gain, loss] = match population.gap {
+        None => [gain.as_str(), "Would lose it"],
+        Some(_) => ["Would score higher", "Would score lower"],
+    };
     let table = Table::new(
         format!("Rows by {name} that get another decision"),
         &[
@@ -122,8 +138,8 @@ fn group_part(population: &Population, by: &GroupedRows, id: String) -> Part {
             "Discriminatory",
             "Share",
             "95 % interval",
-            &format!("Would get ‘{favourable}’"),
-            "Would lose it",
+            gain,
+            loss,
         ],
         groups
             .iter()

@@ -2,7 +2,7 @@ use serde_json::json;
 
 use super::*;
 use crate::model::{AuditFindings, Findings, Report, RunReport};
-use crate::pairs::read_pairs;
+use crate::pairs::{PairFile, read_pairs};
 
 fn shown(pieces: &[Piece]) -> String {
     let pieces = pieces.iter().map(|piece| match piece {
@@ -89,7 +89,12 @@ fn report(pairs: u64, samples: &str, changes: &[(&str, serde_json::Value)]) -> R
     let file = folder.path().join("samples.csv");
     std::fs::write(&file, samples).unwrap();
     let protected = ["gender", "religion"].map(str::to_owned);
-    let found = read_pairs(&file, &protected, true).unwrap();
+    let from = PairFile {
+        file: &file,
+        protected: &protected,
+        decisions: &[],
+    };
+    let found = read_pairs(&from, true).unwrap();
     assert_eq!(found.pairs, pairs);
     let phase = json!({
         "seeds": 3, "steps": 4, "generated": 9, "discriminatory": 4, "checks": 9, "seconds": 0.1,

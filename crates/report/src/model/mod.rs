@@ -148,6 +148,12 @@ pub struct AuditSummary {
     pub strategy: String,
     /// Protected attributes.
     pub protected: Vec<String>,
+    /// How decisions are made, where not for the most probable class.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub decision: String,
+    /// What can be decided then.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub decisions: Vec<String>,
     /// What the model decides everything, if it is one class.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decides_alike: Option<DecidedAlike>,

@@ -18,6 +18,9 @@ pub struct Population {
     pub asked: u64,
     /// The class that is good to get.
     pub favourable: String,
+    /// The gap beyond which scores differ, where they are compared in place of decisions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gap: Option<f64>,
     /// Shares by protected attributes, the joint one last.
     pub shares: Vec<Share>,
     /// Which way decisions change.

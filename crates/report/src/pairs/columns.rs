@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use super::PairFile;
 use super::findings::{Difference, Pair, PairFindings, Searched, ShownInputs};
 use super::gather::Gather;
 use crate::error::PageError;
@@ -70,14 +71,11 @@ impl Layout {
 }
 
 /// Reads the pairs of `records`.
-pub(super) fn read(
-    records: &mut Records,
-    file: &Path,
-    protected: &[String],
-) -> Result<PairFindings, PageError> {
+pub(super) fn read(records: &mut Records, from: &PairFile<'_>) -> Result<PairFindings, PageError> {
+    let (file, protected) = (from.file, from.protected);
     let layout = Layout::of(records.names(), file)?;
     let number = layout.attributes.len();
-    let mut gather = Gather::new(protected, layout.classes.clone());
+    let mut gather = Gather::new(protected, from.decisions(&layout.classes).to_vec());
     let mut search = Search::new(&layout.attributes, protected);
     while let Some(record) = records.advance()? {
         let cells = |from: usize, count: usize| -> Result<Vec<String>, PageError> {
@@ -101,7 +99,9 @@ pub(super) fn read(
             record.cell(layout.label() + 1)?,
         ]
         .map(str::to_owned);
-        let scores = scores(&layout, &record, file, &labels[0])?;
+        let sides = probabilities(&layout, &record, file)?;
+        let class = from.scored(&record, &layout.classes, &labels, [&sides[0], &sides[1]])?;
+        let scores = sides.map(|side| side[class]);
         search.see(record.cell(0)?, record.cell(1)?, &row);
         let mut pair = gather.count(Pair {
             labels,
@@ -127,30 +127,16 @@ pub(super) fn read(
     })
 }
 
-/// Probability of the class `label`, on both sides.
-fn scores(
+/// Probabilities of the classes, on both sides.
+fn probabilities(
     layout: &Layout,
     record: &Record<'_>,
     file: &Path,
-    label: &str,
-) -> Result<[f64; 2], PageError> {
+) -> Result<[Vec<f64>; 2], PageError> {
     let number = layout.classes.len();
-    let class = layout
-        .classes
-        .iter()
-        .position(|class| class == label)
-        .ok_or_else(|| {
-            PageError::cell(
-                file,
-                record,
-                ("label_x", label),
-                "a class that the columns of logits name",
-            )
-        })?;
-    let mut scores = [0.0; 2];
-    for (side, score) in scores.iter_mut().enumerate() {
+    let mut sides = [Vec::with_capacity(number), Vec::with_capacity(number)];
+    for (side, logits) in sides.iter_mut().enumerate() {
         let from = layout.label() + 2 + side * number;
-        let mut logits = Vec::with_capacity(number);
         for place in from..from + number {
             let cell = record.cell(place)?;
             let logit: f64 = cell
@@ -158,15 +144,15 @@ fn scores(
                 .map_err(|_| PageError::cell(file, record, ("logit", cell), "a number"))?;
             logits.push(logit);
         }
-        *score = softmax(&logits, class);
     }
-    Ok(scores)
+    Ok(sides.map(|logits| softmax(&logits)))
 }
 
-fn softmax(logits: &[f64], class: usize) -> f64 {
+fn softmax(logits: &[f64]) -> Vec<f64> {
     let largest = logits.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let total: f64 = logits.iter().map(|logit| (logit - largest).exp()).sum();
-    (logits[class] - largest).exp() / total
+    let shares = logits.iter().map(|logit| (logit - largest).exp());
+    let total: f64 = shares.clone().sum();
+    shares.map(|share| share / total).collect()
 }
 
 /// What the local phase changed: each of its individuals beside the one that the global phase found

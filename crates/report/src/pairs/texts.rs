@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 use std::str::FromStr;
 
+use super::PairFile;
 use super::findings::{Difference, Pair, PairFindings, Searched, ShownInputs};
 use super::gather::Gather;
 use super::sources::{Nearness, Sources};
@@ -16,11 +17,8 @@ const WORDS: usize = 15;
 const COUNTED: usize = 100_000;
 
 /// Reads the pairs of `records`.
-pub(super) fn read(
-    records: &mut Records,
-    file: &Path,
-    protected: &[String],
-) -> Result<PairFindings, PageError> {
+pub(super) fn read(records: &mut Records, from: &PairFile<'_>) -> Result<PairFindings, PageError> {
+    let (file, protected) = (from.file, from.protected);
     let place = |name: &str| {
         records.position(name).ok_or_else(|| PageError::Columns {
             file: file.to_owned(),
@@ -53,16 +51,27 @@ pub(super) fn read(
     };
     let sides = [of_side("p_x_"), of_side("p_other_")];
     let classes: Vec<String> = sides[0].iter().map(|(class, _)| class.clone()).collect();
-    let mut gather = Gather::new(protected, classes);
+    if sides[1].iter().map(|(class, _)| class).ne(&classes) {
+        return Err(PageError::Columns {
+            file: file.to_owned(),
+            problem: "the probabilities of both sides differ".to_owned(),
+        });
+    }
+    let mut gather = Gather::new(protected, from.decisions(&classes).to_vec());
     let mut words = Words::default();
     let mut sources = Sources::default();
     while let Some(record) = records.advance()? {
         let cell = |number: usize| record.cell(places[number]).map(str::to_owned);
         let labels = [cell(6)?, cell(7)?];
-        let mut scores = [0.0; 2];
-        for (side, score) in sides.iter().zip(&mut scores) {
-            *score = probability(side, &record, file, &labels[0])?;
-        }
+        let probabilities = |side: &[(String, usize)]| -> Result<Vec<f64>, PageError> {
+            let places = side.iter();
+            places
+                .map(|(_, place)| number(&record, file, ("p", *place)))
+                .collect()
+        };
+        let [x, other] = [probabilities(&sides[0])?, probabilities(&sides[1])?];
+        let class = from.scored(&record, &classes, &labels, [&x, &other])?;
+        let scores = [x[class], other[class]];
         let changed = cell(5)?;
         words.see(&changed);
         let nearness = Nearness {
@@ -97,19 +106,6 @@ pub(super) fn read(
         texts: Some(found),
         ..gather.finish()
     })
-}
-
-fn probability(
-    side: &[(String, usize)],
-    record: &Record<'_>,
-    file: &Path,
-    label: &str,
-) -> Result<f64, PageError> {
-    let Some((_, place)) = side.iter().find(|(class, _)| class == label) else {
-        let expected = "a class that the columns of probabilities name";
-        return Err(PageError::cell(file, record, ("label_x", label), expected));
-    };
-    number(record, file, ("p", *place))
 }
 
 /// The number in the column `name` at `place`.

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::files::RunFiles;
 use crate::error::PageError;
 use crate::model::{AuditFindings, AuditSummary, Modality, Quality};
-use crate::pairs::{PairFindings, read_pairs};
+use crate::pairs::{PairFile, PairFindings, read_pairs};
 use probity_run::run_directory::RunDirectory;
 
 /// Reads the audit in `files`, and of its pairs what can be shown.
@@ -36,7 +36,12 @@ pub(super) fn read(files: &RunFiles) -> Result<AuditFindings, PageError> {
         "samples.csv" => "samples.csv",
         _ => "samples.parquet",
     };
-    let pairs: PairFindings = read_pairs(&files.unchanged(samples)?, &summary.protected, is_text)?;
+    let from = PairFile {
+        file: &files.unchanged(samples)?,
+        protected: &summary.protected,
+        decisions: &summary.decisions,
+    };
+    let pairs: PairFindings = read_pairs(&from, is_text)?;
     let left_out = summary.plausibility.as_ref().map_or(0, |of| of.left_out);
     if pairs.pairs.saturating_add(left_out) != summary.total.discriminatory_rows {
         let problem = format!(

@@ -25,8 +25,8 @@ use self::naming::{Subgroup, Subgroups};
 use self::resample::{Samples, area_interval, basic, resample};
 use super::Rate;
 use crate::statistics::clopper_pearson;
+use probity_nn::decision::Decision;
 use probity_nn::metrics::log_odds;
-use probity_nn::predicted_class;
 
 /// The power of the generalised mean.
 pub const POWER: f64 = -5.0;
@@ -43,14 +43,20 @@ pub struct ScoredTexts {
 }
 
 impl ScoredTexts {
-    /// Of texts with these `logits` (row-major `[texts, classes]`) and `labels`.
-    pub fn new(logits: &[f32], classes: usize, labels: &[u32], positive: usize) -> ScoredTexts {
+    /// Of texts with these `logits` (row-major `[texts, classes]`), of which `decision` is made, and
+    /// `labels`.
+    pub fn new(
+        (logits, classes): (&[f32], usize),
+        decision: &Decision,
+        labels: &[u32],
+        positive: usize,
+    ) -> ScoredTexts {
         let mut texts = ScoredTexts::default();
         for (logits, &label) in logits.chunks_exact(classes.max(1)).zip(labels) {
             texts.positive.push(label as usize == positive);
             texts
                 .selected
-                .push(predicted_class(logits) as usize == positive);
+                .push(decision.decide(&[], logits) as usize == positive);
             texts.score.push(log_odds(logits, positive));
         }
         texts

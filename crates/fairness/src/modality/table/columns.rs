@@ -19,6 +19,8 @@ use probity_predictor::own_numbers::OwnNumbers;
 pub struct TableColumns<'a> {
     pub(super) schema: &'a Schema,
     pub(super) domain: &'a dyn Domain,
+    /// What can be decided.
+    pub(super) decisions: &'a [String],
     pub(super) own_numbers: Option<&'a OwnNumbers>,
     pub(super) plausibility: Option<&'a Plausibility>,
 }
@@ -29,6 +31,7 @@ impl<'a> TableColumns<'a> {
         TableColumns {
             schema,
             domain,
+            decisions: &schema.label.classes,
             own_numbers: None,
             plausibility: None,
         }
@@ -131,7 +134,7 @@ impl<'a> TableColumns<'a> {
             |pair: &Pair<'_>| pair.label as usize,
             |pair: &Pair<'_>| pair.other_label as usize,
         ] {
-            let labels = pairs.iter().map(|pair| &classes[label(pair)]);
+            let labels = pairs.iter().map(|pair| &self.decisions[label(pair)]);
             arrays.push(Arc::new(StringArray::from_iter_values(labels)));
         }
         for own in [true, false] {

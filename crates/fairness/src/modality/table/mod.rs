@@ -23,7 +23,8 @@ use crate::domain::{Domain, TabularDomain};
 use crate::estimate::estimated_sets;
 use crate::model_under_test::{ModelAccess, ModelUnderTest};
 use crate::opened::{
-    Opened, open_model, open_table, positions, protected_or_marked, reading_schema, with_policy,
+    Opened, open_model, open_table, positions, predictor_options, protected_or_marked,
+    reading_schema,
 };
 use crate::pairs::Pair;
 use crate::population::{People, Plausibility};
@@ -53,6 +54,8 @@ pub struct TableCase<'m> {
     model: ModelUnderTest<'m>,
     table: Cow<'m, Table>,
     protected: Vec<String>,
+    /// What can be decided.
+    classes: Vec<String>,
     domain: TabularDomain,
     population: Population,
     sha256: BTreeMap<String, String>,
@@ -95,6 +98,7 @@ impl<'m> TableCase<'m> {
         model.access().classifier().logits(first)?;
         Ok(TableCase {
             population: Population::all(&schema),
+            classes: schema.label.classes.clone(),
             schema,
             layout,
             model,
@@ -136,11 +140,11 @@ impl<'m> TableCase<'m> {
         case.asking(specification, file.transpose()?)
     }
 
-    /// The same, whose share of the data is of the rows that `specification` asks for, those of
-    /// `file` where it names one.
+    /// The same, whose decisions are made and whose share of the data is of the rows that
+    /// `specification` asks for, those of `file` where it names one.
     ///
     /// # Errors
-    /// When there are none, or the favourable class is none.
+    /// When there are none, or a class is named that is none.
     pub fn asking(
         mut self,
         specification: &AuditSpecification,
@@ -155,6 +159,12 @@ impl<'m> TableCase<'m> {
         for (role, hash) in [("population", file), ("plausibility", network)] {
             self.sha256.extend(hash.map(|hash| (role.to_owned(), hash)));
         }
+        let classes = &self.schema.label.classes;
+        let favourable = population.favourable();
+        let asked = specification.deciding();
+        let decision = asked.among(classes, favourable, Some(&self.schema))?;
+        self.classes = decision.names(classes);
+        self.model = self.model.deciding(&decision);
         self.population = population;
         Ok(self)
     }
@@ -244,26 +254,21 @@ impl<'m> TableCase<'m> {
     fn table_columns(&self) -> TableColumns<'_> {
         TableColumns {
             own_numbers: self.own_numbers.as_deref(),
+            decisions: &self.classes,
             plausibility: self.population.plausibility(),
             ..TableColumns::new(&self.schema, &self.domain)
         }
     }
 }
 
-/// The predictor that `specification` names, told what is made of values outside their domains.
 fn predictor_of(
     specification: &AuditSpecification,
 ) -> Result<Option<PredictorOptions>, AuditError> {
-    let Some(mut predictor) = specification.predictor.options()? else {
-        return Ok(None);
-    };
-    if let Some(policy) = specification.out_of_domain {
-        predictor.schema = with_policy(&predictor.schema, policy)?;
-    }
-    predictor.schema = predictor
-        .schema
-        .skipping_bad_rows(specification.skip_bad_rows);
-    Ok(Some(predictor))
+    predictor_options(
+        &specification.predictor,
+        specification.out_of_domain,
+        specification.skip_bad_rows,
+    )
 }
 
 impl<'m> Modality for TableCase<'m> {
@@ -292,7 +297,11 @@ impl<'m> Modality for TableCase<'m> {
     }
 
     fn classes(&self) -> &[String] {
-        &self.schema.label.classes
+        &self.classes
+    }
+
+    fn favourable(&self) -> &str {
+        &self.schema.label.classes[self.population.favourable()]
     }
 
     fn model(&self) -> &ModelUnderTest<'_> {
@@ -363,7 +372,8 @@ impl<'m> Modality for TableCase<'m> {
         let people = self
             .population
             .people((&self.schema, &self.domain), &self.table);
-        people.map(Some)
+        let decision = self.model.judge().decision();
+        Ok(Some(people?.decided_by(decision)))
     }
 
     fn plausibility(&self) -> Option<&Plausibility> {
@@ -439,7 +449,7 @@ impl<'m> Modality for TableCase<'m> {
             )?;
             return Ok(TableWitness {
                 ender: open.ender,
-                ..witness
+                ..witness.deciding(specification)?
             });
         }
         let opened = open_model(match model {
@@ -447,6 +457,7 @@ impl<'m> Modality for TableCase<'m> {
             None => specification.model()?,
         })?;
         let (schema, network) = (opened.value.schema, opened.value.network);
-        TableWitness::of_network(schema, network, &specification.protected, opened.sha256)
+        let protected = &specification.protected;
+        TableWitness::of_network(schema, network, protected, opened.sha256)?.deciding(specification)
     }
 }

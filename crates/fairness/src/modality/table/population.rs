@@ -13,7 +13,6 @@ use crate::specification::{AuditSpecification, FIT};
 use probity_data::schema::Schema;
 use probity_data::table::Table;
 use probity_run::run_directory::hex;
-use probity_run::specification::FieldError;
 use probity_run::stream::{Purpose, permutation};
 use probity_unlearning::spn::model::SpnModel;
 
@@ -41,7 +40,7 @@ impl Population {
         file: Option<Opened<Table>>,
     ) -> Result<Population, AuditError> {
         let asked = &specification.population;
-        let favourable = favourable(asked.favourable.as_deref(), &schema.label.classes)?;
+        let favourable = asked.favourable_of(&schema.label.classes)?;
         let part = asked.part;
         let mut chosen = None;
         let mut rows = file.as_ref().map_or(data.0, |file| &file.value).rows();
@@ -82,6 +81,11 @@ impl Population {
             favourable: schema.label.classes.len().saturating_sub(1),
             ..Population::default()
         }
+    }
+
+    /// The number of the class that is good to get.
+    pub(super) fn favourable(&self) -> usize {
+        self.favourable
     }
 
     /// SHA-256 of the file of the rows, where it is not the data.
@@ -149,16 +153,4 @@ impl Population {
     pub(super) fn plausibility(&self) -> Option<&Plausibility> {
         self.plausibility.as_ref()
     }
-}
-
-/// The number of the class that is good to get: the one that is `named`, or the last one.
-fn favourable(named: Option<&str>, classes: &[String]) -> Result<usize, FieldError> {
-    let Some(named) = named else {
-        return Ok(classes.len().saturating_sub(1));
-    };
-    let place = classes.iter().position(|class| class == named);
-    place.ok_or_else(|| {
-        let expected = format!("one of the classes {}", classes.join(", "));
-        FieldError::new("population.favourable", format!("'{named}'"), expected)
-    })
 }

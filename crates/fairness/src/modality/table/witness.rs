@@ -8,9 +8,11 @@ use super::columns::{TableInputs, is_numeric};
 use crate::audit_error::AuditError;
 use crate::modality::{Answers, Sample, SampleInputs, Witness};
 use crate::opened::positions;
+use crate::specification::AuditSpecification;
 use probity_data::schema::Schema;
+use probity_nn::decision::Decision;
 use probity_nn::fnn::{Fnn, Network};
-use probity_nn::{Classifier, ModelError, Rows, predicted_class};
+use probity_nn::{Classifier, ModelError, Rows};
 use probity_predictor::{Ender, Predictor};
 use probity_tensor::device::ComputeDevice;
 
@@ -29,6 +31,9 @@ pub struct TableWitness {
     pub(super) schema: Schema,
     pub(super) protected: Vec<usize>,
     pub(super) answering: Answering,
+    pub(super) decision: Decision,
+    /// What can be decided.
+    pub(super) classes: Vec<String>,
     pub(super) sha256: BTreeMap<String, String>,
     pub(super) ender: Option<Ender>,
 }
@@ -59,10 +64,28 @@ impl TableWitness {
     ) -> Result<TableWitness, AuditError> {
         Ok(TableWitness {
             protected: positions(&schema, protected)?,
+            decision: Decision::Largest,
+            classes: schema.label.classes.clone(),
             schema,
             answering,
             sha256: [("model".to_owned(), sha256)].into(),
             ender: None,
+        })
+    }
+
+    /// The same, for pairs about which decisions are made as `specification` says.
+    pub(super) fn deciding(
+        self,
+        specification: &AuditSpecification,
+    ) -> Result<TableWitness, AuditError> {
+        let classes = &self.schema.label.classes;
+        let favourable = specification.population.favourable_of(classes)?;
+        let asked = specification.deciding();
+        let decision = asked.among(classes, favourable, Some(&self.schema))?;
+        Ok(TableWitness {
+            classes: decision.names(classes),
+            decision,
+            ..self
         })
     }
 }
@@ -73,7 +96,7 @@ impl Witness for TableWitness {
     }
 
     fn classes(&self) -> &[String] {
-        &self.schema.label.classes
+        &self.classes
     }
 
     fn sha256(&self) -> &BTreeMap<String, String> {
@@ -112,19 +135,20 @@ impl Witness for TableWitness {
     fn answers(&self, samples: &[&Sample]) -> Result<Vec<Answers>, ModelError> {
         match &self.answering {
             Answering::Network { fnn, network } => {
-                let alone = |row: &[i32]| -> Result<u32, ModelError> {
-                    Ok(predicted_class(&fnn.logits(Rows::new(row, row.len()))?))
-                };
-                let exact = |row: &[i32]| exact_class(network, row);
-                samples
-                    .par_iter()
-                    .map(|pair| {
-                        Ok(Answers {
-                            labels: [alone(&pair.row)?, alone(&pair.other)?],
-                            by_rounding: exact(&pair.row) == exact(&pair.other),
-                        })
+                let judged = samples.par_iter().map(|pair| {
+                    let (row, other) = (pair.row.as_slice(), pair.other.as_slice());
+                    let alone = |row| fnn.logits(Rows::new(row, row.len()));
+                    let exact = |row| network.reference_logits(row);
+                    let own = (row, &alone(row)?[..]);
+                    let decided = self.decision.contrast(own, (other, &alone(other)?));
+                    let own = (row, &exact(row)[..]);
+                    let exactly = self.decision.contrast(own, (other, &exact(other)));
+                    Ok(Answers {
+                        decided,
+                        by_rounding: exactly.is_none(),
                     })
-                    .collect()
+                });
+                judged.collect()
             }
             Answering::Predictor(predictor) => {
                 let sides = samples.iter();
@@ -139,26 +163,16 @@ impl Witness for TableWitness {
                 let rows = Rows::new(&codes, self.schema.attributes.len());
                 let logits = predictor.logits_with(rows, &numbers)?;
                 let of_pair = logits.chunks_exact(2 * predictor.classes());
-                Ok(of_pair
-                    .map(|logits| {
-                        let (own, other) = logits.split_at(predictor.classes());
-                        Answers {
-                            labels: [predicted_class(own), predicted_class(other)],
-                            by_rounding: false,
-                        }
-                    })
-                    .collect())
+                let judged = samples.iter().zip(of_pair).map(|(pair, logits)| {
+                    let (own, other) = logits.split_at(predictor.classes());
+                    let (own, other) = ((&pair.row[..], own), (&pair.other[..], other));
+                    Answers {
+                        decided: self.decision.contrast(own, other),
+                        by_rounding: false,
+                    }
+                });
+                Ok(judged.collect())
             }
         }
     }
-}
-
-fn exact_class(network: &Network, row: &[i32]) -> usize {
-    let logits = network.reference_logits(row);
-    (0..logits.len())
-        .reduce(|best, class| match logits[class] > logits[best] {
-            true => class,
-            false => best,
-        })
-        .unwrap_or(0)
 }

@@ -57,6 +57,8 @@ use probity_text::validity::Validity;
 pub struct TextCase<'m> {
     subject: TextSubject<'m>,
     searched: ModelUnderTest<'m>,
+    /// What can be decided.
+    classes: Vec<String>,
     /// Of all texts with a protected term, in the order of the file.
     domain: TextDomain,
     steps: Steps,
@@ -228,7 +230,11 @@ impl<'m> Modality for TextCase<'m> {
     }
 
     fn classes(&self) -> &[String] {
-        self.subject.classes()
+        &self.classes
+    }
+
+    fn favourable(&self) -> &str {
+        self.subject.classes().last().map_or("", String::as_str)
     }
 
     fn model(&self) -> &ModelUnderTest<'_> {
@@ -411,7 +417,7 @@ impl<'m> Modality for TextCase<'m> {
         let count = |of: &dyn Fn(&JudgedPair<'_>) -> u32| -> ArrayRef {
             Arc::new(UInt32Array::from_iter_values(rows.iter().map(of)))
         };
-        let class = |label: u32| self.subject.classes()[label as usize].clone();
+        let class = |label: u32| self.classes[label as usize].clone();
         let (seed, phase, step) = walk_columns(pairs);
         let source = pairs
             .iter()

@@ -32,6 +32,7 @@ use crate::text::strategy::Steps;
 use probity_data::read::BadRows;
 use probity_data::read::RowNumbers;
 use probity_data::table::Table;
+use probity_nn::decision::Decision;
 use probity_nn::text_reader::{EncodedText, TextReader};
 use probity_nn::transformer_model::MaskedLanguageModel;
 use probity_nn::{Classifier, Rows};
@@ -110,6 +111,17 @@ pub(super) fn protected_of(
         value: Protected::new(&lexicon.value, named, reader, preset)?,
         sha256: lexicon.sha256.clone(),
     })
+}
+
+/// How decisions are made between `classes`, of which the last is good to get, and names of what can
+/// be decided.
+pub(super) fn decision_of(
+    specification: &AuditSpecification,
+    classes: &[String],
+) -> Result<(Decision, Vec<String>), AuditError> {
+    let decision = specification.deciding().of_texts(classes)?;
+    let names = decision.names(classes);
+    Ok((decision, names))
 }
 
 impl<'m> TextCase<'m> {
@@ -227,6 +239,8 @@ impl<'m> TextCase<'m> {
                 }
             }
         };
+        let (decision, classes) = decision_of(specification, subject.classes())?;
+        let searched = searched.deciding(&decision);
         let by_ngrams = ngrams.map(|ngrams| Box::new(NgramFluency::new(ngrams, reader, &seeds)));
         let masked = parts.fluency_model.map(|model| {
             sha256.insert("fluency_model".to_owned(), model.sha256);
@@ -250,6 +264,7 @@ impl<'m> TextCase<'m> {
         let steps = steps.from(parts.directory, chosen.iter().zip(&seeds), device)?;
         Ok(TextCase {
             searched,
+            classes,
             domain,
             steps,
             counts,

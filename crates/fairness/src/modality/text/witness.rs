@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rayon::prelude::*;
 
-use super::open::protected_of;
+use super::open::{decision_of, protected_of};
 use super::subject::TextSubject;
 use crate::audit_error::AuditError;
 use crate::modality::{Answers, Sample, SampleInputs, Witness};
@@ -17,10 +17,11 @@ use crate::text::edits::Tokens;
 use crate::text::protected::Protected;
 use crate::text::source::Source;
 use probity_data::read::ReadError;
+use probity_nn::decision::Decision;
 use probity_nn::text::TextNetwork;
 use probity_nn::text_classifier::TextClassifier;
 use probity_nn::text_reader::TextReader;
-use probity_nn::{Classifier, ModelError, Rows, predicted_class};
+use probity_nn::{Classifier, ModelError, Rows};
 use probity_predictor::Ender;
 use probity_tensor::device::ComputeDevice;
 use probity_text::tokenizer::Tokenizer;
@@ -159,6 +160,9 @@ pub struct TextWitness {
     protected: Protected,
     answering: Answering,
     origins: Origins,
+    decision: Decision,
+    /// What can be decided.
+    classes: Vec<String>,
     sha256: BTreeMap<String, String>,
 }
 
@@ -187,7 +191,10 @@ impl TextWitness {
             TextSubject::Asked(asked) => Answering::Texts(Arc::clone(&asked.classifier)),
         };
         let hashes = [("model", opened.sha256), ("lexicon", protected.sha256)];
+        let (decision, classes) = decision_of(specification, subject.classes())?;
         Ok(TextWitness {
+            decision,
+            classes,
             subject,
             protected: protected.value,
             answering,
@@ -203,7 +210,7 @@ impl Witness for TextWitness {
     }
 
     fn classes(&self) -> &[String] {
-        self.subject.classes()
+        &self.classes
     }
 
     fn sha256(&self) -> &BTreeMap<String, String> {
@@ -220,15 +227,13 @@ impl Witness for TextWitness {
     }
 
     fn answers(&self, samples: &[&Sample]) -> Result<Vec<Answers>, ModelError> {
-        let labels: Vec<[u32; 2]> = match &self.answering {
+        let contrast = |x: &[f32], other: &[f32]| self.decision.contrast((&[], x), (&[], other));
+        let decided: Vec<Option<[u32; 2]>> = match &self.answering {
             Answering::Network(network) => {
-                let class_of = |text: &[i32]| -> Result<u32, ModelError> {
-                    Ok(predicted_class(
-                        &network.logits(Rows::new(text, text.len()))?,
-                    ))
-                };
+                let alone = |text: &[i32]| network.logits(Rows::new(text, text.len()));
                 let pairs = samples.par_iter();
-                let pairs = pairs.map(|pair| Ok([class_of(&pair.row)?, class_of(&pair.other)?]));
+                let pairs =
+                    pairs.map(|pair| Ok(contrast(&alone(&pair.row)?, &alone(&pair.other)?)));
                 pairs.collect::<Result<_, ModelError>>()?
             }
             Answering::Texts(classifier) => {
@@ -238,12 +243,11 @@ impl Witness for TextWitness {
                 let classes = classifier.classes();
                 let pairs = logits.chunks_exact(2 * classes);
                 let pairs = pairs.map(|pair| pair.split_at(classes));
-                let labels = pairs.map(|(x, other)| [predicted_class(x), predicted_class(other)]);
-                labels.collect()
+                pairs.map(|(x, other)| contrast(x, other)).collect()
             }
         };
-        let answers = labels.into_iter().map(|labels| Answers {
-            labels,
+        let answers = decided.into_iter().map(|decided| Answers {
+            decided,
             by_rounding: false,
         });
         Ok(answers.collect())

@@ -10,9 +10,9 @@ use crate::estimate::{Estimate, discriminatory_share};
 use crate::repair::change::{Figures, Measure, Role};
 use crate::repair::error::RepairError;
 use probity_data::table::Table;
-use probity_nn::Classifier;
 use probity_nn::metrics::Metrics;
 use probity_nn::train::parallel_logits;
+use probity_nn::{Classifier, ModelError};
 
 /// What is measured of one network.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -70,12 +70,33 @@ impl Measured {
         samples: u64,
         seed: u64,
     ) -> Result<TableFigures, RepairError> {
-        let logits = parallel_logits(model, held_out)?;
         Ok(TableFigures {
             discrimination: self.discrimination(model, samples, seed)?,
-            held_out: Metrics::new(&logits, model.classes(), held_out.labels()),
+            held_out: quality(model, held_out)?,
         })
     }
+}
+
+/// The logits of `model` for the rows of `table`, and what is decided of them.
+pub(super) fn decided(
+    model: &dyn Classifier,
+    table: &Table,
+) -> Result<(Vec<f32>, Vec<u32>), ModelError> {
+    let logits = parallel_logits(model, table)?;
+    let answers = logits.chunks_exact(model.classes().max(1)).enumerate();
+    let decide = |(row, logits)| model.decision().decide(table.row(row), logits);
+    let decided = answers.map(decide).collect();
+    Ok((logits, decided))
+}
+
+/// How good what is decided of the labelled rows of `table` is.
+pub(super) fn quality(model: &dyn Classifier, table: &Table) -> Result<Metrics, ModelError> {
+    let (logits, decided) = decided(model, table)?;
+    Ok(Metrics::of_decided(
+        (&logits, &decided),
+        model.classes(),
+        table.labels(),
+    ))
 }
 
 impl Figures for TableFigures {

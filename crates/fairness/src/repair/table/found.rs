@@ -22,6 +22,7 @@ use crate::repair::specification::RepairSpecification;
 use crate::samples::read_samples;
 use crate::seeds::clustered_seeds;
 use probity_data::table::Labels;
+use probity_nn::decision::Decision;
 use probity_run::run_directory::{RunDirectory, SUMMARY};
 use probity_run::specification::file::Record;
 
@@ -41,6 +42,8 @@ pub(super) struct FoundRun {
     pub pool: Pool<Sample>,
     /// Which rows are variants of each other.
     pub domain: TabularDomain,
+    /// How decisions were made.
+    pub decision: Decision,
 }
 
 /// The protected attributes of the audit in `directory`.
@@ -131,7 +134,13 @@ pub(super) fn read_run(
             held_out,
         });
     }
+    let schema = &baseline.model.schema;
+    let classes = &schema.label.classes;
+    let favourable = options.population.favourable_of(classes)?;
     Ok(FoundRun {
+        decision: options
+            .deciding()
+            .among(classes, favourable, Some(schema))?,
         pool: Pool {
             run: Some(directory.to_owned()),
             protected: options.protected,

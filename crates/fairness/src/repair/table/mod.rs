@@ -17,7 +17,7 @@ use serde::Serialize;
 
 pub use self::baseline::{Baseline, Origin};
 pub use self::figures::TableFigures;
-use self::figures::{Measured, measured};
+use self::figures::{Measured, decided, measured, quality};
 use self::found::{FoundRun, read_run};
 pub use self::found::{Sample, protected_of};
 pub use self::training_set::RepairRows;
@@ -25,26 +25,26 @@ use self::training_set::{Mixture, mix};
 use super::change::{Details, Measure, Role};
 use super::error::RepairError;
 use super::labels::{LabelRule, majority};
-use super::pool::Pool;
+use super::pool::{Pool, one_decision};
 use super::repairable::{Drawn, ObserveEpoch, Remedy, Repairable, TrainingSet};
 use super::specification::{RepairSpecification, Start, TableRepairOptions};
 use super::summary::PartSizes;
-use crate::certify::table::certify_rows;
+use crate::certify::table::RowCertifier;
 use crate::domain::TabularDomain;
 use crate::group::gaps::{Gap, PARITY_RATIO};
 use crate::group::{GroupOptions, GroupReport, measure_groups};
 use crate::statistics::Share;
 use probity_data::table::{ReadCounts, Table};
+use probity_nn::decision::{Decided, Decision};
 use probity_nn::fnn::{Dense, Embedding, Fnn, Network};
-use probity_nn::metrics::Metrics;
 use probity_nn::modality::ModalityName;
 use probity_nn::model::Model;
+use probity_nn::train::USUAL_DECAY;
 use probity_nn::train::course::Course;
 use probity_nn::train::options::{Learning, TableOptions};
 use probity_nn::train::table::worst_case::TableWorstCase;
 use probity_nn::train::table::{self as training, train_on};
-use probity_nn::train::{USUAL_DECAY, parallel_logits};
-use probity_nn::{Classifier, ModelError, Rows, predicted_class};
+use probity_nn::{Classifier, ModelError, Rows};
 use probity_run::specification::file::Record;
 use probity_run::stream::{Purpose, Words};
 use probity_tensor::device::ComputeDevice;
@@ -74,6 +74,7 @@ pub struct TableRepair {
     device: ComputeDevice,
     /// The reference device.
     judge: ComputeDevice,
+    decision: Decision,
 }
 
 /// Held-out rows of which it is proved that no protected substitution changes their class
@@ -141,10 +142,11 @@ impl TableRepair {
     ) -> Result<Vec<CertifiedShare>, RepairError> {
         let schema = &self.baseline.model.schema;
         let rows = Rows::new(held_out.codes(), held_out.width());
+        let certifier = RowCertifier::new(network, &self.decision);
         let sets = self.measured.names.iter().zip(&self.measured.domains);
         sets.map(|(names, domain)| {
             let protected = domain.protected();
-            let all = certify_rows(network, schema, protected, rows, CERTIFICATE_SPLITS)?;
+            let all = certifier.certify(schema, protected, rows, CERTIFICATE_SPLITS)?;
             let certified = all.iter().filter(|certificate| certificate.holds()).count();
             Ok(CertifiedShare {
                 protected: names.clone(),
@@ -160,7 +162,7 @@ impl TableRepair {
         network: &Network,
         held_out: &Table,
     ) -> Result<GroupReport, RepairError> {
-        let asked = Fnn::new(network, &self.judge);
+        let asked = self.ask(network)?;
         let schema = &self.baseline.model.schema;
         Ok(measure_groups(&asked, schema, held_out, &self.groups)?)
     }
@@ -179,7 +181,7 @@ impl Repairable for TableRepair {
     type Sample = Sample;
     type Searched = ();
     type Inputs = RepairRows;
-    type Asked = Fnn;
+    type Asked = Decided<Fnn>;
     type Figures = TableFigures;
     type Details = TableDetails;
 
@@ -228,6 +230,10 @@ impl Repairable for TableRepair {
                 });
             }
         }
+        let decisions = runs
+            .iter()
+            .map(|run| (run.pool.run.as_deref(), &run.decision));
+        let decision = one_decision(decisions)?;
         let schema = &baseline.model.schema;
         let mut protected: Vec<String> = Vec::new();
         for name in runs.iter().flat_map(|found| &found.pool.protected) {
@@ -258,6 +264,7 @@ impl Repairable for TableRepair {
             seed: specification.seed,
             device: device.clone(),
             judge: ComputeDevice::flex(),
+            decision,
             baseline,
         })
     }
@@ -291,15 +298,18 @@ impl Repairable for TableRepair {
         self.baseline.model.network.clone()
     }
 
-    fn ask(&self, network: &Network) -> Result<Fnn, RepairError> {
-        Ok(Fnn::new(network, &self.judge))
+    fn ask(&self, network: &Network) -> Result<Decided<Fnn>, RepairError> {
+        Ok(Decided {
+            model: Fnn::new(network, &self.judge),
+            decision: self.decision.clone(),
+        })
     }
 
     fn labels(
         &self,
         pool: usize,
         samples: &[&Sample],
-        voters: &[Fnn],
+        voters: &[Decided<Fnn>],
     ) -> Result<Vec<u32>, ModelError> {
         match self.label {
             // Every sample has one: see `open`.
@@ -373,32 +383,33 @@ impl Repairable for TableRepair {
         Ok(trained.finished.then_some(trained.network))
     }
 
-    fn has_collapsed(&self, asked: &Fnn) -> Result<bool, RepairError> {
+    fn has_collapsed(&self, asked: &Decided<Fnn>) -> Result<bool, RepairError> {
         let part = self.baseline.table.select(&self.baseline.split.train);
-        let logits = parallel_logits(asked, &part)?;
-        let mut classes = logits.chunks_exact(asked.classes()).map(predicted_class);
-        let first = classes.next();
-        Ok(classes.all(|class| Some(class) == first))
+        let (_, decided) = decided(asked, &part)?;
+        Ok(decided.iter().all(|class| *class == decided[0]))
     }
 
-    fn validation_accuracy(&self, asked: &Fnn) -> Result<Option<f64>, RepairError> {
+    fn validation_accuracy(&self, asked: &Decided<Fnn>) -> Result<Option<f64>, RepairError> {
         let validation = &self.baseline.split.validation;
         if validation.is_empty() {
             return Ok(None);
         }
         let part = self.baseline.table.select(validation);
-        let logits = parallel_logits(asked, &part)?;
-        let metrics = Metrics::new(&logits, asked.classes(), part.labels());
-        Ok(Some(metrics.accuracy))
+        Ok(Some(quality(asked, &part)?.accuracy))
     }
 
-    fn discriminatory(&self, asked: &Fnn, _: &[&Sample]) -> Result<f64, RepairError> {
+    fn discriminatory(&self, asked: &Decided<Fnn>, _: &[&Sample]) -> Result<f64, RepairError> {
         let (inputs, seed) = (self.options.estimate, self.inputs_seed(0));
         let estimates = self.measured.discrimination(asked, inputs, seed)?;
         Ok(estimates.last().map_or(0.0, |joint| joint.rate))
     }
 
-    fn figures(&self, _: &Network, asked: &Fnn, _: &()) -> Result<TableFigures, RepairError> {
+    fn figures(
+        &self,
+        _: &Network,
+        asked: &Decided<Fnn>,
+        _: &(),
+    ) -> Result<TableFigures, RepairError> {
         let (inputs, seed) = (self.options.estimate, self.inputs_seed(1));
         self.measured.figures(asked, &self.held_out(), inputs, seed)
     }

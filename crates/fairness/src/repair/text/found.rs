@@ -125,6 +125,11 @@ impl FoundRun {
         })
     }
 
+    /// Where it is.
+    pub(super) fn directory(&self) -> &Path {
+        &self.directory
+    }
+
     /// All that is written in its pairs.
     pub fn texts(&self) -> impl Iterator<Item = &String> {
         let pairs = self.pairs.iter();

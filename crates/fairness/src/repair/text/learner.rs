@@ -15,6 +15,7 @@ use crate::repair::specification::RepairSpecification;
 use crate::text::domain::TextDomain;
 use crate::text::source::Source;
 use probity_data::read::RowNumbers;
+use probity_nn::decision::Decision;
 use probity_nn::text_reader::{EncodedText, TextReader};
 use probity_nn::train::options::Learning;
 use probity_nn::train::run::Trainable;
@@ -141,7 +142,12 @@ pub trait TextLearner: Sized + Send + Sync {
 
     /// How many of `texts` bounds on `network` prove to be fair; `None` where there are no bounds,
     /// and those that are fair are certified by having been tried.
-    fn certified(&self, network: &Self::Network, texts: &[&Written]) -> Option<u64>;
+    fn certified(
+        &self,
+        network: &Self::Network,
+        decision: &Decision,
+        texts: &[&Written],
+    ) -> Option<u64>;
 
     /// Whether `stored`, of a checkpoint, is such a network.
     fn is_network(&self, stored: &Self::Network) -> bool;

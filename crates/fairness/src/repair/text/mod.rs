@@ -33,7 +33,7 @@ use self::training_set::mix;
 pub use self::transformer::TransformerLearner;
 use super::error::RepairError;
 use super::labels::{LabelRule, majority};
-use super::pool::Pool;
+use super::pool::{Pool, one_decision};
 use super::repairable::{ObserveEpoch, Remedy, Repairable, TrainingSet};
 use super::specification::{RepairSpecification, TextRepairOptions};
 use super::summary::PartSizes;
@@ -42,18 +42,20 @@ use crate::certify::enumerate::{Tried, enumerate};
 use crate::domain::Domain;
 use crate::modality::TextParts;
 use crate::opened::{Opened, open_lexicon, open_texts};
+use crate::specification::DecisionSpecification;
 use crate::statistics::Share;
 use crate::strategies::StrategyName;
 use crate::text::domain::TextDomain;
 use crate::text::edits::Tokens;
 use crate::text::protected::Protected;
 use crate::text::source::Source;
+use probity_nn::decision::{Decided, Decision};
 use probity_nn::metrics::Metrics;
 use probity_nn::modality::ModalityName;
 use probity_nn::provenance::Provenance;
 use probity_nn::train::Split;
 use probity_nn::train::options::Learning;
-use probity_nn::{Classifier, ModelError, Rows, predicted_class};
+use probity_nn::{Classifier, ModelError, Rows};
 use probity_run::specification::file::Record;
 use probity_tensor::device::ComputeDevice;
 use probity_text::corpus::TextCorpus;
@@ -63,6 +65,9 @@ pub struct TextRepair<L = RecurrentLearner> {
     specification: RepairSpecification,
     options: TextRepairOptions,
     protected: Vec<String>,
+    /// How decisions are made: as it is said, and of what.
+    decides: (DecisionSpecification, Option<f64>),
+    decision: Decision,
     label: LabelRule,
     learner: L,
     learning: Learning,
@@ -112,6 +117,8 @@ impl<L: TextLearner> TextRepair<L> {
             protected: self.protected.clone(),
             strategy: Some(strategy),
             seed: self.specification.seed,
+            decision: self.decides.0.clone(),
+            gap: self.decides.1,
             ..AuditSpecification::default()
         };
         let column = &self.provenance.specification.text_column;
@@ -136,10 +143,12 @@ impl<L: TextLearner> TextRepair<L> {
         let sources = texts.iter().map(|text| text.source.clone()).collect();
         let domain = TextDomain::of(sources).map_err(ModelError::predictor)?;
         let voters = voters.iter();
-        let voters: Vec<Box<dyn Classifier + '_>> = voters
-            .map(|asked| self.learner.of_rows(asked, &domain, texts))
-            .collect();
-        let voters: Vec<&dyn Classifier> = voters.iter().map(|voter| &**voter).collect();
+        let voters = voters.map(|asked| Decided {
+            model: self.learner.of_rows(asked, &domain, texts),
+            decision: self.decision.clone(),
+        });
+        let voters: Vec<_> = voters.collect();
+        let voters: Vec<&dyn Classifier> = voters.iter().map(|voter| voter as _).collect();
         work(&voters, &domain)
     }
 
@@ -154,6 +163,13 @@ impl<L: TextLearner> TextRepair<L> {
         Ok(Share::new(fair, texts.len() as u64))
     }
 
+    fn decided(&self, logits: &[f32]) -> Vec<u32> {
+        let texts = logits.chunks_exact(self.learner.labelled().classes.max(1));
+        texts
+            .map(|logits| self.decision.decide(&[], logits))
+            .collect()
+    }
+
     fn quality(&self, asked: &L::Asked, items: &[u32]) -> Result<Metrics, ModelError> {
         let logits = self.learner.logits(asked, items)?;
         let texts = self.learner.labelled();
@@ -161,7 +177,12 @@ impl<L: TextLearner> TextRepair<L> {
             .iter()
             .map(|&item| texts.labels[item as usize])
             .collect();
-        Ok(Metrics::new(&logits, texts.classes, &labels))
+        let decided = self.decided(&logits);
+        Ok(Metrics::of_decided(
+            (&logits, &decided),
+            texts.classes,
+            &labels,
+        ))
     }
 }
 
@@ -219,6 +240,20 @@ impl<L: TextLearner> Repairable for TextRepair<L> {
             runs: &runs,
             lexicon: &lexicon.value,
         })?;
+        let mut deciding = specification.deciding();
+        let mut decisions = Vec::new();
+        let subject = learner.subject();
+        for run in &runs {
+            deciding = run.specification.deciding();
+            decisions.push(deciding.of_texts(subject.classes())?);
+        }
+        let of_runs = runs.iter().map(|run| Some(run.directory()));
+        let decision = match runs.is_empty() {
+            true => deciding.of_texts(subject.classes())?,
+            false => one_decision(of_runs.zip(&decisions))?,
+        };
+        drop(subject);
+        let decides = deciding.said();
         let reader = learner.reader();
         let protection = Protected::new(&lexicon.value, &protected, reader, options.preset)?;
         let tokens = Tokens::new(reader);
@@ -254,6 +289,8 @@ impl<L: TextLearner> Repairable for TextRepair<L> {
         });
         Ok(TextRepair {
             test_texts: test_texts.collect(),
+            decision,
+            decides,
             learner,
             sources,
             learning,
@@ -367,10 +404,8 @@ impl<L: TextLearner> Repairable for TextRepair<L> {
 
     fn has_collapsed(&self, asked: &L::Asked) -> Result<bool, RepairError> {
         let logits = self.learner.logits(asked, &self.split.train)?;
-        let classes = self.learner.labelled().classes;
-        let mut classes = logits.chunks_exact(classes).map(predicted_class);
-        let first = classes.next();
-        Ok(classes.all(|class| Some(class) == first))
+        let decided = self.decided(&logits);
+        Ok(decided.iter().all(|class| *class == decided[0]))
     }
 
     fn validation_accuracy(&self, asked: &L::Asked) -> Result<Option<f64>, RepairError> {
@@ -399,7 +434,7 @@ impl<L: TextLearner> Repairable for TextRepair<L> {
         let independent: Vec<&Written> = independent.collect();
         let tested: Vec<&Written> = self.test_texts.iter().collect();
         let fair = self.fair(asked, &tested)?;
-        let bounded = self.learner.certified(network, &tested);
+        let bounded = self.learner.certified(network, &self.decision, &tested);
         let certified = bounded.map(|count| Share::new(count, tested.len() as u64));
         Ok(TextFigures {
             protected: self.protected.clone(),

@@ -16,6 +16,7 @@ use crate::text::domain::{PADDING, TextDomain};
 use crate::text::network::SourcedNetwork;
 use crate::text::source::Source;
 use probity_data::read::RowNumbers;
+use probity_nn::decision::Decision;
 use probity_nn::recurrent::kernels::EmbeddingTable;
 use probity_nn::text::TextNetwork;
 use probity_nn::text_model::TextModel;
@@ -188,14 +189,20 @@ impl TextLearner for RecurrentLearner {
         Ok(trained.finished.then_some(trained))
     }
 
-    fn certified(&self, network: &TrainedText, texts: &[&Written]) -> Option<u64> {
+    fn certified(
+        &self,
+        network: &TrainedText,
+        decision: &Decision,
+        texts: &[&Written],
+    ) -> Option<u64> {
         let table = EmbeddingTable {
             values: self.vectors(network),
             dimension: network.weights.shape.inputs,
         };
         let texts: Vec<Source> = texts.iter().map(|text| text.source.clone()).collect();
         let reads = self.model.reader.max_length;
-        let certificates = certify_texts(&network.weights, table, reads, &texts, self.splits);
+        let asked = (&network.weights, table, reads);
+        let certificates = certify_texts(asked, decision, &texts, self.splits);
         let certified = certificates.iter().filter(|c| c.holds()).count();
         Some(certified as u64)
     }

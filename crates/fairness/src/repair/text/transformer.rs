@@ -21,6 +21,7 @@ use crate::text::domain::{PADDING, TextDomain};
 use crate::text::source::Source;
 use crate::text::vocabulary::audit_reader;
 use probity_data::read::RowNumbers;
+use probity_nn::decision::Decision;
 use probity_nn::text_reader::{EncodedText, TextReader};
 use probity_nn::train::Split;
 use probity_nn::train::options::TransformerTraining;
@@ -236,7 +237,7 @@ impl TextLearner for TransformerLearner {
         Ok(trained.finished.then_some(learnt))
     }
 
-    fn certified(&self, _: &Vec<f32>, _: &[&Written]) -> Option<u64> {
+    fn certified(&self, _: &Vec<f32>, _: &Decision, _: &[&Written]) -> Option<u64> {
         None
     }
 

@@ -30,7 +30,7 @@ use crate::domain::{Domain, TabularDomain};
 use crate::strategy::{AfterFind, GlobalStep, LocalWalker, Strategy};
 pub use agenda::Agenda;
 use agenda::Proposal;
-use probity_nn::{Classifier, ModelError, Rows, predicted_class};
+use probity_nn::{Classifier, ModelError, Rows};
 use probity_run::stream::{Purpose, stream};
 use region::Region;
 use surrogate::{Neighbourhood, Predicate};
@@ -178,7 +178,10 @@ impl SymbolicGeneration<'_> {
             }
         }
         let logits = self.model.logits(Rows::new(&codes, self.domain.width()))?;
-        let labels: Vec<u32> = logits.chunks_exact(classes).map(predicted_class).collect();
+        let asked = codes.chunks_exact(self.domain.width());
+        let asked = asked.zip(logits.chunks_exact(classes));
+        let side = |(row, logits)| self.model.decision().side(row, logits);
+        let labels: Vec<u32> = asked.map(side).collect();
         let each = rows
             .iter()
             .zip(codes.chunks_exact(self.rows * self.domain.width()))
