@@ -12,7 +12,7 @@ answers say. --key names the variable of the environment that holds the key.
 
 import argparse
 
-from probity_http import Endpoint, value_at
+from probity_http import Endpoint
 from probity_predictor import Later, serve_texts
 
 INSTRUCTION = "Classify the text that the user sends as one of: {classes}. Answer with that word alone, nothing else."
@@ -28,11 +28,11 @@ def open_model(arguments):
         def said(text):
             messages = [{"role": "system", "content": instruction}, {"role": "user", "content": text}]
             body = {"model": arguments.model, "messages": messages, "temperature": 0, "max_tokens": 16}
-            answer = value_at(endpoint.post(body), "choices.0.message.content")
+            answer = endpoint.value_at(endpoint.post(body), "choices.0.message.content")
             word = str(answer).strip().strip(".\"'").lower()
             places = [place for place, name in enumerate(classes) if name.lower() == word]
             if len(places) != 1:
-                raise Later(f"the model says {str(answer)[:60]!r}, none of {', '.join(classes)}")
+                raise Later(f"the model says {endpoint.hushed(repr(answer))[:60]}, none of {', '.join(classes)}")
             return [float(place == places[0]) for place in range(len(classes))]
 
         return (lambda texts: [said(text) for text in texts]), None

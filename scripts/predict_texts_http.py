@@ -12,7 +12,7 @@ of the service; --key-header the header that carries it, with what stands before
 import argparse
 import json
 
-from probity_http import Endpoint, value_at
+from probity_http import Endpoint
 from probity_predictor import serve_texts
 
 
@@ -31,9 +31,9 @@ def open_model(arguments):
         body = json.loads(arguments.body)
 
         def score(text):
-            found = value_at(endpoint.post(with_text(body, text)), arguments.score)
+            found = endpoint.value_at(endpoint.post(with_text(body, text)), arguments.score)
             if isinstance(found, bool) or not isinstance(found, (int, float)):
-                raise ValueError(f"the endpoint's answer has no number at {arguments.score}: {found!r}")
+                raise ValueError(f"the endpoint's answer has no number at {arguments.score}: {endpoint.hushed(repr(found))[:200]}")
             return found
 
         return (lambda texts: [score(text) for text in texts]), None

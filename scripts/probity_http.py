@@ -6,6 +6,7 @@ that Retry-After says; anything else ends the run. The key comes from the enviro
 
 import http.client
 import json
+import math
 import os
 import urllib.parse
 from email.utils import parsedate_to_datetime
@@ -45,7 +46,7 @@ class Endpoint:
             answer = response.read()
         except (OSError, http.client.HTTPException) as error:
             self.connection.close()
-            raise Later(f"no answer from the endpoint: {type(error).__name__}: {error}") from None
+            raise Later(self.hushed(f"no answer from the endpoint: {type(error).__name__}: {error}")) from None
         if response.status == 429 or response.status >= 500:
             raise Later(f"the endpoint answers {response.status}", seconds_of(response.getheader("Retry-After")))
         if response.status != 200:
@@ -56,9 +57,28 @@ class Endpoint:
             raise ValueError(f"the endpoint answers with what is no JSON: {self.excerpt(answer)}") from None
 
     def excerpt(self, answer):
-        """The beginning of an answer, without the key, which some services repeat."""
-        text = answer.decode("utf-8", "replace")
-        return (text.replace(self.key, "***") if self.key else text)[:200]
+        """The beginning of an answer."""
+        return self.hushed(answer.decode("utf-8", "replace"))[:200]
+
+    def hushed(self, text):
+        """`text` without the key, which some services repeat, as it is or as JSON or an address writes it."""
+        if not self.key:
+            return text
+        quoted = json.dumps(self.key)[1:-1]
+        ways = {self.key, quoted, repr(self.key)[1:-1], urllib.parse.quote(self.key), urllib.parse.quote_plus(self.key)}
+        for way in sorted(ways, key=len, reverse=True):
+            text = text.replace(way, "***")
+        return text
+
+    def value_at(self, answer, path):
+        """What stands at `path` of an answer: keys and positions with dots between them, such as scores.0.value."""
+        for step in path.split("."):
+            try:
+                answer = answer[int(step)] if isinstance(answer, list) else answer[step]
+            except (KeyError, IndexError, TypeError, ValueError):
+                found = self.hushed(json.dumps(answer))[:200]
+                raise ValueError(f"the endpoint's answer has nothing at {path}: {found}") from None
+        return answer
 
 
 def seconds_of(after):
@@ -66,20 +86,11 @@ def seconds_of(after):
     if after is None:
         return None
     try:
-        return max(float(after), 0.0)
+        seconds = float(after)
+        return max(seconds, 0.0) if math.isfinite(seconds) else None
     except ValueError:
         pass
     try:
         return max((parsedate_to_datetime(after) - datetime.now(timezone.utc)).total_seconds(), 0.0)
     except (TypeError, ValueError):
         return None
-
-
-def value_at(answer, path):
-    """What stands at `path` of an answer: keys and positions with dots between them, such as scores.0.value."""
-    for step in path.split("."):
-        try:
-            answer = answer[int(step)] if isinstance(answer, list) else answer[step]
-        except (KeyError, IndexError, TypeError, ValueError):
-            raise ValueError(f"the endpoint's answer has nothing at {path}: {json.dumps(answer)[:200]}") from None
-    return answer

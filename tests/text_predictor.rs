@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use probity_command::{Workspace, figures};
+use probity_command::{Outcome, Workspace, figures};
 use probity_testing::{Needed, skip};
 
 /// The interpreter, if there is one.
@@ -325,4 +325,102 @@ fn a_service_is_audited_though_it_limits_fails_and_breaks_off() {
     nonsense
         .exits(2)
         .complains(&["answers with what is no JSON: <html>"]);
+}
+
+/// An endpoint that answers every request alike.
+fn endpoint(answer: String) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let mut reader = BufReader::new(stream.try_clone().unwrap());
+            let (mut line, mut length) = (String::new(), 0);
+            while reader.read_line(&mut line).unwrap_or(0) > 2 {
+                let lower = line.to_lowercase();
+                if let Some(count) = lower.strip_prefix("content-length:") {
+                    length = count.trim().parse().unwrap();
+                }
+                line.clear();
+            }
+            // What is left unread when a connection is closed may tear down the answer, too.
+            let mut body = vec![0; length];
+            reader.read_exact(&mut body).unwrap();
+            // Whoever hangs up early has read enough.
+            let _ = stream.write_all(answer.as_bytes());
+        }
+    });
+    format!("http://{address}/score")
+}
+
+#[test]
+fn a_key_is_said_nowhere_though_the_service_repeats_it() {
+    let Some(python) = python() else { return };
+    let workspace = workspace();
+    let key = "sk \"hush\"/77";
+    let json = |content: &str| {
+        format!(
+            "HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{content}",
+            content.len()
+        )
+    };
+    let escaped = serde_json::Value::from(key).to_string();
+    let quoted = "sk%20%22hush%22/77";
+    let answers = [
+        ("http", json(&format!("{{\"error\": {escaped}}}"))),
+        ("http", json(&format!("{{\"score\": {escaped}}}"))),
+        ("http", json(&format!("{{\"score\": [\"{quoted}\"]}}"))),
+        ("http", json(&format!("<p>{key}</p>"))),
+        (
+            "http",
+            format!(
+                "HTTP/1.1 403 No\r\nContent-Length: {}\r\n\r\n{key}",
+                key.len()
+            ),
+        ),
+        ("http", format!("HTTP/1.1 {key} No\r\n\r\n")),
+        ("http", format!("{key}\r\n\r\n")),
+        (
+            "chat --model m",
+            json(&format!(
+                "{{\"choices\": [{{\"message\": {{\"content\": {escaped}}}}}]}}"
+            )),
+        ),
+    ];
+    for (number, (kind, answer)) in answers.into_iter().enumerate() {
+        let url = endpoint(answer);
+        let (script, options) = kind.split_once(' ').unwrap_or((kind, ""));
+        let script = format!("{}/predict_texts_{script}.py", scripts());
+        let predictor = format!("command:{python} '{script}' {url} {options} --key SECRET");
+        let out = format!("run{number}");
+        let mut command = workspace.prepared("audit --texts texts.csv --text-column text");
+        command.args([
+            "--predictor",
+            &predictor,
+            "--predictor-classes",
+            "fine,rude",
+        ]);
+        command.args([
+            "--predictor-retries",
+            "1",
+            "--out",
+            &out,
+            "--seeds",
+            "4",
+            "--local",
+            "2",
+        ]);
+        let outcome = Outcome::new(command.env("SECRET", key).output().unwrap());
+        assert_ne!(outcome.code, Some(0), "{number}: {outcome:?}");
+        let mut said = format!("{}{}", outcome.stdout, outcome.stderr);
+        for (file, content) in workspace.snapshot() {
+            if file.starts_with(&out) || file.to_string_lossy().contains(&out) {
+                said.push_str(&String::from_utf8_lossy(&content.unwrap_or_default()));
+            }
+        }
+        assert!(said.contains("***"), "{number}: {said}");
+        for way in [key, quoted, "hush"] {
+            assert!(!said.contains(way), "{number}: {said}");
+        }
+    }
 }

@@ -23,7 +23,7 @@ use probity::report::text;
 use probity::run::run_directory::RunDirectory;
 use probity::tensor::device::DeviceName;
 
-use super::render_population::{plausibility, population};
+use super::render_population::{plausibility, population, text_moves};
 pub(super) use probity::report::text::count;
 
 /// `1 row`, `2 rows`; the space is a plain one.
@@ -189,7 +189,7 @@ const CAUSES: usize = 8;
 
 /// Which exchanges and which terms the texts flip by.
 fn causes(exchanged: &Exchanged) -> String {
-    let mut text = String::new();
+    let mut text = text_moves(&exchanged.moves);
     let pairs = exchanged.pairs.iter().take(CAUSES).map(|pair| {
         vec![
             pair.attribute.clone(),

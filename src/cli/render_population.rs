@@ -3,6 +3,7 @@
 use super::render::{count, counted, interval, percent, table};
 use probity::fairness::certify::parts::Part;
 use probity::fairness::population::{Changes, GroupedRows, PlausibilitySummary, PopulationSummary};
+use probity::fairness::text::exchanged::TextMoves;
 
 /// Groups of an attribute, or of all of them, that are shown.
 const SHOWN: usize = 12;
@@ -64,7 +65,7 @@ pub(super) fn population(population: &PopulationSummary) -> String {
         let share = percent(ways.between_others.share);
         text.push_str(&format!("{share} change between other decisions.\n"));
     }
-    text.push_str(&moves(&population.changes, &population.favourable));
+    text.push_str(&moves(&population.changes, &population.favourable, "rows"));
     population
         .groups
         .iter()
@@ -90,8 +91,22 @@ pub(super) fn plausibility(of: &PlausibilitySummary) -> String {
     text
 }
 
+/// Which way what is decided of texts changes, and how far their scores move.
+pub(super) fn text_moves(of: &TextMoves) -> String {
+    if of.positive.is_empty() {
+        return String::new();
+    }
+    format!(
+        "With a term exchanged {} would get '{}' that do not, and {} would lose it.\n{}",
+        counted(of.to_positive.count, "text", "texts"),
+        of.positive,
+        counted(of.from_positive.count, "text", "texts"),
+        moves(&of.changes, &of.positive, "texts")
+    )
+}
+
 /// How far scores move.
-fn moves(changes: &Changes, favourable: &str) -> String {
+fn moves(changes: &Changes, favourable: &str, inputs: &str) -> String {
     let quantile = |share: f64| {
         let mut of = changes.quantiles.iter();
         of.find(|quantile| quantile.share == share)
@@ -107,7 +122,7 @@ fn moves(changes: &Changes, favourable: &str) -> String {
         false => format!(" by more than {high} for at most 5 %,"),
     };
     format!(
-        "The score of '{favourable}' moves by {:.3} on average, by at most {:.3} for half of the rows,{most} and by {largest} at most.\n",
+        "The score of '{favourable}' moves by {:.3} on average, by at most {:.3} for half of the {inputs},{most} and by {largest} at most.\n",
         changes.mean,
         quantile(0.5),
     )

@@ -55,7 +55,7 @@ impl Mean {
 }
 
 /// A share, with its 95 % interval (Clopper and Pearson).
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Share {
     /// Items of that kind.
     pub count: u64,

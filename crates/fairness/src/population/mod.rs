@@ -20,16 +20,16 @@
 //! without replacement, the intervals hold for all rows, too: they are wider than they need to be.
 
 mod measure;
+mod moves;
 mod people;
 mod plausibility;
 mod summary;
 mod tally;
 
 pub use measure::count_people;
+pub use moves::{ChangeQuantile, Changes, Moves};
 pub use people::{People, Source};
 pub(crate) use plausibility::Graded;
 pub use plausibility::{Plausibility, PlausibilityError, PlausibilitySummary};
-pub use summary::{
-    ChangeQuantile, Changes, Directions, GroupOfRows, GroupedRows, PopulationSummary,
-};
+pub use summary::{Directions, GroupOfRows, GroupedRows, PopulationSummary};
 pub use tally::Tally;

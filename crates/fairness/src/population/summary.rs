@@ -2,8 +2,9 @@
 
 use serde::Serialize;
 
+use super::moves::Changes;
 use super::people::{Groups, People, Source};
-use super::tally::{GroupCounts, STEPS, Tally};
+use super::tally::{GroupCounts, Tally};
 use crate::certify::parts::Part;
 use crate::estimate::{Estimate, estimated_sets};
 use crate::statistics::Share;
@@ -11,12 +12,6 @@ use probity_data::table::ReadCounts;
 
 /// Groups that a grouping lists at most, those of most rows.
 const LISTED: usize = 500;
-
-/// Bins of the changes.
-const BINS: usize = 20;
-
-/// Shares of rows whose change is stated.
-const QUANTILES: [f64; 6] = [0.5, 0.75, 0.9, 0.95, 0.99, 1.0];
 
 /// Whose decisions change with protected attributes alone.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -95,29 +90,6 @@ pub struct GroupOfRows {
     pub ci95: [f64; 2],
 }
 
-/// How far the probability of the favourable class moves at most when protected attributes change,
-/// over the rows.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Changes {
-    /// Mean.
-    pub mean: f64,
-    /// The largest change of any row.
-    pub largest: f32,
-    /// Quantiles, rounded up to thousandths.
-    pub quantiles: Vec<ChangeQuantile>,
-    /// Rows by change: 20 bins of 0.05, each with its upper end, the first with 0.
-    pub bins: Vec<u64>,
-}
-
-/// That a share of the rows has no larger change.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct ChangeQuantile {
-    /// The share.
-    pub share: f64,
-    /// The change.
-    pub change: f64,
-}
-
 impl PopulationSummary {
     /// What the `tally` of all of `people` says.
     pub fn new(people: &People<'_>, tally: &Tally) -> PopulationSummary {
@@ -150,7 +122,7 @@ impl PopulationSummary {
                 between_others: share(discriminatory - gain - lose),
             },
             groups: by.map(|(by, counts)| grouped(by, counts)).collect(),
-            changes: changes(tally),
+            changes: tally.moves.changes(),
         }
     }
 
@@ -187,31 +159,5 @@ fn grouped(by: &Groups, counts: &[GroupCounts]) -> GroupedRows {
         attributes: by.attributes.clone(),
         groups: found.into_iter().map(group).collect(),
         unlisted: unlisted as u64,
-    }
-}
-
-fn changes(tally: &Tally) -> Changes {
-    let below = |share: f64| {
-        let enough = (share * tally.rows as f64).ceil() as u64;
-        let mut sum = 0;
-        let step = tally.changes.iter().position(|rows| {
-            sum += rows;
-            sum >= enough
-        });
-        step.unwrap_or(STEPS) as f64 / STEPS as f64
-    };
-    let mut bins = vec![0; BINS];
-    for (step, rows) in tally.changes.iter().enumerate() {
-        bins[step.saturating_sub(1) / (STEPS / BINS)] += rows;
-    }
-    let quantile = |share: f64| ChangeQuantile {
-        share,
-        change: below(share),
-    };
-    Changes {
-        mean: tally.mean(),
-        largest: tally.largest,
-        quantiles: QUANTILES.map(quantile).into(),
-        bins,
     }
 }

@@ -2,13 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::moves::Moves;
 use super::people::People;
-
-/// Steps that a change of a score is counted in.
-pub(super) const STEPS: usize = 1000;
-
-/// A unit of the sum of changes.
-const UNIT: f64 = (1_u64 << 32) as f64;
 
 /// Counts of a group: rows, discriminatory ones, those that could get the favourable class, those
 /// that could lose it.
@@ -25,12 +20,8 @@ pub struct Tally {
     pub(super) flips: Vec<u64>,
     /// Counts of each group of each grouping.
     pub(super) groups: Vec<Vec<GroupCounts>>,
-    /// Rows by the largest change of their score: no change, and up to each thousandth.
-    pub(super) changes: Vec<u64>,
-    /// Sum of these changes, in units of 2⁻³².
-    pub(super) sum: u64,
-    /// The largest one.
-    pub(super) largest: f32,
+    /// The largest change of the score of each row.
+    pub(super) moves: Moves,
 }
 
 /// What changing the protected attributes of one row does.
@@ -56,7 +47,6 @@ impl Tally {
         Tally {
             flips: vec![0; people.groups.len()],
             groups: groups.map(|by| vec![[0; 4]; by.values.len()]).collect(),
-            changes: vec![0; STEPS + 1],
             ..Tally::default()
         }
     }
@@ -80,16 +70,12 @@ impl Tally {
                 *count += u64::from(is);
             }
         }
-        let change = f64::from(row.change).clamp(0.0, 1.0);
-        self.changes[(change * STEPS as f64).ceil() as usize] += 1;
-        self.sum = self.sum.saturating_add((change * UNIT) as u64);
-        self.largest = self.largest.max(row.change);
+        self.moves.add(row.change);
     }
 
     /// Both together; nothing where they are not of the same people, or cannot be counts.
     pub fn and(mut self, other: &Tally) -> Option<Tally> {
         let is_alike = self.flips.len() == other.flips.len()
-            && self.changes.len() == other.changes.len()
             && self.groups.len() == other.groups.len()
             && self
                 .groups
@@ -99,19 +85,16 @@ impl Tally {
         if !is_alike {
             return None;
         }
-        let own = [&mut self.individuals, &mut self.rows, &mut self.sum];
-        let more = [other.individuals, other.rows, other.sum];
-        let own = own
-            .into_iter()
-            .chain(&mut self.flips)
-            .chain(&mut self.changes);
+        self.moves = self.moves.and(&other.moves)?;
+        let own = [&mut self.individuals, &mut self.rows];
+        let more = [other.individuals, other.rows];
+        let own = own.into_iter().chain(&mut self.flips);
         let own = own.chain(self.groups.iter_mut().flatten().flatten());
-        let more = more.iter().chain(&other.flips).chain(&other.changes);
+        let more = more.iter().chain(&other.flips);
         let more = more.chain(other.groups.iter().flatten().flatten());
         for (own, more) in own.zip(more) {
             *own = own.checked_add(*more)?;
         }
-        self.largest = self.largest.max(other.largest);
         Some(self)
     }
 
@@ -130,13 +113,7 @@ impl Tally {
         Tally::new(people).and(self).is_some()
             && (self.individuals, self.rows) == (people.individuals(), people.rows())
             && self.flips.iter().all(|&flips| flips <= joint)
-            && sum(&mut self.changes.iter().copied()) == self.rows
             && self.groups.iter().all(adds_up)
-            && (0.0..=1.0).contains(&self.largest)
-    }
-
-    /// The mean change.
-    pub(super) fn mean(&self) -> f64 {
-        self.sum as f64 / UNIT / self.rows.max(1) as f64
+            && self.moves.is_of(self.rows)
     }
 }

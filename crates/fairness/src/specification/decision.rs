@@ -372,6 +372,7 @@ mod tests {
         assert_eq!([decide(max, 0.89), decide(max, 0.9)], [0, 1]);
         let of_class = format!("sex={female}:low:0.2");
         let decision = given(&[&of_class])
+            .alone()
             .among(&classes, 1, Some(&schema))
             .unwrap();
         let decide = |code, p| decision.decide(&row(code), &logits(p));

@@ -10,9 +10,12 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use super::domain::TextDomain;
-use crate::check::{Flip, check_all};
+use super::probabilities::probability;
+use crate::check::{Flip, FullyChecked, check_all};
 use crate::domain::Domain;
-use crate::statistics::clopper_pearson;
+use crate::population::{Changes, Moves};
+use crate::statistics::{Share, clopper_pearson};
+use probity_nn::decision::Decision;
 use probity_nn::{Classifier, ModelError, Rows};
 
 /// Texts that are checked at a time by one thread.
@@ -66,6 +69,8 @@ pub struct Exchanged {
     pub texts: u64,
     /// Those that get another class by some exchange.
     pub flipped: u64,
+    /// Which way what is decided of them changes, and how far their scores move.
+    pub moves: TextMoves,
     /// Kinds of exchanges that were made, by term and direction.
     pub kinds: u64,
     /// Those that flip a text, by falling number of these; at most 500.
@@ -73,6 +78,21 @@ pub struct Exchanged {
     /// The terms that every flip of some text takes away or puts in, or whose exchange flips one,
     /// by falling number of these.
     pub terms: Vec<TermEffect>,
+}
+
+/// Which way what is decided of texts changes, and how far their scores move.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct TextMoves {
+    /// The class that directions are to and from: the last one.
+    pub positive: String,
+    /// Texts that do not get this class and would by some exchange; where scores are compared, that
+    /// would score higher.
+    pub to_positive: Share,
+    /// Texts that get this class and would lose it by some exchange; where scores are compared, that
+    /// would score lower.
+    pub from_positive: Share,
+    /// How far the probability of this class moves.
+    pub changes: Changes,
 }
 
 /// A term of an attribute.
@@ -83,6 +103,9 @@ type Named = (usize, String);
 struct Counts {
     texts: u64,
     flipped: u64,
+    to_positive: u64,
+    from_positive: u64,
+    moves: Moves,
     /// Texts and flips by attribute, term and the term in its place.
     pairs: BTreeMap<(usize, String, String), [u64; 2]>,
     terms: BTreeMap<Named, OfTerm>,
@@ -117,6 +140,26 @@ impl Made<'_> {
 }
 
 impl Counts {
+    /// Which way what is decided of a text changes, and how far its score moves.
+    fn move_of(&mut self, check: &FullyChecked, decision: &Decision, positive: usize) {
+        let flips = &check.checked.flips;
+        let good = match decision {
+            // The higher score.
+            Decision::Gap { .. } => 1,
+            _ => positive as u32,
+        };
+        let is_from = |flip: &Flip| flip.decided[0] == good;
+        let is_to = |flip: &Flip| flip.decided[1] == good;
+        self.to_positive += u64::from(flips.iter().any(is_to));
+        self.from_positive += u64::from(flips.iter().any(is_from));
+        let own = probability(&check.checked.logits, positive);
+        let scores = check
+            .variant_logits
+            .chunks_exact(check.checked.logits.len().max(1));
+        let changes = scores.map(|logits| (probability(logits, positive) - own).abs());
+        self.moves.add(changes.fold(0.0, f32::max));
+    }
+
     fn add(&mut self, made: &[Made<'_>]) {
         let flips: Vec<&Made<'_>> = made.iter().filter(|made| made.flips).collect();
         self.texts += 1;
@@ -146,6 +189,12 @@ impl Counts {
     fn and(mut self, other: Counts) -> Counts {
         self.texts += other.texts;
         self.flipped += other.flipped;
+        self.to_positive += other.to_positive;
+        self.from_positive += other.from_positive;
+        // The counts of one text each cannot exceed 64 bits.
+        if let Some(moves) = self.moves.clone().and(&other.moves) {
+            self.moves = moves;
+        }
         for (pair, [texts, flipped]) in other.pairs {
             let own = self.pairs.entry(pair).or_default();
             own[0] += texts;
@@ -174,7 +223,8 @@ fn common<'a>(mut made: impl Iterator<Item = &'a Made<'a>> + Clone) -> Vec<Named
     terms
 }
 
-/// What exchanges do to the inputs of `domain`, whose attributes are called `attributes`.
+/// What exchanges do to the inputs of `domain`, whose attributes are called `attributes`; `positive`
+/// is the last class.
 ///
 /// # Errors
 /// When the model cannot answer.
@@ -182,6 +232,7 @@ pub fn exchanged(
     model: &dyn Classifier,
     domain: &TextDomain,
     attributes: &[String],
+    positive: &str,
 ) -> Result<Exchanged, ModelError> {
     let counts = domain
         .inputs()
@@ -227,6 +278,12 @@ pub fn exchanged(
     Ok(Exchanged {
         texts: counts.texts,
         flipped: counts.flipped,
+        moves: TextMoves {
+            positive: positive.to_owned(),
+            to_positive: Share::new(counts.to_positive, counts.texts),
+            from_positive: Share::new(counts.from_positive, counts.texts),
+            changes: counts.moves.changes(),
+        },
         kinds: counts.pairs.len() as u64,
         pairs,
         terms,
@@ -237,7 +294,9 @@ fn count(model: &dyn Classifier, domain: &TextDomain, texts: &[u32]) -> Result<C
     let codes: Vec<i32> = texts.iter().flat_map(|&text| domain.row(text)).collect();
     let rows = Rows::new(&codes, domain.width());
     let mut counts = Counts::default();
+    let positive = model.classes().saturating_sub(1);
     for (row, check) in rows.iter().zip(check_all(model, domain, rows)?) {
+        counts.move_of(&check, model.decision(), positive);
         let mut flips = check.checked.flips.iter().peekable();
         let made: Vec<Made<'_>> = (0..domain.variants(row))
             .filter_map(|variant| {
@@ -260,6 +319,8 @@ fn count(model: &dyn Classifier, domain: &TextDomain, texts: &[u32]) -> Result<C
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::check::Checked;
+    use probity_nn::decision::Thresholds;
 
     fn made<'a>(from: &'a str, to: &'a str, flips: bool) -> Made<'a> {
         Made {
@@ -301,5 +362,72 @@ mod tests {
         }
         assert_eq!(counts.terms[&(0, "a".into())].texts, 2);
         assert_eq!(counts.terms[&(0, "b".into())].flipped, 3);
+    }
+
+    /// Texts with given probabilities of the last class, their own and after each exchange.
+    #[test]
+    fn moves_are_counted_by_what_is_decided() {
+        let texts: [&[f32]; 5] = [
+            &[0.2, 0.3, 0.65],
+            &[0.7, 0.1, 0.9],
+            &[0.5, 0.45],
+            &[0.62, 0.61, 0.8],
+            &[0.1, 0.05, 0.12],
+        ];
+        let decisions = [
+            (Decision::Largest, [1, 1]),
+            (Decision::Thresholds(Thresholds::of_two(1, 0.6)), [1, 1]),
+            (
+                Decision::Abstention {
+                    class: 1,
+                    low: 0.47,
+                    high: 0.64,
+                },
+                [2, 1],
+            ),
+            (
+                Decision::Gap {
+                    class: 1,
+                    most: 0.15,
+                },
+                [3, 1],
+            ),
+        ];
+        for (decision, [to, from]) in decisions {
+            let mut counts = Counts::default();
+            for scores in texts {
+                let logits: Vec<[f32; 2]> =
+                    scores.iter().map(|p| [(1.0 - p).ln(), p.ln()]).collect();
+                let (own, variants) = (&logits[0][..], &logits[1..]);
+                let flips = variants.iter().zip(0..).filter_map(|(other, variant)| {
+                    let decided = decision.contrast((&[], own), (&[], &other[..]))?;
+                    Some(Flip {
+                        variant,
+                        label: decision.side(&[], other),
+                        logits: other[..].into(),
+                        decided,
+                    })
+                });
+                let check = FullyChecked {
+                    checked: Checked {
+                        label: decision.side(&[], own),
+                        logits: own.into(),
+                        flips: flips.collect(),
+                    },
+                    own: 0,
+                    variant_logits: logits.concat(),
+                };
+                counts.move_of(&check, &decision, 1);
+            }
+            assert_eq!(
+                [counts.to_positive, counts.from_positive],
+                [to, from],
+                "{decision:?}"
+            );
+            let changes = counts.moves.changes();
+            assert!((changes.largest - 0.6).abs() < 1e-6);
+            let mean = (0.45 + 0.6 + 0.05 + 0.18 + 0.05) / 5.0;
+            assert!((changes.mean - mean).abs() < 1e-6, "{changes:?}");
+        }
     }
 }

@@ -25,6 +25,9 @@ const NO_LIMIT: f64 = 1e9;
 /// What `tokenizer_config.json` says that matters here.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct TokenizerSettings {
+    /// Whether the file is there: what it leaves out then has a default of `transformers`.
+    #[serde(skip)]
+    is_there: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     tokenizer_class: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -40,11 +43,31 @@ pub struct TokenizerSettings {
     #[serde(skip_serializing_if = "Option::is_none")]
     add_prefix_space: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    split_special_tokens: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unk_token: Option<serde_json::Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cls_token: Option<serde_json::Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sep_token: Option<serde_json::Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    additional_special_tokens: Option<serde_json::Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    extra_special_tokens: Option<serde_json::Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    added_tokens_decoder: Option<BTreeMap<String, AddedToken>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pad_token: Option<serde_json::Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     mask_token: Option<serde_json::Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     model_input_names: Option<Vec<String>>,
+}
+
+/// A piece that is looked for before a text is split.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct AddedToken {
+    content: String,
 }
 
 /// The side that a text is cut on of which only so many pieces are read.
@@ -82,6 +105,10 @@ pub(super) struct Parts {
     normalizer: Option<Part>,
     pre_tokenizer: Option<Part>,
     model: Option<Part>,
+    #[serde(default)]
+    added_tokens: Vec<AddedToken>,
+    /// What puts the marks of beginning and end around a text, as it is written.
+    post_processor: Option<serde_json::Value>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -133,10 +160,13 @@ impl TokenizerSettings {
         }
         let bytes = read_file(&file)?;
         sha256.insert("tokenizer_config".to_owned(), hex(&Sha256::digest(&bytes)));
-        serde_json::from_slice(&bytes).map_err(|error| StoreError::Description {
+        let read = serde_json::from_slice(&bytes);
+        let mut settings: TokenizerSettings = read.map_err(|error| StoreError::Description {
             file,
             problem: format!("not the settings of a tokenizer: {error}"),
-        })
+        })?;
+        settings.is_there = true;
+        Ok(settings)
     }
 
     /// Long texts are cut on `side`; nothing else is said.
@@ -213,8 +243,62 @@ impl TokenizerSettings {
     /// The piece that hides another, where the file names it: as it is written, or with what it
     /// takes of the blanks around it.
     pub(super) fn mask(&self) -> Option<&str> {
-        let mask = self.mask_token.as_ref()?;
-        mask.as_str().or_else(|| mask.get("content")?.as_str())
+        content(self.mask_token.as_ref()?)
+    }
+
+    /// Whether `transformers` takes capitals away: where nothing is said, its tokenizers of BERT do.
+    fn takes_capitals_away(&self) -> Option<bool> {
+        let class = self.tokenizer_class.as_deref().unwrap_or("Bert");
+        let is_bert =
+            class.contains("Bert") && !class.contains("oBert") && !class.contains("oBERT");
+        self.do_lower_case
+            .or((self.is_there && is_bert).then_some(true))
+    }
+
+    /// Refuses pieces that are called otherwise than in `parts`, or are not there.
+    fn expect_same_pieces(&self, parts: &Parts) -> Result<(), String> {
+        let refused = |what: String| {
+            Err(format!(
+                "{SETTINGS} has {what}, and this file has not: transformers would split texts \
+                 otherwise than it says; save the tokenizer anew"
+            ))
+        };
+        let around = parts
+            .post_processor
+            .as_ref()
+            .map(|around| around.to_string());
+        for (name, piece) in [
+            ("cls_token", &self.cls_token),
+            ("sep_token", &self.sep_token),
+        ] {
+            if let (Some(piece), Some(around)) = (piece.as_ref().and_then(content), &around)
+                && !around.contains(&serde_json::Value::from(piece).to_string())
+            {
+                return refused(format!("`{name}` {piece}"));
+            }
+        }
+        let unknown = self.unk_token.as_ref().and_then(content);
+        if let (Some(piece), (_, Some(own))) = (unknown, parts.unknown())
+            && piece != own
+        {
+            return refused(format!("`unk_token` {piece}"));
+        }
+        let extra = [&self.additional_special_tokens, &self.extra_special_tokens];
+        let extra = extra.into_iter().flatten().flat_map(|pieces| match pieces {
+            serde_json::Value::Array(pieces) => pieces.iter().filter_map(content).collect(),
+            serde_json::Value::Object(pieces) => pieces.values().filter_map(content).collect(),
+            _ => Vec::new(),
+        });
+        let added = self.added_tokens_decoder.iter().flat_map(BTreeMap::values);
+        let added = added.map(|piece| piece.content.as_str());
+        let is_there = |piece: &str| parts.added_tokens.iter().any(|own| own.content == piece);
+        match extra.chain(added).find(|piece| !is_there(piece)) {
+            Some(piece) => refused(format!("a piece of its own, {piece}")),
+            None if self.split_special_tokens == Some(true) => {
+                refused("`split_special_tokens`".to_owned())
+            }
+            None => Ok(()),
+        }
     }
 
     /// Refuses settings that make `transformers` split texts otherwise than `parts` say.
@@ -224,14 +308,15 @@ impl TokenizerSettings {
             (part.kind.as_deref() == Some(kind)).then(|| field(part))
         };
         let bert = |field| of(&parts.normalizer, "BertNormalizer", field);
-        let is_accents_kept = |part: &Part| part.strip_accents;
+        // Where nothing is said, accents go with the capitals.
+        let is_accents_kept = |part: &Part| part.strip_accents.or(part.lowercase);
         let bytes = of(&parts.pre_tokenizer, "ByteLevel", |part| {
             part.add_prefix_space
         });
         let said = [
             (
                 "do_lower_case",
-                self.do_lower_case,
+                self.takes_capitals_away(),
                 bert(|part| part.lowercase),
             ),
             ("strip_accents", self.strip_accents, bert(is_accents_kept)),
@@ -252,6 +337,11 @@ impl TokenizerSettings {
                 ));
             }
         }
-        Ok(())
+        self.expect_same_pieces(parts)
     }
+}
+
+/// A piece as it is written: alone, or with what it takes of the blanks around it.
+fn content(piece: &serde_json::Value) -> Option<&str> {
+    piece.as_str().or_else(|| piece.get("content")?.as_str())
 }

@@ -17,6 +17,11 @@ pub(super) fn parts(audit: &AuditFindings, id: &str, most_pairs: usize) -> (Vec<
     let mut parts = people.unwrap_or_default();
     parts.push(shares_part(audit, id));
     parts.extend(audit.summary.unmodified.as_ref().map(texts::causes));
+    let moves = audit.summary.unmodified.as_ref();
+    parts.extend(moves.and_then(|of| of.moves.as_ref()).map(|moves| {
+        let ways = texts::ways(moves);
+        population::moves(&moves.changes, &moves.positive, "texts", id).say(ways)
+    }));
     parts.push(found(audit, id));
     parts.extend(pairs::flips(audit, id));
     parts.extend(

@@ -2,7 +2,7 @@
 
 use super::super::chart::{Histogram, IntervalRow, Intervals};
 use super::super::document::{Block, Part, Table};
-use super::super::model::{CountedRows, GroupedRows, Plausibility, Population};
+use super::super::model::{Changes, CountedRows, GroupedRows, Plausibility, Population};
 use super::super::text::{Text, count, counted, interval, number, percent};
 use super::shares::{self, Asked, crossed};
 
@@ -58,7 +58,8 @@ pub(super) fn parts(population: &Population, id: &str) -> Vec<Part> {
     let mut parts = vec![shares_part(population, id)];
     let groups = population.groups.iter().enumerate();
     parts.extend(groups.map(|(place, by)| group_part(population, by, format!("{id}-who{place}"))));
-    parts.push(moves(population, id));
+    let (changes, favourable) = (&population.changes, &population.favourable);
+    parts.push(moves(changes, favourable, "rows", id));
     parts
 }
 
@@ -199,35 +200,37 @@ pub(super) fn plausibility(graded: &Plausibility, id: &str) -> Part {
     part.with(Block::figure(&chart, id, description, table))
 }
 
-fn moves(population: &Population, id: &str) -> Part {
-    let changes = &population.changes;
+/// How far scores of the class `favourable` move; `inputs` are rows or texts.
+pub(super) fn moves(changes: &Changes, favourable: &str, inputs: &str, id: &str) -> Part {
     let description = format!(
         "How far the score of ‘{}’ moves at most when protected values change: {} on average, {} at most.",
-        Text::value(&population.favourable),
+        Text::value(favourable),
         number(changes.mean),
         number(changes.largest)
     );
     let chart = Histogram {
         bins: &changes.bins,
         x_label: "how far the score moves",
-        y_label: "rows",
+        y_label: inputs,
     };
     let bins = changes.bins.len().max(1) as f64;
+    let all: u64 = changes.bins.iter().sum();
+    let named = inputs[..1].to_uppercase() + &inputs[1..];
     let rows = changes.bins.iter().enumerate().map(|(place, &rows)| {
         let [from, to] = [place, place + 1].map(|edge| edge as f64 / bins);
         vec![
             format!("{from:.2} – {to:.2}"),
             count(rows),
-            percent(rows as f64 / population.asked.max(1) as f64),
+            percent(rows as f64 / all.max(1) as f64),
         ]
     });
-    let title = "Rows by how far their score moves";
-    let table = Table::new(title, &["Move", "Rows", "Share"], rows.collect());
+    let title = format!("{named} by how far their score moves");
+    let table = Table::new(title, &["Move", &named, "Share"], rows.collect());
     let quantiles = changes
         .quantiles
         .iter()
         .map(|quantile| vec![percent(quantile.share), format!("{:.3}", quantile.change)]);
-    Part::new("How far the scores of the rows move")
+    Part::new(&format!("How far the scores of the {inputs} move"))
         .with(Block::figure(
             &chart,
             format!("{id}-moves"),
@@ -235,8 +238,8 @@ fn moves(population: &Population, id: &str) -> Part {
             table,
         ))
         .with(Block::Table(Table::new(
-            "Moves that no more than a share of the rows exceed; rounded up",
-            &["Share of the rows", "Moves by at most"],
+            format!("Moves that no more than a share of the {inputs} exceed; rounded up"),
+            &[&format!("Share of the {inputs}"), "Moves by at most"],
             quantiles.collect(),
         )))
 }

@@ -1,7 +1,7 @@
 //! What is said of audits of texts alone: the texts as they are, and the cells of their pairs.
 
 use super::super::document::{Block, PairCell, Part, Piece, Table};
-use super::super::model::{Exchanged, PairEffect, Share, TermEffect, TextCounts};
+use super::super::model::{Exchanged, PairEffect, Share, TermEffect, TextCounts, TextMoves};
 use super::super::pairs::{FoundTexts, ShownInputs, ShownPair, replacements};
 use super::super::text::{Text, count, counted, estimate, interval, percent};
 use super::shares::Asked;
@@ -83,6 +83,18 @@ pub(super) fn read(texts: &TextCounts) -> String {
         }
     }
     said
+}
+
+/// Which way what is decided of texts changes.
+pub(super) fn ways(moves: &TextMoves) -> String {
+    format!(
+        "With a term exchanged {} would get ‘{}’ and do not ({}), and {} get it and would lose it ({}).",
+        counted(moves.to_positive.count, "text", "texts"),
+        Text::value(&moves.positive),
+        percent(moves.to_positive.share),
+        count(moves.from_positive.count),
+        percent(moves.from_positive.share)
+    )
 }
 
 /// Which exchanges flip texts as they are, and which terms that depends on.

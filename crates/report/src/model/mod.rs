@@ -286,12 +286,28 @@ pub struct Exchanged {
     pub texts: u64,
     /// Those that get another class by some exchange.
     pub flipped: u64,
+    /// Which way what is decided of them changes, and how far their scores move.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub moves: Option<TextMoves>,
     /// Kinds of exchanges that were made, by term and direction.
     pub kinds: u64,
     /// Those that flip a text, by falling number of these.
     pub pairs: Vec<PairEffect>,
     /// The terms that flips depend on, by falling number of the texts that flip by them alone.
     pub terms: Vec<TermEffect>,
+}
+
+/// Which way what is decided of texts changes, and how far their scores move.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TextMoves {
+    /// The class that directions are to and from.
+    pub positive: String,
+    /// Texts that would get it.
+    pub to_positive: CountedRows,
+    /// Texts that would lose it.
+    pub from_positive: CountedRows,
+    /// How far its probability moves.
+    pub changes: Changes,
 }
 
 /// What exchanges of one term for another do.

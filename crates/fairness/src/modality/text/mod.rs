@@ -461,7 +461,12 @@ impl<'m> Modality for TextCase<'m> {
         let attributes = self.protected.attributes();
         let mut sets = self.estimated_sets(specification.estimated(), specification.seed)?;
         let exchanged = match sets.pop() {
-            Some(joint) => exchanged(self.searched.judge(), &joint.domain, attributes)?,
+            Some(joint) => exchanged(
+                self.searched.judge(),
+                &joint.domain,
+                attributes,
+                self.favourable(),
+            )?,
             None => Exchanged::default(),
         };
         Ok(TextDetails {

@@ -270,6 +270,41 @@ fn what_is_not_such_a_network_is_refused_by_name() {
     assert!(refusal(&copy).contains("config.json"));
 }
 
+/// A tokenizer that keeps capitals, whose settings leave out that it does: `transformers` takes them
+/// away then, unless its class is none of BERT's.
+#[test]
+fn capitals_are_kept_where_the_settings_say_so() {
+    let cased = |settings: &str| {
+        let copy = changed("bert", "tokenizer.json", |text| {
+            assert!(text.contains("\"lowercase\": true"));
+            text.replacen("\"lowercase\": true", "\"lowercase\": false", 1)
+        });
+        if !settings.is_empty() {
+            fs::write(copy.path().join("tokenizer_config.json"), settings).unwrap();
+        }
+        import(copy.path(), &[], None).map_err(|error| error.to_string())
+    };
+    for settings in [
+        "",
+        r#"{"do_lower_case": false}"#,
+        r#"{"tokenizer_class": "PreTrainedTokenizerFast"}"#,
+    ] {
+        cased(settings).unwrap();
+    }
+    for settings in ["{}", r#"{"tokenizer_class": "BertTokenizer"}"#] {
+        assert!(
+            cased(settings)
+                .unwrap_err()
+                .contains("`do_lower_case` true")
+        );
+    }
+    with_settings(
+        "bert",
+        r#"{"strip_accents": true, "cls_token": "[CLS]", "bos_token": null}"#,
+    )
+    .unwrap();
+}
+
 /// What `settings` beside the files of `name` make of it.
 fn with_settings(name: &str, settings: &str) -> Result<TransformerModel, String> {
     let copy = changed(name, "config.json", |text| text);
@@ -321,6 +356,27 @@ fn settings_of_the_tokenizer_are_followed_or_refused() {
             "roberta",
             r#"{"add_prefix_space": true}"#,
             "`add_prefix_space` true",
+        ),
+        ("bert", r#"{"cls_token": "[MASK]"}"#, "`cls_token` [MASK]"),
+        (
+            "bert",
+            r#"{"unk_token": {"content": "the"}}"#,
+            "`unk_token` the",
+        ),
+        (
+            "roberta",
+            r#"{"extra_special_tokens": ["hate"]}"#,
+            "of its own, hate",
+        ),
+        (
+            "bert",
+            r#"{"added_tokens_decoder": {"7": {"content": "you"}}}"#,
+            "of its own, you",
+        ),
+        (
+            "bert",
+            r#"{"split_special_tokens": true}"#,
+            "`split_special_tokens`",
         ),
         ("bert", "[]", "not the settings of a tokenizer"),
     ] {
