@@ -4,8 +4,7 @@
 //! exchanged, term by term and direction by direction; and what that share would be without a
 //! term: a lexicon's doubtful word can make a headline by itself.
 
-use std::collections::BTreeMap;
-
+use hashbrown::HashMap;
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -76,16 +75,16 @@ pub struct Exchanged {
 }
 
 /// A term of an attribute.
-type Named = (usize, String);
+type Named<'a> = (usize, &'a str);
 
 /// Counts of some texts.
 #[derive(Default)]
-struct Counts {
+struct Counts<'a> {
     texts: u64,
     flipped: u64,
     /// Texts and flips by attribute, term and the term in its place.
-    pairs: BTreeMap<(usize, String, String), [u64; 2]>,
-    terms: BTreeMap<Named, OfTerm>,
+    pairs: HashMap<(usize, &'a str, &'a str), [u64; 2]>,
+    terms: HashMap<Named<'a>, OfTerm>,
 }
 
 #[derive(Default)]
@@ -106,24 +105,24 @@ struct Made<'a> {
     flips: bool,
 }
 
-impl Made<'_> {
-    fn names(&self, (attribute, term): &Named) -> bool {
-        self.attribute == *attribute && (self.from == term || self.to == term)
+impl<'a> Made<'a> {
+    fn names(&self, (attribute, term): Named<'_>) -> bool {
+        self.attribute == attribute && (self.from == term || self.to == term)
     }
 
-    fn terms(&self) -> [Named; 2] {
-        [self.from, self.to].map(|term| (self.attribute, term.to_owned()))
+    fn terms(&self) -> [Named<'a>; 2] {
+        [self.from, self.to].map(|term| (self.attribute, term))
     }
 }
 
-impl Counts {
-    fn add(&mut self, made: &[Made<'_>]) {
-        let flips: Vec<&Made<'_>> = made.iter().filter(|made| made.flips).collect();
+impl<'a> Counts<'a> {
+    fn add(&mut self, made: &[Made<'a>]) {
+        let flips: Vec<&Made<'a>> = made.iter().filter(|made| made.flips).collect();
         self.texts += 1;
         self.flipped += u64::from(!flips.is_empty());
-        let mut named: BTreeMap<Named, bool> = BTreeMap::new();
+        let mut named: HashMap<Named<'a>, bool> = HashMap::new();
         for made in made {
-            let key = (made.attribute, made.from.to_owned(), made.to.to_owned());
+            let key = (made.attribute, made.from, made.to);
             let [texts, flipped] = self.pairs.entry(key).or_default();
             *texts += 1;
             *flipped += u64::from(made.flips);
@@ -143,7 +142,7 @@ impl Counts {
         }
     }
 
-    fn and(mut self, other: Counts) -> Counts {
+    fn and(mut self, other: Counts<'a>) -> Counts<'a> {
         self.texts += other.texts;
         self.flipped += other.flipped;
         for (pair, [texts, flipped]) in other.pairs {
@@ -163,13 +162,13 @@ impl Counts {
 }
 
 /// The terms that all of `made` name.
-fn common<'a>(mut made: impl Iterator<Item = &'a Made<'a>> + Clone) -> Vec<Named> {
+fn common<'m, 'a: 'm>(mut made: impl Iterator<Item = &'m Made<'a>> + Clone) -> Vec<Named<'a>> {
     let Some(first) = made.next() else {
         return Vec::new();
     };
     let [from, to] = first.terms();
     let mut terms = vec![from, to];
-    terms.retain(|term| made.clone().all(|made| made.names(term)));
+    terms.retain(|&term| made.clone().all(|made| made.names(term)));
     terms.dedup();
     terms
 }
@@ -190,14 +189,18 @@ pub fn exchanged(
         .try_reduce(Counts::default, |one, other| Ok(one.and(other)))?;
     let name = |attribute: usize| attributes.get(attribute).cloned().unwrap_or_default();
     let share = |part: u64, of: u64| part as f64 / of.max(1) as f64;
-    let mut pairs: Vec<PairEffect> = counts
+    let mut flipped_pairs: Vec<_> = counts
         .pairs
         .iter()
         .filter(|(_, [_, flipped])| *flipped > 0)
-        .map(|((attribute, from, to), &[texts, flipped])| PairEffect {
-            attribute: name(*attribute),
-            from: from.clone(),
-            to: to.clone(),
+        .collect();
+    flipped_pairs.sort();
+    let mut pairs: Vec<PairEffect> = flipped_pairs
+        .into_iter()
+        .map(|(&(attribute, from, to), &[texts, flipped])| PairEffect {
+            attribute: name(attribute),
+            from: from.to_owned(),
+            to: to.to_owned(),
             texts,
             flipped,
             rate: share(flipped, texts),
@@ -206,15 +209,18 @@ pub fn exchanged(
         .collect();
     pairs.sort_by_key(|pair| std::cmp::Reverse(pair.flipped));
     pairs.truncate(LISTED);
-    let mut terms: Vec<TermEffect> = counts
-        .terms
-        .iter()
+    let of_flips = counts.terms.iter();
+    let mut of_flips: Vec<_> = of_flips
         .filter(|(_, of)| of.flipped > 0 || of.alone > 0)
-        .map(|((attribute, term), of)| {
+        .collect();
+    of_flips.sort_by_key(|(named, _)| **named);
+    let mut terms: Vec<TermEffect> = of_flips
+        .into_iter()
+        .map(|(&(attribute, term), of)| {
             let (flipped, texts) = (counts.flipped - of.alone, counts.texts - of.needed);
             TermEffect {
-                attribute: name(*attribute),
-                term: term.clone(),
+                attribute: name(attribute),
+                term: term.to_owned(),
                 texts: of.texts,
                 flipped: of.flipped,
                 alone: of.alone,
@@ -233,7 +239,11 @@ pub fn exchanged(
     })
 }
 
-fn count(model: &dyn Classifier, domain: &TextDomain, texts: &[u32]) -> Result<Counts, ModelError> {
+fn count<'d>(
+    model: &dyn Classifier,
+    domain: &'d TextDomain,
+    texts: &[u32],
+) -> Result<Counts<'d>, ModelError> {
     let codes: Vec<i32> = texts.iter().flat_map(|&text| domain.row(text)).collect();
     let rows = Rows::new(&codes, domain.width());
     let classes = model.classes();
@@ -241,7 +251,7 @@ fn count(model: &dyn Classifier, domain: &TextDomain, texts: &[u32]) -> Result<C
     for (row, check) in rows.iter().zip(check_all(model, domain, rows)?) {
         let label = check.checked.label;
         let logits = check.variant_logits.chunks_exact(classes).enumerate();
-        let made: Vec<Made<'_>> = logits
+        let made: Vec<Made<'d>> = logits
             .filter_map(|(variant, logits)| {
                 let (site, exchange) = domain.exchange(row, variant)?;
                 Some(Made {
@@ -283,11 +293,11 @@ mod tests {
         let mut counts = Counts::default();
         texts.iter().for_each(|text| counts.add(text));
         assert_eq!((counts.texts, counts.flipped), (5, 4));
-        assert_eq!(counts.pairs[&(0, "b".into(), "c".into())], [3, 3]);
+        assert_eq!(counts.pairs[&(0, "b", "c")], [3, 3]);
         for term in ["a", "b", "c"] {
-            let named = (0, term.to_owned());
+            let named = (0, term);
             let left = texts.iter().map(|text| {
-                let left = text.iter().filter(|made| !made.names(&named));
+                let left = text.iter().filter(|made| !made.names(named));
                 (left.clone().count(), left.filter(|made| made.flips).count())
             });
             let left: Vec<_> = left.filter(|(all, _)| *all > 0).collect();
@@ -299,7 +309,7 @@ mod tests {
                 "{term}"
             );
         }
-        assert_eq!(counts.terms[&(0, "a".into())].texts, 2);
-        assert_eq!(counts.terms[&(0, "b".into())].flipped, 3);
+        assert_eq!(counts.terms[&(0, "a")].texts, 2);
+        assert_eq!(counts.terms[&(0, "b")].flipped, 3);
     }
 }
