@@ -14,8 +14,9 @@ use crate::domain::Domain;
 use crate::statistics::clopper_pearson;
 use probity_nn::{Classifier, ModelError, Rows, predicted_class};
 
-/// Texts that are checked at a time by one thread.
-const CHUNK: usize = 16;
+/// Texts that are checked at a time by one thread: with what may be exchanged in them a few
+/// thousand, about as many as a predictor is asked about at a time.
+const CHUNK: usize = 48;
 
 /// Kinds of exchanges that are listed at most, those with the most flips first.
 const LISTED: usize = 500;

@@ -163,8 +163,11 @@ impl Source {
 
     /// Whether steps of a search make `text` of this one: nothing that is fixed differs.
     pub fn is_made(&self, text: &[i32]) -> bool {
-        let mut fixed = self.fixed.iter().cloned();
-        self.ids.len() == text.len() && fixed.all(|range| self.ids[range.clone()] == text[range])
+        let is_same = |range: &Range<usize>| {
+            let mut both = self.ids[range.clone()].iter().zip(&text[range.clone()]);
+            both.all(|(own, other)| own == other)
+        };
+        self.ids.len() == text.len() && self.fixed.iter().all(is_same)
     }
 
     /// What `text`, a text that steps of a search make of this one or such a one after an exchange,
