@@ -13,6 +13,7 @@ classes. `predict(rows)` gets a list of rows, each a list of numbers, words or N
 probabilities a row, or for two classes one probability of the second class a row. NumPy arrays will do.
 """
 
+import gc
 import json
 import os
 import sys
@@ -65,6 +66,8 @@ def talk(open_model, asked, besides=None):
     if names is not None:
         welcome["classes"] = list(names)
     write(welcome)
+    # What is there now stays: the collector need not go through it again and again.
+    gc.freeze()
     for line in requests:
         request = json.loads(line)
         answer = {"batch": request["batch"]}
@@ -78,10 +81,19 @@ def talk(open_model, asked, besides=None):
         except Exception as error:
             write({"error": describe(error)})
             raise
+        found = as_scores(found)
         found = found.tolist() if hasattr(found, "tolist") else list(found)
         is_lists = any(isinstance(one, (list, tuple)) for one in found)
         key = "probabilities" if is_lists or not found else "scores"
         write({**answer, key: found})
+
+
+def as_scores(found):
+    """Of a NumPy matrix of two columns the second, where it says what the first one is: half to write and to read."""
+    if getattr(found, "ndim", 0) == 2 and found.shape[1] == 2 and found.dtype == float:
+        if (found[:, 0] == 1 - found[:, 1]).all():
+            return found[:, 1]
+    return found
 
 
 def describe(error):

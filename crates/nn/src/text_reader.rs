@@ -62,6 +62,18 @@ impl TextReader {
         Ok(ids.into_iter().map(|id| id as i32).collect())
     }
 
+    /// Whether `ids` are those of all tokens of `text`.
+    ///
+    /// # Errors
+    /// When the tokenizer cannot split it.
+    pub fn has_tokens(
+        &self,
+        text: &str,
+        ids: impl Iterator<Item = i32> + Clone,
+    ) -> Result<bool, TokenizerError> {
+        self.tokenizer.has_ids(text, ids.map(|id| id as u32))
+    }
+
     /// Splits `text` into tokens and cuts it to the length limit.
     ///
     /// # Errors

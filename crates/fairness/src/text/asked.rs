@@ -10,11 +10,11 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::domain::{TextDomain, source_of, text_of};
-use super::render::render;
+use super::render::render_to;
 use super::source::Source;
 use super::strategy::Vectors;
 use probity_nn::text_classifier::{DifferentiableTexts, TextClassifier};
-use probity_nn::text_reader::{EncodedText, TextReader};
+use probity_nn::text_reader::TextReader;
 use probity_nn::transformer_model::TransformerNetwork;
 use probity_nn::{Classifier, Differentiable, ModelError, Rows};
 use probity_predictor::Ender;
@@ -171,6 +171,9 @@ impl Differentiable for DifferentiableRows<'_> {
     }
 }
 
+/// Bytes by which few changed texts are longer.
+const ROOM: usize = 16;
+
 /// A classifier of texts that is asked about rows of a [`TextDomain`].
 pub struct RenderedRows<'m> {
     classifier: Arc<dyn TextClassifier + 'm>,
@@ -199,23 +202,44 @@ impl<'m> RenderedRows<'m> {
     }
 }
 
+/// Some texts, one behind the other.
+#[derive(Default)]
+struct Written {
+    text: String,
+    /// Where each ends.
+    ends: Vec<usize>,
+}
+
+impl Written {
+    /// The texts.
+    fn each(&self) -> impl Iterator<Item = &str> {
+        let starts = std::iter::once(&0).chain(&self.ends);
+        let texts = starts.zip(&self.ends);
+        texts.map(|(&start, &end)| &self.text[start..end])
+    }
+}
+
 impl RenderedRows<'_> {
     /// What each of `rows` is written as.
     ///
     /// # Errors
     /// When a row is none of the domain's, or a text cannot be split.
     pub fn texts(&self, rows: Rows<'_>) -> Result<Vec<String>, ModelError> {
+        let written = self.written(rows)?;
+        let texts = written.iter().flat_map(Written::each);
+        Ok(texts.map(str::to_owned).collect())
+    }
+
+    /// The same, together by source.
+    fn written(&self, rows: Rows<'_>) -> Result<Vec<Written>, ModelError> {
         let rows: Vec<&[i32]> = rows.iter().collect();
         // Variants of one text come one after another: it is split once for all of them.
         let of_one_source: Vec<&[&[i32]]> = rows.chunk_by(|a, b| a[0] == b[0]).collect();
-        let texts = of_one_source
-            .into_par_iter()
-            .map(|rows| self.rendered(rows));
-        Ok(texts.collect::<Result<Vec<_>, ModelError>>()?.concat())
+        let written = of_one_source.into_par_iter();
+        written.map(|rows| self.of_one_source(rows)).collect()
     }
 
-    /// `rows`, which have one source, as texts.
-    fn rendered(&self, rows: &[&[i32]]) -> Result<Vec<String>, ModelError> {
+    fn of_one_source(&self, rows: &[&[i32]]) -> Result<Written, ModelError> {
         let source = rows.first().and_then(|row| source_of(row));
         let made_of = source.and_then(|source| {
             let text = self.texts.get(source)?;
@@ -225,19 +249,18 @@ impl RenderedRows<'_> {
             return Err(unknown_row(rows.first().copied().unwrap_or_default()));
         };
         let text = self.reader.encode(text).map_err(unsplit)?;
-        let rows = rows.iter();
-        rows.map(|row| self.written(source, &text, row)).collect()
-    }
-
-    fn written(
-        &self,
-        source: &Source,
-        text: &EncodedText,
-        row: &[i32],
-    ) -> Result<String, ModelError> {
-        let before = source.before(text_of(row));
-        let (ids, exchange) = before.ok_or_else(|| unknown_row(row))?;
-        render(&self.reader, text, &ids, exchange).map_err(unsplit)
+        let mut written = Written {
+            text: String::with_capacity(rows.len() * (text.text.len() + ROOM)),
+            ends: Vec::with_capacity(rows.len()),
+        };
+        for row in rows {
+            let before = source.before(text_of(row));
+            let (ids, exchange) = before.ok_or_else(|| unknown_row(row))?;
+            let out = &mut written.text;
+            render_to(out, &self.reader, &text, &ids, exchange).map_err(unsplit)?;
+            written.ends.push(out.len());
+        }
+        Ok(written)
     }
 }
 
@@ -264,8 +287,8 @@ impl Classifier for RenderedRows<'_> {
     }
 
     fn logits(&self, rows: Rows<'_>) -> Result<Vec<f32>, ModelError> {
-        let texts = self.texts(rows)?;
-        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let written = self.written(rows)?;
+        let texts: Vec<&str> = written.iter().flat_map(Written::each).collect();
         self.classifier.logits(&texts)
     }
 

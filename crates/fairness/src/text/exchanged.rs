@@ -4,8 +4,7 @@
 //! exchanged, term by term and direction by direction; and what that share would be without a
 //! term: a lexicon's doubtful word can make a headline by itself.
 
-use std::collections::BTreeMap;
-
+use hashbrown::HashMap;
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -18,8 +17,9 @@ use crate::statistics::{Share, clopper_pearson};
 use probity_nn::decision::Decision;
 use probity_nn::{Classifier, ModelError, Rows};
 
-/// Texts that are checked at a time by one thread.
-const CHUNK: usize = 16;
+/// Texts that are checked at a time by one thread: with what may be exchanged in them a few
+/// thousand, about as many as a predictor is asked about at a time.
+const CHUNK: usize = 48;
 
 /// Kinds of exchanges that are listed at most, those with the most flips first.
 const LISTED: usize = 500;
@@ -96,19 +96,19 @@ pub struct TextMoves {
 }
 
 /// A term of an attribute.
-type Named = (usize, String);
+type Named<'a> = (usize, &'a str);
 
 /// Counts of some texts.
 #[derive(Default)]
-struct Counts {
+struct Counts<'a> {
     texts: u64,
     flipped: u64,
     to_positive: u64,
     from_positive: u64,
     moves: Moves,
     /// Texts and flips by attribute, term and the term in its place.
-    pairs: BTreeMap<(usize, String, String), [u64; 2]>,
-    terms: BTreeMap<Named, OfTerm>,
+    pairs: HashMap<(usize, &'a str, &'a str), [u64; 2]>,
+    terms: HashMap<Named<'a>, OfTerm>,
 }
 
 #[derive(Default)]
@@ -129,17 +129,17 @@ struct Made<'a> {
     flips: bool,
 }
 
-impl Made<'_> {
-    fn names(&self, (attribute, term): &Named) -> bool {
-        self.attribute == *attribute && (self.from == term || self.to == term)
+impl<'a> Made<'a> {
+    fn names(&self, (attribute, term): Named<'_>) -> bool {
+        self.attribute == attribute && (self.from == term || self.to == term)
     }
 
-    fn terms(&self) -> [Named; 2] {
-        [self.from, self.to].map(|term| (self.attribute, term.to_owned()))
+    fn terms(&self) -> [Named<'a>; 2] {
+        [self.from, self.to].map(|term| (self.attribute, term))
     }
 }
 
-impl Counts {
+impl<'a> Counts<'a> {
     /// Which way what is decided of a text changes, and how far its score moves.
     fn move_of(&mut self, check: &FullyChecked, decision: &Decision, positive: usize) {
         let flips = &check.checked.flips;
@@ -160,13 +160,13 @@ impl Counts {
         self.moves.add(changes.fold(0.0, f32::max));
     }
 
-    fn add(&mut self, made: &[Made<'_>]) {
-        let flips: Vec<&Made<'_>> = made.iter().filter(|made| made.flips).collect();
+    fn add(&mut self, made: &[Made<'a>]) {
+        let flips: Vec<&Made<'a>> = made.iter().filter(|made| made.flips).collect();
         self.texts += 1;
         self.flipped += u64::from(!flips.is_empty());
-        let mut named: BTreeMap<Named, bool> = BTreeMap::new();
+        let mut named: HashMap<Named<'a>, bool> = HashMap::new();
         for made in made {
-            let key = (made.attribute, made.from.to_owned(), made.to.to_owned());
+            let key = (made.attribute, made.from, made.to);
             let [texts, flipped] = self.pairs.entry(key).or_default();
             *texts += 1;
             *flipped += u64::from(made.flips);
@@ -186,15 +186,15 @@ impl Counts {
         }
     }
 
-    fn and(mut self, other: Counts) -> Counts {
+    fn and(mut self, other: Counts<'a>) -> Counts<'a> {
         self.texts += other.texts;
         self.flipped += other.flipped;
         self.to_positive += other.to_positive;
         self.from_positive += other.from_positive;
         // The counts of one text each cannot exceed 64 bits.
-        if let Some(moves) = self.moves.clone().and(&other.moves) {
-            self.moves = moves;
-        }
+        self.moves = std::mem::take(&mut self.moves)
+            .and(&other.moves)
+            .unwrap_or_default();
         for (pair, [texts, flipped]) in other.pairs {
             let own = self.pairs.entry(pair).or_default();
             own[0] += texts;
@@ -212,13 +212,13 @@ impl Counts {
 }
 
 /// The terms that all of `made` name.
-fn common<'a>(mut made: impl Iterator<Item = &'a Made<'a>> + Clone) -> Vec<Named> {
+fn common<'m, 'a: 'm>(mut made: impl Iterator<Item = &'m Made<'a>> + Clone) -> Vec<Named<'a>> {
     let Some(first) = made.next() else {
         return Vec::new();
     };
     let [from, to] = first.terms();
     let mut terms = vec![from, to];
-    terms.retain(|term| made.clone().all(|made| made.names(term)));
+    terms.retain(|&term| made.clone().all(|made| made.names(term)));
     terms.dedup();
     terms
 }
@@ -241,14 +241,18 @@ pub fn exchanged(
         .try_reduce(Counts::default, |one, other| Ok(one.and(other)))?;
     let name = |attribute: usize| attributes.get(attribute).cloned().unwrap_or_default();
     let share = |part: u64, of: u64| part as f64 / of.max(1) as f64;
-    let mut pairs: Vec<PairEffect> = counts
+    let mut flipped_pairs: Vec<_> = counts
         .pairs
         .iter()
         .filter(|(_, [_, flipped])| *flipped > 0)
-        .map(|((attribute, from, to), &[texts, flipped])| PairEffect {
-            attribute: name(*attribute),
-            from: from.clone(),
-            to: to.clone(),
+        .collect();
+    flipped_pairs.sort();
+    let mut pairs: Vec<PairEffect> = flipped_pairs
+        .into_iter()
+        .map(|(&(attribute, from, to), &[texts, flipped])| PairEffect {
+            attribute: name(attribute),
+            from: from.to_owned(),
+            to: to.to_owned(),
             texts,
             flipped,
             rate: share(flipped, texts),
@@ -257,15 +261,18 @@ pub fn exchanged(
         .collect();
     pairs.sort_by_key(|pair| std::cmp::Reverse(pair.flipped));
     pairs.truncate(LISTED);
-    let mut terms: Vec<TermEffect> = counts
-        .terms
-        .iter()
+    let of_flips = counts.terms.iter();
+    let mut of_flips: Vec<_> = of_flips
         .filter(|(_, of)| of.flipped > 0 || of.alone > 0)
-        .map(|((attribute, term), of)| {
+        .collect();
+    of_flips.sort_by_key(|(named, _)| **named);
+    let mut terms: Vec<TermEffect> = of_flips
+        .into_iter()
+        .map(|(&(attribute, term), of)| {
             let (flipped, texts) = (counts.flipped - of.alone, counts.texts - of.needed);
             TermEffect {
-                attribute: name(*attribute),
-                term: term.clone(),
+                attribute: name(attribute),
+                term: term.to_owned(),
                 texts: of.texts,
                 flipped: of.flipped,
                 alone: of.alone,
@@ -290,7 +297,11 @@ pub fn exchanged(
     })
 }
 
-fn count(model: &dyn Classifier, domain: &TextDomain, texts: &[u32]) -> Result<Counts, ModelError> {
+fn count<'d>(
+    model: &dyn Classifier,
+    domain: &'d TextDomain,
+    texts: &[u32],
+) -> Result<Counts<'d>, ModelError> {
     let codes: Vec<i32> = texts.iter().flat_map(|&text| domain.row(text)).collect();
     let rows = Rows::new(&codes, domain.width());
     let mut counts = Counts::default();
@@ -298,7 +309,7 @@ fn count(model: &dyn Classifier, domain: &TextDomain, texts: &[u32]) -> Result<C
     for (row, check) in rows.iter().zip(check_all(model, domain, rows)?) {
         counts.move_of(&check, model.decision(), positive);
         let mut flips = check.checked.flips.iter().peekable();
-        let made: Vec<Made<'_>> = (0..domain.variants(row))
+        let made: Vec<Made<'d>> = (0..domain.variants(row))
             .filter_map(|variant| {
                 let is_this = |flip: &&Flip| flip.variant as usize == variant;
                 let flips = flips.next_if(is_this).is_some();
@@ -344,11 +355,11 @@ mod tests {
         let mut counts = Counts::default();
         texts.iter().for_each(|text| counts.add(text));
         assert_eq!((counts.texts, counts.flipped), (5, 4));
-        assert_eq!(counts.pairs[&(0, "b".into(), "c".into())], [3, 3]);
+        assert_eq!(counts.pairs[&(0, "b", "c")], [3, 3]);
         for term in ["a", "b", "c"] {
-            let named = (0, term.to_owned());
+            let named = (0, term);
             let left = texts.iter().map(|text| {
-                let left = text.iter().filter(|made| !made.names(&named));
+                let left = text.iter().filter(|made| !made.names(named));
                 (left.clone().count(), left.filter(|made| made.flips).count())
             });
             let left: Vec<_> = left.filter(|(all, _)| *all > 0).collect();
@@ -360,8 +371,8 @@ mod tests {
                 "{term}"
             );
         }
-        assert_eq!(counts.terms[&(0, "a".into())].texts, 2);
-        assert_eq!(counts.terms[&(0, "b".into())].flipped, 3);
+        assert_eq!(counts.terms[&(0, "a")].texts, 2);
+        assert_eq!(counts.terms[&(0, "b")].flipped, 3);
     }
 
     /// Texts with given probabilities of the last class, their own and after each exchange.

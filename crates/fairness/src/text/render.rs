@@ -1,5 +1,6 @@
 //! Ids back to readable text: the seed's own words wherever they were not replaced.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::source::Exchange;
@@ -7,16 +8,17 @@ use probity_nn::text_reader::{EncodedText, TextReader};
 use probity_text::tokenizer::{TokenizerError, in_case_of};
 
 /// A piece of the seed that is another one in the result.
-struct Piece {
+struct Piece<'a> {
     /// Positions of the seed's tokens.
     tokens: Range<usize>,
     /// The ids of what takes their place.
-    ids: Vec<i32>,
+    ids: &'a [i32],
     /// The same as it is written there.
-    spelled: String,
-    /// The same as the model spells it: other words where case matters.
-    plain: String,
+    spelled: Cow<'a, str>,
 }
+
+/// Of a piece what is written, by the tokenizer's words where it is not to be as it is spelled.
+type Spelled<'f> = &'f dyn for<'p> Fn(&'p Piece<'_>) -> Cow<'p, str>;
 
 /// The text of `ids`, which came from `seed` by replacing words one by one, with `exchange` made in
 /// it.
@@ -35,63 +37,87 @@ pub fn render(
     ids: &[i32],
     exchange: Option<&Exchange>,
 ) -> Result<String, TokenizerError> {
-    let pieces = pieces(reader, seed, ids, exchange);
-    let mut wanted: Vec<i32> = Vec::with_capacity(ids.len());
-    let mut position = 0;
-    for piece in &pieces {
-        wanted.extend_from_slice(&ids[position..piece.tokens.start]);
-        wanted.extend_from_slice(&piece.ids);
-        position = piece.tokens.end;
-    }
-    wanted.extend_from_slice(&ids[position..]);
-    let spellings: [fn(&Piece) -> &str; 2] = [|piece| &piece.spelled, |piece| &piece.plain];
-    for spelled in spellings {
-        let text = spliced(seed, &pieces, &|_| "", spelled);
-        if reader.tokens(&text)? == wanted {
-            return Ok(text);
-        }
-    }
-    // Blanks around those alone that need them, and where that is not enough, around all.
-    let mut needs_blanks = Vec::with_capacity(pieces.len());
-    for piece in &pieces {
-        let text = spliced(seed, std::slice::from_ref(piece), &|_| "", |piece| {
-            &piece.spelled
-        });
-        let (before, after) = (
-            &seed.ids[..piece.tokens.start],
-            &seed.ids[piece.tokens.end..],
-        );
-        needs_blanks.push(reader.tokens(&text)? != [before, &piece.ids, after].concat());
-    }
-    let around_some = |piece: usize| if needs_blanks[piece] { " " } else { "" };
-    let ways: [&dyn Fn(usize) -> &'static str; 2] = [&around_some, &|_| " "];
-    for blank in ways {
-        for spelled in spellings {
-            let text = spliced(seed, &pieces, blank, spelled);
-            if reader.tokens(&text)? == wanted {
-                return Ok(text);
-            }
-        }
-    }
-    let mut spelled: Vec<&str> = Vec::new();
-    let mut position = 0;
-    for piece in &pieces {
-        let before = position..piece.tokens.start;
-        spelled.extend(seed.words[before].iter().map(String::as_str));
-        spelled.push(&piece.plain);
-        position = piece.tokens.end;
-    }
-    spelled.extend(seed.words[position..].iter().map(String::as_str));
-    Ok(spelled.join(" "))
+    let mut text = String::with_capacity(seed.text.len());
+    render_to(&mut text, reader, seed, ids, exchange)?;
+    Ok(text)
 }
 
-/// What differs from the seed, in order.
-fn pieces(
+/// Appends to `out` what [`render`] gives.
+///
+/// # Errors
+/// Like [`render`].
+pub fn render_to(
+    out: &mut String,
     reader: &TextReader,
     seed: &EncodedText,
     ids: &[i32],
     exchange: Option<&Exchange>,
-) -> Vec<Piece> {
+) -> Result<(), TokenizerError> {
+    let pieces = pieces(reader, seed, ids, exchange);
+    let wanted = with_pieces(ids, &pieces);
+    let begin = out.len();
+    let as_written: Spelled<'_> = &|piece| Cow::Borrowed(&piece.spelled);
+    // The same as the model spells it: other words where case matters.
+    let plain: Spelled<'_> = &|piece| Cow::Owned(words(reader, piece.ids));
+    for spelled in [as_written, plain] {
+        splice(out, seed, &pieces, &|_| "", spelled);
+        if reader.has_tokens(&out[begin..], wanted.clone())? {
+            return Ok(());
+        }
+        out.truncate(begin);
+    }
+    // Blanks around those alone that need them, and where that is not enough, around all.
+    let mut needs_blanks = Vec::with_capacity(pieces.len());
+    for piece in &pieces {
+        let alone = std::slice::from_ref(piece);
+        splice(out, seed, alone, &|_| "", as_written);
+        let keeps_others = reader.has_tokens(&out[begin..], with_pieces(&seed.ids, alone))?;
+        needs_blanks.push(!keeps_others);
+        out.truncate(begin);
+    }
+    let around_some = |piece: usize| if needs_blanks[piece] { " " } else { "" };
+    let ways: [&dyn Fn(usize) -> &'static str; 2] = [&around_some, &|_| " "];
+    for blank in ways {
+        for spelled in [as_written, plain] {
+            splice(out, seed, &pieces, blank, spelled);
+            if reader.has_tokens(&out[begin..], wanted.clone())? {
+                return Ok(());
+            }
+            out.truncate(begin);
+        }
+    }
+    let mut position = 0;
+    let mut spelled: Vec<Cow<'_, str>> = Vec::new();
+    let own = |tokens: Range<usize>| seed.words[tokens].iter().map(|word| Cow::from(&word[..]));
+    for piece in &pieces {
+        spelled.extend(own(position..piece.tokens.start));
+        spelled.push(plain(piece));
+        position = piece.tokens.end;
+    }
+    spelled.extend(own(position..seed.words.len()));
+    out.push_str(&spelled.join(" "));
+    Ok(())
+}
+
+/// `ids` with `pieces` in them.
+fn with_pieces<'a>(ids: &'a [i32], pieces: &'a [Piece<'_>]) -> impl Iterator<Item = i32> + Clone {
+    let ends = pieces.iter().map(|piece| piece.tokens.end);
+    let starts = pieces.iter().map(|piece| piece.tokens.start);
+    let kept = std::iter::once(0)
+        .chain(ends)
+        .zip(starts.chain([ids.len()]));
+    let put = pieces.iter().map(|piece| piece.ids).chain([&[][..]]);
+    let both = kept.zip(put);
+    both.flat_map(|((from, to), put)| ids[from..to].iter().chain(put).copied())
+}
+
+/// What differs from the seed, in order.
+fn pieces<'a>(
+    reader: &TextReader,
+    seed: &EncodedText,
+    ids: &'a [i32],
+    exchange: Option<&'a Exchange>,
+) -> Vec<Piece<'a>> {
     let mut edits = exchange
         .iter()
         .flat_map(|exchange| &exchange.edits)
@@ -102,9 +128,8 @@ fn pieces(
         if let Some(edit) = edits.next_if(|edit| edit.tokens.start == position) {
             pieces.push(Piece {
                 tokens: edit.tokens.clone(),
-                ids: edit.by.clone(),
-                spelled: edit.spelled.clone(),
-                plain: words(reader, &edit.by),
+                ids: &edit.by,
+                spelled: Cow::Borrowed(&edit.spelled),
             });
             position = edit.tokens.end;
             continue;
@@ -113,11 +138,15 @@ fn pieces(
         if seed.ids[position] != id {
             let old = seed.text.get(seed.bytes[position].clone());
             let is_left_out = id == reader.tokenizer.unknown() as i32;
+            let spelled = in_case_of(old.unwrap_or_default(), reader.word(id));
             pieces.push(Piece {
                 tokens: position..position + 1,
-                ids: if is_left_out { Vec::new() } else { vec![id] },
-                spelled: in_case_of(old.unwrap_or_default(), &words(reader, &[id])),
-                plain: words(reader, &[id]),
+                ids: if is_left_out {
+                    &[]
+                } else {
+                    &ids[position..=position]
+                },
+                spelled: Cow::Owned(spelled),
             });
         }
         position += 1;
@@ -125,31 +154,31 @@ fn pieces(
     pieces
 }
 
-/// The seed with `pieces` in it, as `spelled` says, and `blank` around each.
-fn spliced(
+/// Appends the seed with `pieces` in it, as `spelled` says, and `blank` around each.
+fn splice(
+    out: &mut String,
     seed: &EncodedText,
-    pieces: &[Piece],
+    pieces: &[Piece<'_>],
     blank: &dyn Fn(usize) -> &'static str,
-    spelled: fn(&Piece) -> &str,
-) -> String {
-    let mut text = String::with_capacity(seed.text.len());
+    spelled: Spelled<'_>,
+) {
+    let begin = out.len();
     let mut done = 0;
     for (number, piece) in pieces.iter().enumerate() {
         let blank = blank(number);
         let start = seed.bytes[piece.tokens.start].start;
-        text.push_str(seed.text.get(done..start).unwrap_or_default());
-        text.push_str(blank);
+        out.push_str(seed.text.get(done..start).unwrap_or_default());
+        out.push_str(blank);
         let spelled = spelled(piece);
         // One of the blanks around a word goes with it.
-        if spelled.is_empty() && text.ends_with(' ') {
-            text.pop();
+        if spelled.is_empty() && out[begin..].ends_with(' ') {
+            out.pop();
         }
-        text.push_str(spelled);
-        text.push_str(blank);
+        out.push_str(&spelled);
+        out.push_str(blank);
         done = seed.bytes[piece.tokens.end - 1].end;
     }
-    text.push_str(seed.text.get(done..).unwrap_or_default());
-    text
+    out.push_str(seed.text.get(done..).unwrap_or_default());
 }
 
 /// The words of `ids` with blanks between them.

@@ -5,6 +5,7 @@
 //! pronoun becomes, where a URL ends) is decided once, when the text is opened. What a search walks
 //! over are tokens.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
@@ -162,18 +163,24 @@ impl Source {
 
     /// Whether steps of a search make `text` of this one: nothing that is fixed differs.
     pub fn is_made(&self, text: &[i32]) -> bool {
-        let mut fixed = self.fixed.iter().cloned();
-        self.ids.len() == text.len() && fixed.all(|range| self.ids[range.clone()] == text[range])
+        let is_same = |range: &Range<usize>| {
+            let mut both = self.ids[range.clone()].iter().zip(&text[range.clone()]);
+            both.all(|(own, other)| own == other)
+        };
+        self.ids.len() == text.len() && self.fixed.iter().all(is_same)
     }
 
     /// What `text`, a text that steps of a search make of this one or such a one after an exchange,
     /// was before the exchange; `None` for any other text.
-    pub fn before(&self, text: &[i32]) -> Option<(Vec<i32>, Option<&Exchange>)> {
+    pub fn before<'t>(&self, text: &'t [i32]) -> Option<(Cow<'t, [i32]>, Option<&Exchange>)> {
         if self.is_made(text) {
-            return Some((text.to_vec(), None));
+            return Some((Cow::Borrowed(text), None));
         }
         let mut exchanges = self.sites.iter().flat_map(|site| &site.exchanges);
-        exchanges.find_map(|exchange| Some((self.undone(exchange, text)?, Some(exchange))))
+        exchanges.find_map(|exchange| {
+            let before = self.undone(exchange, text)?;
+            Some((Cow::Owned(before), Some(exchange)))
+        })
     }
 
     /// `text` before `exchange`, if that can have made it.
@@ -182,7 +189,9 @@ impl Source {
         let (mut read, mut done) = (0, 0);
         for edit in &exchange.edits {
             read += edit.tokens.start.checked_sub(done)?;
-            if !text.get(read..)?.starts_with(&edit.by) {
+            let there = text.get(read..read + edit.by.len())?;
+            // A word or two: compared here, which is faster than being called for.
+            if there.iter().zip(&edit.by).any(|(there, by)| there != by) {
                 return None;
             }
             read += edit.by.len();

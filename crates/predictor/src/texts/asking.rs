@@ -5,16 +5,18 @@
 //! so that nobody waits for the slowest, and what several callers ask at once is asked once. What
 //! an answer is does not depend on any of that: answers are of single texts.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use hashbrown::HashMap;
 use probity_nn::text_classifier::TextClassifier;
 use probity_nn::{ModelError, predicted_class};
+use smallvec::SmallVec;
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::protocol::Reply;
+use super::protocol::{Probabilities, Reply};
 use crate::error::PredictorError;
 use crate::probabilities::append_logits;
 use crate::process::Ender;
@@ -54,7 +56,7 @@ pub(super) struct Pace {
 }
 
 /// The answer to a text: its logits.
-type Slot = Arc<OnceLock<Box<[f32]>>>;
+type Slot = Arc<OnceLock<SmallVec<[f32; 4]>>>;
 
 /// A text that waits for its answer.
 struct Job {
@@ -62,15 +64,14 @@ struct Job {
     slot: Slot,
     /// How often it was asked about without an answer.
     tries: u32,
-    not_before: Instant,
     /// The probabilities that came so far.
-    votes: Vec<Vec<f64>>,
+    votes: SmallVec<[Probabilities; 1]>,
 }
 
 struct State {
     ready: VecDeque<Job>,
     /// Those that wait until it is time to ask about them again.
-    later: Vec<Job>,
+    later: Vec<(Instant, Job)>,
     /// Answers by the hash of the text: those since the others became many, and those before.
     young: HashMap<u128, Slot>,
     old: HashMap<u128, Slot>,
@@ -154,37 +155,43 @@ impl Asking {
         let mut state = self.shared.state();
         let slots = keys.into_iter().zip(texts);
         let slots = slots.map(|(key, text)| state.slot(key, text)).collect();
-        self.wait(state, slots)
+        drop(state);
+        self.wait(slots)
     }
 
     /// The logits of `texts`, asked for anew even where they are remembered.
     pub(super) fn ask_anew(&self, texts: &[&str]) -> Result<Vec<f32>, PredictorError> {
         let mut state = self.shared.state();
         let slots = texts.iter().map(|text| state.enqueue(text)).collect();
-        self.wait(state, slots)
+        drop(state);
+        self.wait(slots)
     }
 
-    fn wait(
-        &self,
-        mut state: MutexGuard<'_, State>,
-        slots: Vec<Slot>,
-    ) -> Result<Vec<f32>, PredictorError> {
+    fn wait(&self, slots: Vec<Slot>) -> Result<Vec<f32>, PredictorError> {
         self.shared.work.notify_all();
         let mut logits = Vec::with_capacity(slots.len() * self.shared.classes.len());
         for slot in slots {
-            loop {
-                if let Some(answer) = slot.get() {
-                    logits.extend_from_slice(answer);
-                    break;
-                }
-                if let Some(error) = &state.failed {
-                    return Err(error.clone());
-                }
-                let waited = self.shared.answered.wait(state);
-                state = waited.unwrap_or_else(PoisonError::into_inner);
+            match slot.get() {
+                Some(answer) => logits.extend_from_slice(answer),
+                None => logits.extend_from_slice(self.answer_in(&slot)?),
             }
         }
         Ok(logits)
+    }
+
+    /// What is in `slot` once it is there.
+    fn answer_in<'s>(&self, slot: &'s Slot) -> Result<&'s [f32], PredictorError> {
+        let mut state = self.shared.state();
+        loop {
+            if let Some(answer) = slot.get() {
+                return Ok(answer);
+            }
+            if let Some(error) = &state.failed {
+                return Err(error.clone());
+            }
+            let waited = self.shared.answered.wait(state);
+            state = waited.unwrap_or_else(PoisonError::into_inner);
+        }
     }
 }
 
@@ -247,8 +254,9 @@ impl State {
 
     /// Takes what is due among the texts that wait.
     fn make_ready(&mut self, now: Instant) {
-        let is_due = |job: &mut Job| job.not_before <= now;
-        self.ready.extend(self.later.extract_if(.., is_due));
+        let is_due = |(due, _): &mut (Instant, Job)| *due <= now;
+        let due = self.later.extract_if(.., is_due);
+        self.ready.extend(due.map(|(_, job)| job));
     }
 
     /// Has `text` asked about.
@@ -258,8 +266,7 @@ impl State {
             text: text.into(),
             slot: Arc::clone(&slot),
             tries: 0,
-            not_before: Instant::now(),
-            votes: Vec::new(),
+            votes: SmallVec::new(),
         });
         slot
     }
@@ -298,7 +305,7 @@ impl Shared {
             let now = Instant::now();
             state.make_ready(now);
             let due = match state.ready.is_empty() {
-                true => state.later.iter().map(|job| job.not_before).min(),
+                true => state.later.iter().map(|(due, _)| *due).min(),
                 false => Some(state.free_at),
             };
             state = match due {
@@ -349,6 +356,7 @@ impl Shared {
             reason,
         } = reply;
         let (mut open, mut again) = (Vec::new(), Vec::new());
+        let mut logits = Vec::with_capacity(self.order.len());
         for (mut job, theirs) in jobs.into_iter().zip(probabilities) {
             let Some(theirs) = theirs else {
                 open.push(job);
@@ -359,10 +367,10 @@ impl Shared {
                 false => theirs,
             };
             job.votes.push(ordered);
-            match self.counted(&job) {
-                Ok(None) => again.push(job),
+            match self.count_votes(&job, &mut logits) {
+                Ok(false) => again.push(job),
                 // Nobody else has this slot to fill.
-                Ok(Some(logits)) => drop(job.slot.set(logits.into())),
+                Ok(true) => drop(job.slot.set(SmallVec::from_slice(&logits))),
                 Err(error) => return self.fail(error),
             }
         }
@@ -378,27 +386,32 @@ impl Shared {
         self.answered.notify_all();
     }
 
-    /// The logits of a text that has all of its votes: of the class that most of them give, and of
-    /// equally many that whose probabilities are larger; the mean of those that give it.
-    fn counted(&self, job: &Job) -> Result<Option<Vec<f32>>, PredictorError> {
+    /// Whether a text has all of its votes, after looking at the last of them. Then `logits` are
+    /// those of the class that most of them give, and of equally many that whose probabilities are
+    /// larger; the mean of those that give it.
+    fn count_votes(&self, job: &Job, logits: &mut Vec<f32>) -> Result<bool, PredictorError> {
         let classes = &self.classes;
         let asked = || shown(&job.text);
-        let mut logits = Vec::with_capacity(classes.len());
+        let Some((last, before)) = job.votes.split_last() else {
+            return Ok(false);
+        };
+        logits.clear();
+        append_logits(classes, &asked, last, logits)?;
+        if job.votes.len() < self.pace.votes as usize {
+            return Ok(false);
+        }
+        if before.is_empty() {
+            return Ok(true);
+        }
         let mut given: Vec<(u32, f64)> = vec![(0, 0.0); classes.len()];
         let mut class_of = Vec::with_capacity(job.votes.len());
         for vote in &job.votes {
             logits.clear();
-            append_logits(classes, &asked, vote, &mut logits)?;
-            let class = predicted_class(&logits) as usize;
+            append_logits(classes, &asked, vote, logits)?;
+            let class = predicted_class(logits) as usize;
             given[class].0 += 1;
             given[class].1 += vote[class];
             class_of.push(class);
-        }
-        if job.votes.len() < self.pace.votes as usize {
-            return Ok(None);
-        }
-        if job.votes.len() == 1 {
-            return Ok(Some(logits));
         }
         let mut most = 0;
         for (class, votes) in given.iter().enumerate() {
@@ -414,8 +427,8 @@ impl Shared {
         };
         let mean: Vec<f64> = (0..classes.len()).map(mean).collect();
         logits.clear();
-        append_logits(classes, &asked, &mean, &mut logits)?;
-        Ok(Some(logits))
+        append_logits(classes, &asked, &mean, logits)?;
+        Ok(true)
     }
 
     /// Has `jobs` asked about again, after a pause that doubles each time or is `pause`.
@@ -425,8 +438,7 @@ impl Shared {
             let doubled = FIRST_PAUSE.saturating_mul(1 << job.tries.min(16));
             let pause = pause.unwrap_or(doubled).min(LONGEST_PAUSE);
             job.tries += 1;
-            job.not_before = Instant::now() + pause;
-            state.later.push(job);
+            state.later.push((Instant::now() + pause, job));
         }
         drop(state);
         self.work.notify_all();
@@ -475,7 +487,7 @@ mod tests {
                     true => f64::from(u8::from(before % 3 != 1)) * 0.5 + 0.25,
                     false => 1.0 / text.len() as f64,
                 };
-                Some(vec![1.0 - score, score])
+                Some(smallvec::smallvec![1.0 - score, score])
             };
             Ok(Reply {
                 probabilities: texts.iter().map(&mut score).collect(),

@@ -41,7 +41,7 @@ impl Answering for CallableAnswering {
         }
         let rows = given.chunks_exact(self.classes);
         Ok(Reply {
-            probabilities: rows.map(|row| Some(row.to_vec())).collect(),
+            probabilities: rows.map(|row| Some(row.into())).collect(),
             ..Reply::default()
         })
     }

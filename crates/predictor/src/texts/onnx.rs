@@ -272,7 +272,8 @@ pub(super) struct GraphAnswering(pub(super) Arc<OnnxTexts>);
 
 impl Answering for GraphAnswering {
     fn ask(&mut self, texts: &[&str]) -> Result<Reply, PredictorError> {
-        let probabilities = self.0.probabilities(texts)?.into_iter().map(Some);
+        let probabilities = self.0.probabilities(texts)?.into_iter();
+        let probabilities = probabilities.map(|row| Some(row.into()));
         Ok(Reply {
             probabilities: probabilities.collect(),
             ..Reply::default()

@@ -13,6 +13,7 @@
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
 
 use crate::error::PredictorError;
 use crate::probabilities::of_score;
@@ -123,11 +124,14 @@ fn wrong_classes(theirs: &[String], given: Option<&[String]>) -> PredictorError 
     }
 }
 
+/// The probabilities of a text.
+pub type Probabilities = SmallVec<[f64; 4]>;
+
 /// What a process says of some texts.
 #[derive(Debug, Default, PartialEq)]
 pub struct Reply {
     /// For each text its probabilities, in the process's order, or nothing for now.
-    pub probabilities: Vec<Option<Vec<f64>>>,
+    pub probabilities: Vec<Option<Probabilities>>,
     /// How long to leave it alone before those without are asked about again.
     pub retry_after: Option<Duration>,
     /// Why there are some without.
@@ -137,7 +141,7 @@ pub struct Reply {
 #[derive(Debug, Deserialize)]
 struct Answer {
     batch: Option<u64>,
-    probabilities: Option<Vec<Option<Vec<f64>>>>,
+    probabilities: Option<Vec<Option<Probabilities>>>,
     scores: Option<Vec<Option<f64>>>,
     retry_after: Option<f64>,
     reason: Option<String>,
@@ -163,7 +167,8 @@ impl Reply {
         let probabilities = match (answer.probabilities, answer.scores) {
             (Some(probabilities), None) => probabilities,
             (None, Some(scores)) => {
-                let both = |score: Option<f64>| score.map(|score| of_score(score).into());
+                let both =
+                    |score: Option<f64>| score.map(|score| SmallVec::from_slice(&of_score(score)));
                 scores.into_iter().map(both).collect()
             }
             _ => {
@@ -238,7 +243,10 @@ mod tests {
     fn replies_may_leave_texts_open() {
         let read = |line: &str| Reply::read(line.as_bytes(), 2, 3, 2);
         let reply = read(r#"{"batch":3,"scores":[0.25,null],"retry_after":1.5}"#).unwrap();
-        assert_eq!(reply.probabilities, [Some(vec![0.75, 0.25]), None]);
+        assert_eq!(
+            reply.probabilities,
+            [Some(Probabilities::from_slice(&[0.75, 0.25])), None]
+        );
         assert_eq!(reply.retry_after, Some(Duration::from_millis(1500)));
         for (line, needle) in [
             (r#"{"batch":3,"scores":[0.5]}"#, "answered 1 rows where 2"),

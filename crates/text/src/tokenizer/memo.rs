@@ -27,6 +27,19 @@ pub(super) struct Memo {
 }
 
 impl Memo {
+    /// Whether `ids` are the numbers of the tokens of `text`; nothing where one of its parts is not
+    /// known. What is looked at again and again is so without a copy.
+    pub(super) fn has_ids(&self, text: &str, mut ids: impl Iterator<Item = u32>) -> Option<bool> {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        for (_, part) in parts(text) {
+            let mut tokens = known.get(part)?.iter();
+            if !tokens.all(|token| ids.next() == Some(token.id)) {
+                return Some(false);
+            }
+        }
+        Some(ids.next().is_none())
+    }
+
     /// The parts of `text` between blanks, with the byte at which each begins, and their tokens,
     /// which `split` finds where they are not known.
     pub(super) fn parts(

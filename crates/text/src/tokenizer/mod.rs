@@ -283,6 +283,22 @@ impl Tokenizer {
         }
     }
 
+    /// Whether `ids` are the numbers of the tokens of `text`.
+    ///
+    /// # Errors
+    /// Like [`Tokenizer::tokens`].
+    pub fn has_ids(
+        &self,
+        text: &str,
+        ids: impl Iterator<Item = u32> + Clone,
+    ) -> Result<bool, TokenizerError> {
+        let known = self.memo.as_ref();
+        match known.and_then(|memo| memo.has_ids(text, ids.clone())) {
+            Some(has) => Ok(has),
+            None => Ok(self.ids(text)?.into_iter().eq(ids)),
+        }
+    }
+
     /// The tokens of `text`, found anew.
     fn found(&self, text: &str) -> Result<Vec<Token>, TokenizerError> {
         let split = self.split(text)?;

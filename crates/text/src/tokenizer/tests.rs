@@ -121,11 +121,15 @@ fn what_stands_between_blanks_is_split_as_in_the_whole() {
             .map(|_| alphabet[draws.random_range(0..alphabet.len())])
             .collect();
         let whole = tokenizer.found(&text).unwrap();
+        let ids: Vec<u32> = whole.iter().map(|token| token.id).collect();
         // The second time they are remembered.
         for _ in 0..2 {
+            let has = |ids: &[u32]| tokenizer.has_ids(&text, ids.iter().copied()).unwrap();
+            assert!(has(&ids) && !has(&[&ids[..], &[0]].concat()), "{text:?}");
+            let (last, before) = ids.split_last().unwrap_or((&0, &[]));
+            assert!(ids.is_empty() || !has(before) && !has(&[before, &[last + 1]].concat()));
             assert_eq!(tokenizer.tokens(&text).unwrap(), whole, "{text:?}");
         }
-        let ids: Vec<u32> = whole.iter().map(|token| token.id).collect();
         assert_eq!(tokenizer.ids(&text).unwrap(), ids);
     }
     // Patterns of others may match across blanks.
