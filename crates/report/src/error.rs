@@ -87,6 +87,26 @@ pub enum PageError {
         /// What is wrong.
         problem: String,
     },
+    /// A run that a form is not made of.
+    #[error("--format {form} is made of {takes}; {} is a run of '{command}'", directory.display())]
+    NotOf {
+        /// The form.
+        form: &'static str,
+        /// What it is made of.
+        takes: &'static str,
+        /// The run.
+        directory: PathBuf,
+        /// Its command.
+        command: String,
+    },
+    /// A form that there is not.
+    #[error("the format is '{name}', but must be one of {known}")]
+    Form {
+        /// What was asked for.
+        name: String,
+        /// What there is.
+        known: String,
+    },
     /// Runs that declare nothing that could hold or not.
     #[error(
         "none of the runs declares a bound; audits do by --fail-above, certificates by --fail-below"
@@ -110,6 +130,15 @@ pub enum PageError {
     /// A page that cannot be rendered.
     #[error("the page cannot be rendered: {0}")]
     Render(#[from] askama::Error),
+    /// A table that cannot be written.
+    #[error("the table cannot be written: {0}")]
+    Csv(#[from] csv::Error),
+    /// Data that cannot be written.
+    #[error("the report cannot be written as data: {0}")]
+    Json(#[from] serde_json::Error),
+    /// What cannot be kept in memory.
+    #[error("the report cannot be written: {0}")]
+    Write(#[from] std::io::Error),
 }
 
 impl PageError {

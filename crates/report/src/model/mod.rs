@@ -3,6 +3,7 @@
 //! The structures that are read from a `summary.json` have its keys, so they are written as they
 //! were read.
 
+mod impact;
 mod others;
 mod population;
 mod repair;
@@ -14,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::pairs::PairFindings;
 
+pub use impact::*;
 pub use others::*;
 pub use population::*;
 pub use repair::*;

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use self::files::RunFiles;
 use super::error::PageError;
-use super::model::{AuditFindings, Comparison, Findings, Report, RunReport};
+use super::model::{AuditFindings, Comparison, Findings, GroupRunFindings, Report, RunReport};
 
 impl Report {
     /// Reads `runs`: directories that a command has written. That of `probity demo` stands for the
@@ -48,7 +48,7 @@ fn read_run(files: &RunFiles) -> Result<RunReport, PageError> {
         "repair" if files.is_of_texts() => Findings::TextRepair(files.parse()?),
         "repair" => Findings::Repair(files.parse()?),
         "groups" if files.is_of_texts() => Findings::TextGroups(files.parse()?),
-        "groups" => Findings::Groups(files.parse()?),
+        "groups" => Findings::Groups(Box::new(groups(files)?)),
         "compare" => Findings::Compare(files.parse()?),
         "certify" => Findings::Certify(files.parse()?),
         "knn" => Findings::Knn(Box::new(knn::read(files)?)),
@@ -70,6 +70,16 @@ fn read_run(files: &RunFiles) -> Result<RunReport, PageError> {
         reproduce: options::reproduction(files),
         findings,
     })
+}
+
+/// A measurement of groups of rows.
+fn groups(files: &RunFiles) -> Result<GroupRunFindings, PageError> {
+    let mut run: GroupRunFindings = files.parse()?;
+    if let Some(said) = files.options.get("impact") {
+        let said = said.clone().try_into();
+        run.publication = said.map_err(|error: toml::de::Error| files.foreign(&error))?;
+    }
+    Ok(run)
 }
 
 /// Audits of the same inputs and protected attributes, but of two models: a repair beside what it
