@@ -99,6 +99,37 @@ pub enum PageError {
         /// Its command.
         command: String,
     },
+    /// Several runs where one is wanted.
+    #[error("--format {form} is made of one run, not of {runs}")]
+    OneRun {
+        /// The form.
+        form: &'static str,
+        /// How many were given.
+        runs: usize,
+    },
+    /// No browser.
+    #[error(
+        "there is no Chromium or Chrome on the search path ({}), which --format pdf prints with; install one, or name it by {}",
+        super::pdf::NAMES.join(", "),
+        super::pdf::CHROMIUM
+    )]
+    NoBrowser,
+    /// A browser that does not start.
+    #[error("{} cannot be started: {source}", browser.display())]
+    Browser {
+        /// The browser.
+        browser: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// A browser that prints nothing.
+    #[error("{} printed no PDF: {problem}", browser.display())]
+    Printing {
+        /// The browser.
+        browser: PathBuf,
+        /// What happened.
+        problem: String,
+    },
     /// A form that there is not.
     #[error("the format is '{name}', but must be one of {known}")]
     Form {

@@ -5,6 +5,7 @@ use std::path::Path;
 use super::bounds::{to_junit, to_sarif};
 use super::error::PageError;
 use super::model::Report;
+use super::pdf;
 
 /// A form of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -20,6 +21,14 @@ pub enum Form {
     ModelCard,
     /// Summary of results of a bias audit.
     Ll144,
+    /// Annex of technical documentation.
+    AiAct,
+    /// Bill of materials of models.
+    Cyclonedx,
+    /// Description of data.
+    Croissant,
+    /// The page on paper.
+    Pdf,
     /// Bounds as SARIF.
     Sarif,
     /// Bounds as JUnit.
@@ -28,12 +37,16 @@ pub enum Form {
 
 impl Form {
     /// All forms.
-    pub const ALL: [Form; 7] = [
+    pub const ALL: [Form; 11] = [
         Form::Html,
         Form::Markdown,
         Form::Json,
         Form::ModelCard,
         Form::Ll144,
+        Form::AiAct,
+        Form::Cyclonedx,
+        Form::Croissant,
+        Form::Pdf,
         Form::Sarif,
         Form::Junit,
     ];
@@ -63,6 +76,22 @@ impl Form {
             Form::Ll144 => (
                 "ll144",
                 "Of groups with --sex and --race-ethnicity: summary of results of a bias audit (New York City Local Law 144); a table if the name of --out ends in .csv, else a page",
+            ),
+            Form::AiAct => (
+                "ai-act",
+                "Validation and testing by Annex IV, point 2(g), of the AI Act, with blanks for the provider; Markdown if the name of --out ends in .md, else a page",
+            ),
+            Form::Cyclonedx => (
+                "cyclonedx",
+                "The models as a bill of materials (CycloneDX 1.6): model cards with metrics by slice, intervals and fairness assessments",
+            ),
+            Form::Croissant => (
+                "croissant",
+                "Of one audit or measurement of groups: its data as Croissant 1.0, with their biases and limitations (RAI)",
+            ),
+            Form::Pdf => (
+                "pdf",
+                "The page as PDF, printed by a Chromium or Chrome on the PATH or named by PROBITY_CHROMIUM",
             ),
             Form::Sarif => (
                 "sarif",
@@ -104,6 +133,11 @@ impl Report {
             Form::ModelCard => self.to_model_card(),
             Form::Ll144 if ending == "csv" => self.to_ll144_csv()?,
             Form::Ll144 => self.to_ll144_html()?,
+            Form::AiAct if ending == "md" => self.to_ai_act_markdown()?,
+            Form::AiAct => self.to_ai_act_html()?,
+            Form::Cyclonedx => in_lines(&self.to_cyclonedx()?)?,
+            Form::Croissant => in_lines(&self.to_croissant()?)?,
+            Form::Pdf => return pdf::print(&self.to_html()?),
             Form::Sarif => in_lines(&to_sarif(&self.declared_bounds()?))?,
             Form::Junit => to_junit(&self.declared_bounds()?),
         };

@@ -36,6 +36,7 @@ mod markdown;
 pub mod model;
 mod model_card;
 mod pairs;
+pub mod pdf;
 pub mod plots;
 mod read;
 pub mod text;

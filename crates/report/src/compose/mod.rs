@@ -54,7 +54,7 @@ fn heading(run: &RunReport, number: Option<usize>) -> Text {
 }
 
 /// What a run is, in a word or two.
-fn kind(run: &RunReport) -> &'static str {
+pub(super) fn kind(run: &RunReport) -> &'static str {
     match &run.findings {
         Findings::Audit(_) => "Audit",
         Findings::Repair(_) | Findings::TextRepair(_) => "Repair",

@@ -230,11 +230,8 @@ fn published(audit: &Audit<'_>, facts: [String; 6]) -> Part {
         fact(name, count(set.unknown));
     }
     if let Some(data) = &audit.findings.data {
-        let bad = data.bad_rows.as_ref().map_or(0, |bad| bad.rows);
-        fact(
-            "Rows of the file left out".to_owned(),
-            count(data.skipped_rows + bad),
-        );
+        let name = "Rows of the file left out".to_owned();
+        fact(name, count(data.left_out()));
     }
     if let Some(median) = audit.impact.median {
         fact("Median score".to_owned(), median.to_string());

@@ -288,6 +288,8 @@ pub struct GroupSet {
     pub protected: Vec<String>,
     /// The groups.
     pub groups: Vec<Group>,
+    /// Combinations of values without a row.
+    pub absent: u64,
     /// How far they are apart.
     pub gaps: GroupGaps,
 }
@@ -299,6 +301,10 @@ pub struct Group {
     pub values: Vec<String>,
     /// Rows.
     pub rows: u64,
+    /// Rows labelled with the favourable class.
+    pub favourable_rows: u64,
+    /// Whether they are too few to be judged.
+    pub too_small: bool,
     /// Rows predicted favourably.
     pub selection_rate: Option<Rate>,
     /// Of those that have the favourable class.

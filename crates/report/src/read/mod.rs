@@ -3,6 +3,7 @@
 mod audit;
 pub(super) mod files;
 mod knn;
+mod model;
 mod options;
 
 use std::fs;
@@ -11,6 +12,7 @@ use std::path::PathBuf;
 use self::files::RunFiles;
 use super::error::PageError;
 use super::model::{AuditFindings, Comparison, Findings, GroupRunFindings, Report, RunReport};
+use probity_run::run_directory::{SEAL, SUMMARY, file_sha256};
 
 impl Report {
     /// Reads `runs`: directories that a command has written. That of `probity demo` stands for the
@@ -68,6 +70,9 @@ fn read_run(files: &RunFiles) -> Result<RunReport, PageError> {
         subject,
         options,
         reproduce: options::reproduction(files),
+        summary_sha256: file_sha256(&files.file(SUMMARY))?,
+        is_sealed: files.file(SEAL).is_file(),
+        architecture: model::architecture(files),
         findings,
     })
 }
