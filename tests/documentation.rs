@@ -59,6 +59,11 @@ fn the_page_of_evidence_does_what_it_says() {
 }
 
 #[test]
+fn the_page_of_exports_does_what_it_says() {
+    Page::read("docs/exports.md").given(given::repair).runs();
+}
+
+#[test]
 fn the_page_of_predictors_does_what_it_says() {
     Page::read("docs/predictors.md")
         .given(given::predictors)

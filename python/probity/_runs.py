@@ -104,16 +104,16 @@ class Run:
     def report(self, file: str | os.PathLike[str] | None = None, *, format: str | None = None) -> str:
         """A report on the run, written to `file` where one is given.
 
-        `format` is `html`, `markdown`, `model-card` or `json`; by default what the file's name says,
-        else `html`.
+        `format` is one of those of `probity report`; by default what the file's name says, else
+        `html`.
         """
         named = {".md": "markdown", ".json": "json"}
         if format is None:
             format = named.get(Path(file).suffix, "html") if file is not None else "html"
-        text = _probity.report([str(self.directory)], format)
+        made = _probity.report([str(self.directory)], format, None if file is None else str(file))
         if file is not None:
-            Path(file).write_text(text, encoding="utf-8")
-        return text
+            Path(file).write_bytes(made)
+        return made.decode(errors="replace")
 
     def save(self, directory: str | os.PathLike[str]) -> None:
         """Copies the run to `directory`, which must be empty or absent."""

@@ -16,7 +16,7 @@ use probity::nn::text_model::{self, TextModel};
 use probity::nn::transformer_model::is_transformer;
 use probity::nn::{Classifier, Rows};
 use probity::predictor::callable::RowCells;
-use probity::report::Report;
+use probity::report::{Form, Report};
 use probity::run::run_directory::{RUN, RunDirectory};
 use probity::run::specification::file::kind_of;
 use probity::tensor::device::ComputeDevice;
@@ -114,21 +114,20 @@ pub(crate) fn samples_file(directory: PathBuf) -> PyResult<PathBuf> {
     file.map_err(|error| exception(&error))
 }
 
-/// The report on the runs in `directories`, in a format: `html`, `markdown`, `model-card` or
-/// `json`.
+/// The report on the runs in `directories`, in a format of the command's, for a file whose ending
+/// chooses where the format has several forms.
 #[pyfunction]
-pub(crate) fn report(py: Python<'_>, directories: Vec<PathBuf>, format: &str) -> PyResult<String> {
+pub(crate) fn report(
+    py: Python<'_>,
+    directories: Vec<PathBuf>,
+    format: &str,
+    file: Option<PathBuf>,
+) -> PyResult<Vec<u8>> {
     let report = py.detach(|| Report::read(&directories));
     let report = report.map_err(|error| exception(&error))?;
-    match format {
-        "html" => report.to_html().map_err(|error| exception(&error)),
-        "markdown" => Ok(report.to_markdown()),
-        "model-card" => Ok(report.to_model_card()),
-        "json" => serde_json::to_string_pretty(&report).map_err(|error| exception(&error)),
-        other => Err(PyValueError::new_err(format!(
-            "the format is '{other}', but must be html, markdown, model-card or json"
-        ))),
-    }
+    let form = Form::named(format).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let bytes = report.render(form, file.as_deref());
+    bytes.map_err(|error| exception(&error))
 }
 
 /// Asks the model again about every pair that the audit in `directory` found: how many stand up, as

@@ -14,6 +14,7 @@ use super::render::{count, percent, table};
 use super::render_text_groups::text_groups;
 use probity::fairness::group::gaps::Gaps;
 use probity::fairness::group::grouping::{DeclaredBins, GroupedBy};
+use probity::fairness::group::impact::{ImpactRate, ImpactReport, ImpactSet};
 use probity::fairness::group::run::{
     GroupMeasurement, GroupRunSummary, GroupsSpecification, MeasuredGroups, Part,
 };
@@ -105,7 +106,61 @@ fn row_groups(report: &GroupReport, part: &str) -> String {
          those of other gaps, by the bootstrap, the better the more rows there are. Of few rows, a calibration error itself \
          comes out too large.\n",
     );
+    if let Some(impact) = &report.impact {
+        text.push_str(&impact_ratios(impact));
+    }
     text
+}
+
+/// The categories of a bias audit, as `probity report --format ll144` publishes them.
+fn impact_ratios(impact: &ImpactReport) -> String {
+    let counted = match (impact.rate, impact.median) {
+        (ImpactRate::Scoring, Some(median)) => {
+            format!("counted is whose score is above the median, {median}")
+        }
+        _ => "counted is who is predicted as the favourable class".to_owned(),
+    };
+    let mut text = format!("\nImpact ratios: {counted}.\n");
+    for set in &impact.sets {
+        text.push_str(&format!("\nBy {}\n", set.attributes.join(" × ")));
+        text.push_str(&impact_table(set));
+        if set.unknown > 0 {
+            let unknown = count(set.unknown);
+            text.push_str(&format!("Of unknown category: {unknown} rows.\n"));
+        }
+    }
+    if impact.exclusion_reason.is_none() {
+        text.push_str(
+            "\nNo category is left out of the ratios; with --exclusion-reason those below 2 % of the rows are.\n",
+        );
+    }
+    text
+}
+
+fn impact_table(set: &ImpactSet) -> String {
+    let none = || "-".to_owned();
+    let rows: Vec<Vec<String>> = set
+        .categories
+        .iter()
+        .map(|category| {
+            vec![
+                category.values.join(", "),
+                count(category.rows),
+                percent(category.share),
+                count(category.counted),
+                category.rate.map_or_else(none, shown),
+                match category.impact_ratio {
+                    Some(ratio) => format!("{ratio:.3}"),
+                    None if category.excluded => "excluded".to_owned(),
+                    None => none(),
+                },
+            ]
+        })
+        .collect();
+    table(
+        &["category", "rows", "of all", "counted", "rate", "ratio"],
+        &rows,
+    )
 }
 
 /// What was chosen: the favourable class and the groups.

@@ -212,11 +212,13 @@ impl Output {
 /// Writes `text` to stdout. A reader that has gone (`| head`) is no error: what the command
 /// decided, its exit code above all, does not depend on who listens.
 pub(super) fn print(text: &str) -> io::Result<()> {
+    print_bytes(text.as_bytes())
+}
+
+/// Prints `bytes` as they are.
+pub(super) fn print_bytes(bytes: &[u8]) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
-    match stdout
-        .write_all(text.as_bytes())
-        .and_then(|()| stdout.flush())
-    {
+    match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         other => other,
     }

@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use serde::Serialize;
 
 use super::out::Force;
-use super::output::{Output, print};
-use probity::report::Report;
-use probity::report::bounds::{to_junit, to_sarif};
+use super::output::{Output, print_bytes};
+use probity::report::{Form, Report};
 
 /// Arguments of `probity report`.
 #[derive(Debug, Args)]
@@ -27,25 +27,14 @@ pub(super) struct ReportArgs {
     #[command(flatten)]
     force: Force,
     /// Form of the report
-    #[arg(long, value_enum, default_value_t)]
-    format: FormatArg,
+    #[arg(long, value_parser = form(), default_value = Form::default().name())]
+    format: Form,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-enum FormatArg {
-    /// One self-contained page
-    #[default]
-    Html,
-    /// The same as Markdown, tables in place of charts
-    Markdown,
-    /// The figures and the pairs that are shown, as data
-    Json,
-    /// Part of a model card, as Markdown, with blanks for its owner
-    ModelCard,
-    /// The declared bounds as SARIF 2.1.0: a rule for each, a result for each that does not hold
-    Sarif,
-    /// The declared bounds as XML of JUnit: a test case for each
-    Junit,
+/// The form of that name; those of the library are the choices.
+fn form() -> impl TypedValueParser<Value = Form> {
+    let choices = Form::ALL.map(|form| PossibleValue::new(form.name()).help(form.help()));
+    PossibleValuesParser::new(choices).try_map(|name| Form::named(&name))
 }
 
 /// What was written.
@@ -61,30 +50,21 @@ pub(super) fn run(args: ReportArgs, output: &Output) -> anyhow::Result<ExitCode>
     let runs: Vec<&Path> = args.runs.iter().map(PathBuf::as_path).collect();
     let out = args.force.open(args.out.as_ref(), &runs)?;
     let report = Report::read(&args.runs)?;
-    let text = match args.format {
-        FormatArg::Html => report.to_html()?,
-        FormatArg::Markdown => report.to_markdown(),
-        FormatArg::ModelCard => report.to_model_card(),
-        FormatArg::Sarif => {
-            serde_json::to_string_pretty(&to_sarif(&report.declared_bounds()?))? + "\n"
-        }
-        FormatArg::Junit => to_junit(&report.declared_bounds()?),
-        FormatArg::Json => serde_json::to_string_pretty(&report)? + "\n",
-    };
+    let bytes = report.render(args.format, args.out.as_deref())?;
     let Some(file) = out else {
         anyhow::ensure!(
-            args.format == FormatArg::Json || !output.is_json(),
+            args.format == Form::Json || !output.is_json(),
             "--json prints data; add --out FILE, or --format json for the report as data"
         );
-        print(&text)?;
+        print_bytes(&bytes)?;
         return Ok(ExitCode::SUCCESS);
     };
-    file.write(text.as_bytes())?;
+    file.write(&bytes)?;
     let said = format!("Report: {}\n", file.path().display());
     let summary = ReportSummary {
         file: file.path().to_owned(),
         runs: report.runs.len(),
-        bytes: text.len(),
+        bytes: bytes.len(),
     };
     output.summary("report", &summary, &said)
 }

@@ -87,6 +87,57 @@ pub enum PageError {
         /// What is wrong.
         problem: String,
     },
+    /// A run that a form is not made of.
+    #[error("--format {form} is made of {takes}; {} is a run of '{command}'", directory.display())]
+    NotOf {
+        /// The form.
+        form: &'static str,
+        /// What it is made of.
+        takes: &'static str,
+        /// The run.
+        directory: PathBuf,
+        /// Its command.
+        command: String,
+    },
+    /// Several runs where one is wanted.
+    #[error("--format {form} is made of one run, not of {runs}")]
+    OneRun {
+        /// The form.
+        form: &'static str,
+        /// How many were given.
+        runs: usize,
+    },
+    /// No browser.
+    #[error(
+        "there is no Chromium or Chrome on the search path ({}), which --format pdf prints with; install one, or name it by {}",
+        super::pdf::NAMES.join(", "),
+        super::pdf::CHROMIUM
+    )]
+    NoBrowser,
+    /// A browser that does not start.
+    #[error("{} cannot be started: {source}", browser.display())]
+    Browser {
+        /// The browser.
+        browser: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// A browser that prints nothing.
+    #[error("{} printed no PDF: {problem}", browser.display())]
+    Printing {
+        /// The browser.
+        browser: PathBuf,
+        /// What happened.
+        problem: String,
+    },
+    /// A form that there is not.
+    #[error("the format is '{name}', but must be one of {known}")]
+    Form {
+        /// What was asked for.
+        name: String,
+        /// What there is.
+        known: String,
+    },
     /// Runs that declare nothing that could hold or not.
     #[error(
         "none of the runs declares a bound; audits do by --fail-above, certificates by --fail-below"
@@ -110,6 +161,15 @@ pub enum PageError {
     /// A page that cannot be rendered.
     #[error("the page cannot be rendered: {0}")]
     Render(#[from] askama::Error),
+    /// A table that cannot be written.
+    #[error("the table cannot be written: {0}")]
+    Csv(#[from] csv::Error),
+    /// Data that cannot be written.
+    #[error("the report cannot be written as data: {0}")]
+    Json(#[from] serde_json::Error),
+    /// What cannot be kept in memory.
+    #[error("the report cannot be written: {0}")]
+    Write(#[from] std::io::Error),
 }
 
 impl PageError {

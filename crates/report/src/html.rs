@@ -84,7 +84,8 @@ impl Report {
     }
 }
 
-fn render(document: &Document) -> Result<String, PageError> {
+/// `document` as a page.
+pub(super) fn render(document: &Document) -> Result<String, PageError> {
     let page = Page {
         document,
         style: STYLE,

@@ -5,7 +5,8 @@
 //! in plain words; what a run has no data for is left out or said to be absent, never made up.
 //! *Render*: a document becomes HTML ([`Report::to_html`]) or Markdown ([`Report::to_markdown`]);
 //! the fragment of a model card ([`Report::to_model_card`]) is made from the report itself, and so are
-//! the bounds that runs declared, for machines ([`bounds`]: SARIF, JUnit).
+//! the bounds that runs declared, for machines ([`bounds`]: SARIF, JUnit). What rules and registers
+//! ask for is made from both. All forms are in one list, [`Form`].
 //!
 //! **What is depended on.** The module reads what docs/file-formats.md documents, `run.toml`,
 //! `summary.json`, samples and verdicts, through small structures of its own ([`model`]), never
@@ -28,16 +29,20 @@ pub mod chart;
 mod compose;
 mod document;
 mod error;
+mod evidence;
+mod form;
 mod html;
 mod markdown;
 pub mod model;
 mod model_card;
 mod pairs;
+pub mod pdf;
 pub mod plots;
 mod read;
 pub mod text;
 
 pub use error::PageError;
+pub use form::Form;
 pub use html::{ContentSecurity, content_security};
 pub use model::Report;
 pub use pairs::{

@@ -1,7 +1,7 @@
 //! A document as Markdown (CommonMark with tables).
 
 use super::compose::document;
-use super::document::{Block, PairCell, PairTable, Piece, Section, Table};
+use super::document::{Block, Document, PairCell, PairTable, Piece, Section, Table};
 use super::model::Report;
 use super::text::Text;
 
@@ -12,14 +12,18 @@ impl Report {
     /// The report as Markdown: the same sentences and figures as the page, tables in place of
     /// charts, and few pairs.
     pub fn to_markdown(&self) -> String {
-        let document = document(self, PAIRS);
-        let is_single = document.sections.len() == 1;
-        let mut text = format!("# {}\n", escaped(&document.title));
-        for section in &document.sections {
-            text.push_str(&of_section(section, is_single));
-        }
-        text
+        render(&document(self, PAIRS))
     }
+}
+
+/// `document` as Markdown.
+pub(super) fn render(document: &Document) -> String {
+    let is_single = document.sections.len() == 1;
+    let mut text = format!("# {}\n", escaped(&document.title));
+    for section in &document.sections {
+        text.push_str(&of_section(section, is_single));
+    }
+    text
 }
 
 fn of_section(section: &Section, is_single: bool) -> String {

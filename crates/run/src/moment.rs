@@ -20,6 +20,11 @@ pub fn rfc3339(seconds: u64) -> String {
     humantime::format_rfc3339_seconds(UNIX_EPOCH + since).to_string()
 }
 
+/// Whether `text` is a day of the calendar such as 2026-05-04.
+pub fn is_date(text: &str) -> bool {
+    text.len() == 10 && humantime::parse_rfc3339(&format!("{text}T00:00:00Z")).is_ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -32,5 +37,20 @@ mod tests {
             assert_eq!(rfc3339(beyond), "9999-12-31T23:59:59Z");
         }
         assert_eq!(now().len(), rfc3339(0).len());
+    }
+
+    #[test]
+    fn a_day_is_one_of_the_calendar() {
+        assert!(is_date("2024-02-29") && is_date("2026-12-31"));
+        for other in [
+            "2026-02-30",
+            "2026-13-01",
+            "2026-1-01",
+            "",
+            "01.02.2026",
+            "2026-02-01T",
+        ] {
+            assert!(!is_date(other), "{other}");
+        }
     }
 }

@@ -60,6 +60,14 @@ pub enum GroupError {
         /// What is wrong.
         problem: String,
     },
+    /// A value that means that a category is not known is no value.
+    #[error("impact.unknown is '{value}', but neither {} nor {} has such a value", attributes[0], attributes[1])]
+    NoCategory {
+        /// The value.
+        value: String,
+        /// Where it was looked for.
+        attributes: [String; 2],
+    },
     /// Rows without labels.
     #[error("the rows have no labels; group figures need the column '{0}'")]
     NoLabels(String),

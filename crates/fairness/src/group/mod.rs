@@ -10,7 +10,8 @@
 //! One class is called *favourable*. A classifier of more than two classes is judged by this class
 //! against the rest; accuracy alone is over all classes.
 //!
-//! Texts are sorted into subgroups by the protected values that they name ([`text`]).
+//! Texts are sorted into subgroups by the protected values that they name ([`text`]). Of a tool that
+//! selects people for employment, [`impact`] has the ratios that are published of it.
 //!
 //! Definitions: demographic parity (Calders, Verwer 2010), equalised odds and equal opportunity
 //! (Hardt, Price, Srebro 2016), expected calibration error (Naeini, Cooper, Hauskrecht 2015).
@@ -20,6 +21,7 @@ pub mod calibration;
 mod error;
 pub mod gaps;
 pub mod grouping;
+pub mod impact;
 pub mod run;
 pub mod specification;
 pub mod tally;
@@ -34,6 +36,7 @@ use self::gaps::{Compared, Gaps};
 use self::grouping::{
     AttributeGroups, DeclaredBins, GroupedBy, MOST_ATTRIBUTES, Partition, attribute_sets,
 };
+use self::impact::{ImpactOptions, ImpactReport, measure_impact};
 use self::tally::{Measure, Outcomes, Tally};
 use super::statistics::clopper_pearson;
 use probity_data::schema::Schema;
@@ -61,6 +64,9 @@ pub struct GroupOptions {
     pub resamples: u32,
     /// Seed of the bootstrap.
     pub seed: u64,
+    /// Impact ratios, if they are asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub impact: Option<ImpactOptions>,
 }
 
 impl GroupOptions {
@@ -76,6 +82,7 @@ impl GroupOptions {
             calibration_bins: 10,
             resamples: 1000,
             seed,
+            impact: None,
         }
     }
 
@@ -144,6 +151,9 @@ impl GroupOptions {
             {
                 return Err(refuse("is given twice"));
             }
+        }
+        if let Some(impact) = &self.impact {
+            impact.attributes(schema)?;
         }
         let names = self.protected.iter();
         names
@@ -241,6 +251,9 @@ pub struct GroupReport {
     pub groupings: Vec<GroupingNote>,
     /// Each attribute alone, then pairs, and so on.
     pub sets: Vec<GroupSet>,
+    /// Impact ratios, if they were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub impact: Option<ImpactReport>,
 }
 
 /// Measures `model` on the labelled rows of `table`.
@@ -284,6 +297,13 @@ pub fn measure_groups(
         min_group: options.min_group,
     };
     let deviations = resample(&outcomes, &partitions, &tallies, resampling);
+    let impact = match &options.impact {
+        Some(impact) => {
+            let categories = impact.attributes(schema)?;
+            Some(measure_impact(&outcomes, table, &categories, impact))
+        }
+        None => None,
+    };
     let sets = sets
         .iter()
         .zip(&partitions)
@@ -317,6 +337,7 @@ pub fn measure_groups(
                 .gaps(),
             })
             .collect(),
+        impact,
     })
 }
 

@@ -222,7 +222,8 @@ impl TableCase {
         let own = &model.value.schema;
         let schema = reading_schema(own, run.out_of_domain, run.skip_bad_rows)?;
         let protected = protected_or_marked(&run.protected, own);
-        let options = run.groups.options(own, protected, run.seed);
+        let mut options = run.groups.options(own, protected, run.seed);
+        options.impact = run.impact.options();
         options.groups(&schema)?;
         run.protected.clone_from(&options.protected);
         let data = open_table(&run.data, &schema, Labels::Required)?;

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::grouping::DeclaredBins;
+use super::impact::ImpactSpecification;
 use super::{GroupError, GroupOptions};
 use crate::certify::parts::Part;
 use crate::certify::specification::TextInputsSpecification;
@@ -52,6 +53,8 @@ pub struct GroupsSpecification {
     /// How decisions are made of what the model says.
     #[serde(skip_serializing_if = "DecisionSpecification::is_usual")]
     pub decision: DecisionSpecification,
+    /// What tables can have beside: impact ratios by sex and race/ethnicity.
+    pub impact: ImpactSpecification,
     /// What only texts have.
     pub text: TextInputsSpecification,
     /// What only answers about texts, in place of a model directory.
@@ -98,6 +101,7 @@ impl Default for GroupsSpecification {
             seed: 1,
             groups: GroupingSpecification::default(),
             decision: DecisionSpecification::default(),
+            impact: ImpactSpecification::default(),
             text: TextInputsSpecification::default(),
             predictor: PredictorSpecification::default(),
         }
@@ -130,6 +134,7 @@ impl GroupingSpecification {
             calibration_bins: self.calibration_bins,
             resamples: self.resamples,
             seed,
+            impact: None,
         }
     }
 
@@ -169,7 +174,8 @@ impl Specification for GroupsSpecification {
                 let is_left_out = self.text == TextInputsSpecification::default();
                 unused("text", is_left_out, "tables")?;
                 unused("label_column", self.label_column.is_none(), "tables")?;
-                unused("groups.positive", groups.positive.is_none(), "tables")
+                unused("groups.positive", groups.positive.is_none(), "tables")?;
+                self.impact.rules()
             }
             ModalityName::Text => {
                 if self.label_column.is_none() {
@@ -183,6 +189,8 @@ impl Specification for GroupsSpecification {
                 unused("out_of_domain", self.out_of_domain.is_none(), "texts")?;
                 unused("groups.favourable", groups.favourable.is_none(), "texts")?;
                 unused("groups.edges", groups.edges.is_empty(), "texts")?;
+                let has_none = self.impact == ImpactSpecification::default();
+                unused("impact", has_none, "texts")?;
                 let is_usual = groups.calibration_bins == usual.calibration_bins;
                 unused("groups.calibration_bins", is_usual, "texts")
             }

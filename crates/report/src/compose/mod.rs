@@ -10,7 +10,7 @@ mod outliers;
 mod pairs;
 mod population;
 mod repair;
-mod shares;
+pub(super) mod shares;
 mod text_groups;
 mod texts;
 mod unlearning;
@@ -54,7 +54,7 @@ fn heading(run: &RunReport, number: Option<usize>) -> Text {
 }
 
 /// What a run is, in a word or two.
-fn kind(run: &RunReport) -> &'static str {
+pub(super) fn kind(run: &RunReport) -> &'static str {
     match &run.findings {
         Findings::Audit(_) => "Audit",
         Findings::Repair(_) | Findings::TextRepair(_) => "Repair",
@@ -94,7 +94,7 @@ fn section(run: &RunReport, number: Option<usize>, id: &str, most_pairs: usize) 
 }
 
 /// What was looked at, when and by which version.
-fn subject(run: &RunReport) -> Part {
+pub(super) fn subject(run: &RunReport) -> Part {
     let said = |value: &Option<String>| value.clone().unwrap_or_else(|| "not recorded".to_owned());
     let mut facts = vec![("Run".to_owned(), run.directory.display().to_string())];
     facts.extend(

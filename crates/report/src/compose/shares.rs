@@ -6,7 +6,7 @@ use super::super::model::{BinEffect, DecidedAlike, Share};
 use super::super::text::{Text, count, counted, interval, listed, percent};
 
 /// `sex`, `sex × origin`.
-pub(super) fn crossed(protected: &[String]) -> String {
+pub(crate) fn crossed(protected: &[String]) -> String {
     protected.join(" × ")
 }
 

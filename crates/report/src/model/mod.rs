@@ -3,6 +3,7 @@
 //! The structures that are read from a `summary.json` have its keys, so they are written as they
 //! were read.
 
+mod impact;
 mod others;
 mod population;
 mod repair;
@@ -14,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::pairs::PairFindings;
 
+pub use impact::*;
 pub use others::*;
 pub use population::*;
 pub use repair::*;
@@ -62,8 +64,24 @@ pub struct RunReport {
     pub options: Vec<Fact>,
     /// The command that does it again, if the run says enough.
     pub reproduce: Option<String>,
+    /// SHA-256 of its summary.
+    pub summary_sha256: String,
+    /// Whether a seal stands in its directory.
+    pub is_sealed: bool,
+    /// What its model is, where the model directory says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub architecture: Option<Architecture>,
     /// What came out.
     pub findings: Findings,
+}
+
+/// What a model is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Architecture {
+    /// The kind of network.
+    pub family: String,
+    /// Its size.
+    pub model: String,
 }
 
 /// What came out of a run.
@@ -226,6 +244,13 @@ pub struct ReadCounts {
     /// Rows with which something is wrong, left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bad_rows: Option<BadRows>,
+}
+
+impl ReadCounts {
+    /// Rows that were left out for whatever reason.
+    pub fn left_out(&self) -> u64 {
+        self.skipped_rows + self.bad_rows.as_ref().map_or(0, |bad| bad.rows)
+    }
 }
 
 /// Rows that were left out because something is wrong with them.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Quality, Share};
+use super::{Impact, Publication, Quality, ReadCounts, Share};
 
 /// A repair of a classifier of tables.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -252,6 +252,12 @@ pub struct GroupRunFindings {
     pub model_sha256: String,
     /// SHA-256 of the data.
     pub data_sha256: String,
+    /// What was read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data: Option<ReadCounts>,
+    /// What is published with impact ratios, which `run.toml` says.
+    #[serde(skip_deserializing)]
+    pub publication: Publication,
     /// The figures.
     #[serde(flatten)]
     pub report: GroupReport,
@@ -270,6 +276,9 @@ pub struct GroupReport {
     pub min_group: u64,
     /// Each attribute, then each pair of them, and so on.
     pub sets: Vec<GroupSet>,
+    /// Impact ratios, where they were asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub impact: Option<Impact>,
 }
 
 /// Groups by some attributes.
@@ -279,6 +288,8 @@ pub struct GroupSet {
     pub protected: Vec<String>,
     /// The groups.
     pub groups: Vec<Group>,
+    /// Combinations of values without a row.
+    pub absent: u64,
     /// How far they are apart.
     pub gaps: GroupGaps,
 }
@@ -290,6 +301,10 @@ pub struct Group {
     pub values: Vec<String>,
     /// Rows.
     pub rows: u64,
+    /// Rows labelled with the favourable class.
+    pub favourable_rows: u64,
+    /// Whether they are too few to be judged.
+    pub too_small: bool,
     /// Rows predicted favourably.
     pub selection_rate: Option<Rate>,
     /// Of those that have the favourable class.

@@ -3,6 +3,7 @@
 mod audit;
 pub(super) mod files;
 mod knn;
+mod model;
 mod options;
 
 use std::fs;
@@ -10,7 +11,8 @@ use std::path::PathBuf;
 
 use self::files::RunFiles;
 use super::error::PageError;
-use super::model::{AuditFindings, Comparison, Findings, Report, RunReport};
+use super::model::{AuditFindings, Comparison, Findings, GroupRunFindings, Report, RunReport};
+use probity_run::run_directory::{SEAL, SUMMARY, file_sha256};
 
 impl Report {
     /// Reads `runs`: directories that a command has written. That of `probity demo` stands for the
@@ -48,7 +50,7 @@ fn read_run(files: &RunFiles) -> Result<RunReport, PageError> {
         "repair" if files.is_of_texts() => Findings::TextRepair(files.parse()?),
         "repair" => Findings::Repair(files.parse()?),
         "groups" if files.is_of_texts() => Findings::TextGroups(files.parse()?),
-        "groups" => Findings::Groups(files.parse()?),
+        "groups" => Findings::Groups(Box::new(groups(files)?)),
         "compare" => Findings::Compare(files.parse()?),
         "certify" => Findings::Certify(files.parse()?),
         "knn" => Findings::Knn(Box::new(knn::read(files)?)),
@@ -68,8 +70,21 @@ fn read_run(files: &RunFiles) -> Result<RunReport, PageError> {
         subject,
         options,
         reproduce: options::reproduction(files),
+        summary_sha256: file_sha256(&files.file(SUMMARY))?,
+        is_sealed: files.file(SEAL).is_file(),
+        architecture: model::architecture(files),
         findings,
     })
+}
+
+/// A measurement of groups of rows.
+fn groups(files: &RunFiles) -> Result<GroupRunFindings, PageError> {
+    let mut run: GroupRunFindings = files.parse()?;
+    if let Some(said) = files.options.get("impact") {
+        let said = said.clone().try_into();
+        run.publication = said.map_err(|error: toml::de::Error| files.foreign(&error))?;
+    }
+    Ok(run)
 }
 
 /// Audits of the same inputs and protected attributes, but of two models: a repair beside what it

@@ -1,0 +1,327 @@
+//! What a run measures of a model, as a list: for every form that has a table of metrics.
+
+use crate::compose::shares::crossed;
+use crate::model::{
+    AuditFindings, CertifyFindings, Findings, GroupReport, KnnSummary, Quality, Rate, RunReport,
+    Share, TextGroupFindings,
+};
+use crate::text::{count, counted, interval, percent};
+
+/// How a value is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scale {
+    /// A share of inputs.
+    Share,
+    /// A number between 0 and 1, or a little beyond, that is no share.
+    Number,
+    /// How many.
+    Count,
+}
+
+/// What a figure says of a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Subject {
+    /// How well it predicts.
+    Quality,
+    /// How it treats people who differ in protected attributes.
+    Fairness,
+    /// Whether its predictions stand when its training data are tampered with.
+    Robustness,
+}
+
+/// One figure.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Measure {
+    /// What was measured, such as `Accuracy`.
+    pub what: String,
+    /// Of which part of the inputs or by which attributes, such as `by sex`; may be empty.
+    pub slice: String,
+    /// What it speaks of.
+    pub subject: Subject,
+    /// How the value is written.
+    pub scale: Scale,
+    /// The value.
+    pub value: f64,
+    /// Its 95 % interval, where it has one.
+    pub ci95: Option<[f64; 2]>,
+    /// Inputs that it was measured on.
+    pub inputs: u64,
+}
+
+impl Measure {
+    /// What was measured and of which part.
+    pub fn name(&self) -> String {
+        match self.slice.as_str() {
+            "" => self.what.clone(),
+            slice => format!("{} {slice}", self.what),
+        }
+    }
+
+    /// The value for a reader.
+    pub fn shown(&self) -> String {
+        match self.scale {
+            Scale::Share => percent(self.value),
+            Scale::Number => format!("{:.3}", self.value),
+            Scale::Count => count(self.value as u64),
+        }
+    }
+
+    /// The interval for a reader.
+    pub fn shown_interval(&self) -> String {
+        match (self.ci95, self.scale) {
+            (None, _) => "–".to_owned(),
+            (Some([low, high]), Scale::Number) => format!("{low:.3} – {high:.3}"),
+            (Some(ends), _) => interval(ends),
+        }
+    }
+}
+
+/// The figures of a run in the order in which they are read.
+#[derive(Default)]
+struct Measures(Vec<Measure>);
+
+impl Measures {
+    fn add(&mut self, what: &str, slice: &str, subject: Subject, value: f64) -> &mut Measure {
+        let place = self.0.len();
+        self.0.push(Measure {
+            what: what.to_owned(),
+            slice: slice.to_owned(),
+            subject,
+            scale: Scale::Share,
+            value,
+            ci95: None,
+            inputs: 0,
+        });
+        &mut self.0[place]
+    }
+
+    fn share(&mut self, (what, slice): (&str, &str), value: f64, ci95: [f64; 2], inputs: u64) {
+        let measure = self.add(what, slice, Subject::Fairness, value);
+        (measure.ci95, measure.inputs) = (Some(ci95), inputs);
+    }
+
+    fn shares(&mut self, what: &str, when: &str, shares: &[Share]) {
+        for share in shares {
+            let slice = format!("by {}{when}", crossed(&share.protected));
+            self.share((what, &slice), share.rate, share.ci95, share.sampled);
+        }
+    }
+
+    fn quality(&mut self, when: &str, quality: &Quality) {
+        let figures = [
+            ("Accuracy", Some(quality.accuracy), Scale::Share),
+            (
+                "Balanced accuracy",
+                Some(quality.balanced_accuracy),
+                Scale::Share,
+            ),
+            ("Area under the ROC curve", quality.auc, Scale::Number),
+            ("F1", Some(quality.f1), Scale::Number),
+        ];
+        for (what, value, scale) in figures {
+            if let Some(value) = value {
+                let measure = self.add(what, when, Subject::Quality, value);
+                (measure.scale, measure.inputs) = (scale, quality.rows);
+            }
+        }
+    }
+
+    fn groups(&mut self, when: &str, report: &GroupReport) {
+        for set in &report.sets {
+            let slice = format!("by {}{when}", crossed(&set.protected));
+            let gaps = &set.gaps;
+            let figures = [
+                (
+                    "Demographic parity difference",
+                    &gaps.demographic_parity_difference,
+                ),
+                ("Demographic parity ratio", &gaps.demographic_parity_ratio),
+                ("Equalised odds difference", &gaps.equalised_odds_difference),
+                (
+                    "Equal opportunity difference",
+                    &gaps.equal_opportunity_difference,
+                ),
+                ("Accuracy difference", &gaps.accuracy_difference),
+            ];
+            for (what, gap) in figures {
+                if let Some(gap) = gap {
+                    self.share((what, &slice), gap.value, gap.ci95, report.rows);
+                }
+            }
+        }
+    }
+
+    /// The rates of each group by itself.
+    fn each_group(&mut self, report: &GroupReport) {
+        for set in &report.sets {
+            for group in &set.groups {
+                let parts = set.protected.iter().zip(&group.values);
+                let parts: Vec<String> = parts
+                    .map(|(name, value)| format!("{name}={value}"))
+                    .collect();
+                let slice = format!("of {}", parts.join(", "));
+                let rates = [
+                    ("Selection rate", &group.selection_rate, Subject::Fairness),
+                    (
+                        "True positive rate",
+                        &group.true_positive_rate,
+                        Subject::Quality,
+                    ),
+                    (
+                        "False positive rate",
+                        &group.false_positive_rate,
+                        Subject::Quality,
+                    ),
+                    ("Accuracy", &group.accuracy, Subject::Quality),
+                ];
+                for (what, rate, subject) in rates {
+                    if let Some(rate) = rate {
+                        self.share((what, &slice), rate.value, rate.ci95, group.rows);
+                        if let Some(last) = self.0.last_mut() {
+                            last.subject = subject;
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn area(&mut self, what: &str, slice: &str, area: &Rate, inputs: u64) {
+        self.share((what, slice), area.value, area.ci95, inputs);
+        if let Some(last) = self.0.last_mut() {
+            last.scale = Scale::Number;
+        }
+    }
+
+    fn audit(&mut self, audit: &AuditFindings) {
+        if let Some(quality) = &audit.quality {
+            self.quality("", quality);
+        }
+        let shares = "Discriminatory share";
+        let inputs = match &audit.summary.population {
+            Some(people) => {
+                self.shares(
+                    &format!("{shares} of {}", people.source()),
+                    "",
+                    &people.shares,
+                );
+                format!("{shares} of random inputs")
+            }
+            None => shares.to_owned(),
+        };
+        self.shares(&inputs, "", &audit.summary.fairness);
+        let total = &audit.summary.total;
+        let (found, number) = match &audit.pairs.texts {
+            Some(found) => {
+                let sources = counted(found.sources, "source text", "source texts");
+                let what = format!("Discriminatory texts found by search, from {sources}");
+                (what, found.texts)
+            }
+            None => {
+                let what = "Discriminatory individuals found by search".to_owned();
+                (what, total.discriminatory)
+            }
+        };
+        let measure = self.add(&found, "", Subject::Fairness, number as f64);
+        (measure.scale, measure.inputs) = (Scale::Count, total.generated);
+    }
+
+    fn text_groups(&mut self, groups: &TextGroupFindings) {
+        for (what, figure) in [
+            ("AUC", &groups.auc),
+            ("Final bias metric", &groups.bias.metric),
+        ] {
+            if let Some(figure) = figure {
+                self.area(what, "", figure, groups.texts);
+            }
+        }
+        for attribute in &groups.attributes {
+            if let Some(metric) = &attribute.bias.metric {
+                let slice = format!("by {}", attribute.attribute);
+                self.area("Final bias metric", &slice, metric, attribute.naming);
+            }
+        }
+    }
+
+    fn knn(&mut self, knn: &KnnSummary) {
+        let inputs = knn.sweep.first().map_or(0, |figures| figures.inputs);
+        if let Some(accuracy) = knn.accuracy {
+            self.add("Accuracy", "", Subject::Quality, accuracy).inputs = inputs;
+        }
+        for figures in &knn.sweep {
+            let by = &figures.certified;
+            let certified = by.quick + by.k_set + by.exhaustive;
+            let slice = format!("without any {} training rows", count(figures.poison));
+            let inputs = figures.inputs.max(1) as f64;
+            for (what, number) in [
+                ("Predictions proved to stand", certified),
+                ("Predictions shown to change", figures.falsified),
+            ] {
+                let share = number as f64 / inputs;
+                self.add(what, &slice, Subject::Robustness, share).inputs = figures.inputs;
+            }
+        }
+    }
+
+    fn certificates(&mut self, certify: &CertifyFindings) {
+        for set in &certify.sets {
+            let slice = format!("by {}", crossed(&set.protected));
+            let proved = &set.certified;
+            let what = ("Inputs proved fair", slice.as_str());
+            self.share(what, proved.share, proved.ci95, set.inputs);
+        }
+    }
+}
+
+/// The rates of each group of a run that measures groups, with their intervals.
+pub(crate) fn rates_of_groups(run: &RunReport) -> Vec<Measure> {
+    let mut all = Measures::default();
+    if let Findings::Groups(groups) = &run.findings {
+        all.each_group(&groups.report);
+    }
+    all.0
+}
+
+/// What a run measures of a model; nothing if it measures none.
+pub(crate) fn measures(run: &RunReport) -> Vec<Measure> {
+    let mut all = Measures::default();
+    match &run.findings {
+        Findings::Audit(audit) => all.audit(audit),
+        Findings::Repair(repair) => {
+            let after = &repair.chosen.figures;
+            all.quality("before", &repair.before.held_out);
+            all.quality("after", &after.held_out);
+            all.shares(
+                "Discriminatory share",
+                " before",
+                &repair.before.discrimination,
+            );
+            all.shares("Discriminatory share", " after", &after.discrimination);
+            all.groups(" before", &repair.groups_before);
+            all.groups(" after", &repair.groups_after);
+        }
+        Findings::TextRepair(repair) => {
+            let after = &repair.chosen.figures;
+            all.quality("before", &repair.before.held_out);
+            all.quality("after", &after.held_out);
+            for (when, network) in [("before", &repair.before), ("after", after)] {
+                for (what, part) in [
+                    ("Fair texts", &network.fair),
+                    ("Texts proved fair", &network.certified),
+                ] {
+                    all.share((what, when), part.share, part.ci95, repair.test_texts);
+                }
+            }
+        }
+        Findings::Groups(groups) => all.groups("", &groups.report),
+        Findings::TextGroups(groups) => all.text_groups(groups),
+        Findings::Certify(certify) => all.certificates(certify),
+        Findings::Knn(knn) => all.knn(&knn.summary),
+        Findings::Compare(_)
+        | Findings::KMeans(_)
+        | Findings::Spn(_)
+        | Findings::OutlierCount(_)
+        | Findings::OutlierSubspaces(_) => {}
+    }
+    all.0
+}

@@ -1,0 +1,147 @@
+//! Runs in the forms that rules and registers ask for.
+//!
+//! [`ll144`] is the summary of results of a bias audit, [`cyclonedx`] a bill of materials of models,
+//! [`ai_act`] an annex of technical documentation, [`croissant`] a description of data. Each form
+//! says of which runs it can be made and refuses the others. What a form has a place for and no run
+//! knows is shown as [`BLANK`]. What the forms share is here: which figures a run has
+//! ([`measures`]), its model and its inputs.
+
+mod ai_act;
+mod croissant;
+mod cyclonedx;
+mod ll144;
+pub(super) mod measures;
+
+use std::path::Path;
+
+use super::error::PageError;
+use super::form::Form;
+use super::model::{Findings, Report, RunReport};
+
+/// What stands where only people know what to say.
+const BLANK: &str = "TO BE FILLED IN";
+
+/// What forms about models are made of.
+const MODELS: &str = "runs of audit, groups, repair and certify";
+
+/// What figures of every kind do not say.
+pub(super) const CAVEATS: [&str; 4] = [
+    "A discriminatory share is of the given rows or texts, or of random inputs (tables), not of the people that the model will decide about.",
+    "Only the protected attributes named were examined, by changing them; discrimination through attributes that go along with them is not seen.",
+    "A search that finds nothing proves nothing. Certificates are proofs, each of one input.",
+    "Intervals cover chance in drawing inputs, not what was left out.",
+];
+
+/// That `run` is none that `form` is made of.
+fn refused(form: Form, takes: &'static str, run: &RunReport) -> PageError {
+    PageError::NotOf {
+        form: form.name(),
+        takes,
+        directory: run.directory.clone(),
+        command: run.command.clone(),
+    }
+}
+
+/// Refuses runs that are of no classifier.
+fn of_models(report: &Report, form: Form, takes: &'static str) -> Result<(), PageError> {
+    let is_of_model = |run: &&RunReport| {
+        matches!(
+            run.findings,
+            Findings::Audit(_)
+                | Findings::Groups(_)
+                | Findings::TextGroups(_)
+                | Findings::Repair(_)
+                | Findings::TextRepair(_)
+                | Findings::Certify(_)
+        )
+    };
+    match report.runs.iter().find(|run| !is_of_model(run)) {
+        Some(run) => Err(refused(form, takes, run)),
+        None => Ok(()),
+    }
+}
+
+/// The sentences on what the figures of `runs` do not say.
+fn limits(runs: &[&RunReport]) -> Vec<String> {
+    let mut all: Vec<String> = CAVEATS.map(str::to_owned).into();
+    for run in runs {
+        if let Findings::Audit(audit) = &run.findings {
+            if let Some(alike) = &audit.summary.decides_alike {
+                all.push(format!(
+                    "All {} inputs that were tried are decided '{}'.",
+                    alike.inputs, alike.class
+                ));
+            }
+        }
+    }
+    all
+}
+
+/// The model that a run is of: of a repair that was saved, the repaired one.
+struct Model {
+    name: String,
+    sha256: String,
+    repaired_from: Option<Box<Model>>,
+}
+
+impl Model {
+    fn of(run: &RunReport) -> Model {
+        let place = fact(run, &["Model", "Predictor"]).unwrap_or(BLANK);
+        let given = Model {
+            name: last_part(place),
+            sha256: fact(run, &["SHA-256 of the model"])
+                .unwrap_or_default()
+                .to_owned(),
+            repaired_from: None,
+        };
+        let repaired = match &run.findings {
+            Findings::Repair(repair) => repair.repaired_sha256.clone(),
+            Findings::TextRepair(repair) => repair.repaired_sha256.clone(),
+            _ => None,
+        };
+        match repaired {
+            Some(sha256) => Model {
+                name: run.name.clone(),
+                sha256,
+                repaired_from: Some(Box::new(given)),
+            },
+            None => given,
+        }
+    }
+}
+
+/// What the model of a run was asked about.
+struct Inputs {
+    /// The file as it was given.
+    path: String,
+    name: String,
+    sha256: String,
+}
+
+impl Inputs {
+    fn of(run: &RunReport) -> Inputs {
+        let path = fact(run, &["Data", "Texts"]).unwrap_or(BLANK);
+        let hashes = [
+            "SHA-256 of the data",
+            "SHA-256 of the texts",
+            "SHA-256 of the inputs",
+        ];
+        Inputs {
+            path: path.to_owned(),
+            name: last_part(path),
+            sha256: fact(run, &hashes).unwrap_or_default().to_owned(),
+        }
+    }
+}
+
+/// The first of these facts of what was looked at.
+fn fact<'r>(run: &'r RunReport, names: &[&str]) -> Option<&'r str> {
+    let of = |name: &&str| run.subject.iter().find(|fact| fact.name == *name);
+    names.iter().find_map(of).map(|fact| fact.value.as_str())
+}
+
+/// The name of a file or directory without where it lies.
+fn last_part(path: &str) -> String {
+    let name = Path::new(path).file_name();
+    name.map_or(path.to_owned(), |name| name.to_string_lossy().into_owned())
+}
