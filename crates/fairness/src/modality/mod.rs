@@ -66,7 +66,7 @@ pub struct EstimatedSet<D> {
 }
 
 /// What one side of a pair has and the other has not.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Change {
     /// The protected attribute.
     pub attribute: String,

@@ -108,7 +108,7 @@ impl Default for PredictorSpecification {
 
 impl PredictorSpecification {
     /// Refuses what contradicts itself, or a model directory beside a predictor.
-    pub(super) fn rules(&self, has_model: bool, modality: ModalityName) -> Result<(), FieldError> {
+    pub(crate) fn rules(&self, has_model: bool, modality: ModalityName) -> Result<(), FieldError> {
         let usual = PredictorSpecification::default();
         let schema = [("schema", self.schema.is_some())];
         let of_commands = [
