@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::Context;
 use clap::Args;
 
 use super::fields::Fields;
@@ -48,9 +47,7 @@ pub(super) fn run(mut args: ExplainArgs, output: &Output) -> anyhow::Result<Exit
     started_here(&mut args.fields)?;
     let specification = args.fields.specification()?;
     args.threads.apply()?;
-    let model = specification.model.as_deref().unwrap_or("".as_ref());
-    let explanation = explain(&specification)
-        .with_context(|| format!("asking {}", specification.predictor.name_or(model)))?;
+    let explanation = explain(&specification)?;
     output.summary("explain", &explanation, &render(&explanation))
 }
 

@@ -27,9 +27,12 @@ mod tally;
 
 pub use measure::count_people;
 pub use people::{People, Source};
-pub(crate) use plausibility::Graded;
+pub(crate) use plausibility::{Graded, PLAUSIBLE};
 pub use plausibility::{Plausibility, PlausibilityError, PlausibilitySummary};
 pub use summary::{
     ChangeQuantile, Changes, Directions, GroupOfRows, GroupedRows, PopulationSummary,
 };
 pub use tally::Tally;
+
+#[cfg(test)]
+mod tests;

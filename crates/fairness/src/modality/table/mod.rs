@@ -30,7 +30,7 @@ use crate::pairs::Pair;
 use crate::population::{People, Plausibility};
 use crate::seeds::clustered_seeds;
 use crate::specification::AuditSpecification;
-use crate::strategies::{Ingredients, WithStrategy, with_strategy};
+use crate::strategies::{Ingredients, Staying, WithStrategy, with_strategy};
 use probity_data::schema::Schema;
 use probity_data::table::{Labels, ReadCounts, Table};
 use probity_nn::encoding::InputLayout;
@@ -344,9 +344,16 @@ impl<'m> Modality for TableCase<'m> {
     }
 
     fn seeds(&self, clusters: usize, count: usize, seed: u64) -> Vec<Vec<i32>> {
-        clustered_seeds(&self.table, clusters, count, seed)
+        let mut table = Cow::Borrowed(self.table.as_ref());
+        if let Some(bound) = self.population.bound() {
+            let rows: Vec<&[i32]> = (0..table.rows()).map(|row| self.table.row(row)).collect();
+            let allowed = (0..).zip(bound.allows(&rows));
+            let allowed: Vec<u32> = allowed.filter_map(|(row, is)| is.then_some(row)).collect();
+            table = Cow::Owned(table.select(&allowed));
+        }
+        clustered_seeds(&table, clusters, count, seed)
             .into_iter()
-            .map(|row| self.table.row(row as usize).to_vec())
+            .map(|row| table.row(row as usize).to_vec())
             .collect()
     }
 
@@ -374,7 +381,10 @@ impl<'m> Modality for TableCase<'m> {
             tuning: method.tuning,
             seed: method.seed,
         };
-        Ok(with_strategy(method.strategy, &ingredients, work)?)
+        Ok(match self.population.bound() {
+            None => with_strategy(method.strategy, &ingredients, work),
+            Some(bound) => with_strategy(method.strategy, &ingredients, Staying { work, bound }),
+        }?)
     }
 
     /// Strategies of tables go anywhere, and only draw by the number.
@@ -388,15 +398,23 @@ impl<'m> Modality for TableCase<'m> {
         _seed: u64,
     ) -> Result<Vec<EstimatedSet<TabularDomain>>, AuditError> {
         let sets = estimated_sets(&self.protected).into_iter();
-        sets.map(|protected| {
+        let uniform = sets.map(|protected| {
             let places = positions(&self.schema, &protected)?;
             Ok(EstimatedSet {
                 domain: TabularDomain::new(&self.schema, &self.layout, &places)?,
                 protected,
                 inputs,
             })
-        })
-        .collect()
+        });
+        // Of the single attributes nothing is known: those protected are not in the network.
+        let fitted = self.population.plausibility().map(|population| {
+            Ok(EstimatedSet {
+                domain: self.domain.clone().drawn_from(Arc::clone(population)),
+                protected: self.protected.clone(),
+                inputs,
+            })
+        });
+        uniform.chain(fitted).collect()
     }
 
     fn people(&self) -> Result<Option<People<'_>>, AuditError> {
@@ -407,7 +425,7 @@ impl<'m> Modality for TableCase<'m> {
     }
 
     fn plausibility(&self) -> Option<&Plausibility> {
-        self.population.plausibility()
+        self.population.plausibility().map(Arc::as_ref)
     }
 
     fn ender(&self) -> Option<&Ender> {
