@@ -2,6 +2,7 @@
 
 use probity_data::specification::CheckSpecification;
 use probity_fairness::certify::specification::CertifySpecification;
+use probity_fairness::explain::specification::ExplainSpecification;
 use probity_fairness::group::specification::GroupsSpecification;
 use probity_fairness::predictions::specification::{
     EvaluateSpecification, PredictSpecification as ClassifySpecification,
@@ -36,6 +37,7 @@ pub fn each(visitor: &mut impl Visitor) {
     visitor.visit::<CertifySpecification>();
     visitor.visit::<GroupsSpecification>();
     visitor.visit::<ClassifySpecification>();
+    visitor.visit::<ExplainSpecification>();
     visitor.visit::<EvaluateSpecification>();
     visitor.visit::<RobustnessSpecification>();
     visitor.visit::<PredictSpecification>();

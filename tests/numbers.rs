@@ -160,6 +160,16 @@ const BASES: &[(&str, How, &str)] = &[
         "model = 'demo/model'\ndata = 'demo/people.csv'",
     ),
     (
+        "explain",
+        Options("explain"),
+        "model = 'demo/model'\ndata = 'demo/people.csv'\nrow = 3",
+    ),
+    (
+        "explain",
+        Options("explain"),
+        "data = 'demo/people.csv'\nrow = 3\n[predictor]\nsource = 'command:false'\nschema = 'synthetic-census'",
+    ),
+    (
         "evaluate",
         Options("evaluate"),
         "model = 'demo/model'\ndata = 'demo/people.csv'",
@@ -310,7 +320,7 @@ const LONG: &[&str] = &[
 ];
 
 /// Fields of a part that several kinds share, which one of them refuses whatever they say, or for
-/// tables, which are what the bases of `predict` and `evaluate` are of.
+/// tables, which are what the bases of `predict`, `explain` and `evaluate` are of.
 const NEVER: &[&str] = &[
     "compare: predictor.rate",
     "compare: predictor.retries",
@@ -319,6 +329,14 @@ const NEVER: &[&str] = &[
     "predict: predictor.retries",
     "predict: predictor.rows",
     "predict: predictor.tolerance",
+    "explain: predictor.rate",
+    "explain: predictor.retries",
+    "explain: predictor.tolerance",
+    "explain: text.max_l0",
+    "explain: text.max_length",
+    "explain: text.min_fluency",
+    "explain: text.min_similarity",
+    "explain: text.neighbours",
     "evaluate: predictor.rate",
     "evaluate: predictor.retries",
     "evaluate: predictor.rows",
@@ -522,7 +540,7 @@ impl Walk<'_> {
         if let Options(_) = how {
             line.extend(options::<S>(&specification));
         }
-        let is_written = !matches!(S::KIND, "outliers exact" | "kmeans delete");
+        let is_written = !matches!(S::KIND, "explain" | "outliers exact" | "kmeans delete");
         if is_written {
             line.extend(["--out".to_owned(), format!("{name}.out")]);
         }

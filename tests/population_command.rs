@@ -356,6 +356,13 @@ fn pairs_are_graded_by_the_rows_and_left_out_below_a_bound() {
     );
     let first = all.iter().filter(|&&share| share < 0.05).count();
     assert_eq!(graded["bins"][0], first);
+    // Inputs are drawn from the network as well, as many as uniformly.
+    let drawn = &graded["estimate"];
+    assert_eq!(
+        (&drawn["sampled"], &drawn["protected"]),
+        (&json!(50), &json!(["sex"]))
+    );
+    assert_eq!(summary["fairness"].as_array().unwrap().len(), 1);
 
     // Some are left out; the others are as before, and everything that reads samples knows.
     workspace
@@ -418,6 +425,14 @@ fn pairs_are_graded_by_the_rows_and_left_out_below_a_bound() {
             "--min-plausibility 0.1",
             &["--min-plausibility", "--plausibility"][..],
         ),
+        (
+            "--stay-plausible",
+            &["--stay-plausible is given", "--plausibility"],
+        ),
+        (
+            "--plausibility fit --stay-plausible --strategy sg",
+            &["--stay-plausible", "no meaning for the strategy sg"],
+        ),
         ("--plausibility less", &["less", "'region'"]),
         ("--plausibility nowhere", &["nowhere"]),
         (
@@ -432,4 +447,76 @@ fn pairs_are_graded_by_the_rows_and_left_out_below_a_bound() {
             needles,
         );
     }
+}
+
+/// Whatever the strategy: all that it finds is plausible, and it finds the same in shards and when it
+/// was interrupted.
+#[test]
+fn searches_stay_where_the_data_are() {
+    let workspace = Workspace::with_demo(1500);
+    let audit = "audit --model demo/model --data demo/people.csv --protected sex,origin --seeds 60 \
+                 --local 40 --estimate 3000 --samples csv --plausibility fit";
+    for strategy in ["adf", "eidig", "adf-zero-order", "random-walk"] {
+        let audit = format!("{audit} --strategy {strategy}");
+        workspace
+            .line(&format!("{audit} --out {strategy}"))
+            .exits(0);
+        let anywhere = plausibilities(&workspace, strategy);
+        assert!(anywhere.iter().any(|&share| share < 0.05));
+        let audit = format!("{audit} --stay-plausible");
+        let whole = format!("{strategy}-whole");
+        workspace
+            .line(&format!("{audit} --out {whole}"))
+            .exits(0)
+            .says(&["drawn from the network that grades them"]);
+        let kept = plausibilities(&workspace, &whole);
+        assert!(kept.iter().all(|&share| share >= 0.05) && kept.len() > 100);
+        // Batches and shards change nothing, nor does an interruption.
+        let same = |other: &str| {
+            let [one, two] = [&whole, other].map(|run| figures(&workspace.summary(run)));
+            assert_eq!(one, two);
+            let [one, two] =
+                [&whole, other].map(|run| workspace.read(&format!("{run}/samples.csv")));
+            assert!(one == two, "{other}");
+        };
+        let small = format!("{strategy}-small");
+        workspace
+            .line(&format!("{audit} --batch 7 --threads 1 --out {small}"))
+            .exits(0);
+        same(&small);
+        let (folder, cut) = (format!("{strategy}-shards"), format!("{strategy}-cut"));
+        for _stage in 1..=2 {
+            for shard in 1..=3 {
+                workspace
+                    .line(&format!(
+                        "run {whole}/run.toml --shard {shard}/3 --out {folder}"
+                    ))
+                    .exits(0);
+            }
+            workspace
+                .line(&format!("merge {folder} --out {cut}"))
+                .exits(0);
+        }
+        same(&cut);
+        let stopped = format!("{strategy}-stopped");
+        workspace
+            .line(&format!("{audit} --max-calls 3000 --out {stopped}"))
+            .exits(0);
+        workspace
+            .line(&format!(
+                "audit --resume --max-calls 1000000000 --out {stopped}"
+            ))
+            .exits(0);
+        same(&stopped);
+    }
+    let bound = "--plausibility fit --stay-plausible --min-plausibility 0.5";
+    workspace
+        .line(&format!(
+            "{} --out high",
+            audit.replace("--plausibility fit", bound)
+        ))
+        .exits(0);
+    let kept = plausibilities(&workspace, "high");
+    assert!(kept.iter().all(|&share| share >= 0.5) && !kept.is_empty());
+    assert_eq!(workspace.summary("high")["plausibility"]["left_out"], 0);
 }

@@ -6,7 +6,7 @@
 use clap::Command;
 
 /// The commands, and their examples.
-const EXAMPLES: [(&str, &[&str]); 56] = [
+const EXAMPLES: [(&str, &[&str]); 57] = [
     (
         "demo",
         &[
@@ -115,6 +115,13 @@ const EXAMPLES: [(&str, &[&str]); 56] = [
         &[
             "probity predict --model models/people --data people.csv --out predictions.csv",
             "probity predict --model models/toxic --texts comments.csv --text-column comment_text --out toxic.parquet",
+        ],
+    ),
+    (
+        "explain",
+        &[
+            "probity explain --model models/people --data people.csv --row 17 --protected sex,origin --favourable high",
+            "probity explain --model models/toxic --texts comments.csv --text-column comment_text --row 2",
         ],
     ),
     (

@@ -11,8 +11,9 @@ const GROUPS: [(&str, &[&str]); 6] = [
     (
         "Audit and repair",
         &[
-            "train", "import", "export", "predict", "evaluate", "audit", "verify", "certify",
-            "groups", "compare", "repair", "report", "gate", "seal", "run", "shard", "merge",
+            "train", "import", "export", "predict", "explain", "evaluate", "audit", "verify",
+            "certify", "groups", "compare", "repair", "report", "gate", "seal", "run", "shard",
+            "merge",
         ],
     ),
     ("Other analyses", &["knn", "kmeans", "spn", "outliers"]),

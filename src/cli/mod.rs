@@ -14,6 +14,7 @@ mod devices;
 mod embeddings;
 mod evaluate;
 mod examples;
+mod explain;
 mod export;
 mod fields;
 mod gate;
@@ -130,6 +131,8 @@ enum Command {
     Groups(groups::GroupsArgs),
     /// Classify rows or texts: class, probabilities and logits of each
     Predict(predict::PredictArgs),
+    /// Explain one decision: every protected variant, and the smallest change that undoes a flip
+    Explain(Box<explain::ExplainArgs>),
     /// Say how well a classifier does on labelled rows or texts
     Evaluate(evaluate::EvaluateArgs),
     /// Retrain a classifier on what audits found in it
@@ -215,6 +218,7 @@ fn run(command: Command, output: &Output) -> anyhow::Result<ExitCode> {
         Command::Certify(args) => certify::run(args, output),
         Command::Groups(args) => groups::run(args, output),
         Command::Predict(args) => predict::run(args, output),
+        Command::Explain(args) => explain::run(*args, output),
         Command::Evaluate(args) => evaluate::run(args, output),
         Command::Repair(args) => repair::run(*args, output),
         Command::Knn(args) => knn::run(*args, output),

@@ -82,6 +82,14 @@ pub(super) fn plausibility(of: &PlausibilitySummary) -> String {
         percent(of.share),
         count(of.rows)
     );
+    if let Some(estimate) = &of.estimate {
+        text.push_str(&format!(
+            "Of {} drawn from the network that grades them, {} are discriminatory ({}).\n",
+            counted(estimate.sampled, "input", "inputs"),
+            percent(estimate.rate),
+            interval(estimate.ci95)
+        ));
+    }
     if of.left_out > 0 {
         let pairs = counted(of.left_out, "pair", "pairs");
         text.push_str(&format!(

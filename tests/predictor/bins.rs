@@ -160,3 +160,58 @@ fn numbers_of_the_data_are_kept_and_what_bins_change_is_said() {
         .exits(0)
         .says(&[" 0 rejected"]);
 }
+
+/// Everything that is made of a person keeps the person's own numbers, wherever it has the same bin.
+#[test]
+fn an_explanation_keeps_own_numbers() {
+    let workspace = with_wages();
+    let infer = "schema infer people.csv --label-column income --protected sex --out";
+    workspace.line(&format!("{infer} people.toml")).exits(0);
+    let schema = Schema::from_toml(&workspace.read("people.toml")).unwrap();
+    let place = schema.index_of("wage").unwrap();
+    let wage = &schema.attributes[place];
+    let encoder = Encoder::new(wage);
+    let people = wages();
+    let [(_, women), (_, men)] = fake::LIMITS;
+    let is_between = |wage: f64| men <= wage && wage < women;
+    let (mut flipping, mut binned) = (0, 0);
+    for (row, &(_, own, _)) in people.iter().enumerate() {
+        let Ok(Encoded::Code(bin)) = encoder.encode_number(own) else {
+            panic!("{own}");
+        };
+        let stands_for = |bin: i32| wage.decode(bin).parse::<f64>().unwrap();
+        binned += usize::from(is_between(stands_for(bin)) && !is_between(own));
+        if !is_between(own) || flipping == 4 {
+            continue;
+        }
+        flipping += 1;
+        let source = format!("command:{}", fake::command("wages"));
+        let line = format!(
+            "explain --schema people.toml --data people.csv --protected sex --json --row {}",
+            row + 1
+        );
+        let mut arguments: Vec<&str> = line.split_whitespace().collect();
+        arguments.extend(["--predictor", &source]);
+        let said = workspace.run(arguments).exits(0).json();
+        assert_eq!(said["flips"], 1, "{own}");
+        assert!(
+            said["input"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .any(|value| { value["attribute"] == "wage" && value["value"] == own.to_string() })
+        );
+        let (min, max) = wage.domain();
+        let nearest = (min..=max)
+            .filter(|&to| to != bin && !is_between(stands_for(to)))
+            .min_by_key(|to| ((to - bin).abs(), *to));
+        let change = &said["undoing"]["changes"][0];
+        assert_eq!(change["changes"].as_array().unwrap().len(), 1);
+        assert_eq!(change["changes"][0]["from"], own.to_string());
+        assert_eq!(change["changes"][0]["to"], wage.decode(nearest.unwrap()));
+        // Nothing else matters to this predictor.
+        assert_eq!(said["undoing"]["ending"], "exhausted");
+        assert_eq!(said["undoing"]["changes"].as_array().unwrap().len(), 1);
+    }
+    assert!(flipping == 4, "{flipping}, {binned}");
+}

@@ -207,7 +207,8 @@ impl Attribute {
         (min, max + i32::from(self.outside == OutOfDomain::Level))
     }
 
-    fn declared_domain(&self) -> (i32, i32) {
+    /// The smallest and largest code that stand for declared values, both included.
+    pub fn declared_domain(&self) -> (i32, i32) {
         match &self.kind {
             Kind::Integer { min, max } => (*min, *max),
             Kind::Categorical { .. } | Kind::Numeric { .. } => {

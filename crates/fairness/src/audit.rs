@@ -129,6 +129,8 @@ pub(super) struct Shares {
     pub(super) population: Option<PopulationSummary>,
     /// Of uniform random inputs, or of texts.
     pub(super) uniform: Vec<Estimate>,
+    /// Of inputs drawn from what grades individuals.
+    pub(super) fitted: Option<Estimate>,
     /// Whether any of them was cut short.
     pub(super) is_cut: bool,
 }
@@ -285,7 +287,7 @@ impl<M: Modality> Audit<M> {
         let all = sets.iter().map(|set| set.inputs).sum();
         let mut before = 0;
         let _ = observe(AuditProgress::Estimate { done: 0, all });
-        let uniform = sets
+        let estimates: Vec<Estimate> = sets
             .into_iter()
             .map(|set| {
                 let observe = &mut |done| {
@@ -299,11 +301,24 @@ impl<M: Modality> Audit<M> {
                 Ok(share)
             })
             .collect::<Result<_, AuditError>>()?;
-        Ok(Shares {
+        Ok(self.shares(population, estimates, is_cut))
+    }
+
+    /// The shares of which the `estimates` are, in the order of what they were made of.
+    pub(super) fn shares(
+        &self,
+        population: Option<PopulationSummary>,
+        estimates: Vec<Estimate>,
+        is_cut: bool,
+    ) -> Shares {
+        let mut uniform = estimates;
+        let is_fitted = self.case.plausibility().is_some();
+        Shares {
             population,
+            fitted: is_fitted.then(|| uniform.pop()).flatten(),
             uniform,
             is_cut,
-        })
+        }
     }
 
     /// What the model decides everything, where nothing was `found`: the reason may be that it
@@ -331,6 +346,7 @@ impl<M: Modality> Audit<M> {
         let of_rows = shares.population.iter().flat_map(|of| &of.shares);
         let shares = of_rows
             .chain(&shares.uniform)
+            .chain(&shares.fitted)
             .map(|share| share.discriminatory);
         let found = finished.counts.individuals.discriminatory() + shares.sum::<u64>();
         let decides_alike = self.decides_alike(found)?;
@@ -342,7 +358,7 @@ impl<M: Modality> Audit<M> {
         let least = specification.population.min_plausibility;
         let graded = Graded::new(&self.case, pairs, least);
         let tally = write_samples(&file, format, &self.case, &graded)?;
-        let plausibility = graded.summary();
+        let plausibility = graded.summary(finished.shares.fitted.clone());
         let details = self.case.details(specification, tally)?;
         let summary = AuditSummary {
             plausibility,

@@ -5,9 +5,12 @@
 //! attributes set to the v-th element of the product of their domains, so that an input is itself
 //! one of its variants.
 
+use std::sync::Arc;
+
 use rand::RngExt;
 use thiserror::Error;
 
+use crate::population::Plausibility;
 use probity_data::schema::Schema;
 use probity_nn::encoding::{InputLayout, Span};
 use probity_run::stream::{Purpose, Stream, stream};
@@ -76,7 +79,8 @@ pub trait Domain: Sync {
     /// are the same individual.
     fn individual_key(&self, row: &[i32]) -> u128;
 
-    /// The `item`-th uniform random input of `seed`.
+    /// The `item`-th random input of `seed`: uniform, unless the domain was given something to draw
+    /// from.
     fn random_input(&self, seed: u64, item: u64) -> Vec<i32>;
 }
 
@@ -92,6 +96,8 @@ pub struct TabularDomain {
     free: Vec<usize>,
     variants: usize,
     exact_keys: bool,
+    /// What random inputs are drawn from, in place of the product of the domains.
+    population: Option<Arc<Plausibility>>,
 }
 
 impl TabularDomain {
@@ -141,7 +147,18 @@ impl TabularDomain {
             variants: variants as usize,
             exact_keys,
             spans,
+            population: None,
         })
+    }
+
+    /// The same, whose random inputs are drawn from the network of `population`; their protected
+    /// values stay uniform.
+    #[must_use]
+    pub fn drawn_from(self, population: Arc<Plausibility>) -> TabularDomain {
+        TabularDomain {
+            population: Some(population),
+            ..self
+        }
     }
 
     /// Attributes that the search may change.
@@ -250,7 +267,13 @@ impl Domain for TabularDomain {
     }
 
     fn random_input(&self, seed: u64, item: u64) -> Vec<i32> {
-        self.uniform(&mut stream(seed, Purpose::UniformInput, item, 0))
+        let mut row = self.uniform(&mut stream(seed, Purpose::UniformInput, item, 0));
+        let population = self.population.as_ref();
+        let drawn = population.and_then(|population| population.draw(seed, item));
+        for (attribute, code) in drawn.into_iter().flatten() {
+            row[attribute] = code;
+        }
+        row
     }
 }
 

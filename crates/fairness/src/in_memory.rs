@@ -277,6 +277,7 @@ fn text_case<'m, S: AsRef<str> + ?Sized + 'm>(
         texts: Opened::unnamed(texts.into_iter().map(AsRef::as_ref).collect()),
         rows: RowNumbers::default(),
         bad_rows: BadRows::default(),
+        begin_at: None,
         encoder: encoder.map(open_encoder).transpose()?,
         fluency_model: fluency_model.map(open_fluency_model).transpose()?,
     };

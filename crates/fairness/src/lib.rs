@@ -24,6 +24,7 @@ pub mod compare;
 pub mod distinct;
 pub mod domain;
 pub mod estimate;
+pub mod explain;
 pub mod group;
 mod guidance;
 pub mod in_memory;

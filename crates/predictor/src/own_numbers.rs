@@ -70,6 +70,18 @@ impl OwnNumbers {
         own
     }
 
+    /// Those of the row `row` of `table` alone, which everything keeps that is made of it, wherever
+    /// it has the code of the row.
+    pub fn of_row(table: &Table, numbers: &CellNumbers, row: usize) -> OwnNumbers {
+        let codes = numbers.places().iter().map(|&place| table.row(row)[place]);
+        OwnNumbers {
+            places: numbers.places().to_vec(),
+            telling: Vec::new(),
+            individuals: HashMap::from([(Box::default(), 0)]),
+            cells: codes.zip(numbers.row(row).iter().copied()).collect(),
+        }
+    }
+
     /// Those of the rows of another `table` of the same schema too, but for individuals that are
     /// known already.
     pub fn add(&mut self, table: &Table, numbers: &CellNumbers) {

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use probity_fairness::certify::specification::CertifySpecification;
+use probity_fairness::explain::specification::ExplainSpecification;
 use probity_fairness::group::specification::GroupsSpecification;
 use probity_fairness::predictions::specification::{
     EvaluateSpecification, PredictSpecification as ClassifySpecification,
@@ -35,6 +36,7 @@ macro_rules! each_kind {
         $task::<CertifySpecification>($($argument),*);
         $task::<GroupsSpecification>($($argument),*);
         $task::<ClassifySpecification>($($argument),*);
+        $task::<ExplainSpecification>($($argument),*);
         $task::<EvaluateSpecification>($($argument),*);
         $task::<RobustnessSpecification>($($argument),*);
         $task::<PredictSpecification>($($argument),*);

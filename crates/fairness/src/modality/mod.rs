@@ -66,7 +66,7 @@ pub struct EstimatedSet<D> {
 }
 
 /// What one side of a pair has and the other has not.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Change {
     /// The protected attribute.
     pub attribute: String,
@@ -154,7 +154,8 @@ pub trait Modality: Sync + Sized {
     ) -> Result<W::Output, AuditError>;
 
     /// What shares are estimated of: each protected attribute alone and, if there are several, all
-    /// jointly; each from at most `inputs` inputs.
+    /// jointly; where the case grades individuals, last all jointly of inputs drawn from what it
+    /// grades by. Each from at most `inputs` inputs.
     ///
     /// # Errors
     /// When a protected set cannot be searched.

@@ -29,7 +29,10 @@ mod tally;
 pub use measure::count_people;
 pub use moves::{ChangeQuantile, Changes, Moves};
 pub use people::{People, Source};
-pub(crate) use plausibility::Graded;
+pub(crate) use plausibility::{Graded, PLAUSIBLE};
 pub use plausibility::{Plausibility, PlausibilityError, PlausibilitySummary};
 pub use summary::{Directions, GroupOfRows, GroupedRows, PopulationSummary};
 pub use tally::Tally;
+
+#[cfg(test)]
+mod tests;

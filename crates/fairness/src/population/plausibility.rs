@@ -15,22 +15,35 @@ use rayon::prelude::*;
 use serde::Serialize;
 use thiserror::Error;
 
+use crate::estimate::Estimate;
 use crate::modality::Modality;
 use crate::pairs::{Pair, PairSource};
-use probity_data::schema::{Kind, Schema};
+use probity_data::schema::{Attribute, Encoded, Encoder, Kind, Schema};
 use probity_unlearning::spn::model::SpnModelError;
 use probity_unlearning::spn::{
     Dataset, Domain, LeafFamily, Network, SpnError, SpnParameters, Variable,
 };
 
 /// What an individual must reach to be called plausible.
-const PLAUSIBLE: f32 = 0.05;
+pub(crate) const PLAUSIBLE: f32 = 0.05;
 
 /// Bins of the plausibilities.
 const BINS: usize = 20;
 
 /// Values that are counted one by one; more are counted in bins.
 const MOST_VALUES: usize = 12;
+
+/// Inputs that a network which was learnt elsewhere is asked for before it is used.
+const TRIED: u64 = 1000;
+
+/// Of how many of them one at least must be an input of the model.
+const MOST_OUTSIDE: u64 = 10;
+
+/// Draws for one input at most; no network that is used needs nearly as many.
+const DRAWS: u64 = 1000;
+
+/// Bits that number the inputs; the draws for one are numbered above them.
+const INPUT_BITS: u32 = 40;
 
 /// Why individuals cannot be graded.
 #[derive(Debug, Error)]
@@ -48,6 +61,12 @@ pub enum PlausibilityError {
         directory: PathBuf,
         /// The attribute.
         attribute: String,
+    },
+    /// A network that hardly ever gives an input of the model.
+    #[error("of what is drawn from the network in {}, less than a tenth is in the domains of the model's attributes", directory.display())]
+    Outside {
+        /// Its directory.
+        directory: PathBuf,
     },
     /// A network of other values.
     #[error("the network in {} does not know '{value}' of the attribute '{attribute}'", directory.display())]
@@ -69,6 +88,26 @@ struct Column {
     min: i32,
     /// The variable's value of each code.
     values: Vec<f64>,
+    /// What reads the variable's values as they are written; nothing where they are codes.
+    attribute_of: Option<Attribute>,
+}
+
+impl Column {
+    /// The code of the `value` of `variable`; nothing for one outside the attribute's domain.
+    fn code(&self, variable: &Variable, value: f64) -> Option<i32> {
+        let value = match variable.domain() {
+            Domain::Integer { .. } => value.round(),
+            Domain::Categorical { .. } | Domain::Real { .. } => value,
+        };
+        let Some(attribute) = &self.attribute_of else {
+            let place = self.values.iter().position(|known| *known == value)?;
+            return Some(self.min + place as i32);
+        };
+        match Encoder::new(attribute).encode(&variable.text(value)) {
+            Ok(Encoded::Code(code)) => Some(code),
+            _ => None,
+        }
+    }
 }
 
 /// A network and the densities of real rows.
@@ -95,6 +134,10 @@ pub struct PlausibilitySummary {
     pub bins: Vec<u64>,
     /// Pairs that are less plausible than was asked for, and not among the samples.
     pub left_out: u64,
+    /// Share of discriminatory ones among inputs drawn from the network, by all protected attributes
+    /// jointly.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub estimate: Option<Estimate>,
 }
 
 impl Plausibility {
@@ -134,6 +177,7 @@ impl Plausibility {
                 variable,
                 min,
                 values: (min..=max).map(f64::from).collect(),
+                attribute_of: None,
             }
         });
         Ok(Plausibility::with(network, columns.collect(), rows))
@@ -180,9 +224,15 @@ impl Plausibility {
                 variable,
                 min,
                 values,
+                attribute_of: Some(attribute.clone()),
             });
         }
-        Ok(Plausibility::with(network, columns, rows))
+        let plausibility = Plausibility::with(network, columns, rows);
+        let inside = (0..TRIED).filter(|&item| plausibility.drawn(0, item).is_some());
+        match inside.count() as u64 * MOST_OUTSIDE < TRIED {
+            true => Err(PlausibilityError::Outside { directory }),
+            false => Ok(plausibility),
+        }
     }
 
     fn with(network: Network, columns: Vec<Column>, rows: &[&[i32]]) -> Plausibility {
@@ -197,7 +247,26 @@ impl Plausibility {
         graded
     }
 
-    fn densities(&self, rows: &[&[i32]]) -> Vec<f64> {
+    /// What is not protected of input number `item` that is drawn from the network with `seed`: each
+    /// attribute and its code. Draws that are no input of the model are made again.
+    pub fn draw(&self, seed: u64, item: u64) -> Option<Vec<(usize, i32)>> {
+        let mut draws = (0..DRAWS).map(|draw| item | draw << INPUT_BITS);
+        draws.find_map(|item| self.drawn(seed, item))
+    }
+
+    fn drawn(&self, seed: u64, item: u64) -> Option<Vec<(usize, i32)>> {
+        let nothing = vec![None; self.network.variables().len()];
+        let values = self.network.sample(&nothing, seed, item).ok()?;
+        let code = |column: &Column| {
+            let variable = &self.network.variables()[column.variable];
+            let code = column.code(variable, values[column.variable])?;
+            Some((column.attribute, code))
+        };
+        self.columns.iter().map(code).collect()
+    }
+
+    /// The logarithm of the density of each of `rows` without its protected part.
+    pub fn densities(&self, rows: &[&[i32]]) -> Vec<f64> {
         let density = |row: &&[i32]| {
             let mut evidence = vec![None; self.network.variables().len()];
             for column in &self.columns {
@@ -241,13 +310,15 @@ impl<'a, M: Modality> Graded<'a, M> {
         }
     }
 
-    /// What the pairs that were gone through came to; nothing where the case does not grade.
-    pub(crate) fn summary(self) -> Option<PlausibilitySummary> {
+    /// What the pairs that were gone through came to, beside the `estimate`; nothing where the case
+    /// does not grade.
+    pub(crate) fn summary(self, estimate: Option<Estimate>) -> Option<PlausibilitySummary> {
         let rows = self.case.plausibility()?.real.len() as u64;
         let summary = self.summary.into_inner();
         Some(PlausibilitySummary {
             rows,
             share: summary.plausible as f64 / summary.pairs.max(1) as f64,
+            estimate,
             ..summary
         })
     }

@@ -40,7 +40,7 @@ mod part;
 
 use std::ops::ControlFlow;
 
-use super::audit::{Audit, AuditError, AuditSummary, Finished, Observe, Shares};
+use super::audit::{Audit, AuditError, AuditSummary, Finished, Observe};
 use super::calls::{Calls, Counted};
 use super::checkpoint::Inputs;
 use super::estimate::count_discriminatory;
@@ -230,11 +230,7 @@ impl<M: Modality> Audit<M> {
         let finished = Finished {
             ending: Ending::Complete,
             counts: &merged.counts(),
-            shares: Shares {
-                population,
-                uniform: merged.estimates()?,
-                is_cut: false,
-            },
+            shares: self.shares(population, merged.estimates()?, false),
             score: None,
         };
         directory

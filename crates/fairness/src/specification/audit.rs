@@ -182,6 +182,11 @@ impl Specification for AuditSpecification {
             let given = self.text.given();
             unused(given.unwrap_or("text"), given.is_none(), "tables")?;
             self.population.rules(self.predictor.source.is_some())?;
+            let strategy = self.strategy();
+            if self.population.stay_plausible && !strategy.begins_at_data() {
+                let searched = format!("the strategy {}", strategy.name());
+                unused("population.stay_plausible", false, &searched)?;
+            }
         }
         self.predictor.rules(self.model.is_some(), self.modality)
     }

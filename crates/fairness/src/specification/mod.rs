@@ -312,7 +312,7 @@ impl TextSpecification {
     }
 
     /// Refuses what measures fluency where something else does, or nothing is asked of it.
-    fn expect_fluency_used(&self) -> Result<(), FieldError> {
+    pub(crate) fn expect_fluency_used(&self) -> Result<(), FieldError> {
         let model = self.fluency_model.as_ref().map(|_| "text.fluency_model");
         let ngrams = self.ngrams.as_ref().map(|_| "text.ngrams");
         let given = |field, expected: &str| Err(FieldError::new(field, "given", expected));
@@ -344,7 +344,7 @@ impl TextSpecification {
     }
 
     /// The first field that says something.
-    fn given(&self) -> Option<&'static str> {
+    pub(crate) fn given(&self) -> Option<&'static str> {
         let usual = TextSpecification::default();
         let fields = [
             ("text.column", self.column.is_some()),

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::unused;
 use crate::certify::parts::Part;
+use crate::population::PLAUSIBLE;
 use probity_run::specification::FieldError;
 
 /// Rows that a predictor is asked about where nothing is said: each costs as many answers as it has
@@ -41,6 +42,10 @@ pub struct PopulationSpecification {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 1))]
     pub min_plausibility: Option<f32>,
+    /// Search only where inputs are that plausible (by default 0.05): rows of the data that are not
+    /// are no seeds, and steps that lead elsewhere are not taken.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub stay_plausible: bool,
     /// The class that is good to get; by default the last one of the schema.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub favourable: Option<String>,
@@ -86,6 +91,12 @@ impl PopulationSpecification {
         self.rows.or(has_predictor.then_some(ROWS_OF_PREDICTORS))
     }
 
+    /// What inputs must reach that a search may go to, if it must not go anywhere.
+    pub(crate) fn stays_above(&self) -> Option<f32> {
+        let least = self.min_plausibility.unwrap_or(PLAUSIBLE);
+        self.stay_plausible.then_some(least)
+    }
+
     /// The rules between its fields, for a model in a directory or a predictor.
     pub(super) fn rules(&self, has_predictor: bool) -> Result<(), FieldError> {
         let is_whole = self.part == Part::All;
@@ -94,6 +105,14 @@ impl PopulationSpecification {
             let expected = "left out where population.plausibility is not given";
             return Err(FieldError::new(
                 "population.min_plausibility",
+                "given",
+                expected,
+            ));
+        }
+        if self.stay_plausible && self.plausibility.is_none() {
+            let expected = "left out where population.plausibility is not given";
+            return Err(FieldError::new(
+                "population.stay_plausible",
                 "given",
                 expected,
             ));

@@ -155,6 +155,16 @@ impl StrategyName {
         }
     }
 
+    /// Whether it begins at rows of the data and goes from each by steps of its own: no
+    /// strategy that draws or solves for its next inputs.
+    pub fn begins_at_data(self) -> bool {
+        use StrategyName::{AequitasFully, AequitasRandom, AequitasSemi, Sg, Themis};
+        !matches!(
+            self,
+            AequitasFully | AequitasRandom | AequitasSemi | Sg | Themis
+        )
+    }
+
     /// Whether its walkers have nothing to do with each other: see
     /// [`Strategy::LEARNS`](crate::strategy::Strategy::LEARNS).
     pub fn is_divisible(self) -> bool {

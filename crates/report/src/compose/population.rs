@@ -182,6 +182,14 @@ pub(super) fn plausibility(graded: &Plausibility, id: &str) -> Part {
             "Less plausible than asked for, and not among the samples: {pairs}."
         ));
     }
+    if let Some(share) = &graded.estimate {
+        let [low, high] = share.ci95.map(percent);
+        part = part.say(format!(
+            "Of {} drawn from this network, {} are discriminatory (95 % interval {low} to {high}).",
+            counted(share.sampled, "input", "inputs"),
+            percent(share.rate)
+        ));
+    }
     let bins = graded.bins.len().max(1) as f64;
     let rows = graded.bins.iter().enumerate().map(|(place, &pairs)| {
         let [from, to] = [place, place + 1].map(|edge| percent(edge as f64 / bins));

@@ -46,6 +46,9 @@ pub struct Plausibility {
     pub bins: Vec<u64>,
     /// Pairs that were left out of the samples.
     pub left_out: u64,
+    /// Share of discriminatory ones among inputs drawn from what grades the pairs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub estimate: Option<Share>,
 }
 
 /// Which way decisions change.

@@ -1,6 +1,7 @@
 //! Rows of a table: a network or a predictor, its schema, and the rows that seeds come from.
 
 mod columns;
+mod explained;
 mod population;
 mod witness;
 
@@ -30,7 +31,7 @@ use crate::pairs::Pair;
 use crate::population::{People, Plausibility};
 use crate::seeds::clustered_seeds;
 use crate::specification::AuditSpecification;
-use crate::strategies::{Ingredients, WithStrategy, with_strategy};
+use crate::strategies::{Ingredients, Staying, WithStrategy, with_strategy};
 use probity_data::schema::Schema;
 use probity_data::table::{Labels, ReadCounts, Table};
 use probity_nn::encoding::InputLayout;
@@ -39,6 +40,7 @@ use probity_predictor::Ender;
 use probity_predictor::own_numbers::{BinEffect, OwnNumbers, WithOwnNumbers};
 use probity_predictor::source::{OpenPredictor, PredictorOptions};
 use probity_predictor::stability::check_stability;
+use probity_run::specification::FieldError;
 use probity_tensor::device::ComputeDevice;
 
 /// Rows of the data that a predictor is asked for twice before a search.
@@ -113,10 +115,25 @@ impl<'m> TableCase<'m> {
         })
     }
 
-    /// The network in the directory `model` on `device`.
+    /// Everything that `specification` names; of the data only the row of the number `only`, if one
+    /// is given.
+    fn open_rows(
+        specification: &AuditSpecification,
+        only: Option<u64>,
+        device: &ComputeDevice,
+    ) -> Result<TableCase<'m>, AuditError> {
+        match predictor_of(specification)? {
+            Some(predictor) => TableCase::of_predictor(specification, &predictor, only),
+            None => TableCase::of_network(specification, specification.model()?, only, device),
+        }
+    }
+
+    /// The network in the directory `model` on `device`; of the data only the row of the number
+    /// `only`, if one is given.
     fn of_network(
         specification: &AuditSpecification,
         model: &Path,
+        only: Option<u64>,
         device: &ComputeDevice,
     ) -> Result<TableCase<'m>, AuditError> {
         let opened = open_model(model)?;
@@ -129,7 +146,11 @@ impl<'m> TableCase<'m> {
             specification.out_of_domain,
             specification.skip_bad_rows,
         )?;
-        let table = open_table(&specification.data, &read, Labels::Optional)?.map(Cow::Owned);
+        let mut table = open_table(&specification.data, &read, Labels::Optional)?;
+        if let Some(row) = only {
+            table.value = table.value.select(&[place_of(row, &table.value)? as u32]);
+        }
+        let table = table.map(Cow::Owned);
         let model = Opened {
             value: ModelUnderTest::network(&network, device),
             sha256: opened.sha256,
@@ -171,17 +192,20 @@ impl<'m> TableCase<'m> {
 
     /// The `predictor`, which answers where it is. It is asked twice for some rows of the data
     /// ([`check_stability`]), and for some with and without the numbers that they have
-    /// ([`BinEffect`]).
+    /// ([`BinEffect`]). Of the data only the row of the number `only` is, if one is given: what is
+    /// made of it keeps its numbers.
     fn of_predictor(
         specification: &AuditSpecification,
         predictor: &PredictorOptions,
+        only: Option<u64>,
     ) -> Result<TableCase<'m>, AuditError> {
         let protected = protected_or_marked(&specification.protected, &predictor.schema);
         let places = positions(&predictor.schema, &protected)?;
         // A predictor is started last: what is wrong with the data is said without it.
         let data = &specification.data;
         let read = Table::read_with_numbers(data, &predictor.schema, Labels::Optional)?;
-        let (table, numbers) = read.value;
+        let (mut table, numbers) = read.value;
+        let only = only.map(|row| place_of(row, &table)).transpose()?;
         let file = specification.population.file.as_deref();
         let file = file.map(|file| {
             let read = Table::read_with_numbers(file, &predictor.schema, Labels::Optional)?;
@@ -202,15 +226,23 @@ impl<'m> TableCase<'m> {
         } = filled.open()?;
         let is_binned = !numbers.places().is_empty();
         let own = is_binned.then(|| {
-            let mut own = OwnNumbers::new(&table, &numbers, &places);
+            let mut own = match only {
+                Some(row) => OwnNumbers::of_row(&table, &numbers, row),
+                None => OwnNumbers::new(&table, &numbers, &places),
+            };
             if let Some((table, numbers)) = file.as_ref().map(|file| &file.value) {
                 own.add(table, numbers);
             }
             Arc::new(own)
         });
-        let some = (0..table.rows()).step_by(table.rows().div_ceil(BIN_ROWS).max(1));
+        let all = only.map_or(0..table.rows(), |row| row..row + 1);
+        let step = all.len().div_ceil(BIN_ROWS).max(1);
+        let some = all.step_by(step);
         let effect = || BinEffect::of(opened.as_ref(), (&table, &numbers), some);
         let bin_effect = is_binned.then(effect).transpose()?;
+        if let Some(row) = only {
+            table = table.select(&[row as u32]);
+        }
         let classifier: Box<dyn Classifier> = match &own {
             Some(numbers) => Box::new(WithOwnNumbers {
                 predictor: opened,
@@ -255,10 +287,21 @@ impl<'m> TableCase<'m> {
         TableColumns {
             own_numbers: self.own_numbers.as_deref(),
             decisions: &self.classes,
-            plausibility: self.population.plausibility(),
+            plausibility: self.plausibility(),
             ..TableColumns::new(&self.schema, &self.domain)
         }
     }
+}
+
+/// Where the row of the number `row` is in `table`.
+fn place_of(row: u64, table: &Table) -> Result<usize, FieldError> {
+    let place = table.numbers().index_of(row);
+    place.filter(|&place| place < table.rows()).ok_or_else(|| {
+        let last = table.rows().checked_sub(1);
+        let last = last.map_or(0, |last| table.numbers().of(last));
+        let expected = format!("a row of the data, from 1 to {last}, that was not left out");
+        FieldError::new("row", row, expected)
+    })
 }
 
 fn predictor_of(
@@ -282,10 +325,7 @@ impl<'m> Modality for TableCase<'m> {
         specification: &AuditSpecification,
         device: &ComputeDevice,
     ) -> Result<TableCase<'m>, AuditError> {
-        match predictor_of(specification)? {
-            Some(predictor) => TableCase::of_predictor(specification, &predictor),
-            None => TableCase::of_network(specification, specification.model()?, device),
-        }
+        TableCase::open_rows(specification, None, device)
     }
 
     fn sha256(&self) -> &BTreeMap<String, String> {
@@ -313,9 +353,16 @@ impl<'m> Modality for TableCase<'m> {
     }
 
     fn seeds(&self, clusters: usize, count: usize, seed: u64) -> Vec<Vec<i32>> {
-        clustered_seeds(&self.table, clusters, count, seed)
+        let mut table = Cow::Borrowed(self.table.as_ref());
+        if let Some(bound) = self.population.bound() {
+            let rows: Vec<&[i32]> = (0..table.rows()).map(|row| self.table.row(row)).collect();
+            let allowed = (0..).zip(bound.allows(&rows));
+            let allowed: Vec<u32> = allowed.filter_map(|(row, is)| is.then_some(row)).collect();
+            table = Cow::Owned(table.select(&allowed));
+        }
+        clustered_seeds(&table, clusters, count, seed)
             .into_iter()
-            .map(|row| self.table.row(row as usize).to_vec())
+            .map(|row| table.row(row as usize).to_vec())
             .collect()
     }
 
@@ -343,7 +390,10 @@ impl<'m> Modality for TableCase<'m> {
             tuning: method.tuning,
             seed: method.seed,
         };
-        Ok(with_strategy(method.strategy, &ingredients, work)?)
+        Ok(match self.population.bound() {
+            None => with_strategy(method.strategy, &ingredients, work),
+            Some(bound) => with_strategy(method.strategy, &ingredients, Staying { work, bound }),
+        }?)
     }
 
     /// Strategies of tables go anywhere, and only draw by the number.
@@ -357,15 +407,23 @@ impl<'m> Modality for TableCase<'m> {
         _seed: u64,
     ) -> Result<Vec<EstimatedSet<TabularDomain>>, AuditError> {
         let sets = estimated_sets(&self.protected).into_iter();
-        sets.map(|protected| {
+        let uniform = sets.map(|protected| {
             let places = positions(&self.schema, &protected)?;
             Ok(EstimatedSet {
                 domain: TabularDomain::new(&self.schema, &self.layout, &places)?,
                 protected,
                 inputs,
             })
-        })
-        .collect()
+        });
+        // Of the single attributes nothing is known: those protected are not in the network.
+        let fitted = self.population.plausibility().map(|population| {
+            Ok(EstimatedSet {
+                domain: self.domain.clone().drawn_from(Arc::clone(population)),
+                protected: self.protected.clone(),
+                inputs,
+            })
+        });
+        uniform.chain(fitted).collect()
     }
 
     fn people(&self) -> Result<Option<People<'_>>, AuditError> {
@@ -377,7 +435,7 @@ impl<'m> Modality for TableCase<'m> {
     }
 
     fn plausibility(&self) -> Option<&Plausibility> {
-        self.population.plausibility()
+        self.population.plausibility().map(Arc::as_ref)
     }
 
     fn ender(&self) -> Option<&Ender> {

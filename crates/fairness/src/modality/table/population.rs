@@ -1,6 +1,7 @@
 //! Whose decisions an audit of a table asks about: rows of the data, or of another file.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
@@ -10,6 +11,7 @@ use crate::domain::TabularDomain;
 use crate::opened::Opened;
 use crate::population::{People, Plausibility, PlausibilityError, Source};
 use crate::specification::{AuditSpecification, FIT};
+use crate::strategies::Bound;
 use probity_data::schema::Schema;
 use probity_data::table::Table;
 use probity_run::run_directory::hex;
@@ -26,7 +28,9 @@ pub(super) struct Population {
     chosen: Option<(u64, Vec<u32>)>,
     favourable: usize,
     /// What grades individuals.
-    plausibility: Option<Plausibility>,
+    plausibility: Option<Arc<Plausibility>>,
+    /// What searches must not leave, if they must not.
+    least: Option<f32>,
 }
 
 impl Population {
@@ -72,6 +76,7 @@ impl Population {
             chosen: chosen.map(|chosen| (rows as u64, chosen)),
             favourable,
             plausibility: None,
+            least: None,
         })
     }
 
@@ -145,12 +150,22 @@ impl Population {
             let network = (model.spn.network(), network.clone());
             Plausibility::of_network(network, schema, free, &rows)
         }?;
-        self.plausibility = Some(plausibility);
+        self.plausibility = Some(Arc::new(plausibility));
+        self.least = specification.population.stays_above();
         Ok((self, sha256))
     }
 
     /// What grades individuals.
-    pub(super) fn plausibility(&self) -> Option<&Plausibility> {
+    pub(super) fn plausibility(&self) -> Option<&Arc<Plausibility>> {
         self.plausibility.as_ref()
+    }
+
+    /// Where searches may go, if not everywhere.
+    pub(super) fn bound(&self) -> Option<Bound<'_>> {
+        let (plausibility, least) = (self.plausibility.as_deref()?, self.least?);
+        Some(Bound {
+            plausibility,
+            least,
+        })
     }
 }

@@ -7,6 +7,7 @@
 //! paper says), drawn without replacement, with the interval of a binomial share: what the texts
 //! say of the source that they were drawn from.
 
+mod explained;
 mod open;
 mod subject;
 mod witness;
@@ -32,7 +33,7 @@ use crate::model_under_test::{ModelAccess, ModelUnderTest};
 use crate::pairs::Pair;
 use crate::samples::walk_columns;
 use crate::search::Phase;
-use crate::specification::AuditSpecification;
+use crate::specification::{AuditSpecification, TextSpecification};
 use crate::strategies::{StrategyName, WithStrategy};
 use crate::text::domain::{TextDomain, text_of};
 use crate::text::encoder::Encoder;
@@ -163,6 +164,23 @@ impl<'m> TextCase<'m> {
         }
     }
 
+    /// How far `options` let a text be changed, by `judge`.
+    fn limits<'a>(&'a self, options: &TextSpecification, judge: &'a Judge<'_>) -> Limits<'a> {
+        let fluency = options.least_fluency().zip(self.fluency_model.as_ref());
+        let least = options.min_similarity;
+        Limits {
+            seeds: &self.seed_ids,
+            max_changed: options.max_changed(),
+            min_fluency: fluency.map(|(least, model)| Fluency {
+                model,
+                reader: self.subject.reader(),
+                seeds: &self.seeds,
+                least,
+            }),
+            min_similarity: least.map(|least| (least, judge as &dyn Similarity)),
+        }
+    }
+
     /// x and x' as texts, and what differs: the value and the token where it stands in x.
     fn sides(&self, pair: &Pair<'_>) -> Result<Sides, AuditError> {
         let seed = &self.seeds[pair.seed as usize];
@@ -218,7 +236,7 @@ impl<'m> Modality for TextCase<'m> {
         specification: &AuditSpecification,
         device: &ComputeDevice,
     ) -> Result<TextCase<'m>, AuditError> {
-        open::open(specification, device)
+        open::open(specification, None, device)
     }
 
     fn sha256(&self) -> &BTreeMap<String, String> {
@@ -275,15 +293,7 @@ impl<'m> Modality for TextCase<'m> {
         let options = method.text;
         let local = options.local_strategy(strategy);
         local.expect_usable("text.local_strategy", model)?;
-        let fluency = options.least_fluency().zip(self.fluency_model.as_ref());
-        let fluency = fluency.map(|(least, model)| Fluency {
-            model,
-            reader: self.subject.reader(),
-            seeds: &self.seeds,
-            least,
-        });
         self.with_judge(|judge| {
-            let least = options.min_similarity;
             let strategy = TextStrategy {
                 global: strategy,
                 local,
@@ -292,12 +302,7 @@ impl<'m> Modality for TextCase<'m> {
                 steps: &self.steps,
                 vectors: self.subject.vectors(),
                 objective: method.search.objective(ModalityName::Text),
-                limits: Limits {
-                    seeds: &self.seed_ids,
-                    max_changed: options.max_changed(),
-                    min_fluency: fluency,
-                    min_similarity: least.map(|least| (least, judge as &dyn Similarity)),
-                },
+                limits: self.limits(options, judge),
                 seed: method.seed,
             };
             Ok(work.with(&strategy))

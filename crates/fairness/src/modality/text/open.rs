@@ -37,7 +37,9 @@ use probity_nn::text_reader::{EncodedText, TextReader};
 use probity_nn::transformer_model::MaskedLanguageModel;
 use probity_nn::{Classifier, Rows};
 use probity_run::run_directory::file_sha256;
+use probity_run::specification::FieldError;
 use probity_tensor::device::{ComputeDevice, DeviceName};
+use probity_text::corpus::TextCorpus;
 use probity_text::lexicon::Lexicon;
 use probity_text::ngrams::NgramModel;
 
@@ -65,21 +67,26 @@ pub struct TextParts<'m, 't> {
     pub rows: RowNumbers,
     /// What was left out of it.
     pub bad_rows: BadRows,
+    /// The text, by its place among these, that a search begins at in place of several from clusters.
+    pub begin_at: Option<usize>,
     /// What judges whether a changed text means the same.
     pub encoder: Option<Opened<Encoder>>,
     /// What measures fluency in place of n-grams.
     pub fluency_model: Option<Opened<MaskedLanguageModel>>,
 }
 
-/// Opens and checks everything that `specification` names, for a search on `device`.
+/// Opens and checks everything that `specification` names, for a search on `device`: one that begins
+/// at the text of the number `row`, if one is given.
 pub(super) fn open<'m>(
     specification: &AuditSpecification,
+    row: Option<u64>,
     device: &ComputeDevice,
 ) -> Result<TextCase<'m>, AuditError> {
     let options = &specification.text;
     let lexicon = open_lexicon(options.lexicon.as_deref(), options.preset)?;
     let skip = specification.skip_bad_rows;
     let corpus = open_texts(&specification.data, options.column.as_deref(), skip)?;
+    let begin_at = row.map(|row| place_of(row, &corpus.value)).transpose()?;
     let model = TextSubject::open(specification, None, &corpus.value.texts, &lexicon.value)?;
     let encoder = options.encoder.as_deref().map(open_encoder).transpose()?;
     let fluency_model = options.fluency_model.as_deref().map(open_fluency_model);
@@ -94,10 +101,22 @@ pub(super) fn open<'m>(
         },
         rows: corpus.value.rows.clone(),
         bad_rows: corpus.value.bad_rows.clone(),
+        begin_at,
         encoder,
         fluency_model: fluency_model.transpose()?,
     };
     TextCase::new(specification, parts, &|_| true, device)
+}
+
+/// Where the text of the number `row` is in `corpus`.
+fn place_of(row: u64, corpus: &TextCorpus) -> Result<usize, FieldError> {
+    let texts = corpus.texts.len();
+    let place = corpus.rows.index_of(row).filter(|&place| place < texts);
+    place.ok_or_else(|| {
+        let last = texts.checked_sub(1).map_or(0, |last| corpus.rows.of(last));
+        let expected = format!("a text of the file, from 1 to {last}, that was not left out");
+        FieldError::new("row", row, expected)
+    })
 }
 
 /// What of `lexicon` is protected, as `reader` splits it, with the hash of the lexicon.
@@ -200,8 +219,19 @@ impl<'m> TextCase<'m> {
             .filter_map(|(&text, looked)| Some((text, looked.source?)))
             .unzip();
         let search = &specification.search;
-        let table = mean_vectors(reader, &sources);
-        let chosen = clustered_seeds(&table, search.clusters, search.seeds, specification.seed);
+        let chosen = match parts.begin_at {
+            None => {
+                let table = mean_vectors(reader, &sources);
+                clustered_seeds(&table, search.clusters, search.seeds, specification.seed)
+            }
+            Some(text) => {
+                let place = has_term.iter().position(|&other| other == text);
+                let attributes = protected.attributes();
+                vec![place.ok_or_else(|| AuditError::NoTermInText {
+                    attributes: attributes.join(", "),
+                })? as u32]
+            }
+        };
         let text_of_seed = |&seed: &u32| has_term[seed as usize];
         let seeds = chosen
             .iter()

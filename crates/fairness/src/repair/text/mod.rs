@@ -102,6 +102,7 @@ impl<L: TextLearner> TextRepair<L> {
             texts: Opened::unnamed(self.corpus.texts.iter().map(String::as_str).collect()),
             rows: self.corpus.rows.clone(),
             bad_rows: self.corpus.bad_rows.clone(),
+            begin_at: None,
             encoder: None,
             fluency_model: None,
         }

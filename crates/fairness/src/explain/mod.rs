@@ -1,0 +1,344 @@
+//! One person: what the model decides, what it would decide with other protected values, and the
+//! smallest change of anything else after which these no longer matter.
+//!
+//! ```text
+//! row N of the file ─► a case of this one input            (modality, `explained`)
+//!                         │ check_all: every variant asked about
+//!                         ▼
+//!                  variants that flip, and in which direction
+//!                         │ places that may change, what may stand there, how far that is
+//!                         ▼
+//!                  changes in order, each checked against all variants   (smallest)
+//! ```
+//!
+//! A change *undoes* a flip if all variants of the changed input get one class. Changes are ordered by
+//! how many attributes (or words) they change, then by their distance: the sum, over the attributes,
+//! of the change divided by the range of an ordered attribute, 1 for one without order and for a
+//! missing value; of a word, its rank among the words that may take the place divided by their
+//! number. They are tried in this order, so that what is found is proven smallest, and
+//! what is not found within the budget is known to change no fewer attributes than were gone through.
+//! Everything is answered on the device of reference.
+
+mod smallest;
+pub mod specification;
+
+use serde::Serialize;
+
+pub use self::smallest::{Ending, Found, Searched};
+pub(crate) use self::smallest::{Place, scaled_distance};
+use self::smallest::{Question, smallest};
+use self::specification::ExplainSpecification;
+use crate::audit_error::AuditError;
+use crate::check::check_all;
+use crate::domain::Domain;
+use crate::modality::{Change, Modality, ModalityName, ShownPair, TableCase, TextCase};
+use crate::pairs::{Pair, Phase};
+use crate::predictions::log_probability;
+use crate::specification::AuditSpecification;
+use probity_nn::{ModelError, Rows, predicted_class};
+use probity_run::specification::FieldError;
+use probity_tensor::device::ComputeDevice;
+
+/// An attribute, or `text`, and its value.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Named {
+    /// The attribute.
+    pub attribute: String,
+    /// Its value.
+    pub value: String,
+}
+
+/// Which way a decision changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Direction {
+    /// The favourable class is gained.
+    ToFavourable,
+    /// The favourable class is lost.
+    FromFavourable,
+    /// The favourable class is on neither side.
+    BetweenOthers,
+}
+
+/// What the model says of an input.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Decision {
+    /// The class.
+    pub class: String,
+    /// The probability of each class, in the order of the classes.
+    pub probabilities: Vec<f64>,
+}
+
+/// The input with other protected values.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Variant {
+    /// The protected values, or the text.
+    pub values: Vec<Named>,
+    /// Those that are not the input's own: nothing of the input itself.
+    pub changed: Vec<Change>,
+    /// What is decided.
+    #[serde(flatten)]
+    pub decision: Decision,
+    /// Whether that is another class than the input's.
+    pub flips: bool,
+    /// Which way, where it flips and a favourable class is declared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub direction: Option<Direction>,
+}
+
+/// A change after which all variants get one class.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Undoing {
+    /// What is changed.
+    pub changes: Vec<Change>,
+    /// How far, as the changes are ordered.
+    pub distance: f64,
+    /// The whole changed input.
+    pub input: Vec<Named>,
+    /// The class of all of its variants.
+    pub class: String,
+}
+
+/// What was tried to undo the flips.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct UndoingSummary {
+    /// What it ended with.
+    pub ending: Ending,
+    /// Whether it is certain that no smaller change undoes the flips than the first of `changes`, or,
+    /// where there is none, that none does.
+    pub proven: bool,
+    /// All changes of up to so many attributes or words were tried, but for those that add to one
+    /// that was found.
+    pub complete: usize,
+    /// Changes that were tried.
+    pub tried: u64,
+    /// Rows or texts that the model was asked about for it.
+    pub calls: u64,
+    /// As many as it might ask about.
+    pub max_calls: u64,
+    /// The smallest change, then the smallest of those that keep something that it changes, and so
+    /// on: none changes all that one before it does.
+    pub changes: Vec<Undoing>,
+}
+
+/// What is said of one input.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Explanation {
+    /// Rows of a table, or texts.
+    pub modality: ModalityName,
+    /// SHA-256 of the model.
+    pub model_sha256: String,
+    /// SHA-256 of the data file.
+    pub data_sha256: String,
+    /// Number of the row in its file, from 1.
+    pub row: u64,
+    /// The input.
+    pub input: Vec<Named>,
+    /// Protected attributes.
+    pub protected: Vec<String>,
+    /// What must not change besides.
+    pub fixed: Vec<String>,
+    /// The classes, in the order of the probabilities.
+    pub classes: Vec<String>,
+    /// The class that is good to get, where one is declared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub favourable: Option<String>,
+    /// What is decided.
+    #[serde(flatten)]
+    pub decision: Decision,
+    /// Variants with another class.
+    pub flips: u64,
+    /// All variants, the input among them, in the order of their protected values.
+    pub variants: Vec<Variant>,
+    /// What undoes the flips; nothing where there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undoing: Option<UndoingSummary>,
+}
+
+/// Whether a changed input may be asked about.
+pub(crate) type Allows<'a> = &'a dyn Fn(&[i32]) -> Result<bool, ModelError>;
+
+/// A case of one input.
+pub(crate) trait Explained: Modality {
+    /// The input of the number `row` of what `specification` names.
+    fn open_at(
+        specification: &AuditSpecification,
+        row: u64,
+        device: &ComputeDevice,
+    ) -> Result<Self, AuditError>;
+
+    /// It.
+    fn input(&self) -> Vec<i32>;
+
+    /// What of it may change, but for the attributes `fixed`.
+    fn places(&self, fixed: &[String]) -> Result<Vec<Place>, AuditError>;
+
+    /// What differs between the input and `row`, where places were changed.
+    fn changes(&self, row: &[i32]) -> Vec<Change>;
+
+    /// Does `work` with what says whether an input may be asked about, by `specification`.
+    fn limited<R>(
+        &self,
+        specification: &AuditSpecification,
+        work: impl FnOnce(Allows<'_>) -> R,
+    ) -> R;
+}
+
+/// Explains the decision that `specification` names.
+///
+/// # Errors
+/// When something cannot be opened, there is no such row, or the model cannot answer.
+pub fn explain(specification: &ExplainSpecification) -> Result<Explanation, AuditError> {
+    match specification.modality {
+        ModalityName::Table => explained::<TableCase<'_>>(specification),
+        ModalityName::Text => explained::<TextCase<'_>>(specification),
+    }
+}
+
+fn explained<E: Explained>(asked: &ExplainSpecification) -> Result<Explanation, AuditError> {
+    let (searched, row) = (asked.as_audit(), asked.row()?);
+    let case = E::open_at(&searched, row, &ComputeDevice::flex())?;
+    let favourable = asked.favourable.as_deref();
+    let favourable = favourable.map(|named| favoured(named, case.classes()));
+    let favourable = favourable.transpose()?;
+    let places = case.places(&asked.fixed)?;
+    let input = case.input();
+    let (model, domain) = (case.model().judge(), case.domain());
+    let checks = check_all(model, domain, Rows::new(&input, domain.width()))?;
+    let Some(check) = checks.first() else {
+        return Err(FieldError::new("row", row, "a row with an input").into());
+    };
+    let own = check.checked.label;
+    let decided = |logits: &[f32]| decision(logits, case.classes());
+    let logits = check.variant_logits.chunks_exact(model.classes());
+    let variants = logits.enumerate().map(|(variant, logits)| {
+        let class = predicted_class(logits);
+        let shown = shown(&case, &input, variant);
+        let [_, values] = shown.sides.map(named);
+        Variant {
+            values: protected_of(&case, values),
+            changed: shown.changed,
+            decision: decided(logits),
+            flips: class != own,
+            direction: favourable
+                .filter(|_| class != own)
+                .map(|good| direction(good, own, class)),
+        }
+    });
+    let variants: Vec<Variant> = variants.collect();
+    let sha256 = |role: &str| case.sha256().get(role).cloned().unwrap_or_default();
+    let undoing = match check.checked.flips.first() {
+        None => None,
+        Some(flip) => Some(case.limited(&searched, |allows| {
+            let question = Question {
+                model,
+                domain,
+                row: &input,
+                places: &places,
+                allows,
+                most_places: asked.most_places(),
+                alternatives: asked.alternatives as usize,
+                max_calls: asked.most_calls(),
+                hint: flip.variant,
+            };
+            smallest(&question).map(|found| undoing(&case, found, asked.most_calls()))
+        })?),
+    };
+    Ok(Explanation {
+        modality: E::NAME,
+        model_sha256: sha256("model"),
+        data_sha256: sha256("data"),
+        row,
+        input: named(shown(&case, &input, domain.own_variant(&input)).sides[0].clone()),
+        protected: case.protected().to_vec(),
+        fixed: asked.fixed.clone(),
+        classes: case.classes().to_vec(),
+        favourable: asked.favourable.clone(),
+        decision: decided(&check.checked.logits),
+        flips: check.checked.flips.len() as u64,
+        variants,
+        undoing,
+    })
+}
+
+fn undoing<E: Explained>(case: &E, searched: Searched, max_calls: u64) -> UndoingSummary {
+    let changes = searched.found.iter().map(|found| {
+        let variant = case.domain().own_variant(&found.row);
+        let [input, _] = shown(case, &found.row, variant).sides.map(named);
+        Undoing {
+            changes: case.changes(&found.row),
+            distance: found.distance,
+            input,
+            class: case.classes()[found.class as usize].clone(),
+        }
+    });
+    UndoingSummary {
+        ending: searched.ending,
+        proven: !searched.found.is_empty() || searched.ending == Ending::Exhausted,
+        complete: searched.complete,
+        tried: searched.tried,
+        calls: searched.calls,
+        max_calls,
+        changes: changes.collect(),
+    }
+}
+
+/// The number of the class that is `named`.
+fn favoured(named: &str, classes: &[String]) -> Result<u32, FieldError> {
+    let place = (0u32..).zip(classes).find(|(_, class)| *class == named);
+    place.map(|(number, _)| number).ok_or_else(|| {
+        let expected = format!("one of the classes {}", classes.join(", "));
+        FieldError::new("favourable", format!("'{named}'"), expected)
+    })
+}
+
+fn direction(favourable: u32, from: u32, to: u32) -> Direction {
+    match (from == favourable, to == favourable) {
+        (false, true) => Direction::ToFavourable,
+        (true, false) => Direction::FromFavourable,
+        _ => Direction::BetweenOthers,
+    }
+}
+
+fn decision(logits: &[f32], classes: &[String]) -> Decision {
+    let probability = |class| log_probability(logits, class).exp();
+    Decision {
+        class: classes[predicted_class(logits) as usize].clone(),
+        probabilities: (0..logits.len()).map(probability).collect(),
+    }
+}
+
+/// `row` beside its variant of that number.
+fn shown<'c, E: Explained>(case: &'c E, row: &[i32], variant: usize) -> ShownPair<'c> {
+    case.shown(&Pair {
+        seed: 0,
+        phase: Phase::Global,
+        step: 0,
+        row,
+        variant: variant as u32,
+        label: 0,
+        other_label: 0,
+        logits: &[],
+        other_logits: &[],
+    })
+}
+
+fn named(values: Vec<(&str, String)>) -> Vec<Named> {
+    let named = values.into_iter().map(|(attribute, value)| Named {
+        attribute: attribute.to_owned(),
+        value,
+    });
+    named.collect()
+}
+
+/// The protected ones of `values`, in the order in which they are protected; of a text all of it.
+fn protected_of<E: Explained>(case: &E, values: Vec<Named>) -> Vec<Named> {
+    if E::NAME == ModalityName::Text {
+        return values;
+    }
+    let of = |name: &String| values.iter().find(|value| value.attribute == *name);
+    case.protected().iter().filter_map(of).cloned().collect()
+}
+
+#[cfg(test)]
+mod tests;

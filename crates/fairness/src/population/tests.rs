@@ -1,0 +1,109 @@
+//! The fitted population against all of its inputs.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use rand::RngExt;
+
+use super::Plausibility;
+use crate::domain::{Domain, TabularDomain};
+use crate::estimate::{Estimate, discriminatory_share};
+use probity_data::schema::Schema;
+use probity_nn::encoding::InputLayout;
+use probity_nn::fnn::{Activation, Fnn, Network};
+use probity_nn::{Classifier, Rows, predicted_class};
+use probity_run::stream::{Purpose, stream};
+use probity_tensor::device::ComputeDevice;
+
+const SCHEMA: &str = r#"
+name = "tiny"
+[label]
+name = "class"
+classes = ["no", "yes"]
+[[attribute]]
+name = "wage"
+kind = "integer"
+min = 3
+max = 22
+[[attribute]]
+name = "sex"
+kind = "categorical"
+levels = ["f", "m"]
+[[attribute]]
+name = "job"
+kind = "categorical"
+levels = ["a", "b", "c"]
+[[attribute]]
+name = "grade"
+kind = "integer"
+min = 0
+max = 4
+"#;
+
+/// 400 people, whose wages go with their grades.
+fn people() -> Vec<Vec<i32>> {
+    let person = |number| {
+        let mut draws = stream(11, Purpose::UniformInput, number, 0);
+        let grade = draws.random_range(0..5);
+        let wage = 3 + 3 * grade + draws.random_range(0..8);
+        let job = draws.random_range(0..3).min(draws.random_range(0..3));
+        vec![wage, draws.random_range(0..2), job, grade]
+    };
+    (0..400).map(person).collect()
+}
+
+/// Of 400 estimates, about 95 % of the intervals, and by their construction no fewer, hold the share
+/// that all 300 individuals come to by their probabilities.
+#[test]
+fn intervals_hold_the_share_of_the_fitted_population() {
+    let schema = Schema::from_toml(SCHEMA).unwrap();
+    let layout = InputLayout::unscaled(&schema.attributes);
+    let domain = TabularDomain::new(&schema, &layout, &[1]).unwrap();
+    let people = people();
+    let rows: Vec<&[i32]> = people.iter().map(Vec::as_slice).collect();
+    let fitted = Arc::new(Plausibility::learnt(&schema, domain.free(), &rows, 1).unwrap());
+    let mut individuals = Vec::new();
+    for wage in 3..=22 {
+        for job in 0..3 {
+            individuals.extend((0..5).map(|grade| vec![wage, 0, job, grade]));
+        }
+    }
+    let rows: Vec<&[i32]> = individuals.iter().map(Vec::as_slice).collect();
+    let densities = fitted.densities(&rows).into_iter();
+    let probabilities: Vec<f64> = densities.map(f64::exp).collect();
+    assert!((probabilities.iter().sum::<f64>() - 1.0).abs() < 1e-9);
+    let drawn_from = domain.clone().drawn_from(Arc::clone(&fitted));
+    let (mut covered, mut all, mut found, mut wanted) = (0, 0, 0.0, 0.0);
+    for number in 0..8 {
+        let network = Network::random(layout.clone(), &[6], 2, Activation::Tanh, number);
+        let model = Fnn::new(&network, &ComputeDevice::flex());
+        let flips = |row: &Vec<i32>| {
+            let other = [row[0], 1, row[2], row[3]];
+            let logits = model.logits(Rows::new(&[&row[..], &other].concat(), 4));
+            let logits = logits.unwrap();
+            predicted_class(&logits[..2]) != predicted_class(&logits[2..])
+        };
+        let each = individuals.iter().zip(&probabilities);
+        let flipping = each.filter(|(row, _)| flips(row));
+        let exact: f64 = flipping.map(|(_, probability)| probability).sum();
+        for seed in 0..50 {
+            let observe = &mut |_| ControlFlow::Continue(());
+            let estimate: Estimate =
+                discriminatory_share(&model, &drawn_from, vec![], 150, seed, observe).unwrap();
+            let [low, high] = estimate.ci95;
+            covered += u32::from(low <= exact && exact <= high);
+            all += 1;
+            found += estimate.rate;
+            wanted += exact;
+        }
+    }
+    assert!(wanted > 5.0, "{wanted}");
+    assert!(covered * 100 >= all * 93, "{covered} of {all}");
+    assert!((found - wanted).abs() < 0.03 * wanted, "{found} {wanted}");
+    // An input is the same alone and among others, and what is protected is drawn, too.
+    let row = drawn_from.random_input(3, 77);
+    assert_eq!(row, drawn_from.random_input(3, 77));
+    assert!(drawn_from.contains(&row));
+    let sexes = (0..100).map(|item| drawn_from.random_input(3, item)[1]);
+    assert!((30..70).contains(&sexes.sum::<i32>()));
+}

@@ -1,0 +1,205 @@
+//! `probity explain`
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+
+use super::fields::Fields;
+use super::inputs::Threads;
+use super::output::Output;
+use super::predictor::started_here;
+use super::render::{count, counted, percent, table};
+use probity::fairness::explain::specification::ExplainSpecification;
+use probity::fairness::explain::{
+    Decision, Direction, Ending, Explanation, Undoing, UndoingSummary, Variant, explain,
+};
+use probity::fairness::modality::{Change, ModalityName};
+
+/// Variants that are shown at most; where there are more, only those that flip.
+const SHOWN: usize = 100;
+
+/// Arguments of `probity explain`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Rows have the numbers that they have in the file, from 1, also where others are left out."
+)]
+pub(super) struct ExplainArgs {
+    #[command(flatten)]
+    fields: Fields<ExplainSpecification>,
+    /// Texts with the one that is explained: a text a line (.txt), or a table with --text-column
+    #[arg(
+        long,
+        conflicts_with = "data",
+        value_name = "FILE",
+        help_heading = "Text"
+    )]
+    texts: Option<PathBuf>,
+    #[command(flatten)]
+    threads: Threads,
+}
+
+/// Runs `probity explain`.
+pub(super) fn run(mut args: ExplainArgs, output: &Output) -> anyhow::Result<ExitCode> {
+    if let Some(texts) = &args.texts {
+        args.fields.set_texts(texts)?;
+    }
+    started_here(&mut args.fields)?;
+    let specification = args.fields.specification()?;
+    args.threads.apply()?;
+    let explanation = explain(&specification)?;
+    output.summary("explain", &explanation, &render(&explanation))
+}
+
+fn render(explained: &Explanation) -> String {
+    let kind = match explained.modality {
+        ModalityName::Table => "Row",
+        ModalityName::Text => "Text",
+    };
+    let own = &explained.decision;
+    let mut text = format!(
+        "{kind} {}: {} with {}.\n",
+        explained.row,
+        own.class,
+        percent(of_class(explained, own, &own.class))
+    );
+    text.push_str(&variants_table(explained));
+    text.push_str(&said_of_flips(explained));
+    if let Some(undoing) = &explained.undoing {
+        text.push_str(&undone(explained, undoing));
+    }
+    text
+}
+
+/// The probability of `class` by `decision`.
+fn of_class(explained: &Explanation, decision: &Decision, class: &str) -> f64 {
+    let place = explained.classes.iter().position(|known| known == class);
+    place.map_or(0.0, |place| decision.probabilities[place])
+}
+
+/// The class whose probabilities are shown: the favourable one, else that of the input.
+fn watched(explained: &Explanation) -> &str {
+    let favourable = explained.favourable.as_deref();
+    favourable.unwrap_or(&explained.decision.class)
+}
+
+fn variants_table(explained: &Explanation) -> String {
+    let is_long = explained.variants.len() > SHOWN;
+    let is_shown = |it: &&Variant| !is_long || it.flips || it.changed.is_empty();
+    let watched = watched(explained);
+    let rows: Vec<Vec<String>> = explained
+        .variants
+        .iter()
+        .filter(is_shown)
+        .take(SHOWN)
+        .map(|variant| {
+            let mut cells: Vec<String> = match explained.modality {
+                ModalityName::Table => variant
+                    .values
+                    .iter()
+                    .map(|value| {
+                        let mut changed = variant.changed.iter();
+                        let is_changed = changed.any(|it| it.attribute == value.attribute);
+                        format!("{}{}", value.value, if is_changed { " *" } else { "" })
+                    })
+                    .collect(),
+                ModalityName::Text => vec![match variant.changed.first() {
+                    Some(change) => change.to_string(),
+                    None => "as it is".to_owned(),
+                }],
+            };
+            let decision = &variant.decision;
+            cells.push(decision.class.clone());
+            cells.push(percent(of_class(explained, decision, watched)));
+            cells.push(flip(variant).to_owned());
+            cells
+        })
+        .collect();
+    let mut header: Vec<&str> = match explained.modality {
+        ModalityName::Table => explained.protected.iter().map(String::as_str).collect(),
+        ModalityName::Text => vec!["replaced"],
+    };
+    let probability = format!("p({watched})");
+    header.extend(["predicted", probability.as_str(), ""]);
+    let mut text = table(&header, &rows);
+    let left_out = explained.variants.len() - rows.len();
+    if left_out > 0 {
+        text.push_str(&format!(
+            "{} more variants are among those that --json prints.\n",
+            count(left_out as u64)
+        ));
+    }
+    text
+}
+
+fn flip(variant: &Variant) -> &'static str {
+    match (variant.flips, variant.direction) {
+        (false, _) => "",
+        (true, None) => "FLIPS",
+        (true, Some(Direction::ToFavourable)) => "FLIPS to favourable",
+        (true, Some(Direction::FromFavourable)) => "FLIPS from favourable",
+        (true, Some(Direction::BetweenOthers)) => "FLIPS between others",
+    }
+}
+
+fn said_of_flips(explained: &Explanation) -> String {
+    let all = explained.variants.len() as u64;
+    match explained.flips {
+        0 => format!(
+            "Not discriminatory: all {} variants get this class.\n",
+            count(all)
+        ),
+        flips => format!(
+            "Discriminatory: {} of {} variants get another class.\n",
+            count(flips),
+            count(all)
+        ),
+    }
+}
+
+fn undone(explained: &Explanation, undoing: &UndoingSummary) -> String {
+    let (one, more) = match explained.modality {
+        ModalityName::Table => ("attribute", "attributes"),
+        ModalityName::Text => ("word", "words"),
+    };
+    let mut text = String::new();
+    if !undoing.changes.is_empty() {
+        text.push_str("\nThe smallest changes after which all variants get one class:\n");
+        let rows: Vec<Vec<String>> = undoing.changes.iter().map(change_cells).collect();
+        text.push_str(&table(&["change", more, "distance", "class"], &rows));
+    }
+    let asked = format!(
+        "{} tried, {} of the model",
+        counted(undoing.tried, "change", "changes"),
+        counted(undoing.calls, "question", "questions")
+    );
+    text.push_str(&match (undoing.ending, undoing.changes.is_empty()) {
+        (Ending::Found, _) => format!("Proven smallest: everything smaller was tried ({asked}).\n"),
+        (Ending::Exhausted, false) => format!(
+            "Proven smallest: no other set of {more} that may change does it ({asked}).\n"
+        ),
+        (Ending::Exhausted, true) => {
+            format!("No change of what may change undoes it: all were tried ({asked}).\n")
+        }
+        (Ending::Budget, false) => format!(
+            "Proven smallest; the budget of {} questions ended before further ones were found ({asked}; --max-calls).\n",
+            count(undoing.max_calls)
+        ),
+        (Ending::Budget, true) => format!(
+            "Not known: no change of up to {} undoes it, and the budget of {} questions ended ({asked}; --max-calls).\n",
+            counted(undoing.complete as u64, one, more),
+            count(undoing.max_calls)
+        ),
+    });
+    text
+}
+
+fn change_cells(undoing: &Undoing) -> Vec<String> {
+    let changes = undoing.changes.iter().map(Change::to_string);
+    vec![
+        changes.collect::<Vec<_>>().join("; "),
+        undoing.changes.len().to_string(),
+        format!("{:.3}", undoing.distance),
+        undoing.class.clone(),
+    ]
+}
