@@ -31,15 +31,15 @@ import json, sys, time
 sys.path.insert(0, {scripts!r})
 from probity_predictor import serve_texts
 import joblib
-model, texts, spent = joblib.load({model!r}), [], [0.0]
+model, log = joblib.load({model!r}), open({log!r}, "w")
 def predict(asked):
     begun = time.perf_counter()
-    texts.extend(asked)
     answer = model.predict_proba(asked)
-    spent[0] += time.perf_counter() - begun
+    # Told now: at the end of an audit there is no time for it.
+    log.write(json.dumps([asked, time.perf_counter() - begun]) + "\\n")
+    log.flush()
     return answer
 serve_texts(lambda classes: (predict, [str(name) for name in model.classes_]))
-json.dump([texts, spent[0]], open({log!r}, "w"))
 """
 
 
@@ -93,7 +93,8 @@ def pipelines(arguments, options, place):
     script = place / "answer.py"
     script.write_text(ANSWER.format(scripts=str(SCRIPTS), model=str(place / "model.joblib"), log=str(log)))
     seconds, used = audited(arguments, f"command:{sys.executable} {script}", options, place / "command")
-    texts, spent = json.loads(log.read_text())
+    batches = [json.loads(line) for line in log.read_text().splitlines()]
+    texts, spent = [text for asked, _ in batches for text in asked], sum(spent for _, spent in batches)
     own, own_cpu = alone(model, texts)
     print(f"alone: {own:.0f} texts/s, {own_cpu:.0f} a CPU-second", flush=True)
     say("command", len(texts), seconds, used, own, own_cpu)
