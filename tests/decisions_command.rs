@@ -190,6 +190,21 @@ fn every_command_decides_as_the_rule_says() {
         assert_eq!(set["refuted"], 0);
         assert_eq!(set["certified"]["count"], people.len() as u64 - flips);
 
+        // One person, explained.
+        for (row, person) in people.iter().enumerate().step_by(150) {
+            let line = format!(
+                "explain {on} {option} --row {} --max-calls 20000 --json",
+                row + 1
+            );
+            let said = workspace.line(&line).exits(0).json();
+            assert_eq!(said["flips"] == 0, !person.flips(rule), "{option}: {said}");
+            let (sex, origin) = person.own;
+            if let Some(decide) = rule.1 {
+                let own = decide(SEXES[sex], person.probabilities[sex][origin]);
+                assert_eq!(said["class"], own, "{option}");
+            }
+        }
+
         // What is decided of each person, and of groups.
         let line =
             format!("predict --model soft --data demo/people.csv {option} --out p{number}.csv");

@@ -35,7 +35,7 @@ use crate::modality::{Change, Modality, ModalityName, ShownPair, TableCase, Text
 use crate::pairs::{Pair, Phase};
 use crate::predictions::log_probability;
 use crate::specification::AuditSpecification;
-use probity_nn::{ModelError, Rows, predicted_class};
+use probity_nn::{Classifier, ModelError, Rows};
 use probity_run::specification::FieldError;
 use probity_tensor::device::ComputeDevice;
 
@@ -63,7 +63,7 @@ pub enum Direction {
 /// What the model says of an input.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Decision {
-    /// The class.
+    /// The class, or that there is none; where scores are compared, the most probable one.
     pub class: String,
     /// The probability of each class, in the order of the classes.
     pub probabilities: Vec<f64>,
@@ -170,6 +170,9 @@ pub(crate) trait Explained: Modality {
     /// It.
     fn input(&self) -> Vec<i32>;
 
+    /// Names of the classes that have probabilities.
+    fn scored(&self) -> &[String];
+
     /// What of it may change, but for the attributes `fixed`.
     fn places(&self, fixed: &[String]) -> Result<Vec<Place>, AuditError>;
 
@@ -199,7 +202,7 @@ fn explained<E: Explained>(asked: &ExplainSpecification) -> Result<Explanation, 
     let (searched, row) = (asked.as_audit(), asked.row()?);
     let case = E::open_at(&searched, row, &ComputeDevice::flex())?;
     let favourable = asked.favourable.as_deref();
-    let favourable = favourable.map(|named| favoured(named, case.classes()));
+    let favourable = favourable.map(|named| favoured(named, case.scored()));
     let favourable = favourable.transpose()?;
     let places = case.places(&asked.fixed)?;
     let input = case.input();
@@ -208,21 +211,28 @@ fn explained<E: Explained>(asked: &ExplainSpecification) -> Result<Explanation, 
     let Some(check) = checks.first() else {
         return Err(FieldError::new("row", row, "a row with an input").into());
     };
-    let own = check.checked.label;
-    let decided = |logits: &[f32]| decision(logits, case.classes());
+    let scored = case.scored();
+    let good = match model.decision() {
+        // The higher score.
+        probity_nn::decision::Decision::Gap { .. } => favourable.map(|_| 1),
+        _ => favourable,
+    };
     let logits = check.variant_logits.chunks_exact(model.classes());
+    let mut flips = check.checked.flips.iter().peekable();
     let variants = logits.enumerate().map(|(variant, logits)| {
-        let class = predicted_class(logits);
+        let flip = flips.next_if(|flip| flip.variant as usize == variant);
+        let mut row = Vec::with_capacity(input.len());
+        domain.write_variant(&input, variant, &mut row);
         let shown = shown(&case, &input, variant);
         let [_, values] = shown.sides.map(named);
         Variant {
             values: protected_of(&case, values),
             changed: shown.changed,
-            decision: decided(logits),
-            flips: class != own,
-            direction: favourable
-                .filter(|_| class != own)
-                .map(|good| direction(good, own, class)),
+            decision: decision(model, (&row, logits), scored),
+            flips: flip.is_some(),
+            direction: flip
+                .zip(good)
+                .map(|(flip, good)| direction(good, flip.decided[0], flip.decided[1])),
         }
     });
     let variants: Vec<Variant> = variants.collect();
@@ -252,9 +262,9 @@ fn explained<E: Explained>(asked: &ExplainSpecification) -> Result<Explanation, 
         input: named(shown(&case, &input, domain.own_variant(&input)).sides[0].clone()),
         protected: case.protected().to_vec(),
         fixed: asked.fixed.clone(),
-        classes: case.classes().to_vec(),
+        classes: scored.to_vec(),
         favourable: asked.favourable.clone(),
-        decision: decided(&check.checked.logits),
+        decision: decision(model, (&input, &check.checked.logits), scored),
         flips: check.checked.flips.len() as u64,
         variants,
         undoing,
@@ -269,7 +279,10 @@ fn undoing<E: Explained>(case: &E, searched: Searched, max_calls: u64) -> Undoin
             changes: case.changes(&found.row),
             distance: found.distance,
             input,
-            class: case.classes()[found.class as usize].clone(),
+            class: {
+                let decision = case.model().judge().decision();
+                decision.name(case.scored(), found.class).to_owned()
+            },
         }
     });
     UndoingSummary {
@@ -300,10 +313,15 @@ fn direction(favourable: u32, from: u32, to: u32) -> Direction {
     }
 }
 
-fn decision(logits: &[f32], classes: &[String]) -> Decision {
+fn decision(
+    model: &dyn Classifier,
+    (row, logits): (&[i32], &[f32]),
+    classes: &[String],
+) -> Decision {
     let probability = |class| log_probability(logits, class).exp();
+    let decided = model.decision().decide(row, logits);
     Decision {
-        class: classes[predicted_class(logits) as usize].clone(),
+        class: model.decision().name(classes, decided).to_owned(),
         probabilities: (0..logits.len()).map(probability).collect(),
     }
 }

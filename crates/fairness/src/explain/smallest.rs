@@ -154,7 +154,7 @@ pub(crate) fn smallest(question: &Question<'_>) -> Result<Searched, ModelError> 
                     found.push(Found {
                         row: row.to_vec(),
                         distance: change.distance,
-                        class: check.label,
+                        class: model.decision().decide(row, &check.logits),
                     });
                     sets.push(change.set);
                     if found.len() == question.alternatives {

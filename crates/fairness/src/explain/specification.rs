@@ -6,7 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::specification::{
-    AuditSpecification, PredictorSpecification, TextSpecification, named_once, needed, unused,
+    AuditSpecification, DecisionSpecification, PredictorSpecification, TextSpecification,
+    named_once, needed, unused,
 };
 use probity_data::schema::OutOfDomain;
 use probity_nn::modality::ModalityName;
@@ -47,6 +48,11 @@ pub struct ExplainSpecification {
     /// The class that is good to get, by which flips have a direction.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub favourable: Option<String>,
+    /// Compare scores in place of decisions: inputs are told apart where the probability of the
+    /// favourable class differs by more than this.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 1))]
+    pub gap: Option<f64>,
     /// Changes that are looked for, each of another set of attributes or words.
     #[schemars(range(min = 1, max = 100))]
     pub alternatives: u32,
@@ -55,6 +61,9 @@ pub struct ExplainSpecification {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1_000_000_000_000_u64))]
     pub max_calls: Option<u64>,
+    /// How decisions are made of what the model says.
+    #[serde(skip_serializing_if = "DecisionSpecification::is_usual")]
+    pub decision: DecisionSpecification,
     /// What only answers, in place of a model directory.
     pub predictor: PredictorSpecification,
     /// What only texts have.
@@ -73,8 +82,10 @@ impl Default for ExplainSpecification {
             protected: Vec::new(),
             fixed: Vec::new(),
             favourable: None,
+            gap: None,
             alternatives: 3,
             max_calls: None,
+            decision: DecisionSpecification::default(),
             predictor: PredictorSpecification::default(),
             text: TextSpecification::default(),
         }
@@ -92,6 +103,7 @@ impl Specification for ExplainSpecification {
         self.row()?;
         named_once("protected", &self.protected)?;
         named_once("fixed", &self.fixed)?;
+        self.decision.or_gap(self.gap).rules()?;
         if let Some(both) = self.fixed.iter().find(|name| self.protected.contains(name)) {
             let expected = "an attribute that is not protected: those are exchanged";
             return Err(FieldError::new("fixed", both, expected));
@@ -120,7 +132,7 @@ impl Specification for ExplainSpecification {
 impl ExplainSpecification {
     /// The audit whose case this is one input of.
     pub(super) fn as_audit(&self) -> AuditSpecification {
-        AuditSpecification {
+        let mut audit = AuditSpecification {
             modality: self.modality,
             model: self.model.clone(),
             data: self.data.clone(),
@@ -129,8 +141,14 @@ impl ExplainSpecification {
             protected: self.protected.clone(),
             predictor: self.predictor.clone(),
             text: self.text.clone(),
+            decision: self.decision.clone(),
+            gap: self.gap,
             ..AuditSpecification::default()
+        };
+        if self.modality == ModalityName::Table {
+            audit.population.favourable.clone_from(&self.favourable);
         }
+        audit
     }
 
     /// The number of the row.

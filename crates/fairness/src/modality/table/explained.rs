@@ -22,6 +22,10 @@ impl Explained for TableCase<'_> {
         self.table.row(0).to_vec()
     }
 
+    fn scored(&self) -> &[String] {
+        &self.schema.label.classes
+    }
+
     fn places(&self, fixed: &[String]) -> Result<Vec<Place>, AuditError> {
         if let Some(both) = fixed.iter().find(|name| self.protected.contains(name)) {
             let expected = "an attribute that is not protected: those are exchanged";

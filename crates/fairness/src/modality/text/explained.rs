@@ -26,6 +26,10 @@ impl Explained for TextCase<'_> {
         source.map_or_else(Vec::new, |&source| self.domain.row(source))
     }
 
+    fn scored(&self) -> &[String] {
+        self.subject.classes()
+    }
+
     fn places(&self, _fixed: &[String]) -> Result<Vec<Place>, AuditError> {
         let row = self.input();
         let Some(source) = self.domain.source(&row) else {
