@@ -24,9 +24,9 @@ pub mod specification;
 
 use serde::Serialize;
 
-pub use self::smallest::{Ending, Found, Searched};
+pub use self::smallest::Ending;
 pub(crate) use self::smallest::{Place, scaled_distance};
-use self::smallest::{Question, smallest};
+use self::smallest::{Question, Searched, smallest};
 use self::specification::ExplainSpecification;
 use crate::audit_error::AuditError;
 use crate::check::check_all;

@@ -78,7 +78,7 @@ pub enum Ending {
 
 /// A change that was found.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Found {
+pub(crate) struct Found {
     /// The changed input.
     pub row: Vec<i32>,
     /// How far it is.
@@ -89,7 +89,7 @@ pub struct Found {
 
 /// What a search came to.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Searched {
+pub(crate) struct Searched {
     /// What was found, in order.
     pub found: Vec<Found>,
     /// Why it ended.
