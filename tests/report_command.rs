@@ -724,7 +724,7 @@ fn what_is_no_finished_run_is_refused() {
     }
     workspace.line("report").exits(2).complains(&["<RUN>"]);
     workspace
-        .line("report demo --format pdf")
+        .line("report demo --format docx")
         .exits(2)
         .complains(&["html", "markdown"]);
     workspace

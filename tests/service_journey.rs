@@ -111,6 +111,18 @@ fn a_table_is_audited_and_its_model_repaired() {
         );
     }
 
+    for (form, says) in [
+        ("ai-act", "Annex IV, point 2(g)"),
+        ("cyclonedx", "machine-learning-model"),
+    ] {
+        let report = server.get(&format!("/api/v1/jobs/{audit}/report?form={form}"));
+        let report = report.expect(200).text();
+        assert!(
+            report.contains(says) && !report.contains("data dir/"),
+            "{report}"
+        );
+    }
+
     // The run directory is the command line's own.
     let verified = Command::new(env!("CARGO_BIN_EXE_probity"))
         .arg("verify")

@@ -184,6 +184,8 @@ fn every_answer_tells_the_browser_what_to_refuse() {
         format!("/data/{id}/delete"),
         "/runs/0123456789abcdef".to_owned(),
         "/runs/0123456789abcdef/report".to_owned(),
+        "/runs/0123456789abcdef/report.annex.html".to_owned(),
+        "/runs/0123456789abcdef/report.cdx.json".to_owned(),
         "/runs/0123456789abcdef/samples".to_owned(),
         "/jobs/0123456789abcdef/events".to_owned(),
     ];

@@ -5,14 +5,15 @@ use std::path::PathBuf;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use axum_extra::response::file_stream::FileStream;
+use probity_report::Form;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::problem::Problem;
 
-/// The form of a report.
+/// The form of a report: those of `probity report` that are made of audits and repairs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "kebab-case")]
 pub enum ReportForm {
     /// One self-contained page.
     #[default]
@@ -21,19 +22,33 @@ pub enum ReportForm {
     Markdown,
     /// JSON.
     Json,
+    /// Annex of technical documentation by the AI Act, as a page.
+    AiAct,
+    /// Bill of materials in CycloneDX.
+    Cyclonedx,
 }
 
 impl ReportForm {
     /// All forms.
-    pub const ALL: [ReportForm; 3] = [ReportForm::Html, ReportForm::Markdown, ReportForm::Json];
+    pub const ALL: [ReportForm; 5] = [
+        ReportForm::Html,
+        ReportForm::Markdown,
+        ReportForm::Json,
+        ReportForm::AiAct,
+        ReportForm::Cyclonedx,
+    ];
 
     /// As on the command line, how the names of such files end, and the type of their content.
     pub fn facts(self) -> (&'static str, &'static str, &'static str) {
-        match self {
-            ReportForm::Html => ("html", "html", "text/html; charset=utf-8"),
-            ReportForm::Markdown => ("markdown", "md", "text/markdown; charset=utf-8"),
-            ReportForm::Json => ("json", "json", "application/json"),
-        }
+        let page = "text/html; charset=utf-8";
+        let (form, ending, media_type) = match self {
+            ReportForm::Html => (Form::Html, "html", page),
+            ReportForm::Markdown => (Form::Markdown, "md", "text/markdown; charset=utf-8"),
+            ReportForm::Json => (Form::Json, "json", "application/json"),
+            ReportForm::AiAct => (Form::AiAct, "annex.html", page),
+            ReportForm::Cyclonedx => (Form::Cyclonedx, "cdx.json", "application/json"),
+        };
+        (form.name(), ending, media_type)
     }
 
     /// How the names of such files end.

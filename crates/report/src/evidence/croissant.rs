@@ -175,7 +175,8 @@ impl Sentences {
                 self.sensitive.push(alone.clone());
             }
         }
-        for set in report.impact.iter().flat_map(|impact| &impact.sets) {
+        let unknown = report.impact.iter().flat_map(|impact| &impact.sets);
+        for set in unknown.filter(|set| set.unknown > 0) {
             self.limitations.push(format!(
                 "The category by {} is not known of {}.",
                 crossed(&set.attributes),

@@ -7,12 +7,12 @@
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
-use super::measures::{Measure, Scale, Subject, measures, rates_of_groups};
+use super::measures::{Measure, Scale, measures, rates_of_groups};
 use super::{Inputs, MODELS, Model, limits, of_models};
 use crate::compose::shares::crossed;
 use crate::error::PageError;
 use crate::form::Form;
-use crate::model::{Findings, Report, RunReport};
+use crate::model::{Findings, GroupSet, Modality, Report, RunReport, Share};
 use crate::text::{interval, percent};
 use probity_run::run_directory::hex;
 
@@ -184,54 +184,80 @@ fn metric(measure: &Measure) -> Value {
 
 /// What a run says of groups at risk.
 fn assessments(run: &RunReport) -> Vec<Value> {
-    if let Findings::Groups(groups) = &run.findings {
-        let report = &groups.report;
-        let sets = report.sets.iter().filter_map(|set| {
-            let gap = set.gaps.demographic_parity_difference.as_ref()?;
-            let harm = format!(
-                "Predicted as '{}' less often than any other group that was judged: {} below {} (95 % interval of the difference {})",
-                report.favourable,
-                percent(gap.value),
-                gap.highest.join(", "),
-                interval(gap.ci95)
-            );
-            let group = format!("{}: {}", crossed(&set.protected), gap.lowest.join(", "));
-            Some(json!({ "groupAtRisk": group, "harms": harm }))
-        });
-        return sets.collect();
-    }
-    let shares = measures(run).into_iter();
-    let shares = shares.filter(|measure| {
-        measure.subject == Subject::Fairness
-            && measure.scale != Scale::Count
-            && !measure.slice.is_empty()
-    });
-    let mitigation = match &run.findings {
-        Findings::Repair(repair) => Some((&repair.method, repair.verdict.saved)),
-        Findings::TextRepair(repair) => Some((&repair.method, repair.verdict.saved)),
-        _ => None,
+    let assessment = |protected: &[String], harm: String| {
+        let group = format!("People who differ by {}", crossed(protected));
+        json!({ "groupAtRisk": group, "harms": harm })
     };
-    shares
-        .map(|measure| {
+    let mitigated = |mut assessment: Value, method: &str, saved: bool| {
+        let kept = if saved { "kept" } else { "not kept" };
+        let said = format!("Retrained by probity repair --method {method}; the model was {kept}");
+        assessment["mitigationStrategy"] = json!(said);
+        assessment
+    };
+    match &run.findings {
+        Findings::Audit(audit) => {
+            let summary = &audit.summary;
+            let (shares, of) = match (&summary.population, summary.modality) {
+                (Some(people), _) => (&people.shares, people.source()),
+                (None, Modality::Text) => (&summary.fairness, "the texts"),
+                (None, Modality::Table) => (&summary.fairness, "random inputs"),
+            };
+            let harm = |share: &Share| {
+                let harm = format!(
+                    "{} of {of} get another decision when nothing else is changed (95 % interval {})",
+                    percent(share.rate),
+                    interval(share.ci95)
+                );
+                assessment(&share.protected, harm)
+            };
+            shares.iter().map(harm).collect()
+        }
+        Findings::Groups(groups) => {
+            let report = &groups.report;
+            let sets = report.sets.iter();
+            sets.filter_map(|set| parity(set, &report.favourable))
+                .collect()
+        }
+        Findings::Repair(repair) => {
+            let after = &repair.chosen.figures.discrimination;
+            let pairs = repair.before.discrimination.iter().zip(after);
+            let harm = |(before, after): (&Share, &Share)| {
+                let harm = format!(
+                    "{} of random inputs got another decision when nothing else was changed, and {} after the repair (95 % interval {})",
+                    percent(before.rate),
+                    percent(after.rate),
+                    interval(after.ci95)
+                );
+                let assessment = assessment(&before.protected, harm);
+                mitigated(assessment, &repair.method, repair.verdict.saved)
+            };
+            pairs.map(harm).collect()
+        }
+        Findings::TextRepair(repair) => {
+            let fair = [&repair.before.fair, &repair.chosen.figures.fair];
+            let [before, after] = fair.map(|part| percent(1.0 - part.share));
             let harm = format!(
-                "{}: {} (95 % interval {})",
-                measure.name(),
-                measure.shown(),
-                measure.shown_interval()
+                "{before} of the test texts got another decision when a term was exchanged, and {after} after the repair"
             );
-            let mut assessment = json!({
-                "groupAtRisk": format!("People whom a model treats differently {}", measure.slice),
-                "harms": harm,
-            });
-            if let Some((method, saved)) = mitigation {
-                let kept = if saved { "kept" } else { "not kept" };
-                let said =
-                    format!("Retrained by probity repair --method {method}; the model was {kept}");
-                assessment["mitigationStrategy"] = json!(said);
-            }
-            assessment
-        })
-        .collect()
+            let assessment = assessment(&repair.protected, harm);
+            vec![mitigated(assessment, &repair.method, repair.verdict.saved)]
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The group that is predicted favourably least often, where two can be compared.
+fn parity(set: &GroupSet, favourable: &str) -> Option<Value> {
+    let gap = set.gaps.demographic_parity_difference.as_ref()?;
+    let [low, high] = gap.ci95.map(|end| 100.0 * end);
+    let harm = format!(
+        "Predicted as '{favourable}' less often than any other group that was judged: {:.2} percentage points below {} \
+         (95 % interval of the largest difference {low:.2} to {high:.2})",
+        100.0 * gap.value,
+        gap.highest.join(", ")
+    );
+    let group = format!("{}: {}", crossed(&set.protected), gap.lowest.join(", "));
+    Some(json!({ "groupAtRisk": group, "harms": harm }))
 }
 
 #[cfg(test)]

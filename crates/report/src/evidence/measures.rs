@@ -95,9 +95,16 @@ impl Measures {
         &mut self.0[place]
     }
 
-    fn share(&mut self, (what, slice): (&str, &str), value: f64, ci95: [f64; 2], inputs: u64) {
+    fn share(
+        &mut self,
+        (what, slice): (&str, &str),
+        value: f64,
+        ci95: [f64; 2],
+        inputs: u64,
+    ) -> &mut Measure {
         let measure = self.add(what, slice, Subject::Fairness, value);
         (measure.ci95, measure.inputs) = (Some(ci95), inputs);
+        measure
     }
 
     fn shares(&mut self, what: &str, when: &str, shares: &[Share]) {
@@ -130,22 +137,31 @@ impl Measures {
         for set in &report.sets {
             let slice = format!("by {}{when}", crossed(&set.protected));
             let gaps = &set.gaps;
+            let parity = &gaps.demographic_parity_difference;
+            let opportunity = &gaps.equal_opportunity_difference;
             let figures = [
+                ("Demographic parity difference", parity, Scale::Share),
                 (
-                    "Demographic parity difference",
-                    &gaps.demographic_parity_difference,
+                    "Demographic parity ratio",
+                    &gaps.demographic_parity_ratio,
+                    Scale::Number,
                 ),
-                ("Demographic parity ratio", &gaps.demographic_parity_ratio),
-                ("Equalised odds difference", &gaps.equalised_odds_difference),
                 (
-                    "Equal opportunity difference",
-                    &gaps.equal_opportunity_difference,
+                    "Equalised odds difference",
+                    &gaps.equalised_odds_difference,
+                    Scale::Share,
                 ),
-                ("Accuracy difference", &gaps.accuracy_difference),
+                ("Equal opportunity difference", opportunity, Scale::Share),
+                (
+                    "Accuracy difference",
+                    &gaps.accuracy_difference,
+                    Scale::Share,
+                ),
             ];
-            for (what, gap) in figures {
+            for (what, gap, scale) in figures {
                 if let Some(gap) = gap {
-                    self.share((what, &slice), gap.value, gap.ci95, report.rows);
+                    let measure = self.share((what, &slice), gap.value, gap.ci95, report.rows);
+                    measure.scale = scale;
                 }
             }
         }
@@ -160,26 +176,33 @@ impl Measures {
                     .map(|(name, value)| format!("{name}={value}"))
                     .collect();
                 let slice = format!("of {}", parts.join(", "));
+                let (rows, positive) = (group.rows, group.favourable_rows);
+                let negative = rows.saturating_sub(positive);
                 let rates = [
-                    ("Selection rate", &group.selection_rate, Subject::Fairness),
+                    (
+                        "Selection rate",
+                        &group.selection_rate,
+                        rows,
+                        Subject::Fairness,
+                    ),
                     (
                         "True positive rate",
                         &group.true_positive_rate,
+                        positive,
                         Subject::Quality,
                     ),
                     (
                         "False positive rate",
                         &group.false_positive_rate,
+                        negative,
                         Subject::Quality,
                     ),
-                    ("Accuracy", &group.accuracy, Subject::Quality),
+                    ("Accuracy", &group.accuracy, rows, Subject::Quality),
                 ];
-                for (what, rate, subject) in rates {
+                for (what, rate, inputs, subject) in rates {
                     if let Some(rate) = rate {
-                        self.share((what, &slice), rate.value, rate.ci95, group.rows);
-                        if let Some(last) = self.0.last_mut() {
-                            last.subject = subject;
-                        }
+                        let measure = self.share((what, &slice), rate.value, rate.ci95, inputs);
+                        measure.subject = subject;
                     }
                 }
             }
@@ -187,10 +210,8 @@ impl Measures {
     }
 
     fn area(&mut self, what: &str, slice: &str, area: &Rate, inputs: u64) {
-        self.share((what, slice), area.value, area.ci95, inputs);
-        if let Some(last) = self.0.last_mut() {
-            last.scale = Scale::Number;
-        }
+        self.share((what, slice), area.value, area.ci95, inputs)
+            .scale = Scale::Number;
     }
 
     fn audit(&mut self, audit: &AuditFindings) {

@@ -114,6 +114,8 @@ fn pages() -> Router<Service> {
         .route("/runs/{id}/report", get(runs::report))
         .route("/runs/{id}/report.md", get(runs::markdown))
         .route("/runs/{id}/report.json", get(runs::json))
+        .route("/runs/{id}/report.annex.html", get(runs::annex))
+        .route("/runs/{id}/report.cdx.json", get(runs::bill))
         .route("/runs/{id}/summary.json", get(runs::summary))
         .route("/runs/{id}/samples", get(runs::samples))
         .route(

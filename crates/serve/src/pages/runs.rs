@@ -75,6 +75,8 @@ fn downloads(id: &Id, has_samples: bool) -> Vec<Link> {
     let others = [
         link("report.md", "Report (Markdown)"),
         link("report.json", "Report (JSON)"),
+        link("report.annex.html", "Annex for the AI Act"),
+        link("report.cdx.json", "Bill of materials (CycloneDX)"),
         link("summary.json", "Summary (JSON)"),
     ];
     samples.into_iter().chain(others).collect()
@@ -101,6 +103,18 @@ pub(super) async fn markdown(Named(service, _, id): Named) -> Answer {
 /// The report as JSON.
 pub(super) async fn json(Named(service, _, id): Named) -> Answer {
     let document = results::report(&service, &id, ReportForm::Json).await?;
+    Ok(document.attached()?)
+}
+
+/// The annex for the AI Act.
+pub(super) async fn annex(Named(service, _, id): Named) -> Answer {
+    let document = results::report(&service, &id, ReportForm::AiAct).await?;
+    Ok(document.attached()?)
+}
+
+/// The model as a bill of materials.
+pub(super) async fn bill(Named(service, _, id): Named) -> Answer {
+    let document = results::report(&service, &id, ReportForm::Cyclonedx).await?;
     Ok(document.attached()?)
 }
 
