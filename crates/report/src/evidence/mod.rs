@@ -65,13 +65,13 @@ fn of_models(report: &Report, form: Form, takes: &'static str) -> Result<(), Pag
 fn limits(runs: &[&RunReport]) -> Vec<String> {
     let mut all: Vec<String> = CAVEATS.map(str::to_owned).into();
     for run in runs {
-        if let Findings::Audit(audit) = &run.findings {
-            if let Some(alike) = &audit.summary.decides_alike {
-                all.push(format!(
-                    "All {} inputs that were tried are decided '{}'.",
-                    alike.inputs, alike.class
-                ));
-            }
+        if let Findings::Audit(audit) = &run.findings
+            && let Some(alike) = &audit.summary.decides_alike
+        {
+            all.push(format!(
+                "All {} inputs that were tried are decided '{}'.",
+                alike.inputs, alike.class
+            ));
         }
     }
     all
