@@ -27,11 +27,11 @@ import time
 SCRIPTS = pathlib.Path(__file__).parent
 BATCH, LATENCY, AT_ONCE = 4096, 0.05, 8
 ANSWER = """
-import json, sys, time
+import json, os, sys, time
 sys.path.insert(0, {scripts!r})
 from probity_predictor import serve_texts
 import joblib
-model, log = joblib.load({model!r}), open({log!r}, "w")
+model, log = joblib.load({model!r}), open({log!r} + f".{{os.getpid()}}", "w")
 def predict(asked):
     begun = time.perf_counter()
     answer = model.predict_proba(asked)
@@ -92,8 +92,9 @@ def pipelines(arguments, options, place):
     log = place / "log.json"
     script = place / "answer.py"
     script.write_text(ANSWER.format(scripts=str(SCRIPTS), model=str(place / "model.joblib"), log=str(log)))
-    seconds, used = audited(arguments, f"command:{sys.executable} {script}", options, place / "command")
-    batches = [json.loads(line) for line in log.read_text().splitlines()]
+    more = ["--predictor-concurrency", str(arguments.processes)]
+    seconds, used = audited(arguments, f"command:{sys.executable} {script}", options + more, place / "command")
+    batches = [json.loads(line) for file in place.glob("log.json.*") for line in file.read_text().splitlines()]
     texts, spent = [text for asked, _ in batches for text in asked], sum(spent for _, spent in batches)
     own, own_cpu = alone(model, texts)
     print(f"alone: {own:.0f} texts/s, {own_cpu:.0f} a CPU-second", flush=True)
@@ -161,6 +162,7 @@ def main():
     parser.add_argument("data", type=lambda name: pathlib.Path(name).absolute(), help="a table of comments")
     parser.add_argument("--text-column", default="comment_text")
     parser.add_argument("--label-column", default="toxic")
+    parser.add_argument("--processes", type=int, default=1, metavar="N", help="of the model that the audit asks")
     parser.add_argument("--seeds", type=int, default=1000)
     parser.add_argument("--local", type=int, default=100)
     parser.add_argument("--strategy")
