@@ -130,7 +130,8 @@ fn bills_of_materials_are_valid_and_hold_the_figures() {
     let low = number(&shown["confidenceInterval"]["lowerBound"]);
     assert!((low - joint["ci95"][0].as_f64().unwrap()).abs() < 1e-12);
     let group = &audited["sets"][0]["groups"][0];
-    let slice = format!("of sex={}", group["values"][0].as_str().unwrap());
+    let sex = group["values"][0].as_str().unwrap();
+    let slice = format!("of sex={sex}, favourable 'high'");
     let rate = number(&metric("Selection rate", &slice)["value"]);
     assert!((rate - group["selection_rate"]["value"].as_f64().unwrap()).abs() < 1e-12);
     let assessments = card["considerations"]["fairnessAssessments"]

@@ -57,12 +57,21 @@ fn render(explained: &Explanation) -> String {
         ModalityName::Text => "Text",
     };
     let own = &explained.decision;
-    let mut text = format!(
-        "{kind} {}: {} with {}.\n",
-        explained.row,
-        own.class,
-        percent(of_class(explained, own, &own.class))
-    );
+    let watched = watched(explained);
+    let mut text = match explained.classes.contains(&own.class) {
+        true => format!(
+            "{kind} {}: {} with {}.\n",
+            explained.row,
+            own.class,
+            percent(of_class(explained, own, &own.class))
+        ),
+        false => format!(
+            "{kind} {}: {}; {watched} with {}.\n",
+            explained.row,
+            own.class,
+            percent(of_class(explained, own, watched))
+        ),
+    };
     text.push_str(&variants_table(explained));
     text.push_str(&said_of_flips(explained));
     if let Some(undoing) = &explained.undoing {
@@ -77,10 +86,14 @@ fn of_class(explained: &Explanation, decision: &Decision, class: &str) -> f64 {
     place.map_or(0.0, |place| decision.probabilities[place])
 }
 
-/// The class whose probabilities are shown: the favourable one, else that of the input.
+/// The class whose probabilities are shown: the favourable one, else that of the input, and the last
+/// one where nothing is decided of it.
 fn watched(explained: &Explanation) -> &str {
+    let own = &explained.decision.class;
+    let is_class = explained.classes.contains(own);
+    let last = explained.classes.last().filter(|_| !is_class);
     let favourable = explained.favourable.as_deref();
-    favourable.unwrap_or(&explained.decision.class)
+    favourable.unwrap_or(last.unwrap_or(own))
 }
 
 fn variants_table(explained: &Explanation) -> String {

@@ -194,13 +194,11 @@ fn an_explanation_keeps_own_numbers() {
         arguments.extend(["--predictor", &source]);
         let said = workspace.run(arguments).exits(0).json();
         assert_eq!(said["flips"], 1, "{own}");
-        assert!(
-            said["input"]
-                .as_array()
-                .unwrap()
-                .iter()
-                .any(|value| { value["attribute"] == "wage" && value["value"] == own.to_string() })
-        );
+        let own_wage = own.to_string();
+        let is_own = |value: &serde_json::Value| {
+            value["attribute"] == "wage" && value["value"] == own_wage.as_str()
+        };
+        assert!(said["input"].as_array().unwrap().iter().any(is_own));
         let (min, max) = wage.domain();
         let nearest = (min..=max)
             .filter(|&to| to != bin && !is_between(stands_for(to)))

@@ -166,7 +166,7 @@ impl<M: Modality> Audit<M> {
         Ok(Audit {
             specification: specification
                 .into_inner()
-                .resolved(case.protected(), case.favourable()),
+                .resolved(case.protected(), (case.favourable(), case.classes())),
             record: record_of(device, case.sha256()),
             device: device.name(),
             case,

@@ -152,7 +152,7 @@ impl Comparison {
         Ok(Comparison {
             specification: specification
                 .into_inner()
-                .resolved(case.protected(), case.favourable()),
+                .resolved(case.protected(), (case.favourable(), case.classes())),
             record: record_of(device, case.sha256()),
             device: device.name(),
             case,

@@ -26,7 +26,7 @@ pub struct Metrics {
     pub confusion: Vec<Vec<u64>>,
     /// Rows of which nothing was decided: none of them is right, and they are not in the confusion
     /// matrix.
-    #[serde(default, skip_serializing_if = "is_none")]
+    #[serde(default)]
     pub undecided: u64,
 }
 
@@ -89,10 +89,6 @@ impl Metrics {
             undecided,
         }
     }
-}
-
-fn is_none(count: &u64) -> bool {
-    *count == 0
 }
 
 fn mean(values: &[f64]) -> f64 {

@@ -200,7 +200,7 @@ pub fn explain(specification: &ExplainSpecification) -> Result<Explanation, Audi
 
 fn explained<E: Explained>(asked: &ExplainSpecification) -> Result<Explanation, AuditError> {
     let (searched, row) = (asked.as_audit(), asked.row()?);
-    let case = E::open_at(&searched, row, &ComputeDevice::flex())?;
+    let case = E::open_at(&searched, row, &ComputeDevice::flex()).map_err(own_field)?;
     let favourable = asked.favourable.as_deref();
     let favourable = favourable.map(|named| favoured(named, case.scored()));
     let favourable = favourable.transpose()?;
@@ -293,6 +293,18 @@ fn undoing<E: Explained>(case: &E, searched: Searched, max_calls: u64) -> Undoin
         calls: searched.calls,
         max_calls,
         changes: changes.collect(),
+    }
+}
+
+/// `error` with the field of an explanation in the place of that of an audit.
+fn own_field(error: AuditError) -> AuditError {
+    match error {
+        AuditError::Field(field) if field.field == "population.favourable" => FieldError {
+            field: "favourable".to_owned(),
+            ..field
+        }
+        .into(),
+        other => other,
     }
 }
 

@@ -240,14 +240,18 @@ impl AuditSpecification {
     }
 
     /// The same with nothing left to the inputs, whose protected attributes are `protected` and
-    /// of whose classes `favourable` is good to get.
+    /// of whose classes `favourable` is good to get, one of `classes`.
     #[must_use]
-    pub fn resolved(mut self, protected: &[String], favourable: &str) -> AuditSpecification {
+    pub fn resolved(
+        mut self,
+        protected: &[String],
+        (favourable, classes): (&str, &[String]),
+    ) -> AuditSpecification {
         let strategy = self.strategy();
         self.bound = self.fail_above.map(|_| self.bound_on());
         self.search.objective = Some(self.search.objective(self.modality));
         self.protected = protected.to_vec();
-        self.decision = self.decision.resolved(favourable);
+        self.decision = self.decision.resolved(favourable, classes);
         self.strategy = Some(strategy);
         if self.modality == ModalityName::Table {
             self.estimate = Some(self.estimated());

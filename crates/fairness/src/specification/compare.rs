@@ -182,14 +182,14 @@ impl CompareSpecification {
     }
 
     /// The same with nothing left to the inputs, whose protected attributes are `protected` and of
-    /// whose classes `favourable` is good to get.
+    /// whose classes `favourable` is good to get, one of `classes`.
     #[must_use]
     pub(crate) fn resolved(
         mut self,
         protected: &[String],
-        favourable: &str,
+        (favourable, classes): (&str, &[String]),
     ) -> CompareSpecification {
-        self.decision = self.decision.resolved(favourable);
+        self.decision = self.decision.resolved(favourable, classes);
         self.protected = protected.to_vec();
         self.strategies = self.strategies();
         self.search.objective.get_or_insert_default();

@@ -49,7 +49,8 @@ impl FromStr for ClassThreshold {
     fn from_str(text: &str) -> Result<ClassThreshold, String> {
         let (name, least) = text.rsplit_once(':').unwrap_or(("", text));
         let least: Option<f64> = least.trim().parse().ok();
-        match least.filter(|least| 0.0 < *least && *least < 1.0) {
+        let is_named = !name.trim().is_empty() || !text.contains(':');
+        match least.filter(|least| is_named && 0.0 < *least && *least < 1.0) {
             Some(least) => Ok(ClassThreshold {
                 name: name.trim().to_owned(),
                 least,
@@ -166,12 +167,22 @@ impl DecisionSpecification {
         Deciding { by: self, gap }
     }
 
-    /// The same with the class of each threshold said, where `favourable` is good to get.
+    /// The same with the class of each threshold said, where `favourable` of `classes` is good to
+    /// get.
     #[must_use]
-    pub(crate) fn resolved(mut self, favourable: &str) -> DecisionSpecification {
+    pub(crate) fn resolved(
+        mut self,
+        favourable: &str,
+        classes: &[String],
+    ) -> DecisionSpecification {
+        let is_class = |name: &str| classes.iter().any(|class| class == name);
         for threshold in &mut self.threshold {
-            if threshold.name.is_empty() {
-                threshold.name = favourable.to_owned();
+            let name = &mut threshold.name;
+            let last = name.rsplit_once(':').map_or("", |(_, last)| last);
+            if name.is_empty() {
+                *name = favourable.to_owned();
+            } else if !is_class(name) && !is_class(last) {
+                *name = format!("{name}:{favourable}");
             }
         }
         self
@@ -405,7 +416,7 @@ mod tests {
         assert!(of(&["sex=0:0.3", "race=0:0.4"], &two).contains("only"));
         let twice = given(&["0.3", "0.4"]).alone().rules().unwrap_err();
         assert!(twice.to_string().contains("one threshold for each"));
-        for text in ["1", "0", "x", "high:", "high:1.5", ""] {
+        for text in ["1", "0", "x", "high:", "high:1.5", "", ":0.5"] {
             assert!(text.parse::<ClassThreshold>().is_err(), "{text}");
         }
         for text in ["0.4", "0.6..0.4", "0..0.5", "0.5..1", "0.5..0.5"] {

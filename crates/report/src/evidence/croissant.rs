@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-use super::{Inputs, refused};
+use super::{Inputs, circumstances, refused};
 use crate::compose::shares::crossed;
 use crate::error::PageError;
 use crate::form::Form;
@@ -48,7 +48,7 @@ impl Report {
         };
         match &run.findings {
             Findings::Audit(audit) => sentences.audit(audit),
-            Findings::Groups(groups) => sentences.groups(groups),
+            Findings::Groups(groups) => sentences.groups(groups, circumstances(run)),
             Findings::TextGroups(groups) => sentences.text_groups(groups),
             _ => return Err(refused(Form::Croissant, TAKES, run)),
         }
@@ -131,8 +131,14 @@ impl Sentences {
         }
     }
 
-    fn groups(&mut self, run: &GroupRunFindings) {
+    fn groups(&mut self, run: &GroupRunFindings, circumstances: Option<String>) {
         let report = &run.report;
+        if let Some(circumstances) = circumstances {
+            self.limitations.push(format!(
+                "What is said of groups is of {} ({circumstances}).",
+                counted(report.rows, "row", "rows")
+            ));
+        }
         self.read(run.data.as_ref());
         for set in &report.sets {
             let by = crossed(&set.protected);

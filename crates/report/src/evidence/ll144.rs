@@ -4,7 +4,7 @@
 //! The table has a line for each category and one for the people whose category is not known, by
 //! sex, by race/ethnicity, by both; each line holds the facts of the audit, so that it stands alone.
 
-use super::{BLANK, refused};
+use super::{BLANK, Inputs, circumstances, refused};
 use crate::compose::{shares::crossed, subject};
 use crate::document::{Block, Document, Part, Section, Table};
 use crate::error::PageError;
@@ -19,7 +19,7 @@ use crate::text::{Text, count, counted, estimate, percent};
 const TAKES: &str = "runs of 'probity groups' on tables with --sex and --race-ethnicity";
 
 /// The columns of the table.
-const COLUMNS: [&str; 20] = [
+const COLUMNS: [&str; 23] = [
     "tool",
     "audit_date",
     "distribution_date",
@@ -39,7 +39,10 @@ const COLUMNS: [&str; 20] = [
     "impact_ratio",
     "excluded",
     "exclusion_reason",
+    "selected_class",
+    "circumstances",
     "model_sha256",
+    "data_sha256",
 ];
 
 /// What the three sets are by: which of the two attributes.
@@ -164,7 +167,10 @@ fn line(
     cells.push(category.map_or(String::new(), |category| category.excluded.to_string()));
     let reason = impact.exclusion_reason.clone().filter(|_| is_out);
     cells.push(reason.unwrap_or_default());
+    cells.push(audit.findings.report.favourable.clone());
+    cells.push(circumstances(audit.run).unwrap_or_default());
     cells.push(audit.findings.model_sha256.clone());
+    cells.push(Inputs::of(audit.run).sha256);
     cells
 }
 
@@ -224,6 +230,19 @@ fn published(audit: &Audit<'_>, facts: [String; 6]) -> Part {
         .map(|(name, fact)| (name.into(), Text::new(fact)))
         .collect();
     let mut fact = |name: String, value: String| shown.push((name.into(), value.into()));
+    let good = &audit.findings.report.favourable;
+    let selected = match audit.impact.rate {
+        ImpactRate::Selection => format!("predicted ‘{}’", Text::value(good)),
+        ImpactRate::Scoring => format!("score of ‘{}’ above the median", Text::value(good)),
+    };
+    fact("Selected means".to_owned(), selected);
+    if let Some(circumstances) = circumstances(audit.run) {
+        let note = "; what is not decided is not selected";
+        fact(
+            "Under these circumstances".to_owned(),
+            format!("{circumstances}{note}"),
+        );
+    }
     fact("People assessed".to_owned(), count(audit.impact.rows));
     for set in &audit.impact.sets {
         let name = format!("Of these, category by {} unknown", crossed(&set.attributes));

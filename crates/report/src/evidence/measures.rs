@@ -1,5 +1,6 @@
 //! What a run measures of a model, as a list: for every form that has a table of metrics.
 
+use super::circumstances;
 use crate::compose::shares::crossed;
 use crate::model::{
     AuditFindings, CertifyFindings, Findings, GroupReport, KnnSummary, Quality, Rate, RunReport,
@@ -81,6 +82,17 @@ impl Measure {
 struct Measures(Vec<Measure>);
 
 impl Measures {
+    /// The figures of `run`, each with what it is of.
+    fn of(mut self, run: &RunReport) -> Vec<Measure> {
+        if let Some(circumstances) = circumstances(run) {
+            for measure in &mut self.0 {
+                let slice = format!("{} ({circumstances})", measure.slice);
+                measure.slice = slice.trim_start().to_owned();
+            }
+        }
+        self.0
+    }
+
     fn add(&mut self, what: &str, slice: &str, subject: Subject, value: f64) -> &mut Measure {
         let place = self.0.len();
         self.0.push(Measure {
@@ -135,7 +147,8 @@ impl Measures {
 
     fn groups(&mut self, when: &str, report: &GroupReport) {
         for set in &report.sets {
-            let slice = format!("by {}{when}", crossed(&set.protected));
+            let (by, good) = (crossed(&set.protected), &report.favourable);
+            let slice = format!("by {by}{when}, favourable '{good}'");
             let gaps = &set.gaps;
             let parity = &gaps.demographic_parity_difference;
             let opportunity = &gaps.equal_opportunity_difference;
@@ -175,7 +188,8 @@ impl Measures {
                 let parts: Vec<String> = parts
                     .map(|(name, value)| format!("{name}={value}"))
                     .collect();
-                let slice = format!("of {}", parts.join(", "));
+                let good = &report.favourable;
+                let slice = format!("of {}, favourable '{good}'", parts.join(", "));
                 let (rows, positive) = (group.rows, group.favourable_rows);
                 let negative = rows.saturating_sub(positive);
                 let rates = [
@@ -300,7 +314,7 @@ pub(crate) fn rates_of_groups(run: &RunReport) -> Vec<Measure> {
     if let Findings::Groups(groups) = &run.findings {
         all.each_group(&groups.report);
     }
-    all.0
+    all.of(run)
 }
 
 /// What a run measures of a model; nothing if it measures none.
@@ -344,5 +358,5 @@ pub(crate) fn measures(run: &RunReport) -> Vec<Measure> {
         | Findings::OutlierCount(_)
         | Findings::OutlierSubspaces(_) => {}
     }
-    all.0
+    all.of(run)
 }

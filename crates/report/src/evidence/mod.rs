@@ -134,6 +134,24 @@ impl Inputs {
     }
 }
 
+/// What the figures of a run are of, where that is not the whole of its data or not what is decided
+/// for the most probable class.
+fn circumstances(run: &RunReport) -> Option<String> {
+    let names = [
+        ("part", "part"),
+        ("population.part", "part"),
+        ("decision.threshold", "threshold"),
+        ("decision.abstain", "undecided"),
+        ("gap", "gap"),
+    ];
+    let said = names.iter().filter_map(|(option, name)| {
+        let of = run.options.iter().find(|fact| fact.name == *option)?;
+        Some(format!("{name} {}", of.value))
+    });
+    let said: Vec<String> = said.collect();
+    (!said.is_empty()).then(|| said.join(", "))
+}
+
 /// The first of these facts of what was looked at.
 fn fact<'r>(run: &'r RunReport, names: &[&str]) -> Option<&'r str> {
     let of = |name: &&str| run.subject.iter().find(|fact| fact.name == *name);
