@@ -285,7 +285,7 @@ impl Deciding<'_> {
     /// The decision between `classes` of texts, of which the last is good to get.
     ///
     /// # Errors
-    /// See [`DecisionSpecification::among`].
+    /// See [`Deciding::among`].
     pub fn of_texts(self, classes: &[String]) -> Result<Decision, FieldError> {
         self.among(classes, classes.len().saturating_sub(1), None)
     }

@@ -1,7 +1,7 @@
 //! Impact ratios by sex, by race/ethnicity and by both, as New York City's Local Law 144 defines
 //! them (6 RCNY § 5-300 and § 5-301, in force since 2023).
 //!
-//! One table of counts ([`Crossed`]) has a cell for each value of the one attribute with each of the
+//! One table of counts has a cell for each value of the one attribute with each of the
 //! other; the three sets of categories are its sums over columns, over rows, and its cells. Of each
 //! category: how many people, how many of them the model *selects* (predicts as the favourable
 //! class) or *scores above the median* of the whole sample, the share of these, and that share over
