@@ -92,6 +92,8 @@ def whole(people, tmp_path_factory):
 def untimed(value):
     if isinstance(value, dict):
         timed = ("second", "ended", "sha256", "seal")
+        # Of functions that are audited at once in one process, each has a name of its own.
+        timed += ("predictor",) if str(value.get("predictor")).startswith("memory:") else ()
         return {key: untimed(inner) for key, inner in value.items() if not any(word in key for word in timed)}
     return [untimed(inner) for inner in value] if isinstance(value, list) else value
 
