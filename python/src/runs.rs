@@ -216,8 +216,7 @@ const KINDS: [Kind; 11] = [
             let measurement = GroupMeasurement::open(specification, &device)?;
             let summary = measurement.run(&device)?;
             let (directory, _) = directory(place, &setting)?;
-            directory.write_run(measurement.specification(), measurement.record())?;
-            directory.write_summary(&summary)?;
+            directory.write_whole(measurement.specification(), measurement.record(), &summary)?;
             Ok(Value::Null)
         },
     ),

@@ -38,6 +38,7 @@ mod record;
 pub mod repair;
 pub mod samples;
 pub mod scored;
+pub mod scored_rows;
 pub mod search;
 mod search_state;
 pub mod seeds;
