@@ -12,13 +12,13 @@ use serde::{Deserialize, Serialize};
 
 use probity_data::schema::{Encoded, Encoder, Schema};
 use probity_nn::decision::{ABSTAIN, Decision, Thresholds};
-use probity_predictor::probabilities::FLOOR;
 use probity_run::specification::FieldError;
 
 const THRESHOLD: &str = "decision.threshold";
 const BAND: &str = "decision.abstain";
-/// The least threshold: a probability of 0 counts as [`FLOOR`], and reaches none.
-const LEAST: f64 = 10.0 * FLOOR;
+/// The least threshold: a predictor's probability of 0 counts as 1e-30
+/// (`probity_predictor::probabilities::FLOOR`), and reaches none.
+const LEAST: f64 = 1e-29;
 
 /// How decisions are made of probabilities; by default for the most probable class.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -432,7 +432,8 @@ mod tests {
         assert!(of(&["mid:0.3"], &two).contains("one of the classes low, high"));
         assert!(of(&["sex=17:0.3"], &two).contains("one of the classes"));
         assert!(of(&["0.3"], &three).contains("each of the classes a, b, c"));
-        assert!("1e-29".parse::<ClassThreshold>().is_ok());
+        let least: ClassThreshold = "1e-29".parse().unwrap();
+        assert!(least.least > 2.0 * probity_predictor::probabilities::FLOOR);
         assert!(of(&["sex=0:0.3", "race=0:0.4"], &two).contains("only"));
         let incomplete = of(&["a:0.3", "b:0.3", "c:0.3", "sex=0:b:0.4"], &three);
         assert!(
