@@ -45,6 +45,7 @@ pub mod seeds;
 pub mod session;
 pub mod shards;
 pub mod shared_budget;
+mod shares;
 pub mod specification;
 pub mod statistics;
 pub mod strategies;
