@@ -264,6 +264,17 @@ fn bias_audit_pages(workspace: &Workspace) {
     ] {
         assert!(page.text.contains(words), "{words} in {}", page.text);
     }
+    let groups = workspace.line("report scoring").exits(0).stdout;
+    let groups = Page::of(&groups);
+    groups.is_accessible();
+    for words in [
+        "Impact ratios by sex",
+        "Impact ratios by race",
+        "four-fifths rule",
+        "are below it",
+    ] {
+        assert!(groups.text.contains(words), "{words} in {}", groups.text);
+    }
     let again = workspace.line("report scoring --format ll144").stdout;
     assert!(again == html, "the same run gives the same bytes");
     let without = "groups --model model --data people.csv --resamples 20 --out plain -q";

@@ -204,6 +204,197 @@ fn annexes_of_the_ai_act_say_what_runs_know_and_leave_the_rest_open() {
     );
 }
 
+#[test]
+fn runs_of_one_name_are_told_apart_and_figures_are_the_very_numbers() {
+    let workspace = Workspace::with_demo(800);
+    workspace
+        .line(
+            "groups --model demo/model --data demo/people.csv --sex sex --race-ethnicity origin \
+             --resamples 20 --out first/run",
+        )
+        .exits(0);
+    workspace.copy_folder("first/run", "second/run");
+    let runs = "report first/run second/run demo";
+    for format in ["html", "markdown", "model-card", "ai-act"] {
+        let text = match format {
+            "ai-act" => {
+                let line = format!("{runs} --format ai-act --out annex.md");
+                workspace.line(&line).exits(0);
+                workspace.read("annex.md")
+            }
+            _ => {
+                workspace
+                    .line(&format!("{runs} --format {format}"))
+                    .exits(0)
+                    .stdout
+            }
+        };
+        let text = text.replace('\\', "");
+        for name in ["first/run", "second/run", "demo/audit"] {
+            assert!(text.contains(name), "{name} in {format}");
+        }
+    }
+    let bom = workspace
+        .line(&format!("{runs} --format cyclonedx"))
+        .exits(0)
+        .json();
+    let model = &bom["components"][0];
+    let names = |list: &Value, key: &str| -> Vec<String> {
+        let list = list.as_array().unwrap().iter();
+        list.map(|one| one[key].as_str().unwrap_or_default().to_owned())
+            .collect()
+    };
+    let mut properties = names(&model["properties"], "name");
+    for run in ["first/run", "second/run", "demo/audit"] {
+        assert!(
+            properties.contains(&format!("probity:{run}:summary-sha256")),
+            "{properties:?}"
+        );
+    }
+    let all = properties.len();
+    properties.sort();
+    properties.dedup();
+    assert_eq!(properties.len(), all);
+    // A figure of one run alone does not name it; one of two does; and no two are alike.
+    let metrics = &model["modelCard"]["quantitativeAnalysis"]["performanceMetrics"];
+    let slices = names(metrics, "slice")
+        .into_iter()
+        .zip(names(metrics, "type"));
+    let mut slices: Vec<(String, String)> = slices.collect();
+    for run in ["first", "second"] {
+        let of_run = |slice: &String| slice.ends_with(&format!(" in the run {run}/run"));
+        assert!(slices.iter().any(|(slice, _)| of_run(slice)), "{slices:?}");
+    }
+    assert!(
+        !slices.iter().any(|(slice, _)| slice.contains("demo/audit")),
+        "{slices:?}"
+    );
+    let all = slices.len();
+    slices.sort();
+    slices.dedup();
+    assert_eq!(slices.len(), all);
+    // Whatever stands in the summary as a share stands here in the same digits.
+    let summary = workspace.read("first/run/summary.json");
+    let values = metrics
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|metric| &metric["value"]);
+    let values = values
+        .map(|value| value.as_str().unwrap())
+        .filter(|value| value.len() > 17);
+    let exact = values.filter(|value| summary.contains(*value)).count();
+    assert!(exact > 8, "{exact} of {metrics:?}");
+    workspace
+        .line("report first/run second/run --format ll144 --out both.csv")
+        .exits(0);
+    let mut table = csv::Reader::from_path(workspace.path("both.csv")).unwrap();
+    let lines: Vec<csv::StringRecord> = table.records().map(|line| line.unwrap()).collect();
+    let (one, other) = lines.split_at(lines.len() / 2);
+    for (one, other) in one.iter().zip(other) {
+        assert_eq!((&one[0], &other[0]), ("first/run", "second/run"));
+        assert!(one.iter().skip(1).eq(other.iter().skip(1)));
+    }
+}
+
+/// A table whose words are formulas to a spreadsheet, and a model of it.
+fn with_formulas() -> Workspace {
+    let workspace = Workspace::new();
+    let (mut table, groups) = (String::from("n,group,sign,good\n"), ["=cmd()", "'+7", "-"]);
+    for row in 0..600 {
+        let (group, sign) = (groups[row % 3], ["+1", "@x"][row / 3 % 2]);
+        let good = if row % 10 + 4 * (row % 3) > 8 {
+            "=yes"
+        } else {
+            "-no"
+        };
+        table.push_str(&format!("{},{group},{sign},{good}\n", row % 10));
+    }
+    workspace.write("table.csv", table);
+    let levels = format!("{groups:?}");
+    workspace.write(
+        "table.toml",
+        format!(
+            "name = \"table\"\n[label]\nname = \"good\"\nclasses = [\"-no\", \"=yes\"]\n\
+             [[attribute]]\nname = \"n\"\nkind = \"integer\"\nmin = 0\nmax = 9\n\
+             [[attribute]]\nname = \"group\"\nkind = \"categorical\"\nlevels = {levels}\nprotected = true\n\
+             [[attribute]]\nname = \"sign\"\nkind = \"categorical\"\nlevels = [\"+1\", \"@x\"]\n"
+        ),
+    );
+    workspace
+        .line("train --data table.csv --schema table.toml --hidden 8 --epochs 20 --out model -q")
+        .exits(0);
+    workspace
+}
+
+/// That no cell of a file is a formula; how many begin with an apostrophe.
+fn made_safe(workspace: &Workspace, file: &str) -> usize {
+    let mut table = csv::Reader::from_path(workspace.path(file)).unwrap();
+    let mut quoted = 0;
+    for record in table.records() {
+        for cell in &record.unwrap() {
+            let is_formula = cell.starts_with(['=', '+', '-', '@']);
+            assert!(
+                !is_formula || cell == "-" || cell.parse::<f64>().is_ok(),
+                "{file}: {cell}"
+            );
+            quoted += usize::from(cell.starts_with('\''));
+        }
+    }
+    quoted
+}
+
+#[test]
+fn no_cell_is_a_formula_and_our_own_files_are_read_as_they_were() {
+    let workspace = with_formulas();
+    let audit = "audit --model model --data table.csv --seeds 100 --local 20 --estimate 200 -q";
+    for form in ["csv", "parquet"] {
+        let line = format!("{audit} --samples {form} --out {form}");
+        workspace.line(&line).exits(0);
+    }
+    assert!(made_safe(&workspace, "csv/samples.csv") > 10);
+    let [csv, parquet] = ["csv", "parquet"].map(|run| {
+        let verified = workspace
+            .line(&format!("verify {run} --json"))
+            .exits(0)
+            .json();
+        assert_eq!(verified["rejected"], 0, "{verified}");
+        assert!(verified["confirmed"].as_u64().unwrap() > 10, "{verified}");
+        let report = workspace
+            .line(&format!("report {run} --format json"))
+            .exits(0)
+            .json();
+        report["runs"][0]["findings"]["pairs"].clone()
+    });
+    // What is shown of the pairs is the same, whatever the form of their file.
+    assert_eq!(csv, parquet);
+    assert!(csv.to_string().contains("\"=cmd()\"") && csv.to_string().contains("\"'+7\""));
+    workspace
+        .line("predict --model model --data table.csv --out predicted.csv -q")
+        .exits(0);
+    assert_eq!(made_safe(&workspace, "predicted.csv"), 600);
+    workspace
+        .line("certify --model model --data table.csv --exhaustive --out proofs -q")
+        .exits(0);
+    made_safe(&workspace, "proofs/certificates.csv");
+    let line = "groups --model model --data table.csv --sex group --race-ethnicity sign --favourable =yes \
+                --tool =HYPERLINK(1) --resamples 20 --min-group 1 --out groups -q";
+    workspace.line(line).exits(0);
+    workspace
+        .line("report groups --format ll144 --out groups.csv")
+        .exits(0);
+    assert!(made_safe(&workspace, "groups.csv") > 10);
+    assert!(workspace.read("groups.csv").contains(",'=HYPERLINK(1),"));
+    // Neighbours of poisoned rows, whose labels are such words.
+    let knn = "knn --train table.csv --test table.csv --schema table.toml --poison 2 --max-k 3 --folds 3 \
+               --verdicts csv --out knn -q";
+    let code = workspace.line(knn).code;
+    assert!(code == Some(0) || code == Some(1), "{code:?}");
+    assert!(made_safe(&workspace, "knn/verdicts.csv") >= 600);
+    workspace.line("verify knn").exits(0);
+    workspace.line("report knn --format json").exits(0);
+}
+
 const VALID_CROISSANT: &str = "
 import sys, mlcroissant
 for file in ('audit.json', 'groups.json'):
@@ -220,6 +411,19 @@ fn data_are_described_as_croissant() {
     for (run, file) in [("demo", "audit.json"), ("groups", "groups.json")] {
         let line = format!("report {run} --format croissant --out {file}");
         workspace.line(&line).exits(0);
+    }
+    // Of a compressed file the type is that of its bytes.
+    let people = fs::read(workspace.path("demo/people.csv")).unwrap();
+    let mut packed = Vec::new();
+    let name = std::path::Path::new("people.csv.xz");
+    probity::data::compressed::write_as(name, &mut packed, |out| out.write_all(&people)).unwrap();
+    workspace.write("people.csv.xz", packed);
+    let line = "groups --model demo/model --data people.csv.xz --resamples 20 --out packed";
+    workspace.line(line).exits(0);
+    for (run, expected) in [("groups", "text/csv"), ("packed", "application/x-xz")] {
+        let line = format!("report {run} --format croissant");
+        let described = workspace.line(&line).exits(0).json();
+        assert_eq!(described["distribution"][0]["encodingFormat"], expected);
     }
     let described = workspace.json("groups.json");
     let summary = workspace.json("groups/summary.json");

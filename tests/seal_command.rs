@@ -110,7 +110,7 @@ fn a_chain_verifies_and_its_pairs_are_replayed() {
         .line("verify fairer --seal auditor-public.pem")
         .exits(0)
         .says(&["leave nothing to check"]);
-    // Without the model the pairs are left out, and it is said; with it elsewhere they are not.
+    // The model of a sealed run is where that is now.
     workspace.copy_folder("fairer", "moved");
     fs::remove_dir_all(workspace.path("fairer")).unwrap();
     workspace
@@ -120,11 +120,17 @@ fn a_chain_verifies_and_its_pairs_are_replayed() {
     workspace
         .line(&format!("{VERIFY} --from moved"))
         .exits(0)
-        .says(&["there is no model in"]);
+        .says(&["0 rejected"]);
     workspace
         .line(&format!("{VERIFY} --from moved --model moved"))
         .exits(0)
         .says(&["0 rejected"]);
+    // Without the model the pairs are left out, and it is said.
+    fs::remove_dir_all(workspace.path("demo/model")).unwrap();
+    workspace
+        .line("verify before --seal auditor-public.pem")
+        .exits(0)
+        .says(&["there is no model in"]);
 }
 
 /// 1,000 flips in all files of the chain, by the library; some by the command.
@@ -164,6 +170,19 @@ fn every_flipped_bit_is_refused_by_the_name_of_its_file() {
 #[test]
 fn what_breaks_a_seal_is_named_and_a_sealed_run_is_not_gone_on_with() {
     let workspace = runs();
+    // No run is no broken seal, and an encrypted key is said to be one.
+    let seal = "verify nowhere --seal auditor-public.pem";
+    refuses(&workspace, seal, 2, &["nowhere"]);
+    let word = "ENCRYPTED PRIVATE KEY";
+    let key = format!("-----BEGIN {word}-----\nMA==\n-----END {word}-----\n");
+    workspace.write("secret.pem", key);
+    let line = "seal before --key secret.pem";
+    refuses(
+        &workspace,
+        line,
+        2,
+        &["secret.pem", "it is encrypted", "openssl pkey"],
+    );
     workspace
         .line("audit --model demo/model --data demo/people.csv --seeds 500 --local 400 --time 1ms --out stopped -q")
         .exits(0);

@@ -9,10 +9,12 @@ use probity::fairness::calls::Calls;
 use probity::fairness::check::{check_all, check_until_flip};
 use probity::fairness::distinct::Mark;
 use probity::fairness::domain::Domain;
+use probity::fairness::estimate::discriminatory_share;
 use probity::fairness::model_under_test::ModelAccess;
 use probity::fairness::search::{Ending, Phase, Search, SearchOptions, SearchState};
 use probity::fairness::strategies::StrategyName;
 use probity::fairness::text::domain::{TextDomain, text_of};
+use probity::fairness::text::exchange_counts::count_exchanges;
 use probity::fairness::text::limits::{Limits, Similarity, changed};
 use probity::fairness::text::source::Source;
 use probity::fairness::text::strategy::{Candidates, Steps, TextMemory, TextStrategy, Vectors};
@@ -559,6 +561,42 @@ fn ranked_checks_agree_with_full_ones() {
         }
     }
     assert!(flips > 100);
+}
+
+/// One pass over texts says what checks of each attribute alone and of all say, cut anywhere.
+#[test]
+fn shares_counted_at_once_are_those_of_each_attribute_and_of_all() {
+    let go_on = &mut |_| ControlFlow::Continue(());
+    let mut flipped = 0;
+    for number in 0..20 {
+        let Case { model, domain, .. } = Case::new(number);
+        let share = |attributes: Vec<usize>| {
+            let names = |text: &&u32| {
+                let mut sites = domain.sources()[**text as usize].sites.iter();
+                sites.any(|site| attributes.contains(&site.attribute))
+            };
+            let inputs: Vec<u32> = domain.inputs().iter().filter(names).copied().collect();
+            let (texts, only) = (inputs.len() as u64, domain.only(attributes.clone(), inputs));
+            let observe = &mut |_| ControlFlow::Continue(());
+            let share = discriminatory_share(&model, &only, vec![], texts, 1, observe).unwrap();
+            [share.sampled, share.discriminatory]
+        };
+        let texts = domain.inputs();
+        let counts = count_exchanges(&model, &domain, texts, go_on).unwrap();
+        assert_eq!(counts.of_attribute(0), share(vec![0]));
+        assert_eq!(counts.of_attribute(1), share(vec![1]));
+        assert_eq!(counts.of_all(), share(vec![0, 1]));
+        let [done, found] = counts.of_all();
+        assert!(counts.is_of(done, found) && !counts.is_of(done + 1, found));
+        flipped += found;
+        for cut in [0, 1, 11, texts.len()] {
+            let (first, rest) = texts.split_at(cut);
+            let first = count_exchanges(&model, &domain, first, go_on).unwrap();
+            let rest = count_exchanges(&model, &domain, rest, go_on).unwrap();
+            assert_eq!(first.and(rest).unwrap(), counts);
+        }
+    }
+    assert!(flipped > 100, "{flipped}");
 }
 
 /// Guided global searches find more than random ones, over many networks.

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Callable, Iterator, Mapping, Sequence, Ty
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from . import _parts, _probity, _process
 from ._errors import DataError, ModelError, NameTaken, OptionError, ProbityError
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 _R = TypeVar("_R", bound="Run")
 _log = logging.getLogger("probity")
+
+#: A cell of text in CSV that began with what formulas begin with.
+_SAFE = "^'('*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20])"
 
 #: Told phase, steps done, steps in all, and a word.
 Progress = Callable[[str, int, int, str], object]
@@ -192,7 +196,13 @@ class Audit(Run):
                 for name in header
                 if not name.strip('"').startswith(("seed", "step", "logit_"))
             }
-            return csv.read_csv(file, convert_options=csv.ConvertOptions(column_types=words))
+            table = csv.read_csv(file, convert_options=csv.ConvertOptions(column_types=words))
+            # What would be a formula to a spreadsheet stands behind an apostrophe.
+            for place, name in enumerate(table.column_names):
+                if name in words:
+                    column = pc.replace_substring_regex(table.column(place), _SAFE, r"\1")
+                    table = table.set_column(place, name, column)
+            return table
         from pyarrow import parquet
 
         return parquet.read_table(file)
@@ -433,81 +443,143 @@ def audit(
         return found
     if shards is not None:
         raise OptionError("shards has no meaning without an engine")
-    setting = _Setting(out, resume, device, progress, threads)
-    label = None if label is None else str(label)
+    told = {
+        "label": label, "schema": schema, "classes": classes, "favourable": favourable,
+        "ignore": ignore, "gives": gives,
+    }
     if len(names := _names(protected)):
         options["protected"] = names
-    with setting:
-        if is_path(model):
-            for_python = {
-                "schema": schema, "classes": classes, "favourable": favourable, "gives": gives
-            }
-            for name, value in for_python.items():
-                if value is not None:
-                    raise OptionError(f"{name} has no meaning for a model directory")
-            inputs: dict[str, Any] = {"model": setting.located(model)}
-            if _probity.is_text_model(inputs["model"]):
-                data = _texts(data, inputs, options)
-            inputs["data"] = setting.path("data", data)
-            try:
-                audit: Audit = setting.perform(Audit, "audit", options, inputs)
-            finally:
-                if setting.urls:
-                    setting.hold({"urls": setting.urls})
-            audit._warn()
-            return audit
-        if _is_of_texts(setting, data, options):
-            for_tables = {
-                "label": label, "schema": schema, "favourable": favourable, "ignore": ignore or None
-            }
-            for name, value in for_tables.items():
-                if value is not None:
-                    raise OptionError(f"{name} has no meaning for texts")
-            audit = _asked_about_texts(Audit, "audit", setting, (model, data), (classes, gives), options)
-            audit._keep = _Kept(audit._keep, model, data)
-            audit._warn()
-            return audit
-        held = setting.held
-        if "classes" in held:
-            classes, gives = classes or held["classes"], gives or held["gives"]
-            ignore = ignore or held["ignore"]
-        read = Data(data, ignore)
-        described = Model(model, gives)
-        described.knows(read.table.column_names)
-        if setting.began:
-            schema = held.get("schema") or setting.began["predictor"]["schema"]
-        elif schema is None:
-            schema = _inferred(described, read, label, options.get("protected", ()), classes, favourable)
-        elif favourable is not None:
-            raise OptionError("favourable has no meaning where there is a schema")
-        said = {"label": label, "classes": classes, "gives": gives, "ignore": list(map(str, ignore))}
-        question = _Question(described, read, schema_of(schema), said)
-        said["classes"] = question.classes
-        taken = setting.taken_again(model)
-        if described.is_torch and not setting.began:
-            taken = _taken_over(model, schema, question)
-        if taken is not None:
-            inputs = {"model": str(taken.directory), "data": setting.path("data", read.table)}
-            try:
-                audit = setting.perform(Audit, "audit", options, inputs)
-            finally:
-                setting.hold({**said, "schema": _text_of(schema)}, taken)
-            audit._keep = _Kept((audit._keep, taken))
-            audit._warn()
-            return audit
-        asked = question.asked(_text_of(schema))
-        inputs = {"data": setting.path("data", read.table)}
-        named = setting.model(asked)
-        inputs["predictor.source"] = named.source
-        inputs["predictor.schema"] = _text_of(schema)
-        try:
-            with _explained(named):
-                audit = setting.perform(Audit, "audit", options, inputs, asked)
-        finally:
-            setting.hold(said)
-        audit._keep = _Kept(audit._keep, model, data)
+    with _Setting(out, resume, device, progress, threads) as setting:
+        audit: Audit
+        audit, kept = _of_any_model(Audit, "audit", setting, (model, data), told, options)
+        if kept is not None:
+            kept.folder = (audit._keep, kept.folder)
+            audit._keep = kept
         audit._warn()
         return audit
+
+
+def explain(
+    model: Any,
+    data: Any,
+    row: int,
+    protected: Sequence[Any] = (),
+    label: Any = None,
+    *,
+    schema: str | os.PathLike[str] | None = None,
+    classes: Sequence[Any] | None = None,
+    ignore: Sequence[Any] = (),
+    gives: str | None = None,
+    threads: int | None = None,
+    **options: Any,
+) -> dict[str, Any]:
+    """Explains what `model` decides of one row, or one text, of `data`: what it would decide with all
+    other protected values, and the smallest change of anything else after which these no longer matter.
+
+    `row` is its number from 1, also where others are left out: that of `frame.iloc[0]` is 1. `model`,
+    `data`, `protected`, `label`, `schema`, `classes`, `ignore` and `gives` are as in `probity.audit`.
+    Other options, such as `favourable`, `fixed`, `alternatives`, `max_calls` and `gap`, are listed by
+    `probity.options("explain")`.
+
+    What comes back is what `probity explain --json` prints: `class` and `probabilities` of the row,
+    `variants`, of which `flips` are decided otherwise, and, where there are any, `undoing`, whose
+    `changes` are the smallest ones.
+    """
+    told = {
+        "label": label, "schema": schema, "classes": classes, "favourable": None,
+        "ignore": ignore, "gives": gives,
+    }
+    options["row"] = row
+    if len(names := _names(protected)):
+        options["protected"] = names
+    with _Answering(progress=False, threads=threads) as setting:
+        explanation: dict[str, Any]
+        explanation, _ = _of_any_model(dict, "explain", setting, (model, data), told, options)
+        return explanation
+
+
+def _of_any_model(
+    made: type[Any],
+    kind: str,
+    setting: _Setting,
+    asked_of: tuple[Any, Any],
+    told: dict[str, Any],
+    options: dict[str, Any],
+) -> tuple[Any, _Kept | None]:
+    """Performs a run of `kind` on a model directory or on what is asked, of tables or of texts; `told`
+    is what only Python is told. With what was `made`, what must last as long as that."""
+    model, data = asked_of
+    if is_path(model):
+        for name in ("schema", "classes", "favourable", "gives"):
+            if told[name] is not None:
+                raise OptionError(f"{name} has no meaning for a model directory")
+        inputs: dict[str, Any] = {"model": setting.located(model)}
+        if _probity.is_text_model(inputs["model"]):
+            data = _texts(data, inputs, options)
+        inputs["data"] = setting.path("data", data)
+        try:
+            return setting.perform(made, kind, options, inputs), None
+        finally:
+            if setting.urls:
+                setting.hold({"urls": setting.urls})
+    if _is_of_texts(setting, data, options):
+        for name in ("label", "schema", "favourable", "ignore"):
+            if told[name] is not None and (name != "ignore" or len(told[name])):
+                raise OptionError(f"{name} has no meaning for texts")
+        of_model = told["classes"], told["gives"]
+        run = _asked_about_texts(made, kind, setting, asked_of, of_model, options)
+        return run, _Kept(None, model, data)
+    return _asked_about_rows(made, kind, setting, asked_of, told, options)
+
+
+def _asked_about_rows(
+    made: type[Any],
+    kind: str,
+    setting: _Setting,
+    asked_of: tuple[Any, Any],
+    told: dict[str, Any],
+    options: dict[str, Any],
+) -> tuple[Any, _Kept]:
+    """Performs a run on a model of Python that takes tables."""
+    (model, data), held = asked_of, setting.held
+    label, classes, gives, ignore = (told[name] for name in ("label", "classes", "gives", "ignore"))
+    label = None if label is None else str(label)
+    schema, favourable = told["schema"], told["favourable"]
+    if "classes" in held:
+        classes, gives = classes or held["classes"], gives or held["gives"]
+        ignore = ignore or held["ignore"]
+    read = Data(data, ignore)
+    described = Model(model, gives)
+    described.knows(read.table.column_names)
+    if setting.began:
+        schema = held.get("schema") or setting.began["predictor"]["schema"]
+    elif schema is None:
+        schema = _inferred(described, read, label, options.get("protected", ()), classes, favourable)
+    elif favourable is not None:
+        raise OptionError("favourable has no meaning where there is a schema")
+    said = {"label": label, "classes": classes, "gives": gives, "ignore": list(map(str, ignore))}
+    question = _Question(described, read, schema_of(schema), said)
+    said["classes"] = question.classes
+    taken = setting.taken_again(model)
+    if described.is_torch and not setting.began:
+        taken = _taken_over(model, schema, question)
+    if taken is not None:
+        inputs = {"model": str(taken.directory), "data": setting.path("data", read.table)}
+        try:
+            return setting.perform(made, kind, options, inputs), _Kept(taken)
+        finally:
+            setting.hold({**said, "schema": _text_of(schema)}, taken)
+    asked = question.asked(_text_of(schema))
+    inputs = {"data": setting.path("data", read.table)}
+    named = setting.model(asked)
+    inputs["predictor.source"] = named.source
+    inputs["predictor.schema"] = _text_of(schema)
+    try:
+        with _explained(named):
+            run = setting.perform(made, kind, options, inputs, asked)
+            return run, _Kept(None, model, data)
+    finally:
+        setting.hold(said)
 
 
 def _is_of_texts(setting: _Setting, data: Any, options: Mapping[str, Any]) -> bool:
@@ -517,13 +589,13 @@ def _is_of_texts(setting: _Setting, data: Any, options: Mapping[str, Any]) -> bo
 
 
 def _asked_about_texts(
-    made: type[_R],
+    made: type[_T],
     kind: str,
     setting: _Setting,
     asked_of: tuple[Any, Any],
     told: tuple[Sequence[Any] | None, str | None],
     options: dict[str, Any],
-) -> _R:
+) -> _T:
     """Performs a run that asks a model of Python about texts; `told` are its classes and what it gives."""
     (model, data), (classes, gives), held = asked_of, told, setting.held
     column = options.pop("text_column", None) or held.get("column")
@@ -541,7 +613,7 @@ def _asked_about_texts(
     inputs["predictor.source"], inputs["predictor.classes"] = model_name.source, named
     try:
         with _explained(model_name):
-            run: _R = setting.perform(made, kind, options, inputs, asked if made is Audit else None)
+            run: _T = setting.perform(made, kind, options, inputs, asked if made is Audit else None)
     finally:
         setting.hold(said)
     return run
@@ -1029,6 +1101,22 @@ class _Setting:
         if asked is not None and part is None:
             return made(directory, self._keep, (asked.rows, asked.seconds, seconds))
         return made(directory, self._keep)
+
+
+class _Answering(_Setting):
+    """How a question is asked that leaves no run: its answer is what is made."""
+
+    def perform(
+        self,
+        made: type[Any],
+        kind: str,
+        options: dict[str, Any],
+        inputs: Mapping[str, Any],
+        asked: Asked | None = None,
+    ) -> Any:
+        _process.begin()
+        fields = _json({**options, **inputs})
+        return made(json.loads(_probity.perform(kind, fields, "", threads=self._threads)))
 
 
 class _Cut:

@@ -9,6 +9,8 @@ use probity::fairness::certify::run::{Certifiable, Certification, CertifySpecifi
 use probity::fairness::certify::table::CertifiableTable;
 use probity::fairness::certify::text::CertifiableTexts;
 use probity::fairness::compare::{CompareSpecification, Comparison};
+use probity::fairness::explain::explain;
+use probity::fairness::explain::specification::ExplainSpecification;
 use probity::fairness::group::run::{GroupMeasurement, GroupsSpecification};
 use probity::fairness::modality::{Modality, ModalityName, TableCase, TextCase};
 use probity::fairness::repair::{
@@ -105,7 +107,8 @@ impl Setting<'_> {
     }
 }
 
-/// What is said of a part of a run that is done: stage and items of a shard, starts after a merge.
+/// What is said of a part of a run that is done (stage and items of a shard, starts after a merge),
+/// and the answer to what leaves no run.
 type Said = Value;
 
 /// What kinds of runs there are: the fields of each, and how it is performed.
@@ -143,7 +146,7 @@ fn expect_whole<S: Specification>(setting: &Setting<'_>) -> Result<(), Failure> 
     }
 }
 
-const KINDS: [Kind; 10] = [
+const KINDS: [Kind; 11] = [
     (
         AuditSpecification::KIND,
         fields_of::<AuditSpecification>,
@@ -213,8 +216,7 @@ const KINDS: [Kind; 10] = [
             let measurement = GroupMeasurement::open(specification, &device)?;
             let summary = measurement.run(&device)?;
             let (directory, _) = directory(place, &setting)?;
-            directory.write_run(measurement.specification(), measurement.record())?;
-            directory.write_summary(&summary)?;
+            directory.write_whole(measurement.specification(), measurement.record(), &summary)?;
             Ok(Value::Null)
         },
     ),
@@ -227,6 +229,14 @@ const KINDS: [Kind; 10] = [
                 ModalityName::Table => certify::<CertifiableTable>(specification, place, &setting),
                 ModalityName::Text => certify::<CertifiableTexts>(specification, place, &setting),
             }
+        },
+    ),
+    (
+        ExplainSpecification::KIND,
+        fields_of::<ExplainSpecification>,
+        |options, _| {
+            let specification = Given::<ExplainSpecification>::named(options)?.specification()?;
+            Ok(serde_json::to_value(explain(&specification)?)?)
         },
     ),
     (
@@ -342,7 +352,7 @@ pub(crate) fn fields(of: &str) -> PyResult<String> {
 /// name, as JSON; a run that `goes_on` has them already. With `shard`, such as `3/16`, that shard
 /// is done, and `out` is the folder of all of them; with `merge`, a folder of shards, they are put
 /// together in `out`. `progress` is told phase, steps done, steps in all, and a word. What is said
-/// of a part comes back as JSON.
+/// of a part comes back as JSON, and so does an explanation, which leaves no run in `out`.
 #[pyfunction]
 #[pyo3(signature = (of, options, out, goes_on=false, device="auto", progress=None, shard=None, merge=None, threads=None, check=false))]
 #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]

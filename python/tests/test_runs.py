@@ -102,3 +102,16 @@ def test_rows_of_python_are_known_by_their_values(model):
     }
     assert hashes["one"] == hashes["three"] != hashes["two"]
     assert same.pairs().equals(audit.pairs())
+
+
+def test_pairs_are_read_from_csv_as_they_were_found():
+    frame = FRAME.assign(sex=np.where(FRAME.sex == "male", "=cmd()", "'+7"))[["age", "sex", "loan"]]
+    model = probity.train(frame, "loan", ["sex"], hidden=[8], epochs=8)
+    read = [probity.audit(model, frame, samples=form, **QUICK) for form in ("csv", "parquet")]
+    written = (read[0].directory / "samples.csv").read_text()
+    assert ",'=cmd()," in written and ",''+7," in written
+    csv, parquet = (audit.pairs().to_pandas() for audit in read)
+    assert len(csv) > 5
+    for name in ("x_sex", "other_sex", "label_x", "changed"):
+        assert csv[name].tolist() == parquet[name].tolist()
+    assert read[0].verify()["rejected"] == 0

@@ -145,7 +145,7 @@ fn value_in(matches: &ArgMatches, field: &Field) -> Option<Value> {
             .then(|| Value::Bool(!is_on_by_default(field))),
         FieldKind::List(_) => matches
             .get_many::<Value>(id)
-            .map(|values| Value::Array(values.cloned().collect())),
+            .map(|values| Value::Array(values.flat_map(listed).cloned().collect())),
         _ => matches.get_one::<Value>(id).cloned(),
     }
 }
@@ -167,6 +167,10 @@ fn argument(field: &Field, flag: String) -> Arg {
             .long(format!("no-{flag}"))
             .action(ArgAction::SetTrue),
         FieldKind::Bool => argument.long(flag).action(ArgAction::SetTrue),
+        FieldKind::List(kind) if is_of_words(kind) => argument
+            .long(flag)
+            .action(ArgAction::Append)
+            .value_parser(words_parser(field, kind)),
         FieldKind::List(kind) => argument
             .long(flag)
             .action(ArgAction::Append)
@@ -276,6 +280,71 @@ fn parser(field: &Field, kind: &FieldKind) -> ValueParser {
             })
         }
         _ => ValueParser::from(|text: &str| Ok::<_, String>(Value::String(text.to_owned()))),
+    }
+}
+
+/// Whether values of a list may have commas in them.
+fn is_of_words(kind: &FieldKind) -> bool {
+    !matches!(
+        kind,
+        FieldKind::Choice(_) | FieldKind::Integer | FieldKind::Number | FieldKind::Bool
+    )
+}
+
+/// Reads several values between commas, those with commas of their own in double quotes.
+fn words_parser(field: &Field, kind: &FieldKind) -> ValueParser {
+    let (field, is_path) = (field.clone(), *kind == FieldKind::Path);
+    ValueParser::from(move |text: &str| {
+        let words = words(text)?.into_iter().map(Value::String);
+        let mut words = Value::Array(words.collect());
+        if is_path {
+            field.locate(&mut words, Path::new(""));
+        }
+        Ok::<_, &'static str>(words)
+    })
+}
+
+/// The values of an argument: one, or several that were read at once.
+fn listed(value: &Value) -> &[Value] {
+    value
+        .as_array()
+        .map_or(std::slice::from_ref(value), Vec::as_slice)
+}
+
+/// The words in `text`, a line of CSV (RFC 4180): between commas, in double quotes where they have
+/// commas or begin with a double quote, which is doubled within them.
+fn words(text: &str) -> Result<Vec<String>, &'static str> {
+    let (mut words, mut rest) = (Vec::new(), text);
+    loop {
+        let (word, after) = match rest.strip_prefix('"') {
+            Some(quoted) => unquoted(quoted)?,
+            None => {
+                let (word, after) = rest.split_at(rest.find(',').unwrap_or(rest.len()));
+                (word.to_owned(), after)
+            }
+        };
+        words.push(word);
+        match after.strip_prefix(',') {
+            Some(more) => rest = more,
+            None if after.is_empty() => return Ok(words),
+            None => return Err("a comma is expected after what is in double quotes"),
+        }
+    }
+}
+
+/// What stands before the closing quote, and what follows it.
+fn unquoted(mut text: &str) -> Result<(String, &str), &'static str> {
+    let mut word = String::new();
+    loop {
+        let (before, after) = text.split_once('"').ok_or("a double quote is not closed")?;
+        word.push_str(before);
+        match after.strip_prefix('"') {
+            Some(more) => {
+                word.push('"');
+                text = more;
+            }
+            None => return Ok((word, after)),
+        }
     }
 }
 
@@ -401,6 +470,25 @@ mod tests {
             "--seeds is 0, but must be at least 1"
         );
         assert!(parsed(&["--seeds", "many"]).is_err());
+    }
+
+    #[test]
+    fn words_with_commas_stand_in_quotes() {
+        let of = |text: &str| words(text).map(|words| words.join("|"));
+        for (text, expected) in [
+            ("", ""),
+            ("a,b", "a|b"),
+            ("a,", "a|"),
+            ("\"a,b\",c d", "a,b|c d"),
+            ("x,\"\"\"ä\"\", y\"", "x|\"ä\", y"),
+            ("5\" pipe,b", "5\" pipe|b"),
+            ("\"\"", ""),
+        ] {
+            assert_eq!(of(text).unwrap(), expected, "{text}");
+        }
+        for text in ["\"a", "\"a\"b", "a,\"", "\"a\"\""] {
+            assert!(of(text).is_err(), "{text}");
+        }
     }
 
     #[test]

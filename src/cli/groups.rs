@@ -75,8 +75,7 @@ pub(super) fn run_specification(
     let mut text = render_run(&summary);
     if let Some(out) = &out {
         let directory = new_run_in(out)?;
-        directory.write_run(measurement.specification(), measurement.record())?;
-        directory.write_summary(&summary)?;
+        directory.write_whole(measurement.specification(), measurement.record(), &summary)?;
         text.push_str(&format!("Run: {}\n", directory.path().display()));
     }
     output.result(&summary, &text)

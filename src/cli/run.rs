@@ -293,6 +293,20 @@ pub(super) fn with_absolute_paths<S: Specification>(
             field.locate(found, folder);
         }
     }
+    // What a predictor names is seen from a folder of its own: from that of the file, unless it says
+    // another.
+    if let Some(Value::Object(predictor)) = value.get_mut("predictor")
+        && predictor
+            .get("source")
+            .and_then(Value::as_str)
+            .is_some_and(|it| !it.starts_with("memory:"))
+        && predictor.get("directory").is_none_or(Value::is_null)
+    {
+        let Some(folder) = folder.to_str() else {
+            bail!("{} is no path in UTF-8", folder.display());
+        };
+        predictor.insert("directory".to_owned(), folder.into());
+    }
     if goes_on && S::FREE.contains(&TIME) {
         value["budget"]["time"] = Value::Null;
     }

@@ -8,6 +8,7 @@ use clap::Args;
 
 use super::output::Output;
 use super::render::count;
+use probity::run::run_directory::RunDirectory;
 use probity::run::seal::{CheckedSeals, MadeFrom, PrivateKey, PublicKey, Sealed, check, seal};
 
 /// Arguments of `probity seal`.
@@ -77,10 +78,19 @@ impl SealChecks {
         self.no_replay
     }
 
+    /// Where the model of a run is by its `checked` seals and the directories that were named.
+    pub fn model_by(&self, checked: &CheckedSeals) -> Option<PathBuf> {
+        checked.place_of("model", &self.from)
+    }
+
     /// What is wrong with the seals of `run` and of those that it was made from, if that is asked.
     pub fn of(&self, run: &std::path::Path) -> anyhow::Result<Option<CheckedSeals>> {
         if self.seal.is_empty() {
             return Ok(None);
+        }
+        if !run.is_dir() {
+            // That there is no run is no verdict on one.
+            RunDirectory::open(run)?;
         }
         let keys = self.seal.iter().map(|file| PublicKey::read(file));
         let keys: Vec<PublicKey> = keys.collect::<Result<_, _>>()?;

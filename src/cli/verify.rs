@@ -46,6 +46,24 @@ pub(super) struct VerifyArgs {
     seal: SealChecks,
 }
 
+impl VerifyArgs {
+    /// Takes the model of an audit from where its sealed run is now, where it is not where it was
+    /// and nothing else is said.
+    fn take_moved(&mut self, moved: Option<PathBuf>) -> anyhow::Result<()> {
+        if moved.is_none() {
+            return Ok(());
+        }
+        let file = RunDirectory::open(&self.run)?.file(RUN);
+        if self.model.is_none()
+            && kind_of(&file)? == AuditSpecification::KIND
+            && absent_model(self, &file)?.is_some()
+        {
+            self.model = moved;
+        }
+        Ok(())
+    }
+}
+
 /// What came of it.
 #[derive(Serialize)]
 struct Verified {
@@ -67,14 +85,18 @@ enum Replay {
 }
 
 /// Runs `probity verify`.
-pub(super) fn run(args: VerifyArgs, output: &Output) -> anyhow::Result<ExitCode> {
+pub(super) fn run(mut args: VerifyArgs, output: &Output) -> anyhow::Result<ExitCode> {
     let seal = args.seal.of(&args.run)?;
+    let moved = seal.as_ref().and_then(|seal| args.seal.model_by(seal));
     let is_broken = |seal: &CheckedSeals| !seal.problems.is_empty();
     let replayed = match &seal {
         // What is in the files is nobody's claim then.
         Some(seal) if is_broken(seal) => Err("its files are not as they were sealed".to_owned()),
         Some(_) if args.seal.is_all() => Err("only the seals were to be checked".to_owned()),
-        _ => replay(&args, seal.is_some(), output)?,
+        _ => {
+            args.take_moved(moved)?;
+            replay(&args, seal.is_some(), output)?
+        }
     };
     let name = match replayed {
         Ok(Replay::Removals(_)) => knn::verify::NAME,

@@ -213,3 +213,62 @@ fn an_explanation_keeps_own_numbers() {
     }
     assert!(flipping == 4, "{flipping}, {binned}");
 }
+
+/// Rates of groups and figures of an evaluation are of the predictor's answers to the rows as they are.
+#[test]
+fn groups_and_evaluations_ask_about_the_rows_as_they_are() {
+    let workspace = with_wages();
+    let infer = "schema infer people.csv --label-column income --protected sex --out";
+    workspace.line(&format!("{infer} people.toml")).exits(0);
+    let source = format!("command:{}", fake::command("wages"));
+    let ask = |line: &str| {
+        let line = format!("{line} --schema people.toml --data people.csv");
+        let mut arguments: Vec<&str> = line.split_whitespace().collect();
+        arguments.extend(["--predictor", &source]);
+        workspace.run(arguments)
+    };
+    let options = "--favourable high --min-group 1 --resamples 20";
+    ask(&format!("groups {options} --out measured")).exits(0);
+    let found = workspace.summary("measured");
+    let decides = |wage: f64, sex: &str| {
+        let limit = fake::LIMITS.iter().find(|(name, _)| *name == sex);
+        wage >= limit.unwrap().1
+    };
+    let people = wages();
+    let groups = found["sets"][0]["groups"].as_array().unwrap();
+    assert_eq!(groups.len(), 2);
+    for group in groups {
+        let sex = group["values"][0].as_str().unwrap();
+        let of_sex: Vec<f64> = people
+            .iter()
+            .filter(|it| it.2 == sex)
+            .map(|it| it.1)
+            .collect();
+        let selected = of_sex.iter().filter(|wage| decides(**wage, sex)).count();
+        let rate = selected as f64 / of_sex.len() as f64;
+        assert!((group["selection_rate"]["value"].as_f64().unwrap() - rate).abs() < 1e-12);
+    }
+    let right = people
+        .iter()
+        .filter(|it| decides(it.1, it.2) == (it.1 >= 20.0))
+        .count();
+    let judged = ask("evaluate --json").exits(0).json();
+    let accuracy = right as f64 / people.len() as f64;
+    assert!((judged["accuracy"].as_f64().unwrap() - accuracy).abs() < 1e-12);
+    let part = ask("groups --part test");
+    part.exits(2)
+        .complains(&["--part is given, but must be left out"]);
+    // A specification written by hand sees the predictor's files from its own folder.
+    std::fs::create_dir(workspace.path("below")).unwrap();
+    let run = format!(
+        "kind = \"groups\"\ndata = \"../people.csv\"\n[groups]\nfavourable = \"high\"\nmin_group = 1\n\
+         resamples = 20\n[predictor]\nsource = {source:?}\nschema = \"../people.toml\"\n"
+    );
+    workspace.write("below/run.toml", &run);
+    workspace.line("run below/run.toml --out again").exits(0);
+    assert_eq!(workspace.summary("again"), found);
+    let elsewhere = run.replace("../people.toml", "people.toml") + "directory = \"..\"\n";
+    workspace.write("below/run.toml", elsewhere);
+    workspace.line("run below/run.toml --out third").exits(0);
+    assert_eq!(workspace.summary("third"), found);
+}

@@ -36,6 +36,7 @@ pub use self::row_numbers::RowNumbers;
 use self::text::TextRecords;
 use super::schema::{Encoded, Encoder, Format, Label};
 use super::source::{Content, DataFile};
+use probity_run::spreadsheet::original;
 
 /// A stream of records from one file, or from batches in memory.
 pub struct Records {
@@ -43,6 +44,8 @@ pub struct Records {
     names: Vec<String>,
     cells: Cells,
     skips_bad_rows: bool,
+    /// Whether cells of text are what [`safe`](probity_run::spreadsheet::safe) wrote.
+    is_result: bool,
     /// Positions of columns that were asked for, each with another of the same name.
     twins: RefCell<Vec<(usize, usize)>>,
     /// Records so far.
@@ -66,6 +69,19 @@ impl Records {
     /// When the file cannot be read, is empty, or its header repeats a name.
     pub fn open(file: &Path, format: &Format) -> Result<Records, ReadError> {
         Self::of(&DataFile::open_unhashed(file)?, format)
+    }
+
+    /// Opens the result of a run: cells of CSV are as they were before they were made safe for
+    /// spreadsheets ([`probity_run::spreadsheet`]).
+    ///
+    /// # Errors
+    /// See [`Records::open`].
+    pub fn of_result(file: &Path) -> Result<Records, ReadError> {
+        let records = Self::open(file, &Format::default())?;
+        Ok(Records {
+            is_result: matches!(records.cells, Cells::Text(_)),
+            ..records
+        })
     }
 
     /// The records of an opened file: it is hashed while they are read.
@@ -127,6 +143,7 @@ impl Records {
             names,
             cells,
             skips_bad_rows: format.skip_bad_rows,
+            is_result: false,
             twins: RefCell::default(),
             number: 0,
         })
@@ -226,6 +243,7 @@ impl<'a> Record<'a> {
     #[inline]
     pub fn cell(&self, position: usize) -> Result<&'a str, ReadError> {
         match self.plain(position) {
+            Some(cell) if self.records.is_result => Ok(original(cell)),
             Some(cell) => Ok(cell),
             None => {
                 let text = self.of_arrow(position, |arrow, file| arrow.text(file, position))?;

@@ -8,7 +8,7 @@ use std::path::Path;
 use arrow_array::RecordBatch;
 
 use super::bins;
-use super::read::{BadRows, ReadError, Record, Records, RowNumbers};
+use super::read::{BadRows, OfRow, Place, ReadError, Record, Records, RowNumbers};
 use super::schema::{Encoded, Encoder, Kind, Schema};
 use super::source::{DataFile, Hashed};
 
@@ -82,6 +82,16 @@ impl CellNumbers {
         &self.numbers[row * width..(row + 1) * width]
     }
 
+    /// Those of the rows of these numbers, from 0.
+    #[must_use]
+    pub fn select(&self, indices: &[u32]) -> CellNumbers {
+        let rows = indices.iter().flat_map(|&index| self.row(index as usize));
+        CellNumbers {
+            places: self.places.clone(),
+            numbers: rows.copied().collect(),
+        }
+    }
+
     /// `schema`, by which they were read, with the number that stands for each bin wherever it says
     /// none: the lower median of its rows.
     #[must_use]
@@ -105,7 +115,7 @@ impl CellNumbers {
 pub enum Labels {
     /// The label column must be there and hold at least two classes.
     Required,
-    /// The label column is read when it is there.
+    /// The label column is read when it is there and not blank in all rows.
     Optional,
 }
 
@@ -204,6 +214,7 @@ impl Table {
         let mut classes = Vec::new();
         let mut counts = ReadCounts::default();
         let mut kept_rows = RowNumbers::default();
+        let mut blanks = Blanks::default();
         for number in 1.. {
             let (start, kept) = (codes.len(), numbers.numbers.len());
             let row = match records.advance() {
@@ -213,6 +224,10 @@ impl Table {
             };
             match row {
                 Ok(Some((mapped, class))) => {
+                    if class == Some(BLANK) {
+                        let column = &schema.label.name;
+                        blanks.see(mapped, || (column.clone(), records.place()));
+                    }
                     classes.extend(class);
                     kept_rows.keep(number);
                     counts.rows += 1;
@@ -237,13 +252,67 @@ impl Table {
             });
         }
         codes.shrink_to_fit();
-        Ok(Table {
+        let mut table = Table {
             width,
             codes,
             labels: classes,
             numbers: kept_rows,
             counts,
-        })
+        };
+        if let Some((column, place)) = blanks.first {
+            if blanks.rows == table.counts.rows {
+                table.labels = Vec::new();
+                return Ok(table);
+            }
+            let blank = ReadError::Class {
+                file,
+                place,
+                column,
+                value: String::new(),
+                expected: schema.label.classes.join(", "),
+            };
+            table.leave_blanks_out(blank, blanks.mapped, &records, numbers)?;
+        }
+        Ok(table)
+    }
+
+    /// Leaves the rows without a label out, where others have one and bad rows are left out.
+    ///
+    /// # Errors
+    /// `blank`, what is wrong with the first of them, where they are not.
+    fn leave_blanks_out(
+        &mut self,
+        blank: ReadError,
+        mapped: u64,
+        records: &Records,
+        numbers: &mut CellNumbers,
+    ) -> Result<(), ReadError> {
+        let reason = blank.reason().unwrap_or_default();
+        if !records.skips_bad_rows() {
+            return Err(blank.avoidable());
+        }
+        let (mut kept, mut bad) = (Vec::new(), std::mem::take(&mut self.counts.bad_rows));
+        for (row, &label) in (0u32..).zip(&self.labels) {
+            match label {
+                BLANK => bad.count(reason.clone(), || Place::Row(self.numbers.of(row as usize))),
+                _ => kept.push(row),
+            }
+        }
+        let rows = kept.iter().map(|&row| self.numbers.of(row as usize));
+        let rows: RowNumbers = rows.collect();
+        *numbers = numbers.select(&kept);
+        let counts = ReadCounts {
+            rows: kept.len() as u64,
+            mapped_values: self.counts.mapped_values - mapped,
+            skipped_rows: self.counts.skipped_rows,
+            bad_rows: bad,
+        };
+        *self = Table {
+            numbers: rows,
+            counts,
+            ..self.select(&kept)
+        };
+        Ok(())
     }
 
     /// Number of rows.
@@ -296,12 +365,35 @@ impl Table {
     }
 }
 
+/// The class of a row that has none, until it is known whether any has one.
+const BLANK: u32 = u32::MAX;
+
+/// The rows whose label is blank.
+#[derive(Default)]
+struct Blanks {
+    rows: u64,
+    /// Values of them that were mapped.
+    mapped: u64,
+    /// The column, and where the first of them stands.
+    first: Option<(String, Place)>,
+}
+
+impl Blanks {
+    fn see(&mut self, mapped: u64, place: impl FnOnce() -> (String, Place)) {
+        self.rows += 1;
+        self.mapped += mapped;
+        self.first.get_or_insert_with(place);
+    }
+}
+
 /// What reads one row.
 struct RowReader<'s> {
     schema: &'s Schema,
     encoders: Vec<Encoder<'s>>,
     columns: Vec<usize>,
     label: Option<usize>,
+    /// Whether a label may be blank.
+    is_optional: bool,
 }
 
 impl<'s> RowReader<'s> {
@@ -318,6 +410,7 @@ impl<'s> RowReader<'s> {
                 Labels::Required => Some(records.require(&schema.label.name)?),
                 Labels::Optional => records.position(&schema.label.name),
             },
+            is_optional: labels == Labels::Optional && schema.label.code("").is_none(),
         })
     }
 
@@ -353,6 +446,7 @@ impl<'s> RowReader<'s> {
             }
         }
         let class = match self.label {
+            Some(column) if self.is_optional && record.is_empty(column)? => Some(BLANK),
             Some(column) => Some(record.class(column, &self.schema.label)?),
             None => None,
         };

@@ -11,15 +11,16 @@ use serde::Serialize;
 pub use super::audit_error::AuditError;
 use super::calls::{Calls, Counted};
 use super::checkpoint::expect_fits;
-use super::estimate::{Estimate, discriminatory_share};
+use super::estimate::Estimate;
 use super::modality::{Method, Modality, ModalityName};
 use super::model_under_test::ModelAccess;
 use super::pairs::{PairSource, PairStore};
-use super::population::{Graded, PlausibilitySummary, PopulationSummary, count_people};
+use super::population::{Graded, PlausibilitySummary, PopulationSummary};
 use super::record::{expect_unchanged, identity, record_of};
 use super::samples::write_samples;
 use super::search::{Ending, Search, SearchCounts, SearchState, StateOf};
 use super::session::{AuditProgress, is_resumable, keep_if_cut, run_search};
+use super::shares::Shares;
 pub use super::specification::AuditSpecification;
 use super::specification::BoundOn;
 pub use super::strategies::StrategyName;
@@ -120,19 +121,6 @@ pub(super) struct Finished<'a> {
     pub(super) counts: &'a SearchCounts<'a>,
     pub(super) shares: Shares,
     pub(super) score: Option<CausalDiscrimination>,
-}
-
-/// The shares of an audit.
-#[derive(Default)]
-pub(super) struct Shares {
-    /// Of the rows of the data.
-    pub(super) population: Option<PopulationSummary>,
-    /// Of uniform random inputs, or of texts.
-    pub(super) uniform: Vec<Estimate>,
-    /// Of inputs drawn from what grades individuals.
-    pub(super) fitted: Option<Estimate>,
-    /// Whether any of them was cut short.
-    pub(super) is_cut: bool,
 }
 
 /// Told where an audit stands; may stop it.
@@ -269,58 +257,6 @@ impl<M: Modality> Audit<M> {
         }
     }
 
-    /// The shares for each protected attribute alone and, if there are several, for all jointly; on
-    /// the reference device, since a release may hang on them.
-    pub(super) fn estimates(&self, observe: &mut Observe<'_>) -> Result<Shares, AuditError> {
-        let specification = &self.specification;
-        let seed = specification.seed;
-        let model = self.case.model().judge();
-        let (mut population, mut is_cut) = (None, false);
-        if let Some(people) = self.case.people()? {
-            let all = people.individuals();
-            let observe = &mut |done| observe(AuditProgress::Population { done, all });
-            let tally = count_people(model, &people, 0..all, observe)?;
-            is_cut = tally.is_none();
-            population = tally.map(|tally| PopulationSummary::new(&people, &tally));
-        }
-        let sets = self.case.estimated_sets(specification.estimated(), seed)?;
-        let all = sets.iter().map(|set| set.inputs).sum();
-        let mut before = 0;
-        let _ = observe(AuditProgress::Estimate { done: 0, all });
-        let estimates: Vec<Estimate> = sets
-            .into_iter()
-            .map(|set| {
-                let observe = &mut |done| {
-                    let done = before + done;
-                    observe(AuditProgress::Estimate { done, all })
-                };
-                let (names, inputs) = (set.protected, set.inputs);
-                let share = discriminatory_share(model, &set.domain, names, inputs, seed, observe)?;
-                before += inputs;
-                is_cut |= share.sampled < inputs;
-                Ok(share)
-            })
-            .collect::<Result<_, AuditError>>()?;
-        Ok(self.shares(population, estimates, is_cut))
-    }
-
-    /// The shares of which the `estimates` are, in the order of what they were made of.
-    pub(super) fn shares(
-        &self,
-        population: Option<PopulationSummary>,
-        estimates: Vec<Estimate>,
-        is_cut: bool,
-    ) -> Shares {
-        let mut uniform = estimates;
-        let is_fitted = self.case.plausibility().is_some();
-        Shares {
-            population,
-            fitted: is_fitted.then(|| uniform.pop()).flatten(),
-            uniform,
-            is_cut,
-        }
-    }
-
     /// What the model decides everything, where nothing was `found`: the reason may be that it
     /// tells no inputs apart.
     fn decides_alike(&self, found: u64) -> Result<Option<DecidedAlike>, AuditError> {
@@ -359,7 +295,8 @@ impl<M: Modality> Audit<M> {
         let graded = Graded::new(&self.case, pairs, least);
         let tally = write_samples(&file, format, &self.case, &graded)?;
         let plausibility = graded.summary(finished.shares.fitted.clone());
-        let details = self.case.details(specification, tally)?;
+        let exchanges = finished.shares.exchanges.as_ref();
+        let details = self.case.details(specification, tally, exchanges);
         let summary = AuditSummary {
             plausibility,
             ..self.summary(finished, details, decides_alike)

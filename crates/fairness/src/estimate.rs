@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::check::check_until_flip;
 use super::domain::Domain;
 use super::statistics::clopper_pearson;
+use super::text::exchange_counts::ExchangeCounts;
 use probity_nn::{Classifier, ModelError, Rows};
 
 /// A share of discriminatory inputs.
@@ -82,6 +83,17 @@ pub(super) fn estimated_sets(protected: &[String]) -> Vec<Vec<String>> {
         sets.push(protected.to_vec());
     }
     sets
+}
+
+/// What was counted of the inputs of some sets.
+#[derive(Debug, Default)]
+pub struct SetCounts {
+    /// Of each set the inputs done, and discriminatory ones among them.
+    pub of_sets: Vec<[u64; 2]>,
+    /// What exchanges do to the inputs of the joint set, where these are texts.
+    pub exchanges: Option<ExchangeCounts>,
+    /// Whether it was stopped before all inputs were done.
+    pub is_cut: bool,
 }
 
 /// Estimates the share from `samples` inputs keyed by (`seed`, number). `observe` is told now and

@@ -33,7 +33,8 @@
 //! | `p_x_CLASS`, `p_other_CLASS` … | probabilities |
 //! | `l0`, `l2`, `jaccard`, `bleu`, `similarity` | validity of x against its seed ([`probity_text::validity`]) |
 //!
-//! A Parquet file says under the key `modality` of its metadata whether it holds rows of a table or
+//! Cells of text in a CSV file are no formulas to a spreadsheet ([`probity_run::spreadsheet`]); they are
+//! read back as they were. A Parquet file says under the key `modality` of its metadata whether it holds rows of a table or
 //! texts; of a CSV file the `run.toml` and the `summary.json` beside it say so.
 
 use std::fs::File;
@@ -54,8 +55,8 @@ use super::modality::{Modality, ModalityName, Sample, SampleInputs};
 use super::pairs::{Pair, PairSource, Phase};
 pub use super::specification::SamplesFormat;
 use probity_data::read::{ReadError, Records};
-use probity_data::schema::Format;
 use probity_run::run_directory::{RunError, write_with};
+use probity_run::spreadsheet::safe;
 
 /// Pairs a block: bounds the memory of writing.
 const BLOCK: usize = 16_384;
@@ -142,7 +143,7 @@ fn write_csv(
                     Some(logits) if modality == ModalityName::Table => {
                         logits.value(row).to_string()
                     }
-                    _ => formatted.value(row).to_string(),
+                    _ => safe(&formatted.value(row).to_string()).into_owned(),
                 }
             }))?;
         }
@@ -190,7 +191,7 @@ pub fn read_samples<E: From<AuditError>>(
     inputs: &dyn SampleInputs,
     mut each: impl FnMut(Sample) -> Result<(), E>,
 ) -> Result<(), E> {
-    let mut records = Records::open(file, &Format::default()).map_err(AuditError::from)?;
+    let mut records = Records::of_result(file).map_err(AuditError::from)?;
     let names = records.names().to_vec();
     let column = |name: &str| {
         let position = names.iter().position(|found| found == name);

@@ -28,8 +28,8 @@ use thiserror::Error;
 
 use crate::verdict::{Certificate, Verdict};
 use probity_data::read::{Place, ReadError, Records};
-use probity_data::schema::Format;
 use probity_run::run_directory::{RunError, write_with};
+use probity_run::spreadsheet::safe;
 
 const HEADER: [&str; 11] = [
     "poison",
@@ -153,14 +153,14 @@ fn csv(rows: &[VerdictRow], writer: &mut BufWriter<&mut File>) -> io::Result<()>
         csv.write_record([
             row.poison.to_string(),
             row.row.to_string(),
-            row.actual.clone(),
-            row.label.clone(),
+            safe(&row.actual).into_owned(),
+            safe(&row.label).into_owned(),
             row.k.to_string(),
             row.verdict.clone(),
             row.certificate.clone(),
             row.seconds.to_string(),
             removal_text(row),
-            row.removal_label.clone(),
+            safe(&row.removal_label).into_owned(),
             row.removal_k.to_string(),
         ])?;
     }
@@ -216,7 +216,7 @@ fn parquet(rows: &[VerdictRow], writer: &mut BufWriter<&mut File>) -> io::Result
 /// # Errors
 /// A file that cannot be read or is not what [`write_verdicts`] writes.
 pub fn read_verdicts(file: &Path) -> Result<Vec<VerdictRow>, VerdictsError> {
-    let mut records = Records::open(file, &Format::default())?;
+    let mut records = Records::of_result(file)?;
     let mut positions = [0; HEADER.len()];
     for (position, name) in positions.iter_mut().zip(HEADER) {
         *position = records.require(name)?;

@@ -17,4 +17,5 @@ pub mod seal;
 pub mod sealed;
 pub mod shards;
 pub mod specification;
+pub mod spreadsheet;
 pub mod stream;

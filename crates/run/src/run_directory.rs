@@ -364,7 +364,7 @@ impl RunDirectory {
         self.remove(CHECKPOINT)
     }
 
-    fn remove(&self, name: &str) -> Result<(), RunError> {
+    pub(crate) fn remove(&self, name: &str) -> Result<(), RunError> {
         let file = self.file(name);
         match fs::remove_file(&file) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(RunError::Write {

@@ -13,6 +13,7 @@ use crate::cli::output::Output;
 use crate::cli::render::{count, percent};
 use probity::knn::run::predict_all;
 use probity::knn::specification::PredictSpecification;
+use probity::run::spreadsheet::safe;
 
 /// Arguments of `probity knn predict`.
 #[derive(Debug, Args)]
@@ -64,7 +65,7 @@ pub(super) fn run(mut args: PredictArgs, output: &Output) -> anyhow::Result<Exit
     let mut csv = csv::Writer::from_writer(Vec::new());
     csv.write_record(["row", "label"])?;
     for (number, label) in inputs.test.numbers.iter().zip(&labels) {
-        csv.write_record([&number.to_string(), label])?;
+        csv.write_record([&*number.to_string(), &safe(label)])?;
     }
     let mut text = format!(
         "K = {}, cross-validation error {}; {} inputs",

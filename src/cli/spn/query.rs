@@ -13,6 +13,7 @@ use crate::cli::output::Output;
 use crate::cli::render::{bad_rows, count, percent, table};
 use probity::data::read::LeftOut;
 use probity::run::output_file::OutputFile;
+use probity::run::spreadsheet::safe;
 use probity::unlearning::spn::Network;
 use probity::unlearning::spn::model::SpnModel;
 
@@ -305,7 +306,8 @@ fn classify(question: &ClassifyQuestion, output: &Output) -> anyhow::Result<Exit
         known += u64::from(actual.is_some());
         right += u64::from(actual == Some(best as f64));
         let class = variable.text(best as f64);
-        csv.write_record([number.to_string(), class, classes[best].to_string()])?;
+        let (number, probability) = (number.to_string(), classes[best].to_string());
+        csv.write_record([&*number, &safe(&class), &probability])?;
     }
     let summary = ClassifySummary {
         target: question.target.clone(),

@@ -58,7 +58,7 @@ impl BadRows {
 
     /// Counts a row with which something is wrong for `reason`; `place` says where it stands, and
     /// is asked for the first such rows only.
-    pub(super) fn count(&mut self, reason: String, place: impl FnOnce() -> Place) {
+    pub(crate) fn count(&mut self, reason: String, place: impl FnOnce() -> Place) {
         self.rows += 1;
         let known = self.reasons.iter().position(|known| known.reason == reason);
         let at = known.unwrap_or_else(|| {

@@ -239,3 +239,35 @@ fn labels_may_be_absent_for_an_audit() {
     let table = read(b"age,sex\n40,Male\n", Labels::Optional).unwrap();
     assert!(table.labels().is_empty());
 }
+
+#[test]
+fn a_blank_label_column_is_as_if_it_were_not_there() {
+    let blank = b"age,sex,income\n40,Male,\n41,Female, \n";
+    let table = read(blank, Labels::Optional).unwrap();
+    assert!(table.labels().is_empty() && table.rows() == 2);
+    let without = read(b"age,sex\n40,Male\n41,Female\n", Labels::Optional).unwrap();
+    assert_eq!(table, without);
+    assert!(read(blank, Labels::Required).is_err());
+    // Where some rows have one, the others are bad.
+    let some = b"age,sex,income\n40,Male,\n99,Male,\n41,Female,low\n42,Male,\n43,Female,high\n";
+    let refused = read(some, Labels::Optional).unwrap_err().to_string();
+    assert!(
+        refused.contains("line 2") && refused.contains("income"),
+        "{refused}"
+    );
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(some).unwrap();
+    let schema = Schema::from_toml(SCHEMA).unwrap().skipping_bad_rows(true);
+    let kept = Table::read(file.path(), &schema, Labels::Optional).unwrap();
+    assert_eq!(
+        (kept.codes(), kept.labels()),
+        (&[41, 0, 43, 0][..], &[0, 1][..])
+    );
+    assert_eq!((kept.numbers().of(0), kept.numbers().of(1)), (3, 5));
+    let counts = &kept.counts;
+    assert_eq!(
+        (counts.rows, counts.skipped_rows, counts.bad_rows.rows),
+        (2, 1, 2)
+    );
+    assert_eq!(counts.bad_rows.reasons[0].reason, "'income' is blank");
+}

@@ -19,6 +19,7 @@ use probity_nn::modality::ModalityName;
 use probity_run::run_directory::{RunDirectory, RunError, write_with};
 use probity_run::specification::file::{Record, SpecificationError};
 use probity_run::specification::{Checked, FieldError};
+use probity_run::spreadsheet::safe;
 
 /// Name of the file with the certificate of every input.
 pub const CERTIFICATES: &str = "certificates.csv";
@@ -370,11 +371,11 @@ impl<M: Certifiable> Certification<M> {
             csv.write_record(["protected", "row", "certificate", "fair", "counterexample"])?;
             for line in &lines {
                 csv.write_record([
-                    sets[line.set].protected.join("+").as_str(),
+                    &*safe(&sets[line.set].protected.join("+")),
                     &line.row.to_string(),
                     line.certificate.name(),
                     line.fair.map_or("", |fair| if fair { "yes" } else { "no" }),
-                    &line.counterexample,
+                    &*safe(&line.counterexample),
                 ])?;
             }
             csv.flush()

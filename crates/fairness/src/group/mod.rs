@@ -42,6 +42,7 @@ use super::statistics::clopper_pearson;
 use probity_data::schema::Schema;
 use probity_data::table::Table;
 use probity_nn::Classifier;
+use probity_nn::decision::Decision;
 use probity_nn::train::parallel_logits;
 
 /// What is measured, and how.
@@ -266,16 +267,32 @@ pub fn measure_groups(
     table: &Table,
     options: &GroupOptions,
 ) -> Result<GroupReport, GroupError> {
+    // What is wrong with the options is said before the model is asked.
+    options.groups(schema)?;
+    let logits = parallel_logits(model, table)?;
+    measure_answers((&logits, model.decision()), schema, table, options)
+}
+
+/// The same of a model whose `logits` of the rows of `table` (row-major `[rows, classes]`) are known,
+/// and what is decided by them.
+///
+/// # Errors
+/// Options that do not fit `schema`, rows without labels.
+pub fn measure_answers(
+    (logits, decision): (&[f32], &Decision),
+    schema: &Schema,
+    table: &Table,
+    options: &GroupOptions,
+) -> Result<GroupReport, GroupError> {
     let attributes = options.groups(schema)?;
     if table.labels().len() != table.rows() {
         return Err(GroupError::NoLabels(schema.label.name.clone()));
     }
-    let logits = parallel_logits(model, table)?;
     let favourable = options.class(schema)? as usize;
-    let answers = logits.chunks_exact(model.classes().max(1)).enumerate();
-    let decide = |(row, logits)| model.decision().decide(table.row(row), logits);
-    let decided: Vec<u32> = answers.map(decide).collect();
-    let answers = (logits.as_slice(), decided.as_slice());
+    let answers = logits.chunks_exact(schema.label.classes.len().max(1));
+    let decide = |(row, logits)| decision.decide(table.row(row), logits);
+    let decided: Vec<u32> = answers.enumerate().map(decide).collect();
+    let answers = (logits, decided.as_slice());
     let outcomes = outcomes_of(answers, table.labels(), favourable);
     let sets: Vec<Vec<&AttributeGroups>> = attribute_sets(attributes.len())
         .into_iter()

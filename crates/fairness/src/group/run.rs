@@ -9,17 +9,16 @@ use thiserror::Error;
 pub use super::specification::GroupsSpecification;
 use super::text::naming::{Naming, Subgroups};
 use super::text::{ScoredTexts, TextGroupOptions, TextGroupReport, measure_text_groups};
-use super::{GroupError, GroupOptions, GroupReport, measure_groups};
+use super::{GroupError, GroupOptions, GroupReport, measure_answers};
 use crate::audit_error::AuditError;
 pub use crate::certify::parts::Part;
-use crate::opened::{open_lexicon, open_model, open_table, protected_or_marked, reading_schema};
+use crate::opened::{open_lexicon, protected_or_marked};
 use crate::record::record_of;
 use crate::scored::{LabelledTexts, TextScorer, open_labelled_texts};
-use probity_data::table::{Labels, ReadCounts, Table};
-use probity_nn::decision::{Decided, Decision};
-use probity_nn::fnn::Fnn;
+use crate::scored_rows::{ReadRows, RowScorer};
+use probity_data::table::{Labels, ReadCounts};
+use probity_nn::decision::Decision;
 use probity_nn::modality::ModalityName;
-use probity_nn::model::Model;
 use probity_nn::provenance::Provenance;
 use probity_run::run_directory::RunError;
 use probity_run::specification::Checked;
@@ -129,8 +128,8 @@ enum Case {
 struct TableCase {
     decision: Decision,
     options: GroupOptions,
-    model: Model,
-    table: Table,
+    model: RowScorer,
+    rows: ReadRows,
     counts: ReadCounts,
 }
 
@@ -218,18 +217,19 @@ type Hashes = BTreeMap<String, String>;
 
 impl TableCase {
     fn open(run: &mut GroupsSpecification) -> Result<(TableCase, Hashes), GroupRunError> {
-        let model = open_model(&run.model)?;
-        let own = &model.value.schema;
-        let schema = reading_schema(own, run.out_of_domain, run.skip_bad_rows)?;
+        let reading = (run.out_of_domain, run.skip_bad_rows);
+        let model = RowScorer::open(&run.model, &run.predictor, reading)?;
+        let own = model.value.schema();
         let protected = protected_or_marked(&run.protected, own);
         let mut options = run.groups.options(own, protected, run.seed);
         options.impact = run.impact.options();
-        options.groups(&schema)?;
+        options.groups(model.value.reading())?;
         run.protected.clone_from(&options.protected);
-        let data = open_table(&run.data, &schema, Labels::Required)?;
+        let data = model.value.read(&run.data, Labels::Required)?;
         let hashes = [("model", &model.sha256), ("data", &data.sha256)];
         let hashes = hashes.map(|(role, hash)| (role.to_owned(), hash.clone()));
-        let rows = rows_of(run, &model.sha256, &data.sha256, data.value.rows())?;
+        let count = data.value.table.rows();
+        let rows = rows_of(run, &model.sha256, &data.sha256, count)?;
         let favourable = options.class(own)? as usize;
         let decision = run
             .decision
@@ -238,8 +238,8 @@ impl TableCase {
         let decision = decision.map_err(AuditError::from)?;
         let case = TableCase {
             decision,
-            counts: data.value.counts.clone(),
-            table: match rows {
+            counts: data.value.table.counts.clone(),
+            rows: match rows {
                 Some(rows) => data.value.select(&rows),
                 None => data.value,
             },
@@ -249,12 +249,15 @@ impl TableCase {
         Ok((case, hashes.into()))
     }
 
-    fn measure(&self, device: &ComputeDevice) -> Result<GroupReport, GroupError> {
-        let asked = Decided {
-            model: Fnn::new(&self.model.network, device),
-            decision: self.decision.clone(),
-        };
-        measure_groups(&asked, &self.model.schema, &self.table, &self.options)
+    fn measure(&self, device: &ComputeDevice) -> Result<GroupReport, GroupRunError> {
+        let logits = self.model.logits(&self.rows, device)?;
+        let (answers, schema) = ((logits.as_slice(), &self.decision), self.model.schema());
+        Ok(measure_answers(
+            answers,
+            schema,
+            &self.rows.table,
+            &self.options,
+        )?)
     }
 }
 

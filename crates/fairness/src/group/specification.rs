@@ -57,7 +57,7 @@ pub struct GroupsSpecification {
     pub impact: ImpactSpecification,
     /// What only texts have.
     pub text: TextInputsSpecification,
-    /// What only answers about texts, in place of a model directory.
+    /// What only answers, in place of a model directory.
     pub predictor: PredictorSpecification,
 }
 

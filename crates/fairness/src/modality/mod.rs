@@ -11,6 +11,7 @@ mod text;
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::{ControlFlow, Range};
 use std::path::Path;
 
 use arrow_array::RecordBatch;
@@ -26,12 +27,14 @@ pub use text::{
 
 use super::audit_error::AuditError;
 use super::domain::Domain;
+use super::estimate::{SetCounts, count_discriminatory};
 use super::model_under_test::{ModelAccess, ModelUnderTest};
 use super::pairs::Pair;
 use super::population::{People, Plausibility};
 use super::specification::{AuditSpecification, SearchSpecification, TextSpecification};
 use super::strategies::tuning::Tuning;
 use super::strategies::{StrategyName, WithStrategy};
+use super::text::exchange_counts::ExchangeCounts;
 use probity_data::read::ReadError;
 pub use probity_nn::modality::ModalityName;
 
@@ -165,6 +168,37 @@ pub trait Modality: Sync + Sized {
         seed: u64,
     ) -> Result<Vec<EstimatedSet<Self::Domain>>, AuditError>;
 
+    /// Counts what is discriminatory among the inputs of `sets`, the [`Self::estimated_sets`]: of so
+    /// many inputs those that `items` names. `observe` is told now and then how many are done, of
+    /// how many, and may stop it.
+    ///
+    /// # Errors
+    /// When the model cannot answer.
+    fn count_sets(
+        &self,
+        sets: &[EstimatedSet<Self::Domain>],
+        items: &dyn Fn(u64) -> Range<u64>,
+        seed: u64,
+        observe: &mut dyn FnMut(u64, u64) -> ControlFlow<()>,
+    ) -> Result<SetCounts, ModelError> {
+        let model = self.model().judge();
+        let length = |items: Range<u64>| items.end - items.start;
+        let all = sets.iter().map(|set| length(items(set.inputs))).sum();
+        let mut counts = SetCounts::default();
+        let mut before = 0;
+        let _ = observe(0, all);
+        for set in sets {
+            let items = items(set.inputs);
+            let observe = &mut |done| observe(before + done, all);
+            let (done, found) =
+                count_discriminatory(model, &set.domain, items.clone(), seed, observe)?;
+            counts.of_sets.push([done, found]);
+            counts.is_cut |= done < length(items.clone());
+            before += length(items);
+        }
+        Ok(counts)
+    }
+
     /// The people of the data whose decisions are asked about; none where the estimated sets are
     /// of the data already.
     ///
@@ -213,14 +247,12 @@ pub trait Modality: Sync + Sized {
     ) -> Result<RecordBatch, AuditError>;
 
     /// What the summary says besides.
-    ///
-    /// # Errors
-    /// When the model cannot answer what it is asked for that.
     fn details(
         &self,
         specification: &AuditSpecification,
         tally: Self::Tally,
-    ) -> Result<Self::Details, AuditError>;
+        exchanges: Option<&ExchangeCounts>,
+    ) -> Self::Details;
 
     /// Opens what re-checks the pairs of an audit: its model, and what says which inputs are
     /// variants. `model` is where the model is now, if it has moved; `samples` the file of the

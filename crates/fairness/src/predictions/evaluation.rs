@@ -9,14 +9,12 @@ use crate::certify::parts::positions_of;
 use crate::group::calibration::CalibrationError;
 use crate::group::outcomes_of;
 use crate::group::tally::Tally;
-use crate::opened::{open_model, open_table, reading_schema};
 use crate::scored::{TextScorer, open_labelled_texts};
+use crate::scored_rows::RowScorer;
 use crate::statistics::Mean;
 use probity_data::table::{Labels, ReadCounts};
-use probity_nn::fnn::Fnn;
 use probity_nn::metrics::Metrics;
 use probity_nn::modality::ModalityName;
-use probity_nn::train::parallel_logits;
 use probity_tensor::device::ComputeDevice;
 
 /// Logits with labels.
@@ -114,16 +112,15 @@ struct Opened {
 }
 
 fn rows(asked: &EvaluateSpecification, device: &ComputeDevice) -> Result<Opened, AuditError> {
-    let model = open_model(&asked.model)?;
-    let own = &model.value.schema;
-    let schema = reading_schema(own, asked.out_of_domain, asked.skip_bad_rows)?;
-    let data = open_table(&asked.data, &schema, Labels::Required)?;
+    let reading = (asked.out_of_domain, asked.skip_bad_rows);
+    let model = RowScorer::open(&asked.model, &asked.predictor, reading)?;
+    let data = model.value.read(&asked.data, Labels::Required)?;
     let hashes = [model.sha256, data.sha256];
-    let table = data
-        .value
-        .select(&places(asked, &hashes, data.value.rows())?);
-    let fnn = Fnn::new(&model.value.network, device);
-    let (logits, classes) = (parallel_logits(&fnn, &table)?, own.label.classes.clone());
+    let places = places(asked, &hashes, data.value.table.rows())?;
+    let chosen = data.value.select(&places);
+    let logits = model.value.logits(&chosen, device)?;
+    let (own, table) = (model.value.schema(), chosen.table);
+    let classes = own.label.classes.clone();
     let rows = (0..table.rows()).map(|row| table.row(row));
     let (_, decided) = decide(&asked.decision, (&classes, Some(own)), rows, &logits)?;
     Ok(Opened {
@@ -134,7 +131,7 @@ fn rows(asked: &EvaluateSpecification, device: &ComputeDevice) -> Result<Opened,
             classes,
         },
         hashes,
-        data: Some(data.value.counts),
+        data: Some(data.value.table.counts),
     })
 }
 

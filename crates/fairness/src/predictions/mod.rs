@@ -17,18 +17,15 @@ use std::sync::Arc;
 pub use self::evaluation::{ClassFigures, Evaluation, Judged, evaluate};
 use self::specification::PredictSpecification;
 use crate::audit_error::AuditError;
-use crate::opened::{open_model, open_table, open_texts, predictor_options, reading_schema};
+use crate::opened::open_texts;
 use crate::scored::TextScorer;
+use crate::scored_rows::RowScorer;
 use crate::specification::DecisionSpecification;
 use probity_data::read::RowNumbers;
 use probity_data::schema::Schema;
-use probity_data::table::{Labels, ReadCounts, Table};
-use probity_nn::Rows;
-use probity_nn::fnn::Fnn;
+use probity_data::table::{Labels, ReadCounts};
 use probity_nn::modality::ModalityName;
-use probity_nn::train::parallel_logits;
-use probity_predictor::source::PredictorOptions;
-use probity_run::specification::FieldError;
+use probity_run::spreadsheet::safe;
 use probity_tensor::device::ComputeDevice;
 
 /// Inputs with the logits of a model.
@@ -63,33 +60,25 @@ pub fn predict(
     device: &ComputeDevice,
 ) -> Result<Predictions, AuditError> {
     match specification.modality {
-        ModalityName::Table if specification.predictor.source.is_some() => {
-            predict_by_predictor(specification)
-        }
         ModalityName::Table => {
-            let model = open_model(&specification.model)?;
-            let own = &model.value.schema;
-            let (policy, skips) = (specification.out_of_domain, specification.skip_bad_rows);
-            let schema = reading_schema(own, policy, skips)?;
-            let data = open_table(&specification.data, &schema, Labels::Optional)?;
-            let fnn = Fnn::new(&model.value.network, device);
-            let logits = parallel_logits(&fnn, &data.value)?;
-            let rows = (0..data.value.rows()).map(|row| data.value.row(row));
+            let (model, predictor) = (&specification.model, &specification.predictor);
+            let reading = (specification.out_of_domain, specification.skip_bad_rows);
+            let model = RowScorer::open(model, predictor, reading)?;
+            let data = model.value.read(&specification.data, Labels::Optional)?;
+            let logits = model.value.logits(&data.value, device)?;
+            let (own, table) = (model.value.schema(), data.value.table);
+            let rows = (0..table.rows()).map(|row| table.row(row));
             let classes = own.label.classes.clone();
-            let (decisions, decided) = decide(
-                &specification.decision,
-                (&classes, Some(own)),
-                rows,
-                &logits,
-            )?;
+            let named = (classes.as_slice(), Some(own));
+            let (decisions, decided) = decide(&specification.decision, named, rows, &logits)?;
             Ok(Predictions {
                 decisions,
                 decided,
                 classes,
                 logits,
                 texts: None,
-                rows: data.value.numbers().clone(),
-                data: Some(data.value.counts),
+                rows: table.numbers().clone(),
+                data: Some(table.counts),
                 model_sha256: model.sha256,
                 data_sha256: data.sha256,
             })
@@ -116,46 +105,6 @@ pub fn predict(
             })
         }
     }
-}
-
-/// Asks the predictor of `specification` about the rows of its table, with the numbers that they
-/// have in it.
-fn predict_by_predictor(specification: &PredictSpecification) -> Result<Predictions, AuditError> {
-    let (policy, skips) = (specification.out_of_domain, specification.skip_bad_rows);
-    let options = predictor_options(&specification.predictor, policy, skips)?;
-    let options = options.ok_or_else(|| FieldError::new("predictor.source", "missing", "given"))?;
-    let schema = &options.schema;
-    // Started last: what is wrong with the data is said without it.
-    let data = Table::read_with_numbers(&specification.data, schema, Labels::Optional)?;
-    let (table, numbers) = data.value;
-    let model_sha256 = options.sha256()?;
-    let classes = schema.label.classes.clone();
-    let predictor = PredictorOptions {
-        schema: numbers.with_values(schema.clone()),
-        ..options.clone()
-    };
-    let predictor = predictor.open()?.predictor;
-    let own = (0..table.rows()).flat_map(|row| numbers.row(row));
-    let own: Vec<f64> = own.copied().collect();
-    let logits = predictor.logits_with(Rows::new(table.codes(), table.width()), &own)?;
-    let rows = (0..table.rows()).map(|row| table.row(row));
-    let (decisions, decided) = decide(
-        &specification.decision,
-        (&classes, Some(schema)),
-        rows,
-        &logits,
-    )?;
-    Ok(Predictions {
-        decisions,
-        decided,
-        logits,
-        classes,
-        texts: None,
-        rows: table.numbers().clone(),
-        data: Some(table.counts),
-        model_sha256,
-        data_sha256: data.sha256,
-    })
 }
 
 /// What can be decided of `classes`, and what is of `rows` of the schema, if they are any, with
@@ -237,7 +186,8 @@ pub fn log_probability(logits: &[f32], class: usize) -> f64 {
     f64::from(logits[class]) - f64::from(largest) - exponents.sum::<f64>().ln()
 }
 
-/// Writes `batch` as CSV, numbers without exponents and in as few digits as tell them apart.
+/// Writes `batch` as CSV, numbers without exponents and in as few digits as tell them apart, texts
+/// so that they are no formulas to a spreadsheet ([`probity_run::spreadsheet`]).
 ///
 /// # Errors
 /// When `csv` cannot be written.
@@ -252,7 +202,7 @@ pub fn write_csv<W: Write>(batch: &RecordBatch, csv: &mut csv::Writer<W>) -> io:
 fn cell(column: &ArrayRef, row: usize) -> String {
     let column = column.as_any();
     if let Some(texts) = column.downcast_ref::<StringArray>() {
-        return texts.value(row).to_owned();
+        return safe(texts.value(row)).into_owned();
     }
     if let Some(numbers) = column.downcast_ref::<UInt64Array>() {
         return numbers.value(row).to_string();

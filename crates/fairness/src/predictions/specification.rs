@@ -46,11 +46,7 @@ impl Specification for PredictSpecification {
     const KIND: &'static str = "predict";
 
     fn rules(&self) -> Result<(), FieldError> {
-        if self.predictor.source.is_none() {
-            needed("model", &self.model)?;
-        }
-        let has_model = !self.model.as_os_str().is_empty();
-        self.predictor.rules(has_model, self.modality)?;
+        self.predictor.rules_beside(&self.model, self.modality)?;
         needed("data", &self.data)?;
         self.decision.alone().rules()?;
         match self.modality {
@@ -95,7 +91,7 @@ pub struct EvaluateSpecification {
     /// How decisions are made of what the model says.
     #[serde(skip_serializing_if = "DecisionSpecification::is_usual")]
     pub decision: DecisionSpecification,
-    /// What only answers about texts, in place of a model directory.
+    /// What only answers, in place of a model directory.
     pub predictor: PredictorSpecification,
 }
 

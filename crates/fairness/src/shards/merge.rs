@@ -6,9 +6,7 @@ use std::io;
 
 use serde::de::DeserializeOwned;
 
-use super::part::{
-    EstimatePart, Head, INDIVIDUALS, KeptPair, Marked, PAIRS, ROUNDS, ROWS, Round, STARTS, Start,
-};
+use super::part::{Head, INDIVIDUALS, KeptPair, Marked, PAIRS, ROUNDS, ROWS, Round, STARTS, Start};
 use crate::audit::AuditError;
 use crate::calls::CallCounts;
 use crate::checkpoint::{Inputs, is_count};
@@ -19,6 +17,8 @@ use crate::modality::Modality;
 use crate::pairs::{Pair, PairSource, Phase};
 use crate::population::{People, PopulationSummary, Tally};
 use crate::search::{PhaseCounts, SearchCounts};
+use crate::shares::EstimatePart;
+use crate::text::exchange_counts::ExchangeCounts;
 use crate::trace::Trace;
 use probity_run::run_directory::RunError;
 use probity_run::shards::{Section, ShardFile, ShardFolder, Stage};
@@ -213,6 +213,40 @@ impl Merge {
                 Err(first.file.refuse(problem).into())
             }
             (None, None) => Ok(Vec::new()),
+        }
+    }
+
+    /// What exchanges do to the texts of all shards, of which the `estimates` are; nothing of rows.
+    ///
+    /// # Errors
+    /// When shards counted other texts.
+    pub(super) fn exchanges(
+        &self,
+        estimates: &[Estimate],
+    ) -> Result<Option<ExchangeCounts>, AuditError> {
+        let global = self
+            .shards
+            .iter()
+            .filter(|shard| shard.phase == Phase::Global);
+        let mut parts = global.map(|shard| (&shard.file, shard.head.exchanges.clone()));
+        let Some((first, mut sum)) = parts.next() else {
+            return Ok(None);
+        };
+        let refuse = |file: &ShardFile| file.refuse("it counts other exchanges than other shards");
+        for (file, part) in parts {
+            sum = match (sum, part) {
+                (None, None) => None,
+                (Some(sum), Some(part)) => Some(sum.and(part).ok_or_else(|| refuse(file))?),
+                _ => return Err(refuse(file).into()),
+            };
+        }
+        let joint = estimates.last();
+        let is_joint = |sum: &ExchangeCounts| {
+            joint.is_some_and(|joint| sum.is_of(joint.sampled, joint.discriminatory))
+        };
+        match sum {
+            Some(sum) if !is_joint(&sum) => Err(refuse(first).into()),
+            sum => Ok(sum),
         }
     }
 

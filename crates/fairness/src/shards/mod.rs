@@ -43,16 +43,14 @@ use std::ops::ControlFlow;
 use super::audit::{Audit, AuditError, AuditSummary, Finished, Observe};
 use super::calls::{Calls, Counted};
 use super::checkpoint::Inputs;
-use super::estimate::count_discriminatory;
 use super::modality::Modality;
 use super::model_under_test::ModelAccess;
-use super::population::count_people;
 use super::search::{Ending, Phase, Search, SearchState, StateOf};
-use super::session::{AuditProgress, progress_of};
+use super::session::progress_of;
 use super::strategies::WithStrategy;
 use super::strategy::{Position, Strategy};
 use merge::Merge;
-use part::{EstimatePart, Part, Start};
+use part::{Part, Start};
 use probity_nn::Classifier;
 use probity_predictor::source::PredictorSource;
 use probity_run::run_directory::RunDirectory;
@@ -131,62 +129,18 @@ impl<M: Modality> Audit<M> {
             return Ok(Worked::Stopped);
         };
         if stage == GLOBAL {
-            if let Some(people) = self.case().people()? {
-                let items = shard.items(people.individuals());
-                let all = items.end - items.start;
-                let observe = &mut |done| observe(AuditProgress::Population { done, all });
-                let model = self.case().model().judge();
-                part.head.population = count_people(model, &people, items, observe)?;
-                if part.head.population.is_none() {
-                    return Ok(Worked::Stopped);
-                }
-            }
-            let Some(estimates) = self.count_estimates(shard, observe)? else {
+            let people = self.case().people()?;
+            let counted = self.count(people.as_ref(), &|all| shard.items(all), observe)?;
+            if counted.is_cut {
                 return Ok(Worked::Stopped);
-            };
-            part.head.estimates = estimates;
+            }
+            part.head.population = counted.population;
+            part.head.estimates = counted.estimates;
+            part.head.exchanges = counted.exchanges;
         }
         let items = part.head.counts.starts;
         part.write(folder, stage, shard)?;
         Ok(Worked::Done { stage, items })
-    }
-
-    /// The inputs of each estimate that are of `shard`: protected attributes, inputs done and
-    /// discriminatory ones; `None` when stopped.
-    fn count_estimates(
-        &self,
-        shard: Shard,
-        observe: &mut Observe<'_>,
-    ) -> Result<Option<Vec<EstimatePart>>, AuditError> {
-        let specification = self.specification();
-        let seed = specification.seed;
-        let sets = self
-            .case()
-            .estimated_sets(specification.estimated(), seed)?;
-        let items = |inputs| shard.items(inputs);
-        let all: u64 = sets
-            .iter()
-            .map(|set| items(set.inputs))
-            .map(|items| items.end - items.start)
-            .sum();
-        let model = self.case().model().judge();
-        let mut counts = Vec::new();
-        let mut before = 0;
-        for set in sets {
-            let observe = &mut |done| {
-                let done = before + done;
-                observe(AuditProgress::Estimate { done, all })
-            };
-            let items = items(set.inputs);
-            let wanted = items.end - items.start;
-            let (done, found) = count_discriminatory(model, &set.domain, items, seed, observe)?;
-            if done < wanted {
-                return Ok(None);
-            }
-            before += wanted;
-            counts.push((set.protected, done, found));
-        }
-        Ok(Some(counts))
     }
 
     /// Puts the shards of the stage that `folder` waits for together. After the global stage that
@@ -226,11 +180,13 @@ impl<M: Modality> Audit<M> {
         let population = people
             .map(|people| merged.population(&people))
             .transpose()?;
+        let estimates = merged.estimates()?;
+        let exchanges = merged.exchanges(&estimates)?;
         let directory = directory()?;
         let finished = Finished {
             ending: Ending::Complete,
             counts: &merged.counts(),
-            shares: self.shares(population, merged.estimates()?, false),
+            shares: self.shares(population, estimates, exchanges),
             score: None,
         };
         directory

@@ -9,7 +9,9 @@ use crate::domain::Domain;
 use crate::pairs::{Pair, Phase};
 use crate::population::Tally;
 use crate::search::{PhaseCounts, SearchState};
+use crate::shares::EstimatePart;
 use crate::strategy::Position;
+use crate::text::exchange_counts::ExchangeCounts;
 use probity_run::shards::{Shard, ShardFolder, Stage};
 
 /// The sections of its file.
@@ -32,10 +34,9 @@ pub(super) struct Head {
     pub(super) estimates: Vec<EstimatePart>,
     /// Of the global stage, where people are asked about.
     pub(super) population: Option<Tally>,
+    /// Of the global stage, where the inputs are texts.
+    pub(super) exchanges: Option<ExchangeCounts>,
 }
-
-/// Of an estimate: protected attributes, inputs done, and discriminatory ones among them.
-pub(super) type EstimatePart = (Vec<String>, u64, u64);
 
 /// Model calls until the end of a round: rows, and gradients.
 pub(super) type Round = (u64, u64);
@@ -168,6 +169,7 @@ impl Part {
                 pairs: pairs.len() as u64,
                 estimates: Vec::new(),
                 population: None,
+                exchanges: None,
             },
             rounds,
             rows: marked(state.rows().sorted(), &rows),

@@ -16,6 +16,9 @@ use probity_run::specification::FieldError;
 
 const THRESHOLD: &str = "decision.threshold";
 const BAND: &str = "decision.abstain";
+/// The least threshold: a predictor's probability of 0 counts as 1e-30
+/// (`probity_predictor::probabilities::FLOOR`), and reaches none.
+const LEAST: f64 = 1e-29;
 
 /// How decisions are made of probabilities; by default for the most probable class.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -50,14 +53,15 @@ impl FromStr for ClassThreshold {
         let (name, least) = text.rsplit_once(':').unwrap_or(("", text));
         let least: Option<f64> = least.trim().parse().ok();
         let is_named = !name.trim().is_empty() || !text.contains(':');
-        match least.filter(|least| is_named && 0.0 < *least && *least < 1.0) {
+        match least.filter(|least| is_named && LEAST <= *least && *least < 1.0) {
             Some(least) => Ok(ClassThreshold {
                 name: name.trim().to_owned(),
                 least,
             }),
-            None => Err("a number between 0 and 1 such as 0.7, CLASS:0.7, \
-                         ATTRIBUTE=VALUE:0.7 or ATTRIBUTE=VALUE:CLASS:0.7"
-                .to_owned()),
+            None => Err(format!(
+                "a number between 0 and 1, at least {LEAST:e}, such as 0.7, CLASS:0.7, \
+                 ATTRIBUTE=VALUE:0.7 or ATTRIBUTE=VALUE:CLASS:0.7"
+            )),
         }
     }
 }
@@ -102,8 +106,12 @@ impl TryFrom<String> for Band {
             let (low, high) = (low.trim().parse().ok()?, high.trim().parse().ok()?);
             Some(Band { low, high })
         });
-        ends.filter(|band| 0.0 < band.low && band.low < band.high && band.high < 1.0)
-            .ok_or_else(|| "two ascending numbers between 0 and 1 such as 0.4..0.6".to_owned())
+        ends.filter(|band| LEAST <= band.low && band.low < band.high && band.high < 1.0)
+            .ok_or_else(|| {
+                format!(
+                    "two ascending numbers between 0 and 1, at least {LEAST:e}, such as 0.4..0.6"
+                )
+            })
     }
 }
 
@@ -261,7 +269,7 @@ impl Deciding<'_> {
             of.push((class, threshold.least));
         }
         let all = of.remove(&None).unwrap_or_default();
-        let all = thresholds(&all, classes)?;
+        let all = thresholds(&all, classes, None)?;
         let mut of_codes = of
             .into_iter()
             .map(|(whom, of)| (whom.unwrap_or_default(), of));
@@ -277,7 +285,9 @@ impl Deciding<'_> {
                 let expected = format!("of '{}' only", schema.attributes[place].name);
                 return Err(FieldError::new(THRESHOLD, found, expected));
             }
-            values[(code - min) as usize] = Some(thresholds(&of, classes)?);
+            let attribute = &schema.attributes[place];
+            let whom = format!("{}={}", attribute.name, attribute.decode(code));
+            values[(code - min) as usize] = Some(thresholds(&of, classes, Some(&whom))?);
         }
         Ok(Decision::Thresholds(all.with_values((place, min), values)))
     }
@@ -327,8 +337,12 @@ impl Deciding<'_> {
     }
 }
 
-/// Thresholds of some of `classes`.
-fn thresholds(of: &[(usize, f64)], classes: &[String]) -> Result<Thresholds, FieldError> {
+/// Thresholds of some of `classes`, of rows with the value `whom` alone where that is said.
+fn thresholds(
+    of: &[(usize, f64)],
+    classes: &[String],
+    whom: Option<&str>,
+) -> Result<Thresholds, FieldError> {
     match *of {
         [] => Ok(Thresholds::new(&vec![1.0; classes.len()])),
         [(class, least)] if classes.len() == 2 => Ok(Thresholds::of_two(class, least)),
@@ -338,8 +352,13 @@ fn thresholds(of: &[(usize, f64)], classes: &[String]) -> Result<Thresholds, Fie
                 .for_each(|&(class, least)| all[class] = Some(least));
             let all: Option<Vec<f64>> = all.into_iter().collect();
             let all = all.filter(|_| of.len() == classes.len()).ok_or_else(|| {
-                let expected = format!("one for each of the classes {}", classes.join(", "));
-                FieldError::new(THRESHOLD, format!("{} given", of.len()), expected)
+                let named = of.iter().map(|(class, _)| classes[*class].as_str());
+                let named: Vec<&str> = named.collect();
+                let rows = whom.map_or(String::new(), |whom| format!(" for rows with {whom}"));
+                let found = format!("given for {}{rows}", named.join(", "));
+                let expected =
+                    format!("given{rows} for each of the classes {}", classes.join(", "));
+                FieldError::new(THRESHOLD, found, expected)
             })?;
             Ok(Thresholds::new(&all))
         }
@@ -413,13 +432,39 @@ mod tests {
         assert!(of(&["mid:0.3"], &two).contains("one of the classes low, high"));
         assert!(of(&["sex=17:0.3"], &two).contains("one of the classes"));
         assert!(of(&["0.3"], &three).contains("each of the classes a, b, c"));
+        let least: ClassThreshold = "1e-29".parse().unwrap();
+        assert!(least.least > 2.0 * probity_predictor::probabilities::FLOOR);
         assert!(of(&["sex=0:0.3", "race=0:0.4"], &two).contains("only"));
+        let incomplete = of(&["a:0.3", "b:0.3", "c:0.3", "sex=0:b:0.4"], &three);
+        assert!(
+            incomplete.contains(
+                "given for b for rows with sex=0, but must be given for rows with sex=0 for each"
+            ),
+            "{incomplete}"
+        );
         let twice = given(&["0.3", "0.4"]).alone().rules().unwrap_err();
         assert!(twice.to_string().contains("one threshold for each"));
-        for text in ["1", "0", "x", "high:", "high:1.5", "", ":0.5"] {
+        for text in [
+            "1",
+            "0",
+            "1e-30",
+            "high:9e-30",
+            "x",
+            "high:",
+            "high:1.5",
+            "",
+            ":0.5",
+        ] {
             assert!(text.parse::<ClassThreshold>().is_err(), "{text}");
         }
-        for text in ["0.4", "0.6..0.4", "0..0.5", "0.5..1", "0.5..0.5"] {
+        for text in [
+            "0.4",
+            "1e-30..0.5",
+            "0.6..0.4",
+            "0..0.5",
+            "0.5..1",
+            "0.5..0.5",
+        ] {
             assert!(Band::try_from(text.to_owned()).is_err(), "{text}");
         }
         let band = Some(Band {

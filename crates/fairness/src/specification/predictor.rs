@@ -6,7 +6,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{named_once, needed, unused};
+use super::{named_once, needed};
 use crate::audit_error::AuditError;
 use probity_data::named_schema::named_schema;
 use probity_data::schema::Schema;
@@ -33,9 +33,9 @@ pub struct PredictorSpecification {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schema: Option<String>,
     /// The folder that a command is started in, and that files are seen from; by default the
-    /// working directory.
+    /// working directory, of a specification in a file the folder of that.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-flag" = false))]
+    #[schemars(extend("format" = "path", "x-flag" = false))]
     pub directory: Option<PathBuf>,
     /// Time that an answer of the command may take, such as 10s or 5m.
     #[schemars(extend("x-flag" = "predictor-timeout"))]
@@ -194,15 +194,14 @@ impl PredictorSpecification {
         }
     }
 
-    /// Refuses a missing model, where no predictor stands in its place, and a predictor of tables.
+    /// Refuses a missing model, where no predictor stands in its place.
     pub(crate) fn rules_beside(
         &self,
         model: &Path,
         modality: ModalityName,
     ) -> Result<(), FieldError> {
-        match self.source {
-            None => needed("model", model)?,
-            Some(_) => unused("predictor.source", modality == ModalityName::Text, "tables")?,
+        if self.source.is_none() {
+            needed("model", model)?;
         }
         self.rules(!model.as_os_str().is_empty(), modality)
     }

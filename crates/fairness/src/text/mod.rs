@@ -12,6 +12,7 @@ pub mod asked;
 pub mod domain;
 pub mod edits;
 pub mod encoder;
+pub mod exchange_counts;
 pub mod exchanged;
 pub mod fitting;
 pub mod fluency;

@@ -12,6 +12,7 @@ mod canvas;
 mod heat;
 mod intervals;
 mod plot;
+mod ratios;
 mod rows;
 mod scale;
 
@@ -22,6 +23,7 @@ pub use scale::Spacing;
 pub(super) use bars::{Bars, Histogram, Layer, StackedBars};
 pub(super) use heat::Heat;
 pub(super) use intervals::{IntervalRow, Intervals};
+pub(super) use ratios::Ratios;
 
 use super::text::Text;
 

@@ -2,7 +2,7 @@
 
 use super::super::chart::{IntervalRow, Intervals};
 use super::super::document::{Block, Part, Section, Table};
-use super::super::model::{AuditFindings, Comparison, Findings, Modality, Report};
+use super::super::model::{AuditFindings, Comparison, Findings, Modality, Report, Share};
 use super::super::text::{Text, count, interval, percent};
 use super::shares::crossed;
 
@@ -17,40 +17,31 @@ pub(super) fn section(report: &Report, comparison: &Comparison, id: String) -> O
         true => ("Before and after the repair", ["before", "after"]),
         false => ("Two models side by side", ["first", "second"]),
     };
-    let inputs = match first.1.summary.modality {
-        Modality::Table => "random inputs",
-        Modality::Text => "texts",
-    };
-    let mut verdict = Vec::new();
-    if let (Some(a), Some(b)) = (
-        first.1.summary.fairness.last(),
-        second.1.summary.fairness.last(),
-    ) {
-        let apart = match (a.ci95[0] > b.ci95[1], b.ci95[0] > a.ci95[1]) {
-            (true, _) => "the share fell; the intervals do not overlap",
-            (_, true) => "the share rose; the intervals do not overlap",
-            _ => "the intervals overlap, so a difference is not shown",
-        };
-        verdict.push(Text::new(format!(
-            "{} of {inputs} in the {} audit ({}), {} in the {} one ({}): {apart}.",
-            percent(a.rate),
-            words[0],
-            interval(a.ci95),
-            percent(b.rate),
-            words[1],
-            interval(b.ci95)
-        )));
-    }
+    let compared = kinds(first.1, second.1);
+    let verdict = compared
+        .iter()
+        .filter_map(|kind| kind.verdict(words))
+        .collect();
     let what = match comparison.is_repair {
         true => "The second model is what probity repair made of the first, as its directory says.",
         false => {
             "Both audits are of the same inputs and protected attributes, but of different models."
         }
     };
-    let part = Part::new(&format!("Discriminatory share of {inputs}"))
-        .say(format!("{what} First: {}. Second: {}.", first.0, second.0))
-        .with(figure(&id, words, first.1, second.1))
-        .with(found(words, first.1, second.1));
+    let said = format!("{what} First: {}. Second: {}.", first.0, second.0);
+    let parts = compared.iter().enumerate().map(|(place, kind)| {
+        let part = Part::new(&format!("Discriminatory share of {}", kind.inputs));
+        let part = match place {
+            0 => part.say(said.as_str()),
+            _ => part,
+        };
+        let part = part.with(kind.figure(&id, words));
+        match place + 1 == compared.len() {
+            true => part.with(found(words, first.1, second.1)),
+            false => part,
+        }
+    });
+    let parts = parts.collect();
     Some(Section {
         id,
         title: Text::new(format!(
@@ -59,44 +50,99 @@ pub(super) fn section(report: &Report, comparison: &Comparison, id: String) -> O
             comparison.second + 1
         )),
         verdict,
-        parts: vec![part],
+        parts,
     })
 }
 
-fn figure(id: &str, words: [&str; 2], first: &AuditFindings, second: &AuditFindings) -> Block {
-    let mut rows = Vec::new();
-    let mut table = Vec::new();
-    for share in &first.summary.fairness {
-        let twin = second
-            .summary
-            .fairness
-            .iter()
-            .find(|other| other.protected == share.protected);
-        for (colour, share) in [Some(share), twin].into_iter().enumerate() {
-            let Some(share) = share else { continue };
-            let name = format!("{}, {}", crossed(&share.protected), words[colour]);
-            rows.push(IntervalRow::new(&name, share.rate, share.ci95, colour));
-            table.push(vec![
-                name,
-                percent(share.rate),
-                interval(share.ci95),
-                count(share.sampled),
-            ]);
-        }
+/// Shares of one kind in both audits.
+struct Compared<'a> {
+    inputs: &'static str,
+    /// How the figure is called.
+    name: &'static str,
+    shares: [&'a [Share]; 2],
+}
+
+/// The shares that both audits have, the most telling kind first: of the rows of the data, where both
+/// looked at the same ones, then of random inputs; of texts.
+fn kinds<'a>(first: &'a AuditFindings, second: &'a AuditFindings) -> Vec<Compared<'a>> {
+    let mut kinds = Vec::new();
+    let people = (&first.summary.population, &second.summary.population);
+    if let (Some(a), Some(b)) = people
+        && (&a.part, &a.population_sha256, a.asked) == (&b.part, &b.population_sha256, b.asked)
+    {
+        kinds.push(Compared {
+            inputs: a.source(),
+            name: "people",
+            shares: [&a.shares, &b.shares],
+        });
     }
-    let [first, second] = words;
-    let header = [
-        "Attributes changed",
-        "Share",
-        "95 % interval",
-        "Inputs drawn",
-    ];
-    Block::figure(
-        &Intervals { rows: &rows },
-        format!("{id}-shares"),
-        format!("Dots are estimates, lines their 95 % intervals, {first} and {second}."),
-        Table::new("Discriminatory share in both audits", &header, table),
-    )
+    kinds.push(Compared {
+        inputs: match first.summary.modality {
+            Modality::Table => "random inputs",
+            Modality::Text => "texts",
+        },
+        name: "shares",
+        shares: [&first.summary.fairness, &second.summary.fairness],
+    });
+    kinds
+}
+
+impl Compared<'_> {
+    fn verdict(&self, words: [&str; 2]) -> Option<Text> {
+        let [a, b] = [self.shares[0].last()?, self.shares[1].last()?];
+        let apart = match (a.ci95[0] > b.ci95[1], b.ci95[0] > a.ci95[1]) {
+            (true, _) => "the share fell; the intervals do not overlap",
+            (_, true) => "the share rose; the intervals do not overlap",
+            _ => "the intervals overlap, so a difference is not shown",
+        };
+        Some(Text::new(format!(
+            "{} of {} in the {} audit ({}), {} in the {} one ({}): {apart}.",
+            percent(a.rate),
+            self.inputs,
+            words[0],
+            interval(a.ci95),
+            percent(b.rate),
+            words[1],
+            interval(b.ci95)
+        )))
+    }
+
+    fn figure(&self, id: &str, words: [&str; 2]) -> Block {
+        let mut rows = Vec::new();
+        let mut table = Vec::new();
+        for share in self.shares[0] {
+            let mut others = self.shares[1].iter();
+            let twin = others.find(|other| other.protected == share.protected);
+            for (colour, share) in [Some(share), twin].into_iter().enumerate() {
+                let Some(share) = share else { continue };
+                let name = format!("{}, {}", crossed(&share.protected), words[colour]);
+                rows.push(IntervalRow::new(&name, share.rate, share.ci95, colour));
+                table.push(vec![
+                    name,
+                    percent(share.rate),
+                    interval(share.ci95),
+                    count(share.sampled),
+                ]);
+            }
+        }
+        let [first, second] = words;
+        let header = [
+            "Attributes changed",
+            "Share",
+            "95 % interval",
+            "Inputs asked about",
+        ];
+        Block::figure(
+            &Intervals { rows: &rows },
+            format!("{id}-{}", self.name),
+            format!("Dots are estimates, lines their 95 % intervals, {first} and {second}."),
+            Table::new(
+                format!("Discriminatory share of {} in both audits", self.inputs),
+                &header,
+                table,
+            ),
+        )
+    }
 }
 
 fn found(words: [&str; 2], first: &AuditFindings, second: &AuditFindings) -> Block {

@@ -4,6 +4,7 @@ use super::super::chart::{IntervalRow, Intervals};
 use super::super::document::{Block, Part, Table};
 use super::super::model::{Gap, Group, GroupGaps, GroupReport, GroupRunFindings, GroupSet, Rate};
 use super::super::text::{Text, count, estimate, number};
+use super::impact;
 use super::shares::crossed;
 
 /// Groups of a set that are shown.
@@ -18,6 +19,8 @@ pub(super) fn parts(run: &GroupRunFindings, id: &str) -> (Vec<Text>, Vec<Part>) 
         .enumerate()
         .map(|(place, set)| set_part(set, &run.report, format!("{id}-groups{}", place + 1)))
         .collect();
+    let impact = run.report.impact.iter();
+    parts.extend(impact.flat_map(|impact| impact::parts(impact, id)));
     parts.push(limits(&run.report));
     (vec![verdict(&run.report)], parts)
 }

@@ -5,6 +5,7 @@ mod certify;
 mod compare;
 mod comparison;
 mod groups;
+pub(super) mod impact;
 mod knn;
 mod outliers;
 mod pairs;
@@ -47,7 +48,7 @@ fn title(report: &Report) -> Text {
     }
 }
 
-/// What a run is called: with its number where there are several, since two may have one name.
+/// What a run is called: with its number where there are several, as comparisons name them.
 fn heading(run: &RunReport, number: Option<usize>) -> Text {
     let number = number.map_or(String::new(), |number| format!("{number}. "));
     Text::new(format!("{number}{}: {}", kind(run), run.name))

@@ -61,14 +61,6 @@ impl Report {
 
 fn document(run: &RunReport, sentences: Sentences) -> Value {
     let inputs = Inputs::of(run);
-    let ending = Path::new(&inputs.path).extension().unwrap_or_default();
-    let format = match ending.to_string_lossy().to_ascii_lowercase().as_str() {
-        "parquet" => "application/vnd.apache.parquet",
-        "txt" => "text/plain",
-        "tsv" => "text/tab-separated-values",
-        "gz" => "application/gzip",
-        _ => "text/csv",
-    };
     let description = format!(
         "The data of the run {} of probity {}: what they hold of the groups of the protected attributes.",
         run.name, run.command
@@ -87,13 +79,26 @@ fn document(run: &RunReport, sentences: Sentences) -> Value {
             "@id": "data",
             "name": inputs.name,
             "contentUrl": inputs.name,
-            "encodingFormat": format,
+            "encodingFormat": media_type(&inputs.path),
             "sha256": inputs.sha256,
         }],
         "rai:dataBiases": sentences.biases,
         "rai:dataLimitations": sentences.limitations,
         "rai:personalSensitiveInformation": sentences.sensitive,
     })
+}
+
+/// The media type of the bytes of `file` by its ending: of a compressed one, how it is compressed.
+fn media_type(file: &str) -> &'static str {
+    let ending = Path::new(file).extension().unwrap_or_default();
+    match ending.to_string_lossy().to_ascii_lowercase().as_str() {
+        "parquet" => "application/vnd.apache.parquet",
+        "txt" => "text/plain",
+        "tsv" => "text/tab-separated-values",
+        "gz" => "application/gzip",
+        "xz" => "application/x-xz",
+        _ => "text/csv",
+    }
 }
 
 /// `name` as names of data sets may be: letters, digits, points, hyphens and underscores.

@@ -4,6 +4,8 @@
 //! The time is that of the run that ended last; the serial number is made of the hash of the rest
 //! (a UUID of version 8, RFC 9562), so that the same runs give the same bytes.
 
+use std::collections::{HashMap, HashSet};
+
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
@@ -120,10 +122,7 @@ fn component(model: &Model, runs: &[&RunReport]) -> Value {
         parameters["architectureFamily"] = json!(architecture.family);
         parameters["modelArchitecture"] = json!(architecture.model);
     }
-    let figures = runs.iter().flat_map(|run| {
-        let of_run = measures(run).into_iter().chain(rates_of_groups(run));
-        of_run.map(|measure| metric(&measure))
-    });
+    let figures = figures(runs);
     let assessments = runs.iter().flat_map(|run| assessments(run));
     let mut component = json!({
         "type": "machine-learning-model",
@@ -132,7 +131,7 @@ fn component(model: &Model, runs: &[&RunReport]) -> Value {
         "hashes": hashes(&model.sha256),
         "modelCard": {
             "modelParameters": parameters,
-            "quantitativeAnalysis": { "performanceMetrics": figures.collect::<Vec<_>>() },
+            "quantitativeAnalysis": { "performanceMetrics": figures },
             "considerations": {
                 "technicalLimitations": limits(runs),
                 "fairnessAssessments": assessments.collect::<Vec<_>>(),
@@ -150,6 +149,33 @@ fn component(model: &Model, runs: &[&RunReport]) -> Value {
     component
 }
 
+/// The figures of `runs`; one that several of them have says of which it is.
+fn figures(runs: &[&RunReport]) -> Vec<Value> {
+    let of_run = |run: &RunReport| -> Vec<Measure> {
+        measures(run)
+            .into_iter()
+            .chain(rates_of_groups(run))
+            .collect()
+    };
+    let of_runs: Vec<Vec<Measure>> = runs.iter().map(|run| of_run(run)).collect();
+    let mut having: HashMap<(&str, &str), HashSet<usize>> = HashMap::new();
+    for (place, measures) in of_runs.iter().enumerate() {
+        for measure in measures {
+            let key = (measure.what.as_str(), measure.slice.as_str());
+            having.entry(key).or_default().insert(place);
+        }
+    }
+    let figures = runs.iter().zip(&of_runs).flat_map(|(run, measures)| {
+        let having = &having;
+        measures.iter().map(move |measure| {
+            let key = (measure.what.as_str(), measure.slice.as_str());
+            let is_alone = having.get(&key).is_none_or(|runs| runs.len() == 1);
+            metric(measure, (!is_alone).then_some(run.name.as_str()))
+        })
+    });
+    figures.collect()
+}
+
 /// The runs that the figures come from.
 fn properties(run: &RunReport) -> Vec<Value> {
     let property = |name: &str, value: &str| json!({ "name": format!("probity:{}:{name}", run.name), "value": value });
@@ -163,7 +189,8 @@ fn properties(run: &RunReport) -> Vec<Value> {
     all
 }
 
-fn metric(measure: &Measure) -> Value {
+/// `measure`, of the run of the name `run` where that must be said.
+fn metric(measure: &Measure, run: Option<&str>) -> Value {
     let number = |value: f64| match measure.scale {
         Scale::Count => format!("{value:.0}"),
         Scale::Share | Scale::Number => value.to_string(),
@@ -172,8 +199,14 @@ fn metric(measure: &Measure) -> Value {
         ("type".to_owned(), json!(measure.what)),
         ("value".to_owned(), json!(number(measure.value))),
     ]);
-    if !measure.slice.is_empty() {
-        metric.insert("slice".to_owned(), json!(measure.slice));
+    let of_run = run.map(|run| format!("in the run {run}"));
+    let slice: Vec<&str> = [measure.slice.as_str()]
+        .into_iter()
+        .filter(|slice| !slice.is_empty())
+        .chain(of_run.as_deref())
+        .collect();
+    if !slice.is_empty() {
+        metric.insert("slice".to_owned(), json!(slice.join(" ")));
     }
     if let Some([low, high]) = measure.ci95 {
         let ends = json!({ "lowerBound": number(low), "upperBound": number(high) });

@@ -2,24 +2,27 @@
 //! published, from the figures of § 5-301, as a page and as a table.
 //!
 //! The table has a line for each category and one for the people whose category is not known, by
-//! sex, by race/ethnicity, by both; each line holds the facts of the audit, so that it stands alone.
+//! sex, by race/ethnicity, by both; each line holds the run and the facts of the audit, so that it
+//! stands alone.
 
 use super::{BLANK, Inputs, circumstances, refused};
-use crate::compose::{shares::crossed, subject};
-use crate::document::{Block, Document, Part, Section, Table};
+use crate::compose::{impact::categories, shares::crossed, subject};
+use crate::document::{Block, Document, Part, Section};
 use crate::error::PageError;
 use crate::form::Form;
 use crate::html;
 use crate::model::{
     Findings, GroupRunFindings, Impact, ImpactCategory, ImpactRate, ImpactSet, Report, RunReport,
 };
-use crate::text::{Text, count, counted, estimate, percent};
+use crate::text::{Text, count};
+use probity_run::spreadsheet::safe;
 
 /// What it is made of.
 const TAKES: &str = "runs of 'probity groups' on tables with --sex and --race-ethnicity";
 
 /// The columns of the table.
-const COLUMNS: [&str; 23] = [
+const COLUMNS: [&str; 24] = [
+    "run",
     "tool",
     "audit_date",
     "distribution_date",
@@ -150,7 +153,8 @@ fn line(
             (Some(place), Some(of)) => of.values.get(place).cloned().unwrap_or_default(),
         }
     };
-    let mut cells: Vec<String> = audit.facts().into();
+    let mut cells = vec![audit.run.name.clone()];
+    cells.extend(audit.facts());
     cells.extend([by.to_owned(), value(0), value(1)]);
     let people = category.map_or(set.unknown, |category| category.rows);
     let share = people as f64 / impact.rows.max(1) as f64;
@@ -171,7 +175,7 @@ fn line(
     cells.push(circumstances(audit.run).unwrap_or_default());
     cells.push(audit.findings.model_sha256.clone());
     cells.push(Inputs::of(audit.run).sha256);
-    cells
+    cells.iter().map(|cell| safe(cell).into_owned()).collect()
 }
 
 fn word(rate: ImpactRate) -> &'static str {
@@ -256,57 +260,6 @@ fn published(audit: &Audit<'_>, facts: [String; 6]) -> Part {
         fact("Median score".to_owned(), median.to_string());
     }
     Part::new("What the audit was made of").with(Block::Facts(shown))
-}
-
-fn categories(impact: &Impact, set: &ImpactSet) -> Part {
-    let by = crossed(&set.attributes);
-    let (counted_as, rate_name) = match impact.rate {
-        ImpactRate::Selection => ("Selected", "Selection rate (95 % interval)"),
-        ImpactRate::Scoring => ("Scored above the median", "Scoring rate (95 % interval)"),
-    };
-    let mut header: Vec<&str> = set.attributes.iter().map(String::as_str).collect();
-    header.extend(["Applicants", "Share of the data", counted_as, rate_name]);
-    header.push("Impact ratio");
-    let none = || "–".to_owned();
-    let rows = set.categories.iter().map(|category| {
-        let mut row = category.values.clone();
-        row.extend([
-            count(category.rows),
-            percent(category.share),
-            count(category.counted),
-        ]);
-        let rate = category.rate.as_ref();
-        row.push(rate.map_or_else(none, |rate| estimate(rate.value, rate.ci95)));
-        row.push(match category.impact_ratio {
-            Some(ratio) => format!("{ratio:.3}"),
-            None if category.excluded => "excluded".to_owned(),
-            None => none(),
-        });
-        row
-    });
-    let caption = format!("Rates and impact ratios by {by}");
-    let part = Part::new(&format!("By {by}")).with(Block::Table(Table::new(
-        caption,
-        &header,
-        rows.collect(),
-    )));
-    let part = part.say(format!(
-        "{} not in any of these categories, because theirs is unknown.",
-        counted(set.unknown, "person is", "people are")
-    ));
-    let excluded: Vec<String> = set
-        .categories
-        .iter()
-        .filter(|category| category.excluded)
-        .map(|category| category.values.join(", "))
-        .collect();
-    match (&impact.exclusion_reason, excluded.as_slice()) {
-        (Some(reason), [_, ..]) => part.say(format!(
-            "Left out of the impact ratios, each with less than 2 % of the data: {}. Reason: {reason}",
-            excluded.join("; ")
-        )),
-        _ => part,
-    }
 }
 
 fn limits(impact: &Impact) -> Part {

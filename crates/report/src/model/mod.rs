@@ -48,7 +48,7 @@ pub struct Fact {
 /// One run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RunReport {
-    /// Last part of its directory.
+    /// Last part of its directory, or as many parts as tell it from the others.
     pub name: String,
     /// Its directory, as given.
     pub directory: PathBuf,

@@ -17,7 +17,6 @@ use std::path::Path;
 
 use super::error::PageError;
 use probity_data::read::{Record, Records};
-use probity_data::schema::Format;
 
 pub use findings::{
     AttributeFlips, Difference, FoundTexts, Gaps, PairFindings, Searched, ShownInputs, ShownPair,
@@ -74,7 +73,7 @@ impl PairFile<'_> {
 /// Reads the pairs of `from`.
 pub(super) fn read_pairs(from: &PairFile<'_>, is_text: bool) -> Result<PairFindings, PageError> {
     let file = from.file;
-    let mut records = match Records::open(file, &Format::default()) {
+    let mut records = match Records::of_result(file) {
         // A file of CSV without a pair has a header and nothing else.
         Err(probity_data::read::ReadError::Empty { .. }) => {
             return Ok(PairFindings {

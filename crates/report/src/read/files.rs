@@ -33,8 +33,6 @@ pub const KNOWN_RUNS: &[&str] = &[
 pub(crate) struct RunFiles {
     /// Where they are.
     pub directory: PathBuf,
-    /// What to call the run.
-    pub name: String,
     /// The command.
     pub command: String,
     /// `run.toml`; empty where the command writes none.
@@ -93,7 +91,6 @@ impl RunFiles {
         }
         Ok(RunFiles {
             directory: directory.to_owned(),
-            name: name_of(directory),
             command,
             options: options.unwrap_or_default(),
             summary,
@@ -155,18 +152,27 @@ fn advice(command: &str, directory: &Path) -> String {
     }
 }
 
-/// Last part of the directory; for one called `audit`, the part before it too.
-fn name_of(directory: &Path) -> String {
-    let full = fs::canonicalize(directory).unwrap_or_else(|_| directory.to_owned());
-    let mut parts = full
-        .iter()
-        .rev()
-        .map(|part| part.to_string_lossy().into_owned());
-    let last = parts.next().unwrap_or_default();
-    match parts.next() {
-        Some(parent) if last == AUDIT_OF_DEMO => format!("{parent}/{last}"),
-        _ => last,
-    }
+/// What to call the runs in `places`, which are all different: each by the last part of its directory,
+/// one called `audit` by the part before it too, and by as many parts as tell it from the others.
+pub(super) fn names_of(places: &[PathBuf]) -> Vec<String> {
+    let name_of = |(own, place): (usize, &PathBuf)| {
+        let all = place.iter().count();
+        let is_of_demo = place.ends_with(AUDIT_OF_DEMO);
+        let is_alone = |parts: &usize| {
+            let mut others = places.iter().enumerate();
+            others.all(|(other, it)| other == own || tail(it, *parts) != tail(place, *parts))
+        };
+        let mut parts = if is_of_demo { 2 } else { 1 }..all;
+        tail(place, parts.find(is_alone).unwrap_or(all))
+    };
+    places.iter().enumerate().map(name_of).collect()
+}
+
+/// The last `parts` parts of `place`.
+fn tail(place: &Path, parts: usize) -> String {
+    let all: Vec<_> = place.iter().map(|part| part.to_string_lossy()).collect();
+    let last = &all[all.len().saturating_sub(parts)..];
+    last.join("/")
 }
 
 /// The options in `file`.
@@ -179,4 +185,34 @@ fn options_in(file: &Path) -> Result<toml::Table, RunError> {
         file: file.to_owned(),
         problem: error.to_string(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_tell_runs_apart() {
+        let named = |places: &[&str]| -> Vec<String> {
+            let places: Vec<PathBuf> = places.iter().map(PathBuf::from).collect();
+            names_of(&places)
+        };
+        assert_eq!(named(&["/a/b"]), ["b"]);
+        assert_eq!(named(&["/a/demo/audit", "/a/audit/b"]), ["demo/audit", "b"]);
+        let alike = [
+            "/x/2025/us/run",
+            "/x/2026/us/run",
+            "/x/2026/eu/run",
+            "/x/other",
+        ];
+        assert_eq!(
+            named(&alike),
+            ["2025/us/run", "2026/us/run", "eu/run", "other"]
+        );
+        assert_eq!(named(&["/run", "/a/run"]), ["//run", "a/run"]);
+        assert_eq!(
+            named(&["/a/x/audit", "/b/x/audit"]),
+            ["a/x/audit", "b/x/audit"]
+        );
+    }
 }

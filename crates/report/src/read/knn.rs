@@ -4,7 +4,6 @@ use super::files::RunFiles;
 use crate::error::PageError;
 use crate::model::{FalsifiedInput, KnnFindings, KnnSummary};
 use probity_data::read::{ReadError, Records};
-use probity_data::schema::Format;
 
 /// Falsified inputs that are listed.
 const LISTED: usize = 200;
@@ -33,7 +32,7 @@ pub(super) fn read(files: &RunFiles) -> Result<KnnFindings, PageError> {
 
 fn falsified(files: &RunFiles, name: &str) -> Result<(Vec<FalsifiedInput>, u64), PageError> {
     let file = files.unchanged(name)?;
-    let mut records = match Records::open(&file, &Format::default()) {
+    let mut records = match Records::of_result(&file) {
         Err(ReadError::Empty { .. }) => return Ok((Vec::new(), 0)),
         other => other?,
     };

@@ -9,7 +9,7 @@ mod options;
 use std::fs;
 use std::path::PathBuf;
 
-use self::files::RunFiles;
+use self::files::{RunFiles, names_of};
 use super::error::PageError;
 use super::model::{AuditFindings, Comparison, Findings, GroupRunFindings, Report, RunReport};
 use probity_run::run_directory::{SEAL, SUMMARY, file_sha256};
@@ -34,6 +34,9 @@ impl Report {
             }
             seen.push(place);
             reports.push(read_run(&files)?);
+        }
+        for (report, name) in reports.iter_mut().zip(names_of(&seen)) {
+            report.name = name;
         }
         Ok(Report {
             schema_version: 1,
@@ -62,7 +65,7 @@ fn read_run(files: &RunFiles) -> Result<RunReport, PageError> {
     };
     let (subject, options) = options::facts(files);
     Ok(RunReport {
-        name: files.name.clone(),
+        name: String::new(),
         directory: files.directory.clone(),
         command: files.command.clone(),
         probity_version: files.text("probity_version"),

@@ -149,6 +149,14 @@ struct Step {
 }
 
 impl CheckedSeals {
+    /// Where the run is that the one which was asked about opened as `role`: where it was, or among
+    /// those of `elsewhere`.
+    pub fn place_of(&self, role: &str, elsewhere: &[PathBuf]) -> Option<PathBuf> {
+        let mut parents = self.runs.first()?.made_from.iter();
+        let parent = parents.find(|parent| parent.role == role)?;
+        located(parent, parent.seal.as_ref()?, elsewhere).ok()
+    }
+
     /// Adds a run whose seal is sound, and what is wrong with its files; gives the runs that it was
     /// made from.
     fn add(

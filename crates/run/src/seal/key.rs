@@ -37,8 +37,14 @@ impl PrivateKey {
     /// # Errors
     /// When the file cannot be read, or holds something else.
     pub fn read(file: &Path) -> Result<PrivateKey, SealError> {
-        let key = SigningKey::from_pkcs8_pem(&read(file)?)
-            .map_err(|error| other(file, "private key of Ed25519 in PKCS#8 and PEM", &error))?;
+        let (text, expected) = (read(file)?, "private key of Ed25519 in PKCS#8 and PEM");
+        if text.contains("-----BEGIN ENCRYPTED PRIVATE KEY-----") {
+            let problem = "it is encrypted, and no passphrase is asked for: openssl pkey -in FILE \
+                           -out OTHER writes it decrypted, to a place that only you can read";
+            return Err(other(file, expected, &problem));
+        }
+        let key =
+            SigningKey::from_pkcs8_pem(&text).map_err(|error| other(file, expected, &error))?;
         Ok(PrivateKey::of(key))
     }
 

@@ -375,6 +375,25 @@ impl RunDirectory {
         Ok(self.write_options(&text)?)
     }
 
+    /// Writes a run that is done at once: `run.toml` and the `summary`. Where the summary cannot be
+    /// written, neither is left.
+    ///
+    /// # Errors
+    /// When one of them cannot be written.
+    pub fn write_whole<S: Specification, T: Serialize>(
+        &self,
+        specification: &S,
+        record: &Record,
+        summary: &T,
+    ) -> Result<(), SpecificationError> {
+        self.write_run(specification, record)?;
+        if let Err(error) = self.write_summary(summary) {
+            self.remove(RUN)?;
+            return Err(error.into());
+        }
+        Ok(())
+    }
+
     /// Opens the run in `path`: its specification and the record of what it opened.
     ///
     /// # Errors

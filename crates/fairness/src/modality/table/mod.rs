@@ -32,6 +32,7 @@ use crate::population::{People, Plausibility};
 use crate::seeds::clustered_seeds;
 use crate::specification::AuditSpecification;
 use crate::strategies::{Ingredients, Staying, WithStrategy, with_strategy};
+use crate::text::exchange_counts::ExchangeCounts;
 use probity_data::schema::Schema;
 use probity_data::table::{Labels, ReadCounts, Table};
 use probity_nn::encoding::InputLayout;
@@ -482,12 +483,13 @@ impl<'m> Modality for TableCase<'m> {
         &self,
         _specification: &AuditSpecification,
         _tally: (),
-    ) -> Result<TableDetails, AuditError> {
-        Ok(TableDetails {
+        _exchanges: Option<&ExchangeCounts>,
+    ) -> TableDetails {
+        TableDetails {
             data_sha256: self.sha256.get("data").cloned().unwrap_or_default(),
             data: self.table.counts.clone(),
             bins: self.bin_effect,
-        })
+        }
     }
 
     fn witness(

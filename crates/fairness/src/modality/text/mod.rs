@@ -13,6 +13,7 @@ mod subject;
 mod witness;
 
 use std::collections::{BTreeMap, HashSet};
+use std::ops::{ControlFlow, Range};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -28,7 +29,7 @@ pub use self::witness::{Origins, TextInputs, TextWitness};
 use super::{Change, EstimatedSet, Method, Modality, ModalityName, ShownPair};
 use crate::audit_error::AuditError;
 use crate::domain::Domain;
-use crate::estimate::estimated_sets;
+use crate::estimate::{SetCounts, count_discriminatory, estimated_sets};
 use crate::model_under_test::{ModelAccess, ModelUnderTest};
 use crate::pairs::Pair;
 use crate::samples::walk_columns;
@@ -37,7 +38,8 @@ use crate::specification::{AuditSpecification, TextSpecification};
 use crate::strategies::{StrategyName, WithStrategy};
 use crate::text::domain::{TextDomain, text_of};
 use crate::text::encoder::Encoder;
-use crate::text::exchanged::{Exchanged, exchanged};
+use crate::text::exchange_counts::{ExchangeCounts, count_exchanges};
+use crate::text::exchanged::Exchanged;
 use crate::text::fluency::{Fluency, FluencyModel};
 use crate::text::judge::{Embed, Judge, ValidityMeans};
 use crate::text::limits::{Limits, Similarity};
@@ -46,6 +48,7 @@ use crate::text::protected::{Protected, TermCounts};
 use crate::text::render::{render, words};
 use crate::text::strategy::{Steps, TextStrategy};
 use probity_data::read::BadRows;
+use probity_nn::ModelError;
 use probity_nn::text_reader::EncodedText;
 use probity_predictor::Ender;
 use probity_run::stream::{Purpose, permutation};
@@ -348,6 +351,60 @@ impl<'m> Modality for TextCase<'m> {
         .collect()
     }
 
+    /// All is counted of one answer: a text of the joint set is asked about once, with all that may
+    /// be exchanged in it. Of the other sets only those texts are left that the joint one has no
+    /// more room for.
+    fn count_sets(
+        &self,
+        sets: &[EstimatedSet<TextDomain>],
+        items: &dyn Fn(u64) -> Range<u64>,
+        seed: u64,
+        observe: &mut dyn FnMut(u64, u64) -> ControlFlow<()>,
+    ) -> Result<SetCounts, ModelError> {
+        let Some((joint, alone)) = sets.split_last() else {
+            return Ok(SetCounts::default());
+        };
+        let model = self.searched.judge();
+        let texts = joint.domain.inputs();
+        let is_joint: HashSet<u32> = texts.iter().copied().collect();
+        // Both are in one order, and the joint set leaves none out that the other has.
+        let rest = alone.iter().map(|set| {
+            let shared = set.domain.inputs().iter();
+            let shared = shared.take_while(|text| is_joint.contains(text)).count() as u64;
+            let items = items(set.inputs - shared);
+            shared + items.start..shared + items.end
+        });
+        let rest: Vec<Range<u64>> = rest.collect();
+        let of_joint = items(joint.inputs);
+        let texts = &texts[of_joint.start as usize..of_joint.end as usize];
+        let length = |items: &Range<u64>| items.end - items.start;
+        let all = length(&of_joint) + rest.iter().map(length).sum::<u64>();
+        let _ = observe(0, all);
+        let exchanges =
+            count_exchanges(model, &joint.domain, texts, &mut |done| observe(done, all))?;
+        let [mut done, _] = exchanges.of_all();
+        let mut of_sets = Vec::with_capacity(sets.len());
+        for (attribute, (set, items)) in alone.iter().zip(rest).enumerate() {
+            let [mut texts, mut flipped] = exchanges.of_attribute(attribute);
+            // Whoever stops it at the texts that all sets share wants no others.
+            if done >= length(&of_joint) {
+                let before = done;
+                let observe = &mut |done| observe(before + done, all);
+                let (more, found) = count_discriminatory(model, &set.domain, items, seed, observe)?;
+                texts += more;
+                flipped += found;
+                done += more;
+            }
+            of_sets.push([texts, flipped]);
+        }
+        of_sets.push(exchanges.of_all());
+        Ok(SetCounts {
+            of_sets,
+            exchanges: Some(exchanges),
+            is_cut: done < all,
+        })
+    }
+
     fn shown(&self, pair: &Pair<'_>) -> ShownPair<'_> {
         // What the tokenizer made it can split again; were it not so, the words would still be
         // right.
@@ -461,27 +518,21 @@ impl<'m> Modality for TextCase<'m> {
         &self,
         specification: &AuditSpecification,
         tally: TextTally,
-    ) -> Result<TextDetails, AuditError> {
+        exchanges: Option<&ExchangeCounts>,
+    ) -> TextDetails {
         let strategy = specification.strategy();
-        let attributes = self.protected.attributes();
-        let mut sets = self.estimated_sets(specification.estimated(), specification.seed)?;
-        let exchanged = match sets.pop() {
-            Some(joint) => exchanged(
-                self.searched.judge(),
-                &joint.domain,
-                attributes,
-                self.favourable(),
-            )?,
-            None => Exchanged::default(),
+        let exchanged = |counts| {
+            let attributes = self.protected.attributes();
+            Exchanged::new(counts, attributes, self.favourable())
         };
-        Ok(TextDetails {
-            unmodified: exchanged,
+        TextDetails {
+            unmodified: exchanges.map(exchanged).unwrap_or_default(),
             texts_sha256: self.sha256.get("data").cloned().unwrap_or_default(),
             texts: self.counts.clone(),
             local_strategy: specification.text.local_strategy(strategy),
             terms: self.protected.counts().clone(),
             pairs: tally,
-        })
+        }
     }
 
     fn witness(

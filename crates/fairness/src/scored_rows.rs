@@ -1,0 +1,133 @@
+//! Rows of a table with what a classifier says of them: a network of a model directory, or what only
+//! answers, which is asked with the numbers that rows have in their file.
+
+use std::path::Path;
+
+use super::audit_error::AuditError;
+use super::opened::{Opened, open_model, predictor_options, reading_schema};
+use super::specification::PredictorSpecification;
+use probity_data::schema::{OutOfDomain, Schema};
+use probity_data::table::{CellNumbers, Labels, Table};
+use probity_nn::Rows;
+use probity_nn::fnn::{Fnn, Network};
+use probity_nn::train::parallel_logits;
+use probity_predictor::source::PredictorOptions;
+use probity_tensor::device::ComputeDevice;
+
+/// A classifier of rows, opened for what it says of those of a file.
+pub struct RowScorer {
+    schema: Schema,
+    reading: Schema,
+    asked: Asked,
+}
+
+enum Asked {
+    Network(Box<Network>),
+    Predictor(Box<PredictorOptions>),
+}
+
+/// The rows of a file.
+pub struct ReadRows {
+    /// They.
+    pub table: Table,
+    /// Their own numbers, where they are asked about with them.
+    numbers: CellNumbers,
+}
+
+impl ReadRows {
+    /// Those of these numbers, from 0.
+    #[must_use]
+    pub fn select(&self, indices: &[u32]) -> ReadRows {
+        ReadRows {
+            table: self.table.select(indices),
+            numbers: self.numbers.select(indices),
+        }
+    }
+}
+
+impl RowScorer {
+    /// The `predictor`, if one is named, or the model in the directory `model`; what its rows do
+    /// with values outside their domains, and whether bad ones are left out, is `policy` and `skips`.
+    ///
+    /// # Errors
+    /// When it cannot be opened, or the policy has nothing to act on.
+    pub fn open(
+        model: &Path,
+        predictor: &PredictorSpecification,
+        (policy, skips): (Option<OutOfDomain>, bool),
+    ) -> Result<Opened<RowScorer>, AuditError> {
+        if let Some(options) = predictor_options(predictor, policy, skips)? {
+            return Ok(Opened {
+                sha256: options.sha256()?,
+                value: RowScorer {
+                    schema: options.schema.clone(),
+                    reading: options.schema.clone(),
+                    asked: Asked::Predictor(Box::new(options)),
+                },
+            });
+        }
+        let Opened { value, sha256 } = open_model(model)?;
+        Ok(Opened {
+            value: RowScorer {
+                reading: reading_schema(&value.schema, policy, skips)?,
+                schema: value.schema,
+                asked: Asked::Network(Box::new(value.network)),
+            },
+            sha256,
+        })
+    }
+
+    /// Its schema.
+    pub fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    /// The schema that rows are read by.
+    pub fn reading(&self) -> &Schema {
+        &self.reading
+    }
+
+    /// The rows in `file`.
+    ///
+    /// # Errors
+    /// When they cannot be read or do not fit the schema.
+    pub fn read(&self, file: &Path, labels: Labels) -> Result<Opened<ReadRows>, AuditError> {
+        let read = match &self.asked {
+            Asked::Network(_) => {
+                let read = Table::read_hashed(file, &self.reading, labels)?;
+                (read.value, CellNumbers::default(), read.sha256)
+            }
+            Asked::Predictor(_) => {
+                let read = Table::read_with_numbers(file, &self.reading, labels)?;
+                (read.value.0, read.value.1, read.sha256)
+            }
+        };
+        let (table, numbers, sha256) = read;
+        Ok(Opened {
+            value: ReadRows { table, numbers },
+            sha256,
+        })
+    }
+
+    /// The logits of `rows`, row-major `[rows, classes]`, of a network on `device`. A predictor is
+    /// started now.
+    ///
+    /// # Errors
+    /// When it cannot be started, or cannot answer.
+    pub fn logits(&self, rows: &ReadRows, device: &ComputeDevice) -> Result<Vec<f32>, AuditError> {
+        let (table, numbers) = (&rows.table, &rows.numbers);
+        match &self.asked {
+            Asked::Network(network) => Ok(parallel_logits(&Fnn::new(network, device), table)?),
+            Asked::Predictor(options) => {
+                let predictor = PredictorOptions {
+                    schema: numbers.with_values(self.schema.clone()),
+                    ..PredictorOptions::clone(options)
+                };
+                let predictor = predictor.open()?.predictor;
+                let own = (0..table.rows()).flat_map(|row| numbers.row(row));
+                let own: Vec<f64> = own.copied().collect();
+                Ok(predictor.logits_with(Rows::new(table.codes(), table.width()), &own)?)
+            }
+        }
+    }
+}
