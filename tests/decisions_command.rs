@@ -293,7 +293,7 @@ fn what_cannot_be_is_refused() {
             ["--threshold", "one threshold for each"],
         ),
         ("--abstain 0.6..0.4", ["--abstain", "ascending"]),
-        ("--gap 1.5", ["--gap", "1"]),
+        ("--gap 1.5", ["gap", "at most 1"]),
         ("--gap 0.1 --threshold 0.4", ["--gap", "left out"]),
     ] {
         refuses(&workspace, &format!("{audit} {option}"), 2, &needles);

@@ -336,3 +336,83 @@ print((model.predict(X) != model.predict(binned)).sum(), len(X))
     assert!(by_medians > 0 && 2 * by_medians < by_edges, "{changed:?}");
     assert_eq!(changed[1].1, 0, "{changed:?}");
 }
+
+/// A process and an ONNX graph that give numbers: what is found is what the numbers say.
+#[test]
+fn regressors_answer_with_numbers() {
+    let Some(python) = python("numpy, pandas, sklearn, skl2onnx") else {
+        return;
+    };
+    let workspace = Workspace::new();
+    let made = run_python(
+        &python,
+        &workspace,
+        "
+import numpy as np, pandas
+from sklearn.ensemble import RandomForestRegressor
+from skl2onnx import to_onnx
+draw = np.random.default_rng(3)
+X = pandas.DataFrame({'age': draw.integers(18, 65, 500), 'sex': draw.integers(0, 2, 500),
+                      'grade': draw.integers(0, 8, 500)})
+y = 900 + 12.5 * X.age + 250 * X.grade + 700 * X.sex * (X.grade > 3)
+model = RandomForestRegressor(10, random_state=1).fit(X.to_numpy(dtype=np.float32), y)
+X.assign(wage=y).to_csv('pay.csv', index=False)
+with open('pay.onnx', 'wb') as file:
+    file.write(to_onnx(model, X.to_numpy(dtype=np.float32)[:1]).SerializeToString())
+predict = lambda sex: model.predict(X.assign(sex=sex).to_numpy(dtype=np.float32))
+print((np.abs(predict(1) - predict(0)) > 300).sum(), (X.grade > 3).sum())
+",
+    );
+    let expected: Vec<u64> = made
+        .split_whitespace()
+        .map(|n| n.parse().unwrap())
+        .collect();
+    workspace.write(
+        "answer.py",
+        "
+import json, sys
+greeting = json.loads(sys.stdin.readline())
+assert greeting['gives'] == 'number' and greeting['classes'] == [], greeting
+print('{\"protocol\": 1}', flush=True)
+for line in sys.stdin:
+    asked = json.loads(line)
+    numbers = [2000.5 * age + 700.0 * int(sex) * (grade > 3) for age, sex, grade in asked['rows']]
+    print(json.dumps({'batch': asked['batch'], 'numbers': numbers}), flush=True)
+",
+    );
+    workspace
+        .line(
+            "schema infer pay.csv --label-column wage --label-number --protected sex --out pay.toml",
+        )
+        .exits(0);
+    let process = format!("command:{python} answer.py");
+    for (source, beyond, out) in [
+        ("onnx:pay.onnx", expected[0], "graph"),
+        (process.as_str(), expected[1], "process"),
+    ] {
+        let line = format!(
+            "audit --schema pay.toml --data pay.csv --gap 300 --seeds 30 --local 20 --estimate 200 \
+             --samples csv --out {out}"
+        );
+        let mut arguments: Vec<&str> = line.split_whitespace().collect();
+        arguments.extend(["--predictor", source]);
+        workspace.run(arguments).exits(0);
+        let summary = workspace.json(&format!("{out}/summary.json"));
+        let share = &summary["population"]["shares"][0]["discriminatory"];
+        assert!(beyond > 50, "{beyond}");
+        assert_eq!(*share, beyond, "{source}");
+        workspace
+            .line(&format!("verify {out}"))
+            .exits(0)
+            .says(&[" 0 rejected"]);
+    }
+    workspace.write(
+        "broken.py",
+        "print('{\"protocol\": 1, \"classes\": [\"a\", \"b\"]}')\n",
+    );
+    let broken = format!("command:{python} broken.py");
+    let line = "audit --schema pay.toml --data pay.csv --gap 300 --out broken";
+    let mut arguments: Vec<&str> = line.split_whitespace().collect();
+    arguments.extend(["--predictor", &broken]);
+    workspace.run(arguments).exits(2).complains(&["a, b"]);
+}

@@ -33,15 +33,20 @@ class Model:
         self._ask: Callable[[Any], Any]
         self._gives = "probabilities"
         self._is_guess = False
+        if gives not in (None, "probabilities", "logits", "numbers"):
+            raise OptionError(f"gives is '{gives}', but must be probabilities, logits or numbers")
+        #: Whether it is a regressor: it gives one number a row.
+        self.gives_numbers = gives == "numbers" or (gives is None and _is_regressor(model))
         self._take(model)
         if gives is not None:
-            if gives not in ("probabilities", "logits"):
-                raise OptionError(f"gives is '{gives}', but must be probabilities or logits")
             self._gives, self._is_guess = gives, False
 
     def _take(self, model: Any) -> None:
         """Finds out how the model is asked."""
-        if self.is_torch:
+        if self.gives_numbers and hasattr(model, "predict"):
+            self._describe(model, model.predict)
+            self.classes, self.predict = None, None
+        elif self.is_torch:
             self._ask = _torch(model)
             self._gives = "probabilities" if _ends_in_probabilities(model) else "logits"
             self._is_guess = self._gives == "logits"
@@ -57,8 +62,8 @@ class Model:
         else:
             raise OptionError(
                 f"model is a {type(model).__name__}, but must be a model directory, a fitted "
-                "estimator with predict_proba or decision_function, a torch.nn.Module, or a "
-                "function from a data frame to probabilities"
+                "estimator with predict_proba or decision_function or a regressor with predict, a "
+                "torch.nn.Module, or a function from a data frame to probabilities"
             )
 
     def _describe(self, model: Any, ask: Callable[[Any], Any]) -> None:
@@ -92,13 +97,21 @@ class Model:
         self._ask, self._gives = ask, "probabilities"
 
     def probabilities(self, frame: Any, rows: int, classes: Sequence[str]) -> np.ndarray:
-        """One row for each of `frame`, one column for each of the model's `classes`."""
+        """One row for each of `frame`, one column for each of the model's `classes`; of a regressor
+        one column, its number."""
         output = self._ask(frame)
         if hasattr(output, "detach"):
             output = output.detach().cpu().numpy()
         if hasattr(output, "columns"):
             output = _by_name(output, classes)
         values = np.asarray(output, dtype=np.float64)
+        if self.gives_numbers:
+            if values.shape not in ((rows,), (rows, 1)):
+                raise ModelError(
+                    f"the model gave an array of shape {values.shape} for {rows} rows; expected "
+                    f"({rows},), a number for each"
+                )
+            return values.reshape(rows, 1)
         count = len(classes)
         if values.ndim == 2 and values.shape[1] == 1 and count == 2:
             values = values[:, 0]
@@ -129,6 +142,16 @@ class Model:
             )
 
 
+def _is_regressor(model: Any) -> bool:
+    """Whether it is an estimator that says of itself that it gives numbers."""
+    if getattr(model, "_estimator_type", None) == "regressor":
+        return True
+    try:
+        return bool(model.__sklearn_tags__().estimator_type == "regressor")
+    except AttributeError:
+        return False
+
+
 def _by_name(frame: Any, classes: Sequence[str]) -> Any:
     """The columns of an answer by the names of the classes, where they have them."""
     names = [_word(name) for name in frame.columns]
@@ -157,7 +180,7 @@ class Asked:
         self._model = model
         self._frames = frames
         self._classes = classes
-        self._order = in_order(classes, of_schema)
+        self._order = [0] if model.gives_numbers else in_order(classes, of_schema)
         self._lock = threading.Lock()
         self.rows, self.seconds = 0, 0.0
 
@@ -188,6 +211,10 @@ class Asked:
         except Exception as error:
             raise ModelError(f"the model raised an exception: {error!r:.1000}") from error
         digest = hashlib.sha256(b"probity decisions 1")
+        if self._model.gives_numbers:
+            # Five digits are alike wherever the model is asked.
+            digest.update(" ".join(f"{number:.5g}" for number in answer[:, 0]).encode())
+            return digest.hexdigest()
         digest.update(answer.argmax(axis=1).astype("<u4").tobytes())
         return digest.hexdigest()
 

@@ -194,7 +194,7 @@ class Audit(Run):
             words = {
                 name.strip('"'): pa.string()
                 for name in header
-                if not name.strip('"').startswith(("seed", "step", "logit_"))
+                if not name.strip('"').startswith(("seed", "step", "logit_", "number_"))
             }
             table = csv.read_csv(file, convert_options=csv.ConvertOptions(column_types=words))
             # What would be a formula to a spreadsheet stands behind an apostrophe.
@@ -325,13 +325,16 @@ def infer_schema(
     ignore: Sequence[str] = (),
     classes: Sequence[str] = (),
     favourable: str | None = None,
+    number: bool = False,
 ) -> str:
     """Drafts the schema of a table, as TOML: kinds and domains of its columns, and its classes.
 
-    Without a label the data hold no decisions, and `classes` says which there are. What was decided
-    that may be wrong goes to the logger `probity`.
+    Without a label the data hold no decisions, and `classes` says which there are. With `number` the
+    label holds numbers, as of a regressor. What was decided that may be wrong goes to the logger
+    `probity`.
     """
-    return _drafted(Data(data, ignore), label, _names(protected), (), list(classes), favourable)
+    of_label = list(classes), favourable, number
+    return _drafted(Data(data, ignore), label, _names(protected), (), of_label)
 
 
 def _drafted(
@@ -339,10 +342,11 @@ def _drafted(
     label: str | None,
     protected: Sequence[str],
     ignore: Sequence[str],
-    classes: Sequence[Any],
-    favourable: Any,
+    of_label: tuple[Sequence[Any], Any, bool],
 ) -> str:
+    classes, favourable, number = of_label
     wanted = {
+        "number": number,
         "label": label if label is not None else "decision",
         "classes": [_word(name) for name in classes],
         "protected": list(protected),
@@ -420,7 +424,8 @@ def audit(
     or TOML); by default it is inferred from the data, where `label` is the column of the classes and
     no input, and `ignore` names other columns that are none. `classes` are the model's, in the order
     of its outputs, where it does not say them itself; without them, and with a label, they are taken
-    to be sorted. `gives` says whether its outputs are `probabilities` or `logits`.
+    to be sorted. `gives` says whether its outputs are `probabilities`, `logits` or, of a
+    regressor, `numbers`, which an estimator without classes gives by itself; `gap` is then needed.
 
     `out` is the run's directory, by default a temporary one. With `resume` the unfinished run there
     goes on, and all options come from it. Other options are those of the specification:
@@ -561,7 +566,7 @@ def _asked_about_rows(
     question = _Question(described, read, schema_of(schema), said)
     said["classes"] = question.classes
     taken = setting.taken_again(model)
-    if described.is_torch and not setting.began:
+    if described.is_torch and not described.gives_numbers and not setting.began:
         taken = _taken_over(model, schema, question)
     if taken is not None:
         inputs = {"model": str(taken.directory), "data": setting.path("data", read.table)}
@@ -648,6 +653,9 @@ class _Question:
     def __init__(self, model: Model, data: Data, schema: dict[str, Any], said: Mapping[str, Any]):
         self.model, self.data, self.schema = model, data, schema
         self.of_schema: list[str] = schema["label"]["classes"]
+        if model.gives_numbers != (schema["label"].get("kind") == "number"):
+            kinds = ("numbers", "classes") if model.gives_numbers else ("classes", "numbers")
+            raise OptionError(f"the model gives {kinds[0]}, but the label of the schema holds {kinds[1]}")
         self.attributes = [attribute["name"] for attribute in schema["attribute"]]
         self.classes = self._classes(said["classes"], said["label"])
         columns = data.table.column_names
@@ -666,6 +674,8 @@ class _Question:
 
     def _classes(self, given: Sequence[Any] | None, label: str | None) -> list[str]:
         """The classes in the order of the model's outputs."""
+        if self.model.gives_numbers:
+            return []
         own = self.model.classes
         if given is not None:
             named = [_word(name) for name in given]
@@ -704,6 +714,8 @@ def _inferred(
     if label is not None and label not in data.table.column_names:
         raise OptionError(f"the data have no column '{label}'")
     known = [_word(name) for name in classes] if classes is not None else model.classes
+    if model.gives_numbers and label is None:
+        raise OptionError("the model gives numbers: give label, the column of the data that holds them")
     if label is None and known is None:
         raise OptionError(
             "nothing says which classes there are: give label (a column of the data) or classes "
@@ -713,7 +725,8 @@ def _inferred(
     if model.features is not None:
         taken = {*model.features, label}
         others = [name for name in data.table.column_names if name not in taken]
-    return _drafted(data, label, protected, others, () if label is not None else known or (), favourable)
+    named = () if label is not None else known or ()
+    return _drafted(data, label, protected, others, (named, favourable, model.gives_numbers))
 
 
 def _taken_over(network: Any, schema: Any, question: _Question) -> Run | None:

@@ -36,6 +36,7 @@ struct Wanted {
     protected: Vec<String>,
     ignore: Vec<String>,
     favourable: Option<String>,
+    number: bool,
     name: String,
 }
 
@@ -53,6 +54,7 @@ pub(crate) fn infer_schema(
     options.protected = wanted.protected;
     options.ignore = wanted.ignore;
     options.favourable = wanted.favourable;
+    options.number = wanted.number;
     options.name = wanted.name;
     let draft = py.detach(|| infer(&path, &options));
     let draft = draft.map_err(|error| exception(&error))?;

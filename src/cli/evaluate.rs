@@ -10,7 +10,7 @@ use super::fields::Fields;
 use super::inputs::Hardware;
 use super::output::Output;
 use super::predictor::{device_for, started_here};
-use super::render::{count, metrics, read_counts, table};
+use super::render::{count, quality, read_counts, table};
 use probity::fairness::predictions::specification::EvaluateSpecification;
 use probity::fairness::predictions::{Evaluation, evaluate};
 use probity::fairness::statistics::Mean;
@@ -55,17 +55,20 @@ fn render(evaluation: &Evaluation, part: &str) -> String {
         .data
         .as_ref()
         .map_or_else(String::new, read_counts);
-    text.push_str(&metrics(
-        &[(part, &evaluation.metrics)],
+    text.push_str(&quality(
+        &[(part, &evaluation.quality)],
         &evaluation.classes,
     ));
+    let Some(of) = &evaluation.probabilities else {
+        return text;
+    };
     let mean = |mean: &Mean| match mean.ci95 {
         Some([low, high]) => format!("{:.4} (95 % interval {low:.4}–{high:.4})", mean.mean),
         None => format!("{:.4}", mean.mean),
     };
-    text.push_str(&format!("Log loss: {}\n", mean(&evaluation.log_loss)));
-    text.push_str(&format!("Brier score: {}\n", mean(&evaluation.brier_score)));
-    let rows: Vec<Vec<String>> = evaluation
+    text.push_str(&format!("Log loss: {}\n", mean(&of.log_loss)));
+    text.push_str(&format!("Brier score: {}\n", mean(&of.brier_score)));
+    let rows: Vec<Vec<String>> = of
         .by_class
         .iter()
         .map(|class| {

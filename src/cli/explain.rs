@@ -59,6 +59,7 @@ fn render(explained: &Explanation) -> String {
     let own = &explained.decision;
     let watched = watched(explained);
     let mut text = match explained.classes.contains(&own.class) {
+        _ if own.number.is_some() => format!("{kind} {}: {}.\n", explained.row, own.class),
         true => format!(
             "{kind} {}: {} with {}.\n",
             explained.row,
@@ -123,7 +124,9 @@ fn variants_table(explained: &Explanation) -> String {
             };
             let decision = &variant.decision;
             cells.push(decision.class.clone());
-            cells.push(percent(of_class(explained, decision, watched)));
+            if decision.number.is_none() {
+                cells.push(percent(of_class(explained, decision, watched)));
+            }
             cells.push(flip(variant).to_owned());
             cells
         })
@@ -133,7 +136,11 @@ fn variants_table(explained: &Explanation) -> String {
         ModalityName::Text => vec!["replaced"],
     };
     let probability = format!("p({watched})");
-    header.extend(["predicted", probability.as_str(), ""]);
+    header.push("predicted");
+    if explained.decision.number.is_none() {
+        header.push(&probability);
+    }
+    header.push("");
     let mut text = table(&header, &rows);
     let left_out = explained.variants.len() - rows.len();
     if left_out > 0 {
@@ -157,15 +164,24 @@ fn flip(variant: &Variant) -> &'static str {
 
 fn said_of_flips(explained: &Explanation) -> String {
     let all = explained.variants.len() as u64;
+    let is_number = explained.decision.number.is_some();
     match explained.flips {
         0 => format!(
-            "Not discriminatory: all {} variants get this class.\n",
-            count(all)
+            "Not discriminatory: all {} variants get {}.\n",
+            count(all),
+            match is_number {
+                true => "a number within the gap",
+                false => "this class",
+            }
         ),
         flips => format!(
-            "Discriminatory: {} of {} variants get another class.\n",
+            "Discriminatory: {} of {} variants get {}.\n",
             count(flips),
-            count(all)
+            count(all),
+            match is_number {
+                true => "a number beyond the gap",
+                false => "another class",
+            }
         ),
     }
 }
@@ -177,7 +193,13 @@ fn undone(explained: &Explanation, undoing: &UndoingSummary) -> String {
     };
     let mut text = String::new();
     if !undoing.changes.is_empty() {
-        text.push_str("\nThe smallest changes after which all variants get one class:\n");
+        let alike = match explained.decision.number {
+            None => "get one class",
+            Some(_) => "are within the gap of each other",
+        };
+        text.push_str(&format!(
+            "\nThe smallest changes after which all variants {alike}:\n"
+        ));
         let rows: Vec<Vec<String>> = undoing.changes.iter().map(change_cells).collect();
         text.push_str(&table(&["change", more, "distance", "class"], &rows));
     }

@@ -12,7 +12,7 @@ use super::inputs::Hardware;
 use super::out::Force;
 use super::output::Output;
 use super::predictor::{device_for, started_here};
-use super::render::{count, counted, read_counts, table};
+use super::render::{amount, count, counted, read_counts, table};
 use probity::data::table::ReadCounts;
 use probity::fairness::modality::ModalityName;
 use probity::fairness::predictions::specification::PredictSpecification;
@@ -36,7 +36,7 @@ pub(super) struct PredictArgs {
     texts: Option<PathBuf>,
     #[command(flatten)]
     hardware: Hardware,
-    /// File for the predictions: row, text, predicted class, probability and logit of each class;
+    /// File for the predictions: row, text, predicted class, probability and logit of each class, of a regressor its number;
     /// Parquet if its name ends in .parquet, else CSV [default: CSV to stdout]
     #[arg(long, value_name = "FILE", help_heading = "Result")]
     out: Option<PathBuf>,
@@ -52,7 +52,10 @@ struct PredictSummary<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     data: Option<&'a ReadCounts>,
     inputs: usize,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     predicted: Vec<Predicted<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    numbers: Option<Numbers>,
 }
 
 /// Inputs of one predicted class.
@@ -60,6 +63,27 @@ struct PredictSummary<'a> {
 struct Predicted<'a> {
     class: &'a str,
     inputs: u64,
+}
+
+/// The numbers that a regressor gives.
+#[derive(Serialize)]
+struct Numbers {
+    mean: f64,
+    least: f64,
+    largest: f64,
+}
+
+impl Numbers {
+    /// Those of `predictions`, if they are numbers.
+    fn of(predictions: &Predictions) -> Option<Numbers> {
+        let numbers = predictions.numbers()?;
+        let all = || numbers.iter().copied();
+        Some(Numbers {
+            mean: all().sum::<f64>() / numbers.len().max(1) as f64,
+            least: all().fold(f64::INFINITY, f64::min),
+            largest: all().fold(f64::NEG_INFINITY, f64::max),
+        })
+    }
 }
 
 /// Runs `probity predict`.
@@ -109,9 +133,14 @@ fn is_parquet(file: &Path) -> bool {
 }
 
 fn summary(predictions: &Predictions, modality: ModalityName) -> PredictSummary<'_> {
-    let counts = predictions.counts();
+    let numbers = Numbers::of(predictions);
+    let counts = match &numbers {
+        Some(_) => Vec::new(),
+        None => predictions.counts(),
+    };
     let classes = predictions.decisions.iter().zip(counts);
     PredictSummary {
+        numbers,
         modality,
         model_sha256: &predictions.model_sha256,
         data_sha256: &predictions.data_sha256,
@@ -130,6 +159,11 @@ fn render(summary: &PredictSummary<'_>) -> String {
     };
     let mut text = format!("{}.\n", counted(summary.inputs as u64, one, more));
     text.push_str(&summary.data.map_or_else(String::new, read_counts));
+    if let Some(numbers) = &summary.numbers {
+        let row = [numbers.mean, numbers.least, numbers.largest].map(amount);
+        text.push_str(&table(&["mean", "least", "largest"], &[row.to_vec()]));
+        return text;
+    }
     let rows: Vec<Vec<String>> = summary
         .predicted
         .iter()

@@ -16,7 +16,7 @@ use probity::fairness::summary::{BoundSummary, GlobalSummary, LocalSummary, Tota
 use probity::fairness::text::exchanged::Exchanged;
 use probity::fairness::text::judge::ValidityMeans;
 use probity::nn::alike::DecidedAlike;
-use probity::nn::metrics::Metrics;
+use probity::nn::metrics::{Errors, Metrics, Quality};
 use probity::predictor::own_numbers::BinEffect;
 use probity::report::PageError;
 use probity::report::text;
@@ -483,8 +483,67 @@ fn ending(ending: Ending) -> &'static str {
     }
 }
 
+/// Quality of a model on several parts of its data.
+pub(super) fn quality(parts: &[(&str, &Quality)], classes: &[String]) -> String {
+    let of_classes = parts.iter();
+    let of_classes: Vec<(&str, &Metrics)> = of_classes
+        .filter_map(|(name, quality)| Some((*name, quality.metrics()?)))
+        .collect();
+    let of_numbers: Vec<(&str, &Errors)> = parts
+        .iter()
+        .filter_map(|(name, quality)| match quality {
+            Quality::Classes(_) => None,
+            Quality::Numbers(errors) => Some((*name, errors)),
+        })
+        .collect();
+    match of_numbers.is_empty() {
+        true => metrics(&of_classes, classes),
+        false => errors(&of_numbers),
+    }
+}
+
+/// Errors of a regressor on several parts of its data.
+fn errors(parts: &[(&str, &Errors)]) -> String {
+    let rows: Vec<Vec<String>> = parts
+        .iter()
+        .map(|(name, errors)| {
+            vec![
+                (*name).to_owned(),
+                count(errors.rows as u64),
+                errors
+                    .r_squared
+                    .map_or("-".to_owned(), |r| format!("{r:.4}")),
+                amount(errors.mean_absolute),
+                amount(errors.root_mean_squared),
+                amount(errors.mean_label),
+                amount(errors.mean_prediction),
+            ]
+        })
+        .collect();
+    let head = [
+        "part",
+        "rows",
+        "R²",
+        "mean absolute error",
+        "root mean squared error",
+        "mean label",
+        "mean prediction",
+    ];
+    table(&head, &rows)
+}
+
+/// A number in the unit of a label, in four digits that count, and never fewer than all before the
+/// point.
+pub(super) fn amount(number: f64) -> String {
+    let before = match number == 0.0 || !number.is_finite() {
+        true => 1,
+        false => number.abs().log10().floor() as i32 + 1,
+    };
+    format!("{number:.*}", (4 - before).clamp(0, 12) as usize)
+}
+
 /// Quality of a classifier on several parts of its data.
-pub(super) fn metrics(parts: &[(&str, &Metrics)], classes: &[String]) -> String {
+fn metrics(parts: &[(&str, &Metrics)], classes: &[String]) -> String {
     let rows: Vec<Vec<String>> = parts
         .iter()
         .map(|(name, metrics)| {

@@ -1,6 +1,6 @@
 //! Whose decisions change, of the rows of the data, for people.
 
-use super::render::{count, counted, interval, percent, table};
+use super::render::{amount, count, counted, interval, percent, table};
 use probity::fairness::certify::parts::Part;
 use probity::fairness::population::{Changes, GroupedRows, PlausibilitySummary, PopulationSummary};
 use probity::fairness::text::exchanged::TextMoves;
@@ -65,7 +65,11 @@ pub(super) fn population(population: &PopulationSummary) -> String {
         let share = percent(ways.between_others.share);
         text.push_str(&format!("{share} change between other decisions.\n"));
     }
-    text.push_str(&moves(&population.changes, &population.favourable, "rows"));
+    let score = match &population.number {
+        Some(number) => format!("'{number}'"),
+        None => score_of(&population.favourable),
+    };
+    text.push_str(&moves(&population.changes, &score, "rows"));
     population
         .groups
         .iter()
@@ -109,30 +113,37 @@ pub(super) fn text_moves(of: &TextMoves) -> String {
         counted(of.to_positive.count, "text", "texts"),
         of.positive,
         counted(of.from_positive.count, "text", "texts"),
-        moves(&of.changes, &of.positive, "texts")
+        moves(&of.changes, &score_of(&of.positive), "texts")
     )
 }
 
+/// What is counted of a classifier.
+fn score_of(class: &str) -> String {
+    format!("The score of '{class}'")
+}
+
 /// How far scores move.
-fn moves(changes: &Changes, favourable: &str, inputs: &str) -> String {
+fn moves(changes: &Changes, score: &str, inputs: &str) -> String {
     let quantile = |share: f64| {
         let mut of = changes.quantiles.iter();
         of.find(|quantile| quantile.share == share)
             .map_or(0.0, |quantile| quantile.change)
     };
-    let (high, largest) = (
-        format!("{:.3}", quantile(0.95)),
-        format!("{:.3}", changes.largest),
-    );
+    // Probabilities have three digits behind the point, whatever they are.
+    let shown = |change: f64| match score.starts_with("The score") {
+        true => format!("{change:.3}"),
+        false => amount(change),
+    };
+    let (high, largest) = (shown(quantile(0.95)), shown(changes.largest.into()));
     // Nothing moves by more than the largest move.
     let most = match high == largest {
         true => String::new(),
         false => format!(" by more than {high} for at most 5 %,"),
     };
     format!(
-        "The score of '{favourable}' moves by {:.3} on average, by at most {:.3} for half of the {inputs},{most} and by {largest} at most.\n",
-        changes.mean,
-        quantile(0.5),
+        "{score} moves by {} on average, by at most {} for half of the {inputs},{most} and by {largest} at most.\n",
+        shown(changes.mean),
+        shown(quantile(0.5)),
     )
 }
 

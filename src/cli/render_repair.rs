@@ -31,8 +31,9 @@ impl Shown for TableDetails {
     }
 
     fn after(&self) -> String {
+        let reports = self.groups_before.as_ref().zip(self.groups_after.as_ref());
         certified(&self.certified_before, &self.certified_after)
-            + &groups(&self.groups_before, &self.groups_after)
+            + &reports.map_or_else(String::new, |(before, after)| groups(before, after))
     }
 }
 
@@ -265,7 +266,8 @@ fn chosen<F: Figures, D>(summary: &RepairSummary<F, D>) -> String {
     }
     let lost = 100.0 * chosen.accuracy_loss;
     text.push_str(&format!(
-        "Accuracy on held-out {}: {} ({:+.2} points){}\n",
+        "{} on held-out {}: {} ({:+.2} points){}\n",
+        chosen.figures.accuracy_name(),
         inputs(summary.modality),
         percent(chosen.figures.accuracy()),
         -lost,

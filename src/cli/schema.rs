@@ -48,6 +48,9 @@ struct InferArgs {
     /// Column to predict
     #[arg(long, value_name = "COLUMN")]
     label_column: String,
+    /// The column to predict holds numbers, as of a regressor, rather than classes
+    #[arg(long)]
+    label_number: bool,
     /// Protected columns
     #[arg(long, value_name = "COLUMN,…", value_delimiter = ',')]
     protected: Vec<String>,
@@ -102,6 +105,9 @@ struct CheckSummary {
     attributes: usize,
     data: ReadCounts,
     class_rows: Vec<(String, u64)>,
+    /// The least and the largest label, where labels are numbers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    label_range: Option<[f32; 2]>,
 }
 
 /// Runs `probity schema`.
@@ -138,6 +144,7 @@ fn run_infer(args: InferArgs, output: &Output) -> anyhow::Result<ExitCode> {
     options.protected = args.protected;
     options.ignore = args.ignore;
     options.favourable = args.favourable;
+    options.number = args.label_number;
     options.max_integer_span = args.max_integer_span;
     options.bins = args.bins;
     options.max_words = args.max_words;
@@ -194,9 +201,16 @@ fn run_check(args: CheckArgs, output: &Output) -> anyhow::Result<ExitCode> {
     }
     schema = schema.skipping_bad_rows(specification.skip_bad_rows);
     let table = Table::read(&args.file, &schema, Labels::Optional)?;
-    let class_rows: Vec<(String, u64)> = schema
-        .label
-        .classes
+    let targets = table.targets();
+    let label_range = (!targets.is_empty()).then(|| {
+        let least = targets.iter().copied().fold(f32::INFINITY, f32::min);
+        [least, targets.iter().copied().fold(least, f32::max)]
+    });
+    let classes = match schema.label.is_number() {
+        true => &[],
+        false => schema.label.classes.as_slice(),
+    };
+    let class_rows: Vec<(String, u64)> = classes
         .iter()
         .enumerate()
         .map(|(class, name)| {
@@ -216,11 +230,14 @@ fn run_check(args: CheckArgs, output: &Output) -> anyhow::Result<ExitCode> {
         schema.attributes.len()
     );
     text.push_str(&read_counts(&counts));
-    if table.labels().is_empty() {
+    if !table.is_labelled() {
         text.push_str(&format!(
             "There is no label column '{}'.\n",
             schema.label.name
         ));
+    } else if let Some([least, largest]) = label_range {
+        let name = &schema.label.name;
+        text.push_str(&format!("  {name}: numbers from {least} to {largest}\n"));
     } else {
         for (class, rows) in &class_rows {
             text.push_str(&format!(
@@ -235,6 +252,7 @@ fn run_check(args: CheckArgs, output: &Output) -> anyhow::Result<ExitCode> {
         attributes: schema.attributes.len(),
         data: counts,
         class_rows,
+        label_range,
     };
     output.summary("schema check", &summary, &text)
 }

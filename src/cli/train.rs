@@ -13,7 +13,7 @@ use super::output::Output;
 use super::render::{self, count, percent};
 use probity::data::schema::Schema;
 use probity::data::specification::located_schema;
-use probity::nn::metrics::Metrics;
+use probity::nn::metrics::Quality;
 use probity::nn::modality::ModalityName;
 use probity::nn::train::options::Categories;
 use probity::nn::train::run::{DataCounts, Trainable, Training, TrainingSummary};
@@ -122,7 +122,11 @@ fn train<T: Trainable>(
     }
     let (directory, resume) = directory_of(place, "train")?;
     let specification = training.specification();
-    let bar = TrainingBar::new(training.pace().epochs, output)?;
+    let bar = TrainingBar::new(
+        training.pace().epochs,
+        training.inputs().is_number(),
+        output,
+    )?;
     let summary = training
         .run(&directory, resume, &mut |report| bar.observe(report))
         .with_context(|| format!("training on {}", specification.data.display()))?;
@@ -135,12 +139,15 @@ fn train<T: Trainable>(
 pub(super) struct TrainingBar {
     bar: indicatif::ProgressBar,
     interrupt: Interrupt,
+    /// Whether R² is shown in place of accuracy.
+    is_number: bool,
 }
 
 impl TrainingBar {
-    /// A bar of `epochs` epochs.
-    pub fn new(epochs: u32, output: &Output) -> anyhow::Result<TrainingBar> {
+    /// A bar of `epochs` epochs, of a regressor where `is_number` says so.
+    pub fn new(epochs: u32, is_number: bool, output: &Output) -> anyhow::Result<TrainingBar> {
         Ok(TrainingBar {
+            is_number,
             interrupt: Interrupt::listen()?,
             bar: output.progress(
                 u64::from(epochs),
@@ -154,8 +161,9 @@ impl TrainingBar {
         self.bar.set_position(u64::from(report.epoch));
         let accuracy = report
             .validation_accuracy
-            .map_or(String::new(), |accuracy| {
-                format!(", validation accuracy {}", percent(accuracy))
+            .map_or(String::new(), |accuracy| match self.is_number {
+                true => format!(", validation R² {accuracy:.4}"),
+                false => format!(", validation accuracy {}", percent(accuracy)),
             });
         self.bar
             .set_message(format!("loss {:.4}{accuracy}", report.loss));
@@ -195,7 +203,7 @@ fn remark_on_codes(specification: &TrainSpecification, schema: &Schema, output: 
 
 /// Quality part by part, and what reading the data gave.
 pub(super) fn render_summary(summary: &TrainingSummary) -> String {
-    let mut parts: Vec<(&str, &Metrics)> = vec![("training", &summary.train)];
+    let mut parts: Vec<(&str, &Quality)> = vec![("training", &summary.train)];
     if let Some(validation) = &summary.validation {
         parts.push(("validation", validation));
     }
@@ -211,7 +219,7 @@ pub(super) fn render_summary(summary: &TrainingSummary) -> String {
         inputs,
         "It has learnt to tell nobody in these data apart; what an audit finds of it are inputs unlike them.",
     );
-    text.push_str(&render::metrics(&parts, &summary.classes));
+    text.push_str(&render::quality(&parts, &summary.classes));
     match &summary.data {
         DataCounts::Table(counts) => {
             text.push_str(&render::read_counts(counts));
@@ -248,6 +256,9 @@ fn what_next<T: Trainable>(
         );
     }
     let inputs = match (specification.modality, &specification.text_column) {
+        (ModalityName::Table, _) if training.inputs().is_number() => {
+            format!("--data {data} --gap <difference that counts>")
+        }
         (ModalityName::Table, _) => format!("--data {data}"),
         (ModalityName::Text, None) => format!("--texts {data} --protected gender"),
         (ModalityName::Text, Some(column)) => {

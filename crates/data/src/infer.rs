@@ -76,6 +76,14 @@ pub fn infer(file: &Path, options: &InferOptions) -> Result<Draft, InferError> {
     {
         return roles(both, "protected", "ignored");
     }
+    for (field, is_given) in [
+        ("classes", !options.classes.is_empty()),
+        ("favourable", options.favourable.is_some()),
+    ] {
+        if options.number && is_given {
+            return Err(InferError::Numbers { field });
+        }
+    }
     let mut records = Records::open(file, &options.format)?;
     let names = records.names().to_vec();
     let label = options.classes.is_empty().then_some(&options.label);
@@ -124,7 +132,7 @@ pub fn infer(file: &Path, options: &InferOptions) -> Result<Draft, InferError> {
         };
         if *name == options.label {
             // Classes that are given are those of a model, whatever the column holds.
-            if options.classes.is_empty() {
+            if options.classes.is_empty() && !options.number {
                 words = column.classes(name, options)?;
             }
             continue;
@@ -146,24 +154,28 @@ pub fn infer(file: &Path, options: &InferOptions) -> Result<Draft, InferError> {
             }
         }
     }
-    let (classes, why) = classes::ordered(words, options.favourable.as_deref())?;
-    if let Some(last) = classes.last() {
-        let note = Note {
-            column: options.label.clone(),
-            said: format!("its last class is '{last}': {why}"),
-        };
-        notes.insert(0, note);
+    let (label, said) = match options.number {
+        true => {
+            let said = "its numbers are predicted, and larger ones count as better to get";
+            (Label::of_numbers(&options.label), Some(said.to_owned()))
+        }
+        false => {
+            let (classes, why) = classes::ordered(words, options.favourable.as_deref())?;
+            let last = classes.last();
+            let said = last.map(|last| format!("its last class is '{last}': {why}"));
+            (Label::of_classes(&options.label, classes), said)
+        }
+    };
+    if let Some(said) = said {
+        let column = options.label.clone();
+        notes.insert(0, Note { column, said });
     }
     let mut format = options.format.clone();
     format.ignore_other_columns = leaves_out;
     let schema = Schema {
         name: options.name.clone(),
         format,
-        label: Label {
-            name: options.label.clone(),
-            classes,
-            aliases: Default::default(),
-        },
+        label,
         attributes,
     };
     schema.check()?;
@@ -177,11 +189,15 @@ pub fn infer(file: &Path, options: &InferOptions) -> Result<Draft, InferError> {
 /// Refuses a row that has a cell that is no text, or no class.
 fn whole(record: &Record<'_>, names: &[String], options: &InferOptions) -> Result<(), ReadError> {
     for (position, name) in names.iter().enumerate() {
-        if !options.ignore.contains(name)
-            && record.cell(position)?.is_empty()
-            && *name == options.label
-        {
+        if options.ignore.contains(name) {
+            continue;
+        }
+        let is_empty = record.cell(position)?.is_empty();
+        if *name == options.label && is_empty && !options.number {
             return Err(record.no_class(position));
+        }
+        if *name == options.label && options.number {
+            record.target(position)?;
         }
     }
     Ok(())
@@ -195,7 +211,8 @@ fn look(
     options: &InferOptions,
 ) -> Result<(), InferError> {
     for (position, (column, name)) in columns.iter_mut().zip(names).enumerate() {
-        if !options.ignore.contains(name) {
+        let is_passed_over = options.number && *name == options.label;
+        if !options.ignore.contains(name) && !is_passed_over {
             column.look(record.cell(position)?, name, options)?;
         }
     }

@@ -386,6 +386,23 @@ impl<'a> Record<'a> {
         })
     }
 
+    /// The number in the label column at `position`, in 32 bits.
+    ///
+    /// # Errors
+    /// [`ReadError::Target`] when there is none, or it is too large for them.
+    pub fn target(&self, position: usize) -> Result<f32, ReadError> {
+        let number = self.number(position)?.map(|number| number as f32);
+        match number.filter(|number| number.is_finite()) {
+            Some(number) => Ok(number),
+            None => Err(ReadError::Target {
+                file: self.records.file.clone(),
+                place: self.place(),
+                column: self.column(position).to_owned(),
+                value: self.cell(position)?.to_owned(),
+            }),
+        }
+    }
+
     /// The file that is read; [`IN_MEMORY`] for batches.
     pub fn file(&self) -> &'a Path {
         &self.records.file

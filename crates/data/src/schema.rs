@@ -59,22 +59,107 @@ pub enum SchemaError {
         known: String,
     },
 }
+
+/// What a column to predict holds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum LabelKind {
+    /// Classes: the model is a classifier.
+    #[default]
+    Class,
+    /// Finite numbers: the model is a regressor, or gives scores.
+    Number,
+}
+
+impl LabelKind {
+    fn is_class(&self) -> bool {
+        *self == LabelKind::Class
+    }
+}
+
+/// The outcomes of numbers that are compared: the smaller one is the first, whatever they are.
+pub const SIDES: [&str; 2] = ["lower", "higher"];
+
 /// The column to predict.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = LabelColumn))]
-#[serde(deny_unknown_fields)]
+#[serde(from = "LabelForm")]
 pub struct Label {
     /// Column name.
     pub name: String,
+    /// What it holds; classes, unless it says another.
+    #[serde(skip_serializing_if = "LabelKind::is_class")]
+    #[cfg_attr(feature = "openapi", schema(required = false))]
+    pub kind: LabelKind,
     /// The classes, in code order. A class that is a number stands for all its spellings: 1 for
-    /// 1.0.
+    /// 1.0. Of numbers these are [`SIDES`], and may be left out.
     pub classes: Vec<String>,
     /// Other spellings of a class: spelling → class.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub aliases: BTreeMap<String, String>,
 }
 
+/// A [`Label`] as it is written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LabelForm {
+    name: String,
+    #[serde(default)]
+    kind: LabelKind,
+    #[serde(default)]
+    classes: Vec<String>,
+    #[serde(default)]
+    aliases: BTreeMap<String, String>,
+}
+
+impl From<LabelForm> for Label {
+    fn from(form: LabelForm) -> Label {
+        let label = Label {
+            kind: form.kind,
+            aliases: form.aliases,
+            ..Label::of_classes(form.name, form.classes)
+        };
+        match label.is_number() && label.classes.is_empty() {
+            true => Label::of_numbers(label.name),
+            false => label,
+        }
+    }
+}
+
 impl Label {
+    /// A column of `classes`.
+    pub fn of_classes(name: impl Into<String>, classes: Vec<String>) -> Label {
+        Label {
+            name: name.into(),
+            kind: LabelKind::Class,
+            classes,
+            aliases: BTreeMap::new(),
+        }
+    }
+
+    /// A column of numbers.
+    pub fn of_numbers(name: impl Into<String>) -> Label {
+        Label {
+            kind: LabelKind::Number,
+            ..Label::of_classes(name, SIDES.map(str::to_owned).to_vec())
+        }
+    }
+
+    /// Numbers that a model from elsewhere gives for one input: a probability for each class, or the
+    /// number itself.
+    pub fn answers(&self) -> usize {
+        match self.is_number() {
+            true => 1,
+            false => self.classes.len(),
+        }
+    }
+
+    /// Whether it holds numbers.
+    pub fn is_number(&self) -> bool {
+        self.kind == LabelKind::Number
+    }
+
     /// The code of the class that `cell` says, as its name, as an alias, or as the same number.
     pub fn code(&self, cell: &str) -> Option<u32> {
         let name = self.aliases.get(cell).map_or(cell, String::as_str);
@@ -194,6 +279,12 @@ impl Schema {
                 problem,
             })
         };
+        if self.label.is_number() {
+            return match self.label.classes == SIDES && self.label.aliases.is_empty() {
+                true => Ok(()),
+                false => fail("a label of numbers has no classes; leave them out".into()),
+            };
+        }
         let classes: HashSet<_> = self.label.classes.iter().collect();
         if classes.len() != self.label.classes.len() {
             return fail("a class is listed twice".into());
@@ -345,6 +436,23 @@ kind = "numeric"
 bins = [0.0, 1.0, 1000.0, 100000.0]
 outside = "clip"
 "#;
+
+    #[test]
+    fn a_label_of_numbers_has_two_sides_and_no_classes() {
+        let numbers = PEOPLE.replace("classes = [\"low\", \"high\"]", "kind = \"number\"");
+        let schema = Schema::from_toml(&numbers).unwrap();
+        assert_eq!(schema.label, Label::of_numbers("income"));
+        let again = Schema::from_toml(&schema.to_toml().unwrap()).unwrap();
+        assert_eq!(schema, again);
+        let wrong = PEOPLE.replace("[label]", "[label]\nkind = \"number\"");
+        let error = Schema::from_toml(&wrong).unwrap_err().to_string();
+        assert!(error.contains("no classes"), "{error}");
+        let kind = "the label of classes says nothing of its kind";
+        assert!(
+            !people().to_toml().unwrap().contains("kind = \"class\""),
+            "{kind}"
+        );
+    }
 
     fn people() -> Schema {
         Schema::from_toml(PEOPLE).unwrap()

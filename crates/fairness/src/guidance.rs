@@ -9,6 +9,7 @@ use rand::RngExt;
 
 use super::domain::{Domain, TabularDomain};
 use super::strategy::{GlobalStep, Position};
+use probity_nn::decision::{Decision, Score};
 use probity_nn::encoding::Span;
 use probity_nn::{Differentiable, ModelError, Objective, Rows};
 use probity_run::stream::{Purpose, Stream, stream};
@@ -83,7 +84,8 @@ pub(super) fn weigh(
 }
 
 /// The gradients of `objective` at every walker's x and at its farthest variant x', both for x's
-/// class: `[walkers, 2, features]`.
+/// class: `[walkers, 2, features]`. The numbers of a regressor have no boundary: the larger one of x
+/// and x' is to grow and the other one to shrink.
 ///
 /// # Errors
 /// When the model cannot answer.
@@ -100,10 +102,18 @@ pub(super) fn pair_gradients<M>(
         let label = walker.check.checked.label;
         let far = farthest_variant(walker, classes);
         codes.extend_from_slice(walker.row);
-        objective.cotangent(&walker.check.checked.logits, label, &mut cotangents);
-        domain.write_variant(walker.row, far, &mut codes);
+        let logits = &walker.check.checked.logits;
         let far_logits = &walker.check.variant_logits[far * classes..(far + 1) * classes];
-        objective.cotangent(far_logits, label, &mut cotangents);
+        let [down, down_far] = match model.decision() {
+            Decision::Gap(gap) if gap.score == Score::Number => {
+                let is_larger = gap.of(logits) >= gap.of(far_logits);
+                [u32::from(!is_larger), u32::from(is_larger)]
+            }
+            _ => [label; 2],
+        };
+        objective.cotangent(logits, down, &mut cotangents);
+        domain.write_variant(walker.row, far, &mut codes);
+        objective.cotangent(far_logits, down_far, &mut cotangents);
     }
     model.input_gradients(Rows::new(&codes, domain.width()), &cotangents)
 }

@@ -14,7 +14,7 @@
 //! |---|---|
 //! | `x_ATTRIBUTE` … | x, as values of the schema (they encode to the very codes that were checked) |
 //! | `other_ATTRIBUTE` … | x', which differs from x in protected attributes only |
-//! | `logit_x_CLASS`, `logit_other_CLASS` … | logits |
+//! | `logit_x_CLASS`, `logit_other_CLASS` … | logits; of a regressor `number_x`, `number_other` |
 //! | `changed` | what differs, as `sex: Female -> Male; race: …` |
 //! | `plausibility` | the share of real rows that are no likelier than x without its protected attributes, where that was asked for |
 //!

@@ -1,13 +1,14 @@
 //! Classifiers that tell no inputs apart.
 //!
-//! One that gives everything the same class treats nobody differently: an audit of it finds
+//! One that gives everything the same class, or the same number, treats nobody differently: an audit of it finds
 //! nothing and every input is certified, whatever it was meant to do. Those are figures of a
 //! classifier that does not work, not of a fair one, so whoever trains, imports, audits or
 //! certifies one is told before anything else.
 
 use serde::Serialize;
 
-use super::metrics::Metrics;
+use super::decision::{Decision, Gap, Score};
+use super::metrics::Quality;
 use super::{Classifier, ModelError, Rows};
 
 /// Inputs that a classifier is asked about at a time.
@@ -16,7 +17,7 @@ const CHUNK: usize = 4096;
 /// What all inputs that a classifier was asked about were decided.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct DecidedAlike {
-    /// The class that each of them got.
+    /// The class that each of them got, or the number.
     pub class: String,
     /// How many they are.
     pub inputs: u64,
@@ -33,28 +34,47 @@ impl DecidedAlike {
         classes: &[String],
         rows: Rows<'_>,
     ) -> Result<Option<DecidedAlike>, ModelError> {
+        let is_number = matches!(
+            model.decision(),
+            Decision::Gap(Gap {
+                score: Score::Number,
+                ..
+            })
+        );
         let mut first = None;
         for codes in rows.codes.chunks(CHUNK * rows.width.max(1)) {
             let rows = Rows::new(codes, rows.width);
             let logits = model.logits(rows)?;
             for (row, logits) in rows.iter().zip(logits.chunks_exact(model.classes())) {
-                let class = model.decision().decide(row, logits);
+                // A number is as different as its bits.
+                let class = match is_number {
+                    true => (Score::Number.of(logits) as f32).to_bits(),
+                    false => model.decision().decide(row, logits),
+                };
                 if *first.get_or_insert(class) != class {
                     return Ok(None);
                 }
             }
         }
-        Ok(first.and_then(|class| DecidedAlike::new(classes, class as usize, rows.len() as u64)))
+        let Some(decided) = first else {
+            return Ok(None);
+        };
+        let class = match is_number {
+            true => f32::from_bits(decided).to_string(),
+            false => classes.get(decided as usize).cloned().unwrap_or_default(),
+        };
+        Ok(DecidedAlike::new(class, rows.len() as u64))
     }
 
     /// What the classifier of `classes` with this quality on the parts of its data decides all of
     /// them.
     pub fn in_parts<'m>(
         classes: &[String],
-        parts: impl IntoIterator<Item = &'m Metrics>,
+        parts: impl IntoIterator<Item = &'m Quality>,
     ) -> Option<DecidedAlike> {
         let mut predicted = vec![0; classes.len()];
-        for actual in parts.into_iter().flat_map(|part| &part.confusion) {
+        let of_classes = parts.into_iter().filter_map(Quality::metrics);
+        for actual in of_classes.flat_map(|part| &part.confusion) {
             predicted
                 .iter_mut()
                 .zip(actual)
@@ -62,20 +82,18 @@ impl DecidedAlike {
         }
         let inputs = predicted.iter().sum();
         let class = predicted.iter().position(|&rows| rows == inputs)?;
-        DecidedAlike::new(classes, class, inputs)
+        DecidedAlike::new(classes.get(class).cloned().unwrap_or_default(), inputs)
     }
 
-    fn new(classes: &[String], class: usize, inputs: u64) -> Option<DecidedAlike> {
-        (inputs > 1).then(|| DecidedAlike {
-            class: classes.get(class).cloned().unwrap_or_default(),
-            inputs,
-        })
+    fn new(class: String, inputs: u64) -> Option<DecidedAlike> {
+        (inputs > 1).then_some(DecidedAlike { class, inputs })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::metrics::Metrics;
 
     /// Class 1 from a code on.
     struct Step(i32);
@@ -121,7 +139,7 @@ mod tests {
     #[test]
     fn parts_count_together() {
         let classes = ["no".to_owned(), "yes".to_owned()];
-        let part = |logits: [f32; 4]| Metrics::new(&logits, 2, &[0, 1]);
+        let part = |logits: [f32; 4]| Quality::Classes(Metrics::new(&logits, 2, &[0, 1]));
         let (no, yes) = (part([1.0, 0.0, 1.0, 0.0]), part([0.0, 1.0, 0.0, 1.0]));
         let found = DecidedAlike::in_parts(&classes, [&no, &no]).unwrap();
         assert_eq!((found.class.as_str(), found.inputs), ("no", 4));

@@ -9,9 +9,9 @@
 //!   thresholds may hang on an attribute of the row, as where groups have thresholds of their own.
 //! * **Abstention**: of two classes, one is decided where its probability is at least `high`, the
 //!   other where it is below `low`, and in between nothing is (Chow 1970).
-//! * **Gap**: nothing is decided; the probability of a class is a score that people compare. Two
-//!   inputs are told apart where their scores differ by more than a gap, as the *lower* and the
-//!   *higher* one.
+//! * **Gap**: nothing is decided; a score is compared: the probability of a class, or of a regressor
+//!   the number that it gives, the logit of [`SIDES`]' second over the first. Two inputs are told
+//!   apart where their scores differ by more than a gap, as the *lower* and the *higher* one.
 //!
 //! A [`Decision`] is a function of a row and its logits, computed in 64-bit arithmetic. A
 //! probability that misses a threshold by no more than rounding, [`ROUNDING`] of its odds, reaches
@@ -20,15 +20,13 @@
 //! none.
 
 use super::{Classifier, Differentiable, ModelError, Rows};
+pub use probity_data::schema::SIDES;
 
 /// The share of its odds by which a probability may miss a threshold and still reach it.
 pub const ROUNDING: f64 = 1e-6;
 
 /// Name of the decision to decide nothing.
 pub const ABSTAIN: &str = "abstain";
-
-/// Names of the two sides of a pair whose scores differ.
-pub const SIDES: [&str; 2] = ["lower", "higher"];
 
 /// A logit, in 32 or 64 bits.
 pub trait Logit: Copy + Into<f64> {}
@@ -54,12 +52,71 @@ pub enum Decision {
         high: f64,
     },
     /// Scores, compared.
-    Gap {
-        /// The class whose probability is the score.
-        class: usize,
-        /// Differences up to this are none.
-        most: f64,
-    },
+    Gap(Gap),
+}
+
+/// What is compared in place of decisions.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Score {
+    /// The probability of a class.
+    Probability(usize),
+    /// The number that a regressor gives, in the unit of its label.
+    Number,
+}
+
+/// Scores, and by how much they must differ.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Gap {
+    /// The score.
+    pub score: Score,
+    /// Differences up to this are none.
+    pub most: f64,
+}
+
+impl Gap {
+    /// The score that `logits` say.
+    pub fn of<L: Logit>(&self, logits: &[L]) -> f64 {
+        self.score.of(logits)
+    }
+
+    /// Whether a score that moves by `change` moves by more than the gap: by more than what
+    /// rounding makes of one that it was meant to be.
+    pub fn is_beyond(&self, change: f64) -> bool {
+        change.abs() > self.most + self.slack()
+    }
+
+    /// What a difference must have beyond the gap: of probabilities an absolute, of numbers a
+    /// relative [`ROUNDING`].
+    fn slack(&self) -> f64 {
+        match self.score {
+            Score::Probability(_) => ROUNDING,
+            Score::Number => ROUNDING * self.most,
+        }
+    }
+}
+
+impl Score {
+    /// The score that `logits` say.
+    pub fn of<L: Logit>(&self, logits: &[L]) -> f64 {
+        match *self {
+            Score::Probability(class) => probability(logits, class),
+            Score::Number => log_odds(logits, 1),
+        }
+    }
+
+    /// The least and the largest score, where `leads` are lower bounds of the leads of each of
+    /// [`Decision::leading`] over every class.
+    fn bounds(&self, leads: &[&[f64]]) -> [f64; 2] {
+        match *self {
+            Score::Probability(class) => {
+                let over = leads[0].iter().filter(|lead| lead.is_finite());
+                let least = 1.0 + over.map(|lead| (-lead).exp()).sum::<f64>();
+                let under = leads[1..].iter().map(|lead| lead[class].exp());
+                [1.0 / least, 1.0 / (1.0 + under.sum::<f64>())]
+            }
+            Score::Number => [leads[0][0], -leads[1][1]],
+        }
+    }
 }
 
 /// Thresholds of classes.
@@ -154,11 +211,6 @@ pub fn probability<L: Logit>(logits: &[L], class: usize) -> f64 {
     1.0 / odds.sum::<f64>()
 }
 
-/// Whether a score that moves by `change` moves by more than `most`.
-pub fn is_beyond(change: f64, most: f64) -> bool {
-    change.abs() > most + ROUNDING
-}
-
 /// The class with the largest logit, the first of them on ties.
 fn largest<L: Logit>(logits: &[L]) -> u32 {
     let mut best = 0;
@@ -189,7 +241,7 @@ impl Decision {
                 let abstain = std::iter::once(ABSTAIN.to_owned());
                 classes.iter().cloned().chain(abstain).collect()
             }
-            Decision::Gap { .. } => SIDES.map(str::to_owned).to_vec(),
+            Decision::Gap(_) => SIDES.map(str::to_owned).to_vec(),
         }
     }
 
@@ -205,15 +257,19 @@ impl Decision {
         match self {
             Decision::Largest | Decision::Thresholds(_) => classes,
             Decision::Abstention { .. } => classes + 1,
-            Decision::Gap { .. } => SIDES.len(),
+            Decision::Gap(_) => SIDES.len(),
         }
     }
 
-    /// What is decided of `row`, whose logits are given, by number; of a score the most probable
-    /// class.
+    /// What is decided of `row`, whose logits are given, by number; of a probability that is compared
+    /// the most probable class, of a number always the second of [`SIDES`].
     pub fn decide<L: Logit>(&self, row: &[i32], logits: &[L]) -> u32 {
         match self {
-            Decision::Largest | Decision::Gap { .. } => largest(logits),
+            Decision::Gap(Gap {
+                score: Score::Number,
+                ..
+            }) => 1,
+            Decision::Largest | Decision::Gap(_) => largest(logits),
             Decision::Thresholds(thresholds) => thresholds.decide(row, logits),
             &Decision::Abstention { class, low, high } => {
                 let odds = log_odds(logits, class);
@@ -254,9 +310,9 @@ impl Decision {
         other: (&[i32], &[L]),
     ) -> Option<[u32; 2]> {
         match self {
-            &Decision::Gap { class, most } => {
-                let change = probability(other.1, class) - probability(own.1, class);
-                is_beyond(change, most).then_some(match change > 0.0 {
+            Decision::Gap(gap) => {
+                let change = gap.of(other.1) - gap.of(own.1);
+                gap.is_beyond(change).then_some(match change > 0.0 {
                     true => [0, 1],
                     false => [1, 0],
                 })
@@ -276,9 +332,9 @@ impl Decision {
 /// [`Decision::contrast`] tells none of these inputs from one of which `decided` is decided with the
 /// logits `own`. *Proof.* Decisions compare leads, computed in 64 bits from 32-bit logits, with
 /// constants. The rounding of a difference is monotone, so a computed lead is at least a 64-bit
-/// lower bound of the exact one, and each comparison comes out as it does at the bound. A score is a
-/// decreasing function of the leads of the other classes; what the computation of both scores
-/// rounds is far below [`ROUNDING`], by which a gap must be exceeded.
+/// lower bound of the exact one, and each comparison comes out as it does at the bound. A probability
+/// is a decreasing function of the leads of the other classes; what the computation of both scores
+/// rounds is far below [`ROUNDING`], by which a gap must be exceeded. A number is a lead itself.
 impl Decision {
     /// The classes whose leads over all others must be bounded for [`Decision::is_kept`], where
     /// `decided` is decided between `classes`.
@@ -287,7 +343,11 @@ impl Decision {
             Decision::Largest | Decision::Thresholds(_) => vec![decided],
             Decision::Abstention { .. } if decided < 2 => vec![decided],
             Decision::Abstention { class, .. } => vec![class as u32, 1 - class as u32],
-            Decision::Gap { class, .. } => {
+            Decision::Gap(Gap { score, .. }) => {
+                let class = match score {
+                    Score::Probability(class) => class,
+                    Score::Number => 1,
+                };
                 let others = (0..classes as u32).filter(|&other| other as usize != class);
                 std::iter::once(class as u32).chain(others).collect()
             }
@@ -319,15 +379,11 @@ impl Decision {
                     _ => false,
                 }
             }
-            &Decision::Gap { class, most } => {
-                let odds = first.iter().filter(|lead| lead.is_finite());
-                let least = 1.0 / (1.0 + odds.map(|lead| (-lead).exp()).sum::<f64>());
-                let odds = leads[1..].iter().map(|lead| lead[class].exp());
-                let largest = 1.0 / (1.0 + odds.sum::<f64>());
-                let score = probability(own, class);
-                let is_bounded =
-                    first.iter().filter(|lead| lead.is_finite()).count() + 1 == own.len();
-                is_bounded && largest - score <= most && score - least <= most
+            Decision::Gap(gap) => {
+                let bounded = first.iter().filter(|lead| lead.is_finite()).count();
+                let is_bounded = bounded + 1 == own.len();
+                let (score, [least, largest]) = (gap.of(own), gap.score.bounds(leads));
+                is_bounded && largest - score <= gap.most && score - least <= gap.most
             }
         }
     }
@@ -458,18 +514,18 @@ mod tests {
                 low: 0.3,
                 high: 0.6,
             },
-            Decision::Gap {
-                class: 1,
+            Decision::Gap(Gap {
+                score: Score::Probability(1),
                 most: 0.15,
-            },
+            }),
         ];
         let three = [
             Decision::Largest,
             Decision::Thresholds(Thresholds::new(&[0.2, 0.5, 0.3])),
-            Decision::Gap {
-                class: 1,
+            Decision::Gap(Gap {
+                score: Score::Probability(1),
                 most: 0.15,
-            },
+            }),
         ];
         let all = two.iter().map(|decision| (2, decision));
         for (classes, decision) in all.chain(three.iter().map(|decision| (3, decision))) {
@@ -511,10 +567,10 @@ mod tests {
 
     #[test]
     fn scores_are_told_apart_beyond_the_gap() {
-        let decision = Decision::Gap {
-            class: 0,
+        let decision = Decision::Gap(Gap {
+            score: Score::Probability(0),
             most: 0.1,
-        };
+        });
         let at = |p: f64| of(&[p, 1.0 - p]);
         let contrast = |a: f64, b: f64| decision.contrast((&[], &at(a)[..]), (&[], &at(b)[..]));
         assert_eq!(contrast(0.2, 0.29), None);

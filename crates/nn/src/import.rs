@@ -3,7 +3,7 @@
 //! ```toml
 //! hidden = [64, 32, 16, 8, 4]
 //! activation = "relu"
-//! output = "softmax"            # or "sigmoid": one logit, for two classes
+//! output = "softmax"            # or "sigmoid": one logit, for two classes; "number": of a regressor
 //!
 //! [[layout]]                    # one or more ways in which files name and turn their tensors
 //! weight = "kernel{n}"
@@ -17,7 +17,8 @@
 //!
 //! `{n}` counts layers from 0, or runs through `numbers` if the layout has them (`[0, 2, 4]` for a
 //! PyTorch `Sequential`). A sigmoid output z is the softmax of the logits (0, z): the same
-//! probability, and the same decision at ½ (a tie is class 0 in both).
+//! probability, and the same decision at ½ (a tie is class 0 in both). A number is kept in the same
+//! way, as the second of two outputs of which the first is 0.
 
 use std::collections::BTreeSet;
 
@@ -87,6 +88,7 @@ enum Output {
     #[default]
     Softmax,
     Sigmoid,
+    Number,
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -142,7 +144,18 @@ impl ImportConfig {
     ) -> Result<(Network, ImportReport), ImportError> {
         let layout = InputLayout::new(&schema.attributes, &self.encodings(schema)?);
         let classes = schema.label.classes.len();
+        let is_number = schema.label.is_number();
+        if is_number != (self.output == Output::Number) {
+            let (needed, kind) = match is_number {
+                true => ("\"number\"", "numbers"),
+                false => ("\"softmax\" or \"sigmoid\"", "classes"),
+            };
+            return Err(ImportError::Unfit(format!(
+                "the label of the schema holds {kind}, so 'output' must be {needed}"
+            )));
+        }
         let outputs = match self.output {
+            Output::Number => 1,
             Output::Softmax => classes,
             Output::Sigmoid if classes == 2 => 1,
             Output::Sigmoid => {
@@ -186,7 +199,7 @@ impl ImportConfig {
             .filter(|name| !used.contains(name))
             .cloned()
             .collect();
-        if self.output == Output::Sigmoid
+        if outputs == 1
             && let Some(last) = layers.last_mut()
         {
             *last = Dense {

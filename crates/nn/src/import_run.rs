@@ -23,6 +23,7 @@ pub use self::specification::{
 use self::texts::texts;
 use super::Rows;
 use super::alike::DecidedAlike;
+use super::decision::{Decided, Decision, Gap, Score};
 use super::fnn::Fnn;
 use super::import::{ImportConfig, ImportReport};
 use super::import_text::TextImportReport;
@@ -150,7 +151,18 @@ impl Imported {
                 let codes: Vec<i32> = streams.flat_map(row).collect();
                 let rows = Rows::new(&codes, schema.attributes.len());
                 let network = Fnn::new(network, &device);
-                DecidedAlike::of(&network, &schema.label.classes, rows)?
+                let decision = match schema.label.is_number() {
+                    true => Decision::Gap(Gap {
+                        score: Score::Number,
+                        most: 0.0,
+                    }),
+                    false => Decision::Largest,
+                };
+                let model = Decided {
+                    model: network,
+                    decision,
+                };
+                DecidedAlike::of(&model, &schema.label.classes, rows)?
             }
             Imported::Text(model) if model.reader.words() > 0 => {
                 let width = model.reader.max_length.min(TRIED_WORDS);

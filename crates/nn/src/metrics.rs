@@ -1,8 +1,134 @@
-//! How good a classifier is: accuracy, balanced accuracy, AUC, F1, confusion matrix.
+//! How good a model is: a classifier by accuracy, balanced accuracy, AUC, F1 and confusion matrix
+//! ([`Metrics`]), a regressor by its errors ([`Errors`]).
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::predicted_class;
+use probity_data::table::Table;
+
+/// Quality of a model on one set of labelled rows. In files for people its figures stand without a
+/// name of its kind; a checkpoint, which does not name fields, says which it is.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Quality {
+    /// Of a classifier.
+    Classes(Metrics),
+    /// Of a regressor.
+    Numbers(Errors),
+}
+
+impl Quality {
+    /// Compares `logits` (row-major `[rows, classes]`) with the labels of `table`.
+    pub fn of(logits: &[f32], table: &Table, classes: usize) -> Quality {
+        match table.targets().is_empty() {
+            true => Quality::Classes(Metrics::new(logits, classes, table.labels())),
+            false => Quality::Numbers(Errors::new(logits, table.targets())),
+        }
+    }
+
+    /// Those of a classifier, if it is one.
+    pub fn metrics(&self) -> Option<&Metrics> {
+        match self {
+            Quality::Classes(metrics) => Some(metrics),
+            Quality::Numbers(_) => None,
+        }
+    }
+
+    /// Rows.
+    pub fn rows(&self) -> usize {
+        match self {
+            Quality::Classes(metrics) => metrics.rows,
+            Quality::Numbers(errors) => errors.rows,
+        }
+    }
+
+    /// The figure that sums it up, at most 1: accuracy, or R², of which nothing is known where all
+    /// labels are one number.
+    pub fn in_short(&self) -> Option<f64> {
+        match self {
+            Quality::Classes(metrics) => Some(metrics.accuracy),
+            Quality::Numbers(errors) => errors.r_squared,
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Named {
+    Classes(Metrics),
+    Numbers(Errors),
+}
+
+#[derive(Serialize, Deserialize)]
+enum Numbered {
+    Classes(Metrics),
+    Numbers(Errors),
+}
+
+impl Serialize for Quality {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match (self.clone(), serializer.is_human_readable()) {
+            (Quality::Classes(metrics), true) => metrics.serialize(serializer),
+            (Quality::Numbers(errors), true) => errors.serialize(serializer),
+            (Quality::Classes(metrics), false) => Numbered::Classes(metrics).serialize(serializer),
+            (Quality::Numbers(errors), false) => Numbered::Numbers(errors).serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Quality {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Quality, D::Error> {
+        match deserializer.is_human_readable() {
+            true => Named::deserialize(deserializer).map(|named| match named {
+                Named::Classes(metrics) => Quality::Classes(metrics),
+                Named::Numbers(errors) => Quality::Numbers(errors),
+            }),
+            false => Numbered::deserialize(deserializer).map(|numbered| match numbered {
+                Numbered::Classes(metrics) => Quality::Classes(metrics),
+                Numbered::Numbers(errors) => Quality::Numbers(errors),
+            }),
+        }
+    }
+}
+
+/// Errors of a regressor on one set of labelled rows, in the unit of the label.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Errors {
+    /// Rows.
+    pub rows: usize,
+    /// Mean of the labels.
+    pub mean_label: f64,
+    /// Mean of what the model says.
+    pub mean_prediction: f64,
+    /// Mean absolute error.
+    pub mean_absolute: f64,
+    /// Root of the mean squared error.
+    pub root_mean_squared: f64,
+    /// R², the coefficient of determination: 1 − squared error / variance of the labels. `None`
+    /// where all labels are one number.
+    pub r_squared: Option<f64>,
+}
+
+impl Errors {
+    /// Compares with `targets` the numbers that `logits` (row-major `[rows, 2]`) say.
+    pub fn new(logits: &[f32], targets: &[f32]) -> Errors {
+        let number = |pair: &[f32]| f64::from(pair[1]) - f64::from(pair[0]);
+        let numbers: Vec<f64> = logits.chunks_exact(2).map(number).collect();
+        let targets: Vec<f64> = targets.iter().map(|&target| f64::from(target)).collect();
+        let errors = || numbers.iter().zip(&targets).map(|(own, label)| own - label);
+        let mean_label = mean(&targets);
+        let squared = mean(&errors().map(|error| error * error).collect::<Vec<_>>());
+        let spread = targets.iter().map(|label| (label - mean_label).powi(2));
+        let variance = mean(&spread.collect::<Vec<_>>());
+        Errors {
+            rows: targets.len(),
+            mean_label,
+            mean_prediction: mean(&numbers),
+            mean_absolute: mean(&errors().map(f64::abs).collect::<Vec<_>>()),
+            root_mean_squared: squared.sqrt(),
+            r_squared: (variance > 0.0).then(|| 1.0 - squared / variance),
+        }
+    }
+}
 
 /// Quality of a classifier on one set of labelled rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -180,6 +306,31 @@ mod tests {
         let expected = (area(0) + area(1) + area(2)) / 3.0;
         let found = Metrics::new(&logits, 3, &labels).auc.unwrap();
         assert!((found - expected).abs() < 1e-12, "{found} {expected}");
+    }
+
+    #[test]
+    fn a_quality_is_read_back_from_files_for_people_and_from_checkpoints() {
+        let classes = Metrics::new(&[0.0, 2.0, 1.0, 0.0], 2, &[1, 1]);
+        let numbers = Errors::new(&[0.0, 1.0, -1.0, 3.0], &[2.0, 4.0]);
+        for quality in [Quality::Classes(classes), Quality::Numbers(numbers)] {
+            let text = serde_json::to_string(&quality).unwrap();
+            assert!(text.starts_with("{\"rows\":2"), "{text}");
+            assert_eq!(serde_json::from_str::<Quality>(&text).unwrap(), quality);
+            let bytes = postcard::to_stdvec(&quality).unwrap();
+            assert_eq!(postcard::from_bytes::<Quality>(&bytes).unwrap(), quality);
+        }
+    }
+
+    #[test]
+    fn errors_are_of_the_second_output_over_the_first() {
+        // Numbers 1, 4, 3 for labels 2, 4, 6: errors −1, 0, −3; the mean of the labels is 4.
+        let errors = Errors::new(&[0.0, 1.0, -1.0, 3.0, 0.0, 3.0], &[2.0, 4.0, 6.0]);
+        assert_eq!((errors.mean_label, errors.rows), (4.0, 3));
+        assert!((errors.mean_prediction - 8.0 / 3.0).abs() < 1e-12);
+        assert!((errors.mean_absolute - 4.0 / 3.0).abs() < 1e-12);
+        assert!((errors.root_mean_squared - (10.0f64 / 3.0).sqrt()).abs() < 1e-12);
+        assert!((errors.r_squared.unwrap() + 0.25).abs() < 1e-12);
+        assert_eq!(Errors::new(&[0.0, 1.0], &[2.0]).r_squared, None);
     }
 
     #[test]

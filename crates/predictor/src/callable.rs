@@ -25,7 +25,7 @@ use arrow_schema::{ArrowError, DataType, Field, Schema as ArrowSchema, SchemaRef
 
 use super::error::PredictorError;
 use super::own_numbers::{Predictor, batches};
-use super::probabilities::append_logits;
+use super::probabilities::append_answer;
 use super::values::{Value, describe, value};
 use probity_data::schema::{Attribute, Kind, Schema};
 use probity_nn::{Classifier, ModelError, Rows};
@@ -125,7 +125,7 @@ impl CallablePredictor {
         let batch = batch.map_err(|error| PredictorError::Raised(error.to_string()))?;
         let given = self.callable.probabilities(&batch);
         let given = given.map_err(PredictorError::Raised)?;
-        let classes = self.schema.label.classes.len();
+        let classes = self.schema.label.answers();
         if given.len() != rows.len() * classes {
             return Err(PredictorError::Shape {
                 numbers: given.len(),
@@ -135,7 +135,7 @@ impl CallablePredictor {
         }
         for (row, probabilities) in rows.iter().zip(given.chunks_exact(classes)) {
             let asked = || describe(&self.schema.attributes, row);
-            append_logits(&self.schema.label.classes, &asked, probabilities, out)?;
+            append_answer(&self.schema.label, &asked, probabilities, out)?;
         }
         Ok(())
     }

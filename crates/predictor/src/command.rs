@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use super::error::PredictorError;
 use super::own_numbers::{Predictor, batches};
-use super::probabilities::append_logits;
+use super::probabilities::append_answer;
 use super::process::{Ender, Process};
 use super::protocol::{Answer, Greeting, Welcome, longest_answer};
 use super::values::{Value, describe, value};
@@ -60,8 +60,7 @@ impl CommandPredictor {
         let mut greeting = serde_json::to_vec(&Greeting::new(schema, rows))
             .map_err(|error| PredictorError::Reported(error.to_string()))?;
         greeting.push(b'\n');
-        let welcome =
-            process.exchange(greeting, 0, longest_answer(0, schema.label.classes.len()))?;
+        let welcome = process.exchange(greeting, 0, longest_answer(0, schema.label.answers()))?;
         let order = Welcome::read(&welcome, process.lines(), schema)?;
         let ender = Ender::default();
         ender.add(process.lifetime());
@@ -95,7 +94,7 @@ impl CommandPredictor {
         let asked = rows.len();
         let (line, number, batch) = {
             let mut conversation = self.conversation();
-            conversation.exchange(&body, asked, self.schema.label.classes.len())?
+            conversation.exchange(&body, asked, self.schema.label.answers())?
         };
         // A process that answers wrongly once is asked no more.
         let answer = Answer::read(&line, number, batch, asked)
@@ -118,7 +117,7 @@ impl CommandPredictor {
                 ordered.extend(theirs);
             }
             let asked = || describe(&self.schema.attributes, row);
-            append_logits(&self.schema.label.classes, &asked, &ordered, out)?;
+            append_answer(&self.schema.label, &asked, &ordered, out)?;
         }
         Ok(())
     }

@@ -186,6 +186,14 @@ pub enum PredictorError {
         /// Rows answered.
         found: usize,
     },
+    /// What a regressor gives is no finite number in 32 bits.
+    #[error("the predictor gave {value}, which is no finite number in 32 bits, for {row}")]
+    Number {
+        /// What was asked.
+        row: String,
+        /// What it gave.
+        value: f64,
+    },
     /// Another number of probabilities than of classes.
     #[error("the predictor gave {found} numbers where there are {classes} classes, for {row}")]
     Width {
@@ -215,6 +223,18 @@ pub enum PredictorError {
         row: String,
         /// Their sum.
         sum: f64,
+    },
+    /// A regressor that gives the same row another number.
+    #[error(
+        "the predictor gave {row} the number {first}, and then {second}; it must always answer alike"
+    )]
+    UnstableNumber {
+        /// The row.
+        row: String,
+        /// The first answer.
+        first: f32,
+        /// The other answer.
+        second: f32,
     },
     /// The same row, another answer.
     #[error(

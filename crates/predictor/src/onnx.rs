@@ -7,7 +7,8 @@
 //! that is no number is NaN. Nothing is scaled here: scaling belongs into the graph.
 //!
 //! **Output.** `[rows, classes]`, or for two classes `[rows]` or `[rows, 1]`: the second one's. The
-//! columns are the classes that the file names, else those of the schema in its order.
+//! columns are the classes that the file names, else those of the schema in its order. Of a regressor
+//! `[rows]` or `[rows, 1]`.
 //!
 //! **Tiles.** Batches are cut into tiles of [`TILE`] rows, or of the fixed number that the graph
 //! asks for, the last one filled up with copies of a row. How a product is cut into blocks depends
@@ -20,7 +21,7 @@ use rayon::prelude::*;
 use super::error::PredictorError;
 use super::graph::{Categories, GraphOptions, OutputKind};
 use super::own_numbers::Predictor;
-use super::probabilities::{append_logits, of_score};
+use super::probabilities::{append_answer, of_score};
 use super::values::{Value, describe, value};
 use probity_data::schema::{Attribute, Kind, Label, Schema};
 use probity_nn::{Classifier, ModelError, Rows};
@@ -150,13 +151,13 @@ impl OnnxPredictor {
         (shape, values): Output,
         out: &mut Vec<f32>,
     ) -> Result<(), ModelError> {
-        let classes = self.classes();
+        let classes = self.schema.label.answers();
         let width = match *shape.as_slice() {
             [height] if height == self.tile => 1,
             [height, width] if height == self.tile => width,
             _ => 0,
         };
-        if width != classes && !(width == 1 && classes == 2) {
+        if (width == 0 || width != classes) && !(width == 1 && classes == 2) {
             return Err(self.fail(format!(
                 "the output '{}' has the shape {shape:?} for {} rows and {classes} classes; expected [rows, {classes}]{}",
                 self.graph.output(),
@@ -171,6 +172,12 @@ impl OnnxPredictor {
     }
 
     fn append(&self, row: &[i32], given: &[f32], out: &mut Vec<f32>) -> Result<(), ModelError> {
+        if self.schema.label.is_number() {
+            let number: Vec<f64> = given.iter().map(|&number| f64::from(number)).collect();
+            let asked = || describe(&self.schema.attributes, row);
+            return append_answer(&self.schema.label, &asked, &number, out)
+                .map_err(ModelError::predictor);
+        }
         if self.gives == OutputKind::Logits {
             if given.iter().any(|logit| !logit.is_finite()) {
                 return Err(ModelError::NotFinite { row: row.to_vec() });
@@ -188,8 +195,7 @@ impl OnnxPredictor {
         };
         let ordered = self.ordered(&probabilities, f64::next_up);
         let asked = || describe(&self.schema.attributes, row);
-        append_logits(&self.schema.label.classes, &asked, &ordered, out)
-            .map_err(ModelError::predictor)
+        append_answer(&self.schema.label, &asked, &ordered, out).map_err(ModelError::predictor)
     }
 
     /// The numbers of the columns for the schema's classes. Of equal numbers that of the first
@@ -462,6 +468,9 @@ impl Columns {
 /// For each class of the schema its column, where the file calls the columns `named`. Whole numbers
 /// from 0 that are not the schema's names count the schema's classes.
 fn class_order(label: &Label, named: Option<Vec<String>>) -> Result<Vec<usize>, PredictorError> {
+    if label.is_number() {
+        return Ok(vec![0]);
+    }
     let classes = label.classes.len();
     let counted = (0..classes).collect();
     let Some(named) = named else {

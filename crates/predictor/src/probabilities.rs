@@ -4,7 +4,9 @@
 //! logits are 32-bit numbers; where two probabilities differ by less than those can tell, the
 //! larger one's logit is raised by one unit in the last place. The predicted class is therefore
 //! always that of the largest probability as the predictor gave it, the first of them on ties.
+//! The number of a regressor is the second of two logits, of which the first is 0.
 
+use probity_data::schema::Label;
 use probity_nn::predicted_class;
 
 use super::error::PredictorError;
@@ -15,6 +17,37 @@ pub const FLOOR: f64 = 1e-30;
 /// How far the probabilities of a row may sum from 1: more than numbers rounded to four digits, or
 /// computed in 32 bits, need.
 pub const SUM_TOLERANCE: f64 = 1e-3;
+
+/// Appends the logits of what a model `gave` for what `asked` describes to `out`: see
+/// [`append_logits`]; where `label` holds numbers, of the one finite number in 32 bits.
+///
+/// # Errors
+/// [`PredictorError`] naming what was asked and what is wrong.
+pub fn append_answer(
+    label: &Label,
+    asked: &dyn Fn() -> String,
+    gave: &[f64],
+    out: &mut Vec<f32>,
+) -> Result<(), PredictorError> {
+    if !label.is_number() {
+        return append_logits(&label.classes, asked, gave, out);
+    }
+    match *gave {
+        [number] if (number as f32).is_finite() => {
+            out.extend([0.0, number as f32]);
+            Ok(())
+        }
+        [value] => Err(PredictorError::Number {
+            row: asked(),
+            value,
+        }),
+        _ => Err(PredictorError::Width {
+            row: asked(),
+            classes: label.answers(),
+            found: gave.len(),
+        }),
+    }
+}
 
 /// Appends the logits of the `probabilities` of what `asked` describes to `out`, after checking
 /// that there is one for each of `classes`, from 0 to 1, and that they sum to 1.
@@ -88,6 +121,28 @@ mod tests {
         append_logits(&schema.label.classes, &asked, probabilities, &mut out)?;
         assert_eq!(out.remove(0), 7.0, "appended, not replaced");
         Ok(out)
+    }
+
+    #[test]
+    fn a_number_is_kept_as_it_is_and_must_be_one() {
+        let label = Label::of_numbers("wage");
+        let append = |gave: &[f64]| {
+            let mut out = Vec::new();
+            append_answer(&label, &|| "age = 3".to_owned(), gave, &mut out).map(|()| out)
+        };
+        assert_eq!(append(&[-1234.5]).unwrap(), [0.0, -1234.5]);
+        for (gave, needle) in [
+            (&[f64::NAN][..], "gave NaN"),
+            (&[1e300], "gave 1"),
+            (&[0.5, 0.5], "2 numbers where there are 1"),
+            (&[], "0 numbers"),
+        ] {
+            let error = append(gave).unwrap_err().to_string();
+            assert!(
+                error.contains(needle) && error.contains("age = 3"),
+                "{error}"
+            );
+        }
     }
 
     #[test]

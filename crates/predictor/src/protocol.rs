@@ -37,7 +37,9 @@ pub struct Greeting<'a> {
     pub columns: Vec<Column<'a>>,
     /// Name of the column to predict.
     pub label: &'a str,
-    /// Its classes.
+    /// What is asked for: `probabilities` of its classes, or its `number`.
+    pub gives: &'static str,
+    /// Its classes; none where it holds numbers.
     pub classes: &'a [String],
     /// No batch has more rows.
     pub rows_at_most: usize,
@@ -88,7 +90,14 @@ impl<'a> Greeting<'a> {
             protocol: VERSION,
             columns: schema.attributes.iter().map(Column::new).collect(),
             label: &schema.label.name,
-            classes: &schema.label.classes,
+            gives: match schema.label.is_number() {
+                true => "number",
+                false => "probabilities",
+            },
+            classes: match schema.label.is_number() {
+                true => &[],
+                false => &schema.label.classes,
+            },
             rows_at_most,
         }
     }
@@ -144,15 +153,19 @@ impl Welcome {
             return Err(PredictorError::Reported(error));
         }
         expect_version(welcome.protocol, line, number)?;
-        let ours = &schema.label.classes;
+        let ours = match schema.label.is_number() {
+            true => &[],
+            false => schema.label.classes.as_slice(),
+        };
         let Some(theirs) = welcome.classes else {
-            return Ok((0..ours.len()).collect());
+            return Ok((0..schema.label.answers()).collect());
         };
         let order: Option<Vec<usize>> = ours
             .iter()
             .map(|class| theirs.iter().position(|other| other == class))
             .collect();
         match order {
+            Some(_) if theirs.is_empty() && ours.is_empty() => Ok(vec![0]),
             Some(order) if theirs.len() == ours.len() => Ok(order),
             _ => Err(PredictorError::Classes {
                 theirs: theirs.join(", "),
@@ -171,6 +184,8 @@ pub struct Answer {
     probabilities: Option<Vec<Vec<f64>>>,
     /// For two classes, instead: one number a row, the probability of the second class.
     scores: Option<Vec<f64>>,
+    /// For a label of numbers, instead: one number a row.
+    numbers: Option<Vec<f64>>,
     /// Why it cannot answer.
     error: Option<String>,
 }
@@ -191,11 +206,15 @@ impl Answer {
             return Err(PredictorError::Reported(error));
         }
         check_batch(answer.batch, batch, line, number)?;
-        let probabilities = match (answer.probabilities, answer.scores) {
-            (Some(probabilities), None) => probabilities,
-            (None, Some(scores)) => scores.into_iter().map(|s| of_score(s).into()).collect(),
+        let probabilities = match (answer.probabilities, answer.scores, answer.numbers) {
+            (Some(probabilities), None, None) => probabilities,
+            (None, Some(scores), None) => scores.into_iter().map(|s| of_score(s).into()).collect(),
+            (None, None, Some(numbers)) => numbers.into_iter().map(|number| vec![number]).collect(),
             _ => {
-                let problem = "it must have either \"probabilities\" or \"scores\"".to_owned();
+                let problem =
+                    "it must have either \"probabilities\" or \"scores\", or \"numbers\" where they \
+                     are asked for"
+                        .to_owned();
                 return Err(garbage(line, number, problem, 0));
             }
         };

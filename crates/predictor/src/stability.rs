@@ -34,6 +34,19 @@ pub fn check_stability(
     let mut largest = 0.0f32;
     let again = second.chunks_exact(classes).rev();
     for ((row, one), other) in rows.iter().zip(first.chunks_exact(classes)).zip(again) {
+        if schema.label.is_number() {
+            let (first, second) = (one[1], other[1]);
+            let difference = (first - second).abs();
+            if difference > TOLERANCE * first.abs().max(second.abs()) {
+                return Err(ModelError::predictor(PredictorError::UnstableNumber {
+                    row: describe(&schema.attributes, row),
+                    first,
+                    second,
+                }));
+            }
+            largest = largest.max(difference);
+            continue;
+        }
         let [one, other] = [softmax(one), softmax(other)];
         for (class, (one, other)) in one.into_iter().zip(other).enumerate() {
             if (one - other).abs() > TOLERANCE {

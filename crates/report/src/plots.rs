@@ -264,7 +264,7 @@ fn trade_off(files: &RunFiles) -> Result<Option<String>, PageError> {
             control: repair.control,
             points: repair.points,
         };
-        Ok(drawn.to_svg(|network| (network.held_out.accuracy, network.repaired.share)))
+        Ok(drawn.to_svg(|network| (network.held_out.in_short(), network.repaired.share)))
     } else {
         let repair: OfTables = files.parse()?;
         let joint = repair.before.discrimination.last();
@@ -282,7 +282,7 @@ fn trade_off(files: &RunFiles) -> Result<Option<String>, PageError> {
         Ok(drawn.to_svg(|network| {
             let joint = network.discrimination.last();
             let rate = joint.map_or(0.0, |joint| joint.rate);
-            (network.held_out.accuracy, rate)
+            (network.held_out.in_short(), rate)
         }))
     }
 }

@@ -122,7 +122,11 @@ where
     let training = demonstration.training.clone().check()?;
     let (data, seed) = (training.data.clone(), training.training.seed);
     let training = Training::<T>::open(training, devices[0])?;
-    let bar = TrainingBar::new(training.pace().epochs, output)?;
+    let bar = TrainingBar::new(
+        training.pace().epochs,
+        training.inputs().is_number(),
+        output,
+    )?;
     let trained = training.run(&model, false, &mut |report| bar.observe(report))?;
     let interrupt = bar.into_interrupt();
     if !trained.finished {

@@ -56,6 +56,12 @@ pub enum InferError {
         /// Why it would be left out.
         why: String,
     },
+    /// Classes are named of a label of numbers.
+    #[error("{field} is given, but the label holds numbers; leave it out")]
+    Numbers {
+        /// What names classes.
+        field: &'static str,
+    },
     /// The favourable class is none of the label.
     #[error("favourable is '{class}', but the classes are {known}")]
     NoSuchClass {

@@ -13,6 +13,8 @@ pub struct InferOptions {
     pub label: String,
     /// The classes, where the file has no such column: what a model says of the rows.
     pub classes: Vec<String>,
+    /// Whether the column to predict holds numbers, rather than classes.
+    pub number: bool,
     /// Names of the protected columns.
     pub protected: Vec<String>,
     /// Names of the columns to leave out.
@@ -36,6 +38,7 @@ impl Default for InferOptions {
             format: Format::default(),
             label: "label".to_owned(),
             classes: Vec::new(),
+            number: false,
             protected: Vec::new(),
             ignore: Vec::new(),
             favourable: None,

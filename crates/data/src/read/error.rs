@@ -209,6 +209,18 @@ pub enum ReadError {
         /// The classes.
         expected: String,
     },
+    /// A label is not a number that 32 bits hold.
+    #[error("{}, {place}, label column '{column}': '{value}' is not a finite number", file.display())]
+    Target {
+        /// The file.
+        file: PathBuf,
+        /// Line or row.
+        place: Place,
+        /// Column name.
+        column: String,
+        /// The cell.
+        value: String,
+    },
     /// A row has no label.
     #[error("{}, {place}, label column '{column}': the row has no class", file.display())]
     NoClass {
@@ -245,6 +257,19 @@ pub enum ReadError {
         /// The only class.
         class: String,
     },
+    /// All rows have one number.
+    #[error(
+        "{}: all {rows} rows have the label {number}; a regressor needs at least two numbers",
+        file.display()
+    )]
+    OneNumber {
+        /// The file.
+        file: PathBuf,
+        /// Number of rows.
+        rows: usize,
+        /// The only number.
+        number: f32,
+    },
 }
 
 /// An error of reading, of which one row may be the reason.
@@ -269,6 +294,10 @@ impl OfRow for ReadError {
             ReadError::Value {
                 column, expected, ..
             } => Some(format!("'{column}' is not {expected}")),
+            ReadError::Target { column, value, .. } => Some(match value.is_empty() {
+                true => format!("'{column}' is blank"),
+                false => format!("'{column}' is not a finite number"),
+            }),
             ReadError::NoClass { column, .. } => Some(format!("'{column}' is blank")),
             ReadError::Class { column, value, .. } => Some(match value.is_empty() {
                 true => format!("'{column}' is blank"),

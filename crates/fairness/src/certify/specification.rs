@@ -42,9 +42,9 @@ pub struct CertifySpecification {
     /// only.
     pub protected: Vec<String>,
     /// Compare scores in place of decisions: inputs are told apart where the probability of the
-    /// favourable class differs by more than this.
+    /// favourable class, or the number that a regressor gives, differs by more than this.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 0, max = 1))]
+    #[schemars(range(min = 0, max = 1e15))]
     pub gap: Option<f64>,
     /// Part of the data, by the split of the training that made the model.
     pub part: Part,

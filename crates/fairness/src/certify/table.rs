@@ -261,7 +261,7 @@ mod tests {
     use super::*;
     use crate::certify::enumerate::Tried;
     use probity_data::builtin;
-    use probity_nn::decision::Thresholds;
+    use probity_nn::decision::{Gap, Score, Thresholds};
     use probity_nn::encoding::{Encoding, InputLayout};
     use probity_nn::fnn::Activation;
 
@@ -281,10 +281,10 @@ mod tests {
                 low: 0.4,
                 high: 0.55,
             },
-            Decision::Gap {
-                class: 0,
+            Decision::Gap(Gap {
+                score: Score::Probability(0),
                 most: 0.1,
-            },
+            }),
             Decision::Largest,
             Decision::Thresholds(by_sex),
         ];

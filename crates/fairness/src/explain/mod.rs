@@ -35,6 +35,7 @@ use crate::modality::{Change, Modality, ModalityName, ShownPair, TableCase, Text
 use crate::pairs::{Pair, Phase};
 use crate::predictions::log_probability;
 use crate::specification::AuditSpecification;
+use probity_nn::decision::{Decision as By, Score};
 use probity_nn::{Classifier, ModelError, Rows};
 use probity_run::specification::FieldError;
 use probity_tensor::device::ComputeDevice;
@@ -60,12 +61,19 @@ pub enum Direction {
     BetweenOthers,
 }
 
+/// What is said in place of a class where numbers differ by no more than the gap.
+const WITHIN: &str = "within the gap";
+
 /// What the model says of an input.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Decision {
-    /// The class, or that there is none; where scores are compared, the most probable one.
+    /// The class, or that there is none; where scores are compared, the most probable one. Of a
+    /// regressor its number.
     pub class: String,
-    /// The probability of each class, in the order of the classes.
+    /// The number that a regressor gives, in the unit of its label; nothing of a classifier.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub number: Option<f64>,
+    /// The probability of each class, in the order of the classes; none of a regressor.
     pub probabilities: Vec<f64>,
 }
 
@@ -95,7 +103,7 @@ pub struct Undoing {
     pub distance: f64,
     /// The whole changed input.
     pub input: Vec<Named>,
-    /// The class of all of its variants.
+    /// The class of all of its variants; of a regressor that their numbers are within the gap.
     pub class: String,
 }
 
@@ -214,7 +222,7 @@ fn explained<E: Explained>(asked: &ExplainSpecification) -> Result<Explanation, 
     let scored = case.scored();
     let good = match model.decision() {
         // The higher score.
-        probity_nn::decision::Decision::Gap { .. } => favourable.map(|_| 1),
+        By::Gap(_) => favourable.map(|_| 1),
         _ => favourable,
     };
     let logits = check.variant_logits.chunks_exact(model.classes());
@@ -281,7 +289,10 @@ fn undoing<E: Explained>(case: &E, searched: Searched, max_calls: u64) -> Undoin
             input,
             class: {
                 let decision = case.model().judge().decision();
-                decision.name(case.scored(), found.class).to_owned()
+                match is_number(decision) {
+                    true => WITHIN.to_owned(),
+                    false => decision.name(case.scored(), found.class).to_owned(),
+                }
             },
         }
     });
@@ -325,14 +336,28 @@ fn direction(favourable: u32, from: u32, to: u32) -> Direction {
     }
 }
 
+/// Whether numbers are compared.
+fn is_number(decision: &By) -> bool {
+    matches!(decision, By::Gap(gap) if gap.score == Score::Number)
+}
+
 fn decision(
     model: &dyn Classifier,
     (row, logits): (&[i32], &[f32]),
     classes: &[String],
 ) -> Decision {
+    if is_number(model.decision()) {
+        let number = Score::Number.of(logits);
+        return Decision {
+            class: (number as f32).to_string(),
+            number: Some(number),
+            probabilities: Vec::new(),
+        };
+    }
     let probability = |class| log_probability(logits, class).exp();
     let decided = model.decision().decide(row, logits);
     Decision {
+        number: None,
         class: model.decision().name(classes, decided).to_owned(),
         probabilities: (0..logits.len()).map(probability).collect(),
     }

@@ -49,9 +49,9 @@ pub struct ExplainSpecification {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub favourable: Option<String>,
     /// Compare scores in place of decisions: inputs are told apart where the probability of the
-    /// favourable class differs by more than this.
+    /// favourable class, or the number that a regressor gives, differs by more than this.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 0, max = 1))]
+    #[schemars(range(min = 0, max = 1e15))]
     pub gap: Option<f64>,
     /// Changes that are looked for, each of another set of attributes or words.
     #[schemars(range(min = 1, max = 100))]

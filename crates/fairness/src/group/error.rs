@@ -14,6 +14,12 @@ pub enum GroupError {
     /// The model cannot answer.
     #[error(transparent)]
     Model(#[from] ModelError),
+    /// The model gives numbers.
+    #[error("the label '{label}' holds numbers, and rates of groups are of classes")]
+    Numbers {
+        /// The label.
+        label: String,
+    },
     /// No attribute is protected.
     #[error("no attribute is protected; name some")]
     NothingProtected,

@@ -92,6 +92,11 @@ impl GroupOptions {
     /// # Errors
     /// See [`GroupError`].
     pub fn groups(&self, schema: &Schema) -> Result<Vec<AttributeGroups>, GroupError> {
+        if schema.label.is_number() {
+            return Err(GroupError::Numbers {
+                label: schema.label.name.clone(),
+            });
+        }
         let ranges = [
             (
                 "groups.min_group",

@@ -8,7 +8,7 @@ use super::people::People;
 use super::tally::{Outcome, Tally};
 use crate::domain::Domain;
 use crate::text::probabilities::probability;
-use probity_nn::decision::{Decision, is_beyond, probability as score};
+use probity_nn::decision::{Decision, Gap, Score};
 use probity_nn::{Classifier, ModelError, Rows};
 
 /// Rows that a thread asks about at a time, unless one individual has more variants.
@@ -49,9 +49,9 @@ pub fn count_people(
 /// What a model says of all variants of an individual.
 struct Answers {
     told: Told,
-    /// The probability of the favourable class, of those variants that rows are.
+    /// The probability of the favourable class, or the number, of those variants that rows are.
     scores: Vec<f32>,
-    /// The least and the largest probability of all variants.
+    /// The least and the largest of all variants.
     range: [f32; 2],
 }
 
@@ -62,17 +62,17 @@ enum Told {
     /// By what is decided of each.
     Decisions(Vec<u32>),
     /// By scores that differ by more than the gap.
-    Scores { of: Vec<f64>, gap: f64 },
+    Scores { of: Vec<f64>, gap: Gap },
 }
 
 impl Told {
     fn new(decision: &Decision, variants: &[(&[i32], &[f32])]) -> Told {
         let decide = |(row, logits): &(&[i32], &[f32])| decision.decide(row, logits);
-        if let &Decision::Gap { class, most } = decision {
+        if let Decision::Gap(gap) = decision {
             let scores = variants.iter();
             return Told::Scores {
-                of: scores.map(|(_, logits)| score(logits, class)).collect(),
-                gap: most,
+                of: scores.map(|(_, logits)| gap.of(logits)).collect(),
+                gap: *gap,
             };
         }
         let decisions: Vec<u32> = variants.iter().map(decide).collect();
@@ -86,7 +86,7 @@ impl Told {
         match self {
             Told::Alike(_) => false,
             Told::Decisions(decisions) => decisions[own] != decisions[other],
-            Told::Scores { of, gap } => is_beyond(of[other] - of[own], *gap),
+            Told::Scores { of, gap } => gap.is_beyond(of[other] - of[own]),
         }
     }
 
@@ -104,10 +104,14 @@ impl Told {
         match self {
             Told::Alike(decided) => *decided == favourable,
             Told::Decisions(decisions) => decisions[own] == favourable,
-            Told::Scores { of, .. } => {
+            Told::Scores { of, gap } => {
                 let least = of.iter().copied().fold(f64::INFINITY, f64::min);
                 let most = of.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-                of[own] - least >= most - of[own]
+                let (above, below) = (of[own] - least, most - of[own]);
+                match (gap.score, favourable) {
+                    (Score::Number, 0) => below >= above,
+                    _ => above >= below,
+                }
             }
         }
     }
@@ -141,7 +145,10 @@ fn ask(
     Ok(each
         .zip(individuals)
         .map(|((codes, logits), &individual)| {
-            let score = |logits: &[f32]| probability(logits, people.favourable.0);
+            let score = |logits: &[f32]| match people.score {
+                Score::Probability(class) => probability(logits, class),
+                Score::Number => Score::Number.of(logits) as f32,
+            };
             let at = |variant: u32| &logits[variant as usize * classes..][..classes];
             let mut range = [f32::INFINITY, f32::NEG_INFINITY];
             for score in logits.chunks_exact(classes).map(score) {

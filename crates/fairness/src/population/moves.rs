@@ -1,9 +1,14 @@
 //! How far scores move: counts that add up over blocks, threads and shards, in any order.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
-/// Steps that a move is counted in.
-const STEPS: usize = 1000;
+/// Steps that a move of a probability is counted in.
+const STEPS: u32 = 1000;
+
+/// Bits that a move of a number loses: it is rounded up by less than 1 in 512.
+const LOST: u32 = 14;
 
 /// A unit of the sum of moves.
 const UNIT: f64 = (1_u64 << 32) as f64;
@@ -15,27 +20,33 @@ const BINS: usize = 20;
 const QUANTILES: [f64; 6] = [0.5, 0.75, 0.9, 0.95, 0.99, 1.0];
 
 /// Inputs by how far their score moves.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Moves {
-    /// Inputs by move: none, and up to each thousandth.
-    steps: Vec<u64>,
+    /// Whether scores are numbers in the unit of a label, rather than probabilities.
+    of_numbers: bool,
+    /// Inputs by move, rounded up: of a probability in thousandths, of a number by its first bits,
+    /// which are in the order of the numbers.
+    steps: BTreeMap<u32, u64>,
     /// Sum of the moves, in units of 2⁻³².
-    sum: u64,
+    sum: u128,
     /// The largest one.
     largest: f32,
 }
 
-/// How far the probability of a class moves at most when protected attributes change, over the
-/// inputs.
+/// How far the probability of a class, or the number that a regressor gives, moves at most when
+/// protected attributes change, over the inputs.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Changes {
     /// Mean.
     pub mean: f64,
     /// The largest change of any input.
     pub largest: f32,
-    /// Quantiles, rounded up to thousandths.
+    /// Quantiles, rounded up: of probabilities to thousandths, of numbers by at most 0.2 %.
     pub quantiles: Vec<ChangeQuantile>,
-    /// Inputs by change: 20 bins of 0.05, each with its upper end, the first with 0.
+    /// Inputs by change: 20 bins of this width, each with its upper end, the first with 0. That of
+    /// probabilities is 0.05.
+    pub bin_width: f64,
+    /// See [`Changes::bin_width`].
     pub bins: Vec<u64>,
 }
 
@@ -48,33 +59,43 @@ pub struct ChangeQuantile {
     pub change: f64,
 }
 
-impl Default for Moves {
-    fn default() -> Moves {
+impl Moves {
+    /// None yet, of numbers in the unit of a label where `of_numbers` says so.
+    pub fn new(of_numbers: bool) -> Moves {
         Moves {
-            steps: vec![0; STEPS + 1],
-            sum: 0,
-            largest: 0.0,
+            of_numbers,
+            ..Moves::default()
         }
     }
-}
 
-impl Moves {
-    /// Counts an input whose score moves by `change`, from 0 to 1.
+    /// Counts an input whose score moves by `change`: of a probability from 0 to 1.
     pub fn add(&mut self, change: f32) {
-        let step = f64::from(change).clamp(0.0, 1.0);
-        self.steps[(step * STEPS as f64).ceil() as usize] += 1;
-        self.sum = self.sum.saturating_add((step * UNIT) as u64);
+        let (step, change) = match self.of_numbers {
+            true => {
+                let change = change.max(0.0).min(f32::MAX);
+                (change.to_bits().div_ceil(1 << LOST), change)
+            }
+            false => {
+                let change = change.clamp(0.0, 1.0);
+                let step = f64::from(change) * f64::from(STEPS);
+                (step.ceil() as u32, change)
+            }
+        };
+        *self.steps.entry(step).or_default() += 1;
+        let units = (f64::from(change) * UNIT) as u128;
+        self.sum = self.sum.saturating_add(units);
         self.largest = self.largest.max(change);
     }
 
     /// Both together; nothing where they cannot be counts.
     pub fn and(mut self, other: &Moves) -> Option<Moves> {
-        if self.steps.len() != other.steps.len() {
+        if self.of_numbers != other.of_numbers {
             return None;
         }
         self.sum = self.sum.checked_add(other.sum)?;
-        for (own, more) in self.steps.iter_mut().zip(&other.steps) {
-            *own = own.checked_add(*more)?;
+        for (&step, &more) in &other.steps {
+            let own = self.steps.entry(step).or_default();
+            *own = own.checked_add(more)?;
         }
         self.largest = self.largest.max(other.largest);
         Some(self)
@@ -82,13 +103,35 @@ impl Moves {
 
     /// Whether these can be the moves of so many inputs.
     pub fn is_of(&self, inputs: u64) -> bool {
-        self.steps.len() == STEPS + 1
-            && self.inputs() == inputs
-            && (0.0..=1.0).contains(&self.largest)
+        let most = match self.of_numbers {
+            true => f32::MAX,
+            false => 1.0,
+        };
+        let last = Moves {
+            largest: most,
+            ..self.clone()
+        };
+        self.inputs() == inputs
+            && (0.0..=most).contains(&self.largest)
+            && self
+                .steps
+                .keys()
+                .all(|&step| last.end(step) <= f64::from(most))
     }
 
     fn inputs(&self) -> u64 {
-        self.steps.iter().copied().fold(0, u64::saturating_add)
+        self.steps.values().copied().fold(0, u64::saturating_add)
+    }
+
+    /// The largest move that is counted in `step`.
+    fn end(&self, step: u32) -> f64 {
+        match self.of_numbers {
+            true => {
+                let end = f32::from_bits(step.saturating_mul(1 << LOST));
+                f64::from(end.min(self.largest))
+            }
+            false => f64::from(step) / f64::from(STEPS),
+        }
     }
 
     /// What is stated of them.
@@ -97,15 +140,23 @@ impl Moves {
         let below = |share: f64| {
             let enough = (share * inputs as f64).ceil() as u64;
             let mut sum = 0;
-            let step = self.steps.iter().position(|inputs| {
-                sum += inputs;
+            let mut ends = self.steps.iter().filter(|(_, inputs)| {
+                sum += **inputs;
                 sum >= enough
             });
-            step.unwrap_or(STEPS) as f64 / STEPS as f64
+            ends.next().map_or(0.0, |(&step, _)| self.end(step))
         };
         let mut bins = vec![0; BINS];
-        for (step, inputs) in self.steps.iter().enumerate() {
-            bins[step.saturating_sub(1) / (STEPS / BINS)] += inputs;
+        let bin_width = match self.of_numbers {
+            true => f64::from(self.largest) / BINS as f64,
+            false => 1.0 / BINS as f64,
+        };
+        for (&step, inputs) in &self.steps {
+            let bin = match self.of_numbers {
+                true => (self.end(step) / bin_width).ceil() as usize,
+                false => (step as usize).div_ceil(STEPS as usize / BINS),
+            };
+            bins[bin.clamp(1, BINS) - 1] += inputs;
         }
         let quantile = |share: f64| ChangeQuantile {
             share,
@@ -115,7 +166,49 @@ impl Moves {
             mean: self.sum as f64 / UNIT / inputs.max(1) as f64,
             largest: self.largest,
             quantiles: QUANTILES.map(quantile).into(),
+            bin_width,
             bins,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use probity_run::stream::{Purpose, stream};
+    use rand::RngExt;
+
+    /// Moves of numbers against sorting them, and cut in two.
+    #[test]
+    fn moves_of_numbers_are_in_their_unit() {
+        let mut stream = stream(1, Purpose::UniformInput, 0, 0);
+        let mut all: Vec<f32> = (0..1000)
+            .map(|_| 1e5 * stream.random::<f32>().powi(3))
+            .collect();
+        all[7] = 0.0;
+        let count = |some: &[f32]| {
+            let mut moves = Moves::new(true);
+            some.iter().for_each(|&change| moves.add(change));
+            moves
+        };
+        let moves = count(&all);
+        let (one, other) = all.split_at(300);
+        assert_eq!(count(one).and(&count(other)).unwrap(), moves);
+        assert!(moves.is_of(1000) && !moves.is_of(999));
+        assert!(Moves::new(false).and(&moves).is_none());
+        let changes = moves.changes();
+        let mean = all.iter().map(|&change| f64::from(change)).sum::<f64>() / 1000.0;
+        assert!((changes.mean / mean - 1.0).abs() < 1e-6, "{changes:?}");
+        all.sort_by(f32::total_cmp);
+        assert_eq!(changes.largest, all[999]);
+        for quantile in &changes.quantiles {
+            let exact = f64::from(all[(quantile.share * 1000.0).ceil() as usize - 1]);
+            let over = quantile.change / exact - 1.0;
+            assert!((0.0..1.0 / 512.0).contains(&over), "{quantile:?} {exact}");
+        }
+        assert_eq!(changes.bins.iter().sum::<u64>(), 1000);
+        assert_eq!(changes.bin_width, f64::from(all[999]) / 20.0);
+        let none = count(&[0.0, 0.0]);
+        assert_eq!(none.changes().bins[0], 2);
     }
 }

@@ -6,7 +6,7 @@ use crate::group::GroupError;
 use crate::group::grouping::AttributeGroups;
 use probity_data::schema::Schema;
 use probity_data::table::ReadCounts;
-use probity_nn::decision::Decision;
+use probity_nn::decision::{Decision, Score};
 
 /// Which rows a share is of.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -40,6 +40,10 @@ pub struct People<'a> {
     pub(super) favourable: (usize, String),
     /// The gap beyond which scores differ, where they are compared.
     pub(super) gap: Option<f64>,
+    /// How far this moves is counted.
+    pub(super) score: Score,
+    /// What the number is called that a regressor gives.
+    pub(super) number: Option<String>,
     /// One row of each individual.
     pub(super) individuals: Vec<&'a [i32]>,
     /// The variants that rows are, individual after individual.
@@ -84,6 +88,11 @@ impl<'a> People<'a> {
             domain,
             favourable: (favourable, schema.label.classes[favourable].clone()),
             gap: None,
+            number: schema.label.is_number().then(|| schema.label.name.clone()),
+            score: match schema.label.is_number() {
+                true => Score::Number,
+                false => Score::Probability(favourable),
+            },
             individuals,
             variants: placed.into_iter().map(|(_, variant, _)| variant).collect(),
             starts,
@@ -93,8 +102,8 @@ impl<'a> People<'a> {
     /// The same, of whom `decision` is made.
     #[must_use]
     pub fn decided_by(mut self, decision: &Decision) -> People<'a> {
-        if let Decision::Gap { most, .. } = decision {
-            self.gap = Some(*most);
+        if let Decision::Gap(gap) = decision {
+            self.gap = Some(gap.most);
         }
         self
     }

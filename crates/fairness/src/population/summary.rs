@@ -32,8 +32,11 @@ pub struct PopulationSummary {
     pub individuals: u64,
     /// Rows and variants that the model was asked about.
     pub model_rows: u64,
-    /// The class that is good to get.
+    /// The class that is good to get; of a regressor whether higher or lower numbers are.
     pub favourable: String,
+    /// What the number is called that a regressor gives; nothing of a classifier.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub number: Option<String>,
     /// The gap beyond which scores of this class differ, where they are compared in place of
     /// decisions.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -112,6 +115,7 @@ impl PopulationSummary {
             individuals: tally.individuals,
             model_rows: tally.individuals * people.groups[0].of_variant.len() as u64,
             favourable: people.favourable.1.clone(),
+            number: people.number.clone(),
             gap: people.gap,
             shares: sets
                 .map(|(protected, &flips)| Estimate::new(protected, tally.rows, flips))

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::moves::Moves;
 use super::people::People;
+use probity_nn::decision::Score;
 
 /// Counts of a group: rows, discriminatory ones, those that could get the favourable class, those
 /// that could lose it.
@@ -36,7 +37,7 @@ pub(super) struct Outcome<'a> {
     pub is_favoured: bool,
     /// Whether any variant has the favourable class.
     pub is_favourable_near: bool,
-    /// The largest change of the probability of the favourable class.
+    /// The largest change of the probability of the favourable class, or of the number.
     pub change: f32,
 }
 
@@ -47,6 +48,7 @@ impl Tally {
         Tally {
             flips: vec![0; people.groups.len()],
             groups: groups.map(|by| vec![[0; 4]; by.values.len()]).collect(),
+            moves: Moves::new(people.score == Score::Number),
             ..Tally::default()
         }
     }

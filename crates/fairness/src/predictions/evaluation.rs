@@ -13,7 +13,7 @@ use crate::scored::{TextScorer, open_labelled_texts};
 use crate::scored_rows::RowScorer;
 use crate::statistics::Mean;
 use probity_data::table::{Labels, ReadCounts};
-use probity_nn::metrics::Metrics;
+use probity_nn::metrics::{Errors, Metrics, Quality};
 use probity_nn::modality::ModalityName;
 use probity_tensor::device::ComputeDevice;
 
@@ -24,8 +24,10 @@ pub struct Judged {
     pub logits: Vec<f32>,
     /// What is decided of each input, by number.
     pub decided: Vec<u32>,
-    /// Number of each input's class.
+    /// Number of each input's class; empty of a regressor.
     pub labels: Vec<u32>,
+    /// The number that each input has; empty of a classifier.
+    pub targets: Vec<f32>,
     /// The classes.
     pub classes: Vec<String>,
 }
@@ -44,9 +46,17 @@ pub struct Evaluation {
     pub data: Option<ReadCounts>,
     /// The classes, in the order of the confusion matrix.
     pub classes: Vec<String>,
-    /// Accuracy, AUC, F1, confusion matrix.
+    /// Accuracy, AUC, F1, confusion matrix; of a regressor its errors.
     #[serde(flatten)]
-    pub metrics: Metrics,
+    pub quality: Quality,
+    /// What is said of probabilities; nothing of a regressor.
+    #[serde(flatten)]
+    pub probabilities: Option<ProbabilityFigures>,
+}
+
+/// How good probabilities are.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ProbabilityFigures {
     /// Mean of the negative logarithm of the probability of an input's own class.
     pub log_loss: Mean,
     /// Mean over the inputs of Σ (probability of a class − 1 or 0)², of all classes.
@@ -92,15 +102,13 @@ pub fn evaluate(
         model_sha256,
         data_sha256,
         data,
-        metrics: Metrics::of_decided(
-            (&judged.logits, &judged.decided),
-            judged.classes.len(),
-            &judged.labels,
-        ),
-        log_loss: judged.log_loss(),
-        brier_score: judged.brier_score(),
-        calibration_bins: specification.calibration_bins,
-        by_class: judged.by_class(specification.calibration_bins),
+        quality: judged.quality(),
+        probabilities: judged.targets.is_empty().then(|| ProbabilityFigures {
+            log_loss: judged.log_loss(),
+            brier_score: judged.brier_score(),
+            calibration_bins: specification.calibration_bins,
+            by_class: judged.by_class(specification.calibration_bins),
+        }),
         classes: judged.classes,
     })
 }
@@ -128,6 +136,7 @@ fn rows(asked: &EvaluateSpecification, device: &ComputeDevice) -> Result<Opened,
             logits,
             decided,
             labels: table.labels().to_vec(),
+            targets: table.targets().to_vec(),
             classes,
         },
         hashes,
@@ -157,6 +166,7 @@ fn texts(asked: &EvaluateSpecification, device: &ComputeDevice) -> Result<Opened
             logits,
             decided,
             labels: chosen.labels,
+            targets: Vec::new(),
             classes,
         },
         hashes,
@@ -185,6 +195,18 @@ impl Judged {
     fn rows(&self) -> impl Iterator<Item = (&[f32], usize)> {
         let rows = self.logits.chunks_exact(self.classes.len().max(1));
         rows.zip(self.labels.iter().map(|&label| label as usize))
+    }
+
+    /// How good what is decided is, or the numbers that are given.
+    pub fn quality(&self) -> Quality {
+        if !self.targets.is_empty() {
+            return Quality::Numbers(Errors::new(&self.logits, &self.targets));
+        }
+        Quality::Classes(Metrics::of_decided(
+            (&self.logits, &self.decided),
+            self.classes.len(),
+            &self.labels,
+        ))
     }
 
     /// The mean of −ln p of the inputs' own classes.

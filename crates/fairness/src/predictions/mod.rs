@@ -14,7 +14,7 @@ use arrow_schema::{DataType, Field, Schema as ArrowSchema};
 use parquet::arrow::ArrowWriter;
 use std::sync::Arc;
 
-pub use self::evaluation::{ClassFigures, Evaluation, Judged, evaluate};
+pub use self::evaluation::{ClassFigures, Evaluation, Judged, ProbabilityFigures, evaluate};
 use self::specification::PredictSpecification;
 use crate::audit_error::AuditError;
 use crate::opened::open_texts;
@@ -24,6 +24,7 @@ use crate::specification::DecisionSpecification;
 use probity_data::read::RowNumbers;
 use probity_data::schema::Schema;
 use probity_data::table::{Labels, ReadCounts};
+use probity_nn::decision::Score;
 use probity_nn::modality::ModalityName;
 use probity_run::spreadsheet::safe;
 use probity_tensor::device::ComputeDevice;
@@ -43,6 +44,8 @@ pub struct Predictions {
     pub rows: RowNumbers,
     /// The texts, where they are texts.
     pub texts: Option<Vec<String>>,
+    /// Whether the model gives numbers rather than classes.
+    pub is_number: bool,
     /// Row-major `[inputs, classes]`.
     pub logits: Vec<f32>,
     /// Names of what can be decided: the classes, unless decisions are made otherwise.
@@ -75,6 +78,7 @@ pub fn predict(
                 decisions,
                 decided,
                 classes,
+                is_number: own.label.is_number(),
                 logits,
                 texts: None,
                 rows: table.numbers().clone(),
@@ -95,6 +99,7 @@ pub fn predict(
             Ok(Predictions {
                 decisions,
                 decided,
+                is_number: false,
                 logits,
                 classes,
                 data: ReadCounts::of_bad_rows(data.value.texts.len(), data.value.bad_rows),
@@ -115,6 +120,11 @@ fn decide<'r>(
     rows: impl Iterator<Item = &'r [i32]>,
     logits: &[f32],
 ) -> Result<(Vec<String>, Vec<u32>), AuditError> {
+    if schema.is_some_and(|schema| schema.label.is_number()) {
+        specification.alone().expect_usual()?;
+        let rows = logits.len() / classes.len().max(1);
+        return Ok((classes.to_vec(), vec![1; rows]));
+    }
     let favourable = classes.len().saturating_sub(1);
     let decision = specification.alone().among(classes, favourable, schema)?;
     let answers = rows.zip(logits.chunks_exact(classes.len().max(1)));
@@ -128,6 +138,12 @@ impl Predictions {
         self.logits.len() / self.classes.len().max(1)
     }
 
+    /// The number that a regressor gives each input; nothing of a classifier.
+    pub fn numbers(&self) -> Option<Vec<f64>> {
+        let pairs = self.is_number.then(|| self.logits.chunks_exact(2));
+        pairs.map(|pairs| pairs.map(|logits| Score::Number.of(logits)).collect())
+    }
+
     /// Inputs of each decision, in their order.
     pub fn counts(&self) -> Vec<u64> {
         let mut counts = vec![0; self.decisions.len()];
@@ -138,7 +154,7 @@ impl Predictions {
     }
 
     /// The columns `row` (of the file, from 1), `text` of texts, `predicted`, and for each class its
-    /// `probability` and `logit`.
+    /// `probability` and `logit`; of a regressor `predicted` is its number, and the last one.
     ///
     /// # Errors
     /// None in practice: all columns are equally long.
@@ -151,6 +167,13 @@ impl Predictions {
         if let Some(texts) = &self.texts {
             fields.push(Field::new("text", DataType::Utf8, false));
             columns.push(Arc::new(StringArray::from_iter_values(texts)));
+        }
+        if let Some(numbers) = self.numbers() {
+            fields.push(Field::new("predicted", DataType::Float32, false));
+            let numbers = numbers.into_iter().map(|number| number as f32);
+            columns.push(Arc::new(Float32Array::from_iter_values(numbers)));
+            let schema = Arc::new(ArrowSchema::new(fields));
+            return Ok(RecordBatch::try_new(schema, columns)?);
         }
         let decided = self.decided.iter();
         let predicted = decided.map(|&decided| &self.decisions[decided as usize]);

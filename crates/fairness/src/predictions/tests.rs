@@ -8,6 +8,7 @@ fn predictions() -> Predictions {
         data_sha256: String::new(),
         data: None,
         rows: [2, 5].into_iter().collect(),
+        is_number: false,
         classes: vec!["fine".into(), "toxic".into()],
         texts: Some(vec!["Hello, you.".into(), "Go\naway!".into()]),
         logits: vec![0.0, 0.0, -60.0, 60.0],
@@ -58,6 +59,7 @@ fn every_input_has_its_class_probabilities_and_logits() {
 #[test]
 fn losses_are_computed_from_logits() {
     let judged = Judged {
+        targets: Vec::new(),
         logits: vec![0.0, 3.0_f32.ln(), 0.0, 200.0],
         decided: vec![1, 1],
         labels: vec![1, 0],

@@ -4,7 +4,10 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::statistics::Mean;
-use probity_nn::metrics::Metrics;
+use probity_nn::metrics::Quality;
+
+/// What the coefficient of determination is called among measures.
+const R_SQUARED: &str = "R²";
 
 /// What is reported of one network.
 pub trait Figures: Clone + Serialize + DeserializeOwned + Send + Sync {
@@ -14,7 +17,16 @@ pub trait Figures: Clone + Serialize + DeserializeOwned + Send + Sync {
     /// The discriminatory figure by all protected attributes jointly.
     fn discriminatory(&self) -> f64;
 
-    /// Accuracy on the inputs that are held out.
+    /// What `accuracy` is: `Accuracy`, or of a regressor `R²`.
+    fn accuracy_name(&self) -> &'static str {
+        let measures = self.measures();
+        match measures.iter().any(|measure| measure.figure == R_SQUARED) {
+            true => R_SQUARED,
+            false => "Accuracy",
+        }
+    }
+
+    /// Accuracy on the inputs that are held out, of a regressor R².
     fn accuracy(&self) -> f64;
 }
 
@@ -58,8 +70,8 @@ pub struct Measure {
 }
 
 impl Measure {
-    /// Accuracy and balanced accuracy on held-out inputs.
-    pub fn of_quality(held_out: &Metrics) -> [Measure; 2] {
+    /// Accuracy and balanced accuracy on held-out inputs; R² of a regressor.
+    pub fn of_quality(held_out: &Quality) -> Vec<Measure> {
         let of = |figure, value, role| Measure {
             figure,
             protected: Vec::new(),
@@ -67,10 +79,20 @@ impl Measure {
             ci95: None,
             role,
         };
-        [
-            of("accuracy", held_out.accuracy, Role::Accuracy),
-            of("balanced accuracy", held_out.balanced_accuracy, Role::Shown),
-        ]
+        match held_out {
+            Quality::Classes(of_classes) => vec![
+                of("accuracy", of_classes.accuracy, Role::Accuracy),
+                of(
+                    "balanced accuracy",
+                    of_classes.balanced_accuracy,
+                    Role::Shown,
+                ),
+            ],
+            Quality::Numbers(errors) => {
+                let r_squared = errors.r_squared.unwrap_or_default();
+                vec![of(R_SQUARED, r_squared, Role::Accuracy)]
+            }
+        }
     }
 }
 
@@ -98,15 +120,19 @@ pub struct Change {
 
 impl Change {
     /// The change from `before` to the networks with `after`; `control` may be empty. All are
-    /// shares.
+    /// shares, or R², which may be below 0.
     fn new(before: Measure, control: &[f64], after: &[f64]) -> Change {
-        let after = Mean::of_shares(after);
+        let mean = |values: &[f64]| match before.figure {
+            R_SQUARED => Mean::within(values, [f64::NEG_INFINITY, 1.0]),
+            _ => Mean::of_shares(values),
+        };
+        let after = mean(after);
         Change {
             figure: before.figure.to_owned(),
             protected: before.protected,
             before: before.value,
             before_ci95: before.ci95,
-            control: (!control.is_empty()).then(|| Mean::of_shares(control)),
+            control: (!control.is_empty()).then(|| mean(control)),
             reduction: (before.value > 0.0).then(|| 1.0 - after.mean / before.value),
             after,
         }

@@ -11,6 +11,8 @@
 //!   different first weights, give to most of the variants, each network and each variant with one
 //!   vote.
 //!
+//! Numbers are not voted on: their mean over the same networks and variants is the label.
+//!
 //! Among classes with equally many votes the truth of the sample decides if it is one of them, else
 //! the model's class of the sample as it was found, else the first class.
 
@@ -19,6 +21,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::Domain;
+use probity_nn::decision::Score;
 use probity_nn::{Classifier, ModelError, Rows};
 
 /// How a sample is labelled.
@@ -55,6 +58,29 @@ pub fn majority(
         .map(|samples| label_chunk(voters, domain, samples))
         .collect::<Result<_, _>>()?;
     Ok(labels.concat())
+}
+
+/// The mean of the numbers that all `voters`, which are regressors, give to all variants of each of
+/// `samples`.
+///
+/// # Errors
+/// When a voter cannot answer.
+pub fn mean_numbers(
+    voters: &[&dyn Classifier],
+    domain: &dyn Domain,
+    samples: &[Individual<'_>],
+) -> Result<Vec<f32>, ModelError> {
+    let mean = |(row, _): &Individual<'_>| {
+        let mut codes = Vec::new();
+        (0..domain.variants(row)).for_each(|v| domain.write_variant(row, v, &mut codes));
+        let mut numbers = Vec::new();
+        for voter in voters {
+            let logits = voter.logits(Rows::new(&codes, domain.width()))?;
+            numbers.extend(logits.chunks_exact(2).map(|pair| Score::Number.of(pair)));
+        }
+        Ok((numbers.iter().sum::<f64>() / numbers.len().max(1) as f64) as f32)
+    };
+    samples.par_iter().map(mean).collect()
 }
 
 fn label_chunk(

@@ -18,22 +18,22 @@ use probity_tensor::device::ComputeDevice;
 
 /// The samples drawn from one pool, with their labels.
 #[derive(Debug, Clone)]
-pub struct Drawn<'a, S> {
+pub struct Drawn<'a, S, L> {
     /// Number of the pool.
     pub pool: usize,
     /// The samples.
     pub samples: Vec<&'a S>,
     /// Their labels.
-    pub labels: Vec<u32>,
+    pub labels: Vec<L>,
 }
 
 /// What a network learns beside the training part.
 #[derive(Debug, Clone)]
-pub enum Remedy<'a, S> {
+pub enum Remedy<'a, S, L> {
     /// Nothing: the network is a control.
     None,
     /// These samples.
-    Samples(Vec<Drawn<'a, S>>),
+    Samples(Vec<Drawn<'a, S, L>>),
     /// The worst protected substitution of each input.
     Certified,
 }
@@ -59,6 +59,8 @@ pub trait Repairable: Sized + Sync {
     type Stored: Serialize + DeserializeOwned + Send + Sync;
     /// A discriminatory individual.
     type Sample: Send + Sync;
+    /// What all variants of a discriminatory individual shall get.
+    type Label: Copy + Send + Sync;
     /// What the repair's own searches give; empty until they are done.
     type Searched: Clone + Default + Serialize + DeserializeOwned + Send + Sync;
     /// Inputs that a network learns.
@@ -123,7 +125,7 @@ pub trait Repairable: Sized + Sync {
         pool: usize,
         samples: &[&Self::Sample],
         voters: &[Self::Asked],
-    ) -> Result<Vec<u32>, ModelError>;
+    ) -> Result<Vec<Self::Label>, ModelError>;
 
     /// The training part with `remedy`, in the repeat `repeat`.
     ///
@@ -131,7 +133,7 @@ pub trait Repairable: Sized + Sync {
     /// When a sample cannot be read as the network reads it.
     fn training_set(
         &self,
-        remedy: &Remedy<'_, Self::Sample>,
+        remedy: &Remedy<'_, Self::Sample, Self::Label>,
         repeat: u32,
     ) -> Result<TrainingSet<Self::Inputs>, RepairError>;
 

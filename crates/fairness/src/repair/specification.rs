@@ -73,9 +73,9 @@ pub struct RepairSpecification {
     #[serde(skip_serializing_if = "DecisionSpecification::is_usual")]
     pub decision: DecisionSpecification,
     /// Compare scores in place of decisions: inputs are told apart where the probability of the
-    /// favourable class differs by more than this.
+    /// favourable class, or the number that a regressor gives, differs by more than this.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 0, max = 1))]
+    #[schemars(range(min = 0, max = 1e15))]
     pub gap: Option<f64>,
     /// By what the model is repaired; samples for tables and certified for texts where it is not
     /// given.

@@ -154,7 +154,7 @@ impl<'a, R: Repairable> Trainer<'a, R> {
         share: f64,
         repeat: u32,
         voters: &[R::Asked],
-    ) -> Result<Vec<Drawn<'_, R::Sample>>, RepairError> {
+    ) -> Result<Vec<Drawn<'_, R::Sample, R::Label>>, RepairError> {
         let seed = self.specification.seed;
         (0..)
             .zip(self.pools())

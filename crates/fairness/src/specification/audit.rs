@@ -80,9 +80,9 @@ pub struct AuditSpecification {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bound: Option<BoundOn>,
     /// Compare scores in place of decisions: inputs are told apart where the probability of the
-    /// favourable class differs by more than this.
+    /// favourable class, or the number that a regressor gives, differs by more than this.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 0, max = 1))]
+    #[schemars(range(min = 0, max = 1e15))]
     pub gap: Option<f64>,
     /// Form of the samples file.
     #[schemars(extend("x-flag" = "samples"))]

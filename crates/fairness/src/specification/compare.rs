@@ -56,9 +56,9 @@ pub struct CompareSpecification {
     /// Protected attributes, jointly; by default those marked in the schema.
     pub protected: Vec<String>,
     /// Compare scores in place of decisions: inputs are told apart where the probability of the
-    /// favourable class differs by more than this.
+    /// favourable class, or the number that a regressor gives, differs by more than this.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 0, max = 1))]
+    #[schemars(range(min = 0, max = 1e15))]
     pub gap: Option<f64>,
     /// Strategies to compare; by default adf, eidig, aequitas-fully, sg, themis and random-walk,
     /// for predictors aequitas-fully, adf-zero-order, sg, themis and random-walk.

@@ -11,11 +11,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use probity_data::schema::{Encoded, Encoder, Schema};
-use probity_nn::decision::{ABSTAIN, Decision, Thresholds};
+use probity_nn::decision::{ABSTAIN, Decision, Gap, Score, Thresholds};
 use probity_run::specification::FieldError;
 
 const THRESHOLD: &str = "decision.threshold";
 const BAND: &str = "decision.abstain";
+const GAP: &str = "gap";
 /// The least threshold: a predictor's probability of 0 counts as 1e-30
 /// (`probity_predictor::probabilities::FLOOR`), and reaches none.
 const LEAST: f64 = 1e-29;
@@ -213,7 +214,7 @@ impl Deciding<'_> {
         let given = [
             (THRESHOLD, !self.by.threshold.is_empty()),
             (BAND, self.by.abstain.is_some()),
-            ("gap", self.gap.is_some()),
+            (GAP, self.gap.is_some()),
         ];
         let mut given = given.iter().filter(|(_, is_given)| *is_given);
         if let (Some((first, _)), Some((second, _))) = (given.next(), given.next()) {
@@ -242,6 +243,9 @@ impl Deciding<'_> {
         favourable: usize,
         schema: Option<&Schema>,
     ) -> Result<Decision, FieldError> {
+        if schema.is_some_and(|schema| schema.label.is_number()) {
+            return self.of_numbers();
+        }
         if let Some(band) = self.by.abstain {
             if classes.len() != 2 || classes.iter().any(|class| class == ABSTAIN) {
                 let expected = format!("left out: the classes are {}", classes.join(", "));
@@ -254,10 +258,14 @@ impl Deciding<'_> {
             });
         }
         if let Some(most) = self.gap {
-            return Ok(Decision::Gap {
-                class: favourable,
+            if most > 1.0 {
+                let expected = "at most 1, since probabilities are compared";
+                return Err(FieldError::new(GAP, most, expected));
+            }
+            return Ok(Decision::Gap(Gap {
+                score: Score::Probability(favourable),
                 most,
-            });
+            }));
         }
         if self.by.threshold.is_empty() {
             return Ok(Decision::Largest);
@@ -290,6 +298,40 @@ impl Deciding<'_> {
             values[(code - min) as usize] = Some(thresholds(&of, classes, Some(&whom))?);
         }
         Ok(Decision::Thresholds(all.with_values((place, min), values)))
+    }
+
+    /// Refuses decisions that are made of probabilities, where a model gives numbers.
+    ///
+    /// # Errors
+    /// When there are such.
+    pub(crate) fn expect_usual(self) -> Result<(), FieldError> {
+        let is_given = [
+            (THRESHOLD, !self.by.threshold.is_empty()),
+            (BAND, self.by.abstain.is_some()),
+        ];
+        match is_given.iter().find(|(_, is_given)| *is_given) {
+            None => Ok(()),
+            Some((field, _)) => {
+                let expected = "left out: the model gives numbers, not probabilities";
+                Err(FieldError::new(*field, "given", expected))
+            }
+        }
+    }
+
+    /// The numbers of a regressor, compared.
+    fn of_numbers(self) -> Result<Decision, FieldError> {
+        self.expect_usual()?;
+        match self.gap {
+            Some(most) => Ok(Decision::Gap(Gap {
+                score: Score::Number,
+                most,
+            })),
+            None => {
+                let expected = "given, in the unit of the label: the model gives numbers, and which \
+                                difference counts is for people to say";
+                Err(FieldError::new(GAP, "left out", expected))
+            }
+        }
     }
 
     /// The decision between `classes` of texts, of which the last is good to get.
@@ -380,6 +422,31 @@ mod tests {
 
     fn logits(p: f64) -> [f32; 2] {
         [(1.0 - p).ln() as f32, p.ln() as f32]
+    }
+
+    #[test]
+    fn numbers_are_compared_in_their_unit_and_nothing_else() {
+        let mut schema = builtin::schema("adf-census").unwrap().unwrap();
+        let classes = schema.label.classes.clone();
+        let usual = DecisionSpecification::default();
+        let wide = usual.or_gap(Some(500.0));
+        let refused = wide.among(&classes, 1, Some(&schema)).unwrap_err();
+        assert!(refused.to_string().contains("at most 1"), "{refused}");
+        schema.label = probity_data::schema::Label::of_numbers("income");
+        let decision = wide.among(&schema.label.classes, 1, Some(&schema)).unwrap();
+        let told = |a: f32, b: f32| decision.contrast((&[], &[0.0, a]), (&[], &[0.0, b]));
+        assert_eq!(told(-700.0, 100.0), Some([0, 1]));
+        assert_eq!(told(100.0, -700.0), Some([1, 0]));
+        assert_eq!(told(100.0, 600.0), None);
+        for (by, field) in [
+            (usual.alone(), "gap"),
+            (given(&["0.7"]).alone(), "decision.threshold"),
+        ] {
+            let error = by
+                .among(&schema.label.classes, 1, Some(&schema))
+                .unwrap_err();
+            assert!(error.to_string().contains(field), "{error}");
+        }
     }
 
     #[test]

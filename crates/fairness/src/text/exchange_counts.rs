@@ -153,7 +153,7 @@ impl Counts {
         let flips = &check.checked.flips;
         let good = match decision {
             // The higher score.
-            Decision::Gap { .. } => 1,
+            Decision::Gap(_) => 1,
             _ => positive as u32,
         };
         let is_from = |flip: &Flip| flip.decided[0] == good;
@@ -301,7 +301,7 @@ impl ExchangeCounts {
 mod tests {
     use super::*;
     use crate::check::Checked;
-    use probity_nn::decision::Thresholds;
+    use probity_nn::decision::{Gap, Score, Thresholds};
 
     fn made(from: u32, to: u32, flips: bool) -> Made {
         Made {
@@ -368,10 +368,10 @@ mod tests {
                 [2, 1],
             ),
             (
-                Decision::Gap {
-                    class: 1,
+                Decision::Gap(Gap {
+                    score: Score::Probability(1),
                     most: 0.15,
-                },
+                }),
                 [3, 1],
             ),
         ];

@@ -8,10 +8,12 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::error::ImportRunError;
+use crate::decision::Score;
 use crate::fnn::Fnn;
 use crate::model::Model;
 use crate::text::PADDING;
 use crate::text_model::TextModel;
+use crate::train::parallel_logits;
 use crate::{Classifier, Rows, predicted_class};
 use probity_data::read::{Place, Record as Row};
 use probity_data::source::DataFile;
@@ -37,7 +39,8 @@ const LABEL: &str = "label";
 pub struct Agreement {
     /// Inputs that both answered.
     pub inputs: usize,
-    /// The largest difference of a probability, where the original's were given.
+    /// The largest difference of a probability, or of a regressor's number, where the original's were
+    /// given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub largest_difference: Option<f64>,
 }
@@ -133,13 +136,18 @@ pub(super) fn compare_rows(
     let read = Table::read_hashed(file, &model.schema, Labels::Optional)?;
     record.sha256.insert("reference".to_owned(), read.sha256);
     let (table, label) = (read.value, &model.schema.label);
-    if table.labels().len() != table.rows() {
+    if !table.is_labelled() {
         let column = &label.name;
         return Err(refused(format!(
-            "it has no column '{column}' with the original's classes"
+            "it has no column '{column}' with the original's answers"
         )));
     }
     let network = Fnn::new(&model.network, &ComputeDevice::flex());
+    if label.is_number() {
+        let logits = parallel_logits(&network, &table)?;
+        let comparison = Comparison::of_numbers(&logits, table.targets());
+        return comparison.agreement("rows").map_err(refused);
+    }
     let mut comparison = Comparison::new(&label.classes);
     let codes = table.codes().chunks(CHUNK * table.width().max(1));
     let mut rows = (1..).zip(table.labels());
@@ -198,6 +206,35 @@ impl Comparison<'_> {
         }
     }
 
+    /// That of the numbers that `logits` say of rows with those of the original: they may differ by a
+    /// thousandth of the range of these.
+    fn of_numbers(logits: &[f32], theirs: &[f32]) -> Comparison<'static> {
+        let mut comparison = Comparison::new(&[]);
+        let theirs = theirs.iter().map(|&number| f64::from(number));
+        let least = theirs.clone().fold(f64::INFINITY, f64::min);
+        let allowed = TOLERANCE * (theirs.clone().fold(f64::NEG_INFINITY, f64::max) - least);
+        for (own, theirs) in logits.chunks_exact(2).zip(theirs) {
+            let own = Score::Number.of(own);
+            comparison.inputs += 1;
+            let difference = (own - theirs).abs();
+            let largest = comparison.largest_difference.get_or_insert(0.0);
+            *largest = largest.max(difference);
+            if difference > allowed || difference.is_nan() {
+                let row = comparison.inputs;
+                comparison.differ(|| format!("row {row}: {own}, not {theirs}"));
+            }
+        }
+        comparison
+    }
+
+    /// Counts an answer that is another, which `shown` tells.
+    fn differ(&mut self, shown: impl FnOnce() -> String) {
+        self.differing += 1;
+        if self.shown.len() < SHOWN {
+            self.shown.push(shown());
+        }
+    }
+
     /// Compares the network's answer with the original's; `input` names what was asked.
     fn add(&mut self, logits: &[f32], answer: &Answer, input: impl Fn() -> String) {
         self.inputs += 1;
@@ -221,10 +258,7 @@ impl Comparison<'_> {
             }
         }
         if let Some(differs) = differs {
-            self.differing += 1;
-            if self.shown.len() < SHOWN {
-                self.shown.push(format!("{}: {differs}", input()));
-            }
+            self.differ(|| format!("{}: {differs}", input()));
         }
     }
 

@@ -27,6 +27,12 @@ pub enum TrainError {
         /// Rows.
         rows: usize,
     },
+    /// Every row that trains has the same number.
+    #[error("the {rows} rows of the training part have one number; a regressor needs at least two")]
+    OneNumber {
+        /// Rows.
+        rows: usize,
+    },
     /// The loss is no longer a number.
     #[error("the loss became {loss} in epoch {epoch}; use a smaller training.learning_rate")]
     Diverged {

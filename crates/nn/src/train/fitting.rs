@@ -17,11 +17,11 @@ use crate::predicted_class;
 pub struct EpochReport {
     /// Epoch, from 1.
     pub epoch: u32,
-    /// Mean training loss over the epoch's steps.
+    /// Mean training loss over the epoch's steps; of numbers in squares of their deviation.
     pub loss: f64,
     /// Loss on the validation part, if there is one.
     pub validation_loss: Option<f64>,
-    /// Accuracy on the validation part, if there is one.
+    /// Accuracy on the validation part, if there is one; of numbers R².
     pub validation_accuracy: Option<f64>,
 }
 

@@ -13,6 +13,7 @@ use crate::fnn::Activation;
 use crate::modality::ModalityName;
 use crate::optimizer::OptimizerName;
 use crate::recurrent::network::{CellKind, Shape};
+use probity_data::schema::Label;
 use probity_run::specification::FieldError;
 use probity_text::embeddings::SHIPPED;
 
@@ -400,6 +401,21 @@ pub type TableOptions = TrainOptions<NetworkOptions>;
 pub type TransformerTraining = TrainOptions<TransformerOptions>;
 /// A network for texts, and how it learns.
 pub type TextOptions = TrainOptions<RecurrentOptions>;
+
+impl TableOptions {
+    /// Checks what only the label tells.
+    ///
+    /// # Errors
+    /// The first field that does not fit.
+    pub fn check_label(&self, label: &Label) -> Result<(), FieldError> {
+        if label.is_number() && self.learning.class_weights != ClassWeights::None {
+            let found = String::from(self.learning.class_weights.clone());
+            let expected = "left out: the label holds numbers";
+            return Err(FieldError::new("training.class_weights", found, expected));
+        }
+        self.check(label.classes.len())
+    }
+}
 
 impl<N: NetworkKind> TrainOptions<N> {
     /// Checks what only the number of classes tells.

@@ -17,7 +17,7 @@ use super::specification::TrainSpecification;
 use super::{Pace, Split, TrainError};
 use crate::ModelError;
 use crate::alike::DecidedAlike;
-use crate::metrics::Metrics;
+use crate::metrics::{Metrics, Quality};
 use crate::modality::ModalityName;
 use crate::model::StoreError;
 use crate::provenance::Provenance;
@@ -129,7 +129,7 @@ pub trait Trainable: Sized {
     /// # Errors
     /// When the model cannot answer.
     fn quality(&self, model: &Self::Model, items: &[u32])
-    -> Result<Option<Metrics>, TrainingError>;
+    -> Result<Option<Quality>, TrainingError>;
 
     /// Writes `model` into `directory` and gives its SHA-256.
     ///
@@ -139,6 +139,11 @@ pub trait Trainable: Sized {
 
     /// The names of the classes, by number.
     fn classes(&self) -> &[String];
+
+    /// Whether the labels are numbers, so that validation gives R² in place of accuracy.
+    fn is_number(&self) -> bool {
+        false
+    }
 
     /// What reading gave, where texts of `specification` are read.
     fn counts(&self, specification: &TrainSpecification) -> DataCounts;
@@ -222,13 +227,13 @@ pub struct TrainingSummary {
     /// Seconds of this call.
     pub seconds: f64,
     /// Quality on the training part.
-    pub train: Metrics,
+    pub train: Quality,
     /// Quality on the validation part, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub validation: Option<Metrics>,
+    pub validation: Option<Quality>,
     /// Quality on the test part, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub test: Option<Metrics>,
+    pub test: Option<Quality>,
     /// Epoch by epoch.
     pub history: Vec<EpochReport>,
 }
@@ -356,7 +361,8 @@ impl<T: Trainable> Training<T> {
         let classes = self.inputs.classes();
         let embeddings = self.record.sha256.get("embeddings").cloned();
         let train = quality(&fit.split.train)?;
-        let train = train.unwrap_or_else(|| Metrics::new(&[], classes.len(), &[]));
+        let none = || Quality::Classes(Metrics::new(&[], classes.len(), &[]));
+        let train = train.unwrap_or_else(none);
         let validation = quality(&fit.split.validation)?;
         let test = quality(&fit.split.test)?;
         let parts = [Some(&train), validation.as_ref(), test.as_ref()];

@@ -34,19 +34,38 @@ impl Split {
     }
 }
 
-/// Checks `options`, deals the rows of `table`, and counts the training rows of each class.
+/// Checks `options` and deals the rows of `table`.
 ///
 /// # Errors
-/// Options that do not fit, or a training part without two classes.
+/// Options that do not fit, or a training part without two classes or two numbers.
 pub fn plan_split(
     table: &Table,
     schema: &Schema,
     options: &TableOptions,
-) -> Result<(Split, Vec<u64>), TrainError> {
-    options.check(schema.label.classes.len())?;
+) -> Result<Split, TrainError> {
+    options.check_label(&schema.label)?;
     let split = options.split(table.rows());
-    let class_rows = count_classes(table.labels(), &split.train, schema.label.classes.len())?;
-    Ok((split, class_rows))
+    match schema.label.is_number() {
+        true => spread_of(table.targets(), &split.train).map(drop)?,
+        false => {
+            let classes = schema.label.classes.len();
+            count_classes(table.labels(), &split.train, classes).map(drop)?;
+        }
+    }
+    Ok(split)
+}
+
+/// Mean and deviation of the numbers of the rows that train; at least two must differ.
+pub(super) fn spread_of(targets: &[f32], train: &[u32]) -> Result<(f64, f64), TrainError> {
+    let of = |&row: &u32| f64::from(targets[row as usize]);
+    let rows = train.len() as f64;
+    let mean = train.iter().map(of).sum::<f64>() / rows;
+    let squares = train.iter().map(|row| (of(row) - mean).powi(2));
+    let deviation = (squares.sum::<f64>() / rows).sqrt();
+    match deviation > 0.0 && deviation.is_finite() {
+        true => Ok((mean, deviation)),
+        false => Err(TrainError::OneNumber { rows: train.len() }),
+    }
 }
 
 /// The inputs of each class among those that train; at least two classes must have some.

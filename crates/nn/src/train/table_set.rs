@@ -9,7 +9,7 @@ use super::specification::TrainSpecification;
 use super::table::{TrainCheckpoint, parallel_logits, train};
 use crate::Classifier;
 use crate::fnn::Fnn;
-use crate::metrics::Metrics;
+use crate::metrics::Quality;
 use crate::modality::ModalityName;
 use crate::model::Model;
 use probity_data::named_schema::named_schema;
@@ -44,7 +44,7 @@ impl Trainable for TableSet {
         }
         schema = schema.skipping_bad_rows(specification.skip_bad_rows);
         let options = specification.table_options();
-        options.check(schema.label.classes.len())?;
+        options.check_label(&schema.label)?;
         record.sha256.insert("schema".to_owned(), named.sha256);
         let read = Table::read_hashed(&specification.data, &schema, Labels::Required)?;
         record.sha256.insert("data".to_owned(), read.sha256);
@@ -82,14 +82,14 @@ impl Trainable for TableSet {
         })
     }
 
-    fn quality(&self, model: &Model, rows: &[u32]) -> Result<Option<Metrics>, TrainingError> {
+    fn quality(&self, model: &Model, rows: &[u32]) -> Result<Option<Quality>, TrainingError> {
         if rows.is_empty() {
             return Ok(None);
         }
         let fnn = Fnn::new(&model.network, &self.device);
         let part = self.table.select(rows);
         let logits = parallel_logits(&fnn, &part)?;
-        Ok(Some(Metrics::new(&logits, fnn.classes(), part.labels())))
+        Ok(Some(Quality::of(&logits, &part, fnn.classes())))
     }
 
     fn save(&self, model: &Model, directory: &Path) -> Result<String, TrainingError> {
@@ -99,6 +99,10 @@ impl Trainable for TableSet {
 
     fn classes(&self) -> &[String] {
         &self.schema.label.classes
+    }
+
+    fn is_number(&self) -> bool {
+        self.schema.label.is_number()
     }
 
     fn counts(&self, _: &TrainSpecification) -> DataCounts {

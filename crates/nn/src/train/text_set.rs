@@ -11,7 +11,7 @@ use super::specification::TrainSpecification;
 use super::split::count_classes;
 use super::text::{LabelledTexts, TextCheckpoint, TrainedText, text_logits, train_text};
 
-use crate::metrics::Metrics;
+use crate::metrics::{Metrics, Quality};
 use crate::modality::ModalityName;
 use crate::recurrent::kernels::{self, Kernels};
 use crate::recurrent::network::RecurrentWeights;
@@ -255,7 +255,7 @@ impl Trainable for TextSet {
         })
     }
 
-    fn quality(&self, model: &TextModel, items: &[u32]) -> Result<Option<Metrics>, TrainingError> {
+    fn quality(&self, model: &TextModel, items: &[u32]) -> Result<Option<Quality>, TrainingError> {
         let vectors = model.reader.table.vectors();
         Ok(TextSet::quality(
             self,
@@ -263,7 +263,8 @@ impl Trainable for TextSet {
             vectors,
             items,
             model.reader.max_length,
-        ))
+        )
+        .map(Quality::Classes))
     }
 
     fn save(&self, model: &TextModel, directory: &Path) -> Result<String, TrainingError> {

@@ -11,7 +11,7 @@ use super::text::LabelledTexts;
 use super::text_set::open_embeddings;
 use super::transformer::{TransformerCheckpoint, TransformerOptions, train_transformer};
 use super::{Observe, TrainSpecification};
-use crate::metrics::Metrics;
+use crate::metrics::{Metrics, Quality};
 use crate::modality::ModalityName;
 use crate::text_model::TOKENIZER;
 use crate::transformer::kernels::Kernels;
@@ -255,7 +255,7 @@ impl Trainable for TransformerSet {
         &self,
         model: &TransformerModel,
         items: &[u32],
-    ) -> Result<Option<Metrics>, TrainingError> {
+    ) -> Result<Option<Quality>, TrainingError> {
         if items.is_empty() {
             return Ok(None);
         }
@@ -268,7 +268,8 @@ impl Trainable for TransformerSet {
             .map(|&item| self.labels[item as usize])
             .collect();
         let logits = Kernels::new(model.weights.clone()).logits(&texts);
-        Ok(Some(Metrics::new(&logits, model.classes.len(), &labels)))
+        let metrics = Metrics::new(&logits, model.classes.len(), &labels);
+        Ok(Some(Quality::Classes(metrics)))
     }
 
     fn save(&self, model: &TransformerModel, directory: &Path) -> Result<String, TrainingError> {

@@ -90,8 +90,10 @@ impl Chart for StackedBars {
 
 /// Counts of equal bins from 0 to 1.
 pub(crate) struct Histogram<'a> {
-    /// The counts.
+    /// The counts, in bins of equal width.
     pub bins: &'a [u64],
+    /// Where the last bin ends; the first one begins at 0.
+    pub end: f64,
     /// What the values are.
     pub x_label: &'a str,
     /// What is counted.
@@ -103,11 +105,11 @@ impl Chart for Histogram<'_> {
         let area = Area::of(canvas, (42.0, 10.0), (26.0, 158.0));
         let counts = self.bins.iter().map(|&count| count as f64);
         let y = Scale::over(Spacing::FromZero, counts, area.up());
-        let x = Scale::over(Spacing::FromZero, [1.0].into_iter(), area.across());
+        let x = Scale::over(Spacing::FromZero, [self.end].into_iter(), area.across());
         area.mark_up(canvas, &y);
         for (place, &count) in self.bins.iter().enumerate() {
-            let [left, right] =
-                [place, place + 1].map(|edge| x.at(edge as f64 / self.bins.len() as f64));
+            let [left, right] = [place, place + 1]
+                .map(|edge| x.at(self.end * edge as f64 / self.bins.len() as f64));
             let top = y.at(count as f64);
             let size = (right - left - 2.0, area.bottom - top);
             canvas.rectangle((left + 1.0, top), size, &fill(0));

@@ -7,7 +7,7 @@ use super::super::pairs::{GAP_BINS, Gaps, Searched};
 use super::super::text::{Text, count, counted, interval, number, percent, seconds};
 use super::pairs;
 use super::population;
-use super::shares::{self, Asked, crossed, four_digits};
+use super::shares::{self, Asked, crossed};
 use super::texts;
 
 /// The verdict, and the parts that follow what was audited.
@@ -20,7 +20,13 @@ pub(super) fn parts(audit: &AuditFindings, id: &str, most_pairs: usize) -> (Vec<
     let moves = audit.summary.unmodified.as_ref();
     parts.extend(moves.and_then(|of| of.moves.as_ref()).map(|moves| {
         let ways = texts::ways(moves);
-        population::moves(&moves.changes, &moves.positive, "texts", id).say(ways)
+        population::moves(
+            &moves.changes,
+            &population::Score::OfClass(moves.positive.clone()),
+            "texts",
+            id,
+        )
+        .say(ways)
     }));
     parts.push(found(audit, id));
     parts.extend(pairs::flips(audit, id));
@@ -333,23 +339,35 @@ fn searched_part(audit: &AuditFindings, searched: &Searched, id: &str) -> Part {
 }
 
 fn gaps(gaps: &Gaps, pairs: u64, id: &str) -> Part {
-    let description = format!(
-        "The score is the model's probability of the class that it predicts for the first side of a pair. Between the sides it falls by {} on \
-         average and by {} at most.",
-        number(gaps.mean),
-        number(gaps.largest)
-    );
+    let what = match gaps.are_numbers {
+        true => {
+            "The score is the number that the model gives. Between the sides of a pair it moves"
+        }
+        false => {
+            "The score is the model's probability of the class that it predicts for the first side \
+             of a pair. Between the sides it falls"
+        }
+    };
+    let (mean, largest) = (number(gaps.mean), number(gaps.largest));
+    let description = format!("{what} by {mean} on average and by {largest} at most.");
     let chart = Histogram {
         bins: &gaps.bins,
+        end: gaps.end,
         x_label: "how far the score moves",
         y_label: "pairs",
     };
-    let bin = |place: usize| place as f64 / GAP_BINS as f64;
-    let rows = gaps.bins.iter().enumerate().map(|(place, &number)| {
+    let edge = |place: usize| {
+        let edge = gaps.end * place as f64 / GAP_BINS as f64;
+        match gaps.are_numbers {
+            true => number(edge),
+            false => format!("{edge:.2}"),
+        }
+    };
+    let rows = gaps.bins.iter().enumerate().map(|(place, &counted)| {
         vec![
-            format!("{:.2} – {:.2}", bin(place), bin(place + 1)),
-            count(number),
-            percent(number as f64 / pairs.max(1) as f64),
+            format!("{} – {}", edge(place), edge(place + 1)),
+            count(counted),
+            percent(counted as f64 / pairs.max(1) as f64),
         ]
     });
     let title = "Pairs by how far their score moves";
@@ -400,22 +418,10 @@ fn quality_table(quality: &Quality) -> Block {
     Block::Table(Table::new(
         format!(
             "The model on {} that it was not trained on.",
-            counted(quality.rows, "row", "rows")
+            counted(quality.rows(), "row", "rows")
         ),
-        &[
-            "Accuracy",
-            "Majority class",
-            "Balanced accuracy",
-            "AUC",
-            "F1",
-        ],
-        vec![vec![
-            percent(quality.accuracy),
-            percent(quality.majority_share),
-            percent(quality.balanced_accuracy),
-            four_digits(quality.auc),
-            four_digits(Some(quality.f1)),
-        ]],
+        quality.header(),
+        vec![quality.row()],
     ))
 }
 

@@ -156,7 +156,7 @@ fn found(words: [&str; 2], first: &AuditFindings, second: &AuditFindings) -> Blo
             audit
                 .quality
                 .as_ref()
-                .map_or("–".to_owned(), |quality| percent(quality.accuracy)),
+                .map_or("–".to_owned(), |quality| quality.shown()),
         ]
     };
     Block::Table(Table::new(

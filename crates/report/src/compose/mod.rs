@@ -10,6 +10,7 @@ mod knn;
 mod outliers;
 mod pairs;
 mod population;
+mod quality;
 mod repair;
 pub(super) mod shares;
 mod text_groups;

@@ -59,7 +59,11 @@ pub(super) fn parts(population: &Population, id: &str) -> Vec<Part> {
     let groups = population.groups.iter().enumerate();
     parts.extend(groups.map(|(place, by)| group_part(population, by, format!("{id}-who{place}"))));
     let (changes, favourable) = (&population.changes, &population.favourable);
-    parts.push(moves(changes, favourable, "rows", id));
+    let score = match &population.number {
+        Some(number) => Score::Number(number.clone()),
+        None => Score::OfClass(favourable.clone()),
+    };
+    parts.push(moves(changes, &score, "rows", id));
     parts
 }
 
@@ -198,6 +202,7 @@ pub(super) fn plausibility(graded: &Plausibility, id: &str) -> Part {
     });
     let chart = Histogram {
         bins: &graded.bins,
+        end: 1.0,
         x_label: "plausibility",
         y_label: "pairs",
     };
@@ -208,26 +213,47 @@ pub(super) fn plausibility(graded: &Plausibility, id: &str) -> Part {
     part.with(Block::figure(&chart, id, description, table))
 }
 
-/// How far scores of the class `favourable` move; `inputs` are rows or texts.
-pub(super) fn moves(changes: &Changes, favourable: &str, inputs: &str, id: &str) -> Part {
+/// What moves.
+pub(super) enum Score {
+    /// The probability of a class.
+    OfClass(String),
+    /// The number that a regressor gives.
+    Number(String),
+}
+
+impl Score {
+    fn name(&self) -> String {
+        match self {
+            Score::OfClass(class) => format!("the score of ‘{}’", Text::value(class)),
+            Score::Number(name) => format!("‘{}’", Text::value(name)),
+        }
+    }
+}
+
+/// How far `score` moves; `inputs` are rows or texts.
+pub(super) fn moves(changes: &Changes, score: &Score, inputs: &str, id: &str) -> Part {
     let description = format!(
-        "How far the score of ‘{}’ moves at most when protected values change: {} on average, {} at most.",
-        Text::value(favourable),
+        "How far {} moves at most when protected values change: {} on average, {} at most.",
+        score.name(),
         number(changes.mean),
         number(changes.largest)
     );
     let chart = Histogram {
         bins: &changes.bins,
+        end: changes.bin_width * changes.bins.len() as f64,
         x_label: "how far the score moves",
         y_label: inputs,
     };
-    let bins = changes.bins.len().max(1) as f64;
+    let shown = |change: f64, digits: usize| match score {
+        Score::OfClass(_) => format!("{change:.digits$}"),
+        Score::Number(_) => number(change),
+    };
     let all: u64 = changes.bins.iter().sum();
     let named = inputs[..1].to_uppercase() + &inputs[1..];
     let rows = changes.bins.iter().enumerate().map(|(place, &rows)| {
-        let [from, to] = [place, place + 1].map(|edge| edge as f64 / bins);
+        let edge = |edge: usize| shown(changes.bin_width * edge as f64, 2);
         vec![
-            format!("{from:.2} – {to:.2}"),
+            format!("{} – {}", edge(place), edge(place + 1)),
             count(rows),
             percent(rows as f64 / all.max(1) as f64),
         ]
@@ -237,7 +263,7 @@ pub(super) fn moves(changes: &Changes, favourable: &str, inputs: &str, id: &str)
     let quantiles = changes
         .quantiles
         .iter()
-        .map(|quantile| vec![percent(quantile.share), format!("{:.3}", quantile.change)]);
+        .map(|quantile| vec![percent(quantile.share), shown(quantile.change, 3)]);
     Part::new(&format!("How far the scores of the {inputs} move"))
         .with(Block::figure(
             &chart,

@@ -41,10 +41,8 @@ pub(super) fn parts(repair: &RepairFindings, id: &str) -> (Vec<Text>, Vec<Part>)
         id,
     ));
     parts.push(points(repair));
-    parts.push(groups::before_after(
-        &repair.groups_before,
-        &repair.groups_after,
-    ));
+    let groups = repair.groups_before.iter().zip(&repair.groups_after);
+    parts.extend(groups.map(|(before, after)| groups::before_after(before, after)));
     parts.push(Part::limits([
         "The shares are of random inputs that took no part in training or choosing; accuracy is of rows held out from both.",
         "A lower share does not mean that no one is discriminated against. Audit the repaired model: a search may find what random inputs do not show.",
@@ -116,10 +114,11 @@ fn accuracy(repair: &RepairFindings) -> String {
         false => "more than the repair may cost",
     };
     format!(
-        "Accuracy on {} held-out rows went from {} to {}, which is {within}.",
-        count(before.rows),
-        percent(before.accuracy),
-        percent(after.accuracy)
+        "{} on {} held-out rows went from {} to {}, which is {within}.",
+        before.name(),
+        count(before.rows()),
+        before.shown(),
+        after.shown()
     )
 }
 
@@ -185,22 +184,15 @@ fn before_after_figure(id: String, title: &str, rows: Vec<Row>) -> Block {
 
 fn quality(before: &ModelFigures, after: &ModelFigures) -> Part {
     let row = |name: &str, figures: &ModelFigures| {
-        let quality = &figures.held_out;
-        vec![
-            name.to_owned(),
-            percent(quality.accuracy),
-            percent(quality.balanced_accuracy),
-            four_digits(quality.auc),
-            four_digits(Some(quality.f1)),
-        ]
+        let mut row = vec![name.to_owned()];
+        row.extend(figures.held_out.row());
+        row
     };
+    let mut header = vec!["Model"];
+    header.extend(before.held_out.header());
     Part::new("Quality before and after").with(Block::Table(Table::new(
-        format!(
-            "On {} held-out rows; always answering the most frequent class would be right for {}.",
-            count(before.held_out.rows),
-            percent(before.held_out.majority_share)
-        ),
-        &["Model", "Accuracy", "Balanced accuracy", "AUC", "F1"],
+        format!("On {} held-out rows.", count(before.held_out.rows())),
+        &header,
         vec![row("Before", before), row("After", after)],
     )))
 }
@@ -287,8 +279,8 @@ pub(super) fn text_parts(repair: &TextRepairFindings, id: &str) -> (Vec<Text>, V
         )),
         Text::new(format!(
             "Accuracy on the test texts went from {} to {}, which is {within}.",
-            percent(before.held_out.accuracy),
-            percent(after.held_out.accuracy)
+            before.held_out.shown(),
+            after.held_out.shown()
         )),
     ]);
     let row = |name: &str, portion: &Portion, of: u64| Row {
@@ -337,7 +329,7 @@ fn text_networks(repair: &TextRepairFindings) -> Part {
         let portion = |portion: &Portion| estimate(portion.share, portion.ci95);
         vec![
             name,
-            percent(network.held_out.accuracy),
+            network.held_out.shown(),
             portion(&network.repaired),
             portion(&network.certified),
             portion(&network.fair),

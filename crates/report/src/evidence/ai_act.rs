@@ -224,7 +224,7 @@ fn sizes(run: &RunReport) -> (Option<u64>, Option<u64>) {
             (Some(groups.report.rows), left_out)
         }
         Findings::TextGroups(groups) => (Some(groups.texts), None),
-        Findings::Repair(repair) => (Some(repair.before.held_out.rows), None),
+        Findings::Repair(repair) => (Some(repair.before.held_out.rows()), None),
         Findings::TextRepair(repair) => (Some(repair.test_texts), None),
         Findings::Certify(certify) => (certify.sets.last().map(|set| set.inputs), None),
         Findings::Knn(knn) => (

@@ -127,20 +127,31 @@ impl Measures {
     }
 
     fn quality(&mut self, when: &str, quality: &Quality) {
-        let figures = [
-            ("Accuracy", Some(quality.accuracy), Scale::Share),
-            (
-                "Balanced accuracy",
-                Some(quality.balanced_accuracy),
-                Scale::Share,
-            ),
-            ("Area under the ROC curve", quality.auc, Scale::Number),
-            ("F1", Some(quality.f1), Scale::Number),
-        ];
+        let figures = match quality {
+            Quality::Classes(of) => vec![
+                ("Accuracy", Some(of.accuracy), Scale::Share),
+                (
+                    "Balanced accuracy",
+                    Some(of.balanced_accuracy),
+                    Scale::Share,
+                ),
+                ("Area under the ROC curve", of.auc, Scale::Number),
+                ("F1", Some(of.f1), Scale::Number),
+            ],
+            Quality::Numbers(of) => vec![
+                ("R²", of.r_squared, Scale::Number),
+                ("Mean absolute error", Some(of.mean_absolute), Scale::Number),
+                (
+                    "Root mean squared error",
+                    Some(of.root_mean_squared),
+                    Scale::Number,
+                ),
+            ],
+        };
         for (what, value, scale) in figures {
             if let Some(value) = value {
                 let measure = self.add(what, when, Subject::Quality, value);
-                (measure.scale, measure.inputs) = (scale, quality.rows);
+                (measure.scale, measure.inputs) = (scale, quality.rows());
             }
         }
     }
@@ -332,8 +343,10 @@ pub(crate) fn measures(run: &RunReport) -> Vec<Measure> {
                 &repair.before.discrimination,
             );
             all.shares("Discriminatory share", " after", &after.discrimination);
-            all.groups(" before", &repair.groups_before);
-            all.groups(" after", &repair.groups_after);
+            let reports = [&repair.groups_before, &repair.groups_after];
+            for (when, report) in [" before", " after"].into_iter().zip(reports) {
+                report.iter().for_each(|report| all.groups(when, report));
+            }
         }
         Findings::TextRepair(repair) => {
             let after = &repair.chosen.figures;

@@ -496,7 +496,17 @@ pub struct CausalDiscrimination {
 
 /// Quality of a model on one part of its data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Quality {
+#[serde(untagged)]
+pub enum Quality {
+    /// Of a classifier.
+    Classes(ClassQuality),
+    /// Of a regressor.
+    Numbers(Errors),
+}
+
+/// Quality of a classifier.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ClassQuality {
     /// Rows.
     pub rows: u64,
     /// Share predicted right.
@@ -510,4 +520,44 @@ pub struct Quality {
     pub auc: Option<f64>,
     /// F1.
     pub f1: f64,
+}
+
+/// Errors of a regressor, in the unit of its label.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Errors {
+    /// Rows.
+    pub rows: u64,
+    /// Mean absolute error.
+    pub mean_absolute: f64,
+    /// Root of the mean squared error.
+    pub root_mean_squared: f64,
+    /// Coefficient of determination.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub r_squared: Option<f64>,
+}
+
+impl Quality {
+    /// Rows.
+    pub fn rows(&self) -> u64 {
+        match self {
+            Quality::Classes(of) => of.rows,
+            Quality::Numbers(errors) => errors.rows,
+        }
+    }
+
+    /// The figure that sums it up: accuracy, or R².
+    pub fn in_short(&self) -> f64 {
+        match self {
+            Quality::Classes(of) => of.accuracy,
+            Quality::Numbers(errors) => errors.r_squared.unwrap_or_default(),
+        }
+    }
+
+    /// What this figure is called.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Quality::Classes(_) => "Accuracy",
+            Quality::Numbers(_) => "R²",
+        }
+    }
 }

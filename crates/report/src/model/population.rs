@@ -18,6 +18,9 @@ pub struct Population {
     pub asked: u64,
     /// The class that is good to get.
     pub favourable: String,
+    /// What the number is called that a regressor gives; nothing of a classifier.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub number: Option<String>,
     /// The gap beyond which scores differ, where they are compared in place of decisions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gap: Option<f64>,
@@ -112,7 +115,9 @@ pub struct Changes {
     pub largest: f64,
     /// Quantiles.
     pub quantiles: Vec<ChangeQuantile>,
-    /// Rows by change, in bins of equal width from 0 to 1.
+    /// Width of the bins.
+    pub bin_width: f64,
+    /// Rows by change, in bins of equal width from 0.
     pub bins: Vec<u64>,
 }
 

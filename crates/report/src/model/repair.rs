@@ -33,9 +33,11 @@ pub struct RepairFindings {
     #[serde(default)]
     pub certified_after: Vec<CertifiedShare>,
     /// Groups of the held-out rows before.
-    pub groups_before: GroupReport,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub groups_before: Option<GroupReport>,
     /// The same after.
-    pub groups_after: GroupReport,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub groups_after: Option<GroupReport>,
 }
 
 /// What is said for and against the network of a repair.

@@ -13,7 +13,7 @@ use probity_data::read::{Record, Records};
 struct Layout {
     /// Names of the attributes.
     attributes: Vec<String>,
-    /// Names of the classes.
+    /// Names of the classes; none of a regressor, of which there are numbers in place of logits.
     classes: Vec<String>,
     /// Whether pairs have a plausibility.
     is_graded: bool,
@@ -24,7 +24,7 @@ const BEFORE: usize = 3;
 
 impl Layout {
     /// What the names of the columns say: `seed`, `phase`, `step`, `x_…`, `other_…`, `label_x`,
-    /// `label_other`, `logit_x_…`, `logit_other_…`, `changed` and, where it was asked for,
+    /// `label_other`, `logit_x_…`, `logit_other_…` or `number_x`, `number_other`, `changed` and, where it was asked for,
     /// `plausibility`.
     fn of(names: &[String], file: &Path) -> Result<Layout, PageError> {
         let wrong = |problem: &str| PageError::Columns {
@@ -54,6 +54,19 @@ impl Layout {
         if stripped(BEFORE + number, number, "other_")? != attributes {
             return Err(wrong("the columns of both sides differ"));
         }
+        if names.get(labels + 2).is_some_and(|name| name == "number_x") {
+            return match names
+                .get(labels + 3)
+                .is_some_and(|name| name == "number_other")
+            {
+                true => Ok(Layout {
+                    attributes,
+                    classes: Vec::new(),
+                    is_graded,
+                }),
+                false => Err(wrong("there is no column 'number_other' after 'number_x'")),
+            };
+        }
         let names = stripped(labels + 2, classes, "logit_x_")?;
         if stripped(labels + 2 + classes, classes, "logit_other_")? != names {
             return Err(wrong("the logits of both sides differ"));
@@ -68,6 +81,11 @@ impl Layout {
     fn label(&self) -> usize {
         BEFORE + 2 * self.attributes.len()
     }
+
+    /// Numbers that a pair has of each side.
+    fn answers(&self) -> usize {
+        self.classes.len().max(1)
+    }
 }
 
 /// Reads the pairs of `records`.
@@ -75,7 +93,12 @@ pub(super) fn read(records: &mut Records, from: &PairFile<'_>) -> Result<PairFin
     let (file, protected) = (from.file, from.protected);
     let layout = Layout::of(records.names(), file)?;
     let number = layout.attributes.len();
-    let mut gather = Gather::new(protected, from.decisions(&layout.classes).to_vec());
+    let decisions = from.decisions(&layout.classes).to_vec();
+    let gather = Gather::new(protected, decisions);
+    let mut gather = match layout.classes.is_empty() {
+        true => gather.of_numbers(),
+        false => gather,
+    };
     let mut search = Search::new(&layout.attributes, protected);
     while let Some(record) = records.advance()? {
         let cells = |from: usize, count: usize| -> Result<Vec<String>, PageError> {
@@ -99,9 +122,16 @@ pub(super) fn read(records: &mut Records, from: &PairFile<'_>) -> Result<PairFin
             record.cell(layout.label() + 1)?,
         ]
         .map(str::to_owned);
-        let sides = probabilities(&layout, &record, file)?;
-        let class = from.scored(&record, &layout.classes, &labels, [&sides[0], &sides[1]])?;
-        let scores = sides.map(|side| side[class]);
+        let sides = answers(&layout, &record, file)?;
+        let scores = match layout.classes.is_empty() {
+            true => sides.map(|side| side[0]),
+            false => {
+                let sides = sides.map(|logits| softmax(&logits));
+                let both = [sides[0].as_slice(), sides[1].as_slice()];
+                let class = from.scored(&record, &layout.classes, &labels, both)?;
+                sides.map(|side| side[class])
+            }
+        };
         search.see(record.cell(0)?, record.cell(1)?, &row);
         let mut pair = gather.count(Pair {
             labels,
@@ -111,7 +141,7 @@ pub(super) fn read(records: &mut Records, from: &PairFile<'_>) -> Result<PairFin
         });
         if layout.is_graded {
             let name = "plausibility";
-            let cell = record.cell(layout.label() + 3 + 2 * layout.classes.len())?;
+            let cell = record.cell(layout.label() + 3 + 2 * layout.answers())?;
             let share = cell
                 .parse()
                 .map_err(|_| PageError::cell(file, &record, (name, cell), "a number"))?;
@@ -127,13 +157,9 @@ pub(super) fn read(records: &mut Records, from: &PairFile<'_>) -> Result<PairFin
     })
 }
 
-/// Probabilities of the classes, on both sides.
-fn probabilities(
-    layout: &Layout,
-    record: &Record<'_>,
-    file: &Path,
-) -> Result<[Vec<f64>; 2], PageError> {
-    let number = layout.classes.len();
+/// Logits of the classes, or the number, on both sides.
+fn answers(layout: &Layout, record: &Record<'_>, file: &Path) -> Result<[Vec<f64>; 2], PageError> {
+    let number = layout.answers();
     let mut sides = [Vec::with_capacity(number), Vec::with_capacity(number)];
     for (side, logits) in sides.iter_mut().enumerate() {
         let from = layout.label() + 2 + side * number;
@@ -141,11 +167,11 @@ fn probabilities(
             let cell = record.cell(place)?;
             let logit: f64 = cell
                 .parse()
-                .map_err(|_| PageError::cell(file, record, ("logit", cell), "a number"))?;
+                .map_err(|_| PageError::cell(file, record, ("answer", cell), "a number"))?;
             logits.push(logit);
         }
     }
-    Ok(sides.map(|logits| softmax(&logits)))
+    Ok(sides)
 }
 
 fn softmax(logits: &[f64]) -> Vec<f64> {

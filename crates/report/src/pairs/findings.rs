@@ -67,7 +67,11 @@ pub struct Searched {
 /// How far scores move.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Gaps {
-    /// Pairs by their gap in equal bins from 0 to 1.
+    /// Where the last bin ends: at 1, but for numbers.
+    pub end: f64,
+    /// Whether the scores are the numbers of a regressor, rather than probabilities.
+    pub are_numbers: bool,
+    /// Pairs by their gap in equal bins from 0.
     pub bins: Vec<u64>,
     /// Mean gap.
     pub mean: f64,

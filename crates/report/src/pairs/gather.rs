@@ -16,6 +16,10 @@ pub(super) struct Gather {
     flips: Vec<FlipCounts>,
     together: BTreeMap<Vec<String>, u64>,
     bins: Vec<u64>,
+    /// Where the last bin ends.
+    end: f64,
+    /// Whether scores are numbers, rather than probabilities.
+    are_numbers: bool,
     sum: f64,
     largest: f64,
     selection: Selection,
@@ -31,8 +35,32 @@ impl Gather {
             pairs: 0,
             together: BTreeMap::new(),
             bins: vec![0; GAP_BINS],
+            end: 1.0,
+            are_numbers: false,
             sum: 0.0,
             largest: 0.0,
+        }
+    }
+
+    /// The same, of scores that are numbers.
+    pub fn of_numbers(self) -> Gather {
+        Gather {
+            are_numbers: true,
+            ..self
+        }
+    }
+
+    /// Makes room for `gap`: bins double their width until it is in one; that of the first pair is
+    /// at the middle.
+    fn widen(&mut self, gap: f64) {
+        if self.pairs == 1 && gap > 0.0 {
+            self.end = 2.0 * gap;
+        }
+        while gap > self.end {
+            let pairs = self.bins.chunks(2).map(|two| two.iter().sum());
+            let mut wider: Vec<u64> = pairs.collect();
+            wider.resize(GAP_BINS, 0);
+            (self.bins, self.end) = (wider, 2.0 * self.end);
         }
     }
 
@@ -40,8 +68,15 @@ impl Gather {
     pub fn count(&mut self, pair: Pair) -> ShownPair {
         self.pairs += 1;
         let gap = (pair.scores[0] - pair.scores[1]).abs();
-        let gap = if gap.is_finite() { gap.min(1.0) } else { 0.0 };
-        let bin = ((gap * GAP_BINS as f64) as usize).min(GAP_BINS - 1);
+        let gap = match (gap.is_finite(), self.are_numbers) {
+            (false, _) => 0.0,
+            (true, false) => gap.min(1.0),
+            (true, true) => gap,
+        };
+        if self.are_numbers {
+            self.widen(gap);
+        }
+        let bin = ((gap / self.end * GAP_BINS as f64) as usize).min(GAP_BINS - 1);
         self.bins[bin] += 1;
         self.sum += gap;
         self.largest = self.largest.max(gap);
@@ -92,6 +127,8 @@ impl Gather {
             texts: None,
             gaps: Gaps {
                 bins: self.bins,
+                end: self.end,
+                are_numbers: self.are_numbers,
                 mean: self.sum / self.pairs.max(1) as f64,
                 largest: self.largest,
             },

@@ -6,7 +6,6 @@
 //! part of the density estimation benchmarks, whose training part is not to be had; Plants is their
 //! training part, with 69 columns, where the paper counts 71.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
@@ -254,11 +253,10 @@ fn attribute(name: &str, kind: Kind) -> Attribute {
 }
 
 fn label(name: &str, classes: &[&str]) -> Label {
-    Label {
-        name: name.to_owned(),
-        classes: classes.iter().map(|&class| class.to_owned()).collect(),
-        aliases: BTreeMap::new(),
-    }
+    Label::of_classes(
+        name,
+        classes.iter().map(|&class| class.to_owned()).collect(),
+    )
 }
 
 fn schema(

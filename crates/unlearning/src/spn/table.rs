@@ -147,7 +147,8 @@ impl TableOptions {
                 variables.push(self.variable(&attribute.name, domain_of(attribute))?);
             }
         }
-        if !self.left_out(&schema.label.name) {
+        // Numbers have no levels; a network of the other columns is learnt.
+        if !self.left_out(&schema.label.name) && !schema.label.is_number() {
             let levels = schema.label.classes.clone();
             variables.push(self.variable(&schema.label.name, Domain::Categorical { levels })?);
         }

@@ -91,6 +91,10 @@ impl<'a> TableColumns<'a> {
             fields.push((name.to_owned(), DataType::Utf8));
         }
         for side in ["x", "other"] {
+            if self.schema.label.is_number() {
+                fields.push((format!("number_{side}"), DataType::Float32));
+                continue;
+            }
             let classes = self.schema.label.classes.iter();
             fields
                 .extend(classes.map(|class| (format!("logit_{side}_{class}"), DataType::Float32)));
@@ -138,7 +142,9 @@ impl<'a> TableColumns<'a> {
             arrays.push(Arc::new(StringArray::from_iter_values(labels)));
         }
         for own in [true, false] {
-            for class in 0..classes.len() {
+            // Of the two outputs of a regressor the second is the number.
+            let first = usize::from(self.schema.label.is_number());
+            for class in first..classes.len() {
                 let logits = pairs.iter().map(|pair| match own {
                     true => pair.logits[class],
                     false => pair.other_logits[class],

@@ -36,7 +36,7 @@ use crate::text::exchange_counts::ExchangeCounts;
 use probity_data::schema::Schema;
 use probity_data::table::{Labels, ReadCounts, Table};
 use probity_nn::encoding::InputLayout;
-use probity_nn::{Classifier, Rows};
+use probity_nn::{Classifier, Objective, Rows};
 use probity_predictor::Ender;
 use probity_predictor::own_numbers::{BinEffect, OwnNumbers, WithOwnNumbers};
 use probity_predictor::source::{OpenPredictor, PredictorOptions};
@@ -183,6 +183,11 @@ impl<'m> TableCase<'m> {
         }
         let classes = &self.schema.label.classes;
         let favourable = population.favourable();
+        let objective = specification.search.objective(ModalityName::Table);
+        if self.schema.label.is_number() && objective == Objective::Loss {
+            let expected = "another: the model gives numbers, which have no cross-entropy";
+            return Err(FieldError::new("search.objective", "loss", expected).into());
+        }
         let asked = specification.deciding();
         let decision = asked.among(classes, favourable, Some(&self.schema))?;
         self.classes = decision.names(classes);
@@ -240,7 +245,9 @@ impl<'m> TableCase<'m> {
         let step = all.len().div_ceil(BIN_ROWS).max(1);
         let some = all.step_by(step);
         let effect = || BinEffect::of(opened.as_ref(), (&table, &numbers), some);
-        let bin_effect = is_binned.then(effect).transpose()?;
+        // Decisions that change are counted, and a regressor makes none.
+        let has_effect = is_binned && !schema.label.is_number();
+        let bin_effect = has_effect.then(effect).transpose()?;
         if let Some(row) = only {
             table = table.select(&[row as u32]);
         }

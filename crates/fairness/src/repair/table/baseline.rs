@@ -21,7 +21,8 @@ use probity_nn::fnn::Network;
 use probity_nn::model::Model;
 use probity_nn::provenance::Provenance;
 use probity_nn::train::options::TableOptions;
-use probity_nn::train::{Split, TrainSpecification, USUAL_VALIDATION, plan_split};
+use probity_nn::train::table::untrained;
+use probity_nn::train::{Split, TrainError, TrainSpecification, USUAL_VALIDATION, plan_split};
 use probity_run::specification::file::Record;
 
 /// Where a model comes from.
@@ -116,7 +117,7 @@ impl Baseline {
         let mut options = trained.table_options();
         options.network.hidden = hidden.take(layers.len().saturating_sub(1)).collect();
         options.network.activation = model.network.activation;
-        let (split, _) = plan_split(&table, &model.schema, &options)?;
+        let split = plan_split(&table, &model.schema, &options)?;
         Ok(Baseline {
             model_sha256,
             model,
@@ -144,17 +145,23 @@ impl Baseline {
 
     /// The network before the first step of a retraining that is keyed by `seed`. Its inputs are
     /// encoded as the model's are.
-    pub fn first_network(&self, start: Start, seed: u64) -> Network {
+    ///
+    /// # Errors
+    /// When all training rows have one number.
+    pub fn first_network(&self, start: Start, seed: u64) -> Result<Network, TrainError> {
         let network = &self.model.network;
         match start {
-            Start::Model => network.clone(),
-            Start::Scratch => Network::random(
-                network.layout.clone(),
-                &self.options.network.hidden,
-                network.classes(),
-                network.activation,
-                seed,
-            ),
+            Start::Model => Ok(network.clone()),
+            Start::Scratch => {
+                let random = Network::random(
+                    network.layout.clone(),
+                    &self.options.network.hidden,
+                    network.classes(),
+                    network.activation,
+                    seed,
+                );
+                untrained(&self.table, &self.split, random)
+            }
         }
     }
 }

@@ -10,7 +10,8 @@ use crate::estimate::{Estimate, discriminatory_share};
 use crate::repair::change::{Figures, Measure, Role};
 use crate::repair::error::RepairError;
 use probity_data::table::Table;
-use probity_nn::metrics::Metrics;
+use probity_nn::decision::{Decision, Gap, Score};
+use probity_nn::metrics::{Errors, Metrics, Quality};
 use probity_nn::train::parallel_logits;
 use probity_nn::{Classifier, ModelError};
 
@@ -21,7 +22,7 @@ pub struct TableFigures {
     /// if there are several, for all of their attributes jointly.
     pub discrimination: Vec<Estimate>,
     /// Quality on the rows that are held out.
-    pub held_out: Metrics,
+    pub held_out: Quality,
 }
 
 /// Protected sets to measure by, the last of them the widest.
@@ -77,11 +78,27 @@ impl Measured {
     }
 }
 
+/// Whether `model` says the same of all rows of `table`.
+pub(super) fn says_one_thing(model: &dyn Classifier, table: &Table) -> Result<bool, ModelError> {
+    let is_number = |decision: &Decision| {
+        let Decision::Gap(Gap { score, .. }) = decision else {
+            return false;
+        };
+        *score == Score::Number
+    };
+    let (logits, decided) = decided(model, table)?;
+    Ok(match is_number(model.decision()) {
+        true => {
+            let mut numbers = logits.chunks_exact(2).map(|pair| Score::Number.of(pair));
+            let first = numbers.next();
+            numbers.all(|number| Some(number) == first)
+        }
+        false => decided.iter().all(|class| *class == decided[0]),
+    })
+}
+
 /// The logits of `model` for the rows of `table`, and what is decided of them.
-pub(super) fn decided(
-    model: &dyn Classifier,
-    table: &Table,
-) -> Result<(Vec<f32>, Vec<u32>), ModelError> {
+fn decided(model: &dyn Classifier, table: &Table) -> Result<(Vec<f32>, Vec<u32>), ModelError> {
     let logits = parallel_logits(model, table)?;
     let answers = logits.chunks_exact(model.classes().max(1)).enumerate();
     let decide = |(row, logits)| model.decision().decide(table.row(row), logits);
@@ -89,14 +106,17 @@ pub(super) fn decided(
     Ok((logits, decided))
 }
 
-/// How good what is decided of the labelled rows of `table` is.
-pub(super) fn quality(model: &dyn Classifier, table: &Table) -> Result<Metrics, ModelError> {
+/// How good what is decided of the labelled rows of `table` is, or the numbers that they get.
+pub(super) fn quality(model: &dyn Classifier, table: &Table) -> Result<Quality, ModelError> {
     let (logits, decided) = decided(model, table)?;
-    Ok(Metrics::of_decided(
-        (&logits, &decided),
-        model.classes(),
-        table.labels(),
-    ))
+    Ok(match table.targets() {
+        [] => Quality::Classes(Metrics::of_decided(
+            (&logits, &decided),
+            model.classes(),
+            table.labels(),
+        )),
+        targets => Quality::Numbers(Errors::new(&logits, targets)),
+    })
 }
 
 impl Figures for TableFigures {
@@ -121,7 +141,7 @@ impl Figures for TableFigures {
     }
 
     fn accuracy(&self) -> f64 {
-        self.held_out.accuracy
+        self.held_out.in_short().unwrap_or_default()
     }
 }
 

@@ -21,18 +21,43 @@ use crate::repair::pool::Pool;
 use crate::repair::specification::RepairSpecification;
 use crate::samples::read_samples;
 use crate::seeds::clustered_seeds;
-use probity_data::table::Labels;
+use probity_data::table::{Labels, Table};
 use probity_nn::decision::Decision;
 use probity_run::run_directory::{RunDirectory, SUMMARY};
 use probity_run::specification::file::Record;
 
 /// One discriminatory individual.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Sample {
     /// Codes of the row that was found first.
     pub row: Vec<i32>,
-    /// Class of the row whose walk found it, where that is known.
-    pub truth: Option<u32>,
+    /// Label of the row whose walk found it, where that is known.
+    pub truth: Option<RowLabel>,
+}
+
+/// What the data give to a row.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum RowLabel {
+    /// A class, by number.
+    Class(u32),
+    /// A number.
+    Number(f32),
+}
+
+impl RowLabel {
+    /// That of row `row` of `table`, if it has one.
+    pub fn of(table: &Table, row: usize) -> Option<RowLabel> {
+        let class = table.labels().get(row).copied().map(RowLabel::Class);
+        class.or_else(|| table.targets().get(row).copied().map(RowLabel::Number))
+    }
+
+    /// The class, where it is one.
+    pub fn class(self) -> Option<u32> {
+        match self {
+            RowLabel::Class(class) => Some(class),
+            RowLabel::Number(_) => None,
+        }
+    }
 }
 
 /// What one audit found.
@@ -167,14 +192,14 @@ enum SeedRow {
     /// The model is measured or chosen on it.
     HeldOut,
     /// It is not, as far as can be known.
-    Usable { truth: Option<u32> },
+    Usable { truth: Option<RowLabel> },
 }
 
 /// The rows that an audit began at, in order.
 struct Seeds {
     rows: Vec<u32>,
-    /// Classes of all rows of that table, where it has them.
-    labels: Vec<u32>,
+    /// Labels of all rows of that table, where it has them.
+    labels: Vec<RowLabel>,
     /// Rows of the table that are held out; empty when it is not the table of the training.
     held_out: HashSet<u32>,
 }
@@ -239,7 +264,9 @@ impl Seeds {
                 options.search.seeds,
                 options.seed,
             ),
-            labels: table.labels().to_vec(),
+            labels: (0..table.rows())
+                .filter_map(|row| RowLabel::of(&table, row))
+                .collect(),
             held_out,
         })
     }

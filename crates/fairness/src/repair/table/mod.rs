@@ -17,14 +17,14 @@ use serde::Serialize;
 
 pub use self::baseline::{Baseline, Origin};
 pub use self::figures::TableFigures;
-use self::figures::{Measured, decided, measured, quality};
+use self::figures::{Measured, measured, quality, says_one_thing};
 use self::found::{FoundRun, read_run};
-pub use self::found::{Sample, protected_of};
+pub use self::found::{RowLabel, Sample, protected_of};
 pub use self::training_set::RepairRows;
 use self::training_set::{Mixture, mix};
 use super::change::{Details, Measure, Role};
 use super::error::RepairError;
-use super::labels::{LabelRule, majority};
+use super::labels::{LabelRule, majority, mean_numbers};
 use super::pool::{Pool, one_decision};
 use super::repairable::{Drawn, ObserveEpoch, Remedy, Repairable, TrainingSet};
 use super::specification::{RepairSpecification, Start, TableRepairOptions};
@@ -100,15 +100,18 @@ pub struct TableDetails {
     pub certified_before: Vec<CertifiedShare>,
     /// The same of the saved network.
     pub certified_after: Vec<CertifiedShare>,
-    /// Group figures of the held-out rows before.
-    pub groups_before: GroupReport,
+    /// Group figures of the held-out rows before; none of a regressor.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub groups_before: Option<GroupReport>,
     /// The same of the saved network.
-    pub groups_after: GroupReport,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub groups_after: Option<GroupReport>,
 }
 
 impl Details for TableDetails {
     fn gaps(&self) -> Vec<(Measure, Measure)> {
-        let sets = self.groups_before.sets.iter().zip(&self.groups_after.sets);
+        let reports = self.groups_before.iter().zip(&self.groups_after);
+        let sets = reports.flat_map(|(before, after)| before.sets.iter().zip(&after.sets));
         sets.flat_map(|(before, after)| {
             let gaps = before.gaps.named().into_iter().zip(after.gaps.named());
             gaps.filter_map(|((figure, before_gap), (_, after_gap))| {
@@ -161,10 +164,14 @@ impl TableRepair {
         &self,
         network: &Network,
         held_out: &Table,
-    ) -> Result<GroupReport, RepairError> {
+    ) -> Result<Option<GroupReport>, RepairError> {
         let asked = self.ask(network)?;
         let schema = &self.baseline.model.schema;
-        Ok(measure_groups(&asked, schema, held_out, &self.groups)?)
+        if schema.label.is_number() {
+            return Ok(None);
+        }
+        let report = measure_groups(&asked, schema, held_out, &self.groups)?;
+        Ok(Some(report))
     }
 
     /// The random inputs of choices (0) and of what is reported (1) are drawn from streams of their
@@ -179,6 +186,7 @@ impl Repairable for TableRepair {
     type Network = Network;
     type Stored = (Vec<Embedding>, Vec<Dense>);
     type Sample = Sample;
+    type Label = RowLabel;
     type Searched = ();
     type Inputs = RepairRows;
     type Asked = Decided<Fnn>;
@@ -213,7 +221,7 @@ impl Repairable for TableRepair {
         let mut training = TableOptions::default();
         training.network = baseline.options.network.clone();
         training.learning = learning;
-        training.check(baseline.model.network.classes())?;
+        training.check_label(&baseline.model.schema.label)?;
         let runs = specification
             .runs
             .iter()
@@ -243,7 +251,9 @@ impl Repairable for TableRepair {
         }
         let groups = specification.groups.clone().unwrap_or_default();
         let groups = groups.options(schema, protected, specification.seed);
-        groups.groups(schema)?;
+        if !schema.label.is_number() {
+            groups.groups(schema)?;
+        }
         let (pools, domains): (Vec<_>, Vec<_>) = runs
             .into_iter()
             .map(|found| (found.pool, found.domain))
@@ -310,31 +320,34 @@ impl Repairable for TableRepair {
         pool: usize,
         samples: &[&Sample],
         voters: &[Decided<Fnn>],
-    ) -> Result<Vec<u32>, ModelError> {
-        match self.label {
+    ) -> Result<Vec<RowLabel>, ModelError> {
+        if self.label == LabelRule::Seed {
             // Every sample has one: see `open`.
-            LabelRule::Seed => Ok(samples.iter().filter_map(|sample| sample.truth).collect()),
-            _ => {
-                let samples = samples.iter();
-                let individuals: Vec<_> = samples
-                    .map(|sample| (sample.row.as_slice().into(), sample.truth))
-                    .collect();
-                let voters = voters.iter().map(|voter| voter as &dyn Classifier);
-                majority(
-                    &voters.collect::<Vec<_>>(),
-                    &self.domains[pool],
-                    &individuals,
-                )
-            }
+            return Ok(samples.iter().filter_map(|sample| sample.truth).collect());
         }
+        let individuals: Vec<_> = samples
+            .iter()
+            .map(|sample| {
+                let truth = sample.truth.and_then(RowLabel::class);
+                (sample.row.as_slice().into(), truth)
+            })
+            .collect();
+        let voters = voters.iter().map(|voter| voter as &dyn Classifier);
+        let (voters, domain) = (voters.collect::<Vec<_>>(), &self.domains[pool]);
+        if self.baseline.model.schema.label.is_number() {
+            let numbers = mean_numbers(&voters, domain, &individuals)?;
+            return Ok(numbers.into_iter().map(RowLabel::Number).collect());
+        }
+        let classes = majority(&voters, domain, &individuals)?;
+        Ok(classes.into_iter().map(RowLabel::Class).collect())
     }
 
     fn training_set(
         &self,
-        remedy: &Remedy<'_, Sample>,
+        remedy: &Remedy<'_, Sample, RowLabel>,
         repeat: u32,
     ) -> Result<TrainingSet<RepairRows>, RepairError> {
-        let drawn: &[Drawn<'_, Sample>] = match remedy {
+        let drawn: &[Drawn<'_, Sample, RowLabel>] = match remedy {
             Remedy::Samples(drawn) => drawn,
             Remedy::None | Remedy::Certified => &[],
         };
@@ -367,7 +380,7 @@ impl Repairable for TableRepair {
             table: &rows.table,
             split: rows.split.clone(),
             row_weights: Some(&rows.weights),
-            network: self.baseline.first_network(self.start, seed),
+            network: self.baseline.first_network(self.start, seed)?,
         };
         let worst_case = rows.is_certified.then(|| TableWorstCase {
             protected: self.joint.protected().to_vec(),
@@ -385,8 +398,7 @@ impl Repairable for TableRepair {
 
     fn has_collapsed(&self, asked: &Decided<Fnn>) -> Result<bool, RepairError> {
         let part = self.baseline.table.select(&self.baseline.split.train);
-        let (_, decided) = decided(asked, &part)?;
-        Ok(decided.iter().all(|class| *class == decided[0]))
+        Ok(says_one_thing(asked, &part)?)
     }
 
     fn validation_accuracy(&self, asked: &Decided<Fnn>) -> Result<Option<f64>, RepairError> {
@@ -395,7 +407,7 @@ impl Repairable for TableRepair {
             return Ok(None);
         }
         let part = self.baseline.table.select(validation);
-        Ok(Some(quality(asked, &part)?.accuracy))
+        Ok(quality(asked, &part)?.in_short())
     }
 
     fn discriminatory(&self, asked: &Decided<Fnn>, _: &[&Sample]) -> Result<f64, RepairError> {

@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use super::baseline::{Baseline, Origin};
-use super::found::Sample;
+use super::found::{RowLabel, Sample};
 use super::training_set::{Mixture, mix};
 use crate::domain::{Domain, TabularDomain};
 use crate::repair::labels::majority;
@@ -32,7 +32,7 @@ fn baseline(rows: usize, seed: u64) -> Baseline {
     let layout = InputLayout::new(&schema.attributes, &encodings);
     let network = Network::random(layout, &options.network.hidden, 2, Activation::Tanh, seed);
     let table = synthetic_census(&schema, rows, seed);
-    let (split, _) = plan_split(&table, &schema, &options).unwrap();
+    let split = plan_split(&table, &schema, &options).unwrap();
     Baseline {
         reading: schema.clone(),
         model: Model { schema, network },
@@ -64,7 +64,7 @@ fn found(basis: &Baseline, protected: &[&str], samples: u64, seed: u64) -> Found
         samples: (0..samples)
             .map(|item| Sample {
                 row: domain.random_input(seed, item),
-                truth: [None, Some(0), Some(1)][item as usize % 3],
+                truth: [None, Some(0), Some(1)][item as usize % 3].map(RowLabel::Class),
             })
             .collect(),
         domain,
@@ -80,12 +80,14 @@ fn every_variant_of_a_sample_gets_one_label() {
     ];
     let joint = found(&basis, &["sex", "origin", "household"], 1, 7).domain;
     let domains = runs.each_ref().map(|run| run.domain.clone());
-    let drawn: Vec<Drawn<'_, Sample>> = (0..)
+    let drawn: Vec<Drawn<'_, Sample, RowLabel>> = (0..)
         .zip(&runs)
         .map(|(pool, run)| Drawn {
             pool,
             samples: run.samples.iter().collect(),
-            labels: (0..run.samples.len() as u32).map(|i| i % 2).collect(),
+            labels: (0..run.samples.len() as u32)
+                .map(|i| RowLabel::Class(i % 2))
+                .collect(),
         })
         .collect();
     for counterfactuals in [0, 2] {
@@ -117,7 +119,7 @@ fn every_variant_of_a_sample_gets_one_label() {
                         domain.individual_key(&sample.row)
                     );
                     assert!(seen.insert(row.to_vec()), "each variant once");
-                    assert_eq!(rows.table.labels()[at], label);
+                    assert_eq!(RowLabel::of(&rows.table, at), Some(label));
                     at += 1;
                 }
             }
@@ -178,9 +180,10 @@ fn a_label_is_what_most_voters_say() {
             .map(|network| Fnn::new(network, &device))
             .collect();
         let voters: Vec<&dyn Classifier> = fnns.iter().map(|fnn| fnn as &dyn Classifier).collect();
+        let truth = |sample: &Sample| sample.truth.and_then(RowLabel::class);
         let samples = run.samples.iter();
         let individuals: Vec<_> = samples
-            .map(|sample| (sample.row.as_slice().into(), sample.truth))
+            .map(|sample| (sample.row.as_slice().into(), truth(sample)))
             .collect();
         let labels = majority(&voters, &run.domain, &individuals).unwrap();
         for (sample, label) in run.samples.iter().zip(labels) {
@@ -199,7 +202,7 @@ fn a_label_is_what_most_voters_say() {
             let expected = match votes[0].cmp(&votes[1]) {
                 std::cmp::Ordering::Greater => 0,
                 std::cmp::Ordering::Less => 1,
-                std::cmp::Ordering::Equal => sample.truth.unwrap_or(class(&fnns[0], &sample.row)),
+                std::cmp::Ordering::Equal => truth(sample).unwrap_or(class(&fnns[0], &sample.row)),
             };
             assert_eq!(label, expected, "{votes:?} {sample:?}");
             tied += u32::from(votes[0] == votes[1]);

@@ -4,7 +4,7 @@
 use rand::RngExt;
 
 use super::baseline::Baseline;
-use super::found::Sample;
+use super::found::{RowLabel, Sample};
 use crate::domain::{Domain, TabularDomain};
 use crate::repair::repairable::Drawn;
 use probity_data::table::Table;
@@ -41,7 +41,7 @@ pub struct Mixture {
 /// attributes that `joint` protects), keyed by (`seed`, row, `repeat`).
 pub fn mix(
     baseline: &Baseline,
-    drawn: &[Drawn<'_, Sample>],
+    drawn: &[Drawn<'_, Sample, RowLabel>],
     (domains, joint): (&[TabularDomain], &TabularDomain),
     mixture: Mixture,
     seed: u64,
@@ -49,7 +49,11 @@ pub fn mix(
 ) -> RepairRows {
     let table = &baseline.table;
     let mut codes = table.codes().to_vec();
-    let mut labels = table.labels().to_vec();
+    let (mut labels, mut targets) = (table.labels().to_vec(), table.targets().to_vec());
+    let mut add = |label: RowLabel| match label {
+        RowLabel::Class(class) => labels.push(class),
+        RowLabel::Number(number) => targets.push(number),
+    };
     let mut weights = vec![1.0; table.rows()];
     let mut split = baseline.split.clone();
     let share = 1.0 / (1.0 + mixture.counterfactuals as f32);
@@ -65,32 +69,37 @@ pub fn mix(
         for _ in 0..mixture.counterfactuals {
             let variant = draws.random_range(0..joint.variants(table.row(row)));
             joint.write_variant(table.row(row), variant, &mut codes);
-            split.train.push(labels.len() as u32);
-            labels.push(table.labels()[row]);
+            split.train.push(weights.len() as u32);
+            RowLabel::of(table, row).into_iter().for_each(&mut add);
             weights.push(share);
         }
     }
-    let before = labels.len();
+    let before = weights.len();
+    let mut rows = before;
     for drawn in drawn {
         for (sample, &label) in drawn.samples.iter().zip(&drawn.labels) {
             let domain = &domains[drawn.pool];
             for variant in 0..domain.variants(&sample.row) {
                 domain.write_variant(&sample.row, variant, &mut codes);
-                split.train.push(labels.len() as u32);
-                labels.push(label);
+                split.train.push(rows as u32);
+                rows += 1;
+                add(label);
             }
         }
     }
-    let variants = labels.len() - before;
+    let variants = rows - before;
     let each = match mixture.weight {
         Some(weight) if variants > 0 => {
             (weight * baseline.split.train.len() as f64 / variants as f64) as f32
         }
         _ => 1.0,
     };
-    weights.resize(labels.len(), each);
+    weights.resize(rows, each);
     RepairRows {
-        table: Table::new(table.width(), codes, labels),
+        table: match table.targets().is_empty() {
+            true => Table::new(table.width(), codes, labels),
+            false => Table::new(table.width(), codes, labels).with_targets(targets),
+        },
         split,
         weights,
         variants: variants as u64,

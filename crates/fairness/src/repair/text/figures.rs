@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::repair::change::{Details, Figures, Measure, Role};
 use crate::statistics::Share;
-use probity_nn::metrics::Metrics;
+use probity_nn::metrics::Quality;
 
 /// What is measured of one network.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -19,7 +19,7 @@ pub struct TextFigures {
     /// Test texts with a protected term that are fair.
     pub fair: Share,
     /// Quality on the test texts.
-    pub held_out: Metrics,
+    pub held_out: Quality,
 }
 
 impl Figures for TextFigures {
@@ -58,7 +58,7 @@ impl Figures for TextFigures {
     }
 
     fn accuracy(&self) -> f64 {
-        self.held_out.accuracy
+        self.held_out.in_short().unwrap_or_default()
     }
 }
 

@@ -50,7 +50,7 @@ use crate::text::edits::Tokens;
 use crate::text::protected::Protected;
 use crate::text::source::Source;
 use probity_nn::decision::{Decided, Decision};
-use probity_nn::metrics::Metrics;
+use probity_nn::metrics::{Metrics, Quality};
 use probity_nn::modality::ModalityName;
 use probity_nn::provenance::Provenance;
 use probity_nn::train::Split;
@@ -171,7 +171,7 @@ impl<L: TextLearner> TextRepair<L> {
             .collect()
     }
 
-    fn quality(&self, asked: &L::Asked, items: &[u32]) -> Result<Metrics, ModelError> {
+    fn quality(&self, asked: &L::Asked, items: &[u32]) -> Result<Quality, ModelError> {
         let logits = self.learner.logits(asked, items)?;
         let texts = self.learner.labelled();
         let labels: Vec<u32> = items
@@ -179,11 +179,8 @@ impl<L: TextLearner> TextRepair<L> {
             .map(|&item| texts.labels[item as usize])
             .collect();
         let decided = self.decided(&logits);
-        Ok(Metrics::of_decided(
-            (&logits, &decided),
-            texts.classes,
-            &labels,
-        ))
+        let metrics = Metrics::of_decided((&logits, &decided), texts.classes, &labels);
+        Ok(Quality::Classes(metrics))
     }
 }
 
@@ -192,6 +189,7 @@ impl<L: TextLearner> Repairable for TextRepair<L> {
     type Network = L::Network;
     type Stored = L::Network;
     type Sample = FoundText;
+    type Label = u32;
     type Searched = Searched;
     type Inputs = RepairTexts;
     type Asked = L::Asked;
@@ -387,7 +385,7 @@ impl<L: TextLearner> Repairable for TextRepair<L> {
 
     fn training_set(
         &self,
-        remedy: &Remedy<'_, FoundText>,
+        remedy: &Remedy<'_, FoundText, u32>,
         _: u32,
     ) -> Result<TrainingSet<RepairTexts>, RepairError> {
         let (inputs, variants) = mix(&self.learner, &self.split, &self.sources, remedy)?;
@@ -413,7 +411,7 @@ impl<L: TextLearner> Repairable for TextRepair<L> {
         let validation = &self.split.validation;
         match validation.is_empty() {
             true => Ok(None),
-            false => Ok(Some(self.quality(asked, validation)?.accuracy)),
+            false => Ok(self.quality(asked, validation)?.in_short()),
         }
     }
 

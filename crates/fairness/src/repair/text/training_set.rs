@@ -30,7 +30,7 @@ pub(super) fn mix<L: TextLearner>(
     learner: &L,
     split: &Split,
     sources: &[Source],
-    remedy: &Remedy<'_, FoundText>,
+    remedy: &Remedy<'_, FoundText, u32>,
 ) -> Result<(RepairTexts, u64), RepairError> {
     let own = learner.labelled();
     let mut set = RepairTexts {

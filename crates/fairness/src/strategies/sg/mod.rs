@@ -30,6 +30,7 @@ use crate::domain::{Domain, TabularDomain};
 use crate::strategy::{AfterFind, GlobalStep, LocalWalker, Strategy};
 pub use agenda::Agenda;
 use agenda::Proposal;
+use probity_nn::decision::{Decision, Score};
 use probity_nn::{Classifier, ModelError, Rows};
 use probity_run::stream::{Purpose, stream};
 use region::Region;
@@ -180,8 +181,16 @@ impl SymbolicGeneration<'_> {
         let logits = self.model.logits(Rows::new(&codes, self.domain.width()))?;
         let asked = codes.chunks_exact(self.domain.width());
         let asked = asked.zip(logits.chunks_exact(classes));
-        let side = |(row, logits)| self.model.decision().side(row, logits);
-        let labels: Vec<u32> = asked.map(side).collect();
+        let labels: Vec<u32> = match self.model.decision() {
+            Decision::Gap(gap) if gap.score == Score::Number => {
+                let numbers: Vec<f64> = asked.map(|(_, logits)| gap.of(logits)).collect();
+                let of_row = numbers.chunks_exact(self.rows);
+                of_row.flat_map(above_median).collect()
+            }
+            decision => asked
+                .map(|(row, logits)| decision.side(row, logits))
+                .collect(),
+        };
         let each = rows
             .iter()
             .zip(codes.chunks_exact(self.rows * self.domain.width()))
@@ -256,4 +265,15 @@ impl SymbolicGeneration<'_> {
         let key = self.domain.row_key(row);
         stream(self.seed, purpose, key as u64, (key >> 64) as u64)
     }
+}
+/// For each of `numbers` whether it is above their median: what a surrogate of a regressor, which has
+/// no classes, tells apart.
+fn above_median(numbers: &[f64]) -> Vec<u32> {
+    let mut sorted = numbers.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let median = sorted[sorted.len() / 2];
+    numbers
+        .iter()
+        .map(|&number| u32::from(number >= median))
+        .collect()
 }

@@ -5,9 +5,10 @@
 //! gradients added in shard order, so that the result does not depend on the number of threads.
 //! What the device draws at random would not be keyed, so dropout masks are drawn here.
 //!
-//! The loss is the class-weighted mean cross-entropy.
+//! The loss is the class-weighted mean cross-entropy, of numbers the mean squared error: see `goal`.
 
 mod encodings;
+mod goal;
 mod parameters;
 mod trainer;
 pub mod worst_case;
@@ -15,13 +16,13 @@ pub mod worst_case;
 use std::ops::ControlFlow;
 
 use self::encodings::encodings;
+use self::goal::{Goal, Standard};
 use self::parameters::{fingerprint, parameters};
 use self::trainer::Trainer;
 pub use self::trainer::{TableState, parallel_logits};
 use self::worst_case::TableWorstCase;
-use super::fitting::{Checkpoint, EpochReport, Fitting, Observe, class_weights};
+use super::fitting::{Checkpoint, EpochReport, Fitting, Observe};
 use super::options::TableOptions;
-use super::split::count_classes;
 use super::{Split, TrainError, plan_split};
 use crate::encoding::InputLayout;
 use crate::fnn::Network;
@@ -61,7 +62,7 @@ pub fn train(
     resume: Option<TrainCheckpoint>,
     observe: &mut Observe<'_, TrainCheckpoint>,
 ) -> Result<Trained, TrainError> {
-    let (split, _) = plan_split(table, schema, options)?;
+    let split = plan_split(table, schema, options)?;
     let layout = InputLayout::new(
         &schema.attributes,
         &encodings(table, schema, &split.train, &options.network),
@@ -73,6 +74,7 @@ pub fn train(
         options.network.activation,
         options.learning.seed,
     );
+    let network = untrained(table, &split, network)?;
     let set = TrainingSet {
         table,
         split,
@@ -80,6 +82,18 @@ pub fn train(
         network,
     };
     learn(set, options, None, device, resume, observe)
+}
+
+/// `network`, whose weights are random, in the unit of the numbers of the rows of `table` that train;
+/// as it is, where labels are classes.
+///
+/// # Errors
+/// When all these rows have one number.
+pub fn untrained(table: &Table, split: &Split, network: Network) -> Result<Network, TrainError> {
+    match Standard::of_rows(table, &split.train)? {
+        Some(standard) => Ok(standard.restored(network)),
+        None => Ok(network),
+    }
 }
 
 /// What is learnt, and what learning starts from.
@@ -91,7 +105,7 @@ pub struct TrainingSet<'a> {
     pub split: Split,
     /// How much each row of the table weighs in the loss, beside its class; `None`: all the same.
     pub row_weights: Option<&'a [f32]>,
-    /// The network before the first step.
+    /// The network before the first step, which gives numbers in the unit of the label.
     pub network: Network,
 }
 
@@ -137,7 +151,9 @@ fn learn(
     } = set;
     let learning = &options.learning;
     options.check(network.classes())?;
-    let class_rows = count_classes(table.labels(), &split.train, network.classes())?;
+    let weights = (&learning.class_weights, network.classes());
+    let goal = Goal::new((table, &split.train), weights)?;
+    let network = goal.learning(network);
     let parameters = parameters(&network);
     let pace = options.pace(split.train.len());
     let trainer = Trainer {
@@ -145,7 +161,7 @@ fn learn(
         split: &split,
         options,
         pace,
-        class_weights: class_weights(&learning.class_weights, &class_rows),
+        goal,
         row_weights,
         shard: device.tile_rows(),
         device,
@@ -161,6 +177,7 @@ fn learn(
     fitting.keeps_best = worst_case.is_none();
     let fitted = fitting.run(resume, observe)?;
     let network = fitted.learner.network_with(&fitted.parameters);
+    let network = fitted.learner.goal.learnt(network);
     let (history, finished) = (fitted.history, fitted.finished);
     drop(fitted.learner);
     Ok(Trained {

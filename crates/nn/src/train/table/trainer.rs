@@ -1,18 +1,18 @@
 //! One training on a table under way: its steps, its loss and gradients, its state.
 
-use burn::tensor::activation::log_softmax;
 use burn::tensor::{Device, Tensor, TensorData};
 use rand::RngExt;
 use rayon::prelude::*;
 
 use serde::{Deserialize, Serialize};
 
+use super::goal::Goal;
 use super::parameters::{Matrix, matrix_tensor};
 use super::worst_case::{LayerTensors, TableWorstCase};
 use crate::encoding::Encoding;
 use crate::fnn::{Fnn, Network, read};
 use crate::optimizer::{OptimizerState, ParameterOptimizer};
-use crate::train::fitting::{Learner, weighted_loss};
+use crate::train::fitting::Learner;
 use crate::train::options::TableOptions;
 use crate::train::{Pace, Split, TrainError};
 use crate::{Classifier, ModelError, Rows};
@@ -33,7 +33,7 @@ pub(super) struct Trainer<'a> {
     pub split: &'a Split,
     pub options: &'a TableOptions,
     pub pace: Pace,
-    pub class_weights: Vec<f32>,
+    pub goal: Goal<'a>,
     pub row_weights: Option<&'a [f32]>,
     pub shard: usize,
     pub device: &'a ComputeDevice,
@@ -95,8 +95,7 @@ impl Learner for Trainer<'_> {
         let network = self.network_with(&self.parameters());
         let part = self.table.select(&self.split.validation);
         let logits = parallel_logits(&Fnn::new(&network, self.device), &part)?;
-        let validated = weighted_loss(&logits, part.labels(), &self.class_weights);
-        Ok(Some(validated))
+        Ok(Some(self.goal.validated(&logits, &self.split.validation)))
     }
 
     fn parameters(&self) -> Vec<Vec<f32>> {
@@ -140,11 +139,8 @@ impl Learner for Trainer<'_> {
 impl Trainer<'_> {
     /// What a row weighs in the loss.
     fn weight(&self, row: u32) -> f32 {
-        let of_class = self.class_weights[self.table.labels()[row as usize] as usize];
-        of_class
-            * self
-                .row_weights
-                .map_or(1.0, |weights| weights[row as usize])
+        let of_row = self.row_weights;
+        self.goal.weight(row) * of_row.map_or(1.0, |weights| weights[row as usize])
     }
 
     /// Mean loss of `rows` and its gradients, shards in parallel, added in shard order.
@@ -185,16 +181,13 @@ impl Trainer<'_> {
         batch: u64,
         shard: usize,
     ) -> Result<(f64, Vec<Tensor<2>>), TrainError> {
-        let classes = self.class_weights.len();
         let mut features = Vec::new();
-        let mut targets = vec![0.0; rows.len() * classes];
-        for (i, &row) in rows.iter().enumerate() {
-            self.network
-                .layout
-                .encode(self.table.row(row as usize), &mut features);
-            let label = self.table.labels()[row as usize] as usize;
-            targets[i * classes + label] = self.weight(row) / total_weight;
+        for &row in rows {
+            let layout = &self.network.layout;
+            layout.encode(self.table.row(row as usize), &mut features);
         }
+        let weights = rows.iter().map(|&row| self.weight(row) / total_weight);
+        let targets = self.goal.targets(rows, weights.collect());
         let leaves: Vec<Tensor<2>> = values
             .iter()
             .map(|value| value.clone().autodiff().require_grad())
@@ -233,23 +226,16 @@ impl Trainer<'_> {
                 }
             }
         }
-        let mut loss = (log_softmax(x, 1) * tensor(targets.clone(), classes))
-            .sum()
-            .neg();
+        let mut loss = targets.loss(x, &self.gradients_on);
         if let (Some((worst_case, kappa, radius)), Some(rest), Some(own)) =
             (worst_case, rest, own_sums)
         {
             let (weight, bias) = &tensors[0];
             let rest = tensor(rest, features_count).matmul(weight.clone()) + bias.clone();
             let kind = (&self.network.layout, self.network.activation);
-            let worst = worst_case.loss(
-                kind,
-                &tensors,
-                (own, rest),
-                &targets,
-                radius,
-                &self.gradients_on,
-            );
+            let device = &self.gradients_on;
+            let bounds = worst_case.bounds(kind, &tensors, (own, rest), radius, device);
+            let worst = targets.worst_loss(bounds, device);
             loss = loss.mul_scalar(1.0 - kappa) + worst.mul_scalar(kappa);
         }
         let mut all = loss.backward();

@@ -6,7 +6,7 @@
 //! attribute's codes add to the first layer, shrunk towards the row's own sums while the radius is
 //! below 1, then middle and radius of every layer. The bounds are those of [`crate::interval::fnn`]
 //! without their slack. With m_c the least lead of the true class over class c, the worst case's
-//! loss is ln(1 + Σ_c e^(−m_c)).
+//! loss is ln(1 + Σ_c e^(−m_c)); that of a number is the larger squared error of its two bounds.
 
 use burn::tensor::activation::log_softmax;
 use burn::tensor::{Device, Tensor, TensorData};
@@ -60,18 +60,16 @@ impl TableWorstCase {
         rest
     }
 
-    /// Σ targets · worst-case loss: `own` are the first layer's sums of the rows, `rest` the same
-    /// without the protected attributes `[rows, outputs]`, `targets` `[rows, classes]` the weight
-    /// of each row at its class.
-    pub(super) fn loss(
+    /// Bounds of what the network says of rows with any protected values: `own` are the first
+    /// layer's sums of the rows, `rest` the same without the protected attributes `[rows, outputs]`.
+    pub(super) fn bounds(
         &self,
         (layout, activation): (&InputLayout, Activation),
         layers: &[LayerTensors],
         (own, rest): (Tensor<2>, Tensor<2>),
-        targets: &[f32],
         radius: f32,
         device: &Device,
-    ) -> Tensor<1> {
+    ) -> Bounds {
         let (mut low, mut high) = (rest.clone(), rest);
         for &attribute in &self.protected {
             let (least, largest) = contributions(layout, attribute, &layers[0].0, device);
@@ -82,7 +80,7 @@ impl TableWorstCase {
         let mut bounds = (shrunk(low), shrunk(high));
         let last = layers.len() - 1;
         if last == 0 {
-            return direct_loss(bounds, targets, device);
+            return Bounds::Direct(bounds.0, bounds.1);
         }
         for (weight, bias) in &layers[1..last] {
             let (middle, half) = middle_and_half(activation, bounds);
@@ -91,8 +89,50 @@ impl TableWorstCase {
             bounds = (middle.clone() - half.clone(), middle + half);
         }
         let (middle, half) = middle_and_half(activation, bounds);
-        let (weight, bias) = &layers[last];
-        let classes = weight.dims()[1];
+        Bounds::BeforeLast {
+            middle,
+            half,
+            last: layers[last].clone(),
+        }
+    }
+}
+
+/// Bounds of what a network says.
+pub(super) enum Bounds {
+    /// The least and the largest logits, of a network of one layer.
+    Direct(Tensor<2>, Tensor<2>),
+    /// Middle and half width of what enters the last layer, and that layer.
+    BeforeLast {
+        middle: Tensor<2>,
+        half: Tensor<2>,
+        last: LayerTensors,
+    },
+}
+
+impl Bounds {
+    /// The least and the largest of each output.
+    pub fn last(self) -> (Tensor<2>, Tensor<2>) {
+        match self {
+            Bounds::Direct(low, high) => (low, high),
+            Bounds::BeforeLast {
+                middle,
+                half,
+                last: (weight, bias),
+            } => {
+                let middle = middle.matmul(weight.clone()) + bias;
+                let half = half.matmul(weight.abs());
+                (middle.clone() - half.clone(), middle + half)
+            }
+        }
+    }
+
+    /// Σ targets · the largest cross-entropy: `targets` `[rows, classes]` are the weight of each
+    /// row at its class.
+    pub fn cross_entropy(self, targets: &[f32], classes: usize, device: &Device) -> Tensor<1> {
+        let (middle, half, (weight, bias)) = match self {
+            Bounds::Direct(low, high) => return direct_loss((low, high), targets, device),
+            Bounds::BeforeLast { middle, half, last } => (middle, half, last),
+        };
         let mut loss = Tensor::zeros([1], device);
         for label in 0..classes {
             // The largest leads of every class over `label`, which is 0 for itself.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use super::retrain::{RemedySummary, ReproducedTextRepair, TextRepairTableSummary};
 use crate::options::not_found;
 use crate::output::{interval, table};
+use probity_fairness::repair::change::Figures;
 use probity_fairness::repair::specification::RepairMethod;
 use probity_fairness::repair::summary::NetworkFigures;
 use probity_fairness::repair::text::TextFigures;
@@ -93,8 +94,8 @@ fn line(row: &ReproducedTextRepair) -> Vec<String> {
 
 /// What a repair gains in accuracy, on average.
 fn gain(remedy: &RemedySummary) -> f64 {
-    let after = average(networks(remedy), |figures| figures.held_out.accuracy);
-    after - remedy.summary.before.held_out.accuracy
+    let after = average(networks(remedy), |figures| figures.accuracy());
+    after - remedy.summary.before.accuracy()
 }
 
 /// The means over the rows.

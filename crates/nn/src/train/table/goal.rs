@@ -1,0 +1,212 @@
+//! What a training on a table learns from its labels: classes by cross-entropy, or numbers by
+//! squared error.
+//!
+//! A regressor is a network with the two outputs of [`SIDES`](probity_data::schema::SIDES), of which
+//! the first is 0: its number is the second. Numbers are learnt standardised by the mean and the
+//! deviation of the training part, so that a learning rate means the same for euros and for
+//! millions; a loss of 1 is what the mean reaches. [`Standard`] goes to and fro between the unit of
+//! the label and this one by the weights of the last layer.
+
+use burn::tensor::activation::log_softmax;
+use burn::tensor::{Device, Tensor, TensorData};
+
+use super::worst_case::Bounds;
+use crate::fnn::{Dense, Network};
+use crate::metrics::Errors;
+use crate::train::TrainError;
+use crate::train::fitting::{class_weights, weighted_loss};
+use crate::train::options::ClassWeights;
+use crate::train::split::{count_classes, spread_of};
+use probity_data::table::Table;
+
+/// What is learnt of the rows of a table.
+pub(super) enum Goal<'a> {
+    /// Their classes.
+    Classes {
+        /// One a row.
+        labels: &'a [u32],
+        /// What each class weighs.
+        weights: Vec<f32>,
+    },
+    /// Their numbers.
+    Numbers {
+        /// One a row, standardised.
+        targets: Vec<f32>,
+        /// By what.
+        standard: Standard,
+    },
+}
+
+/// Mean and deviation of numbers.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Standard {
+    mean: f64,
+    deviation: f64,
+}
+
+/// What some rows should get, and what each of them weighs.
+pub(super) enum Targets {
+    /// `[rows, classes]`, the weight at the row's class.
+    Classes(Vec<f32>, usize),
+    /// The number and the weight of each row.
+    Numbers(Vec<f32>, Vec<f32>),
+}
+
+impl Standard {
+    /// That of the numbers of the rows `train` of `table`, where its labels are numbers.
+    ///
+    /// # Errors
+    /// When all of them are one number.
+    pub fn of_rows(table: &Table, train: &[u32]) -> Result<Option<Standard>, TrainError> {
+        if table.targets().is_empty() {
+            return Ok(None);
+        }
+        let (mean, deviation) = spread_of(table.targets(), train)?;
+        Ok(Some(Standard { mean, deviation }))
+    }
+
+    /// The network that gives standardised numbers where `network` gives those of the label.
+    pub fn of(&self, network: Network) -> Network {
+        rescaled(network, 1.0 / self.deviation, -self.mean / self.deviation)
+    }
+
+    /// The network that gives numbers of the label where `network` gives standardised ones.
+    pub fn restored(&self, network: Network) -> Network {
+        rescaled(network, self.deviation, self.mean)
+    }
+}
+
+/// The network whose number is `scale` times that of `network`, and `shift` more.
+fn rescaled(mut network: Network, scale: f64, shift: f64) -> Network {
+    if let Some(Dense { weight, bias, .. }) = network.layers.last_mut() {
+        let times = |value: f32| (f64::from(value) * scale) as f32;
+        for pair in weight.chunks_exact_mut(2) {
+            (pair[0], pair[1]) = (0.0, times(pair[1]));
+        }
+        (bias[0], bias[1]) = (0.0, (f64::from(bias[1]) * scale + shift) as f32);
+    }
+    network
+}
+
+impl<'a> Goal<'a> {
+    /// That of the rows `train` of `table`, whose network tells `classes` apart.
+    ///
+    /// # Errors
+    /// When these rows have not two labels.
+    pub fn new(
+        (table, train): (&'a Table, &[u32]),
+        (weights, classes): (&ClassWeights, usize),
+    ) -> Result<Goal<'a>, TrainError> {
+        let Some(standard) = Standard::of_rows(table, train)? else {
+            let class_rows = count_classes(table.labels(), train, classes)?;
+            return Ok(Goal::Classes {
+                labels: table.labels(),
+                weights: class_weights(weights, &class_rows),
+            });
+        };
+        let Standard { mean, deviation } = standard;
+        let standardised = |&target: &f32| ((f64::from(target) - mean) / deviation) as f32;
+        Ok(Goal::Numbers {
+            targets: table.targets().iter().map(standardised).collect(),
+            standard,
+        })
+    }
+
+    /// `network` as it is while it learns.
+    pub fn learning(&self, network: Network) -> Network {
+        match self {
+            Goal::Classes { .. } => network,
+            Goal::Numbers { standard, .. } => standard.of(network),
+        }
+    }
+
+    /// `network` as it is when it has learnt.
+    pub fn learnt(&self, network: Network) -> Network {
+        match self {
+            Goal::Classes { .. } => network,
+            Goal::Numbers { standard, .. } => standard.restored(network),
+        }
+    }
+
+    /// What row `row` weighs in the loss by its class.
+    pub fn weight(&self, row: u32) -> f32 {
+        match self {
+            Goal::Classes { labels, weights } => weights[labels[row as usize] as usize],
+            Goal::Numbers { .. } => 1.0,
+        }
+    }
+
+    /// What `rows`, of which each has one of `weights`, should get.
+    pub fn targets(&self, rows: &[u32], weights: Vec<f32>) -> Targets {
+        match self {
+            Goal::Classes {
+                labels,
+                weights: of_classes,
+            } => {
+                let classes = of_classes.len();
+                let mut targets = vec![0.0; rows.len() * classes];
+                for (i, (&row, weight)) in rows.iter().zip(weights).enumerate() {
+                    targets[i * classes + labels[row as usize] as usize] = weight;
+                }
+                Targets::Classes(targets, classes)
+            }
+            Goal::Numbers { targets, .. } => {
+                let of_rows = rows.iter().map(|&row| targets[row as usize]);
+                Targets::Numbers(of_rows.collect(), weights)
+            }
+        }
+    }
+
+    /// Loss and accuracy, of numbers R², of the `logits` of `rows`.
+    pub fn validated(&self, logits: &[f32], rows: &[u32]) -> (f64, f64) {
+        match self {
+            Goal::Classes { labels, weights } => {
+                let labels: Vec<u32> = rows.iter().map(|&row| labels[row as usize]).collect();
+                weighted_loss(logits, &labels, weights)
+            }
+            Goal::Numbers { targets, .. } => {
+                let targets: Vec<f32> = rows.iter().map(|&row| targets[row as usize]).collect();
+                let errors = Errors::new(logits, &targets);
+                let squared = errors.root_mean_squared.powi(2);
+                (squared, errors.r_squared.unwrap_or_default())
+            }
+        }
+    }
+}
+
+impl Targets {
+    /// The loss of rows with these `logits`: Σ weight · cross-entropy, or Σ weight · squared error.
+    pub fn loss(&self, logits: Tensor<2>, device: &Device) -> Tensor<1> {
+        match self {
+            Targets::Classes(targets, classes) => {
+                let targets = matrix(targets.clone(), *classes, device);
+                (log_softmax(logits, 1) * targets).sum().neg()
+            }
+            Targets::Numbers(numbers, weights) => {
+                let numbers = matrix(numbers.clone(), 1, device);
+                let errors = logits.narrow(1, 1, 1) - numbers;
+                (errors.clone() * errors * matrix(weights.clone(), 1, device)).sum()
+            }
+        }
+    }
+
+    /// The same of the worst logits within `bounds`.
+    pub fn worst_loss(&self, bounds: Bounds, device: &Device) -> Tensor<1> {
+        match self {
+            Targets::Classes(targets, classes) => bounds.cross_entropy(targets, *classes, device),
+            Targets::Numbers(numbers, weights) => {
+                let numbers = matrix(numbers.clone(), 1, device);
+                let (low, high) = bounds.last();
+                let of_number = |bound: Tensor<2>| (bound.narrow(1, 1, 1) - numbers.clone()).abs();
+                let worst = of_number(low).max_pair(of_number(high));
+                (worst.clone() * worst * matrix(weights.clone(), 1, device)).sum()
+            }
+        }
+    }
+}
+
+/// `values` as `[rows, columns]`.
+fn matrix(values: Vec<f32>, columns: usize, device: &Device) -> Tensor<2> {
+    let shape = [values.len() / columns, columns];
+    Tensor::from_data(TensorData::new(values, shape), device)
+}
