@@ -27,6 +27,9 @@ pub struct Drawn<'a, S, L> {
     pub labels: Vec<L>,
 }
 
+/// The samples that a repair `R` drew from one pool.
+pub type DrawnBy<'a, R> = Drawn<'a, <R as Repairable>::Sample, <R as Repairable>::Label>;
+
 /// What a network learns beside the training part.
 #[derive(Debug, Clone)]
 pub enum Remedy<'a, S, L> {

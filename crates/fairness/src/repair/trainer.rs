@@ -12,7 +12,7 @@ use super::choice::Evidence;
 use super::error::RepairError;
 use super::labels::LabelRule;
 use super::pool::draw;
-use super::repairable::{Drawn, Remedy, Repairable, TrainingSet};
+use super::repairable::{Drawn, DrawnBy, Remedy, Repairable, TrainingSet};
 use super::specification::{RepairMethod, RepairSpecification};
 use super::store::{CheckpointStore, Known, Trained};
 use probity_run::stream::{Purpose, Words};
@@ -154,7 +154,7 @@ impl<'a, R: Repairable> Trainer<'a, R> {
         share: f64,
         repeat: u32,
         voters: &[R::Asked],
-    ) -> Result<Vec<Drawn<'_, R::Sample, R::Label>>, RepairError> {
+    ) -> Result<Vec<DrawnBy<'_, R>>, RepairError> {
         let seed = self.specification.seed;
         (0..)
             .zip(self.pools())
