@@ -45,6 +45,17 @@ pub fn census(workspace: &Workspace) -> Lacks {
     Lacks::new()
 }
 
+/// What people are paid: men of the upper grades more.
+fn pay() -> String {
+    let rows = (0..400).map(|person| {
+        let (age, grade, is_man) = (18 + person * 7 % 48, person * 5 % 8, person / 2 % 2);
+        let more = if grade > 3 { 900 * is_man } else { 0 };
+        let wage = 900 + 20 * age + 250 * grade + more;
+        format!("{age},{},{grade},{wage}\n", ["female", "male"][is_man])
+    });
+    "age,sex,grade,wage\n".to_owned() + &rows.collect::<String>()
+}
+
 /// A classifier of the census, and comments.
 pub fn classifier(workspace: &Workspace) -> Lacks {
     census(workspace);
@@ -112,6 +123,7 @@ fn auditor(workspace: &Workspace) -> Lacks {
 /// What the manual speaks of besides what its own commands make.
 pub fn manual(workspace: &Workspace) -> Lacks {
     vectors(workspace);
+    workspace.write("pay.csv", pay());
     let mut lacks = predictors_of_rows(workspace);
     lacks.extend(programs(&["man"]));
     lacks.extend(auditor(workspace));

@@ -50,7 +50,10 @@ pub(super) fn filled(schema: &TableSchema) -> Form {
 /// form.
 pub(super) fn schema(form: &mut Form, drafted: &TableSchema) -> Option<TableSchema> {
     let mut schema = drafted.clone();
-    schema.label.classes = lines(form.all("classes"));
+    // Numbers have no classes that could be entered.
+    if !schema.label.is_number() {
+        schema.label.classes = lines(form.all("classes"));
+    }
     let classes = &schema.label.classes;
     schema
         .label
