@@ -92,7 +92,7 @@ impl TableWorstCase {
         Bounds::BeforeLast {
             middle,
             half,
-            last: layers[last].clone(),
+            last: Box::new(layers[last].clone()),
         }
     }
 }
@@ -101,11 +101,12 @@ impl TableWorstCase {
 pub(super) enum Bounds {
     /// The least and the largest logits, of a network of one layer.
     Direct(Tensor<2>, Tensor<2>),
-    /// Middle and half width of what enters the last layer, and that layer.
+    /// Middle and half width of what enters the last layer, and that layer (boxed: with a GPU's
+    /// backend a tensor takes more than half a kilobyte of itself).
     BeforeLast {
         middle: Tensor<2>,
         half: Tensor<2>,
-        last: LayerTensors,
+        last: Box<LayerTensors>,
     },
 }
 
@@ -114,11 +115,8 @@ impl Bounds {
     pub fn last(self) -> (Tensor<2>, Tensor<2>) {
         match self {
             Bounds::Direct(low, high) => (low, high),
-            Bounds::BeforeLast {
-                middle,
-                half,
-                last: (weight, bias),
-            } => {
+            Bounds::BeforeLast { middle, half, last } => {
+                let (weight, bias) = *last;
                 let middle = middle.matmul(weight.clone()) + bias;
                 let half = half.matmul(weight.abs());
                 (middle.clone() - half.clone(), middle + half)
@@ -129,10 +127,11 @@ impl Bounds {
     /// Σ targets · the largest cross-entropy: `targets` `[rows, classes]` are the weight of each
     /// row at its class.
     pub fn cross_entropy(self, targets: &[f32], classes: usize, device: &Device) -> Tensor<1> {
-        let (middle, half, (weight, bias)) = match self {
+        let (middle, half, last) = match self {
             Bounds::Direct(low, high) => return direct_loss((low, high), targets, device),
             Bounds::BeforeLast { middle, half, last } => (middle, half, last),
         };
+        let (weight, bias) = *last;
         let mut loss = Tensor::zeros([1], device);
         for label in 0..classes {
             // The largest leads of every class over `label`, which is 0 for itself.
