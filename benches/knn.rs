@@ -65,11 +65,11 @@ fn main() -> Result<(), Failure> {
 
 /// The time of learning by products, whatever `learn_on` would choose.
 fn with_tensors(setup: Setup, k: usize) -> Result<Duration, Failure> {
+    let training = setup.training().clone();
     let started = Instant::now();
-    let rows = setup.training();
-    let mut distances =
-        SquaredDistances::new(rows.features(), rows.columns(), &ComputeDevice::flex())
-            .ok_or("the rows do not fit f32")?;
+    let (rows, columns) = (training.features(), training.columns());
+    let mut distances = SquaredDistances::new(rows, columns, &ComputeDevice::flex())
+        .ok_or("the rows do not fit f32")?;
     let system = KnnSystem::learn_approximately(setup, 512, &mut distances, Deadline::never())?;
     let time = started.elapsed();
     if system.k() != k {

@@ -141,6 +141,7 @@ fn trained(cell: CellKind) -> Result<(TextModel, Vec<String>), Failure> {
         set.table(),
         &split,
         &options,
+        &ComputeDevice::flex(),
         None,
         &mut |_, _| ControlFlow::Continue(()),
     )?;

@@ -12,6 +12,7 @@ use std::path::Path;
 use probity::nn::train::options::TextOptions;
 use probity::nn::train::text::train_text;
 use probity::nn::train::text_set::TextSet;
+use probity::tensor::device::ComputeDevice;
 use probity::text::comments::CommentGenerator;
 use probity::text::corpus::TextCorpus;
 use probity::text::embeddings::{SHIPPED, shipped};
@@ -61,6 +62,7 @@ fn trained(texts: &[String], labels: Vec<u32>) -> Result<TextModel, Box<dyn Erro
         set.table(),
         &split,
         &options,
+        &ComputeDevice::flex(),
         None,
         &mut |_, _| ControlFlow::Continue(()),
     )?;

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the recorded PyTorch text classifiers that tests/import_recurrent.rs compares with.
+"""Writes the recorded PyTorch text classifiers that tests/texts/import_recurrent.rs compares with.
 
 Four small networks of random weights: LSTM and GRU of two layers, in one and in both directions,
 each followed by a linear layer on the last layer's last hidden states (h_n). Between them they have

@@ -56,6 +56,7 @@
 //! # use std::ops::ControlFlow::Continue;
 //! # use std::path::Path;
 //! # use probity::nn::train::{options::TextOptions, text::train_text, text_set::TextSet};
+//! # use probity::tensor::device::ComputeDevice;
 //! # use probity::text::{comments::CommentGenerator, corpus::TextCorpus, embeddings::shipped};
 //! use probity::{Audit, TextModel};
 //!
@@ -69,11 +70,11 @@
 //! #     ..TextCorpus::default()
 //! # };
 //! # let set = TextSet::new(corpus, &shipped()?, Path::new("shipped"), 0)?;
-//! # let mut options = TextOptions::default();
+//! # let (mut options, flex) = (TextOptions::default(), ComputeDevice::flex());
 //! # (options.network.layers, options.network.train_embeddings) = (1, true);
 //! # let split = options.split(texts.len());
 //! # let corpus = (set.labelled(), set.table());
-//! # let trained = train_text(corpus.0, corpus.1, &split, &options, None, &mut |_, _| Continue(()))?;
+//! # let trained = train_text(corpus.0, corpus.1, &split, &options, &flex, None, &mut |_, _| Continue(()))?;
 //! # let model: TextModel = set.model(&trained, &split.train, 40)?;
 //! // let model = TextModel::load("models/comments")?;
 //! // let texts = ["My Kenyan neighbour plays chess .", …];

@@ -7,6 +7,7 @@ use probity_fairness::group::specification::GroupsSpecification;
 use probity_fairness::predictions::specification::{
     EvaluateSpecification, PredictSpecification as ClassifySpecification,
 };
+use probity_fairness::prove::specification::ProveSpecification;
 use probity_fairness::repair::RepairSpecification;
 use probity_fairness::specification::{AuditSpecification, CompareSpecification};
 use probity_knn::specification::{PredictSpecification, RobustnessSpecification};
@@ -35,6 +36,7 @@ pub fn each(visitor: &mut impl Visitor) {
     visitor.visit::<CompareSpecification>();
     visitor.visit::<RepairSpecification>();
     visitor.visit::<CertifySpecification>();
+    visitor.visit::<ProveSpecification>();
     visitor.visit::<GroupsSpecification>();
     visitor.visit::<ClassifySpecification>();
     visitor.visit::<ExplainSpecification>();

@@ -1,4 +1,5 @@
-//! Every device that answers gives what flex gives: logits, gradients, training, a small audit.
+//! Every device that answers gives what flex gives: logits, gradients, training, a small audit; and
+//! to the bit what is decided by a reference: nearest words, clusterings, networks, degrees.
 //!
 //! Devices round differently, so numbers are compared within tolerances; what must be exact (a
 //! row's independence of its batch, every reported pair confirmed on the CPU) is compared exactly.
@@ -16,10 +17,13 @@ use probity::fairness::domain::TabularDomain;
 use probity::fairness::search::{Ending, Search, SearchOptions, SearchState};
 use probity::fairness::seeds::clustered_seeds;
 use probity::nn::fnn::{Fnn, Network};
-use probity::nn::train::options::{Categories, TableOptions};
+use probity::nn::recurrent::kernels::EmbeddingTable;
+use probity::nn::train::options::{Categories, TableOptions, TextOptions};
 use probity::nn::train::table::train;
+use probity::nn::train::text::{LabelledTexts, train_text};
 use probity::nn::{Classifier, Differentiable, Objective, Rows, predicted_class};
 use probity::tensor::device::{ComputeDevice, DeviceName};
+use probity::tensor::proposer::Proposer;
 use probity_testing::{Needed, skip};
 
 fn others() -> Vec<ComputeDevice> {
@@ -113,6 +117,47 @@ fn all_devices_agree_with_flex() {
     }
 }
 
+/// Networks for texts learn on every device: the losses are near those of the kernels, and the same
+/// bits come every time.
+#[test]
+fn recurrent_networks_learn_on_every_device() {
+    let texts: Vec<Vec<i32>> = (0..120_i32)
+        .map(|text| (0..text % 9).map(|at| (text * 7 + at * at) % 20).collect())
+        .collect();
+    let is_even = |text: &Vec<i32>| u32::from(text.iter().sum::<i32>() % 2 == 0);
+    let labels: Vec<u32> = texts.iter().map(is_even).collect();
+    let values: Vec<f32> = (0..20 * 5)
+        .map(|at| (at * 37 % 19) as f32 / 9.0 - 1.0)
+        .collect();
+    let corpus = LabelledTexts {
+        texts: &texts,
+        labels: &labels,
+        classes: 2,
+    };
+    let table = EmbeddingTable {
+        values: &values,
+        dimension: 5,
+    };
+    let mut options = TextOptions::default();
+    (options.network.layers, options.network.units) = (1, 4);
+    options.network.train_embeddings = true;
+    (options.learning.epochs, options.learning.batch) = (Some(2), Some(40));
+    let split = options.split(texts.len());
+    let learnt = |device: &ComputeDevice| {
+        let go_on = &mut |_: &_, _: &dyn Fn() -> _| ControlFlow::Continue(());
+        train_text(corpus, table, &split, &options, device, None, go_on).unwrap()
+    };
+    let flex = learnt(&ComputeDevice::flex());
+    for device in others() {
+        let own = learnt(&device);
+        for (own, flex) in own.history.iter().zip(&flex.history) {
+            let error = (own.loss - flex.loss).abs();
+            assert!(error < 1e-3, "{}: {own:?}, flex {flex:?}", device.name());
+        }
+        assert!(own == learnt(&device), "{}: other bits", device.name());
+    }
+}
+
 /// A short search on `device`: whatever it reports stands on the CPU, row by row.
 fn small_audit(schema: &Schema, network: &Network, device: &ComputeDevice) {
     let protected = schema.protected();
@@ -182,5 +227,96 @@ fn the_nearest_words_are_the_same_on_every_device() {
     );
     for device in others() {
         assert!(on(&device) == flex, "{}", device.name());
+    }
+}
+
+/// Every device, and flex among them, proposes however little there is to do.
+fn proposers() -> Vec<Proposer> {
+    let devices = std::iter::once(ComputeDevice::flex()).chain(others());
+    devices.map(|device| Proposer::always(&device)).collect()
+}
+
+#[test]
+fn clusterings_are_the_same_bytes_on_every_device() {
+    use probity::unlearning::kmeans::mixture::mixture;
+    use probity::unlearning::kmeans::{Algorithm, KMeans, Model, Tree};
+    let (points, _) = mixture(700, 30, 4, 1).unwrap();
+    for algorithm in [
+        Algorithm::Lloyd,
+        Algorithm::default(),
+        Algorithm::DivideConquer {
+            tree: Tree::default(),
+        },
+    ] {
+        let options = KMeans::new(5).algorithm(algorithm).restarts(2);
+        let fitted = options.fit(&points).unwrap();
+        let mut deleted = fitted.clone();
+        deleted.delete(&[3, 17, 400]).unwrap();
+        for proposer in proposers() {
+            let mut model = Model::fit(points.clone().on(&proposer), &options).unwrap();
+            assert!(model.to_bytes().unwrap() == fitted.to_bytes().unwrap());
+            assert_eq!(model.assignment(), fitted.assignment());
+            model.delete(&[3, 17, 400]).unwrap();
+            assert!(model.to_bytes().unwrap() == deleted.to_bytes().unwrap());
+        }
+    }
+}
+
+#[test]
+fn networks_are_the_same_bytes_on_every_device() {
+    use probity::unlearning::spn::{Dataset, Domain, LeafFamily, Spn, SpnParameters, Variable};
+    let domains = [
+        Domain::Integer { min: 0, max: 40 },
+        Domain::Categorical {
+            levels: ["a", "b", "c"].map(str::to_owned).to_vec(),
+        },
+        Domain::Real {
+            edges: vec![0.0, 10.0, 20.0, 60.0],
+        },
+    ];
+    let variables = domains.into_iter().cycle().take(6).enumerate();
+    let variables = variables.map(|(at, domain)| {
+        let family = match domain {
+            Domain::Categorical { .. } => LeafFamily::Categorical,
+            _ => LeafFamily::Histogram,
+        };
+        Variable::new(format!("v{at}"), domain, family).unwrap()
+    });
+    let rows = 900;
+    let value = |row: u64, column: u64| match column % 3 {
+        1 => (row * 7 / 3 + column) % 3,
+        _ => (row * (5 + column) / 4 + row % 2 * 11) % 40,
+    };
+    let values: Vec<f64> = (0..rows)
+        .flat_map(|row| (0..6).map(move |column| value(row, column) as f64))
+        .collect();
+    let ids: Vec<u64> = (0..rows).collect();
+    let data = Dataset::new(variables.collect(), &ids, &[], &values).unwrap();
+    let learn = |data: Dataset| Spn::learn(SpnParameters::default().min_rows(30), data).unwrap();
+    let learnt = learn(data.clone()).to_bytes().unwrap();
+    for proposer in proposers() {
+        let mut spn = learn(data.clone().on(&proposer));
+        assert!(spn.to_bytes().unwrap() == learnt);
+        spn.delete(&[5, 600]).unwrap();
+        let anew = spn.retrained().unwrap().on(&Proposer::default());
+        assert!(spn.to_bytes().unwrap() == anew.to_bytes().unwrap());
+    }
+}
+
+#[test]
+fn degrees_are_the_same_on_every_device() {
+    use probity::privacy::degrees::degrees;
+    use probity::privacy::records::Records;
+    for columns in [1, 3, 20] {
+        let spread = |at: u64| ((at * at * 7919 + at * 31) % (1 << 22)) as f64;
+        let values: Vec<f64> = (0..600 * columns).map(spread).collect();
+        let records = Records::from_grid(values, columns as usize).unwrap();
+        for squared_radius in [1e3, 1e10, 1e12, 1e13] {
+            let found = degrees(&records, squared_radius, 40);
+            for proposer in proposers() {
+                let records = records.clone().on(&proposer);
+                assert_eq!(degrees(&records, squared_radius, 40), found);
+            }
+        }
     }
 }

@@ -9,7 +9,7 @@ mod probity_command;
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -115,6 +115,16 @@ const BASES: &[(&str, How, &str)] = &[
         "data = 'demo/people.csv'\nrepeats = 1\n[predictor]\nsource = 'command:false'\nschema = 'synthetic-census'\n[search]\nseeds = 5\nlocal = 5",
     ),
     (
+        "compare",
+        Run,
+        "modality = 'text'\nmodel = 'text'\ndata = 'comments.csv'\nrepeats = 1\nstrategies = ['adf-asc']\n[search]\nseeds = 3\nlocal = 3\n[text]\ncolumn = 'comment_text'",
+    ),
+    (
+        "compare",
+        Run,
+        "modality = 'text'\ndata = 'comments.csv'\nrepeats = 1\nstrategies = ['rp']\n[predictor]\nsource = 'command:false'\n[search]\nseeds = 3\nlocal = 3\n[text]\ncolumn = 'comment_text'",
+    ),
+    (
         "repair",
         Run,
         "model = 'demo/model'\ndata = 'demo/people.csv'\nruns = ['demo/audit']\nrepeats = 1\n[training]\nepochs = 1\n[table]\nestimate = 100",
@@ -138,6 +148,11 @@ const BASES: &[(&str, How, &str)] = &[
         "certify",
         Run,
         "modality = 'text'\nmodel = 'text'\ndata = 'comments.csv'\nprotected = ['country']\nsplits = 2\n[text]\ncolumn = 'comment_text'",
+    ),
+    (
+        "prove",
+        Run,
+        "model = 'demo/model'\nmarginals = 'demo/people.csv'\nwithin = ['age=20..24']\ntime = '1s'\nmax_boxes = 40\nestimate = 100",
     ),
     (
         "groups",
@@ -322,9 +337,6 @@ const LONG: &[&str] = &[
 /// Fields of a part that several kinds share, which one of them refuses whatever they say, or for
 /// tables, which are what the bases of `predict`, `explain` and `evaluate` are of.
 const NEVER: &[&str] = &[
-    "compare: predictor.rate",
-    "compare: predictor.retries",
-    "compare: predictor.tolerance",
     "predict: predictor.rate",
     "predict: predictor.retries",
     "predict: predictor.rows",
@@ -352,7 +364,7 @@ const MEMORY: &str = "4GiB";
 /// What a run may take; those of [`LONG`] are stopped long before.
 const TIME: Duration = Duration::from_secs(60);
 /// When a run of [`LONG`] is stopped.
-const STOPPED: Duration = Duration::from_secs(2);
+const STOPPED: Duration = Duration::from_millis(500);
 
 /// A folder with everything that the bases read.
 fn workspace() -> Workspace {
@@ -606,7 +618,7 @@ fn options<S: Specification>(specification: &S) -> Vec<String> {
 /// What is wrong with how the command ends on `trial`, in `folder`.
 fn wrong(folder: &Path, trial: &Trial) -> Option<String> {
     let said = folder.join(format!("{}.stderr", trial.line.join("_").replace('/', "_")));
-    let mut child = Command::new(probity_command::binary())
+    let mut child = probity_command::command()
         .current_dir(folder)
         .args(&trial.line)
         .args(["--memory-limit", MEMORY])

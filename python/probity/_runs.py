@@ -871,6 +871,29 @@ def certify(model: Any, data: Any, **options: Any) -> Run:
     return _of_model("certify", model, data, options)
 
 
+def prove(
+    model: Any, *, marginals: Any = None, population: str | None = None, **options: Any
+) -> Run:
+    """Proves for what share of the whole domain of `model` its decision depends on protected
+    attributes, from both sides. With `marginals`, a table, or `population="spn:DIRECTORY"`, a saved
+    `SPN`, shares are of people. `probity.options("prove")` lists the options.
+
+    `summary["bounds"]` holds the share at least and at most; `summary["ending"]` says why it ended.
+    """
+    _expect_directory(model)
+    setting = _Setting.split_from(options)
+    with setting:
+        inputs = {"model": setting.located(model)}
+        if marginals is not None:
+            inputs["marginals"] = setting.path("marginals", marginals)
+        if population is not None:
+            kind, separator, directory = population.partition(":")
+            place = os.path.abspath(directory) if separator else ""
+            inputs["population"] = f"{kind}{separator}{place}"
+        run: Run = setting.perform(Run, "prove", options, inputs)
+        return run
+
+
 def compare(model: Any, data: Any, **options: Any) -> Run:
     """Searches `model` by several strategies, for the same number of calls.
     `probity.options("compare")` lists the options."""
@@ -880,10 +903,7 @@ def compare(model: Any, data: Any, **options: Any) -> Run:
 def _of_model(
     kind: str, model: Any, data: Any, options: dict[str, Any], more: Mapping[str, Any] = {}
 ) -> Run:
-    if not isinstance(model, (str, os.PathLike)):
-        raise OptionError(
-            f"model is a {type(model).__name__}, but must be a model directory, or a run that made one"
-        )
+    _expect_directory(model)
     if kind == "compare" and (cut := _Cut.split_from(options)) is not None:
         compared: Run = cut.perform("compare", (model, data), options)
         return compared
@@ -895,6 +915,13 @@ def _of_model(
         inputs["data"] = setting.path("data", data)
         run: Run = setting.perform(Run, kind, options, inputs)
         return run
+
+
+def _expect_directory(model: Any) -> None:
+    if not isinstance(model, (str, os.PathLike)):
+        raise OptionError(
+            f"model is a {type(model).__name__}, but must be a model directory, or a run that made one"
+        )
 
 
 def _texts(data: Any, inputs: dict[str, Any], options: dict[str, Any]) -> Any:

@@ -13,6 +13,7 @@ use probity::fairness::explain::explain;
 use probity::fairness::explain::specification::ExplainSpecification;
 use probity::fairness::group::run::{GroupMeasurement, GroupsSpecification};
 use probity::fairness::modality::{Modality, ModalityName, TableCase, TextCase};
+use probity::fairness::prove::run::{Proof, ProofProgress, ProveSpecification};
 use probity::fairness::repair::{
     Repair, RepairProgress, RepairSpecification, Repairable, TableRepair, TextRepair,
     TransformerLearner,
@@ -48,9 +49,6 @@ use serde_json::{Map, Value, json};
 use super::errors;
 use super::watch::Watch;
 
-/// The limit of time of a search.
-const TIME: &str = "budget.time";
-
 type Failure = Box<dyn Error + Send + Sync>;
 
 /// What a run needs besides its specification.
@@ -69,7 +67,7 @@ impl Setting<'_> {
         Ok(ComputeDevice::open(self.device)?)
     }
 
-    /// Networks for texts are trained on the CPU.
+    /// Networks for texts are trained on the CPU unless another device is named.
     fn trainer(&self, modality: ModalityName) -> Result<ComputeDevice, Failure> {
         match (modality, self.device) {
             (ModalityName::Text, DeviceName::Auto) => Ok(ComputeDevice::flex()),
@@ -146,7 +144,7 @@ fn expect_whole<S: Specification>(setting: &Setting<'_>) -> Result<(), Failure> 
     }
 }
 
-const KINDS: [Kind; 11] = [
+const KINDS: [Kind; 12] = [
     (
         AuditSpecification::KIND,
         fields_of::<AuditSpecification>,
@@ -202,8 +200,11 @@ const KINDS: [Kind; 11] = [
         CompareSpecification::KIND,
         fields_of::<CompareSpecification>,
         |options, setting| {
-            let (specification, place) = begun(options, &setting)?;
-            compare(specification, place, &setting)
+            let (specification, place) = begun::<CompareSpecification>(options, &setting)?;
+            match specification.modality {
+                ModalityName::Table => compare::<TableCase>(specification, place, &setting),
+                ModalityName::Text => compare::<TextCase>(specification, place, &setting),
+            }
         },
     ),
     (
@@ -229,6 +230,14 @@ const KINDS: [Kind; 11] = [
                 ModalityName::Table => certify::<CertifiableTable>(specification, place, &setting),
                 ModalityName::Text => certify::<CertifiableTexts>(specification, place, &setting),
             }
+        },
+    ),
+    (
+        ProveSpecification::KIND,
+        fields_of::<ProveSpecification>,
+        |options, setting| {
+            let (specification, place) = begun(options, &setting)?;
+            prove(specification, place, &setting)
         },
     ),
     (
@@ -420,8 +429,8 @@ fn begun<S: Specification>(
     let (place, began) = Place::unfinished::<S>(&setting.out)?;
     let mut changes = given.changes(&began);
     // Without another limit the run goes on to its end.
-    if !given.is_given(TIME) {
-        changes.set(TIME, Value::Null);
+    if let Some(limit) = S::limit_of_time().filter(|limit| !given.is_given(limit)) {
+        changes.set(limit, Value::Null);
     }
     Ok((changes.resumed(&began)?, place))
 }
@@ -516,14 +525,14 @@ fn repair<R: Repairable>(
     Ok(Value::Null)
 }
 
-fn compare(
+fn compare<M: Modality>(
     specification: Checked<CompareSpecification>,
     place: Place,
     setting: &Setting<'_>,
 ) -> Result<Said, Failure> {
     let device = setting.device()?;
     place.expect_device(device.name(), None)?;
-    let comparison = Comparison::open(specification, &device)?;
+    let comparison = Comparison::<M>::open(specification, &device)?;
     if let Some(began) = place.began() {
         comparison.expect_unchanged(began)?;
     }
@@ -563,6 +572,27 @@ fn certify<M: Certifiable>(
     certification.run(&directory, &mut |set| {
         // It cannot be stopped: an exception is raised when it is done.
         let _ = setting.watch.tell("certify", (set as u64, 0), String::new);
+    })?;
+    Ok(Value::Null)
+}
+
+fn prove(
+    specification: Checked<ProveSpecification>,
+    place: Place,
+    setting: &Setting<'_>,
+) -> Result<Said, Failure> {
+    expect_whole::<ProveSpecification>(setting)?;
+    place.expect_device(DeviceName::Flex, None)?;
+    let proof = Proof::open(specification, place.began())?;
+    let (directory, resume) = directory(place, setting)?;
+    let watch = setting.watch;
+    proof.run(&directory, resume, &mut |progress| match progress {
+        ProofProgress::Prove(now) => watch.tell("prove", (now.boxes, 0), || {
+            let undecided = 100.0 * (1.0 - now.fair - now.discriminatory);
+            format!("{undecided:.2} % undecided")
+        }),
+        ProofProgress::Search(found) => watch.tell("search", (0, 0), || format!("{found} found")),
+        ProofProgress::Write => watch.tell("write", (0, 1), String::new),
     })?;
     Ok(Value::Null)
 }

@@ -299,7 +299,7 @@ def test_runs_are_kept_reported_and_loaded():
         loaded.verify()
     assert loaded.verify(model, data)["rejected"] == 0
     inverse = lambda frame: 1 - model.predict_proba(frame)[:, 1]  # noqa: E731
-    with pytest.raises(probity.ProbityError, match="not the one that was audited"):
+    with pytest.raises(probity.ProbityError, match="not the one that the run was made with"):
         loaded.verify(inverse, data)
 
 

@@ -38,6 +38,26 @@ def test_groups_certify_compare(model):
     compared.report("compared.html")
 
 
+def test_prove(model):
+    whole = probity.prove(model, until_undecided=0, out="proof")
+    low, high = whole.summary["bounds"]
+    assert whole.summary["ending"] == "decided" and 0 < low <= high < 1
+    of_people = probity.prove(model, marginals=FRAME, within=["age=20..40"])
+    assert of_people.summary["is_weighted"] and of_people.summary["fair"]["share"] > 0
+    probity.SPN.fit(FRAME, "loan", schema=model.specification["schema"]).save("network")
+    fitted = probity.prove(model, population="spn:network", max_boxes=1, out="parts")
+    assert fitted.summary["population"]["inside"] > 0.9 and fitted.summary["ending"] == "max-boxes"
+    on = probity.prove(model, out="parts", resume=True, max_boxes=1_000_000)
+    assert on.summary["ending"] == "decided"
+    share = probity.audit(model, FRAME, **QUICK).shares[-1]
+    assert share.low < high and share.high > low
+    whole.report("proof.html")
+    with pytest.raises(probity.OptionError, match="model is a DataFrame"):
+        probity.prove(FRAME)
+    with pytest.raises(probity.OptionError, match="population is nowhere"):
+        probity.prove(model, population="nowhere")
+
+
 def test_knn():
     numbers = FRAME[["age", "hours", "loan"]]
     run = probity.knn(
@@ -72,6 +92,12 @@ def test_texts():
     )
     audit = probity.audit(model, texts, ["gender"], seeds=20, local=5, estimate=100)
     assert audit.summary["modality"] == "text" and len(audit.pairs()) >= 0
+    options = dict(strategies=["rp", "frontier"], protected=["gender"], seeds=20, local=5, repeats=2)
+    compared = probity.compare(model, texts, **options).summary
+    random = compared["strategies"][0]
+    by_rp = probity.audit(model, texts, ["gender"], strategy="rp", seeds=20, local=5, estimate=100)
+    assert random["runs"][0]["finds"] == by_rp.summary["finds"]
+    assert compared["texts"]["texts"] == 400 and "l1" not in random["finds"]
 
 
 def test_options_are_listed_and_said(model, caplog):

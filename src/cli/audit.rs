@@ -14,7 +14,7 @@ use super::predictor::{
     SearchArgs, device_for, interrupt_with, remark_on_bins, remark_on_instability,
 };
 use super::progress::AuditBar;
-use super::render::{self, Shown};
+use super::render_audit::{self, Shown};
 use super::sentence;
 use super::shards;
 use probity::fairness::audit::{Audit, AuditSpecification, AuditSummary};
@@ -198,7 +198,7 @@ where
             M::Details::only(found)
         ));
     }
-    let text = render::audit(summary) + &what_next(summary.ending, directory);
+    let text = render_audit::audit(summary) + &what_next(summary.ending, directory);
     output.result(summary, &text)?;
     // A declared bound has to be shown to hold.
     let bound = summary.fail_above.as_ref();

@@ -14,14 +14,15 @@ use super::predictor::{
 };
 use super::progress::AuditBar;
 use super::render::{self, count, percent, table};
+use super::render_audit::bins;
 use super::shards;
 use probity::fairness::compare::{
     CompareSpecification, CompareSummary, Comparison, StrategyFigures,
 };
-use probity::fairness::modality::Modality;
+use probity::fairness::modality::{InputsRead, Modality, ModalityName, TableCase, TextCase};
 use probity::fairness::search::Ending;
 use probity::fairness::session::AuditProgress;
-use probity::fairness::shared_budget::SharedBudget;
+use probity::fairness::shared_budget::{SameFinds, SharedBudget};
 use probity::fairness::statistics::Mean;
 use probity::fairness::strategies::StrategyName;
 use probity::fairness::trial::TrialFigures;
@@ -29,6 +30,7 @@ use probity::run::place::Place;
 use probity::run::run_directory::write_atomically;
 use probity::run::shards::{Part, merged, work};
 use probity::run::specification::Checked;
+use probity::tensor::device::ComputeDevice;
 
 /// Name of the table in the run directory, the last file of a run.
 const TABLE: &str = "table.md";
@@ -41,6 +43,14 @@ const TABLE: &str = "table.md";
 pub(super) struct CompareArgs {
     #[command(flatten)]
     fields: Fields<CompareSpecification>,
+    /// File that the seeds come from: a text a line (.txt), or a table with --text-column
+    #[arg(
+        long,
+        conflicts_with_all = ["data", "resume"],
+        value_name = "FILE",
+        help_heading = "Text"
+    )]
+    texts: Option<PathBuf>,
     #[command(flatten)]
     search: SearchArgs,
     /// Run directory [default: the next free runs/compare-N]
@@ -60,6 +70,9 @@ pub(super) fn run(mut args: CompareArgs, output: &Output) -> anyhow::Result<Exit
         let (specification, place) = unfinished(args.out, &args.fields)?;
         return run_specification(specification, place, &Part::Whole, &args.hardware, output);
     }
+    if let Some(texts) = &args.texts {
+        args.fields.set_texts(texts)?;
+    }
     args.search.set(&mut args.fields)?;
     let specification = args.fields.specification()?;
     let place = Place::New(args.out);
@@ -75,11 +88,24 @@ pub(super) fn run_specification(
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
     let device = device_for(&specification.predictor, hardware, output)?;
+    match specification.modality {
+        ModalityName::Table => compare::<TableCase>(specification, place, part, &device, output),
+        ModalityName::Text => compare::<TextCase>(specification, place, part, &device, output),
+    }
+}
+
+fn compare<M: Modality>(
+    specification: Checked<CompareSpecification>,
+    place: Place,
+    part: &Part,
+    device: &ComputeDevice,
+    output: &Output,
+) -> anyhow::Result<ExitCode> {
     place.expect_device(device.name(), Some(TABLE))?;
     let name = specification.name();
     // Everything that can be wrong with the input is found before anything is written.
-    let comparison =
-        Comparison::open(specification, &device).with_context(|| format!("comparing on {name}"))?;
+    let comparison = Comparison::<M>::open(specification, device)
+        .with_context(|| format!("comparing on {name}"))?;
     if let Some(began) = place.began() {
         comparison.expect_unchanged(began)?;
     }
@@ -130,14 +156,19 @@ pub(super) fn run_specification(
     bar.clear();
     let path = directory.path().display();
     let plots = render::plots(&directory)?;
-    let markdown = markdown(&summary.strategies);
+    let mut markdown = markdown(&summary.strategies);
+    markdown.push('\n');
+    markdown.push_str(&finds(&summary.strategies));
     write_atomically(&directory.file(TABLE), markdown.as_bytes())?;
     let mut text = headline(&summary);
     text.push_str(&markdown);
     text.push_str(&pairs(&summary.shared_budget));
     text.push_str(&explanation(&summary));
-    if let Some(effect) = &summary.bins {
-        text.push_str(&format!("{}.\n", render::bins(effect)));
+    if let InputsRead::Table {
+        bins: Some(effect), ..
+    } = &summary.read
+    {
+        text.push_str(&format!("{}.\n", bins(effect)));
     }
     if !summary.finished {
         text.push_str(&format!(
@@ -159,8 +190,15 @@ fn headline(summary: &CompareSummary) -> String {
     match (shared.best, shared.pairs.is_empty()) {
         (_, true) => "Fewer than two strategies were searched by, so none is the better one.\n\n".to_owned(),
         (Some(best), _) => format!(
-            "{} found more than every other strategy for the same number of model calls.\n\n",
-            best.name()
+            "{} found more than every other strategy for the same number of model calls.{}\n\n",
+            best.name(),
+            match &shared.wider[..] {
+                [] => String::new(),
+                wider => format!(
+                    " As many finds lie in more places with: {}.",
+                    listed(wider)
+                ),
+            }
         ),
         (None, _) if summary.repeats < 2 => {
             "One search of each strategy does not tell which finds more; give --repeats 2 or more.\n\n".to_owned()
@@ -191,6 +229,9 @@ fn pairs(shared: &SharedBudget) -> String {
                 whole(&pair.found[1 - place]),
                 pair.more.map_or("-", StrategyName::name).to_owned(),
             ]
+            .into_iter()
+            .chain(same_finds(pair.same_finds.as_ref(), place))
+            .collect()
         })
         .collect();
     if rows.is_empty() {
@@ -198,18 +239,76 @@ fn pairs(shared: &SharedBudget) -> String {
     }
     let held = held.name();
     format!(
-        "\n{held} beside the others, at the calls that every search of both reached\n{}\n",
+        "\n{held} beside the others, at the calls and the number of finds that every search of both reached\n{}\n",
         table(
             &[
                 "strategy",
                 "calls",
                 &format!("{held} found"),
                 "it found",
-                "more"
+                "more",
+                "finds",
+                &format!("cells of {held}"),
+                "its cells",
+                "more cells",
             ],
             &rows
         )
     )
+}
+
+/// The cells of as many finds of both, that in `place` first, and whose are more.
+fn same_finds(same: Option<&SameFinds>, place: usize) -> [String; 4] {
+    let Some(same) = same else {
+        return ["-"; 4].map(str::to_owned);
+    };
+    [
+        count(same.finds),
+        whole(&same.cells[place]),
+        whole(&same.cells[1 - place]),
+        same.more.map_or("-", StrategyName::name).to_owned(),
+    ]
+}
+
+/// What the strategies found, as a whole, as a Markdown table.
+fn finds(strategies: &[StrategyFigures]) -> String {
+    let searched = || strategies.iter().filter(|figures| !figures.runs.is_empty());
+    let is_graded = searched().any(|figures| figures.finds.plausibility.is_some());
+    // Words have no width.
+    let has_l1 = searched().any(|figures| figures.finds.l1.is_some());
+    let decimals =
+        |mean: &Mean, decimals: usize| with_interval(mean, |value| format!("{value:.decimals$}"));
+    let rows = searched().map(|figures| {
+        let of = &figures.finds;
+        let mut row = vec![
+            figures.strategy.name().to_owned(),
+            with_interval(&of.reached, percent),
+            decimals(&figures.found_per_seed, 1),
+            decimals(&figures.found_per_thousand_passes, 1),
+            decimals(&of.hamming, 3),
+        ];
+        row.extend(of.l1.iter().map(|mean| decimals(mean, 3)));
+        row.extend([
+            whole(&of.cells),
+            format!("{} of {}", decimals(&of.clusters, 1), of.data_clusters),
+        ]);
+        if is_graded {
+            let grade = of.plausibility.as_ref();
+            row.push(grade.map_or("-".to_owned(), |mean| with_interval(mean, percent)));
+        }
+        row
+    });
+    let mut header = vec![
+        "strategy",
+        "seeds reached",
+        "found a seed",
+        "found in 1,000 passes",
+        "Hamming",
+    ];
+    header.extend(has_l1.then_some("L1"));
+    header.extend(["cells", "clusters"]);
+    header.extend(is_graded.then_some("plausibility"));
+    table(&header, &rows.collect::<Vec<_>>())
 }
 
 /// The strategies as a Markdown table, in the order asked for.
@@ -263,10 +362,26 @@ fn with_interval(mean: &Mean, format: impl Fn(f64) -> String) -> String {
 }
 
 fn explanation(summary: &CompareSummary) -> String {
+    let (input, inputs, places) = match summary.read {
+        InputsRead::Table { .. } => (
+            "row",
+            "rows",
+            "Hamming and L1 say how far apart two finds are, by the share of the attributes that differ and by how far. Cells \
+             are those of a grid of three parts an attribute, clusters those of the data that finds cover.",
+        ),
+        InputsRead::Text { .. } => (
+            "text",
+            "texts",
+            "Hamming says how far apart two finds are, by the share of the words of the longer one that the other has not. Cells \
+             are the texts that finds were made of, clusters those of the data that finds cover. Plausibility is the share of its \
+             probability that a text keeps for each changed word.",
+        ),
+    };
     let mut text = format!(
         "Means of {} searches each, with 95 % intervals (Student's t). found counts distinct individuals, \
-         least – most those of a single search: each has its own seed, and begins at other rows. A call is a row or a gradient that \
-         the model was asked for.\n",
+         least – most those of a single search: each has its own seed, and begins at other {inputs}. A call is a {input} or a gradient that \
+         the model was asked for; of passes a gradient has two, forwards and backwards. Seeds reached came to a discriminatory {input} \
+         of their own. {places}\n",
         summary.repeats
     );
     let of_time = |run: &TrialFigures| run.ending == Ending::Time;

@@ -6,7 +6,7 @@
 use clap::Command;
 
 /// The commands, and their examples.
-const EXAMPLES: [(&str, &[&str]); 57] = [
+const EXAMPLES: [(&str, &[&str]); 62] = [
     (
         "demo",
         &[
@@ -101,6 +101,13 @@ const EXAMPLES: [(&str, &[&str]); 57] = [
         &[
             "probity certify --model models/people --data people.csv --protected sex,origin --part test --out runs/proofs",
             "probity certify --model models/toxic --texts comments.csv --text-column comment_text --protected religion --exhaustive --out runs/text-proofs",
+        ],
+    ),
+    (
+        "prove",
+        &[
+            "probity prove --model models/people --protected sex,origin --time 2s --out runs/proven",
+            "probity prove --model models/people --protected sex --within age=18..40 --marginals people.csv --time 2s --fail-above 0.5 --out runs/proven-young",
         ],
     ),
     (
@@ -282,12 +289,34 @@ const EXAMPLES: [(&str, &[&str]); 57] = [
         &["probity serve --data-dir probity-data --port 8080"],
     ),
     (
+        "serve project",
+        &["probity serve project lending --data-dir probity-data --max-storage 2GiB"],
+    ),
+    (
+        "serve projects",
+        &["probity serve projects --data-dir probity-data"],
+    ),
+    (
+        "serve log",
+        &["probity serve log --data-dir probity-data > log.csv"],
+    ),
+    (
         "serve token",
-        &["probity serve token --data-dir probity-data --name ada"],
+        &[
+            "probity serve token --data-dir probity-data --name ada",
+            "probity serve token --data-dir probity-data --name ci --project lending --role editor --days 90",
+            "probity serve token --data-dir probity-data --name root --role administrator",
+            "probity serve token --data-dir probity-data --name machine-2 --role worker > worker.token",
+            "probity serve token --data-dir probity-data --person ada@example.org --role editor",
+        ],
     ),
     (
         "serve tokens",
         &["probity serve tokens --data-dir probity-data"],
+    ),
+    (
+        "work",
+        &["probity work --service http://127.0.0.1:8080 --token-file worker.token"],
     ),
     ("devices", &["probity devices"]),
     ("completions", &["probity completions bash > probity.bash"]),

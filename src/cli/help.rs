@@ -12,14 +12,17 @@ const GROUPS: [(&str, &[&str]); 6] = [
         "Audit and repair",
         &[
             "train", "import", "export", "predict", "explain", "evaluate", "audit", "verify",
-            "certify", "groups", "compare", "repair", "report", "gate", "seal", "run", "shard",
-            "merge",
+            "certify", "prove", "groups", "compare", "repair", "report", "gate", "seal", "run",
+            "shard", "merge",
         ],
     ),
     ("Other analyses", &["knn", "kmeans", "spn", "outliers"]),
-    ("Service", &["serve"]),
+    ("Service", SERVICE),
     ("Tools", &["devices", "completions", "man"]),
 ];
+
+/// Those of builds with the service.
+const SERVICE: &[&str] = &["serve", "work"];
 
 /// Lists the subcommands of `command` in their groups.
 pub fn grouped(command: Command) -> Command {
@@ -66,7 +69,7 @@ mod tests {
         let mut listed: Vec<&str> = GROUPS
             .iter()
             .flat_map(|(_, names)| names.iter().copied())
-            .filter(|name| cfg!(feature = "serve") || *name != "serve")
+            .filter(|name| cfg!(feature = "serve") || !SERVICE.contains(name))
             .collect();
         listed.sort_unstable();
         let command = super::super::definition();

@@ -36,8 +36,11 @@ mod output;
 mod predict;
 mod predictor;
 mod progress;
+mod prove;
 mod render;
+mod render_audit;
 mod render_population;
+mod render_quality;
 mod render_repair;
 mod render_text_groups;
 mod repair;
@@ -55,6 +58,8 @@ mod spn;
 mod supervision;
 mod train;
 mod verify;
+#[cfg(feature = "serve")]
+mod work;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -123,10 +128,13 @@ enum Command {
     Gate(gate::GateArgs),
     /// Sign what the files of a run are
     Seal(seal::SealArgs),
-    /// Re-check every pair of an audit, or every removal set of a k-NN run, and the seals of runs
+    /// Re-check every pair of an audit, the boxes of a proof, or every removal set of a k-NN run, and
+    /// the seals of runs
     Verify(verify::VerifyArgs),
     /// Prove inputs fair: no substitution of protected values can change their class
     Certify(certify::CertifyArgs),
+    /// Prove for what share of a whole domain a network is fair, and for what share it is not
+    Prove(Box<prove::ProveArgs>),
     /// Compare what a classifier does with groups of people
     Groups(groups::GroupsArgs),
     /// Classify rows or texts: class, probabilities and logits of each
@@ -148,6 +156,9 @@ enum Command {
     /// Serve audits: pages for people, a JSON API for programs
     #[cfg(feature = "serve")]
     Serve(Box<serve::ServeArgs>),
+    /// Run the jobs of a service on this machine
+    #[cfg(feature = "serve")]
+    Work(work::WorkArgs),
     /// Say which devices answer
     Devices(devices::DevicesArgs),
     /// Print shell completions
@@ -216,6 +227,7 @@ fn run(command: Command, output: &Output) -> anyhow::Result<ExitCode> {
         Command::Seal(args) => seal::run(&args, output),
         Command::Verify(args) => verify::run(args, output),
         Command::Certify(args) => certify::run(args, output),
+        Command::Prove(args) => prove::run(*args, output),
         Command::Groups(args) => groups::run(args, output),
         Command::Predict(args) => predict::run(args, output),
         Command::Explain(args) => explain::run(*args, output),
@@ -227,6 +239,8 @@ fn run(command: Command, output: &Output) -> anyhow::Result<ExitCode> {
         Command::Spn(args) => spn::run(args, output),
         #[cfg(feature = "serve")]
         Command::Serve(args) => serve::run(*args, output),
+        #[cfg(feature = "serve")]
+        Command::Work(args) => work::run(args, output),
         Command::Devices(args) => devices::run(args, output),
         Command::Completions(args) => shell::completions(args, definition(), output),
         Command::Man(args) => shell::man(args, definition(), output),

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use clap::builder::ValueParser;
 
+use probity::run::specification::Bytes;
 #[cfg(feature = "serve")]
 use probity::run::specification::Seconds;
 use probity::tensor::device::most_threads;
@@ -23,9 +24,6 @@ pub(super) const MOST_ROWS: u64 = 10_000_000;
 
 /// The largest seed: a specification, in TOML, has no larger whole number.
 const MOST_SEED: u64 = i64::MAX.unsigned_abs();
-
-/// The largest number of bytes of a limit: 1 PiB.
-const MOST_BYTES: u64 = 1 << 50;
 
 /// A whole number within `bounds`, which are within those of its type.
 pub(super) fn whole<N>(bounds: RangeInclusive<u64>) -> ValueParser
@@ -78,30 +76,14 @@ pub(super) fn expect_threads_of_environment() -> anyhow::Result<()> {
     }
 }
 
-/// A number of bytes, such as 1000, 64KiB, 64MiB or 2GiB.
+/// A number of bytes, as in a specification.
 pub(super) fn bytes() -> ValueParser {
-    ValueParser::from(parse_bytes)
-}
-
-fn parse_bytes(text: &str) -> Result<u64, String> {
-    let digits = text.find(|c: char| !c.is_ascii_digit());
-    let (number, unit) = text.split_at(digits.unwrap_or(text.len()));
-    let factor: u64 = match unit.trim() {
-        "" | "B" => 1,
-        "KiB" => 1 << 10,
-        "MiB" => 1 << 20,
-        "GiB" => 1 << 30,
-        _ => 0,
-    };
-    number
-        .parse::<u64>()
-        .ok()
-        .and_then(|number| number.checked_mul(factor))
-        .filter(|bytes| (1..=MOST_BYTES).contains(bytes))
-        .ok_or_else(|| {
-            "a number of bytes such as 1000, 64KiB, 64MiB or 2GiB is expected, at most 1048576GiB"
-                .to_owned()
-        })
+    ValueParser::from(|text: &str| -> Result<u64, String> {
+        let bytes: Result<Bytes, String> = text.parse();
+        bytes
+            .map(Bytes::get)
+            .map_err(|expected| format!("{expected} is expected"))
+    })
 }
 
 /// A span of time, as in a specification.
@@ -229,25 +211,6 @@ mod tests {
                 let is_size = option.flag.starts_with("--max-") || option.flag.contains("memory");
                 assert!(is_refused || is_seed || is_size, "{}", name(value));
             }
-        }
-    }
-
-    #[test]
-    fn sizes_have_units() {
-        assert_eq!(parse_bytes("1000"), Ok(1000));
-        assert_eq!(parse_bytes("64KiB"), Ok(65_536));
-        assert_eq!(parse_bytes("2 GiB"), Ok(2 << 30));
-        for wrong in [
-            "",
-            "0",
-            "MiB",
-            "-1",
-            "1.5MiB",
-            "1MB",
-            "1048577GiB",
-            "99999999999GiB",
-        ] {
-            assert!(parse_bytes(wrong).is_err(), "{wrong}");
         }
     }
 }

@@ -9,6 +9,7 @@ use std::error::Error;
 use clap::{ArgMatches, Command};
 use probity::fairness::audit::AuditError;
 use probity::fairness::certify::run::CertifyError;
+use probity::fairness::prove::run::ProveError;
 use probity::fairness::repair::RepairError;
 use probity::run::output_file::OutputError;
 use probity::run::run_directory::RunError;
@@ -40,6 +41,9 @@ fn refused<'e>(cause: &'e (dyn Error + 'static)) -> Option<&'e FieldError> {
             RepairError::Audit(error) => of_audit(error),
             _ => None,
         };
+    }
+    if let Some(ProveError::Audit(error)) = cause.downcast_ref() {
+        return of_audit(error);
     }
     match cause.downcast_ref::<CertifyError>() {
         Some(CertifyError::Audit(error)) => of_audit(error),

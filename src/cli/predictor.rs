@@ -4,7 +4,7 @@ use super::fields::Fields;
 use super::inputs::Hardware;
 use super::interrupt::Interrupt;
 use super::output::Output;
-use super::render;
+use super::render_audit::bins;
 use anyhow::{Context, ensure};
 use clap::Args;
 use probity::fairness::specification::PredictorSpecification;
@@ -71,7 +71,7 @@ pub(super) fn remark_on_bins(effect: Option<BinEffect>, output: &Output) {
     };
     output.remark(&format!(
         "{weight}: {}; more bins keep more of the model: probity schema infer --bins 100, or --bins exact",
-        render::bins(&effect)
+        bins(&effect)
     ));
 }
 

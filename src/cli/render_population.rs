@@ -1,6 +1,7 @@
 //! Whose decisions change, of the rows of the data, for people.
 
-use super::render::{amount, count, counted, interval, percent, table};
+use super::render::{count, counted, interval, percent, table};
+use super::render_quality::amount;
 use probity::fairness::certify::parts::Part;
 use probity::fairness::population::{Changes, GroupedRows, PlausibilitySummary, PopulationSummary};
 use probity::fairness::text::exchanged::TextMoves;

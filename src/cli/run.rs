@@ -10,11 +10,13 @@ use serde_json::Value;
 
 use super::inputs::Hardware;
 use super::output::Output;
-use super::{audit, certify, compare, groups, import, kmeans, knn, outliers, repair, spn, train};
+use super::{
+    audit, certify, compare, groups, import, kmeans, knn, outliers, prove, repair, spn, train,
+};
 use probity::run::place::Place;
 use probity::run::run_directory::{RUN, RunDirectory};
 use probity::run::shards::{Part, Shard};
-use probity::run::specification::file::{Record, kind_of, read};
+use probity::run::specification::file::{Record, kind_of, read, seen_from};
 use probity::run::specification::{Checked, Specification};
 
 /// Arguments of `probity run`.
@@ -34,6 +36,10 @@ pub(super) struct RunArgs {
     /// Do one of so many shards, such as 3/16; --out is then the folder that all of them share
     #[arg(long, value_name = "I/N", conflicts_with = "resume")]
     shard: Option<Shard>,
+    /// Keep paths as they are, seen from the run directory, in which the process is started: where
+    /// they lead is then the same on every machine of a service
+    #[arg(long, hide = true)]
+    keep_paths: bool,
     #[command(flatten)]
     hardware: Hardware,
 }
@@ -41,13 +47,10 @@ pub(super) struct RunArgs {
 /// The kinds of runs that can be cut into shards.
 pub(super) const DIVISIBLE: [&str; 5] = ["audit", "compare", "knn", "kmeans bench", "spn bench"];
 
-/// The limit of time of a search.
-const TIME: &str = "budget.time";
-
 type Performs = fn(&Asked<'_>) -> anyhow::Result<ExitCode>;
 
 /// How a run of each kind is performed.
-const RUNS: [(&str, Performs); 14] = [
+const RUNS: [(&str, Performs); 15] = [
     ("train", |asked| {
         asked.perform(|it, at| train::run_specification(it, at, asked.hardware, asked.output))
     }),
@@ -73,30 +76,42 @@ const RUNS: [(&str, Performs); 14] = [
     ("certify", |asked| {
         asked.anew(|it, out| certify::run_specification(it, out, asked.output))
     }),
+    ("prove", |asked| {
+        asked.perform(|it, at| {
+            asked.hardware.threads.apply()?;
+            prove::run_specification(it, at, asked.output)
+        })
+    }),
     ("knn", |asked| {
         asked.anew_part(|it, out| {
             knn::analyse::run_specification(it, out, &asked.part, asked.hardware, asked.output)
         })
     }),
     ("kmeans fit", |asked| {
-        asked.anew(|it, out| kmeans::fit::run_specification(it, out, asked.output))
+        asked.anew(|it, out| kmeans::fit::run_specification(it, out, asked.hardware, asked.output))
     }),
     ("kmeans bench", |asked| {
         asked.anew_part(|it, out| {
-            kmeans::bench::run_specification(it, out, &asked.part, asked.output)
+            kmeans::bench::run_specification(it, out, &asked.part, asked.hardware, asked.output)
         })
     }),
     ("spn fit", |asked| {
-        asked.anew(|it, out| spn::fit::run_specification(it, out, asked.output))
+        asked.anew(|it, out| spn::fit::run_specification(it, out, asked.hardware, asked.output))
     }),
     ("spn bench", |asked| {
-        asked.anew_part(|it, out| spn::bench::run_specification(it, out, &asked.part, asked.output))
+        asked.anew_part(|it, out| {
+            spn::bench::run_specification(it, out, &asked.part, asked.hardware, asked.output)
+        })
     }),
     ("outliers count", |asked| {
-        asked.private(|it, out| outliers::count::run_specification(it, out, asked.output))
+        asked.private(|it, out| {
+            outliers::count::run_specification(it, out, asked.hardware, asked.output)
+        })
     }),
     ("outliers subspaces", |asked| {
-        asked.private(|it, out| outliers::subspaces::run_specification(it, out, asked.output))
+        asked.private(|it, out| {
+            outliers::subspaces::run_specification(it, out, asked.hardware, asked.output)
+        })
     }),
 ];
 
@@ -127,6 +142,7 @@ pub(super) fn run(args: RunArgs, output: &Output) -> anyhow::Result<ExitCode> {
         // A shard is of a run that others work on as well: it repeats none.
         repeats: is_directory && part == Part::Whole,
         resume: args.resume,
+        keep_paths: args.keep_paths,
         out: args.out,
         directory: args.specification,
         part,
@@ -159,6 +175,7 @@ pub(super) fn merge(args: MergeArgs, output: &Output) -> anyhow::Result<ExitCode
     perform(&Asked {
         repeats: false,
         resume: false,
+        keep_paths: false,
         out: args.out,
         directory: args.folder.clone(),
         part: Part::Merge {
@@ -190,6 +207,7 @@ struct Asked<'a> {
     directory: PathBuf,
     repeats: bool,
     resume: bool,
+    keep_paths: bool,
     out: Option<PathBuf>,
     part: Part,
     hardware: &'a Hardware,
@@ -272,7 +290,10 @@ impl Asked<'_> {
         let (specification, record) = read::<S>(self.file)?;
         let named = || self.file.display().to_string();
         let checked = specification.check().with_context(named)?.into_inner();
-        let located = with_absolute_paths(checked, self.file, self.resume)?;
+        let located = match self.keep_paths {
+            true => without_limit_of_time(checked, self.resume)?,
+            false => with_absolute_paths(checked, self.file, self.resume)?,
+        };
         Ok((located.check().with_context(named)?, record))
     }
 }
@@ -286,7 +307,7 @@ pub(super) fn with_absolute_paths<S: Specification>(
 ) -> anyhow::Result<S> {
     let file = std::path::absolute(file)?;
     let folder = file.parent().unwrap_or(Path::new("/"));
-    let mut value = serde_json::to_value(specification)?;
+    let mut value = serde_json::to_value(seen_from(specification, folder)?)?;
     for field in S::fields() {
         let pointer = format!("/{}", field.path.replace('.', "/"));
         if let Some(found) = value.pointer_mut(&pointer) {
@@ -307,8 +328,18 @@ pub(super) fn with_absolute_paths<S: Specification>(
         };
         predictor.insert("directory".to_owned(), folder.into());
     }
-    if goes_on && S::FREE.contains(&TIME) {
-        value["budget"]["time"] = Value::Null;
+    without_limit_of_time(S::from_json(&value)?, goes_on)
+}
+
+/// `specification` without its limit of time where it is of a run that goes on.
+fn without_limit_of_time<S: Specification>(specification: S, goes_on: bool) -> anyhow::Result<S> {
+    let limit = S::limit_of_time().filter(|_| goes_on);
+    let Some(limit) = limit else {
+        return Ok(specification);
+    };
+    let mut value = serde_json::to_value(specification)?;
+    if let Some(time) = value.pointer_mut(&format!("/{}", limit.replace('.', "/"))) {
+        *time = Value::Null;
     }
     Ok(S::from_json(&value)?)
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use clap::Args;
 
 use super::fields::Fields;
@@ -11,6 +11,7 @@ use super::inputs::{Hardware, directory_of, unfinished};
 use super::interrupt::Interrupt;
 use super::output::Output;
 use super::render::{self, count, percent};
+use super::render_quality::quality;
 use probity::data::schema::Schema;
 use probity::data::specification::located_schema;
 use probity::nn::metrics::Quality;
@@ -94,21 +95,19 @@ pub(super) fn run_specification(
     }
 }
 
-/// The device that trains networks for inputs of `modality`.
+/// The device that trains networks for inputs of `modality`: those of texts are trained on the CPU
+/// unless another one is named.
 pub(super) fn device_for(
     modality: ModalityName,
     hardware: &Hardware,
     output: &Output,
 ) -> anyhow::Result<ComputeDevice> {
     match (modality, hardware.device) {
-        (ModalityName::Table, _) => hardware.open(output),
-        (ModalityName::Text, DeviceName::Auto | DeviceName::Flex) => {
+        (ModalityName::Text, DeviceName::Auto) => {
             hardware.threads.apply()?;
             Ok(ComputeDevice::flex())
         }
-        (ModalityName::Text, device) => bail!(
-            "networks for texts are trained on the CPU; leave --device {device} out (audits of them run on every device)"
-        ),
+        _ => hardware.open(output),
     }
 }
 
@@ -219,7 +218,7 @@ pub(super) fn render_summary(summary: &TrainingSummary) -> String {
         inputs,
         "It has learnt to tell nobody in these data apart; what an audit finds of it are inputs unlike them.",
     );
-    text.push_str(&render::quality(&parts, &summary.classes));
+    text.push_str(&quality(&parts, &summary.classes));
     match &summary.data {
         DataCounts::Table(counts) => {
             text.push_str(&render::read_counts(counts));

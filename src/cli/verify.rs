@@ -1,8 +1,8 @@
 //! `probity verify`: what a run claims of single inputs, checked again one by one, and with `--seal`
 //! before that whether its files are those that somebody signed.
 //!
-//! Two kinds of run leave what each claim can be checked by alone: an audit its pairs, a k-NN run
-//! the rows whose removal changes a label. What the others state is checked by doing it again.
+//! Three kinds of run leave what each claim can be checked by alone: an audit its pairs, a proof its
+//! boxes, a k-NN run the rows whose removal changes a label. What the others state is checked by doing it again.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -18,6 +18,8 @@ use super::predictor::ending;
 use super::render::count;
 use super::seal::{SealChecks, render_checked};
 use probity::fairness::audit::AuditSpecification;
+use probity::fairness::prove::specification::ProveSpecification;
+use probity::fairness::prove::verify::{ProofVerification, verify_proof};
 use probity::fairness::verify::{Verification, verify_audit};
 use probity::knn::specification::RobustnessSpecification;
 use probity::knn::verify::ReplayCounts;
@@ -31,15 +33,15 @@ use probity::run::specification::file::{kind_of, read};
 #[derive(Debug, Args)]
 #[command(
     after_help = "Exit code 1 when a claim is rejected, or a file is not as it was sealed.\n\
-                  The pairs of an audit are asked about again, the removal sets of a k-NN run learnt without again.\n\
+                  The pairs of an audit are asked about again, the boxes of a proof put together again and drawn ones replayed, the removal sets of a k-NN run learnt without again.\n\
                   Runs of other kinds leave nothing of the sort: probity run RUN does them again, certify has --exhaustive, kmeans and spn delete have --verify.\n\
                   With --seal, every file of the run and of all sealed runs that it was made from is compared with its seal; any run can be sealed. \
                   The pairs are left out where the model is not there."
 )]
 pub(super) struct VerifyArgs {
-    /// Directory of an audit or of `probity knn`; with --seal, of any run
+    /// Directory of an audit, a proof or of `probity knn`; with --seal, of any run
     run: PathBuf,
-    /// Model directory of an audit, if the model has moved since
+    /// Model directory of an audit or a proof, if the model has moved since
     #[arg(long, value_name = "DIR")]
     model: Option<PathBuf>,
     #[command(flatten)]
@@ -81,6 +83,7 @@ struct Verified {
 #[serde(untagged)]
 enum Replay {
     Pairs(Verification),
+    Proof(ProofVerification),
     Removals(ReplayCounts),
 }
 
@@ -108,6 +111,10 @@ pub(super) fn run(mut args: VerifyArgs, output: &Output) -> anyhow::Result<ExitC
         Ok(Replay::Pairs(pairs)) => {
             text.push_str(&render(pairs));
             holds &= pairs.rejected == 0;
+        }
+        Ok(Replay::Proof(proof)) => {
+            text.push_str(&render_proof(proof));
+            holds &= proof.holds();
         }
         Ok(Replay::Removals(removals)) => {
             text.push_str(&knn::verify::render(removals));
@@ -145,6 +152,7 @@ fn replay(
             }
             _ => Ok(Ok(Replay::Pairs(audit(args, output)?))),
         },
+        ProveSpecification::KIND => Ok(Ok(Replay::Proof(proof(args, output)?))),
         RobustnessSpecification::KIND => {
             ensure!(
                 args.model.is_none(),
@@ -159,9 +167,10 @@ fn replay(
         ))),
         kind => bail!(
             "{} is of a run of the kind '{kind}', whose results leave nothing to check them by one by \
-             one; verify takes runs of the kinds '{}' and '{}'",
+             one; verify takes runs of the kinds '{}', '{}' and '{}'",
             file.display(),
             AuditSpecification::KIND,
+            ProveSpecification::KIND,
             RobustnessSpecification::KIND
         ),
     }
@@ -190,6 +199,34 @@ fn audit(args: &VerifyArgs, output: &Output) -> anyhow::Result<Verification> {
     listens?;
     bar.finish_and_clear();
     Ok(result)
+}
+
+/// Checks the boxes of a proof.
+fn proof(args: &VerifyArgs, output: &Output) -> anyhow::Result<ProofVerification> {
+    let bar = output.progress(0, "verify {pos} boxes, {per_sec}");
+    Interrupt::end_at_once(|| {})?;
+    let progress = &mut |done| bar.set_position(done);
+    let result = verify_proof(&args.run, args.model.as_deref(), progress)
+        .with_context(|| args.run.display().to_string())?;
+    bar.finish_and_clear();
+    Ok(result)
+}
+
+fn render_proof(result: &ProofVerification) -> String {
+    let parts = match result.adds_up {
+        true => "are the whole domain and add up to what is proven",
+        false => "are not what the summary says",
+    };
+    let mut text = format!(
+        "{} boxes {parts}. {} were replayed: {} refuted.\n",
+        count(result.boxes),
+        count(result.replayed),
+        count(result.refuted)
+    );
+    for problem in &result.problems {
+        text.push_str(&format!("  {problem}\n"));
+    }
+    text + &render(&result.pairs)
 }
 
 fn render(result: &Verification) -> String {

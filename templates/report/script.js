@@ -26,9 +26,11 @@ for (const area of document.querySelectorAll("[data-pairs]")) {
   };
   const sort = () => {
     const by = order.value;
-    const key = (row) => Number(row.dataset[by]);
+    const key = (row) => by === "unmodified" ? Number(row.hasAttribute("data-unmodified")) : Number(row.dataset[by]);
     const up = by === "number" ? 1 : -1;
-    const sorted = rows.slice().sort((a, b) => up * (key(a) - key(b)) || Number(a.dataset.number) - Number(b.dataset.number));
+    const gap = (row) => Number(row.dataset.gap);
+    const sorted = rows.slice().sort((a, b) =>
+      up * (key(a) - key(b)) || gap(b) - gap(a) || Number(a.dataset.number) - Number(b.dataset.number));
     body.append(...sorted);
   };
   attribute.addEventListener("change", filter);
@@ -45,6 +47,6 @@ for (const area of document.querySelectorAll("[data-pairs]")) {
   area.querySelector(".controls").hidden = false;
   attribute.value = "";
   words.value = "";
-  order.value = "gap";
+  order.selectedIndex = 0;
   filter();
 }

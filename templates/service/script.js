@@ -31,21 +31,6 @@ function follow(job) {
   });
 }
 
-// A file field fills in an empty name field: people.csv becomes people.
-function nameAfterFile(file) {
-  const name = document.getElementById("label");
-  if (name === null) {
-    return;
-  }
-  let filledIn = "";
-  file.addEventListener("change", () => {
-    if (file.files.length === 1 && (name.value === "" || name.value === filledIn)) {
-      filledIn = file.files[0].name.replace(/(\.(csv|tsv|txt|parquet|zip|gz|xz))+$/i, "");
-      name.value = filledIn;
-    }
-  });
-}
-
 // The errors of a form are where a reader starts.
 function showErrors(errors) {
   errors.tabIndex = -1;
@@ -66,10 +51,6 @@ function showErrors(errors) {
 const job = document.getElementById("job");
 if (job !== null && job.dataset.events !== "") {
   follow(job);
-}
-const file = document.querySelector("input[type=file]");
-if (file !== null) {
-  nameAfterFile(file);
 }
 const errors = document.getElementById("errors");
 if (errors !== null) {

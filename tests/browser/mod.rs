@@ -226,13 +226,13 @@ impl Browser {
         element.click();
     }
 
-    /// Presses the button with this text.
+    /// Presses the button with this text; what only a screen reader says of it comes in lines below.
     #[track_caller]
     pub fn press(&self, text: &str) {
         let buttons = self.find_all("button");
         let button = buttons
             .iter()
-            .find(|button| button.text() == text)
+            .find(|button| button.text().lines().next() == Some(text))
             .unwrap_or_else(|| {
                 panic!("no button '{text}' on {}:\n{}", self.address(), self.text())
             });

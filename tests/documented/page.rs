@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::shown::Shown;
-use crate::probity_command::{Workspace, binary};
+use crate::probity_command::{WITHOUT_GPU, Workspace, binary};
 use probity_testing::data_folder;
 
 /// What stands in for the world around a page.
@@ -133,6 +133,7 @@ impl Page {
             .args(["-c", &script])
             .current_dir(workspace.path("."))
             .env("PROBITY", binary())
+            .env(WITHOUT_GPU.0, WITHOUT_GPU.1)
             .env("PROBITY_CACHE_DIR", record.path("cache"))
             .env("PORT", port.unwrap().port().to_string())
             .env("PYTHON", python)

@@ -15,8 +15,14 @@ probity() {
     makes_anew "$@"
     if [ "$1" = serve ] && [ "${2#--}" != "$2" ]; then
         "$PROBITY" "${@/8080/$PORT}" &
-        trap "kill $!" EXIT
+        started="$started $!"
+        trap 'kill $started' EXIT
         until command curl -s -o "$HOME/answer" "http://127.0.0.1:$PORT/"; do sleep 0.1; done
+    elif [ "$1" = work ]; then
+        "$PROBITY" "${@/8080/$PORT}" > "$HOME/works" &
+        worker=$!
+        started="$started $worker"
+        until grep -q "^Probity works" "$HOME/works"; do kill -0 $worker || return 1; sleep 0.1; done
     elif [ "$1 $2" = "data fetch" ]; then
         "$PROBITY" "$@" --from "$PUBLISHED"
     else

@@ -146,7 +146,7 @@ impl Workspace {
         I: IntoIterator<Item = S>,
         S: AsRef<OsStr>,
     {
-        let mut command = Command::new(binary());
+        let mut command = command();
         command
             .current_dir(self.folder.path())
             .args(arguments)
@@ -184,6 +184,47 @@ impl Workspace {
         Outcome::new(child.wait_with_output().unwrap())
     }
 
+    /// The first of `lines`, of ever longer work, that Ctrl-C stops before its end, and what came
+    /// of it.
+    pub fn interrupted_early<'a>(&self, lines: &'a [String], folder: &str) -> (&'a str, Outcome) {
+        self.stopped_early(lines, folder, |line, file| {
+            let outcome = self.interrupted(line, file, 0);
+            outcome.stdout.contains("Interrupted").then_some(outcome)
+        })
+    }
+
+    /// The first of `lines`, of ever longer work, that is killed before it has a summary.
+    pub fn killed_early<'a>(&self, lines: &'a [String], folder: &str) -> &'a str {
+        let summary = self.path(folder).join("summary.json");
+        let (line, ()) = self.stopped_early(lines, folder, |line, file| {
+            self.killed(line, file, 0);
+            (!summary.exists()).then_some(())
+        });
+        line
+    }
+
+    /// The first of `lines` of which `stop`, given it with its output and the file that it writes
+    /// before its work, gives something. A fast machine, or one that is busy elsewhere, may end
+    /// short work before it is stopped: that is removed, and longer work is tried.
+    fn stopped_early<'a, T>(
+        &self,
+        lines: &'a [String],
+        folder: &str,
+        stop: impl Fn(&str, &str) -> Option<T>,
+    ) -> (&'a str, T) {
+        for line in lines {
+            let stopped = stop(
+                &format!("{line} --out {folder}"),
+                &format!("{folder}/run.toml"),
+            );
+            if let Some(stopped) = stopped {
+                return (line, stopped);
+            }
+            fs::remove_dir_all(self.path(folder)).unwrap();
+        }
+        panic!("each of {lines:?} ended before it was stopped");
+    }
+
     /// Kills `probity LINE` once it has [`Workspace::started`].
     pub fn killed(&self, line: &str, file: &str, bytes: u64) {
         let mut child = self.started(line, file, bytes);
@@ -193,7 +234,7 @@ impl Workspace {
 
     /// The command in the folder, split at blanks, not yet started, with piped output.
     pub fn prepared(&self, line: &str) -> Command {
-        let mut command = Command::new(binary());
+        let mut command = command();
         command
             .current_dir(self.folder.path())
             .args(line.split_whitespace())
@@ -204,7 +245,18 @@ impl Workspace {
     }
 }
 
-/// The command that was built for these tests.
+/// No drivers of GPUs, in the words of Vulkan's loader. To ask them takes several times as long as
+/// a small run, of which the tests make thousands; tests/devices.rs asks them.
+pub const WITHOUT_GPU: (&str, &str) = ("VK_DRIVER_FILES", "/dev/null");
+
+/// The command that was built for these tests, which looks for no GPU.
+pub fn command() -> Command {
+    let mut command = Command::new(binary());
+    command.env(WITHOUT_GPU.0, WITHOUT_GPU.1);
+    command
+}
+
+/// The file of the command that was built for these tests.
 pub fn binary() -> &'static str {
     env!("CARGO_BIN_EXE_probity")
 }

@@ -68,7 +68,7 @@ const fn writer(kind: Kind, line: &'static str) -> Writer {
 }
 
 /// The commands that write, but for those of ledgers; they begin in `with_texts`.
-pub const WRITERS: [Writer; 34] = [
+pub const WRITERS: [Writer; 35] = [
     writer(Kind::Run, "train TABLE --hidden 4 --epochs 3 --out new"),
     writer(
         Kind::Run,
@@ -100,6 +100,10 @@ pub const WRITERS: [Writer; 34] = [
         "import --weights model/weights.safetensors --config network.toml --schema people.toml --out new",
     ),
     writer(Kind::Directory, "certify NETWORK --out new"),
+    writer(
+        Kind::Directory,
+        "prove --model model --protected sex --max-boxes 40 --estimate 100 --out new",
+    ),
     writer(
         Kind::Directory,
         "groups --model model --data people.csv --out new",
@@ -186,7 +190,7 @@ pub const SUBSPACES: &str = "outliers subspaces --data people.csv --columns age,
 fn all_commands_that_write_are_listed() {
     // What a gate writes are runs of `run`. What `data fetch` writes has hashes that are known before; `tests/fetch` stops it. The
     // service keeps what it is told in SQLite. `shard script` prints; the folders are for the
-    // commands in it. Shards and merges need a folder between them; `tests/shards_command.rs`
+    // commands in it. Shards and merges need a folder between them; `tests/command/shards_command.rs`
     // stops them.
     let elsewhere = [
         "data fetch",
@@ -194,6 +198,9 @@ fn all_commands_that_write_are_listed() {
         "merge",
         "shard script",
         "serve",
+        "serve project",
+        "serve projects",
+        "serve log",
         "serve token",
         "serve tokens",
         "serve revoke",

@@ -86,7 +86,7 @@ pub fn request(address: &str, method: &str, path: &str, head: &[String], body: &
 
 /// The bytes of a request.
 pub fn compose(method: &str, path: &str, head: &[String], body: &[u8]) -> Vec<u8> {
-    let mut bytes = format!("{method} {path} HTTP/1.1\r\nHost: test\r\nConnection: close\r\n");
+    let mut bytes = format!("{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n");
     for line in head {
         bytes.push_str(line);
         bytes.push_str("\r\n");

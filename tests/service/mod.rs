@@ -2,6 +2,8 @@
 
 #![allow(dead_code)] // Each test program uses its own part of this.
 
+#[cfg(target_os = "linux")]
+pub mod attack;
 pub mod contract;
 pub mod http;
 
@@ -53,6 +55,21 @@ impl Home {
         self.command(&["serve", "token", "--name", label, "--quiet"])
     }
 
+    /// Makes a token with a role in a project, or over all.
+    pub fn token_of(&self, project: &str, role: &str) -> String {
+        let mut arguments = vec!["serve", "token", "--name", role, "--role", role, "--quiet"];
+        // Administrators and workers are in no project.
+        if !["administrator", "worker"].contains(&role) {
+            arguments.extend(["--project", project]);
+        }
+        self.command(&arguments)
+    }
+
+    /// Makes a project.
+    pub fn new_project(&self, name: &str) {
+        self.command(&["serve", "project", name]);
+    }
+
     /// What a command about the data directory prints.
     pub fn command(&self, arguments: &[&str]) -> String {
         let output = Command::new(env!("CARGO_BIN_EXE_probity"))
@@ -78,12 +95,64 @@ impl Home {
         self.data_dir().join("runs").join(job)
     }
 
+    /// A folder beside the data directory.
+    pub fn beside(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
     /// Starts the service.
     pub fn serve(&self, options: &[&str]) -> Server {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_probity"))
-            .args(["serve", "--port", "0", "--data-dir"])
+        self.serve_at("0", options)
+    }
+
+    /// Starts the service at a port.
+    pub fn serve_at(&self, port: &str, options: &[&str]) -> Server {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_probity"));
+        command
+            .args(["serve", "--port", port, "--data-dir"])
             .arg(self.data_dir())
-            .args(options)
+            .args(options);
+        Home::begin(command, self.token.clone())
+    }
+
+    /// Starts the service with a data directory on a disk of its own with so many bytes; none where
+    /// this user cannot mount one.
+    #[cfg(target_os = "linux")]
+    pub fn serve_on_a_small_disk(&self, bytes: u64, options: &[&str]) -> Option<Server> {
+        let disk = self.folder.path().join("disk");
+        std::fs::create_dir(&disk).expect("a folder");
+        let mount = "mount -t tmpfs -o \"size=$1\" disk \"$2\"";
+        let mounts = Command::new("unshare")
+            .args(["-Urm", "sh", "-c", mount, "sh", &bytes.to_string()])
+            .arg(&disk)
+            .output();
+        if !mounts.is_ok_and(|output| output.status.success()) {
+            return None;
+        }
+        // The disk is there for these processes alone: the token is made among them.
+        let token = self.folder.path().join("token");
+        let script = format!(
+            "{mount} && \"$3\" serve token --quiet --data-dir \"$2/data\" > \"$4\" && \
+             data=\"$2/data\" && probity=\"$3\" && shift 4 && \
+             exec \"$probity\" serve --port 0 --data-dir \"$data\" \"$@\""
+        );
+        let mut command = Command::new("unshare");
+        command
+            .args(["-Urm", "sh", "-c", &script, "sh", &bytes.to_string()])
+            .arg(&disk)
+            .arg(env!("CARGO_BIN_EXE_probity"))
+            .arg(&token)
+            .args(options);
+        let mut server = Home::begin(command, String::new());
+        let token = std::fs::read_to_string(token).expect("a token");
+        server.token = token.trim().to_owned();
+        Some(server)
+    }
+
+    fn begin(mut command: Command, token: String) -> Server {
+        // Its jobs look for no GPU: to ask the drivers takes several times as long as a small run.
+        let mut child = command
+            .env("VK_DRIVER_FILES", "/dev/null")
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -104,8 +173,52 @@ impl Home {
             log: Some(log),
             contract: Contract::new(document.expect(200).json()),
             address,
-            token: self.token.clone(),
+            token,
         }
+    }
+}
+
+/// Somebody with a token of their own.
+pub struct Client<'a> {
+    server: &'a Server,
+    /// The token.
+    pub token: String,
+}
+
+impl Client<'_> {
+    /// A request without a body.
+    pub fn ask(&self, method: &str, path: &str) -> Answer {
+        self.send_text(method, path, "")
+    }
+
+    /// `GET`.
+    pub fn get(&self, path: &str) -> Answer {
+        self.ask("GET", path)
+    }
+
+    /// A request with a body of JSON.
+    pub fn send(&self, method: &str, path: &str, body: &Value) -> Answer {
+        self.send_text(method, path, &body.to_string())
+    }
+
+    fn send_text(&self, method: &str, path: &str, body: &str) -> Answer {
+        let head = [
+            format!("Authorization: Bearer {}", self.token),
+            "Content-Type: application/json".to_owned(),
+        ];
+        let answer = request(&self.server.address, method, path, &head, body.as_bytes());
+        self.server.contract.check(method, path, &answer);
+        answer
+    }
+
+    /// Uploads a table; gives its identifier.
+    pub fn table(&self, label: &str, file: &[u8]) -> Answer {
+        let (kind, body) = form(&[("kind", "table"), ("label", label)], "a.csv", file);
+        let head = [format!("Authorization: Bearer {}", self.token), kind];
+        let path = "/api/v1/data";
+        let answer = request(&self.server.address, "POST", path, &head, &body);
+        self.server.contract.check("POST", path, &answer);
+        answer
     }
 }
 
@@ -119,12 +232,26 @@ fn collect(mut stderr: ChildStderr) -> JoinHandle<String> {
 }
 
 impl Server {
+    /// The same service, asked with another token.
+    pub fn with(&self, token: &str) -> Client<'_> {
+        Client {
+            server: self,
+            token: token.to_owned(),
+        }
+    }
+
+    /// Its process.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// The address of a page.
     pub fn page(&self, path: &str) -> String {
         format!("http://{}{path}", self.address)
     }
 
-    fn head(&self) -> Vec<String> {
+    /// The head of requests with its token.
+    pub fn head(&self) -> Vec<String> {
         vec![format!("Authorization: Bearer {}", self.token)]
     }
 

@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use serde::{Deserialize, Serialize};
 
 use super::bins::bin_of;
-use super::schema::SchemaError;
+use super::schema_error::SchemaError;
 
 pub use encoder::{Encoded, Encoder};
 
@@ -292,6 +292,20 @@ impl Attribute {
         match (&self.kind, usize::try_from(code)) {
             (Kind::Numeric { bins, .. }, Ok(bin)) if bin + 1 < bins.len() => bins[bin].to_string(),
             _ => self.decode(code),
+        }
+    }
+
+    /// The raw values with codes from `first` to `last`, in words: `18 – 24`, `Private`, and of bins,
+    /// whose numbers lie from one edge to another, `1.5 to below 7`.
+    pub fn between(&self, first: i32, last: i32) -> String {
+        match (&self.kind, usize::try_from(last)) {
+            (Kind::Numeric { bins, .. }, Ok(bin)) if bin + 1 < bins.len() => {
+                // The last bin holds its upper edge.
+                let below = if bin + 2 < bins.len() { "below " } else { "" };
+                format!("{} to {below}{}", self.lowest(first), bins[bin + 1])
+            }
+            _ if first == last => self.decode(first),
+            _ => format!("{} – {}", self.lowest(first), self.decode(last)),
         }
     }
 

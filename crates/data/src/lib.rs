@@ -12,6 +12,7 @@ pub mod named_schema;
 pub mod numbers;
 pub mod read;
 pub mod schema;
+mod schema_error;
 pub mod source;
 pub mod specification;
 mod spelling;

@@ -17,7 +17,7 @@
 
 mod arrow;
 mod bad_rows;
-mod error;
+pub(crate) mod error;
 mod place;
 mod row_numbers;
 mod text;

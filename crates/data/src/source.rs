@@ -23,7 +23,7 @@ use sha2::{Digest, Sha256};
 
 use super::compressed;
 use super::memory::{self, Batches};
-use super::read::ReadError;
+use super::read::error::ReadError;
 
 /// Bytes taken from the file at a time.
 const BUFFER: usize = 1 << 16;

@@ -12,10 +12,12 @@ pub use super::audit_error::AuditError;
 use super::calls::{Calls, Counted};
 use super::checkpoint::expect_fits;
 use super::estimate::Estimate;
+use super::finds::{Finds, FindsSummary, Watched};
 use super::modality::{Method, Modality, ModalityName};
 use super::model_under_test::ModelAccess;
 use super::pairs::{PairSource, PairStore};
 use super::population::{Graded, PlausibilitySummary, PopulationSummary};
+use super::rank::{Rank, Ranked};
 use super::record::{expect_unchanged, identity, record_of};
 use super::samples::write_samples;
 use super::search::{Ending, Search, SearchCounts, SearchState, StateOf};
@@ -94,12 +96,18 @@ pub struct AuditSummary<D> {
     /// How plausible the pairs are, where that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plausibility: Option<PlausibilitySummary>,
+    /// What the search found, as a whole.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub finds: Option<FindsSummary>,
     /// Discriminatory share of uniform random inputs, or of the texts with a protected term, per
     /// protected attribute and jointly.
     pub fairness: Vec<Estimate>,
     /// The declared bound, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fail_above: Option<BoundSummary>,
+    /// Which pairs come first in the samples file, where not those found first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rank: Option<Rank>,
     /// Name of the samples file in the run directory.
     pub samples_file: String,
 }
@@ -198,6 +206,7 @@ impl<M: Modality> Audit<M> {
             search: &specification.search,
             tuning: &specification.tuning,
             text: &specification.text,
+            rank: specification.rank,
             seed: specification.seed,
         }
     }
@@ -292,13 +301,19 @@ impl<M: Modality> Audit<M> {
         run.expect_in_place()?;
         let file = run.file(format.file_name());
         let least = specification.population.min_plausibility;
-        let graded = Graded::new(&self.case, pairs, least);
-        let tally = write_samples(&file, format, &self.case, &graded)?;
+        let counts = finished.counts;
+        let finds = Finds::of(&self.case, specification.seed, counts.global.starts)
+            .bounded(counts.individuals.discriminatory());
+        let watched = Watched::new(pairs, finds);
+        let graded = Graded::new(&self.case, &watched, least);
+        let ranked = Ranked::new(&self.case, specification.rank, &graded);
+        let tally = write_samples(&file, format, &self.case, &ranked)?;
         let plausibility = graded.summary(finished.shares.fitted.clone());
         let exchanges = finished.shares.exchanges.as_ref();
         let details = self.case.details(specification, tally, exchanges);
         let summary = AuditSummary {
             plausibility,
+            finds: Some(watched.summary()?),
             ..self.summary(finished, details, decides_alike)
         };
         run.write_summary(&summary)?;
@@ -355,7 +370,9 @@ impl<M: Modality> Audit<M> {
             fail_above,
             population: shares.population,
             plausibility: None,
+            finds: None,
             fairness: shares.uniform,
+            rank: specification.rank,
             samples_file: specification.samples_format.file_name().to_owned(),
         }
     }
@@ -395,10 +412,13 @@ impl<M: Modality> WithStrategy for Session<'_, '_, M> {
         let saved = match self.resume {
             true => run.read_checkpoint(&identity, |state| {
                 let is_reached = |seed, row: &[i32]| case.is_reached(seed, row);
-                expect_fits(state, &search, is_reached)
+                expect_fits(state, &search, run.path(), is_reached)
             })?,
             false => None,
         };
+        if saved.is_none() {
+            run.remove_spilled()?;
+        }
         run.write_run(specification, &audit.record)?;
         let mut state: StateOf<S> = saved.unwrap_or_else(|| {
             let own = strategy.own_seeds(options.seeds);
@@ -406,6 +426,7 @@ impl<M: Modality> WithStrategy for Session<'_, '_, M> {
                 .unwrap_or_else(|| case.seeds(options.clusters, options.seeds, specification.seed));
             SearchState::new(rows, self.model.classes())
         });
+        state.spill_to(run.path().to_owned(), specification.memory());
         let ending = run_search(&search, &mut state, run, &identity, observe)?;
         let shares = audit.estimates(observe)?;
         let ending = keep_if_cut(ending, shares.is_cut, run, &identity, &state)?;
@@ -415,7 +436,7 @@ impl<M: Modality> WithStrategy for Session<'_, '_, M> {
             shares,
             score: strategy.causal_discrimination(state.learnt()),
         };
-        let summary = audit.write(run, finished, state.pairs(), observe)?;
+        let summary = audit.write(run, finished, state.found(), observe)?;
         if !is_resumable(ending) {
             run.remove_checkpoint()?;
         }

@@ -170,20 +170,22 @@ pub enum AuditError {
     },
     /// A run without results.
     #[error(
-        "{0} has no summary.json: the run is unfinished; go on with probity audit --resume --out {0}", run.display()
+        "{0} has no summary.json: the run is unfinished; go on with probity {kind} --resume --out {0}", run.display()
     )]
     Unfinished {
         /// Its directory.
         run: PathBuf,
+        /// Its kind.
+        kind: &'static str,
     },
-    /// What a run is verified with is not what was audited.
-    #[error("the {role} is not the one that was audited (SHA-256 {now}, audited {then})")]
-    OtherThanAudited {
+    /// What a run is verified with is not what it was made with.
+    #[error("the {role} is not the one that the run was made with (SHA-256 {now}, then {then})")]
+    OtherThanThen {
         /// The model, or something else.
         role: String,
         /// Its hash now.
         now: String,
-        /// The hash of what was audited.
+        /// Its hash when the run was made.
         then: String,
     },
     /// The model or the data are no longer what the run began with.

@@ -4,7 +4,11 @@
 //! [`Counted`] stands between a search and its model and counts into [`Calls`], which the search
 //! reads after each round. The counts do not depend on batches, threads or interruptions: what a
 //! strategy keeps of the answers is part of the checkpoint. A budget of calls is kept here as well.
+//!
+//! Chunks of walkers may be in different rounds at a time. So that each round has its own calls, a
+//! `tally` counts those that one thread makes for a piece of work.
 
+use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -27,6 +31,27 @@ pub struct CallCounts {
     pub rows: u64,
     /// Rows whose gradient was asked for.
     pub gradients: u64,
+}
+
+thread_local! {
+    /// The calls of the innermost tally of this thread.
+    static TALLY: Cell<CallCounts> = const { Cell::new(CallCounts { rows: 0, gradients: 0 }) };
+}
+
+/// Does `work`, and counts the calls that this thread makes in it. Work of another tally that the
+/// thread takes up while it waits counts there.
+pub(super) fn tally<T>(work: impl FnOnce() -> T) -> (T, CallCounts) {
+    let outer = TALLY.replace(CallCounts::default());
+    let done = work();
+    (done, TALLY.replace(outer))
+}
+
+fn add_to_tally(rows: u64, gradients: u64) {
+    let so_far = TALLY.get();
+    TALLY.set(CallCounts {
+        rows: so_far.rows + rows,
+        gradients: so_far.gradients + gradients,
+    });
 }
 
 impl Calls {
@@ -83,7 +108,9 @@ impl<M: Classifier + ?Sized> Classifier for Counted<'_, M> {
     }
 
     fn logits(&self, rows: Rows<'_>) -> Result<Vec<f32>, ModelError> {
-        self.calls.count(&self.calls.rows, rows.len() as u64)?;
+        let count = rows.len() as u64;
+        self.calls.count(&self.calls.rows, count)?;
+        add_to_tally(count, 0);
         self.model.logits(rows)
     }
 
@@ -102,7 +129,9 @@ impl<M: Differentiable + ?Sized> Differentiable for Counted<'_, M> {
     }
 
     fn input_gradients(&self, rows: Rows<'_>, cotangents: &[f32]) -> Result<Vec<f32>, ModelError> {
-        self.calls.count(&self.calls.gradients, rows.len() as u64)?;
+        let count = rows.len() as u64;
+        self.calls.count(&self.calls.gradients, count)?;
+        add_to_tally(0, count);
         self.model.input_gradients(rows, cotangents)
     }
 }

@@ -96,7 +96,7 @@ pub fn check_all(
                 Some(Flip {
                     variant: variant as u32,
                     label: decision.side(codes, logits),
-                    logits: logits.into(),
+                    logits: Logits::from_slice(logits),
                     decided,
                 })
             })
@@ -104,7 +104,7 @@ pub fn check_all(
         results.push(FullyChecked {
             checked: Checked {
                 label: decision.side(row, own_logits),
-                logits: own_logits.into(),
+                logits: Logits::from_slice(own_logits),
                 flips,
             },
             own,
@@ -112,6 +112,20 @@ pub fn check_all(
         });
     }
     Ok(results)
+}
+
+/// Asks about `rows`, each with one variant alone: `variants[i]` of row i, or the next that is not
+/// the row itself. A row without a flip may have one in another variant.
+///
+/// # Errors
+/// When the model cannot answer.
+pub fn check_variant(
+    model: &dyn Classifier,
+    domain: &dyn Domain,
+    rows: Rows<'_>,
+    variants: &[u32],
+) -> Result<Vec<Checked>, ModelError> {
+    Ok(first_block(model, domain, rows, variants)?.0)
 }
 
 /// Checks `rows`, each against its variants until one flips; `hints[i]` is the variant of row i to
@@ -127,38 +141,11 @@ pub fn check_until_flip(
 ) -> Result<Vec<Checked>, ModelError> {
     let (classes, width) = (model.classes(), rows.width);
     let decision = model.decision();
-    // First block: every row itself and the variant tried first.
-    let mut codes = Vec::with_capacity(2 * rows.codes.len());
-    let mut orders: Vec<VariantOrder> = Vec::with_capacity(hints.len());
-    for (row, &hint) in rows.iter().zip(hints) {
-        let mut order = VariantOrder::new(domain, row, hint as usize);
-        codes.extend_from_slice(row);
-        if let Some(variant) = order.next() {
-            domain.write_variant(row, variant, &mut codes);
-        }
-        orders.push(order);
-    }
-    let logits = model.logits(Rows::new(&codes, width))?;
-    let mut asked = codes.chunks_exact(width).zip(logits.chunks_exact(classes));
-    let mut results = Vec::with_capacity(hints.len());
-    let mut open = Vec::new();
-    for (index, order) in orders.iter().enumerate() {
-        let (row, own) = asked.next().unwrap_or_default();
-        let mut checked = Checked {
-            label: decision.side(row, own),
-            logits: own.into(),
-            flips: SmallVec::new(),
-        };
-        if let Some(variant) = order.last
-            && let Some(other) = asked.next()
-        {
-            checked.take_flip(decision, row, variant, other);
-        }
-        if checked.flips.is_empty() && !order.is_exhausted() {
-            open.push(index);
-        }
-        results.push(checked);
-    }
+    let (mut results, mut orders) = first_block(model, domain, rows, hints)?;
+    let is_open =
+        |index: &usize| results[*index].flips.is_empty() && !orders[*index].is_exhausted();
+    let mut open: Vec<usize> = (0..results.len()).filter(is_open).collect();
+    let mut codes = Vec::new();
     // Then blocks of 4, 16, 64 … variants of what is still open. The block is the same for every
     // row, so that what a row costs does not depend on the others; slices bound the memory.
     let mut block = 4;
@@ -190,6 +177,45 @@ pub fn check_until_flip(
     Ok(results)
 }
 
+/// Every row itself and the variant that it tries first, with the order of the others.
+fn first_block(
+    model: &dyn Classifier,
+    domain: &dyn Domain,
+    rows: Rows<'_>,
+    hints: &[u32],
+) -> Result<(Vec<Checked>, Vec<VariantOrder>), ModelError> {
+    let (classes, width) = (model.classes(), rows.width);
+    let decision = model.decision();
+    let mut codes = Vec::with_capacity(2 * rows.codes.len());
+    let mut orders: Vec<VariantOrder> = Vec::with_capacity(hints.len());
+    for (row, &hint) in rows.iter().zip(hints) {
+        let mut order = VariantOrder::new(domain, row, hint as usize);
+        codes.extend_from_slice(row);
+        if let Some(variant) = order.next() {
+            domain.write_variant(row, variant, &mut codes);
+        }
+        orders.push(order);
+    }
+    let logits = model.logits(Rows::new(&codes, width))?;
+    let mut asked = codes.chunks_exact(width).zip(logits.chunks_exact(classes));
+    let mut results = Vec::with_capacity(hints.len());
+    for order in &orders {
+        let (row, own) = asked.next().unwrap_or_default();
+        let mut checked = Checked {
+            label: decision.side(row, own),
+            logits: Logits::from_slice(own),
+            flips: SmallVec::new(),
+        };
+        if let Some(variant) = order.last
+            && let Some(other) = asked.next()
+        {
+            checked.take_flip(decision, row, variant, other);
+        }
+        results.push(checked);
+    }
+    Ok((results, orders))
+}
+
 impl Checked {
     fn take_flip(
         &mut self,
@@ -202,7 +228,7 @@ impl Checked {
             self.flips.push(Flip {
                 variant: variant as u32,
                 label: decision.side(codes, logits),
-                logits: logits.into(),
+                logits: Logits::from_slice(logits),
                 decided,
             });
         }

@@ -6,6 +6,8 @@
 //! state that passes can be gone on from without a panic; that it was reached by this very search,
 //! nobody can say.
 
+use std::path::Path;
+
 use super::check::Checked;
 use super::domain::Domain;
 use super::pairs::Pair;
@@ -26,7 +28,8 @@ pub(super) struct Inputs<'a> {
     pub(super) decisions: usize,
 }
 
-/// Whether a search can go on from `state`; `is_reached` says whether it can have come from the
+/// Whether a search can go on from `state`, of whose pairs the spilled ones are in `folder`;
+/// `is_reached` says whether it can have come from the
 /// seed of a number to an input.
 ///
 /// # Errors
@@ -34,6 +37,7 @@ pub(super) struct Inputs<'a> {
 pub(super) fn expect_fits<S: Strategy>(
     state: &StateOf<S>,
     search: &Search<'_, S>,
+    folder: &Path,
     is_reached: impl Fn(u64, &[i32]) -> bool,
 ) -> Result<(), Unfit> {
     let strategy = search.strategy;
@@ -70,11 +74,13 @@ pub(super) fn expect_fits<S: Strategy>(
         return Err("what the strategy has learnt is not of this domain".to_owned());
     }
     let sizes = (search.domain.width(), inputs.classes);
-    state.pairs.expect_sizes(sizes.0, sizes.1)?;
-    for pair in state.pairs.iter() {
-        inputs.expect_pair(&pair)?;
-        expect_reached(pair.seed, pair.row)?;
-    }
+    state.pairs.try_each(folder, &mut |pairs| {
+        pairs.expect_sizes(sizes.0, sizes.1)?;
+        pairs.iter().try_for_each(|pair| {
+            inputs.expect_pair(&pair)?;
+            expect_reached(pair.seed, pair.row)
+        })
+    })?;
     state.trace.expect_whole()?;
     let counts = [&state.global, &state.local];
     match counts.into_iter().all(is_count) && state.unconfirmed < MOST {

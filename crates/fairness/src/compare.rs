@@ -3,89 +3,40 @@
 //!
 //! In each repeat every strategy gets the same options, the same seed and, unless it draws its own
 //! inputs, the same seeds of the data; checks, counting and budgets are the driver's for all.
-//! Repeats differ in their seed. The order of the strategies rotates from repeat to repeat, so that
-//! a machine that slows down slows all of them.
+//! Repeats differ in their seed: each search finds what an audit with its seed does. The order of
+//! the strategies rotates from repeat to repeat, so that a machine that slows down slows all of
+//! them.
 //!
 //! What strategies are said to find more than others is what they found for the same number of
-//! model calls ([`super::shared_budget`]).
+//! model calls ([`super::shared_budget`]); how diverse that is stands beside it ([`super::finds`]).
 //!
 //! Every search that is done is kept in the run's checkpoint. A comparison that goes on runs the
 //! others, and ends with the figures of an unbroken one, times apart. Under a budget of time it
 //! does not: how far a search comes in it depends on the machine.
+
+mod figures;
 
 use std::collections::HashSet;
 use std::ops::{ControlFlow, Range};
 
 use serde::{Deserialize, Serialize};
 
+pub use self::figures::{FindsFigures, StrategyFigures};
 use super::audit_error::AuditError;
-use super::modality::{Method, Modality, TableCase};
+use super::modality::{InputsRead, Method, Modality};
 use super::record::{expect_unchanged, identity, record_of};
 use super::search::Ending;
 use super::session::AuditProgress;
-use super::shared_budget::SharedBudget;
+use super::shared_budget::{SearchCurves, SharedBudget};
 pub use super::specification::CompareSpecification;
-use super::specification::TextSpecification;
 use super::strategies::StrategyName;
 use super::trial::{Begin, KeptFigures, Trial, TrialFigures};
-use crate::statistics::Mean;
-use probity_data::table::ReadCounts;
-use probity_predictor::own_numbers::BinEffect;
 use probity_predictor::source::PredictorSource;
 use probity_run::run_directory::{RunDirectory, RunError};
 use probity_run::shards::{Items, ShardFolder};
 use probity_run::specification::Checked;
 use probity_run::specification::file::Record;
 use probity_tensor::device::{ComputeDevice, DeviceName};
-
-/// What one strategy came to.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct StrategyFigures {
-    /// The strategy.
-    pub strategy: StrategyName,
-    /// Distinct individuals found in the global phase.
-    pub global: Mean,
-    /// Distinct individuals found in the local phase.
-    pub local: Mean,
-    /// Distinct individuals found in both.
-    pub found: Mean,
-    /// The fewest and the most that a search found: they differ in their seed, and with it in the
-    /// rows that they began at.
-    pub found_range: [u64; 2],
-    /// Share of the individuals checked.
-    pub success_rate: Mean,
-    /// Search seconds.
-    pub seconds: Mean,
-    /// Distinct individuals found a second.
-    pub found_per_second: Mean,
-    /// Distinct individuals found for 1,000 rows or gradients that the model was asked for.
-    pub found_per_thousand_calls: Mean,
-    /// Each search.
-    pub runs: Vec<TrialFigures>,
-}
-
-impl StrategyFigures {
-    /// The means of `runs`.
-    pub fn new(strategy: StrategyName, runs: Vec<TrialFigures>) -> StrategyFigures {
-        let mean = |figure: &dyn Fn(&TrialFigures) -> f64| {
-            Mean::of_amounts(&runs.iter().map(figure).collect::<Vec<f64>>())
-        };
-        let success: Vec<f64> = runs.iter().map(|run| run.total.success_rate).collect();
-        let found = || runs.iter().map(|run| run.total.discriminatory);
-        StrategyFigures {
-            strategy,
-            found_range: [found().min().unwrap_or(0), found().max().unwrap_or(0)],
-            global: mean(&|run| run.global.discriminatory as f64),
-            local: mean(&|run| run.local.discriminatory as f64),
-            found: mean(&|run| run.total.discriminatory as f64),
-            success_rate: Mean::of_shares(&success),
-            seconds: mean(&|run| run.total.seconds),
-            found_per_second: mean(&TrialFigures::found_per_second),
-            found_per_thousand_calls: mean(&TrialFigures::found_per_thousand_calls),
-            runs,
-        }
-    }
-}
 
 /// `summary.json` of a comparison.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -111,12 +62,9 @@ pub struct CompareSummary {
     pub model_sha256: String,
     /// SHA-256 of the data file.
     pub data_sha256: String,
-    /// What reading the data changed or left out.
-    pub data: ReadCounts,
-    /// What replacing numbers by those that stand for their bins changes of a predictor's decisions
-    /// on rows of the data.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub bins: Option<BinEffect>,
+    /// What became of the inputs when they were read.
+    #[serde(flatten)]
+    pub read: InputsRead,
     /// Protected attributes.
     pub protected: Vec<String>,
     /// The strategies, in the order asked for.
@@ -126,17 +74,17 @@ pub struct CompareSummary {
 }
 
 /// A comparison whose inputs are opened and checked; nothing is written yet.
-pub struct Comparison {
+pub struct Comparison<M> {
     specification: CompareSpecification,
     record: Record,
-    device: DeviceName,
-    case: TableCase<'static>,
+    device: ComputeDevice,
+    case: M,
 }
 
 /// Told where each search stands, with its strategy and repeat; may stop it.
 pub type ObserveAll<'a> = dyn FnMut(StrategyName, u32, AuditProgress<'_>) -> ControlFlow<()> + 'a;
 
-impl Comparison {
+impl<M: Modality> Comparison<M> {
     /// Opens and checks everything that `specification` names, for searches on `device`.
     ///
     /// # Errors
@@ -144,17 +92,20 @@ impl Comparison {
     pub fn open(
         specification: Checked<CompareSpecification>,
         device: &ComputeDevice,
-    ) -> Result<Comparison, AuditError> {
-        let case = TableCase::open(&specification.audit(), device)?;
+    ) -> Result<Comparison<M>, AuditError> {
+        let case = M::open(&specification.audit(0), device)?;
+        let model = case.model().access();
         for strategy in specification.strategies() {
-            strategy.expect_usable("strategies", case.model().access())?;
+            strategy.expect_usable("strategies", model)?;
+            let local = specification.text.local_strategy(strategy);
+            local.expect_usable("text.local_strategy", model)?;
         }
         Ok(Comparison {
             specification: specification
                 .into_inner()
                 .resolved(case.protected(), (case.favourable(), case.classes())),
             record: record_of(device, case.sha256()),
-            device: device.name(),
+            device: device.clone(),
             case,
         })
     }
@@ -164,7 +115,7 @@ impl Comparison {
     /// # Errors
     /// [`AuditError::Changed`]
     pub fn expect_unchanged(&self, then: &Record) -> Result<(), AuditError> {
-        let audit = self.specification.audit();
+        let audit = self.specification.audit(0);
         expect_unchanged(then, self.case.sha256(), &|role| audit.name_of(role))
     }
 
@@ -174,7 +125,7 @@ impl Comparison {
     }
 
     /// The model under test and its inputs.
-    pub fn case(&self) -> &TableCase<'_> {
+    pub fn case(&self) -> &M {
         &self.case
     }
 }
@@ -204,7 +155,7 @@ fn expect_turns(done: &[Done], options: &CompareSpecification) -> Result<(), Str
     }
 }
 
-impl Comparison {
+impl<M: Modality> Comparison<M> {
     /// Runs the comparison in the directory `run`.
     ///
     /// With `resume` the searches in the run's checkpoint, if there is one, are taken from there.
@@ -232,12 +183,14 @@ impl Comparison {
         // From here on the run can be resumed.
         run.write_checkpoint(&identity, &done)?;
         let mut finished = true;
+        let mut begun = None;
         for (place, repeat) in options.turns() {
             if done.iter().any(|d| (d.place, d.repeat) == (place, repeat)) {
                 continue;
             }
             let strategy = options.strategies[place as usize];
-            let figures = self.search(strategy, repeat, &mut |progress| {
+            let case = self.case_of(repeat, &mut begun)?;
+            let figures = self.search(case, strategy, repeat, &mut |progress| {
                 observe(strategy, repeat, progress)
             })?;
             if figures.ending == Ending::Interrupted {
@@ -273,9 +226,10 @@ impl Comparison {
     }
 
     /// What a shard of this comparison does; told to `observe`.
-    pub fn searches<'a, 'o>(&'a self, observe: &'a mut ObserveAll<'o>) -> Searches<'a, 'o> {
+    pub fn searches<'a, 'o>(&'a self, observe: &'a mut ObserveAll<'o>) -> Searches<'a, 'o, M> {
         Searches {
             comparison: self,
+            begun: None,
             observe,
         }
     }
@@ -304,9 +258,28 @@ impl Comparison {
         Ok(summary)
     }
 
-    /// One search.
+    /// What is searched in the repeat of this number; `begun` is that of the repeat before, where
+    /// it holds what it begins at.
+    fn case_of<'a>(
+        &'a self,
+        repeat: u32,
+        begun: &'a mut Option<(u32, M)>,
+    ) -> Result<&'a M, AuditError> {
+        if repeat == 0 {
+            return Ok(&self.case);
+        }
+        if begun.as_ref().is_none_or(|(of, _)| *of != repeat) {
+            let audit = self.specification.audit(repeat);
+            let case = self.case.begun_anew(&audit, &self.device)?;
+            *begun = case.map(|case| (repeat, case));
+        }
+        Ok(begun.as_ref().map_or(&self.case, |(_, case)| case))
+    }
+
+    /// One search of `case`.
     fn search(
         &self,
+        case: &M,
         strategy: StrategyName,
         repeat: u32,
         observe: &mut dyn FnMut(AuditProgress<'_>) -> ControlFlow<()>,
@@ -314,13 +287,14 @@ impl Comparison {
         let specification = &self.specification;
         let search = &specification.search;
         let trial = Trial {
-            case: &self.case,
+            case,
             method: Method {
                 strategy,
                 search,
                 tuning: &specification.tuning,
-                text: &TextSpecification::default(),
-                seed: specification.seed.wrapping_add(u64::from(repeat)),
+                text: &specification.text,
+                rank: None,
+                seed: specification.seed_of(repeat),
             },
             begin: Begin::Seeds {
                 clusters: search.clusters,
@@ -341,10 +315,16 @@ impl Comparison {
         }
         let strategies = options.strategies.iter().zip(runs);
         let strategies: Vec<StrategyFigures> = strategies
-            .map(|(&strategy, runs)| StrategyFigures::new(strategy, runs))
+            .map(|(&strategy, runs)| StrategyFigures::new(M::NAME, strategy, runs))
             .collect();
         let searches = strategies.iter().map(|of| {
-            let curves = of.runs.iter().map(|run| &run.curve[..]);
+            let curves = of.runs.iter().map(|run| SearchCurves {
+                curve: &run.curve,
+                cells_of: run
+                    .finds
+                    .as_ref()
+                    .map_or(&[][..], |finds| &finds.cells_of[..]),
+            });
             (of.strategy, curves.collect())
         });
         CompareSummary {
@@ -355,12 +335,11 @@ impl Comparison {
             finished,
             seed: options.seed,
             repeats: options.repeats,
-            device: self.device,
+            device: self.device.name(),
             predictor: options.predictor.source.clone(),
             model_sha256: self.record.sha256_of("model").to_owned(),
             data_sha256: self.record.sha256_of("data").to_owned(),
-            data: self.case.table().counts.clone(),
-            bins: self.case.bin_effect(),
+            read: self.case.inputs_read(),
             protected: options.protected.clone(),
             strategies,
         }
@@ -368,12 +347,13 @@ impl Comparison {
 }
 
 /// The searches of a comparison, one after the other: its items.
-pub struct Searches<'a, 'o> {
-    comparison: &'a Comparison,
+pub struct Searches<'a, 'o, M> {
+    comparison: &'a Comparison<M>,
+    begun: Option<(u32, M)>,
     observe: &'a mut ObserveAll<'o>,
 }
 
-impl Items for Searches<'_, '_> {
+impl<M: Modality> Items for Searches<'_, '_, M> {
     type Item = Done;
     type Error = AuditError;
 
@@ -392,7 +372,8 @@ impl Items for Searches<'_, '_> {
             let strategy = options.strategies[place as usize];
             let observe =
                 &mut |progress: AuditProgress<'_>| (self.observe)(strategy, repeat, progress);
-            let figures = self.comparison.search(strategy, repeat, observe)?;
+            let case = self.comparison.case_of(repeat, &mut self.begun)?;
+            let figures = self.comparison.search(case, strategy, repeat, observe)?;
             if figures.ending == Ending::Interrupted {
                 return Ok(false);
             }

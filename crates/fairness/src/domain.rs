@@ -95,7 +95,7 @@ pub struct TabularDomain {
     protected: Vec<usize>,
     free: Vec<usize>,
     variants: usize,
-    exact_keys: bool,
+    keys: Keys,
     /// What random inputs are drawn from, in place of the product of the domains.
     population: Option<Arc<Plausibility>>,
 }
@@ -140,12 +140,19 @@ impl TabularDomain {
             return Err(DomainError::TooManyVariants { variants });
         }
         let all: Vec<usize> = (0..spans.len()).collect();
-        let exact_keys = product(&all).is_some_and(|product| product < 1 << KEY_BITS);
+        let keys = match product(&all) {
+            Some(rows) if rows < 1 << 63 => Keys::Short {
+                row: place_values(&spans, &all),
+                individual: place_values(&spans, &free),
+            },
+            Some(rows) if rows < 1 << KEY_BITS => Keys::Exact,
+            _ => Keys::Hashed,
+        };
         Ok(TabularDomain {
             protected: protected.to_vec(),
             free,
             variants: variants as usize,
-            exact_keys,
+            keys,
             spans,
             population: None,
         })
@@ -213,16 +220,47 @@ impl TabularDomain {
     }
 
     fn key(&self, row: &[i32], attributes: impl Iterator<Item = usize>) -> u128 {
-        if self.exact_keys {
-            attributes.fold(0, |key, a| {
-                let level = (i64::from(row[a]) - i64::from(self.spans[a].min)) as u128;
-                key * self.spans[a].levels as u128 + level
-            })
-        } else {
+        if matches!(self.keys, Keys::Hashed) {
             let bytes: Vec<u8> = attributes.flat_map(|a| row[a].to_le_bytes()).collect();
-            xxhash_rust::xxh3::xxh3_128(&bytes) >> (128 - KEY_BITS)
+            return xxhash_rust::xxh3::xxh3_128(&bytes) >> (128 - KEY_BITS);
         }
+        attributes.fold(0, |key, a| {
+            let level = (i64::from(row[a]) - i64::from(self.spans[a].min)) as u128;
+            key * self.spans[a].levels as u128 + level
+        })
     }
+
+    /// The key of a row by the place values of its attributes.
+    fn short_key(&self, row: &[i32], places: &[u64]) -> u128 {
+        let levels = row.iter().zip(&self.spans);
+        let levels = levels.map(|(&code, span)| (i64::from(code) - i64::from(span.min)) as u64);
+        let terms = levels
+            .zip(places)
+            .map(|(level, place)| level.wrapping_mul(*place));
+        u128::from(terms.fold(0, u64::wrapping_add))
+    }
+}
+
+/// How rows get their keys.
+#[derive(Debug, Clone)]
+enum Keys {
+    /// The mixed-radix index, in 64 bits, by the place value of each attribute; 0 for those that
+    /// take no part.
+    Short { row: Vec<u64>, individual: Vec<u64> },
+    /// The mixed-radix index.
+    Exact,
+    /// A hash.
+    Hashed,
+}
+
+/// The products of the numbers of levels after each of `attributes`.
+fn place_values(spans: &[Span], attributes: &[usize]) -> Vec<u64> {
+    let mut values = vec![0; spans.len()];
+    attributes.iter().rev().fold(1, |place, &attribute| {
+        values[attribute] = place;
+        place * spans[attribute].levels as u64
+    });
+    values
 }
 
 impl Domain for TabularDomain {
@@ -259,11 +297,17 @@ impl Domain for TabularDomain {
     }
 
     fn row_key(&self, row: &[i32]) -> u128 {
-        self.key(row, 0..self.spans.len())
+        match &self.keys {
+            Keys::Short { row: places, .. } => self.short_key(row, places),
+            _ => self.key(row, 0..self.spans.len()),
+        }
     }
 
     fn individual_key(&self, row: &[i32]) -> u128 {
-        self.key(row, self.free.iter().copied())
+        match &self.keys {
+            Keys::Short { individual, .. } => self.short_key(row, individual),
+            _ => self.key(row, self.free.iter().copied()),
+        }
     }
 
     fn random_input(&self, seed: u64, item: u64) -> Vec<i32> {
@@ -317,6 +361,14 @@ mod tests {
             domain.write_variant(&row, variant, &mut other);
             assert_eq!(domain.own_variant(&other), variant);
             assert_eq!(domain.individual_key(&other), domain.individual_key(&row));
+            let all = 0..other.len();
+            assert_eq!(
+                domain.row_key(&other),
+                domain.key(&other, all),
+                "short or not"
+            );
+            let free = domain.free().iter().copied();
+            assert_eq!(domain.individual_key(&row), domain.key(&row, free));
             assert!(seen.insert(domain.row_key(&other)));
             for &a in domain.free() {
                 assert_eq!(other[a], row[a]);

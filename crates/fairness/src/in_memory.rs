@@ -440,12 +440,17 @@ impl<X, Inputs> AuditBuilder<X, Inputs> {
         let audit = Audit::of(specification, case, &self.device)?;
         let (ending, pairs) = audit.search(observe)?;
         let shares = audit.estimates(observe)?;
+        let order = match audit.specification().rank {
+            Some(rank) => rank.order(audit.case(), &pairs),
+            None => (0..pairs.len()).collect(),
+        };
         Ok(Findings {
             case: audit.into_case(),
             ending,
             population: shares.population,
             shares: shares.uniform,
             pairs,
+            order,
         })
     }
 }
@@ -457,6 +462,8 @@ pub struct Findings<M> {
     population: Option<PopulationSummary>,
     shares: Vec<Estimate>,
     pairs: PairStore,
+    /// Numbers of the pairs in the order in which they are given.
+    order: Vec<usize>,
 }
 
 impl<M: Modality> Findings<M> {
@@ -484,9 +491,10 @@ impl<M: Modality> Findings<M> {
     }
 
     /// The pairs that were found: inputs that differ in protected attributes alone and are
-    /// classified differently.
+    /// classified differently. In the order found, or by their [`Rank`](super::rank::Rank).
     pub fn pairs(&self) -> impl Iterator<Item = FoundPair<'_>> {
-        self.pairs.iter().map(|pair| self.found(&pair))
+        let pairs = self.order.iter().map(|&number| self.pairs.pair(number));
+        pairs.map(|pair| self.found(&pair))
     }
 
     fn found(&self, pair: &Pair<'_>) -> FoundPair<'_> {

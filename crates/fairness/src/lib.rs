@@ -7,7 +7,7 @@
 //! all inputs; [`samples`] writes the pairs and [`verify`] re-checks every one of them alone;
 //! [`session`] runs a search in its run directory, [`summary`] counts what it did, and [`audit`] is
 //! all of it as one call. [`text`] is the same for texts. [`certify`] proves inputs fair without a
-//! search.
+//! search, [`prove`] bounds the share of a whole domain that is.
 //!
 //! Source: Zhang et al., "White-box Fairness Testing through Adversarial Sampling" (ICSE 2020) and
 //! its extended version ("Automatic Fairness Testing of Neural Classifiers through Adversarial
@@ -16,6 +16,7 @@
 pub mod adf;
 pub mod audit;
 mod audit_error;
+mod audit_shares;
 pub mod calls;
 pub mod certify;
 pub mod check;
@@ -25,15 +26,21 @@ pub mod distinct;
 pub mod domain;
 pub mod estimate;
 pub mod explain;
+pub mod finds;
+pub mod found;
 pub mod group;
 mod guidance;
 pub mod in_memory;
+mod local;
 pub mod modality;
 pub mod model_under_test;
 pub mod opened;
+mod pace;
 pub mod pairs;
 pub mod population;
 pub mod predictions;
+pub mod prove;
+pub mod rank;
 mod record;
 pub mod repair;
 pub mod samples;

@@ -6,6 +6,7 @@ use std::path::Path;
 use sha2::{Digest, Sha256};
 
 use super::audit_error::AuditError;
+use super::population::PlausibilityError;
 use super::specification::PredictorSpecification;
 use super::text::encoder::Encoder;
 use super::text::preset::Preset;
@@ -24,6 +25,8 @@ use probity_run::specification::file::Record;
 use probity_text::corpus::{TextColumns, TextCorpus, read_texts_hashed};
 use probity_text::embeddings::{EmbeddingTable, SHIPPED};
 use probity_text::lexicon::{Lexicon, PAPER};
+use probity_unlearning::spn::Network as SpnNetwork;
+use probity_unlearning::spn::model::SpnModel;
 
 /// Something that was opened, and what identifies it.
 #[derive(Debug, Clone)]
@@ -158,6 +161,18 @@ pub fn open_vectors(file: Option<&Path>) -> Result<Opened<EmbeddingTable>, Audit
     Ok(Opened {
         value: open_embeddings(file, &mut record)?,
         sha256: record.sha256_of("embeddings").to_owned(),
+    })
+}
+
+/// The sum-product network in `directory`.
+///
+/// # Errors
+/// When there is none, or it was changed.
+pub fn open_spn(directory: &Path) -> Result<Opened<SpnNetwork>, PlausibilityError> {
+    let model = SpnModel::load(directory)?;
+    Ok(Opened {
+        sha256: hex(&Sha256::digest(model.to_bytes()?)),
+        value: model.spn.network(),
     })
 }
 

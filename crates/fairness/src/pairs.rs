@@ -1,6 +1,7 @@
 //! Discriminatory pairs, stored compactly: what was found, by which walker, when.
 
 use std::io;
+use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
@@ -157,26 +158,59 @@ impl PairStore {
         self.variants.is_empty()
     }
 
+    /// Bytes that the pairs take.
+    pub(super) fn bytes(&self) -> usize {
+        self.len() * (4 * self.width + 8 * self.classes + 4 + 8 + 8 + 4)
+    }
+
+    /// The pairs of these numbers, so far as they are there.
+    pub(super) fn part(&self, numbers: Range<usize>) -> PairStore {
+        let mut part = PairStore::new(self.width, self.classes);
+        for number in numbers.start..numbers.end.min(self.len()) {
+            part.push(&self.pair(number));
+        }
+        part
+    }
+
+    /// Forgets all pairs but keeps their room, for pairs of these sizes.
+    pub(super) fn clear(&mut self, width: usize, classes: usize) {
+        (self.width, self.classes) = (width, classes);
+        self.clear_all();
+    }
+
+    /// Forgets all pairs but keeps their room.
+    pub(super) fn clear_all(&mut self) {
+        self.rows.clear();
+        self.logits.clear();
+        self.variants.clear();
+        self.labels.clear();
+        self.seeds.clear();
+        self.steps.clear();
+    }
+
+    /// The pair of this number, in the order added.
+    pub(super) fn pair(&self, i: usize) -> Pair<'_> {
+        let logits = &self.logits[2 * i * self.classes..2 * (i + 1) * self.classes];
+        let (own, other) = logits.split_at(self.classes);
+        Pair {
+            seed: self.seeds[i],
+            phase: if self.steps[i] & LOCAL == 0 {
+                Phase::Global
+            } else {
+                Phase::Local
+            },
+            step: self.steps[i] & !LOCAL,
+            row: &self.rows[i * self.width..(i + 1) * self.width],
+            variant: self.variants[i],
+            label: self.labels[i].0,
+            other_label: self.labels[i].1,
+            logits: own,
+            other_logits: other,
+        }
+    }
+
     /// The pairs in the order added.
     pub fn iter(&self) -> impl Iterator<Item = Pair<'_>> {
-        (0..self.len()).map(|i| {
-            let logits = &self.logits[2 * i * self.classes..2 * (i + 1) * self.classes];
-            let (own, other) = logits.split_at(self.classes);
-            Pair {
-                seed: self.seeds[i],
-                phase: if self.steps[i] & LOCAL == 0 {
-                    Phase::Global
-                } else {
-                    Phase::Local
-                },
-                step: self.steps[i] & !LOCAL,
-                row: &self.rows[i * self.width..(i + 1) * self.width],
-                variant: self.variants[i],
-                label: self.labels[i].0,
-                other_label: self.labels[i].1,
-                logits: own,
-                other_logits: other,
-            }
-        })
+        (0..self.len()).map(|i| self.pair(i))
     }
 }

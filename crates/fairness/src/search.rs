@@ -2,9 +2,9 @@
 //!
 //! All walkers of a phase advance together, one round a step. In a round, chunks of walkers are
 //! worked on in parallel (the strategy proposes, the candidates are checked); then the outcomes are
-//! merged one by one in the order of the seeds: counted, deduplicated, recorded. Nothing that a
-//! chunk computes depends on the chunk, so the result depends neither on batch size nor on
-//! threads.
+//! merged in the order of the seeds: counted, deduplicated, recorded. Nothing that a chunk computes
+//! depends on the chunk, so the result depends neither on batch size nor on threads. Where walkers
+//! need not wait for each other, several rounds of the local phase are merged at once (`local.rs`).
 //!
 //! *Global phase*: every seed is checked; while it is not discriminatory it moves, at most
 //! `max_iter` times, so that a seed gets at most `max_iter + 1` checks. *Local phase*: from every
@@ -23,12 +23,13 @@ use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
 use super::calls::Calls;
-use super::check::{BLOCK_ROWS, Checked, Flip, check_all, check_until_flip};
+use super::check::{BLOCK_ROWS, Checked, Flip, check_all};
 use super::distinct::Mark;
 use super::domain::Domain;
+use super::pace::Pace;
 use super::pairs::Pair;
-use super::search_state::Seed;
 pub use super::search_state::{Ending, Phase, PhaseCounts, SearchCounts, SearchState};
+use super::search_state::{RoundEnd, Seed};
 use super::strategy::{AfterFind, GlobalStep, LocalWalker, Position, Strategy};
 use probity_nn::{Classifier, ModelError, Rows};
 
@@ -75,7 +76,8 @@ pub struct Search<'a, S: Strategy> {
 
 impl<S: Strategy> Search<'_, S> {
     /// Goes on from `state` until the end, a budget, or `observe` says stop. `observe` is called
-    /// after every round.
+    /// after every round, or after some rounds of the local phase that were worked on together:
+    /// [`SearchState::ended`] says which.
     ///
     /// # Errors
     /// When the model cannot answer; `state` is then as after the last full round, so far as it has
@@ -85,6 +87,7 @@ impl<S: Strategy> Search<'_, S> {
         state: &mut StateOf<S>,
         observe: &mut dyn FnMut(&StateOf<S>) -> ControlFlow<()>,
     ) -> Result<Ending, ModelError> {
+        let mut pace = Pace::default();
         loop {
             if self.is_found_enough(state) {
                 return Ok(Ending::MaxFound);
@@ -94,34 +97,32 @@ impl<S: Strategy> Search<'_, S> {
             if state.phase != Phase::Done && self.options.time.is_some_and(is_over) {
                 return Ok(Ending::Time);
             }
-            let (started, before) = (Instant::now(), self.calls.so_far());
             let calls = state.global.model_calls() + state.local.model_calls();
             let left = self
                 .options
                 .max_calls
                 .map(|most| most.saturating_sub(calls));
             self.calls.limit(left);
-            let phase = state.phase;
-            let round = match phase {
+            state.ended.clear();
+            let rounds = match state.phase {
                 Phase::Global => self.global_round(state),
-                Phase::Local => self.local_round(state),
+                Phase::Local => self.local_rounds(state, &mut pace),
                 Phase::Done => return Ok(Ending::Complete),
             };
-            match round {
+            match rounds {
                 // The round did not take place.
                 Err(ModelError::Spent) => return Ok(Ending::MaxCalls),
-                round => round?,
+                rounds => rounds?,
             }
-            let counts = match phase {
-                Phase::Global => &mut state.global,
-                _ => &mut state.local,
-            };
-            counts.seconds += started.elapsed().as_secs_f64();
-            let after = self.calls.so_far();
-            counts.model_rows += after.rows - before.rows;
-            counts.model_gradients += after.gradients - before.gradients;
-            let calls = state.global.calls_with(&state.local);
-            state.trace.note(calls, state.individuals.discriminatory());
+            state.pairs.keep_to_bound();
+            for RoundEnd {
+                global,
+                local,
+                found,
+            } in &state.ended
+            {
+                state.trace.note(global.calls_with(local), *found);
+            }
             if observe(state).is_break() && state.phase != Phase::Done {
                 return Ok(Ending::Interrupted);
             }
@@ -142,6 +143,7 @@ impl<S: Strategy> Search<'_, S> {
     }
 
     fn global_round(&self, state: &mut StateOf<S>) -> Result<(), ModelError> {
+        let (started, before) = (Instant::now(), self.calls.so_far());
         let may_move = state.round < self.strategy.max_moves(self.options.max_iter);
         // Here a walker is worth as many rows as it has variants.
         let variants = state
@@ -196,6 +198,15 @@ impl<S: Strategy> Search<'_, S> {
             state.local.starts = state.walkers.len() as u64;
             self.enter(state, Phase::Local);
         }
+        let after = self.calls.so_far();
+        state.global.model_rows += after.rows - before.rows;
+        state.global.model_gradients += after.gradients - before.gradients;
+        state.global.seconds += started.elapsed().as_secs_f64();
+        state.ended.push(RoundEnd {
+            global: state.global,
+            local: state.local,
+            found: state.individuals.discriminatory(),
+        });
         Ok(())
     }
 
@@ -255,137 +266,8 @@ impl<S: Strategy> Search<'_, S> {
             .collect())
     }
 
-    fn local_round(&self, state: &mut StateOf<S>) -> Result<(), ModelError> {
-        if state.walkers.is_empty() || self.options.local == 0 {
-            self.enter(state, Phase::Done);
-            return Ok(());
-        }
-        let chunk = self.chunk(state.walkers.len());
-        let round = state.round;
-        let may_fail = self.model.is_fallible() || self.options.max_calls.is_some();
-        let kept: Option<Vec<(S::Memory, Option<Position>)>> = may_fail.then(|| {
-            let walkers = state.walkers.iter();
-            let kept = walkers.map(|walker| (walker.memory.clone(), walker.away.clone()));
-            kept.collect()
-        });
-        let outcomes: Result<Vec<Vec<LocalOutcome>>, ModelError> = state
-            .walkers
-            .par_chunks_mut(chunk)
-            .map(|walkers| self.local_chunk(&state.learnt, walkers, round))
-            .collect();
-        let outcomes = match outcomes {
-            Ok(outcomes) => outcomes,
-            Err(error) => {
-                // Some walkers have moved on, others have not: the round did not take place.
-                for (walker, kept) in state.walkers.iter_mut().zip(kept.into_iter().flatten()) {
-                    (walker.memory, walker.away) = kept;
-                }
-                return Err(error);
-            }
-        };
-        let mut walkers = std::mem::take(&mut state.walkers);
-        for (walker, outcome) in walkers.iter_mut().zip(outcomes.into_iter().flatten()) {
-            if self.is_found_enough(state) {
-                break;
-            }
-            state.local.steps += 1;
-            let found = outcome
-                .as_ref()
-                .map(|outcome| !outcome.check.flips.is_empty() && outcome.confirmed);
-            self.strategy.learn_local(&mut state.learnt, walker, found);
-            let (Some(found), Some(outcome)) = (found, outcome) else {
-                continue;
-            };
-            let LocalCheck {
-                check,
-                individual,
-                row,
-                ..
-            } = outcome;
-            state.local.checks += 1;
-            state.unconfirmed += u64::from(!check.flips.is_empty() && !found);
-            let marks: &[Mark] = if found {
-                &[Mark::LocalGenerated, Mark::LocalDiscriminatory]
-            } else {
-                &[Mark::LocalGenerated]
-            };
-            state.individuals.mark(individual, marks);
-            let is_new_row = state.rows.mark(row, marks);
-            if !found {
-                walker.away = None;
-                continue;
-            }
-            if is_new_row {
-                state.pairs.push(&Pair::new(
-                    walker.id,
-                    Phase::Local,
-                    round,
-                    &walker.candidate,
-                    &check,
-                ));
-            }
-            match &mut walker.away {
-                Some(position) => {
-                    std::mem::swap(&mut position.row, &mut walker.candidate);
-                    position.check = check;
-                }
-                None => {
-                    walker.away = Some(Position {
-                        row: std::mem::take(&mut walker.candidate),
-                        check,
-                    });
-                }
-            }
-        }
-        self.strategy
-            .end_local_round(&mut state.learnt, &mut walkers);
-        state.walkers = walkers;
-        state.round += 1;
-        if state.round >= self.options.local {
-            self.enter(state, Phase::Done);
-        }
-        Ok(())
-    }
-
-    /// Lets the strategy propose a candidate for each walker of a chunk, and checks them.
-    fn local_chunk(
-        &self,
-        learnt: &S::Shared,
-        walkers: &mut [LocalWalker<S::Memory>],
-        trial: u32,
-    ) -> Result<Vec<LocalOutcome>, ModelError> {
-        self.strategy.local_moves(learnt, trial, walkers)?;
-        let width = self.domain.width();
-        let mut codes = Vec::with_capacity(walkers.len() * width);
-        let mut hints = Vec::with_capacity(walkers.len());
-        for walker in walkers.iter() {
-            let position = walker.position();
-            if walker.candidate != position.row {
-                codes.extend_from_slice(&walker.candidate);
-                hints.push(position.check.flips.first().map_or(0, |flip| flip.variant));
-            }
-        }
-        let checks = check_until_flip(self.model, self.domain, Rows::new(&codes, width), &hints)?;
-        let confirmed = self.confirm(codes.chunks_exact(width).zip(&checks))?;
-        let mut checks = checks.into_iter().zip(confirmed);
-        Ok(walkers
-            .iter()
-            .map(|walker| {
-                if walker.candidate == walker.position().row {
-                    return None;
-                }
-                checks.next().map(|(check, confirmed)| LocalCheck {
-                    check,
-                    confirmed,
-                    individual: self.domain.individual_key(&walker.candidate),
-                    row: self.domain.row_key(&walker.candidate),
-                })
-            })
-            .collect())
-    }
-
     /// Whether the reference device, where there is one, agrees on each pair.
-    fn confirm<'r>(
+    pub(super) fn confirm<'r>(
         &self,
         checks: impl Iterator<Item = (&'r [i32], &'r Checked)> + Clone,
     ) -> Result<Vec<bool>, ModelError> {
@@ -442,7 +324,7 @@ impl<S: Strategy> Search<'_, S> {
         }
     }
 
-    fn enter(&self, state: &mut StateOf<S>, phase: Phase) {
+    pub(super) fn enter(&self, state: &mut StateOf<S>, phase: Phase) {
         state.phase = phase;
         state.round = 0;
         if phase == Phase::Done {
@@ -463,14 +345,4 @@ fn thin_out(flips: &mut SmallVec<[Flip; 1]>) {
             keep
         });
     }
-}
-
-/// The outcome of one trial; `None` when the candidate was no new input.
-type LocalOutcome = Option<LocalCheck>;
-
-struct LocalCheck {
-    check: Checked,
-    confirmed: bool,
-    individual: u128,
-    row: u128,
 }

@@ -1,9 +1,12 @@
 //! The state of a search between two rounds: one value, which is also its checkpoint.
 
+use std::path::PathBuf;
+
 use serde::{Deserialize, Serialize};
 
 use super::calls::CallCounts;
 use super::distinct::{DistinctSet, MarkCounts};
+use super::found::FoundPairs;
 use super::pairs::PairStore;
 pub use super::pairs::Phase;
 use super::strategy::{LocalWalker, Position};
@@ -105,11 +108,25 @@ pub struct SearchState<M, L = ()> {
     pub(super) learnt: L,
     pub(super) individuals: DistinctSet,
     pub(super) rows: DistinctSet,
-    pub(super) pairs: PairStore,
+    pub(super) pairs: FoundPairs,
     pub(super) global: PhaseCounts,
     pub(super) local: PhaseCounts,
     pub(super) unconfirmed: u64,
     pub(super) trace: Trace,
+    /// The rounds that ended since a search was last observed.
+    #[serde(skip)]
+    pub(super) ended: Vec<RoundEnd>,
+}
+
+/// What was done until the end of a round.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RoundEnd {
+    /// In the global phase.
+    pub global: PhaseCounts,
+    /// In the local phase.
+    pub local: PhaseCounts,
+    /// Distinct discriminatory individuals.
+    pub found: u64,
 }
 
 impl<M: Clone + Default, L: Default> SearchState<M, L> {
@@ -145,10 +162,11 @@ impl<M: Clone + Default, L: Default> SearchState<M, L> {
             learnt: L::default(),
             individuals: DistinctSet::default(),
             rows: DistinctSet::default(),
-            pairs: PairStore::new(width, classes),
+            pairs: FoundPairs::new(width, classes),
             local: PhaseCounts::default(),
             unconfirmed: 0,
             trace: Trace::default(),
+            ended: Vec::new(),
         }
     }
 
@@ -170,7 +188,7 @@ impl<M: Clone + Default, L: Default> SearchState<M, L> {
                 ..PhaseCounts::default()
             },
             walkers,
-            pairs: PairStore::new(width, classes),
+            pairs: FoundPairs::new(width, classes),
             ..SearchState::new([], classes)
         }
     }
@@ -228,13 +246,30 @@ impl<M: Clone + Default, L: Default> SearchState<M, L> {
     }
 
     /// One pair for each distinct discriminatory row, in the order found.
-    pub fn pairs(&self) -> &PairStore {
+    pub fn found(&self) -> &FoundPairs {
         &self.pairs
     }
 
-    /// The pairs alone.
+    /// Those of them that are in memory: all, unless they are [spilled](SearchState::spill_to).
+    pub fn pairs(&self) -> &PairStore {
+        self.pairs.kept()
+    }
+
+    /// Pairs of which there are more than `bytes` in memory are written to files in `folder` from
+    /// now on, where those of an earlier part of the search are; they stand there until somebody
+    /// removes them. What cannot be written stays in memory.
+    pub fn spill_to(&mut self, folder: PathBuf, bytes: u64) {
+        self.pairs.spill_to(folder, bytes);
+    }
+
+    /// The same by value.
     pub fn into_pairs(self) -> PairStore {
-        self.pairs
+        self.pairs.into_kept()
+    }
+
+    /// The rounds that ended since the search was last observed, in order.
+    pub fn ended(&self) -> &[RoundEnd] {
+        &self.ended
     }
 
     /// What was found after how many model calls.

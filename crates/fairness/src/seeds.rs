@@ -24,7 +24,7 @@ const MAX_ROUNDS: usize = 100;
 /// The indices of the first `count` seeds among the rows of `table` (all rows, if there are
 /// fewer), from `clusters` clusters.
 pub fn clustered_seeds(table: &Table, clusters: usize, count: usize, seed: u64) -> Vec<u32> {
-    let assignment = cluster(table, clusters.max(1).min(table.rows()), seed);
+    let (assignment, _) = self::clusters(table, clusters.max(1).min(table.rows()), seed);
     let mut members: Vec<Vec<u32>> = Vec::new();
     for (row, &cluster) in assignment.iter().enumerate() {
         let cluster = cluster as usize;
@@ -41,9 +41,10 @@ pub fn clustered_seeds(table: &Table, clusters: usize, count: usize, seed: u64) 
         .collect()
 }
 
-/// The cluster of each row.
-fn cluster(table: &Table, clusters: usize, seed: u64) -> Vec<u32> {
-    let mut centres = plus_plus(table, clusters, seed);
+/// The cluster of each row, and the centres of at most `count` clusters; that of one that lost its
+/// rows is where it was.
+pub(super) fn clusters(table: &Table, count: usize, seed: u64) -> (Vec<u32>, Vec<Vec<f64>>) {
+    let mut centres = plus_plus(table, count, seed);
     let mut assignment: Vec<u32> = Vec::new();
     for _ in 0..MAX_ROUNDS {
         let next: Vec<u32> = table
@@ -57,7 +58,7 @@ fn cluster(table: &Table, clusters: usize, seed: u64) -> Vec<u32> {
         assignment = next;
         centres = means(table, &assignment, centres);
     }
-    assignment
+    (assignment, centres)
 }
 
 /// k-means++ (Arthur, Vassilvitskii 2007), one keyed draw a centre.

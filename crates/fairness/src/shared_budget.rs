@@ -6,15 +6,29 @@
 //! then is read off its curve, between two points of it on the straight line. One strategy found
 //! *more* only if its 95 % interval lies above the other's; intervals that overlap, or that a
 //! single search has none of, tell nothing.
+//!
+//! More finds are worth more only if they are not more of the same: at a number of finds that every
+//! search of both reached, the cells that so many lie in are held against each other alike
+//! ([`super::finds`]).
 
 use serde::Serialize;
 
+use super::finds::CellsOf;
 use super::strategies::StrategyName;
 use super::trial::CurvePoint;
 use crate::statistics::Mean;
 
+/// What is held against each other of a search.
+#[derive(Debug, Clone, Copy)]
+pub struct SearchCurves<'a> {
+    /// What was found after how many calls.
+    pub curve: &'a [CurvePoint],
+    /// The cells that so many finds lie in.
+    pub cells_of: &'a [CellsOf],
+}
+
 /// A strategy, and the curves of its searches.
-pub type Searches<'a> = (StrategyName, Vec<&'a [CurvePoint]>);
+pub type Searches<'a> = (StrategyName, Vec<SearchCurves<'a>>);
 
 /// Two strategies at the calls that both reached.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -28,6 +42,21 @@ pub struct Pair {
     /// The one that found more, by more than chance.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub more: Option<StrategyName>,
+    /// Both at a number of finds that both reached, if they reached ten.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub same_finds: Option<SameFinds>,
+}
+
+/// How many places the finds of two strategies lie in.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SameFinds {
+    /// Finds, drawn of those of each search.
+    pub finds: u64,
+    /// Cells that they are expected to lie in.
+    pub cells: [Mean; 2],
+    /// The strategy whose finds lie in more cells, by more than chance.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub more: Option<StrategyName>,
 }
 
 /// All pairs, and what follows from them.
@@ -38,6 +67,9 @@ pub struct SharedBudget {
     pub best: Option<StrategyName>,
     /// Those than which none found more.
     pub unbeaten: Vec<StrategyName>,
+    /// Of `best`, strategies of whose finds as many lie in more cells.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub wider: Vec<StrategyName>,
     /// Every two strategies.
     pub pairs: Vec<Pair>,
 }
@@ -62,8 +94,15 @@ impl SharedBudget {
             let mut own = pairs.iter().filter(of);
             own.any(|pair| pair.more.is_some_and(|more| more != name))
         };
+        let best = names().find(|&name| !pairs.is_empty() && beats(name) + 1 == searches.len());
+        let of_best = pairs.iter().filter(|pair| {
+            let both = pair.strategies.map(Some);
+            best.is_some() && both.contains(&best)
+        });
+        let wider = of_best.filter_map(|pair| pair.same_finds.as_ref()?.more);
         SharedBudget {
-            best: names().find(|&name| !pairs.is_empty() && beats(name) + 1 == searches.len()),
+            best,
+            wider: wider.filter(|&name| Some(name) != best).collect(),
             unbeaten: names().filter(|&name| !is_beaten(name)).collect(),
             pairs,
         }
@@ -71,28 +110,51 @@ impl SharedBudget {
 }
 
 fn pair(first: &Searches<'_>, second: &Searches<'_>) -> Pair {
-    let ends = first.1.iter().chain(&second.1).map(|curve| calls(curve));
+    let both = || first.1.iter().chain(&second.1);
+    let ends = both().map(|search| calls(search.curve));
     let model_calls = ends.min().unwrap_or_default();
     let found = [first, second].map(|(_, runs)| {
         let found: Vec<f64> = runs
             .iter()
-            .map(|curve| found_at(curve, model_calls))
+            .map(|search| found_at(search.curve, model_calls))
             .collect();
         Mean::of_amounts(&found)
     });
+    let last = |search: &SearchCurves<'_>| search.cells_of.last().map(|of| of.finds);
+    // Nothing where one search of them has no such number.
+    let finds = both().map(last).min().flatten();
+    let strategies = [first.0, second.0];
+    Pair {
+        strategies,
+        model_calls,
+        more: more(strategies, &found),
+        found,
+        same_finds: finds.map(|finds| {
+            let cells = [first, second].map(|(_, runs)| {
+                let cells = runs.iter().flat_map(|search| search.cells_of);
+                let cells = cells.filter(|of| of.finds == finds).map(|of| of.cells);
+                Mean::of_amounts(&cells.collect::<Vec<f64>>())
+            });
+            SameFinds {
+                finds,
+                more: more(strategies, &cells),
+                cells,
+            }
+        }),
+    }
+}
+
+/// That of two strategies whose interval lies above the other's.
+fn more(strategies: [StrategyName; 2], means: &[Mean; 2]) -> Option<StrategyName> {
     let is_more = |a: &Mean, b: &Mean| match (a.ci95, b.ci95) {
         (Some([low, _]), Some([_, high])) => low > high,
         _ => false,
     };
-    Pair {
-        strategies: [first.0, second.0],
-        model_calls,
-        more: match &found {
-            [a, b] if is_more(a, b) => Some(first.0),
-            [a, b] if is_more(b, a) => Some(second.0),
-            _ => None,
-        },
-        found,
+    let [a, b] = means;
+    match (is_more(a, b), is_more(b, a)) {
+        (true, _) => Some(strategies[0]),
+        (_, true) => Some(strategies[1]),
+        _ => None,
     }
 }
 
@@ -126,12 +188,54 @@ mod tests {
             model_calls,
             checks: 0,
             found,
+            diversity: None,
         };
         points.iter().map(point).collect()
     }
 
     fn of(name: StrategyName, curves: &[Vec<CurvePoint>]) -> Searches<'_> {
-        (name, curves.iter().map(Vec::as_slice).collect())
+        let curves = curves.iter().map(|curve| SearchCurves {
+            curve,
+            cells_of: &[],
+        });
+        (name, curves.collect())
+    }
+
+    /// The one that found more may have found more of the same: the other lies in more cells at the
+    /// largest number of finds that all searches of both have.
+    #[test]
+    fn cells_are_compared_at_the_same_number_of_finds() {
+        let steep = [300, 310, 320].map(|found| search(&[(100, found)]));
+        let flat = [30, 31, 32].map(|found| search(&[(100, found)]));
+        let cells = |finds: &[(u64, f64)]| -> Vec<CellsOf> {
+            let of = |&(finds, cells)| CellsOf { finds, cells };
+            finds.iter().map(of).collect()
+        };
+        let narrow = [4.0, 4.5, 5.0].map(|of| cells(&[(10, of), (20, 6.0), (50, 7.0)]));
+        let wide = [8.0, 8.5, 9.0].map(|of| cells(&[(10, of), (20, 16.0)]));
+        let short = cells(&[(10, 8.2)]);
+        let wide = [wide[0].clone(), short, wide[2].clone()];
+        fn both<'a>(
+            curves: &'a [Vec<CurvePoint>],
+            cells: &'a [Vec<CellsOf>],
+        ) -> Vec<SearchCurves<'a>> {
+            let both = curves.iter().zip(cells);
+            both.map(|(curve, cells_of)| SearchCurves { curve, cells_of })
+                .collect()
+        }
+        let searches = [
+            (StrategyName::Adf, both(&steep, &narrow)),
+            (StrategyName::Sg, both(&flat, &wide)),
+        ];
+        let shared = SharedBudget::of(&searches);
+        assert_eq!(
+            (shared.best, shared.wider),
+            (Some(StrategyName::Adf), vec![StrategyName::Sg])
+        );
+        let same = shared.pairs[0].same_finds.clone().unwrap();
+        assert_eq!((same.finds, same.more), (10, Some(StrategyName::Sg)));
+        assert!((same.cells[0].mean - 4.5).abs() < 1e-12);
+        assert!((same.cells[1].mean - 25.2 / 3.0).abs() < 1e-12);
     }
 
     /// A steep search that its budget stops early has the better rate over its own length, and the

@@ -3,10 +3,11 @@
 //!
 //! A round has two halves. In the first, chunks of walkers are worked on in parallel; a strategy
 //! then only *reads* what it has learnt ([`Strategy::global_moves`], [`Strategy::local_moves`]). In
-//! the second, the outcomes are merged one by one in the order of the seeds; only then may it learn
+//! the second, the outcomes are merged in the order of the seeds; only then may it learn
 //! ([`Strategy::learn_global`], [`Strategy::place`], [`Strategy::learn_local`],
 //! [`Strategy::end_local_round`]). So a strategy that adapts over all walkers depends on batch size
 //! and threads as little as one that does not, and what it has learnt is part of the checkpoint.
+//! Where nothing is learnt ([`Strategy::learns`]), walkers need not wait for each other.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -25,6 +26,15 @@ pub enum AfterFind {
     ShowAndStop,
     /// It moves on like any other.
     GoOn,
+}
+
+/// Which variants of a candidate a trial of the local phase asks about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Asks {
+    /// All of them, until one flips.
+    UntilFlip,
+    /// That alone which the strategy expects to flip: a failure does not say that no other one does.
+    Expected,
 }
 
 /// The score that `themis` ends with.
@@ -66,6 +76,17 @@ pub trait Strategy: Sync {
     /// Whether it learns anything from all walkers: one that does goes elsewhere where it sees only
     /// some of them.
     const LEARNS: bool = size_of::<Self::Shared>() > 0;
+
+    /// Whether it learns in the local phase; where it does not, [`Strategy::learn_local`] may change
+    /// the walker alone, and [`Strategy::end_local_round`] nothing.
+    fn learns(&self) -> bool {
+        Self::LEARNS
+    }
+
+    /// Which variants a trial of the local phase asks about.
+    fn asks(&self) -> Asks {
+        Asks::UntilFlip
+    }
 
     /// Whether `memory`, which a checkpoint holds, can be of a walker that stands at `row`.
     fn is_memory(&self, memory: &Self::Memory, row: &[i32]) -> bool;
@@ -126,6 +147,12 @@ pub trait Strategy: Sync {
         trial: u32,
         walkers: &mut [LocalWalker<Self::Memory>],
     ) -> Result<(), ModelError>;
+
+    /// The variant of a walker's candidate that is asked about first: where it stands, the flip that
+    /// was found there.
+    fn variant(&self, walker: &LocalWalker<Self::Memory>) -> u32 {
+        walker.found_variant()
+    }
 
     /// Local phase, after a trial, in the order of the seeds, before the walker moves: whether its
     /// candidate is discriminatory, or `None` where it was the walker's own position.
@@ -208,6 +235,17 @@ impl<M> LocalWalker<M> {
     /// Where the walker is.
     pub fn position(&self) -> &Position {
         self.away.as_ref().unwrap_or(&self.start)
+    }
+
+    /// The flip that was found where the walker is.
+    pub(super) fn found_variant(&self) -> u32 {
+        let flips = &self.position().check.flips;
+        flips.first().map_or(0, |flip| flip.variant)
+    }
+
+    /// Whether the candidate is another input than that where the walker is.
+    pub(super) fn is_elsewhere(&self) -> bool {
+        self.candidate != self.position().row
     }
 
     /// Makes the candidate a random step of `size` along `attribute` away from where the walker is.

@@ -80,6 +80,12 @@ pub struct TotalSummary {
     pub checks_per_second: f64,
     /// discriminatory / seconds.
     pub discriminatory_per_second: f64,
+    /// discriminatory / (model_rows + model_gradients) · 1,000.
+    pub discriminatory_per_thousand_calls: f64,
+    /// The same with a gradient counted as two: a pass forwards and one backwards.
+    pub discriminatory_per_thousand_passes: f64,
+    /// discriminatory / seeds.
+    pub discriminatory_per_seed: f64,
     /// Search time of both phases.
     pub seconds: f64,
     /// Pairs that the search device found and the reference device did not confirm.
@@ -131,6 +137,7 @@ pub fn phases(counts: &SearchCounts<'_>) -> (GlobalSummary, LocalSummary, TotalS
     let seconds = global.seconds + local.seconds;
     let per = |count: u64, of: f64| if of > 0.0 { count as f64 / of } else { 0.0 };
     let discriminatory = individuals.discriminatory();
+    let calls = model_rows as f64 + model_gradients as f64;
     let global = GlobalSummary {
         seeds: global.starts,
         iterations: global.steps,
@@ -165,6 +172,10 @@ pub fn phases(counts: &SearchCounts<'_>) -> (GlobalSummary, LocalSummary, TotalS
         model_gradients,
         checks_per_second: per(checks, seconds),
         discriminatory_per_second: per(discriminatory, seconds),
+        discriminatory_per_thousand_calls: 1000.0 * per(discriminatory, calls),
+        discriminatory_per_thousand_passes: 1000.0
+            * per(discriminatory, calls + model_gradients as f64),
+        discriminatory_per_seed: per(discriminatory, global.seeds as f64),
         seconds,
         unconfirmed: counts.unconfirmed,
     };

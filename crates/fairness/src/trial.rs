@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::audit_error::AuditError;
 use super::calls::{Calls, Counted};
+use super::finds::{Diversity, Finds, FindsSummary};
 use super::modality::{Method, Modality};
 use super::model_under_test::ModelAccess;
 use super::pairs::PairStore;
@@ -58,6 +59,8 @@ pub struct CurvePoint {
     pub checks: u64,
     /// Distinct discriminatory individuals.
     pub found: u64,
+    /// How diverse they are.
+    pub diversity: Option<Diversity>,
 }
 
 /// What a search came to.
@@ -76,6 +79,9 @@ pub struct TrialFigures {
     /// The score that the strategy `themis` ends with.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub causal_discrimination: Option<CausalDiscrimination>,
+    /// What it found, as a whole.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub finds: Option<FindsSummary>,
     /// How it came there.
     pub curve: Vec<CurvePoint>,
 }
@@ -90,6 +96,7 @@ pub(super) struct KeptFigures {
     local: LocalSummary,
     total: TotalSummary,
     causal_discrimination: Option<CausalDiscrimination>,
+    finds: Option<FindsSummary>,
     curve: Vec<CurvePoint>,
 }
 
@@ -102,8 +109,7 @@ impl TrialFigures {
     /// Distinct discriminatory individuals for 1,000 rows or gradients that the model was asked
     /// for.
     pub fn found_per_thousand_calls(&self) -> f64 {
-        let calls = self.total.model_rows + self.total.model_gradients;
-        1000.0 * self.total.discriminatory as f64 / calls.max(1) as f64
+        self.total.discriminatory_per_thousand_calls
     }
 }
 
@@ -177,16 +183,25 @@ impl<M: Modality> WithStrategy for TrialSession<'_, M> {
         };
         let mut curve = Vec::new();
         let ending = search.run(&mut state, &mut |state| {
-            let (global, local) = (state.global(), state.local());
-            curve.push(CurvePoint {
-                seconds: global.seconds + local.seconds,
-                model_calls: global.model_calls() + local.model_calls(),
-                checks: global.checks + local.checks,
-                found: state.individuals().discriminatory(),
-            });
+            curve.extend(state.ended().iter().map(|end| CurvePoint {
+                seconds: end.global.seconds + end.local.seconds,
+                model_calls: end.global.model_calls() + end.local.model_calls(),
+                checks: end.global.checks + end.local.checks,
+                found: end.found,
+                diversity: None,
+            }));
             observe(progress_of(&search, state))
         })?;
         let (global, local, total) = phases(&state.counts());
+        let mut curve = thinned(curve);
+        let pairs = state.pairs().iter();
+        let mut finds = Finds::of(trial.case, trial.method.seed, global.seeds);
+        pairs.for_each(|pair| finds.add(&pair));
+        let found: Vec<u64> = curve.iter().map(|point| point.found).collect();
+        let (finds, along) = finds.measured(&found)?;
+        for (point, diversity) in curve.iter_mut().zip(along) {
+            point.diversity = Some(diversity);
+        }
         let figures = TrialFigures {
             seed: trial.method.seed,
             ending,
@@ -194,7 +209,8 @@ impl<M: Modality> WithStrategy for TrialSession<'_, M> {
             local,
             total,
             causal_discrimination: strategy.causal_discrimination(state.learnt()),
-            curve: thinned(curve),
+            finds: Some(finds),
+            curve,
         };
         Ok(TrialOutcome {
             figures,
@@ -234,6 +250,7 @@ mod tests {
                     model_calls: round,
                     checks: 0,
                     found: 0,
+                    diversity: None,
                 })
                 .collect();
             let thin = thinned(curve);

@@ -2,9 +2,10 @@
 //!
 //! A pair is *confirmed* when its sides are variants of each other (rows differ in protected
 //! attributes and in nothing else; of texts, one occurrence of a protected term is replaced by
-//! another value of its attribute), and of what the model, asked for each side anew and alone, says,
-//! the two different decisions are made that the file states. No x may be reported twice. Pairs of rows are also
-//! evaluated by plain loops in f64 ([`probity_nn::fnn::Network::reference_logits`]); pairs that
+//! another value of its attribute), and of what the model, asked about each side anew, says, the two
+//! different decisions are made that the file states. (What a network answers about an input is the
+//! same alone and beside others.) No x may be reported twice. Pairs of rows are also evaluated by
+//! plain loops in f64 ([`probity_nn::fnn::Reference`]); pairs that
 //! come out equal there hang on a rounding, which is counted, not hidden.
 
 use std::collections::HashSet;
@@ -13,7 +14,7 @@ use std::path::Path;
 use probity_nn::modality::ModalityName;
 use probity_predictor::Ender;
 use probity_run::run_directory::{RunDirectory, SUMMARY};
-use probity_run::specification::FieldError;
+use probity_run::specification::{FieldError, Specification};
 
 use super::audit_error::AuditError;
 use super::modality::{Answers, Modality, Sample, TableCase, TextCase, Witness};
@@ -76,6 +77,7 @@ pub fn verify_audit(
     if !directory.file(SUMMARY).is_file() {
         return Err(AuditError::Unfinished {
             run: run.to_owned(),
+            kind: AuditSpecification::KIND,
         });
     }
     if model.is_some() && specification.predictor.source.is_some() {
@@ -90,7 +92,7 @@ pub fn verify_audit(
     for (role, now) in witness.sha256() {
         let then = record.sha256_of(role);
         if now != then {
-            return Err(AuditError::OtherThanAudited {
+            return Err(AuditError::OtherThanThen {
                 role: role.clone(),
                 now: now.clone(),
                 then: then.to_owned(),

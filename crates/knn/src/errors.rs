@@ -135,18 +135,4 @@ pub enum PoisoningError {
         /// The poisoning threshold n.
         poison: usize,
     },
-    /// A supplier of approximate distances gave a bound that bounds nothing.
-    #[error("the error bound {bound} of the approximate distances is not a finite number >= 0")]
-    BadDistanceBound {
-        /// The bound as given.
-        bound: f64,
-    },
-    /// A supplier of approximate distances gave a value without an order.
-    #[error("the approximate distance between query {query} and row {row} is not a finite number")]
-    BadApproximation {
-        /// The query, counted from 0.
-        query: usize,
-        /// The training row, counted from 0.
-        row: usize,
-    },
 }

@@ -6,7 +6,6 @@ use crate::dataset::TrainingSet;
 use crate::errors::PoisoningError;
 use crate::learn::folds::Folds;
 use crate::learn::neighbours::Metric;
-use crate::system::KnnSystem;
 
 /// The candidate values `first..=last` for K: numbers, which no removal changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -106,14 +105,6 @@ impl Parameters {
     pub fn metric(mut self, metric: Metric) -> Parameters {
         self.metric = metric;
         self
-    }
-
-    /// Learns from `training`.
-    ///
-    /// # Errors
-    /// See [`Parameters::check`].
-    pub fn learn(self, training: TrainingSet) -> Result<KnnSystem, PoisoningError> {
-        Ok(KnnSystem::learn(self.check(training)?))
     }
 
     /// Checks the parameters against `training`, takes it over and deals its folds.

@@ -11,7 +11,7 @@ use crate::errors::PoisoningError;
 use crate::learn::count_errors;
 use crate::learn::error_rate::ErrorCounts;
 use crate::learn::neighbours::{Metric, Neighbours, rank_query};
-use crate::parameters::{Candidates, Setup};
+use crate::parameters::{Candidates, Parameters, Setup};
 
 /// Fewer training rows than this are ranked by their true distances at once.
 const LARGE: usize = 4096;
@@ -52,6 +52,16 @@ pub struct KnnSystem {
     learned: usize,
     /// The n that the lists of neighbours are long enough for.
     ranked_for: usize,
+}
+
+impl Parameters {
+    /// Learns from `training`.
+    ///
+    /// # Errors
+    /// See [`Parameters::check`].
+    pub fn learn(self, training: TrainingSet) -> Result<KnnSystem, PoisoningError> {
+        Ok(KnnSystem::learn(self.check(training)?))
+    }
 }
 
 impl KnnSystem {
@@ -103,10 +113,7 @@ impl KnnSystem {
                 SquaredDistances::new(training.features(), training.columns(), device)
         {
             let block = (BLOCK_VALUES / training.rows()).max(1);
-            let learned = Self::learn_approximately(setup.clone(), block, &mut distances, deadline);
-            if learned.is_ok() || deadline.passed() {
-                return learned;
-            }
+            return Self::learn_approximately(setup.clone(), block, &mut distances, deadline);
         }
         Self::learn_until(setup, deadline)
     }
@@ -114,8 +121,7 @@ impl KnnSystem {
     /// Like [`KnnSystem::learn_until`], with distances from `source` for `block` rows at a time.
     ///
     /// # Errors
-    /// Approximate distances, or a bound on their error, that are not finite; a deadline that has
-    /// passed.
+    /// A deadline that has passed. What `source` does not give is computed without it.
     pub fn learn_approximately(
         setup: Setup,
         block: usize,
@@ -130,7 +136,7 @@ impl KnnSystem {
             block,
             source,
             deadline,
-        )?;
+        );
         let system = Self::from_neighbours(setup, neighbours, deadline);
         if deadline.passed() {
             return Err(PoisoningError::Stopped);

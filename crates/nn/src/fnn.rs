@@ -8,19 +8,21 @@
 
 mod kernels;
 mod network;
+mod reference;
 #[cfg(test)]
 mod tests;
 mod tiles;
 
-use burn::tensor::Tensor;
-
 use super::encoding::InputLayout;
 use super::{Classifier, Differentiable, ModelError, Rows, predicted_class};
 use kernels::Kernels;
+pub(crate) use kernels::{activate, deactivate};
 use probity_tensor::device::{ComputeDevice, DeviceName};
 use tiles::Tiles;
+pub(super) use tiles::read;
 
 pub use network::{Activation, Dense, Embedding, Network};
+pub use reference::Reference;
 
 /// A network on a device, ready to answer.
 pub struct Fnn {
@@ -69,21 +71,18 @@ impl Fnn {
     }
 }
 
-/// Reads a tensor back, as the error type of models.
-pub(super) fn read(tensor: Tensor<2>) -> Result<Vec<f32>, ModelError> {
-    tensor
-        .try_into_data()
-        .map_err(|error| ModelError::Device(error.to_string()))?
-        .try_into_vec::<f32>()
-        .map_err(|error| ModelError::Device(format!("{error:?}")))
-}
-
 /// Checks that all values are finite; names the row of one that is not.
 pub(super) fn check_finite(
     values: &[f32],
     per_row: usize,
     rows: Rows<'_>,
 ) -> Result<(), ModelError> {
+    // All bits but the sign's, as a number: of what is not finite these are the largest.
+    let size = |value: &f32| (value.to_bits() & (u32::MAX >> 1)) as i32;
+    let largest = values.iter().map(size).fold(0, i32::max);
+    if largest < f32::INFINITY.to_bits() as i32 {
+        return Ok(());
+    }
     match values.iter().position(|value| !value.is_finite()) {
         None => Ok(()),
         Some(position) => {

@@ -65,7 +65,8 @@ pub fn transpose(tile: &mut [Row; LANES]) {
     }
 }
 
-/// Runs `task` with the widest registers of this processor.
+/// Runs `task` with the widest registers of this processor. What `task` is to do has to be inlined into
+/// it: a function that is called keeps to the registers that every processor has.
 pub fn dispatch<T: WithSimd>(task: T) -> T::Output {
     #[cfg(target_arch = "x86_64")]
     {
@@ -146,17 +147,36 @@ impl Product {
     /// `y += W·x` at every step: `y` has one row an output at each, `x` so many rows a step as
     /// stand beside it, of which the first, one an input, take part.
     #[inline(always)]
-    pub fn add_steps<S: Simd>(&self, simd: S, (x, stride): (&[Row], usize), y: &mut [Row]) {
+    pub fn add_steps<S: Simd>(&self, simd: S, x: (&[Row], usize), y: &mut [Row]) {
+        self.steps(simd, x, y, &Added);
+    }
+
+    /// The same with other `ends` of the sums: y = finish(start + W·x) at every step. What comes
+    /// before and after a product is then done in registers.
+    #[inline(always)]
+    pub fn steps<S: Simd>(
+        &self,
+        simd: S,
+        (x, stride): (&[Row], usize),
+        y: &mut [Row],
+        ends: &impl Ends<S>,
+    ) {
         let bundles = y.chunks_mut((BUNDLE * self.outputs).max(1));
         for (bundle, y) in bundles.enumerate() {
             let x = &x[bundle * BUNDLE * stride..];
-            for depth in (0..self.inputs).step_by(DEPTH) {
-                let inputs = depth..self.inputs.min(depth + DEPTH);
+            // A product without inputs has ends too.
+            for depth in (0..self.inputs.max(1)).step_by(DEPTH) {
+                let pass = Pass {
+                    inputs: depth..self.inputs.min(depth + DEPTH),
+                    is_last: depth + DEPTH >= self.inputs,
+                    place: bundle * BUNDLE * self.outputs,
+                    ends,
+                };
                 let mut done = 0;
-                done = self.tiles::<S, 8>(simd, &inputs, (x, stride), y, done);
-                done = self.tiles::<S, 4>(simd, &inputs, (x, stride), y, done);
-                done = self.tiles::<S, 2>(simd, &inputs, (x, stride), y, done);
-                self.tiles::<S, 1>(simd, &inputs, (x, stride), y, done);
+                done = self.tiles::<S, 8>(simd, &pass, (x, stride), y, done);
+                done = self.tiles::<S, 4>(simd, &pass, (x, stride), y, done);
+                done = self.tiles::<S, 2>(simd, &pass, (x, stride), y, done);
+                self.tiles::<S, 1>(simd, &pass, (x, stride), y, done);
             }
         }
     }
@@ -167,28 +187,31 @@ impl Product {
     fn tiles<S: Simd, const N: usize>(
         &self,
         simd: S,
-        inputs: &Range<usize>,
+        pass: &Pass<'_, impl Ends<S>>,
         (x, stride): (&[Row], usize),
         y: &mut [Row],
         mut first: usize,
     ) -> usize {
+        let inputs = &pass.inputs;
         while first + N <= self.outputs {
             let start = inputs.start * self.outputs + first * inputs.len();
             let weights = self.weights[start..][..N * inputs.len()].as_chunks::<N>().0;
             for (pair, y) in y.chunks_mut(2 * self.outputs).enumerate() {
                 let x = &x[2 * pair * stride..];
+                let place = pass.place + 2 * pair * self.outputs + first;
                 let (one, other) = y.split_at_mut(self.outputs);
-                let one = (&x[inputs.clone()], &mut one[first..first + N]);
+                let one = (&x[inputs.clone()], &mut one[first..first + N], place);
                 if other.is_empty() {
-                    add_tile::<S, N, 1>(simd, weights, [one]);
+                    pass.alone(simd, weights, first, one);
                     continue;
                 }
-                let other = (&x[stride..][inputs.clone()], &mut other[first..first + N]);
+                let place = place + self.outputs;
+                let (x, y) = (&x[stride..][inputs.clone()], &mut other[first..first + N]);
                 if S::REGISTER_COUNT < 32 {
-                    add_tile::<S, N, 1>(simd, weights, [one]);
-                    add_tile::<S, N, 1>(simd, weights, [other]);
+                    pass.alone(simd, weights, first, one);
+                    pass.alone(simd, weights, first, (x, y, place));
                 } else {
-                    add_tile::<S, N, 2>(simd, weights, [one, other]);
+                    pass.tile::<S, N, 0, N, 1, 2>(simd, weights, first, [one, (x, y, place)]);
                 }
             }
             first += N;
@@ -197,37 +220,130 @@ impl Product {
     }
 }
 
-/// N outputs of each of the B steps `(x, y)`.
-#[inline(always)]
-fn add_tile<S: Simd, const N: usize, const B: usize>(
-    simd: S,
-    weights: &[[f32; N]],
-    mut steps: [(&[Row], &mut [Row]); B],
-) {
-    for part in 0..parts::<S>() {
-        let mut sums = [[simd.splat_f32s(0.0); N]; B];
-        for (sums, (x, y)) in sums.iter_mut().zip(&mut steps) {
+/// Where the sums of a product start, and what becomes of them.
+pub trait Ends<S: Simd> {
+    /// What the terms of `output` are added to, where `y` stands now.
+    fn start(&self, simd: S, output: usize, y: S::f32s) -> S::f32s;
+
+    /// What is put in the place of the whole `sum`: register `part` of row `place` of all y.
+    fn finish(&self, simd: S, place: usize, part: usize, sum: S::f32s) -> S::f32s;
+}
+
+/// Sums that are added to what is there.
+struct Added;
+
+impl<S: Simd> Ends<S> for Added {
+    #[inline(always)]
+    fn start(&self, _simd: S, _output: usize, y: S::f32s) -> S::f32s {
+        y
+    }
+
+    #[inline(always)]
+    fn finish(&self, _simd: S, _place: usize, _part: usize, sum: S::f32s) -> S::f32s {
+        sum
+    }
+}
+
+/// Some inputs of a product for a bundle of steps.
+struct Pass<'a, E> {
+    inputs: Range<usize>,
+    is_last: bool,
+    /// Rows of y before the bundle.
+    place: usize,
+    ends: &'a E,
+}
+
+/// x and y of a step, and the place of y's first row among those of all steps.
+type Step<'a> = (&'a [Row], &'a mut [Row], usize);
+
+impl<E> Pass<'_, E> {
+    /// N outputs of one step, the first of which is `output`. Where registers are few, two of a row
+    /// share each weight, for four outputs at a time.
+    #[inline(always)]
+    fn alone<S: Simd, const N: usize>(
+        &self,
+        simd: S,
+        weights: &[[f32; N]],
+        output: usize,
+        (x, y, place): Step<'_>,
+    ) where
+        E: Ends<S>,
+    {
+        if S::REGISTER_COUNT >= 32 || parts::<S>() < 2 {
+            self.tile::<S, N, 0, N, 1, 1>(simd, weights, output, [(x, y, place)]);
+        } else if N > 4 {
+            self.tile::<S, N, 0, 4, 2, 1>(simd, weights, output, [(x, &mut *y, place)]);
+            self.tile::<S, N, 4, 4, 2, 1>(simd, weights, output, [(x, y, place)]);
+        } else {
+            self.tile::<S, N, 0, N, 2, 1>(simd, weights, output, [(x, y, place)]);
+        }
+    }
+
+    /// Of N outputs, the first of which is `output`, the H from number A on, of each of B steps: P
+    /// registers of a row at a time.
+    #[inline(always)]
+    fn tile<
+        S: Simd,
+        const N: usize,
+        const A: usize,
+        const H: usize,
+        const P: usize,
+        const B: usize,
+    >(
+        &self,
+        simd: S,
+        weights: &[[f32; N]],
+        output: usize,
+        mut steps: [Step<'_>; B],
+    ) where
+        E: Ends<S>,
+    {
+        for (x, _, _) in &mut steps {
             // All of one length, so that the loop over the inputs needs no bounds.
             *x = &x[..weights.len()];
-            for (sum, y) in sums.iter_mut().zip(y.iter()) {
-                *sum = load::<S>(y, part);
-            }
         }
-        for (input, weights) in weights.iter().enumerate() {
-            let mut inputs = [simd.splat_f32s(0.0); B];
-            for (value, (x, _)) in inputs.iter_mut().zip(&steps) {
-                *value = load::<S>(&x[input], part);
-            }
-            for n in 0..N {
-                let weight = simd.splat_f32s(weights[n]);
-                for b in 0..B {
-                    sums[b][n] = simd.mul_add_f32s(weight, inputs[b], sums[b][n]);
+        for part in (0..parts::<S>()).step_by(P) {
+            let mut sums = [[[simd.splat_f32s(0.0); P]; H]; B];
+            for (sums, (_, y, _)) in sums.iter_mut().zip(&steps) {
+                for h in 0..H {
+                    for (p, sum) in sums[h].iter_mut().enumerate() {
+                        let y = load::<S>(&y[A + h], part + p);
+                        *sum = match self.inputs.start {
+                            0 => self.ends.start(simd, output + A + h, y),
+                            _ => y,
+                        };
+                    }
                 }
             }
-        }
-        for (sums, (_, y)) in sums.into_iter().zip(&mut steps) {
-            for (sum, y) in sums.into_iter().zip(y.iter_mut()) {
-                store::<S>(y, part, sum);
+            for (input, weights) in weights.iter().enumerate() {
+                let mut inputs = [[simd.splat_f32s(0.0); P]; B];
+                for (values, (x, _, _)) in inputs.iter_mut().zip(&steps) {
+                    for (p, value) in values.iter_mut().enumerate() {
+                        *value = load::<S>(&x[input], part + p);
+                    }
+                }
+                for h in 0..H {
+                    let weight = simd.splat_f32s(weights[A + h]);
+                    for b in 0..B {
+                        for p in 0..P {
+                            sums[b][h][p] = simd.mul_add_f32s(weight, inputs[b][p], sums[b][h][p]);
+                        }
+                    }
+                }
+            }
+            for (sums, (_, y, place)) in sums.into_iter().zip(&mut steps) {
+                for h in 0..H {
+                    for (p, &sum) in sums[h].iter().enumerate() {
+                        let sum = match self.is_last {
+                            true => {
+                                let place = *place + A + h;
+                                self.ends.finish(simd, place, part + p, sum)
+                            }
+                            false => sum,
+                        };
+                        store::<S>(&mut y[A + h], part + p, sum);
+                    }
+                }
             }
         }
     }

@@ -44,6 +44,7 @@ pub mod weights;
 use thiserror::Error;
 
 use self::decision::Decision;
+pub use self::lanes::dispatch;
 
 /// Why a model cannot answer.
 #[derive(Debug, Error)]

@@ -35,13 +35,14 @@ struct Tile {
 impl TextTiles {
     /// Puts a network on `device`; `embeddings` is row-major `[tokens, weights.shape.inputs]`.
     pub fn new(weights: &RecurrentWeights, embeddings: &[f32], device: &Device) -> TextTiles {
-        let network = RecurrentNetwork::new(weights, device);
+        let values = TensorData::new(weights.values.clone(), [1, weights.values.len()]);
+        let values = Tensor::<2>::from_data(values, device);
         let dimension = weights.shape.inputs;
         let shape = [embeddings.len() / dimension.max(1), dimension];
         let table = TensorData::new(embeddings.to_vec(), shape);
         TextTiles {
-            differentiable: network.autodiff(),
-            network,
+            differentiable: RecurrentNetwork::new(weights.shape, &values.clone().autodiff()),
+            network: RecurrentNetwork::new(weights.shape, &values),
             table: Tensor::from_data(table, device),
             device: device.clone(),
         }

@@ -1,8 +1,8 @@
 //! A predictor that is a process: see [`super::protocol`] for what is said.
 //!
 //! One process answers one batch at a time. Batches that several threads ask for wait for each
-//! other; rows are written as text, and answers read, outside that wait. Nothing is remembered:
-//! each row that is asked for is sent.
+//! other. While the process computes, the answer before is read and the batch after written as
+//! text, so that it waits for neither. Nothing is remembered: each row that is asked for is sent.
 
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -32,6 +32,15 @@ pub struct CommandPredictor {
     rows: usize,
     conversation: Mutex<Conversation>,
     ender: Ender,
+}
+
+/// The answer to a batch, as it came.
+struct Unread<'a> {
+    rows: Rows<'a>,
+    line: Vec<u8>,
+    /// Number of the line.
+    number: u64,
+    batch: u64,
 }
 
 /// A process and how far the talk with it has come.
@@ -83,33 +92,34 @@ impl CommandPredictor {
         self.ender.clone()
     }
 
-    /// Appends the logits of `rows`, which fit one request, to `out`.
-    fn ask(
+    /// Appends the logits of all of `batches`, each of which fits one request, to `out`.
+    fn ask<'a>(
         &self,
-        rows: Rows<'_>,
-        numbers: &[f64],
+        batches: impl Iterator<Item = (Rows<'a>, &'a [f64])>,
         out: &mut Vec<f32>,
     ) -> Result<(), PredictorError> {
-        let body = self.body(rows, numbers);
-        let asked = rows.len();
-        let (line, number, batch) = {
+        let classes = self.schema.label.answers();
+        let mut bodies = batches.map(|(rows, numbers)| (rows, self.body(rows, numbers)));
+        let mut next = bodies.next();
+        let mut unread: Option<Unread<'_>> = None;
+        while let Some((rows, body)) = next {
             let mut conversation = self.conversation();
-            conversation.exchange(&body, asked, self.schema.label.answers())?
-        };
-        // A process that answers wrongly once is asked no more.
-        let answer = Answer::read(&line, number, batch, asked)
-            .and_then(|probabilities| self.append(rows, &probabilities, out));
-        answer.map_err(|error| self.conversation().fail(error))
+            conversation.send(&body, rows.len(), classes)?;
+            let read = unread.map_or(Ok(()), |unread| self.append(&unread, out));
+            // A process that answers wrongly once is asked no more.
+            read.map_err(|error| conversation.fail(error))?;
+            next = bodies.next();
+            unread = Some(conversation.receive(rows, classes)?);
+        }
+        let read = unread.map_or(Ok(()), |unread| self.append(&unread, out));
+        read.map_err(|error| self.conversation().fail(error))
     }
 
-    fn append(
-        &self,
-        rows: Rows<'_>,
-        probabilities: &[Vec<f64>],
-        out: &mut Vec<f32>,
-    ) -> Result<(), PredictorError> {
+    fn append(&self, unread: &Unread<'_>, out: &mut Vec<f32>) -> Result<(), PredictorError> {
+        let Unread { rows, line, .. } = unread;
+        let probabilities = Answer::read(line, unread.number, unread.batch, rows.len())?;
         let mut ordered = Vec::new();
-        for (row, theirs) in rows.iter().zip(probabilities) {
+        for (row, theirs) in rows.iter().zip(&probabilities) {
             ordered.clear();
             if theirs.len() == self.order.len() {
                 ordered.extend(self.order.iter().map(|&at| theirs[at]));
@@ -159,13 +169,8 @@ impl CommandPredictor {
 }
 
 impl Conversation {
-    /// Sends a batch of `rows` rows: the line that answers it, its number, and the batch's.
-    fn exchange(
-        &mut self,
-        body: &[u8],
-        rows: usize,
-        classes: usize,
-    ) -> Result<(Vec<u8>, u64, u64), PredictorError> {
+    /// Sends a batch of `rows` rows.
+    fn send(&mut self, body: &[u8], rows: usize, classes: usize) -> Result<(), PredictorError> {
         if let Some(error) = &self.failed {
             return Err(error.clone());
         }
@@ -173,11 +178,26 @@ impl Conversation {
         let mut request = format!("{{\"batch\":{},\"rows\":", self.batches).into_bytes();
         request.extend_from_slice(body);
         request.extend_from_slice(b"}\n");
-        match self
+        let sent = self
             .process
-            .exchange(request, rows, longest_answer(rows, classes))
-        {
-            Ok(line) => Ok((line, self.process.lines(), self.batches)),
+            .send(request, rows, longest_answer(rows, classes));
+        sent.map_err(|error| self.fail(error))
+    }
+
+    /// Waits for the answer to the batch of `rows` that was sent.
+    fn receive<'a>(
+        &mut self,
+        rows: Rows<'a>,
+        classes: usize,
+    ) -> Result<Unread<'a>, PredictorError> {
+        let longest = longest_answer(rows.len(), classes);
+        match self.process.receive(rows.len(), longest) {
+            Ok(line) => Ok(Unread {
+                rows,
+                line,
+                number: self.process.lines(),
+                batch: self.batches,
+            }),
             Err(error) => Err(self.fail(error)),
         }
     }
@@ -211,10 +231,8 @@ impl Predictor for CommandPredictor {
     fn logits_with(&self, rows: Rows<'_>, numbers: &[f64]) -> Result<Vec<f32>, ModelError> {
         let mut out = Vec::with_capacity(rows.len() * self.classes());
         let columns = self.cells.iter().filter(|cells| cells.is_numeric).count();
-        for (rows, numbers) in batches(rows, numbers, columns, self.rows) {
-            self.ask(rows, numbers, &mut out)
-                .map_err(ModelError::predictor)?;
-        }
+        self.ask(batches(rows, numbers, columns, self.rows), &mut out)
+            .map_err(ModelError::predictor)?;
         Ok(out)
     }
 }
@@ -277,6 +295,49 @@ impl CellTexts {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Answers batch n of one row with the score n tenths; in the mode `wrong` its third answer is
+    /// none.
+    #[cfg(unix)]
+    const SCRIPT: &str = r#"
+read -r greeting
+echo '{"protocol":1}'
+batch=0
+while read -r line; do
+  batch=$((batch + 1))
+  if [ "$1" = wrong ] && [ $batch = 3 ]; then echo '{"batch":3}'; continue; fi
+  echo "{\"batch\":$batch,\"scores\":[0.$batch]}"
+done
+"#;
+
+    #[cfg(unix)]
+    #[test]
+    fn answers_belong_to_their_batches_though_they_are_read_later() {
+        let schema = probity_data::builtin::schema("adf-census")
+            .unwrap()
+            .unwrap();
+        let row = schema.attributes.iter().map(|a| a.domain().0);
+        let row: Vec<i32> = row.collect();
+        let codes = row.repeat(5);
+        let rows = Rows::new(&codes, row.len());
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("answer.sh"), SCRIPT).unwrap();
+        let start = |mode: &str| {
+            let (line, timeout) = (format!("sh answer.sh {mode}"), Duration::from_secs(60));
+            CommandPredictor::start(&line, folder.path(), &schema, timeout, 1).unwrap()
+        };
+        let logits = start("good").logits(rows).unwrap();
+        for (batch, logits) in (1u8..).zip(logits.chunks_exact(2)) {
+            let score = 1.0 / (1.0 + (logits[0] - logits[1]).exp());
+            assert!((score - f32::from(batch) / 10.0).abs() < 1e-6, "{batch}");
+        }
+        let wrong = start("wrong");
+        for _ in 0..2 {
+            let error = wrong.logits(rows).unwrap_err();
+            let cause = std::error::Error::source(&error).unwrap().to_string();
+            assert!(cause.contains("\"probabilities\" or \"scores\""), "{cause}");
+        }
+    }
 
     #[test]
     fn words_as_a_shell_splits_them() {

@@ -3,8 +3,8 @@
 //! **Inputs.** Either one, a matrix `[rows, columns]`, or one for each attribute that the graph
 //! needs, called like it and of the shape `[rows]` or `[rows, 1]`. Numbers enter as
 //! [`super::values`] says. Words enter as they stand in the data where the input is made of words,
-//! else as [`Categories`] says, as codes where each attribute has its own input. A missing value
-//! that is no number is NaN. Nothing is scaled here: scaling belongs into the graph.
+//! else as [`super::graph::Categories`] says, as codes where each attribute has its own input. A
+//! missing value that is no number is NaN. Nothing is scaled here: scaling belongs into the graph.
 //!
 //! **Output.** `[rows, classes]`, or for two classes `[rows]` or `[rows, 1]`: the second one's. The
 //! columns are the classes that the file names, else those of the schema in its order. Of a regressor
@@ -14,16 +14,19 @@
 //! asks for, the last one filled up with copies of a row. How a product is cut into blocks depends
 //! on its height only, so a row's answer is the same alone and in any batch.
 
+mod inputs;
+
 use std::path::Path;
 
 use rayon::prelude::*;
 
+use self::inputs::{Columns, Inputs, numeric_places};
 use super::error::PredictorError;
-use super::graph::{Categories, GraphOptions, OutputKind};
+use super::graph::{GraphOptions, OutputKind};
 use super::own_numbers::Predictor;
 use super::probabilities::{append_answer, of_score};
-use super::values::{Value, describe, value};
-use probity_data::schema::{Attribute, Kind, Label, Schema};
+use super::values::describe;
+use probity_data::schema::{Label, Schema};
 use probity_nn::{Classifier, ModelError, Rows};
 use probity_tensor::onnx::{
     Kind as Element, Numbers, OnnxError, OnnxFile, OnnxModel, Output, Port, Tensor,
@@ -48,32 +51,6 @@ pub struct OnnxPredictor {
     tile: usize,
     /// Of each attribute, which of the numeric ones it is.
     numeric: Vec<Option<usize>>,
-}
-
-/// How rows enter the graph.
-enum Inputs {
-    /// As one matrix with the columns of each attribute.
-    Matrix(Vec<Columns>),
-    /// Each for itself.
-    Attributes(Vec<AttributeInput>),
-}
-
-/// An input for one attribute.
-struct AttributeInput {
-    attribute: usize,
-    /// Whether its shape is `[rows, 1]` rather than `[rows]`.
-    is_column: bool,
-    /// Whether it is made of words.
-    is_words: bool,
-    columns: Columns,
-}
-
-/// The columns of one attribute.
-enum Columns {
-    /// One number: that of each code from `min` on, or the code itself where the list is empty.
-    Number { min: i32, numbers: Vec<f64> },
-    /// One indicator for each of so many codes from 0 on.
-    Indicators(usize),
 }
 
 impl OnnxPredictor {
@@ -309,162 +286,6 @@ impl Predictor for OnnxPredictor {
     }
 }
 
-impl Inputs {
-    fn new(
-        graph: &mut OnnxModel,
-        schema: &Schema,
-        categories: Categories,
-    ) -> Result<Inputs, String> {
-        let ports = graph.inputs().to_vec();
-        if let [port] = ports.as_slice()
-            && schema.attributes.len() > 1
-            && attribute_of(schema, &port.name).is_none()
-        {
-            return Inputs::matrix(port, schema, categories);
-        }
-        if categories == Categories::Onehot {
-            return Err(
-                "with one input for each attribute, words enter as codes or as they are; leave predictor.categories out"
-                    .to_owned(),
-            );
-        }
-        let input = |port| AttributeInput::new(graph, port, schema);
-        Ok(Inputs::Attributes(
-            ports.iter().map(input).collect::<Result<_, _>>()?,
-        ))
-    }
-
-    fn matrix(port: &Port, schema: &Schema, categories: Categories) -> Result<Inputs, String> {
-        if port.kind == Some(Element::Words) {
-            return Err(format!(
-                "its input '{}' is a matrix of words; export it with one input for each column, called like it",
-                port.name
-            ));
-        }
-        let attributes = schema.attributes.iter();
-        let columns: Vec<Columns> = attributes
-            .map(|attribute| Columns::new(attribute, categories))
-            .collect();
-        let width: usize = columns.iter().map(Columns::width).sum();
-        match port.shape.as_deref() {
-            None | Some([_, None]) => Ok(Inputs::Matrix(columns)),
-            Some([_, Some(found)]) if *found == width => Ok(Inputs::Matrix(columns)),
-            Some(shape) => Err(format!(
-                "its input '{}' has the shape {}, but the schema's attributes make {width} columns with categories as {}; give a schema with the columns of the training, in their order, or the other predictor.categories",
-                port.name,
-                show(shape),
-                match categories {
-                    Categories::Codes => "codes",
-                    Categories::Onehot => "onehot",
-                }
-            )),
-        }
-    }
-}
-
-impl AttributeInput {
-    fn new(graph: &mut OnnxModel, port: &Port, schema: &Schema) -> Result<Self, String> {
-        let names = schema.attributes.iter().map(|a| a.name.as_str());
-        let at = attribute_of(schema, &port.name).ok_or_else(|| {
-            format!(
-                "its input '{}' is no attribute of the schema ({}); expected one matrix, or one input for each attribute, called like it",
-                port.name,
-                names.collect::<Vec<_>>().join(", ")
-            )
-        })?;
-        let is_column = match port.shape.as_deref() {
-            Some([_]) => false,
-            None | Some([_, None | Some(1)]) => true,
-            Some(shape) => {
-                return Err(format!(
-                    "its input '{}' has the shape {}; expected [rows] or [rows, 1]",
-                    port.name,
-                    show(shape)
-                ));
-            }
-        };
-        let attribute = &schema.attributes[at];
-        Ok(AttributeInput {
-            attribute: at,
-            is_column,
-            is_words: port.kind == Some(Element::Words),
-            columns: match port.kind {
-                Some(Element::Words) => {
-                    Columns::words(attribute, graph).map_err(|error| error.to_string())?
-                }
-                _ => Columns::new(attribute, Categories::Codes),
-            },
-        })
-    }
-}
-
-/// The attribute that an input is called like. Exports write a name's signs, such as a blank, as
-/// underscores; so do both sides here where no name is equal and one alone fits.
-fn attribute_of(schema: &Schema, name: &str) -> Option<usize> {
-    let plain = |name: &str| name.replace(|sign: char| !sign.is_ascii_alphanumeric(), "_");
-    let attributes = || schema.attributes.iter().enumerate();
-    let equal = attributes().find(|(_, attribute)| attribute.name == name);
-    equal.map(|(at, _)| at).or_else(|| {
-        let mut alike = attributes().filter(|(_, attribute)| plain(&attribute.name) == plain(name));
-        let (at, _) = alike.next()?;
-        alike.next().is_none().then_some(at)
-    })
-}
-
-impl Columns {
-    fn new(attribute: &Attribute, categories: Categories) -> Columns {
-        let is_onehot = categories == Categories::Onehot && !attribute.is_ordered();
-        let (min, max) = attribute.domain();
-        match &attribute.kind {
-            Kind::Categorical { .. } if is_onehot => Columns::Indicators(attribute.levels()),
-            Kind::Categorical { .. } => Columns::Number {
-                min,
-                numbers: Vec::new(),
-            },
-            Kind::Integer { .. } | Kind::Numeric { .. } => Columns::Number {
-                min,
-                numbers: (min..=max)
-                    .map(|code| {
-                        let value: Value = value(attribute, code);
-                        value.number().unwrap_or(f64::NAN)
-                    })
-                    .collect(),
-            },
-        }
-    }
-
-    /// The words that stand in the data, as `graph` numbers them.
-    fn words(attribute: &Attribute, graph: &mut OnnxModel) -> Result<Columns, OnnxError> {
-        let (min, max) = attribute.domain();
-        let number = |code| Ok(f64::from(graph.word(&attribute.decode(code))?));
-        let numbers = (min..=max).map(number);
-        Ok(Columns::Number {
-            min,
-            numbers: numbers.collect::<Result<_, _>>()?,
-        })
-    }
-
-    fn width(&self) -> usize {
-        match self {
-            Columns::Number { .. } => 1,
-            Columns::Indicators(levels) => *levels,
-        }
-    }
-
-    fn append(&self, code: i32, out: &mut Vec<f64>) {
-        match self {
-            Columns::Number { min, numbers } => {
-                let at = usize::try_from(i64::from(code) - i64::from(*min)).ok();
-                let number = at.and_then(|at| numbers.get(at)).copied();
-                out.push(number.unwrap_or(f64::from(code)));
-            }
-            Columns::Indicators(levels) => {
-                out.extend((0..*levels).map(|level| f64::from(u8::from(level as i32 == code))));
-            }
-        }
-    }
-}
-
 /// For each class of the schema its column, where the file calls the columns `named`. Whole numbers
 /// from 0 that are not the schema's names count the schema's classes.
 fn class_order(label: &Label, named: Option<Vec<String>>) -> Result<Vec<usize>, PredictorError> {
@@ -492,17 +313,6 @@ fn class_order(label: &Label, named: Option<Vec<String>>) -> Result<Vec<usize>, 
             ours: label.classes.join(", "),
         }),
     }
-}
-
-/// Of each attribute, which of the numeric ones it is.
-fn numeric_places(schema: &Schema) -> Vec<Option<usize>> {
-    let mut places = 0..;
-    let attributes = schema.attributes.iter();
-    let place = attributes.map(|attribute| match attribute.kind {
-        Kind::Numeric { .. } => places.next(),
-        Kind::Integer { .. } | Kind::Categorical { .. } => None,
-    });
-    place.collect()
 }
 
 /// The output called `named`, or the only one of floating-point numbers.
@@ -533,13 +343,4 @@ pub(crate) fn output_name(outputs: &[Port], named: Option<&str>) -> Result<Strin
             all()
         )),
     }
-}
-
-/// A declared shape in words.
-fn show(shape: &[Option<usize>]) -> String {
-    let sizes: Vec<String> = shape
-        .iter()
-        .map(|size| size.map_or("?".to_owned(), |size| size.to_string()))
-        .collect();
-    format!("[{}]", sizes.join(", "))
 }

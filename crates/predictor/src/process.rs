@@ -129,6 +129,18 @@ impl Process {
         rows: usize,
         longest: usize,
     ) -> Result<Vec<u8>, PredictorError> {
+        self.send(request, rows, longest)?;
+        self.receive(rows, longest)
+    }
+
+    /// Writes `request`, one line about `rows` rows that a line of at most `longest` bytes will
+    /// answer.
+    pub(super) fn send(
+        &mut self,
+        request: Vec<u8>,
+        rows: usize,
+        longest: usize,
+    ) -> Result<(), PredictorError> {
         match self.events.try_recv() {
             Ok(Event::Line(line)) => {
                 return Err(PredictorError::Unasked {
@@ -144,6 +156,15 @@ impl Process {
         if let Some(requests) = &self.requests {
             let _ = requests.send(request);
         }
+        Ok(())
+    }
+
+    /// Waits for the line that answers what was [sent](Process::send).
+    pub(super) fn receive(
+        &mut self,
+        rows: usize,
+        longest: usize,
+    ) -> Result<Vec<u8>, PredictorError> {
         match self.next_event() {
             Ok(Event::Line(line)) => {
                 self.lines += 1;

@@ -9,6 +9,7 @@
 use super::error::PredictorError;
 use super::values::describe;
 use probity_data::schema::Schema;
+use probity_nn::decision::probabilities;
 use probity_nn::{Classifier, ModelError, Rows};
 
 /// How far two probabilities of the same row may lie apart: rounding that depends on the batch,
@@ -47,8 +48,9 @@ pub fn check_stability(
             largest = largest.max(difference);
             continue;
         }
-        let [one, other] = [softmax(one), softmax(other)];
+        let [one, other] = [probabilities(one), probabilities(other)];
         for (class, (one, other)) in one.into_iter().zip(other).enumerate() {
+            let (one, other) = (one as f32, other as f32);
             if (one - other).abs() > TOLERANCE {
                 return Err(ModelError::predictor(PredictorError::Unstable {
                     row: describe(&schema.attributes, row),
@@ -61,13 +63,6 @@ pub fn check_stability(
         }
     }
     Ok(largest)
-}
-
-pub(crate) fn softmax(logits: &[f32]) -> Vec<f32> {
-    let largest = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-    let powers: Vec<f32> = logits.iter().map(|logit| (logit - largest).exp()).collect();
-    let total: f32 = powers.iter().sum();
-    powers.into_iter().map(|power| power / total).collect()
 }
 
 #[cfg(test)]

@@ -14,37 +14,25 @@
 //! Once there is a plan, every set of N records gets an answer. A refusal that depended on them
 //! would tell about them.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+mod answer;
+mod options;
 
+pub use self::answer::{CountAnswer, Measured, PublicNoise, Revealed, Scale};
+pub use self::options::{CountOptions, Sensitivity};
+pub(super) use self::options::{LEAST_SHARE, MOST_SHARE};
 use super::calibration::{Calibration, EXPECTED, Guarantee, Noise, spendable};
 use super::composition::{Cost, split};
 use super::degrees::degrees;
 use super::error::PrivacyError;
 use super::horizon::{Horizon, growing_bound};
-use super::interval::{Interval, interval, private_upper_bound};
-use super::inverse::{InverseNoise, Steps};
+use super::interval::{interval, private_upper_bound};
+use super::inverse::InverseNoise;
 use super::kissing::{global_sensitivity_at_least, global_sensitivity_at_most};
 use super::noise::Bits;
 use super::noise::normal::rounded_sum;
 use super::records::Records;
 use super::sensitivity::{Bound, Method, WORK_LIMIT};
 use super::smooth::{inverse_steps, local_bound, smooth_bound};
-
-/// Which sensitivity scales the noise.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Sensitivity {
-    /// The one that has the least noise on records without dense groups, judged by public numbers.
-    #[default]
-    Auto,
-    /// Bounds of the local sensitivity near the records, in the inverse sensitivity mechanism.
-    Inverse,
-    /// The smooth bound, which depends on the records too, with normal noise.
-    Smooth,
-    /// The upper bound on the global sensitivity, which does not, with normal noise.
-    Global,
-}
 
 /// What defines an outlier: fewer than k other records within the radius.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -53,95 +41,6 @@ pub struct Outliers {
     pub k: usize,
     /// Squared radius on the grid, from [`super::records::Grid::squared_radius`].
     pub squared_radius: f64,
-}
-
-/// The smallest share of an ε that something is bought with: so that a part is never rounded to
-/// nothing.
-pub(super) const LEAST_SHARE: f64 = 1e-6;
-/// The largest one.
-pub(super) const MOST_SHARE: f64 = 0.999_999;
-
-/// How a count is made private.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-#[non_exhaustive]
-pub struct CountOptions {
-    /// Which sensitivity scales the noise.
-    pub sensitivity: Sensitivity,
-    /// Constants of normal noise: the least that are proved enough, or those of the paper's
-    /// theorems.
-    pub calibration: Calibration,
-    /// How bounds of the local sensitivity are computed.
-    pub bound: Bound,
-    /// Most steps that an exact bound in three and more dimensions may take on any records of that
-    /// number.
-    #[schemars(range(max = 1_000_000_000_000_000_u64))]
-    pub work_limit: u64,
-    /// Spend this share of epsilon on a private bound on the noise of a smooth bound, and give an
-    /// interval; a global sensitivity needs none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = LEAST_SHARE, max = MOST_SHARE))]
-    pub interval_share: Option<f64>,
-    /// Confidence of intervals.
-    #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
-    pub confidence: f64,
-}
-
-impl Default for CountOptions {
-    fn default() -> Self {
-        CountOptions {
-            sensitivity: Sensitivity::default(),
-            calibration: Calibration::default(),
-            bound: Bound::default(),
-            work_limit: WORK_LIMIT,
-            interval_share: None,
-            confidence: 0.95,
-        }
-    }
-}
-
-impl CountOptions {
-    /// With this sensitivity to scale the noise.
-    #[must_use]
-    pub fn sensitivity(mut self, sensitivity: Sensitivity) -> CountOptions {
-        self.sensitivity = sensitivity;
-        self
-    }
-
-    /// With these constants to scale the noise.
-    #[must_use]
-    pub fn calibration(mut self, calibration: Calibration) -> CountOptions {
-        self.calibration = calibration;
-        self
-    }
-
-    /// With this way to compute the smooth bound.
-    #[must_use]
-    pub fn bound(mut self, bound: Bound) -> CountOptions {
-        self.bound = bound;
-        self
-    }
-
-    /// With so many steps of an exact bound at most.
-    #[must_use]
-    pub fn work_limit(mut self, work_limit: u64) -> CountOptions {
-        self.work_limit = work_limit;
-        self
-    }
-
-    /// With this share of ε for a private upper bound on the noise, and so an interval.
-    #[must_use]
-    pub fn interval_share(mut self, share: f64) -> CountOptions {
-        self.interval_share = Some(share);
-        self
-    }
-
-    /// With this confidence of an interval.
-    #[must_use]
-    pub fn confidence(mut self, confidence: f64) -> CountOptions {
-        self.confidence = confidence;
-        self
-    }
 }
 
 /// Checked parameters of one count. Nothing in it depends on the records but their number.
@@ -173,65 +72,6 @@ enum Mechanism {
     Global {
         noise: Noise,
     },
-}
-
-/// The standard deviation of an answer's noise, as far as it is public: bounds that hold for any N
-/// records. Where in between it lies depends on the records, but for a global sensitivity, and is
-/// not said.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct PublicNoise {
-    /// No N records have less.
-    pub standard_deviation_at_least: f64,
-    /// None have more.
-    pub standard_deviation_at_most: f64,
-    /// What the global sensitivity gives at the same price, for whatever records.
-    pub global_standard_deviation: f64,
-}
-
-impl PublicNoise {
-    /// Whether the global sensitivity has less noise on all N records.
-    pub fn global_is_less(&self) -> bool {
-        self.global_standard_deviation < self.standard_deviation_at_least
-    }
-}
-
-/// What an answer is made from. **Not private.**
-#[derive(Debug, Clone, PartialEq)]
-pub struct Measured {
-    /// The true count.
-    pub count: i64,
-    /// What scales the noise.
-    pub scale: Scale,
-}
-
-/// What scales the noise.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Scale {
-    /// A sensitivity.
-    Sensitivity(f64),
-    /// The steps of the inverse sensitivity mechanism.
-    Steps(Steps),
-}
-
-impl Measured {
-    /// The sensitivity that scales the noise; the width of the first step.
-    pub fn sensitivity(&self) -> f64 {
-        match &self.scale {
-            Scale::Sensitivity(sensitivity) => *sensitivity,
-            Scale::Steps(steps) => steps.first(),
-        }
-    }
-}
-
-/// A private answer.
-#[derive(Debug, Clone, PartialEq)]
-pub struct CountAnswer {
-    /// The noisy count.
-    pub count: i64,
-    /// An interval for the true count, if it was paid for or costs nothing.
-    pub interval: Option<Interval>,
-    /// What is public of the noise.
-    pub noise: PublicNoise,
 }
 
 impl CountPlan {
@@ -539,23 +379,6 @@ impl CountPlan {
             global_sensitivity_at_most: self.cap,
         })
     }
-}
-
-/// What only the owner of the data may see.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Revealed {
-    /// The true count.
-    pub count: i64,
-    /// A_0: the bound on the local sensitivity (Theorem 5).
-    pub local_sensitivity_at_most: u64,
-    /// The sensitivity that scales the noise; the width of its first step.
-    pub sensitivity: f64,
-    /// The standard deviation of the noise.
-    pub standard_deviation: f64,
-    /// Equation 18, left.
-    pub global_sensitivity_at_least: u64,
-    /// Equation 18, right.
-    pub global_sensitivity_at_most: u64,
 }
 
 /// Checks 1 ≤ k < N.

@@ -7,33 +7,59 @@
 //! above `cap`: the smooth bound needs degrees up to a public limit only. Distances are whole
 //! numbers, so the counts are exact. A general index (ball trees, `kiddo`) would return the
 //! neighbours themselves, millions of them in a dense set.
+//!
+//! A device may compare all pairs beforehand ([`Records::on`]). **Lemma.** The degrees are the same.
+//! *Proof.* What the device gives is min(`cap` + 2, count) where its error bound leaves no doubt
+//! ([`Table::within`]), the record itself included; every other record is counted in the tree. ∎
+//! Nothing of it is seen outside: a device that fails, or doubts, says so to nobody, and which
+//! records it leaves to the tree shows in nothing but the time, which depends on the records anyway
+//! and is not to be measured by the asker (`docs/outliers.md`).
 
 use rayon::prelude::*;
 
 use super::records::{Records, squared_distance};
+use probity_tensor::nearest::euclidean::Table;
 
 /// Records of a leaf.
 const LEAF: usize = 24;
 
 /// The degree of every record in the order of the records, cut at `cap + 1`.
 pub fn degrees(records: &Records, squared_radius: f64, cap: u32) -> Vec<u32> {
-    let tree = Tree::new(records);
-    let found: Vec<(u32, u32)> = tree
-        .order
-        .par_iter()
-        .enumerate()
-        .with_min_len(256)
-        .map(|(slot, &record)| {
-            let count = tree.count(tree.point(slot), squared_radius, u64::from(cap) + 2);
-            // The record itself is within any radius.
-            (record, (count - 1).min(u64::from(cap) + 1) as u32)
-        })
+    let enough = cap.saturating_add(2);
+    // The record itself is within any radius.
+    let others = |count: u32| count.saturating_sub(1);
+    let Some(proposed) = counts_on_device(records, squared_radius, enough) else {
+        let counted = Tree::new(records).counts(squared_radius, enough, |_| true);
+        let mut degrees = vec![0; records.rows()];
+        for (record, count) in counted {
+            degrees[record as usize] = others(count);
+        }
+        return degrees;
+    };
+    let mut degrees: Vec<u32> = (proposed.iter())
+        .map(|count| count.map_or(0, others))
         .collect();
-    let mut degrees = vec![0; records.rows()];
-    for (record, degree) in found {
-        degrees[record as usize] = degree;
+    if proposed.contains(&None) {
+        let is_open = |record: u32| proposed[record as usize].is_none();
+        for (record, count) in Tree::new(records).counts(squared_radius, enough, is_open) {
+            degrees[record as usize] = others(count);
+        }
     }
     degrees
+}
+
+/// The records within the radius of each, itself included, cut at `enough`: those that a device is
+/// sure of; nothing where none is asked or it failed.
+fn counts_on_device(
+    records: &Records,
+    squared_radius: f64,
+    enough: u32,
+) -> Option<Vec<Option<u32>>> {
+    let pairs = records.rows().saturating_mul(records.rows());
+    let products = pairs.saturating_mul(records.columns());
+    let device = records.proposer().device_for(products)?;
+    let table = Table::new(records.values(), records.columns(), device)?;
+    table.within(records.values(), squared_radius, enough)
 }
 
 struct Node {
@@ -119,6 +145,24 @@ impl Tree {
         &self.points[slot * self.columns..(slot + 1) * self.columns]
     }
 
+    /// For each record that is asked for, how many are within its radius, itself included, cut at
+    /// `enough`.
+    fn counts(
+        &self,
+        squared_radius: f64,
+        enough: u32,
+        is_asked: impl Fn(u32) -> bool + Sync,
+    ) -> Vec<(u32, u32)> {
+        let asked = self.order.par_iter().enumerate().with_min_len(256);
+        asked
+            .filter(|&(_, &record)| is_asked(record))
+            .map(|(slot, &record)| {
+                let count = self.count(self.point(slot), squared_radius, enough.into());
+                (record, count.min(enough.into()) as u32)
+            })
+            .collect()
+    }
+
     /// Records within the radius of `centre`, counted until there are `enough`.
     fn count(&self, centre: &[f64], squared_radius: f64, enough: u64) -> u64 {
         let mut count = 0;
@@ -166,6 +210,8 @@ impl Tree {
 mod tests {
     use super::*;
     use probity_run::stream::{Purpose, stream};
+    use probity_tensor::device::ComputeDevice;
+    use probity_tensor::proposer::Proposer;
     use rand::RngExt;
 
     #[test]
@@ -182,6 +228,11 @@ mod tests {
             let squared_radius = f64::from(draw.random_range(0..side * side));
             let cap = draw.random_range(0..60);
             let found = degrees(&records, squared_radius, cap);
+            let flex = Proposer::always(&ComputeDevice::flex());
+            assert_eq!(
+                degrees(&records.clone().on(&flex), squared_radius, cap),
+                found
+            );
             for (at, &degree) in found.iter().enumerate() {
                 let near = (0..rows).filter(|&other| {
                     other != at

@@ -4,30 +4,33 @@
 //! Answering it charges the ledger first: from then on the price is paid, whatever becomes of the
 //! answer.
 
+mod count;
+mod declaration;
+mod subspaces;
+
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use thiserror::Error;
 
-use crate::calibration::{Calibration, Guarantee};
-use crate::composition::{Budget, Cost, Remaining};
-use crate::count::{CountPlan, Outliers, PublicNoise, Sensitivity};
+use crate::composition::{Cost, Remaining};
+use crate::count::Outliers;
 use crate::error::PrivacyError;
-use crate::interval::Interval;
-use crate::ledger::{Charge, Ledger, LedgerError, charge, declare, read};
+use crate::ledger::{Charge, LedgerError, charge, read};
 use crate::noise::{Bits, SeededBits, SystemBits};
 use crate::records::{Grid, Records};
-use crate::sensitivity::Method;
-use crate::source::{DeclaredNumbers, DeclaredTable, SourceError, TableOptions, TableReading};
-use crate::specification::{CountSpecification, SubspacesSpecification, TableSpecification};
-use crate::subspaces::{Chosen, SubspacePlan};
+use crate::source::{DeclaredNumbers, DeclaredTable, SourceError, TableOptions};
+use crate::specification::TableSpecification;
 use probity_data::named_schema::NamedSchemaError;
-use probity_data::schema::Format;
 use probity_data::source::Hashed;
-use probity_data::specification::{record_schema, schema_named};
-use probity_run::number::readable;
-use probity_run::specification::Checked;
+use probity_data::specification::record_schema;
 use probity_run::specification::file::Record;
+use probity_tensor::device::ComputeDevice;
+use probity_tensor::proposer::Proposer;
+
+pub use self::count::{CountQuery, CountSummary};
+pub use self::declaration::Declaration;
+pub use self::subspaces::{SubspaceFigures, SubspacesQuery, SubspacesSummary};
 
 /// Why a query is not answered.
 #[derive(Debug, Error)]
@@ -86,6 +89,14 @@ impl Data {
         let options = table.options(columns)?;
         let read = options.read_as_owner(file)?;
         Self::of(options, read)
+    }
+
+    /// The same data, with `device` to propose how many records are near each other; no answer
+    /// depends on it ([`Records::on`]).
+    #[must_use]
+    pub fn on(mut self, device: &ComputeDevice) -> Data {
+        self.records = self.records.on(&Proposer::of(device));
+        self
     }
 
     fn of(options: TableOptions, read: Hashed<DeclaredNumbers>) -> Result<Data, QueryError> {
@@ -177,261 +188,6 @@ pub struct Bill {
     pub ledger: PathBuf,
 }
 
-/// `summary.json` of a count.
-#[derive(Debug, Serialize)]
-pub struct CountSummary {
-    /// Version of this layout.
-    pub schema_version: u32,
-    /// Always `outliers count`.
-    pub command: &'static str,
-    /// Whether the noise is nobody's knowledge.
-    pub private: bool,
-    /// Records.
-    pub rows: usize,
-    /// Columns that distances are of.
-    pub columns: Vec<String>,
-    /// An outlier has fewer than `k` other records within this.
-    pub radius: f64,
-    /// See `radius`.
-    pub k: usize,
-    /// What scales the noise.
-    pub sensitivity: Sensitivity,
-    /// How it is scaled.
-    pub calibration: Calibration,
-    /// How its bounds are computed.
-    pub method: Option<Method>,
-    /// The noisy count.
-    pub count: i64,
-    /// An interval for the true count, where it is public or was paid for.
-    pub interval: Option<Interval>,
-    /// What is public of the noise.
-    pub noise: PublicNoise,
-    /// The bill.
-    #[serde(flatten)]
-    pub bill: Bill,
-}
-
-/// A count of outliers that is about to be paid for.
-pub struct CountQuery {
-    specification: CountSpecification,
-    record: Record,
-    plan: CountPlan,
-    data: Data,
-}
-
-impl CountQuery {
-    /// Refuses what can be refused by what is public, then opens the data.
-    ///
-    /// # Errors
-    /// See [`QueryError`].
-    pub fn open(specification: Checked<CountSpecification>) -> Result<CountQuery, QueryError> {
-        let mut specification = specification.into_inner();
-        specification.table = specification.table.located();
-        let guarantee = Guarantee::new(specification.epsilon, specification.delta)?;
-        let declared = payment(&specification.ledger, specification.not_private_seed).table()?;
-        let options = specification
-            .table
-            .query(&specification.columns, &declared)?;
-        let grid = options.grid()?;
-        let dimension = grid.columns().len();
-        let outliers = outliers(&grid, specification.radius, specification.k, dimension)?;
-        let noise = specification.noise;
-        let plan = CountPlan::new(outliers, guarantee, noise, declared.records, dimension)?;
-        let data = Data::read(&specification.data, options)?;
-        Ok(CountQuery {
-            record: record(&specification.table)?,
-            specification,
-            plan,
-            data,
-        })
-    }
-
-    /// What is asked, with nothing left open.
-    pub fn specification(&self) -> &CountSpecification {
-        &self.specification
-    }
-
-    /// What was opened, but for the records: their hash is an exact function of them.
-    pub fn record(&self) -> &Record {
-        &self.record
-    }
-
-    /// Pays for the answer, and gives it.
-    ///
-    /// # Errors
-    /// When the budget does not cover it; see [`QueryError`].
-    pub fn answer(&self, tell: &mut dyn FnMut(Remark<'_>)) -> Result<CountSummary, QueryError> {
-        let specification = &self.specification;
-        let columns = self.data.options.columns.clone();
-        let (radius, k) = (specification.radius, specification.k);
-        let named = columns.join(" × ");
-        let mechanism = format!("count in {named}, radius {}, k {k}", readable(radius));
-        let payment = payment(&specification.ledger, specification.not_private_seed);
-        let (bill, mut bits) = payment.charge(&self.data, mechanism, self.plan.cost(), tell)?;
-        let answer = self.plan.answer(&self.data.records, &mut *bits)?;
-        Ok(CountSummary {
-            schema_version: 1,
-            command: "outliers count",
-            private: specification.not_private_seed.is_none(),
-            rows: self.data.records.rows(),
-            columns,
-            radius,
-            k,
-            sensitivity: self.plan.sensitivity(),
-            calibration: specification.noise.calibration,
-            method: self.plan.method(),
-            count: answer.count,
-            interval: answer.interval,
-            noise: answer.noise,
-            bill,
-        })
-    }
-}
-
-/// `summary.json` of a choice of subspaces.
-#[derive(Debug, Serialize)]
-pub struct SubspacesSummary {
-    /// Version of this layout.
-    pub schema_version: u32,
-    /// Always `outliers subspaces`.
-    pub command: &'static str,
-    /// Whether the noise is nobody's knowledge.
-    pub private: bool,
-    /// Records.
-    pub rows: usize,
-    /// An outlier has fewer than `k` other records within this.
-    pub radius: f64,
-    /// See `radius`.
-    pub k: usize,
-    /// Columns of a subspace.
-    pub dims: usize,
-    /// Subspaces that it was chosen among.
-    pub candidates: usize,
-    /// Those that were chosen, in the order of choice.
-    pub subspaces: Vec<SubspaceFigures>,
-    /// Of each count, if they were asked for.
-    pub noise: Option<PublicNoise>,
-    /// What scales the noise of each count.
-    #[serde(skip)]
-    pub sensitivity: Option<Sensitivity>,
-    /// The bill.
-    #[serde(flatten)]
-    pub bill: Bill,
-}
-
-/// A subspace that was chosen.
-#[derive(Debug, Serialize)]
-pub struct SubspaceFigures {
-    /// Its columns.
-    pub columns: Vec<String>,
-    /// The noisy count of outliers in it.
-    pub count: Option<i64>,
-    /// An interval for the true count.
-    pub interval: Option<Interval>,
-}
-
-/// A choice of subspaces that is about to be paid for.
-pub struct SubspacesQuery {
-    specification: SubspacesSpecification,
-    record: Record,
-    plan: SubspacePlan,
-    data: Data,
-    records: usize,
-}
-
-impl SubspacesQuery {
-    /// Refuses what can be refused by what is public, then opens the data.
-    ///
-    /// # Errors
-    /// See [`QueryError`].
-    pub fn open(
-        specification: Checked<SubspacesSpecification>,
-    ) -> Result<SubspacesQuery, QueryError> {
-        let specification = specification.into_inner().resolved();
-        let (choice, then_count) = specification.split()?;
-        let declared = payment(&specification.ledger, specification.not_private_seed).table()?;
-        let options = specification
-            .table
-            .query(&specification.columns, &declared)?;
-        let grid = options.grid()?;
-        let (dims, records, columns) = (specification.dims, declared.records, grid.columns().len());
-        if dims > columns {
-            return Err(PrivacyError::Dimensions {
-                dimensions: dims,
-                columns,
-            }
-            .into());
-        }
-        let outliers = outliers(&grid, specification.radius, specification.k, dims)?;
-        let plan = SubspacePlan::new(choice, then_count, outliers, records, columns)?;
-        let data = Data::read(&specification.data, options)?;
-        Ok(SubspacesQuery {
-            record: record(&specification.table)?,
-            specification,
-            plan,
-            data,
-            records,
-        })
-    }
-
-    /// What is asked, with nothing left open.
-    pub fn specification(&self) -> &SubspacesSpecification {
-        &self.specification
-    }
-
-    /// What was opened, but for the records: their hash is an exact function of them.
-    pub fn record(&self) -> &Record {
-        &self.record
-    }
-
-    /// Pays for the answer, and gives it.
-    ///
-    /// # Errors
-    /// When the budget does not cover it; see [`QueryError`].
-    pub fn answer(&self, tell: &mut dyn FnMut(Remark<'_>)) -> Result<SubspacesSummary, QueryError> {
-        let specification = &self.specification;
-        let (radius, k, dims) = (specification.radius, specification.k, specification.dims);
-        let counts = match specification.then_count {
-            true => " with counts",
-            false => "",
-        };
-        let mechanism = format!(
-            "top {} of {} subspaces of {dims} dimensions{counts}, radius {}, k {k}",
-            specification.top,
-            self.plan.subspaces(),
-            readable(radius)
-        );
-        let payment = payment(&specification.ledger, specification.not_private_seed);
-        let (bill, mut bits) = payment.charge(&self.data, mechanism, self.plan.cost(), tell)?;
-        let chosen = self.plan.answer(&self.data.records, &mut *bits)?;
-        let figures = chosen.iter().map(|chosen| SubspaceFigures {
-            columns: self.names(chosen),
-            count: chosen.answer.as_ref().map(|answer| answer.count),
-            interval: chosen.answer.as_ref().and_then(|answer| answer.interval),
-        });
-        Ok(SubspacesSummary {
-            schema_version: 1,
-            command: "outliers subspaces",
-            private: specification.not_private_seed.is_none(),
-            rows: self.records,
-            radius,
-            k,
-            dims,
-            candidates: self.plan.subspaces(),
-            subspaces: figures.collect(),
-            noise: self.plan.counts().map(CountPlan::public_noise),
-            sensitivity: self.plan.counts().map(CountPlan::sensitivity),
-            bill,
-        })
-    }
-
-    fn names(&self, chosen: &Chosen) -> Vec<String> {
-        let columns = chosen.columns.iter();
-        let name = |&column: &usize| self.data.options.columns[column].clone();
-        columns.map(name).collect()
-    }
-}
-
 fn payment(ledger: &Path, not_private_seed: Option<u64>) -> Payment<'_> {
     Payment {
         ledger,
@@ -439,53 +195,15 @@ fn payment(ledger: &Path, not_private_seed: Option<u64>) -> Payment<'_> {
     }
 }
 
-fn record(table: &TableSpecification) -> Result<Record, NamedSchemaError> {
-    record_schema(Record::new(), table.schema.as_deref())
-}
-
-/// A budget that the owner of a file declares.
-#[derive(Debug, Clone)]
-pub struct Declaration {
-    /// The file.
-    pub data: PathBuf,
-    /// ε in all.
-    pub epsilon: f64,
-    /// δ in all.
-    pub delta: f64,
-    /// Part of δ that is set aside for composition; by default a tenth.
-    pub slack: Option<f64>,
-    /// Columns that may be asked for; by default all that hold nothing but numbers, or ordered
-    /// levels of the schema.
-    pub columns: Vec<String>,
-    /// Schema file, or the name of a built-in schema.
-    pub schema: Option<String>,
-    /// The layout of the file, where there is no schema.
-    pub layout: Format,
-}
-
-impl Declaration {
-    /// Declares it in the new `ledger`.
-    ///
-    /// # Errors
-    /// Numbers that are no budget; data that cannot be read; a ledger that is there already.
-    pub fn declare(self, ledger: &Path) -> Result<Ledger, QueryError> {
-        let budget = Budget {
-            epsilon: self.epsilon,
-            delta: self.delta,
-            slack: self.slack.unwrap_or_else(|| tenth(self.delta)),
-        }
-        .check()?;
-        let reading = match schema_named(self.schema.as_deref())? {
-            Some(schema) => TableReading::of_schema(&schema),
-            None => TableReading::of_format(self.layout),
-        };
-        let name = self.data.file_name().unwrap_or(self.data.as_os_str());
-        let table = reading.declare(&self.data, &self.columns)?;
-        Ok(declare(ledger, &name.to_string_lossy(), table, budget)?)
+/// What a run says of its device, which is public.
+fn on_device(record: Record, device: &ComputeDevice) -> Record {
+    Record {
+        device: Some(device.name().to_string()),
+        hardware: Some(device.hardware()),
+        ..record
     }
 }
 
-/// A tenth of a decimal number, as a decimal number; what is none stays none.
-fn tenth(number: f64) -> f64 {
-    format!("{number}e-1").parse().unwrap_or(number)
+fn record(table: &TableSpecification) -> Result<Record, NamedSchemaError> {
+    record_schema(Record::new(), table.schema.as_deref())
 }

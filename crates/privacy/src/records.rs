@@ -12,6 +12,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::error::PrivacyError;
+use probity_tensor::proposer::Proposer;
 
 /// Steps of the widest range.
 const STEPS: f64 = (1_u32 << 22) as f64;
@@ -114,6 +115,7 @@ impl Grid {
         Ok(Records {
             columns: width,
             values: placed,
+            proposer: Proposer::default(),
         })
     }
 
@@ -139,10 +141,11 @@ impl Grid {
 }
 
 /// Points of the grid, row-major; every value is a whole number.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Records {
     columns: usize,
     values: Vec<f64>,
+    proposer: Proposer,
 }
 
 impl Records {
@@ -166,8 +169,30 @@ impl Records {
         let whole = |value: &f64| (0.0..=STEPS).contains(value) && value.fract() == 0.0;
         match values.iter().position(|value| !whole(value)) {
             Some(at) => Err(PrivacyError::OffGrid { value: values[at] }),
-            None => Ok(Records { columns, values }),
+            None => Ok(Records {
+                columns,
+                values,
+                proposer: Proposer::default(),
+            }),
         }
+    }
+
+    /// The same records, with a device that proposes how many are near each other
+    /// ([`super::degrees`]). No count, and so no answer, depends on it.
+    #[must_use]
+    pub fn on(mut self, proposer: &Proposer) -> Records {
+        self.proposer = proposer.clone();
+        self
+    }
+
+    /// Who proposes.
+    pub(super) fn proposer(&self) -> &Proposer {
+        &self.proposer
+    }
+
+    /// All records, row-major.
+    pub(super) fn values(&self) -> &[f64] {
+        &self.values
     }
 
     /// N.
@@ -198,6 +223,7 @@ impl Records {
         Records {
             columns: columns.len(),
             values,
+            proposer: self.proposer.clone(),
         }
     }
 }

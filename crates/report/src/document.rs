@@ -3,8 +3,19 @@
 //! Everything is text, a table or a figure with the table behind it, so that nothing is said by a
 //! picture alone.
 
+use super::bounds::Verdict;
 use super::chart::{self, Chart};
-use super::text::Text;
+use super::text::{Text, is_figure};
+
+/// Whether cells of a column are figures: one has digits, and all that have are figures.
+fn are_figures<'t>(cells: impl Iterator<Item = &'t Text>) -> bool {
+    let digits = |text: &&Text| text.as_str().contains(|c: char| c.is_ascii_digit());
+    let mut cells = cells.filter(digits).peekable();
+    cells.peek().is_some() && cells.all(|cell| is_figure(cell.as_str()))
+}
+
+/// Rows of figures that stand beside their chart without being asked for.
+const FEW_ROWS: usize = 12;
 
 /// A whole report.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,10 +33,56 @@ pub struct Section {
     pub id: String,
     /// Its heading.
     pub title: Text,
+    /// Whether what was declared or promised holds, if anything was.
+    pub outcome: Option<Outcome>,
     /// The verdict in plain words: the first thing that is read.
     pub verdict: Vec<Text>,
     /// What follows.
     pub parts: Vec<Part>,
+}
+
+/// Whether what was declared or promised holds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outcome {
+    /// What came of it.
+    pub verdict: Verdict,
+    /// What was declared, and what was found.
+    pub text: Text,
+}
+
+impl Outcome {
+    /// That a promise holds or does not.
+    pub fn of(holds: bool, text: impl Into<Text>) -> Outcome {
+        let verdict = match holds {
+            true => Verdict::Within,
+            false => Verdict::Exceeds,
+        };
+        Outcome::new(verdict, text)
+    }
+
+    /// What came of it in words.
+    pub fn new(verdict: Verdict, text: impl Into<Text>) -> Outcome {
+        let text = text.into();
+        Outcome { verdict, text }
+    }
+
+    /// The word that stands before it.
+    pub fn word(&self) -> &'static str {
+        match self.verdict {
+            Verdict::Within => "PASS",
+            Verdict::Exceeds => "FAIL",
+            Verdict::Inconclusive => "NOT SHOWN",
+        }
+    }
+
+    /// The class of its colour.
+    pub fn class(&self) -> &'static str {
+        match self.verdict {
+            Verdict::Within => "pass",
+            Verdict::Exceeds => "fail",
+            Verdict::Inconclusive => "open",
+        }
+    }
 }
 
 /// One subject of a section.
@@ -50,6 +107,17 @@ impl Part {
     pub fn limits<T: Into<Text>>(sentences: impl IntoIterator<Item = T>) -> Part {
         let sentences = sentences.into_iter().map(Into::into);
         Part::new("What this does not say").with(Block::List(sentences.collect()))
+    }
+
+    /// Whether its one chart has the width of the page: no other chart and no narrow table has a place
+    /// beside it.
+    pub fn is_alone(&self) -> bool {
+        let beside = self.blocks.iter().filter(|block| match block {
+            Block::Figure(_) => true,
+            Block::Table(table) => table.is_narrow(),
+            _ => false,
+        });
+        beside.count() == 1
     }
 
     /// With a paragraph.
@@ -144,6 +212,21 @@ impl Table {
                 .collect(),
         }
     }
+
+    /// The columns, and which of them hold figures, which stand at the right: all of their cells are
+    /// some, or say in words that there is none.
+    pub fn columns(&self) -> Vec<(&Text, bool)> {
+        let cells = |column: usize| self.rows.iter().filter_map(move |row| row.get(column));
+        // The first column names the rows.
+        let columns = self.header.iter().enumerate();
+        let columns = columns.map(|(place, name)| (name, place > 0 && are_figures(cells(place))));
+        columns.collect()
+    }
+
+    /// Whether it has a place beside something else.
+    pub fn is_narrow(&self) -> bool {
+        self.header.len() <= 4
+    }
 }
 
 /// A chart with what it shows in words and as a table.
@@ -161,6 +244,13 @@ pub struct Figure {
     pub data: Table,
 }
 
+impl Figure {
+    /// Whether its figures are so few that they are shown without being asked for.
+    pub fn is_few(&self) -> bool {
+        self.data.rows.len() <= FEW_ROWS
+    }
+}
+
 /// Pairs of inputs, the differences marked.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PairTable {
@@ -174,10 +264,32 @@ pub struct PairTable {
     pub attributes: Vec<Text>,
     /// Whether they can be filtered and sorted by how plausible they are.
     pub has_plausibility: bool,
-    /// Whether they can be filtered by whether their inputs are as they were in the file.
-    pub has_unmodified: bool,
+    /// What their inputs are, where they can be filtered by whether these are as they were in the file.
+    pub unmodified: Option<&'static str>,
+    /// Whether they come in the order of the samples file, the worst first.
+    pub are_ranked: bool,
     /// The pairs.
     pub rows: Vec<PairRow>,
+}
+
+impl PairTable {
+    /// The columns, and which of them hold figures that are the same on both sides.
+    pub fn columns(&self) -> Vec<(&Text, bool)> {
+        let is_one = |column: usize| {
+            let cells = self.rows.iter().filter_map(|row| row.cells.get(column));
+            let texts: Option<Vec<&Text>> = cells
+                .map(|cell| match cell {
+                    PairCell::Same(text) => Some(text),
+                    _ => None,
+                })
+                .collect();
+            texts.is_some_and(|texts| are_figures(texts.into_iter()))
+        };
+        // The first column, the number of the pair, is no cell.
+        let columns = self.header.iter().enumerate();
+        let columns = columns.map(|(place, name)| (name, place > 0 && is_one(place - 1)));
+        columns.collect()
+    }
 }
 
 /// One pair.

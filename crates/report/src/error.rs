@@ -88,7 +88,7 @@ pub enum PageError {
         problem: String,
     },
     /// A run that a form is not made of.
-    #[error("--format {form} is made of {takes}; {} is a run of '{command}'", directory.display())]
+    #[error("the format {form} is made of {takes}; {} is a run of '{command}'", directory.display())]
     NotOf {
         /// The form.
         form: &'static str,
@@ -100,7 +100,7 @@ pub enum PageError {
         command: String,
     },
     /// Several runs where one is wanted.
-    #[error("--format {form} is made of one run, not of {runs}")]
+    #[error("the format {form} is made of one run, not of {runs}")]
     OneRun {
         /// The form.
         form: &'static str,
@@ -109,11 +109,16 @@ pub enum PageError {
     },
     /// No browser.
     #[error(
-        "there is no Chromium or Chrome on the search path ({}), which --format pdf prints with; install one, or name it by {}",
-        super::pdf::NAMES.join(", "),
-        super::pdf::CHROMIUM
+        "there is no Chromium or Chrome on the search path ({}), which the format pdf is printed with; install one, or name it by {}",
+        names.join(", "),
+        variable
     )]
-    NoBrowser,
+    NoBrowser {
+        /// What it is called.
+        names: &'static [&'static str],
+        /// The environment variable that names it.
+        variable: &'static str,
+    },
     /// A browser that does not start.
     #[error("{} cannot be started: {source}", browser.display())]
     Browser {
@@ -140,7 +145,7 @@ pub enum PageError {
     },
     /// Runs that declare nothing that could hold or not.
     #[error(
-        "none of the runs declares a bound; audits do by --fail-above, certificates by --fail-below"
+        "none of the runs declares a bound; audits do by fail_above, certificates by fail_below"
     )]
     NoBounds,
     /// The same run twice.

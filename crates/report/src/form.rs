@@ -75,11 +75,11 @@ impl Form {
             ),
             Form::Ll144 => (
                 "ll144",
-                "Of groups with --sex and --race-ethnicity: summary of results of a bias audit (New York City Local Law 144); a table if the name of --out ends in .csv, else a page",
+                "Of groups with impact ratios: summary of results of a bias audit (New York City Local Law 144); a table if the name of the file ends in .csv, else a page",
             ),
             Form::AiAct => (
                 "ai-act",
-                "Validation and testing by Annex IV, point 2(g), of the AI Act, with blanks for the provider; Markdown if the name of --out ends in .md, else a page",
+                "Validation and testing by Annex IV, point 2(g), of the AI Act, with blanks for the provider; Markdown if the name of the file ends in .md, else a page",
             ),
             Form::Cyclonedx => (
                 "cyclonedx",

@@ -156,7 +156,8 @@ mod tests {
             let cell = [0, 1, 2].map(|channel| (heat[channel] + panel[channel]) / 2.0);
             let mut pairs = vec![(of("mark-ink"), of("mark"), 4.5), (of("ink"), cell, 4.5)];
             for ground in ["paper", "panel"] {
-                pairs.extend(["ink", "soft", "link"].map(|ink| (of(ink), of(ground), 4.5)));
+                let inks = ["ink", "soft", "link", "pass", "fail", "open"];
+                pairs.extend(inks.map(|ink| (of(ink), of(ground), 4.5)));
             }
             for series in 0..8 {
                 pairs.push((

@@ -25,6 +25,7 @@
 //! The same runs give the same bytes: dates come from the runs.
 
 pub mod bounds;
+mod change;
 pub mod chart;
 mod compose;
 mod document;
@@ -41,12 +42,14 @@ pub mod plots;
 mod read;
 pub mod text;
 
+pub use change::Change;
 pub use error::PageError;
 pub use form::Form;
 pub use html::{ContentSecurity, content_security};
 pub use model::Report;
 pub use pairs::{
-    AttributeFlips, Difference, Gaps, PairFindings, Searched, ShownInputs, ShownPair, Together,
+    AttributeFlips, Difference, Gaps, NewPair, PairChanges, PairFindings, Searched, ShownInputs,
+    ShownPair, Together, pair_changes,
 };
 pub use read::files::KNOWN_RUNS;
 

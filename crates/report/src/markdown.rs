@@ -31,6 +31,13 @@ fn of_section(section: &Section, is_single: bool) -> String {
     if !is_single {
         text.push_str(&format!("\n## {}\n", escaped(&section.title)));
     }
+    if let Some(outcome) = &section.outcome {
+        text.push_str(&format!(
+            "\n**{}**: {}\n",
+            outcome.word(),
+            escaped(&outcome.text)
+        ));
+    }
     for (place, sentence) in section.verdict.iter().enumerate() {
         let sentence = escaped(sentence);
         text.push_str(&if place == 0 {
@@ -89,7 +96,9 @@ fn of_facts(facts: &[(Text, Text)]) -> String {
 }
 
 fn of_table(table: &Table) -> String {
-    let header: Vec<String> = table.header.iter().map(escaped).collect();
+    let columns = table.columns();
+    let header: Vec<String> = columns.iter().map(|(name, _)| escaped(name)).collect();
+    let at_right: Vec<bool> = columns.iter().map(|(_, is_figure)| *is_figure).collect();
     let rows = table
         .rows
         .iter()
@@ -97,15 +106,28 @@ fn of_table(table: &Table) -> String {
     format!(
         "{}:\n\n{}",
         escaped(&table.caption).trim_end_matches('.'),
-        grid(&header, rows)
+        aligned(&header, &at_right, rows)
     )
 }
 
 /// Rows of cells that are Markdown already.
 pub(super) fn grid(header: &[String], rows: impl Iterator<Item = Vec<String>>) -> String {
+    aligned(header, &vec![false; header.len()], rows)
+}
+
+/// The same with some of the columns at the right.
+fn aligned(
+    header: &[String],
+    at_right: &[bool],
+    rows: impl Iterator<Item = Vec<String>>,
+) -> String {
     let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
     let mut text = line(header);
-    text.push_str(&format!("|{}\n", " --- |".repeat(header.len())));
+    let rules = at_right.iter();
+    let rules: String = rules
+        .map(|&at_right| if at_right { " ---: |" } else { " --- |" })
+        .collect();
+    text.push_str(&format!("|{rules}\n"));
     for row in rows {
         text.push_str(&line(&row));
     }

@@ -18,10 +18,10 @@ use super::error::PageError;
 use super::html::content_security;
 
 /// Environment variable with the path of a Chromium or Chrome.
-pub const CHROMIUM: &str = "PROBITY_CHROMIUM";
+const CHROMIUM: &str = "PROBITY_CHROMIUM";
 
 /// What it is called, otherwise, on the search path.
-pub const NAMES: [&str; 5] = [
+const NAMES: [&str; 5] = [
     "chromium",
     "chromium-browser",
     "google-chrome",
@@ -90,7 +90,10 @@ fn browser(named: Option<OsString>, path: Option<OsString>) -> Result<PathBuf, P
         folders.iter().map(move |folder| folder.join(&name))
     });
     let found = places.into_iter().find(|place| place.is_file());
-    found.ok_or(PageError::NoBrowser)
+    found.ok_or(PageError::NoBrowser {
+        names: &NAMES,
+        variable: CHROMIUM,
+    })
 }
 
 /// What one start of the browser prints of `page.html` in `folder`, or what it said instead.

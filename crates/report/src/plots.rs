@@ -24,9 +24,9 @@ const POINTS: usize = 24;
 /// Draws the plots that belong to the run in `directory`, from its summary, into files there; which
 /// ones.
 ///
-/// A comparison has `found-by-time.svg` and `found-by-calls.svg`, a repair with several shares
-/// [`TRADE_OFF`], k-NN verdicts on several n `verdicts.svg`, a benchmark of k-means
-/// `deletions.svg`. Other runs have none.
+/// A comparison has `found-by-time.svg`, `found-by-calls.svg` and `cells-by-calls.svg`, a repair
+/// with several shares [`TRADE_OFF`], k-NN verdicts on several n `verdicts.svg`, a benchmark of
+/// k-means `deletions.svg`. Other runs have none.
 ///
 /// # Errors
 /// See [`PageError`].
@@ -36,12 +36,27 @@ pub fn write(directory: &Path) -> Result<Vec<PathBuf>, PageError> {
     match files.command.as_str() {
         "compare" => {
             let compare: CompareFindings = files.parse()?;
-            let title = "Distinct discriminatory individuals, mean over the searches";
-            for (name, effort) in [
-                ("found-by-time.svg", Effort::Seconds),
-                ("found-by-calls.svg", Effort::ModelCalls),
+            let found_of = "Distinct discriminatory individuals, mean over the searches";
+            let cells_of = match compare.texts.is_some() {
+                true => "Texts that finds were made of, mean over the searches",
+                false => "Cells of a grid of three parts an attribute, mean over the searches",
+            };
+            for (name, title, what, effort) in [
+                ("found-by-time.svg", found_of, Yield::Found, Effort::Seconds),
+                (
+                    "found-by-calls.svg",
+                    found_of,
+                    Yield::Found,
+                    Effort::ModelCalls,
+                ),
+                (
+                    "cells-by-calls.svg",
+                    cells_of,
+                    Yield::Cells,
+                    Effort::ModelCalls,
+                ),
             ] {
-                plots.push((name, found(&compare, effort).to_svg(title)));
+                plots.push((name, found(&compare, what, effort).to_svg(title)));
             }
         }
         "repair" => plots.extend(trade_off(&files)?.map(|svg| (TRADE_OFF, svg))),
@@ -87,9 +102,27 @@ impl Effort {
     }
 }
 
-/// Distinct individuals that each strategy has found, mean over its searches (ADF, Fig. 7, over
-/// more axes).
-pub(super) fn found(compare: &CompareFindings, effort: Effort) -> Plot {
+/// What a search comes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Yield {
+    /// Distinct individuals.
+    Found,
+    /// Cells of the grid that they lie in.
+    Cells,
+}
+
+impl Yield {
+    fn of(self, point: &CurvePoint) -> f64 {
+        let cells = || point.diversity.as_ref().map_or(0, |of| of.cells);
+        match self {
+            Yield::Found => point.found as f64,
+            Yield::Cells => cells() as f64,
+        }
+    }
+}
+
+/// What each strategy has come to, mean over its searches (ADF, Fig. 7, over more axes).
+pub(super) fn found(compare: &CompareFindings, what: Yield, effort: Effort) -> Plot {
     let x_label = match effort {
         Effort::Seconds => "search seconds",
         Effort::ModelCalls => "model calls (rows and gradients)",
@@ -97,11 +130,17 @@ pub(super) fn found(compare: &CompareFindings, effort: Effort) -> Plot {
     let curves = compare.strategies.iter().enumerate();
     Plot {
         x: (x_label.to_owned(), Spacing::Logarithmic),
-        y: ("found".to_owned(), Spacing::Logarithmic),
+        y: (
+            match what {
+                Yield::Found => "found".to_owned(),
+                Yield::Cells => "cells with a find".to_owned(),
+            },
+            Spacing::Logarithmic,
+        ),
         series: curves
             .map(|(number, figures)| {
                 let name = Text::value(&figures.strategy);
-                Series::curve(number, name, mean_found(&figures.runs, effort))
+                Series::curve(number, name, mean_found(&figures.runs, what, effort))
             })
             .collect(),
     }
@@ -109,7 +148,7 @@ pub(super) fn found(compare: &CompareFindings, effort: Effort) -> Plot {
 
 /// What searches have found on average at evenly spaced places of a logarithmic axis: from where
 /// each has a place there, as far as the shortest goes.
-fn mean_found(runs: &[SearchCurve], effort: Effort) -> Vec<(f64, f64)> {
+fn mean_found(runs: &[SearchCurve], what: Yield, effort: Effort) -> Vec<(f64, f64)> {
     let costs = |run: &SearchCurve| -> Vec<f64> {
         let costs = run.curve.iter().map(|point| effort.of(point));
         costs.filter(|&cost| cost > 0.0).collect()
@@ -130,16 +169,17 @@ fn mean_found(runs: &[SearchCurve], effort: Effort) -> Vec<(f64, f64)> {
         .map(|point| {
             let share = point as f64 / (POINTS - 1) as f64;
             let at = (first * (last / first).powf(share)).min(last);
-            let total: f64 = runs.iter().map(|run| found_at(run, at, effort)).sum();
+            let found = runs.iter().map(|run| found_at(run, at, (what, effort)));
+            let total: f64 = found.sum();
             (at, total / runs.len() as f64)
         })
         .collect()
 }
 
 /// What a search had found when it came to `at`: on the line between two points of its curve.
-fn found_at(run: &SearchCurve, at: f64, effort: Effort) -> f64 {
+fn found_at(run: &SearchCurve, at: f64, (what, effort): (Yield, Effort)) -> f64 {
     let next = run.curve.partition_point(|point| effort.of(point) <= at);
-    let place = |point: &CurvePoint| (effort.of(point), point.found as f64);
+    let place = |point: &CurvePoint| (effort.of(point), what.of(point));
     let before = next.checked_sub(1).map(|last| place(&run.curve[last]));
     let before = before.unwrap_or((0.0, 0.0));
     match run.curve.get(next).map(place) {
@@ -163,12 +203,12 @@ pub(super) fn verdicts(sweep: &[KnnFigures]) -> StackedBars {
             .map(|figures| figures.poison.to_string())
             .collect(),
         layers: vec![
-            layer("certified: quick", 0, |figures| figures.certified.quick),
-            layer("certified: K set", 7, |figures| figures.certified.k_set),
-            layer("certified: exhaustive", 2, |figures| {
+            layer("certified: quick", 2, |figures| figures.certified.quick),
+            layer("certified: K set", 0, |figures| figures.certified.k_set),
+            layer("certified: exhaustive", 3, |figures| {
                 figures.certified.exhaustive
             }),
-            layer("falsified", 1, |figures| figures.falsified),
+            layer("falsified: can be changed", 1, |figures| figures.falsified),
             layer("unknown", 5, |figures| figures.unknown),
         ],
     }
@@ -348,6 +388,7 @@ mod tests {
             seconds: 0.0,
             model_calls,
             found,
+            diversity: None,
         });
         SearchCurve {
             curve: points.collect(),
@@ -360,13 +401,16 @@ mod tests {
             run(&[(10, 1), (100, 5), (1000, 9)]),
             run(&[(20, 2), (100, 3)]),
         ];
-        let means = mean_found(&runs, Effort::ModelCalls);
+        let means = mean_found(&runs, Yield::Found, Effort::ModelCalls);
         assert_eq!(means.len(), POINTS);
         assert_eq!(means[0], (20.0, (1.0 + 4.0 / 9.0 + 2.0) / 2.0));
         assert_eq!(means[POINTS - 1], (100.0, 4.0));
         // What took no time has no place on a logarithmic axis.
-        assert!(mean_found(&runs, Effort::Seconds).is_empty());
+        assert!(mean_found(&runs, Yield::Found, Effort::Seconds).is_empty());
         let apart = [run(&[(10, 1)]), run(&[(20, 2)])];
-        assert_eq!(mean_found(&apart, Effort::ModelCalls)[0], (20.0, 1.5));
+        assert_eq!(
+            mean_found(&apart, Yield::Found, Effort::ModelCalls)[0],
+            (20.0, 1.5)
+        );
     }
 }

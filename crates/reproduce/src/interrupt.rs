@@ -22,6 +22,11 @@ impl Interrupt {
                 std::process::exit(130);
             }
         })
+        .map_err(|error| match error {
+            // Whoever reads it is told what the system said: no thread, no memory.
+            ctrlc::Error::System(error) => anyhow::Error::from(error),
+            error => error.into(),
+        })
         .context("cannot listen for Ctrl-C")?;
         Ok(Interrupt { asked })
     }

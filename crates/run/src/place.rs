@@ -113,8 +113,8 @@ impl Place {
         let is_there = |name| directory.file(name).is_file();
         if !is_there(CHECKPOINT) && is_there(SUMMARY) && last.is_none_or(is_there) {
             let summary: Value = directory.read_summary()?;
-            let is_stopped =
-                ["time", "interrupted"].contains(&summary["ending"].as_str().unwrap_or(""));
+            let is_stopped = ["time", "max-boxes", "interrupted"]
+                .contains(&summary["ending"].as_str().unwrap_or(""));
             let directory = directory.path().to_owned();
             return Err(match is_stopped || summary["finished"] == false {
                 true => PlaceError::Lost { directory },

@@ -20,7 +20,7 @@ use crate::error::foreign;
 pub use crate::hash::{file_sha256, hex, sha256_of};
 use crate::lock::{DirectoryLock, LOCK};
 use crate::moment;
-pub use crate::names::{CHECKPOINT, RUN, SEAL, SUMMARY};
+pub use crate::names::{CHECKPOINT, RUN, SEAL, SUMMARY, is_spilled, spilled};
 use crate::sealed::{Form, decode, read_json, read_sealed, write_json, write_sealed};
 
 /// Checkpoints are private to the version that writes them.
@@ -272,6 +272,7 @@ impl RunDirectory {
                 && entry.file_type().map_err(failed)?.is_file()
                 && !passing.contains(&name.as_str())
                 && !is_temporary(OsStr::new(&name))
+                && !is_spilled(&name)
             {
                 hashes.insert(name, file_sha256(&entry.path())?);
             }
@@ -356,12 +357,32 @@ impl RunDirectory {
         }
     }
 
-    /// Removes the checkpoint of a run that is complete.
+    /// Removes the checkpoint of a run that is complete, and what was kept beside it.
     ///
     /// # Errors
     /// When it is there and cannot be removed.
     pub fn remove_checkpoint(&self) -> Result<(), RunError> {
-        self.remove(CHECKPOINT)
+        self.remove(CHECKPOINT)?;
+        self.remove_spilled()
+    }
+
+    /// Removes what was kept beside a checkpoint that is not there.
+    ///
+    /// # Errors
+    /// When it is there and cannot be removed.
+    pub fn remove_spilled(&self) -> Result<(), RunError> {
+        let entries = fs::read_dir(&self.path).map_err(|source| RunError::Read {
+            file: self.path.clone(),
+            source,
+        })?;
+        for entry in entries.flatten() {
+            if let Ok(name) = entry.file_name().into_string()
+                && is_spilled(&name)
+            {
+                self.remove(&name)?;
+            }
+        }
+        Ok(())
     }
 
     pub(crate) fn remove(&self, name: &str) -> Result<(), RunError> {

@@ -46,6 +46,8 @@ pub enum Purpose {
     Surrogate = 51,
     /// Solutions of path constraints (item and step: key of the input).
     Solution = 52,
+    /// What is looked at of the finds of a search (items: an individual, or what for; step: draw).
+    Finds = 53,
     /// Seeding of k-means (items: node, restart, stage, race; step: row id).
     Seeding = 40,
     /// Phase of the lattice of quantized k-means (items: node, restart, iteration; step: column).
@@ -75,6 +77,12 @@ pub enum Purpose {
     WorstCase = 70,
     /// Found samples that a repair learns from (item: repeat).
     RepairTexts = 71,
+    /// Points of boxes that a proof leaves undecided (item: point).
+    UndecidedPoint = 90,
+    /// Points of discriminatory boxes that are tried for a pair (item: box, step: try).
+    Witness = 91,
+    /// Points and boxes by which a proof is checked (item: box, step: point).
+    Replay = 92,
     /// Keys of the nodes of a sum-product network (item: name of a child).
     SpnNode = 30,
     /// Race for the seeds of a data split (item: row id, step: stage).

@@ -1,141 +1,237 @@
-//! Lets requests in: so many at a time and a second, so many of one token, so many streams of
-//! events.
+//! Lets requests in.
 //!
-//! A request that finds all places taken waits a moment for one, and is then sent away with 503.
-//! One that finds all places of its own token taken is sent away with 429 at once, so that no user
-//! takes the places of the others. Requests are also bounded in their rate, so that answering a
-//! flood of them leaves the processors to the jobs.
+//! Every bound that all share stands behind one of the address, the token or the project that asks,
+//! so that nobody takes what is there for the others. Requests with a valid token are bounded by it
+//! and by its project; those without one, the strangers, by their address, and all strangers together have places of their own. Whoever
+//! finds the own places taken is sent away with 429 at once; whoever finds the shared places taken
+//! waits a moment for one, and is then sent away with 503.
+//!
+//! A request that brings a body has a place among those that do, since its body may be long in
+//! coming. The own place is held until the answer has been sent, the shared one until it begins.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use super::address::Address;
 use super::identifier::Id;
 use super::limits::Limits;
 use super::problem::{Problem, ProblemKind};
+use super::shares::{Allowance, Allowances, Share, Shares};
+use super::store::Caller;
 
 /// How long a request waits for a place.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The places for requests.
+/// Strangers take at most this part of the shared rate.
+const PART_OF_STRANGERS: u32 = 4;
+
+/// The places for connections, requests and streams.
 pub struct Gate {
+    connections_of_addresses: Shares<Address>,
+    rate_of_addresses: Allowances<Address>,
+    strangers_of_addresses: Shares<Address>,
+    strangers: Arc<Semaphore>,
+    rate_of_strangers: Mutex<Allowance>,
+    rate_of_tokens: Allowances<Id>,
+    requests_of_tokens: Shares<Id>,
+    bodies_of_tokens: Shares<Id>,
+    streams_of_tokens: Shares<Id>,
+    rate_of_projects: Allowances<Id>,
+    requests_of_projects: Shares<Id>,
+    bodies_of_projects: Shares<Id>,
+    streams_of_projects: Shares<Id>,
     requests: Arc<Semaphore>,
+    bodies: Arc<Semaphore>,
     streams: Arc<Semaphore>,
-    allowance: Mutex<Allowance>,
-    of_tokens: Mutex<HashMap<Id, OfToken>>,
-    per_token: usize,
-    rate: u32,
-    rate_per_token: u32,
+    rate: Mutex<Allowance>,
 }
 
-/// What one token may take.
-struct OfToken {
-    places: Arc<Semaphore>,
-    allowance: Allowance,
+/// A request that was let in.
+pub struct Entered {
+    /// Its places among those of its token and project or address, held until the answer has been sent.
+    pub own: OwnPlaces,
+    /// Its place among all, held until the answer begins.
+    pub shared: OwnedSemaphorePermit,
 }
 
-/// Requests that may come at present: a number that grows with time, up to twice the rate of a
-/// second.
-struct Allowance {
-    left: f64,
-    at: Instant,
+/// The places of a token and its project, or of an address, that a request takes.
+pub struct OwnPlaces {
+    _known: Vec<Share<Id>>,
+    _stranger: Option<Share<Address>>,
 }
 
-impl Allowance {
-    fn new(rate: u32) -> Allowance {
-        Allowance {
-            left: 2.0 * f64::from(rate),
-            at: Instant::now(),
-        }
-    }
-
-    /// Takes one request from the allowance of `rate` a second, if one is left.
-    fn take(&mut self, rate: u32, now: Instant) -> bool {
-        let rate = f64::from(rate);
-        let grown = now.saturating_duration_since(self.at).as_secs_f64() * rate;
-        self.left = (self.left + grown).min(2.0 * rate);
-        self.at = now;
-        let is_allowed = self.left >= 1.0;
-        if is_allowed {
-            self.left -= 1.0;
-        }
-        is_allowed
-    }
+/// The places that a stream of events takes.
+pub struct StreamPlaces {
+    _own: Vec<Share<Id>>,
+    _shared: OwnedSemaphorePermit,
 }
 
 impl Gate {
     /// A gate with the places that `limits` allow.
     pub fn new(limits: &Limits) -> Gate {
+        let shared = |places| Arc::new(Semaphore::new(places));
+        let strangers_rate = (limits.rate / PART_OF_STRANGERS).max(1);
         Gate {
-            requests: Arc::new(Semaphore::new(limits.requests)),
-            streams: Arc::new(Semaphore::new(limits.streams)),
-            allowance: Mutex::new(Allowance::new(limits.rate)),
-            of_tokens: Mutex::default(),
-            per_token: limits.requests_per_token,
-            rate: limits.rate,
-            rate_per_token: limits.rate_per_token,
+            connections_of_addresses: Shares::new(limits.connections_per_address),
+            rate_of_addresses: Allowances::new(limits.rate_per_address),
+            strangers_of_addresses: Shares::new(limits.strangers_per_address),
+            strangers: shared(limits.strangers),
+            rate_of_strangers: Mutex::new(Allowance::new(strangers_rate)),
+            rate_of_tokens: Allowances::new(limits.rate_per_token),
+            requests_of_tokens: Shares::new(limits.requests_per_token),
+            bodies_of_tokens: Shares::new(limits.bodies_per_token),
+            streams_of_tokens: Shares::new(limits.streams_per_token),
+            rate_of_projects: Allowances::new(limits.rate_per_project),
+            requests_of_projects: Shares::new(limits.requests_per_project),
+            bodies_of_projects: Shares::new(limits.bodies_per_project),
+            streams_of_projects: Shares::new(limits.streams_per_project),
+            requests: shared(limits.requests),
+            bodies: shared(limits.bodies),
+            streams: shared(limits.streams),
+            rate: Mutex::new(Allowance::new(limits.rate)),
         }
     }
 
-    /// A place for a request; given back when dropped.
-    /// Fails when none became free in time, or too many came in the last second.
-    pub async fn enter(&self) -> Result<OwnedSemaphorePermit, Problem> {
-        let is_allowed = self
-            .allowance
+    /// A place for a connection from `address`, if one is left.
+    pub fn connect(&self, address: Address) -> Option<Share<Address>> {
+        self.connections_of_addresses.take(&address)
+    }
+
+    /// Counts a request from `address`.
+    /// Fails when too many came in the last second.
+    pub fn count(&self, address: Address) -> Result<(), Problem> {
+        let rate = &self.rate_of_addresses;
+        match rate.take(&address, Instant::now()) {
+            true => Ok(()),
+            false => Err(too_often("from one address", rate.rate())),
+        }
+    }
+
+    /// Places for a request from `address` of the `caller` with a valid token, if it has one.
+    /// Fails when its own places are taken, no shared one became free in time, or too many requests
+    /// came in the last second.
+    pub async fn enter(
+        &self,
+        address: Address,
+        caller: Option<&Caller>,
+        brings_body: bool,
+    ) -> Result<Entered, Problem> {
+        let (own, rate, places) = match caller {
+            Some(caller) => {
+                let own = self.enter_as(caller, brings_body)?;
+                let places = match brings_body {
+                    true => &self.bodies,
+                    false => &self.requests,
+                };
+                (own, &self.rate, places)
+            }
+            None => {
+                let own = self.strangers_of_addresses.take(&address).ok_or_else(|| {
+                    too_many(
+                        "requests without a valid token from this address",
+                        self.strangers_of_addresses.most(),
+                    )
+                })?;
+                (
+                    OwnPlaces {
+                        _known: Vec::new(),
+                        _stranger: Some(own),
+                    },
+                    &self.rate_of_strangers,
+                    &self.strangers,
+                )
+            }
+        };
+        let is_allowed = rate
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
-            .take(self.rate, Instant::now());
+            .take(Instant::now());
         if !is_allowed {
             return Err(busy());
         }
-        match tokio::time::timeout(PATIENCE, self.requests.clone().acquire_owned()).await {
-            Ok(Ok(place)) => Ok(place),
+        match tokio::time::timeout(PATIENCE, places.clone().acquire_owned()).await {
+            Ok(Ok(shared)) => Ok(Entered { own, shared }),
             _ => Err(busy()),
         }
     }
 
-    /// A place for a request with the token `token`.
-    /// Fails when all of its places are taken, or too many came in the last second.
-    pub fn enter_as(&self, token: &Id) -> Result<OwnedSemaphorePermit, Problem> {
-        let mut tokens = self
-            .of_tokens
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        let of_token = tokens.entry(token.clone()).or_insert_with(|| OfToken {
-            places: Arc::new(Semaphore::new(self.per_token)),
-            allowance: Allowance::new(self.rate_per_token),
-        });
-        if !of_token.allowance.take(self.rate_per_token, Instant::now()) {
-            return Err(Problem::new(
-                ProblemKind::TooManyRequests,
-                format!(
-                    "There may be {} requests a second with one token; wait a moment.",
-                    self.rate_per_token
-                ),
-            ));
+    /// The own places of a request of `caller`.
+    /// Fails when all of them are taken, or too many requests came in the last second.
+    fn enter_as(&self, caller: &Caller, brings_body: bool) -> Result<OwnPlaces, Problem> {
+        let token = caller.token();
+        let project = caller.project().map(|(project, _)| project);
+        let now = Instant::now();
+        let counted = |rate: &Allowances<Id>, of: &Id, whose| match rate.take(of, now) {
+            true => Ok(()),
+            false => Err(too_often(whose, rate.rate())),
+        };
+        counted(&self.rate_of_tokens, token, "with one token")?;
+        let mut known = vec![own(
+            &self.requests_of_tokens,
+            token,
+            "requests with this token",
+        )?];
+        if brings_body {
+            let what = "requests with a body of this token";
+            known.push(own(&self.bodies_of_tokens, token, what)?);
         }
-        of_token.places.clone().try_acquire_owned().map_err(|_| {
-            Problem::new(
-                ProblemKind::TooManyRequests,
-                format!(
-                    "There are {} requests with this token already; wait for their answers.",
-                    self.per_token
-                ),
-            )
+        if let Some(project) = project {
+            counted(&self.rate_of_projects, project, "of one project")?;
+            let what = "requests of this project";
+            known.push(own(&self.requests_of_projects, project, what)?);
+            if brings_body {
+                let what = "requests with a body of this project";
+                known.push(own(&self.bodies_of_projects, project, what)?);
+            }
+        }
+        Ok(OwnPlaces {
+            _known: known,
+            _stranger: None,
         })
     }
 
-    /// A place for a stream of events.
-    pub fn enter_stream(&self) -> Result<OwnedSemaphorePermit, Problem> {
-        self.streams.clone().try_acquire_owned().map_err(|_| {
+    /// Places for a stream of events of `caller`.
+    /// Fails when all of its own, those of its project, or all shared ones are taken.
+    pub fn enter_stream(&self, caller: &Caller) -> Result<StreamPlaces, Problem> {
+        let what = "streams of events with this token";
+        let mut taken = vec![own(&self.streams_of_tokens, caller.token(), what)?];
+        if let Some((project, _)) = caller.project() {
+            let what = "streams of events of this project";
+            taken.push(own(&self.streams_of_projects, project, what)?);
+        }
+        let shared = self.streams.clone().try_acquire_owned().map_err(|_| {
             Problem::new(
                 ProblemKind::Busy,
                 "There are too many streams of events at present; ask for the job itself now and then.",
             )
+        })?;
+        Ok(StreamPlaces {
+            _own: taken,
+            _shared: shared,
         })
     }
+}
+
+/// A place of `of`, which is called `what`.
+fn own(places: &Shares<Id>, of: &Id, what: &str) -> Result<Share<Id>, Problem> {
+    let taken = places.take(of);
+    taken.ok_or_else(|| too_many(what, places.most()))
+}
+
+fn too_often(whose: &str, rate: u32) -> Problem {
+    Problem::new(
+        ProblemKind::TooManyRequests,
+        format!("There may be {rate} requests a second {whose}; wait a moment."),
+    )
+}
+
+fn too_many(what: &str, most: usize) -> Problem {
+    Problem::new(
+        ProblemKind::TooManyRequests,
+        format!("There are {most} {what} already; wait for their answers."),
+    )
 }
 
 fn busy() -> Problem {
@@ -148,40 +244,114 @@ fn busy() -> Problem {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::Role;
+    use std::net::IpAddr;
+
+    fn enter(
+        gate: &Gate,
+        address: u8,
+        caller: Option<&Caller>,
+        brings_body: bool,
+    ) -> Result<Entered, Problem> {
+        let address = Address::from(IpAddr::from([127, 0, 0, address]));
+        let mut builder = tokio::runtime::Builder::new_current_thread();
+        let runtime = builder.enable_time().build().unwrap();
+        runtime.block_on(gate.enter(address, caller, brings_body))
+    }
+
+    fn caller(token: u8, project: u8) -> Caller {
+        let id = |number: u8| format!("{number:016x}").parse().unwrap();
+        Caller::of(id(token), Role::Editor, Some(id(project)))
+    }
+
+    fn tokens() -> [Caller; 2] {
+        [caller(1, 1), caller(2, 1)]
+    }
 
     #[test]
     fn the_places_of_one_token_are_not_those_of_another() {
         let gate = Gate::new(&Limits {
             requests_per_token: 2,
-            streams: 1,
+            bodies_per_token: 1,
             ..Limits::default()
         });
-        let [ada, bob] = ["00000000000000aa", "00000000000000bb"].map(|id| id.parse().unwrap());
-        let first = gate.enter_as(&ada).unwrap();
-        let _second = gate.enter_as(&ada).unwrap();
-        let refused = gate.enter_as(&ada).unwrap_err();
+        let [ada, bob] = tokens();
+        let first = enter(&gate, 1, Some(&ada), true).unwrap();
+        let refused = enter(&gate, 1, Some(&ada), true).err().unwrap();
         assert_eq!(refused.kind, ProblemKind::TooManyRequests);
         assert_eq!(refused.retry_after(), Some(1));
-        let _of_bob = gate.enter_as(&bob).unwrap();
-        drop(first);
-        assert!(gate.enter_as(&ada).is_ok());
-        let stream = gate.enter_stream().unwrap();
-        assert_eq!(gate.enter_stream().unwrap_err().kind, ProblemKind::Busy);
-        drop(stream);
-        assert!(gate.enter_stream().is_ok());
+        let second = enter(&gate, 1, Some(&ada), false).unwrap();
+        assert!(enter(&gate, 2, Some(&ada), false).is_err());
+        let _of_bob = enter(&gate, 1, Some(&bob), true).unwrap();
+        drop((first, second));
+        assert!(enter(&gate, 1, Some(&ada), true).is_ok());
     }
 
     #[test]
-    fn an_allowance_grows_with_time() {
-        let mut allowance = Allowance::new(10);
-        let start = allowance.at;
-        let taken = (0..100).filter(|_| allowance.take(10, start)).count();
-        assert_eq!(taken, 20);
-        let later = start + Duration::from_millis(500);
-        let taken = (0..100).filter(|_| allowance.take(10, later)).count();
-        assert_eq!(taken, 5);
-        let much_later = start + Duration::from_secs(3600);
-        let taken = (0..100).filter(|_| allowance.take(10, much_later)).count();
-        assert_eq!(taken, 20);
+    fn strangers_have_places_by_address_and_take_none_of_the_others() {
+        let gate = Gate::new(&Limits {
+            requests: 1,
+            strangers: 2,
+            strangers_per_address: 1,
+            ..Limits::default()
+        });
+        let first = enter(&gate, 1, None, true).unwrap();
+        let refused = enter(&gate, 1, None, false).err().unwrap();
+        assert_eq!(refused.kind, ProblemKind::TooManyRequests);
+        let _second = enter(&gate, 2, None, false).unwrap();
+        let [ada, _] = tokens();
+        let _known = enter(&gate, 1, Some(&ada), false).unwrap();
+        drop(first);
+        assert!(enter(&gate, 3, None, false).is_ok());
+    }
+
+    #[test]
+    fn the_streams_of_one_token_are_not_those_of_another() {
+        let gate = Gate::new(&Limits {
+            streams: 2,
+            streams_per_token: 1,
+            ..Limits::default()
+        });
+        let [ada, bob] = tokens();
+        let stream = gate.enter_stream(&ada).unwrap();
+        let refused = gate.enter_stream(&ada).err().unwrap();
+        assert_eq!(refused.kind, ProblemKind::TooManyRequests);
+        let _of_bob = gate.enter_stream(&bob).unwrap();
+        drop(stream);
+        let _again = gate.enter_stream(&ada).unwrap();
+        let third = caller(3, 2);
+        assert_eq!(
+            gate.enter_stream(&third).err().unwrap().kind,
+            ProblemKind::Busy
+        );
+    }
+
+    #[test]
+    fn the_places_of_one_project_are_not_those_of_another() {
+        let gate = Gate::new(&Limits {
+            requests_per_project: 2,
+            bodies_per_project: 1,
+            streams_per_project: 1,
+            ..Limits::default()
+        });
+        let [ada, bob] = tokens();
+        let other = caller(3, 2);
+        let first = enter(&gate, 1, Some(&ada), true).unwrap();
+        assert!(enter(&gate, 1, Some(&bob), true).is_err());
+        let _second = enter(&gate, 1, Some(&bob), false).unwrap();
+        assert!(enter(&gate, 1, Some(&ada), false).is_err());
+        let _of_other = enter(&gate, 1, Some(&other), true).unwrap();
+        let _stream = gate.enter_stream(&ada).unwrap();
+        assert!(gate.enter_stream(&bob).is_err());
+        assert!(gate.enter_stream(&other).is_ok());
+        // What was refused took nothing.
+        drop(first);
+        assert!(enter(&gate, 1, Some(&bob), true).is_ok());
+        let administrator = Caller::of(
+            "00000000000000aa".parse().unwrap(),
+            Role::Administrator,
+            None,
+        );
+        assert!(enter(&gate, 1, Some(&administrator), true).is_ok());
     }
 }

@@ -2,22 +2,30 @@
 //!
 //! | module       | holds                                                                     |
 //! |--------------|---------------------------------------------------------------------------|
-//! | [`store`]    | the database: tokens, sessions, data sets, models, jobs                    |
+//! | [`store`]    | the database: projects, tokens, the log, data sets, models, jobs           |
+//! | `store::access` | who may see and change what                                             |
 //! | `places`     | where things lie in the data directory                                     |
 //! | `service`    | what requests and jobs share                                               |
-//! | `jobs`       | specifications, their processes, the queue                                 |
+//! | `jobs`       | specifications, their processes, the queue, leases, notifications of their ends |
+//! | [`work`]     | workers of a service on other machines                                     |
+//! | `provider`   | log-in by an identity provider (OpenID Connect)                            |
+//! | `outside`    | what is sent to other machines                                             |
 //! | `operations` | what users can do, shared by the API and the pages                         |
 //! | `api`        | the JSON API and its OpenAPI document                                      |
 //! | `pages`      | the pages                                                                  |
 //! | `problem`    | what users are told when something cannot be done                          |
 //!
 //! Everything that reads bytes of a user runs in a process of its own with bounded memory and time:
-//! the service itself moves files and answers requests. All who hold a token share what is in the
-//! data directory.
+//! the service itself moves files and answers requests. What is in a project is seen by those alone
+//! who have a token of it, or were given access as a person.
 
+mod address;
+mod answer_body;
 mod api;
 mod download;
+mod fair;
 mod gate;
+mod host;
 pub mod identifier;
 pub mod inspection;
 mod jobs;
@@ -25,13 +33,22 @@ pub mod limits;
 mod log;
 pub mod moment;
 mod operations;
+mod outside;
 mod pages;
 mod places;
 mod problem;
+mod provider;
 mod router;
 mod service;
 mod serving;
+mod shares;
+mod stall;
 pub mod store;
+mod turns;
+pub mod work;
 
+pub use pages::addresses;
+pub use places::make_private;
+pub use provider::{ProviderError, ProviderOptions};
 pub use service::{Service, ServiceError, ServiceOptions};
 pub use serving::Listening;

@@ -13,36 +13,78 @@ pub struct Limits {
     pub upload_bytes: u64,
     /// Bytes of an uploaded model once it is unpacked.
     pub model_bytes: u64,
+    /// Bytes of an uploaded file of data once it is unpacked.
+    pub unpacked_bytes: u64,
     /// Rows of an uploaded table, or texts of a file of texts.
     pub rows: u64,
     /// Bytes of one cell or text.
     pub cell_bytes: usize,
     /// Bytes of all that is stored; no upload and no job begins beyond them.
     pub stored_bytes: u64,
+    /// Bytes of all that a project stores, unless it has a quota of its own.
+    pub stored_bytes_per_project: u64,
     /// Run time of a job.
     pub job_time: Duration,
     /// Address space of a job, in bytes.
     pub job_memory: u64,
     /// Threads of a job.
     pub job_threads: u16,
-    /// Jobs that run at the same time.
+    /// Jobs that run at the same time at the service itself; none: it leaves all of them to workers.
     pub jobs: usize,
+    /// How long a worker may be silent before the job that it has goes to another.
+    pub lease: Duration,
     /// Jobs that wait.
     pub queue: usize,
+    /// Jobs that wait of one project, unless it has a quota of its own.
+    pub queue_per_project: usize,
+    /// Days after their end that jobs are deleted, unless their project keeps them for less; none:
+    /// they are kept as long as their project keeps them.
+    pub kept_days: Option<u32>,
     /// Requests at the same time.
     pub requests: usize,
-    /// Requests at the same time with one token.
+    /// Requests at the same time with one token, until their answers have been sent.
     pub requests_per_token: usize,
+    /// Requests at the same time of one project, until their answers have been sent.
+    pub requests_per_project: usize,
+    /// Requests at the same time that bring a body.
+    pub bodies: usize,
+    /// Requests at the same time with one token that bring a body.
+    pub bodies_per_token: usize,
+    /// Requests at the same time of one project that bring a body.
+    pub bodies_per_project: usize,
+    /// Requests at the same time without a valid token.
+    pub strangers: usize,
+    /// Requests at the same time without a valid token from one address.
+    pub strangers_per_address: usize,
     /// Requests a second; twice as many may come at once.
     pub rate: u32,
     /// Requests a second with one token; twice as many may come at once.
     pub rate_per_token: u32,
+    /// Requests a second of one project; twice as many may come at once.
+    pub rate_per_project: u32,
+    /// Requests a second from one address; twice as many may come at once.
+    pub rate_per_address: u32,
     /// Streams of events at the same time.
     pub streams: usize,
+    /// Streams of events at the same time with one token.
+    pub streams_per_token: usize,
+    /// Streams of events at the same time of one project.
+    pub streams_per_project: usize,
     /// Open connections.
     pub connections: usize,
+    /// Open connections from one address.
+    pub connections_per_address: usize,
+    /// How long a client may neither send nor read what is awaited of it.
+    pub idle_time: Duration,
     /// The largest figures that a job may ask for.
     pub specifications: SpecificationLimits,
+}
+
+impl Limits {
+    /// Days after their end that jobs of a project are deleted which keeps them so long itself.
+    pub fn kept_days(&self, of_project: Option<u32>) -> Option<u32> {
+        self.kept_days.into_iter().chain(of_project).min()
+    }
 }
 
 impl Default for Limits {
@@ -51,20 +93,37 @@ impl Default for Limits {
         Limits {
             upload_bytes: 64 << 20,
             model_bytes: 256 << 20,
+            unpacked_bytes: 1 << 30,
             rows: 1_000_000,
             cell_bytes: 64 << 10,
             stored_bytes: 16 << 30,
+            stored_bytes_per_project: 8 << 30,
             job_time: Duration::from_secs(3600),
             job_memory: 8 << 30,
             job_threads: u16::try_from(cores.div_ceil(2)).unwrap_or(u16::MAX),
             jobs: 2,
-            queue: 32,
+            lease: Duration::from_secs(60),
+            queue: 256,
+            queue_per_project: 32,
+            kept_days: None,
             requests: 256,
             requests_per_token: 64,
+            requests_per_project: 192,
+            bodies: 1024,
+            bodies_per_token: 16,
+            bodies_per_project: 64,
+            strangers: 128,
+            strangers_per_address: 16,
             rate: 1000,
             rate_per_token: 100,
+            rate_per_project: 400,
+            rate_per_address: 300,
             streams: 256,
-            connections: 1024,
+            streams_per_token: 16,
+            streams_per_project: 64,
+            connections: 8192,
+            connections_per_address: 512,
+            idle_time: Duration::from_secs(10),
             specifications: of_specifications(),
         }
     }

@@ -3,6 +3,7 @@
 //! Every path is made of the directory, fixed words and identifiers that the service made itself
 //! ([`super::identifier`]).
 
+use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -10,7 +11,41 @@ use tempfile::NamedTempFile;
 
 use super::download::ReportForm;
 use super::identifier::Id;
-use super::store::{DataSet, FileForm, Model, ModelOrigin};
+use super::store::{Contents, DataSet, FileForm, Model, ModelOrigin};
+
+/// The folders of the data directory.
+const FOLDERS: [&str; 7] = [
+    "data",
+    "models",
+    "specifications",
+    "runs",
+    "reports",
+    "locks",
+    UPLOADS,
+];
+
+/// The folders of what jobs read.
+const READ: [&str; 3] = ["data", "models", "runs"];
+
+/// The data directory as it is seen from a run directory.
+const UP: &str = "../..";
+
+/// The folder of what is on its way in.
+const UPLOADS: &str = "uploads";
+
+/// Makes `folder`, where it is missing, and lets nobody else in.
+///
+/// # Errors
+/// Those of the operating system.
+pub fn make_private(folder: &Path) -> io::Result<()> {
+    std::fs::create_dir_all(folder)?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o700))?;
+    }
+    Ok(())
+}
 
 /// The data directory.
 #[derive(Debug, Clone)]
@@ -24,18 +59,35 @@ impl Places {
         let places = Places {
             root: std::path::absolute(root)?,
         };
-        for folder in [
-            "data",
-            "models",
-            "specifications",
-            "runs",
-            "reports",
-            "locks",
-            "uploads",
-        ] {
+        make_private(&places.root)?;
+        for folder in FOLDERS {
             std::fs::create_dir_all(places.root.join(folder))?;
         }
         Ok(places)
+    }
+
+    /// Removes what was on its way in, and what lies under identifiers that are not `kept`: what a
+    /// service left that was killed while it took something in or deleted it.
+    pub fn sweep(&self, kept: &HashSet<Id>) -> io::Result<()> {
+        for folder in FOLDERS {
+            let is_on_its_way = folder == UPLOADS;
+            for entry in std::fs::read_dir(self.root.join(folder))? {
+                let entry = entry?;
+                let name = entry.file_name();
+                // `ID`, `ID.toml`, `ID.annex.html`; anything else is none of the service's.
+                let id = name.to_string_lossy();
+                let id = id.split('.').next().unwrap_or_default().parse::<Id>();
+                if !is_on_its_way && id.map_or(true, |id| kept.contains(&id)) {
+                    continue;
+                }
+                let path = entry.path();
+                gone(match entry.file_type()?.is_dir() {
+                    true => std::fs::remove_dir_all(path),
+                    false => std::fs::remove_file(path),
+                })?;
+            }
+        }
+        Ok(())
     }
 
     /// The directory itself.
@@ -98,9 +150,41 @@ impl Places {
         self.root.join("locks").join(job.as_str())
     }
 
+    /// The path of something in the data directory as it is seen from there, with slashes.
+    pub fn name_of(&self, path: &Path) -> String {
+        let inside = path.strip_prefix(&self.root).unwrap_or(path);
+        let parts: Vec<_> = inside.iter().map(|part| part.to_string_lossy()).collect();
+        parts.join("/")
+    }
+
+    /// The same as it is seen from a run directory.
+    pub fn seen_from_run(&self, path: &Path) -> PathBuf {
+        match path.strip_prefix(&self.root) {
+            Ok(inside) => Path::new(UP).join(inside),
+            Err(_) => path.to_owned(),
+        }
+    }
+
+    /// What lies at the `path` of a file that a job reads: a folder for such files, an identifier,
+    /// and a name without anything odd in it. None for all other paths.
+    pub fn file_called(&self, path: &str) -> Option<PathBuf> {
+        let parts: Vec<&str> = path.split('/').collect();
+        let [folder, id, name] = parts.as_slice() else {
+            return None;
+        };
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
+        let is_name = !name.is_empty() && !name.starts_with('.') && name.chars().all(is_plain);
+        let is_known = READ.contains(folder) && id.parse::<Id>().is_ok() && is_name;
+        is_known.then(|| self.root.join(folder).join(id).join(name))
+    }
+
     /// `text` with the paths of files here as they are seen from the data directory, which says
     /// nothing of the machine.
     pub fn relative(&self, text: &str) -> String {
+        let mut text = text.to_owned();
+        for folder in READ {
+            text = text.replace(&format!("{UP}/{folder}/"), &format!("{folder}/"));
+        }
         let mut root = self.root.to_string_lossy().into_owned();
         root.push(std::path::MAIN_SEPARATOR);
         text.replace(&root, "")
@@ -110,6 +194,10 @@ impl Places {
     /// `data.csv`, or says what lies there.
     pub fn without_paths(&self, text: &str) -> String {
         let root = self.root.to_string_lossy();
+        let mut text = text.to_owned();
+        for folder in READ {
+            text = text.replace(&format!("{UP}/{folder}/"), &format!("{root}/{folder}/"));
+        }
         let mut parts = text.split(root.as_ref());
         let mut result = parts.next().unwrap_or_default().to_owned();
         for part in parts {
@@ -135,14 +223,51 @@ impl Places {
         result
     }
 
-    /// Removes what was on its way in when the service ended.
-    pub fn clear_uploads(&self) -> io::Result<()> {
-        std::fs::remove_dir_all(self.uploads())?;
-        std::fs::create_dir(self.uploads())
+    /// Bytes of the files of `contents`.
+    pub fn size_of(&self, contents: &Contents) -> io::Result<u64> {
+        let mut bytes = 0;
+        for id in &contents.data {
+            bytes += size(&self.data(id))?;
+        }
+        for id in &contents.models {
+            bytes += size(&self.uploaded_model(id))?;
+        }
+        for id in &contents.jobs {
+            bytes += size(&self.run(id))?;
+            for form in ReportForm::ALL {
+                bytes += gone_is_empty(std::fs::metadata(self.report(id, form)))?;
+            }
+        }
+        Ok(bytes)
+    }
+
+    /// Removes the files of `contents`.
+    pub fn remove(&self, contents: &Contents) -> io::Result<()> {
+        for id in &contents.data {
+            gone(std::fs::remove_dir_all(self.data(id)))?;
+        }
+        for id in &contents.models {
+            gone(std::fs::remove_dir_all(self.uploaded_model(id)))?;
+        }
+        for id in &contents.jobs {
+            gone(std::fs::remove_dir_all(self.run(id)))?;
+            gone(std::fs::remove_file(self.specification(id)))?;
+            gone(std::fs::remove_file(self.lock(id)))?;
+            self.remove_reports(id)?;
+        }
+        Ok(())
+    }
+
+    /// Removes the reports on a job's run.
+    pub fn remove_reports(&self, job: &Id) -> io::Result<()> {
+        let mut reports = ReportForm::ALL
+            .map(|form| self.report(job, form))
+            .into_iter();
+        reports.try_for_each(|report| gone(std::fs::remove_file(report)))
     }
 
     fn uploads(&self) -> PathBuf {
-        self.root.join("uploads")
+        self.root.join(UPLOADS)
     }
 
     /// A file on its way in, whose name begins with `prefix`. Dropped, it is gone.
@@ -157,6 +282,15 @@ pub fn gone(removed: io::Result<()>) -> io::Result<()> {
     match removed {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
+    }
+}
+
+/// Bytes of a file, none if it is not there.
+fn gone_is_empty(about: io::Result<std::fs::Metadata>) -> io::Result<u64> {
+    match about {
+        Ok(about) => Ok(about.len()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(0),
+        Err(error) => Err(error),
     }
 }
 
@@ -185,6 +319,32 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_nobody_knows_of_is_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let places = Places::create(folder.path()).unwrap();
+        let ids = ["0123456789abcdef", "fedcba9876543210"].map(|id| id.parse::<Id>().unwrap());
+        for id in &ids {
+            std::fs::create_dir(places.data(id)).unwrap();
+            std::fs::write(places.data_file(id, FileForm::Csv), "a").unwrap();
+            std::fs::write(places.report(id, ReportForm::AiAct), "a").unwrap();
+            std::fs::write(places.specification(id), "a").unwrap();
+        }
+        places.temporary("upload-").unwrap().keep().unwrap();
+        places.sweep(&HashSet::from([ids[0].clone()])).unwrap();
+        let lies = |id: &Id| {
+            let files = [
+                places.data(id),
+                places.report(id, ReportForm::AiAct),
+                places.specification(id),
+            ];
+            files.map(|file| file.exists())
+        };
+        assert_eq!(lies(&ids[0]), [true; 3]);
+        assert_eq!(lies(&ids[1]), [false; 3]);
+        assert_eq!(size(&places.uploads()).unwrap(), 0);
+    }
+
+    #[test]
     fn messages_lose_their_paths() {
         let folder = tempfile::tempdir().unwrap();
         let places = Places::create(folder.path()).unwrap();
@@ -202,6 +362,21 @@ mod tests {
             "data.csv.gz, line 3, column 'a/b': 'x'; see schema.toml: the run"
         );
         assert_eq!(places.without_paths("no path"), "no path");
+        let text = format!("{}: no", places.seen_from_run(&file).display());
+        assert_eq!(places.without_paths(&text), "data.csv.gz: no");
+        assert_eq!(places.relative(&text), format!("data/{id}/data.csv.gz: no"));
+        assert_eq!(places.file_called(&places.name_of(&file)), Some(file));
+        for path in [
+            "data/../data.csv",
+            "data/0123456789abcdef/..",
+            "data/0123456789abcdef/a/b",
+            "locks/0123456789abcdef/a",
+            "/data/0123456789abcdef",
+            "data/0123456789abcdef/",
+            "data/0123456789abcdef/.probity.lock",
+        ] {
+            assert_eq!(places.file_called(path), None, "{path}");
+        }
         let command = format!(
             "--model {} --seed 1",
             places.root().join("models/x").display()

@@ -14,7 +14,8 @@ use utoipa::openapi::{self, ContentBuilder, Ref, RefOr, ResponseBuilder};
 use utoipa::{IntoResponses, ToSchema};
 
 use super::identifier::NoRandomness;
-use super::store::StoreError;
+use super::store::{Denied, StoreError};
+use probity_run::run_directory::RunError;
 use probity_run::specification::FieldError;
 
 /// The kinds of problems; each has one status and one title.
@@ -24,12 +25,16 @@ pub enum ProblemKind {
     Malformed,
     /// no token, or one that is not known (any more).
     NotAuthenticated,
+    /// not with this role.
+    NotAllowed,
     /// a form that does not come from the user's own session.
     Forbidden,
     /// there is no such thing.
     NotFound,
     /// not with this method.
     MethodNotAllowed,
+    /// the name in `Host` is none of the service's.
+    WrongHost,
     /// the request did not arrive in time.
     TooSlow,
     /// not in the state that things are in.
@@ -61,6 +66,7 @@ impl ProblemKind {
         match self {
             Self::Malformed => (400, "malformed", "The request cannot be read"),
             Self::NotAuthenticated => (401, "not-authenticated", "A valid token is needed"),
+            Self::NotAllowed => (403, "not-allowed", "The role does not allow it"),
             Self::Forbidden => (403, "forbidden", "The form is not one of this session"),
             Self::NotFound => (404, "not-found", "There is no such thing"),
             Self::MethodNotAllowed => (405, "method-not-allowed", "The method is not allowed here"),
@@ -68,6 +74,7 @@ impl ProblemKind {
             Self::Conflict => (409, "conflict", "It is not in a state for this"),
             Self::TooLarge => (413, "too-large", "Too much was sent"),
             Self::AddressTooLong => (414, "address-too-long", "The address is too long"),
+            Self::WrongHost => (421, "wrong-host", "The service does not have this name"),
             Self::UnsupportedType => (
                 415,
                 "unsupported-type",
@@ -165,13 +172,45 @@ macro_rules! internal {
     )*};
 }
 
-internal!(
-    std::io::Error,
-    serde_json::Error,
-    InvalidHeaderValue,
-    NoRandomness,
-    StoreError
-);
+internal!(serde_json::Error, InvalidHeaderValue, NoRandomness);
+
+impl From<std::io::Error> for Problem {
+    fn from(error: std::io::Error) -> Problem {
+        use std::io::ErrorKind;
+        match error.kind() {
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Problem::disk_full(),
+            _ => Problem::internal(&error),
+        }
+    }
+}
+
+impl From<RunError> for Problem {
+    fn from(error: RunError) -> Problem {
+        match error {
+            RunError::Write { source, .. } => source.into(),
+            error => Problem::internal(&error),
+        }
+    }
+}
+
+impl From<StoreError> for Problem {
+    fn from(error: StoreError) -> Problem {
+        match error.is_full() {
+            true => Problem::disk_full(),
+            false => Problem::internal(&error),
+        }
+    }
+}
+
+impl From<Denied> for Problem {
+    fn from(denied: Denied) -> Problem {
+        let kind = match denied {
+            Denied::Role { .. } | Denied::Outside | Denied::OnlyWorks => ProblemKind::NotAllowed,
+            Denied::NoProject => ProblemKind::NotFound,
+        };
+        Problem::new(kind, denied.to_string())
+    }
+}
 
 impl Problem {
     /// A problem of `kind`.
@@ -191,6 +230,21 @@ impl Problem {
     /// Not in the state that things are in.
     pub fn conflict(detail: impl Into<String>) -> Problem {
         Problem::new(ProblemKind::Conflict, detail)
+    }
+
+    /// There is no such thing, which is called `name`, as far as the caller may see.
+    pub fn missing(name: &str) -> Problem {
+        let detail = format!("There is no {name} with this identifier.");
+        Problem::new(ProblemKind::NotFound, detail)
+    }
+
+    /// The disk has no room left.
+    pub fn disk_full() -> Problem {
+        super::log::fault(&"the disk is full");
+        Problem::new(
+            ProblemKind::StorageFull,
+            "There is no room left on the disk of the service; delete data sets, models or jobs that are no longer needed.",
+        )
     }
 
     /// A fault of the service: `cause` goes to the log, the user is told where to look.

@@ -1,24 +1,42 @@
 //! The service: what requests and jobs share.
 
+use std::collections::HashSet;
 use std::io;
+use std::net::IpAddr;
 use std::ops::Deref;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use thiserror::Error;
-use tokio::sync::Semaphore;
+use tokio::sync::watch;
 
+use super::answer_body::Revoked;
 use super::gate::Gate;
+use super::host::Hosts;
 use super::identifier::Id;
+use super::jobs::Itself;
 use super::jobs::board::Board;
 use super::jobs::queue::Queue;
 use super::limits::Limits;
+use super::log;
 use super::places::{self, Places};
 use super::problem::{Problem, ProblemKind};
-use super::store::{Record, Store, StoreError};
+use super::provider::{Provider, ProviderError, ProviderOptions};
+use super::store::{Contents, DataSet, Job, Model, Record, Scope, Store, StoreError};
+use super::turns::{AtOnce, Turns};
 
+/// Things in a list at most.
+pub(crate) const LISTED: u32 = 100;
 /// Files that are looked at at the same time.
-const INSPECTIONS: usize = 2;
+const INSPECTIONS: AtOnce = AtOnce {
+    all: 3,
+    of_a_project: 2,
+    of_a_user: 1,
+};
+
+/// How often it is looked which tokens are not valid any more.
+const TOKENS: Duration = Duration::from_secs(1);
 
 /// Why the service cannot begin.
 #[derive(Debug, Error)]
@@ -40,6 +58,9 @@ pub enum ServiceError {
     /// The database cannot be used.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// Nobody can log in by the identity provider that was named.
+    #[error(transparent)]
+    Provider(#[from] ProviderError),
     /// The address cannot be listened on.
     #[error("cannot listen on {address}: {source}")]
     Listen {
@@ -56,6 +77,16 @@ pub enum ServiceError {
     Io(#[from] io::Error),
 }
 
+/// Does `work`, which waits for the disk or the network, away from the threads that do not wait.
+pub(crate) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
+) -> Result<T, Problem> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(result) => result,
+        Err(error) => Err(Problem::internal(&error)),
+    }
+}
+
 /// How the service is set up.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -64,6 +95,14 @@ pub struct ServiceOptions {
     pub data_dir: PathBuf,
     /// What is refused.
     pub limits: Limits,
+    /// Proxies that are believed when they say for whom they ask.
+    pub proxies: Vec<IpAddr>,
+    /// Names that the service has besides `localhost` and its addresses.
+    pub hosts: Vec<String>,
+    /// Whether webhooks may have private addresses: those of this machine and its network.
+    pub private_hooks: bool,
+    /// The identity provider that people may log in by; none: everybody has a token.
+    pub provider: Option<ProviderOptions>,
     /// The executable that jobs run: this one.
     pub executable: PathBuf,
 }
@@ -74,6 +113,10 @@ impl ServiceOptions {
         ServiceOptions {
             data_dir,
             limits: Limits::default(),
+            proxies: Vec::new(),
+            hosts: Vec::new(),
+            private_hooks: false,
+            provider: None,
             executable,
         }
     }
@@ -87,6 +130,19 @@ pub struct Service(Arc<Shared>);
 pub struct Shared {
     /// What is refused.
     pub(crate) limits: Limits,
+    /// Proxies that are believed when they say for whom they ask.
+    pub(crate) proxies: Vec<IpAddr>,
+    /// The names that it has.
+    pub(crate) hosts: Hosts,
+    /// The name of the cookie of its sessions: another one than that of another service on this
+    /// machine, since browsers send cookies to all ports of a machine.
+    pub(crate) cookie: String,
+    /// How the cookies of log-ins by the identity provider begin, likewise.
+    pub(crate) begun_cookie: String,
+    /// Whether webhooks may have private addresses.
+    pub(crate) private_hooks: bool,
+    /// The identity provider that people may log in by.
+    pub(crate) provider: Option<Arc<Provider>>,
     /// The executable that jobs run.
     pub(crate) executable: PathBuf,
     /// Where things lie.
@@ -98,7 +154,9 @@ pub struct Shared {
     /// What lets requests in.
     pub(crate) gate: Gate,
     /// Turns of files to be looked at.
-    pub(crate) inspections: Semaphore,
+    pub(crate) inspections: Turns,
+    /// The tokens that are not valid any more, as far as that was seen.
+    revoked: watch::Sender<HashSet<Id>>,
     database: Store,
     _lock: std::fs::File,
 }
@@ -121,6 +179,7 @@ impl Service {
             directory: options.data_dir.clone(),
             source,
         };
+        let provider = options.provider.map(Provider::new).transpose()?;
         let places = Places::create(&options.data_dir).map_err(failed)?;
         let lock = std::fs::File::create(places.root().join("lock")).map_err(failed)?;
         if lock.try_lock().is_err() {
@@ -128,16 +187,29 @@ impl Service {
                 directory: options.data_dir,
             });
         }
-        places.clear_uploads().map_err(failed)?;
+        let database = Store::open(places.root())?;
+        let id = database.service()?;
+        let itself = Itself::at_the_start(&lock);
+        let mut kept = database.all::<DataSet>(itself)?;
+        kept.extend(database.all::<Model>(itself)?);
+        kept.extend(database.all::<Job>(itself)?);
+        places.sweep(&kept).map_err(failed)?;
         Ok(Service(Arc::new(Shared {
             gate: Gate::new(&options.limits),
             limits: options.limits,
+            proxies: options.proxies,
+            hosts: Hosts::new(options.hosts),
+            private_hooks: options.private_hooks,
+            provider: provider.map(Arc::new),
+            cookie: format!("probity_session_{id}"),
+            begun_cookie: format!("probity_login_{id}_"),
             executable: options.executable,
-            database: Store::open(places.root())?,
+            database,
             places,
             board: Board::default(),
             queue: Queue::default(),
-            inspections: Semaphore::new(INSPECTIONS),
+            inspections: Turns::new(INSPECTIONS),
+            revoked: watch::Sender::default(),
             _lock: lock,
         })))
     }
@@ -147,8 +219,64 @@ impl Service {
     /// # Errors
     /// When the database fails.
     pub fn has_tokens(&self) -> Result<bool, ServiceError> {
-        let tokens = self.database.tokens()?;
-        Ok(tokens.iter().any(|token| token.revoked.is_none()))
+        Ok(self.database.has_tokens()?)
+    }
+
+    /// Looks which tokens are not valid any more, now and then, until `ended`: another process may
+    /// revoke one, and time ends others. Puts the reserve of the database back, too.
+    pub(crate) async fn watch_tokens(&self, mut ended: watch::Receiver<bool>) {
+        loop {
+            // A fault is in the log; what was known stays known.
+            let invalid = self.store(|store| {
+                store.restore_reserve();
+                store.invalid_tokens()
+            });
+            if let Ok(invalid) = invalid.await {
+                self.saw_end_of(invalid);
+            }
+            tokio::select! {
+                () = tokio::time::sleep(TOKENS) => {}
+                _ = ended.changed() => return,
+            }
+        }
+    }
+
+    /// Asks the identity provider about itself, where there is one, so that what is wrong with it is
+    /// in the log from the start.
+    pub(crate) async fn greet_provider(&self) {
+        let Some(provider) = self.provider.clone() else {
+            return;
+        };
+        let host = provider.host().to_owned();
+        let asked = self.blocking(move || Ok(provider.ask())).await;
+        match asked {
+            Ok(Ok(())) => log::line(&format_args!("people may log in by {host}")),
+            Ok(Err(failure)) => log::line(&format_args!(
+                "nobody can log in by {host} at present: {failure}"
+            )),
+            // A fault is in the log.
+            Err(_) => {}
+        }
+    }
+
+    /// Takes note that `tokens` are not valid any more; they will never be again.
+    pub(crate) fn saw_end_of(&self, tokens: impl IntoIterator<Item = Id>) {
+        self.revoked.send_if_modified(|seen| {
+            let before = seen.len();
+            seen.extend(tokens);
+            seen.len() > before
+        });
+    }
+
+    /// Ends when it is seen that `token` is not valid any more.
+    pub(crate) fn revoked(&self, token: &Id) -> Revoked {
+        let (mut seen, token) = (self.revoked.subscribe(), token.clone());
+        Box::pin(async move {
+            // Without anybody who looks, nothing is seen.
+            if seen.wait_for(|seen| seen.contains(&token)).await.is_err() {
+                std::future::pending().await
+            }
+        })
     }
 
     /// Does `work` with the database, away from the threads that answer requests.
@@ -160,19 +288,33 @@ impl Service {
         self.blocking(move || Ok(work(&service.database)?)).await
     }
 
-    /// All things of a kind, the newest first.
-    pub(crate) async fn all<T: Record>(&self) -> Result<Vec<T>, Problem> {
-        self.store(Store::all).await
+    /// The newest things of a kind, the newest first: as many as a list may have.
+    pub(crate) async fn newest<T: Record>(&self, scope: &Scope) -> Result<Vec<T>, Problem> {
+        self.list(scope, T::Which::default(), None, LISTED).await
     }
 
-    /// The thing `id` of a kind.
-    pub(crate) async fn find<T: Record>(&self, id: &Id) -> Result<T, Problem> {
-        let id = id.clone();
-        let found = self.store(move |store| store.find(&id)).await?;
-        found.ok_or_else(|| {
-            let detail = format!("There is no {} with this identifier.", T::NAME);
-            Problem::new(ProblemKind::NotFound, detail)
-        })
+    /// The `limit` newest of those things of a kind that are asked for, the newest first: those that
+    /// came before the thing `before`, where one is named.
+    pub(crate) async fn list<T: Record>(
+        &self,
+        scope: &Scope,
+        which: T::Which,
+        before: Option<Id>,
+        limit: u32,
+    ) -> Result<Vec<T>, Problem> {
+        if let Some(before) = &before {
+            self.find::<T>(scope, before).await?;
+        }
+        let scope = scope.clone();
+        self.store(move |store| store.list(&scope, &which, before.as_ref(), limit))
+            .await
+    }
+
+    /// The thing `id` of a kind, if it is in the project.
+    pub(crate) async fn find<T: Record>(&self, scope: &Scope, id: &Id) -> Result<T, Problem> {
+        let (scope, id) = (scope.clone(), id.clone());
+        let found = self.store(move |store| store.find(&scope, &id)).await?;
+        found.ok_or_else(|| Problem::missing(T::NAME))
     }
 
     /// Does `work`, which waits for the disk, away from the threads that answer requests.
@@ -180,22 +322,53 @@ impl Service {
         &self,
         work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
-        match tokio::task::spawn_blocking(work).await {
-            Ok(result) => result,
-            Err(error) => Err(Problem::internal(&error)),
-        }
+        blocking(work).await
     }
 
-    /// Refuses to store more than is allowed.
-    pub(crate) async fn check_storage(&self) -> Result<(), Problem> {
+    /// Bytes that the project stores.
+    pub(crate) async fn stored_by(&self, scope: &Scope) -> Result<u64, Problem> {
+        let seen = scope.clone();
+        let contents = self.store(move |store| store.contents(&seen)).await?;
+        self.size_of(contents).await
+    }
+
+    /// Bytes that a data set, a model or a job takes.
+    pub(crate) async fn stored_as<T: Record>(&self, thing: &T) -> Result<u64, Problem> {
+        self.size_of(thing.contents()).await
+    }
+
+    async fn size_of(&self, contents: Contents) -> Result<u64, Problem> {
+        let places = self.places.clone();
+        self.blocking(move || Ok(places.size_of(&contents)?)).await
+    }
+
+    /// Refuses to store `bytes` more in the project: beyond its quota or what all may store, and on
+    /// a disk so full that the room for deletions was needed.
+    pub(crate) async fn check_storage(&self, scope: &Scope, bytes: u64) -> Result<(), Problem> {
+        let full = |what: &str| {
+            Problem::new(
+                ProblemKind::StorageFull,
+                format!(
+                    "What is stored {what} has reached its limit; delete data sets, models or jobs that are no longer needed."
+                ),
+            )
+        };
+        let is_too_much = |used: u64, most| used >= most || used.saturating_add(bytes) > most;
+        if !self.store(|store| Ok(store.restore_reserve())).await? {
+            return Err(Problem::disk_full());
+        }
+        let seen = scope.clone();
+        let project = self.store(move |store| store.seen_project(&seen)).await?;
+        let quota = project.and_then(|project| project.quotas.stored_bytes);
+        let most = quota.unwrap_or(self.limits.stored_bytes_per_project);
+        if is_too_much(self.stored_by(scope).await?, most) {
+            return Err(full("in this project"));
+        }
         let root = self.places.root().to_owned();
         let used = self.blocking(move || Ok(places::size(&root)?)).await?;
-        if used >= self.limits.stored_bytes {
-            return Err(Problem::new(
-                ProblemKind::StorageFull,
-                "What is stored here has reached its limit; delete data sets, models or jobs that are no longer needed.",
-            ));
+        match is_too_much(used, self.limits.stored_bytes) {
+            true => Err(full("here")),
+            false => Ok(()),
         }
-        Ok(())
     }
 }

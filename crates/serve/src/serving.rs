@@ -1,29 +1,40 @@
-//! Connections: so many at a time, each with a limit of time for the head of a request, and their
-//! end.
+//! Connections: so many at a time and from an address, each with limits of time for the head of a
+//! request and for reading its answer, and their end.
 
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use axum::extract::Request;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
+use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, watch};
 
+use super::address::Peer;
+use super::limits::Limits;
 use super::log;
 use super::router::router;
 use super::service::{Service, ServiceError};
+use super::stall::Patient;
 
 /// How long the head of a request may take to arrive, and how long a connection may be idle.
 const HEAD: Duration = Duration::from_secs(30);
+/// Bytes of the head of a request, and of what waits to be sent.
+const BUFFER: usize = 64 << 10;
 /// How long requests may go on once the service ends.
 const GRACE: Duration = Duration::from_secs(10);
 /// How long to wait when no connection can be taken, as when there are no file handles left.
 const AFTER_FAULT: Duration = Duration::from_millis(200);
+
+/// Open files that a service needs besides its connections and the files that arrive.
+const FILES: u64 = 256;
 
 /// A service that listens, but does not answer yet.
 pub struct Listening {
@@ -37,6 +48,7 @@ impl Service {
     /// # Errors
     /// When it cannot be listened on.
     pub async fn listen(self, address: SocketAddr) -> Result<Listening, ServiceError> {
+        allow_files(&self.limits);
         let listener = TcpListener::bind(address)
             .await
             .map_err(|source| ServiceError::Listen { address, source })?;
@@ -50,7 +62,8 @@ impl Service {
     /// done with a connection, for requests that come another way.
     pub async fn converse(&self, stream: impl AsyncRead + AsyncWrite + Unpin) {
         let (_end, ended) = watch::channel(false);
-        connection(stream, router(self.clone()), ended).await;
+        let peer = Peer(Ipv4Addr::LOCALHOST.into());
+        connection(stream, peer, self, router(self.clone()), ended).await;
     }
 }
 
@@ -76,12 +89,40 @@ impl Listening {
             let (service, ended) = (service.clone(), ended.clone());
             async move { service.work_off(ended).await }
         });
+        let leases = tokio::spawn({
+            let (service, ended) = (service.clone(), ended.clone());
+            async move { service.watch_leases(ended).await }
+        });
+        let tokens = tokio::spawn({
+            let (service, ended) = (service.clone(), ended.clone());
+            async move { service.watch_tokens(ended).await }
+        });
+        let notifications = tokio::spawn({
+            let (service, ended) = (service.clone(), ended.clone());
+            async move { service.notify(ended).await }
+        });
+        let retention = tokio::spawn({
+            let (service, ended) = (service.clone(), ended.clone());
+            async move { service.expire(ended).await }
+        });
+        let greeting = tokio::spawn({
+            let service = service.clone();
+            async move { service.greet_provider().await }
+        });
         let answers = tokio::spawn(answer(service.clone(), listener, ended));
         ends.await;
         log::line(&"ends; running jobs go on at the next start");
         end.send_replace(true);
         service.board.close();
-        for task in [queue, answers] {
+        for task in [
+            queue,
+            leases,
+            tokens,
+            notifications,
+            retention,
+            greeting,
+            answers,
+        ] {
             if let Err(error) = task.await {
                 log::fault(&error);
             }
@@ -90,27 +131,54 @@ impl Listening {
     }
 }
 
+/// Lets this process have as many files open as `limits` need, as far as the system allows it.
+#[cfg(unix)]
+fn allow_files(limits: &Limits) {
+    use nix::sys::resource::{Resource, getrlimit, setrlimit};
+    let needed = (limits.connections + limits.bodies) as u64 + FILES;
+    let Ok((now, most)) = getrlimit(Resource::RLIMIT_NOFILE) else {
+        return;
+    };
+    let allowed = needed.min(most);
+    if now < allowed && setrlimit(Resource::RLIMIT_NOFILE, allowed, most).is_err() || most < needed
+    {
+        log::line(&format_args!(
+            "note: the system allows fewer open files than the {needed} that all connections and uploads may take; see ulimit -n"
+        ));
+    }
+}
+
+#[cfg(not(unix))]
+fn allow_files(_: &Limits) {}
+
 /// Takes connections until `ended`, then waits for those that are open.
 async fn answer(service: Service, listener: TcpListener, mut ended: watch::Receiver<bool>) {
     let most = service.limits.connections;
     let places = Arc::new(Semaphore::new(most));
-    let router = router(service);
+    let router = router(service.clone());
     while !*ended.borrow() {
         let Ok(place) = places.clone().acquire_owned().await else {
             return;
         };
         let stream = tokio::select! {
-            accepted = listener.accept() => accepted.map(|(stream, _)| stream),
+            accepted = listener.accept() => accepted,
             _ = ended.changed() => break,
         };
         match stream {
-            Ok(stream) => {
+            Ok((stream, address)) => {
+                let peer = Peer(address.ip());
+                // A proxy has the connections of all whom it speaks for.
+                let own = service.gate.connect(peer.0.into());
+                if own.is_none() && !peer.is_among(&service.proxies) {
+                    continue;
+                }
                 // Small answers shall not wait for each other.
                 let _ = stream.set_nodelay(true);
-                let (router, ended) = (router.clone(), ended.clone());
+                let (service, router) = (service.clone(), router.clone());
+                let ended = ended.clone();
                 tokio::spawn(async move {
-                    connection(stream, router, ended).await;
-                    drop(place);
+                    connection(stream, peer, &service, router, ended).await;
+                    drop((own, place));
                 });
             }
             Err(error) => {
@@ -126,14 +194,23 @@ async fn answer(service: Service, listener: TcpListener, mut ended: watch::Recei
 
 async fn connection(
     stream: impl AsyncRead + AsyncWrite + Unpin,
+    peer: Peer,
+    service: &Service,
     router: Router,
     mut ended: watch::Receiver<bool>,
 ) {
+    let stream = Patient::new(stream, service.limits.idle_time);
+    let router = TowerToHyperService::new(router);
+    let answers = service_fn(|mut request: Request<Incoming>| {
+        request.extensions_mut().insert(peer);
+        router.call(request)
+    });
     let mut connection = pin!(
         http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(HEAD)
-            .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router))
+            .max_buf_size(BUFFER)
+            .serve_connection(TokioIo::new(stream), answers)
     );
     let end = async { ended.wait_for(|&ended| ended).await.is_ok() };
     // What a client does to its own connection is no concern of the log.

@@ -262,8 +262,17 @@ pub fn use_threads(threads: Option<usize>) -> Result<(), DeviceError> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
+
+    /// Every device of this build that answers, flex first.
+    pub(crate) fn answering_devices() -> Vec<ComputeDevice> {
+        let names = DeviceName::ALL.into_iter();
+        let named = names.filter(|&name| name != DeviceName::Auto);
+        named
+            .filter_map(|name| ComputeDevice::open(name).ok())
+            .collect()
+    }
 
     #[test]
     fn flex_always_answers_and_auto_never_fails() {

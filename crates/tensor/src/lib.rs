@@ -1,6 +1,13 @@
 //! The only place that knows devices: which there are, and the computations that run on them.
+//!
+//! *Devices propose, the reference decides* ([`proposer`]): a device gives distances with a proven
+//! bound on their error ([`nearest`]), or sums of small whole numbers that have none ([`whole`]).
+//! What lies within the bound is decided by the exact reference of the analyser that asks, so that
+//! results are the same bytes on every device.
 
 pub mod device;
 pub mod nearest;
 #[cfg(feature = "onnx")]
 pub mod onnx;
+pub mod proposer;
+pub mod whole;

@@ -1,9 +1,9 @@
 //! What the tests of Probity may do without: real data, devices, Python libraries, a browser,
-//! programs.
+//! programs, an identity provider.
 //!
 //! A test that cannot run without one of these asks for it here. Where it is missing the test says
 //! so in one line, `skipped (data): …`, and passes; where `PROBITY_REQUIRE` names the kind, as in
-//! `PROBITY_REQUIRE=data,device,python,browser,programs`, it fails instead. Nothing is skipped in
+//! `PROBITY_REQUIRE=data,device,python,browser,programs,identity`, it fails instead. Nothing is skipped in
 //! silence.
 
 use std::env;
@@ -29,6 +29,8 @@ pub enum Needed {
     Browser,
     /// Programs that the documentation uses beside ours.
     Programs,
+    /// An identity provider that people log in by.
+    Identity,
 }
 
 impl fmt::Display for Needed {
@@ -39,6 +41,7 @@ impl fmt::Display for Needed {
             Needed::Python => "python",
             Needed::Browser => "browser",
             Needed::Programs => "programs",
+            Needed::Identity => "identity",
         })
     }
 }

@@ -10,3 +10,4 @@
 pub mod kmeans;
 pub mod spn;
 pub mod spread;
+mod vectors;

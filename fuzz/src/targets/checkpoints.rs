@@ -204,13 +204,37 @@ fn text_audits(folder: &Path) -> anyhow::Result<Target> {
 }
 
 fn comparisons(folder: &Path) -> anyhow::Result<Target> {
-    let mut fields = people(folder)?;
-    fields["strategies"] = json!(["adf", "random-walk"]);
+    let mut checkpoints = Checkpoints::new(folder);
+    // Each has a model of its own.
+    let texts = folder.join("texts");
+    std::fs::create_dir(&texts)?;
+    add_comparison::<TableCase<'static>>(
+        &mut checkpoints,
+        "compare",
+        people(folder)?,
+        &["adf", "random-walk"],
+    )?;
+    add_comparison::<TextCase<'static>>(
+        &mut checkpoints,
+        "compare-text",
+        toxic(&texts)?,
+        &["adf-asc", "frontier"],
+    )?;
+    Ok(checkpoints.target("checkpoint-compare"))
+}
+
+fn add_comparison<M: Modality + Send + 'static>(
+    checkpoints: &mut Checkpoints<'_>,
+    name: &str,
+    mut fields: Value,
+    strategies: &[&str],
+) -> anyhow::Result<()> {
+    fields["strategies"] = json!(strategies);
     fields["repeats"] = json!(2);
     if let Some(fields) = fields.as_object_mut() {
         fields.remove("estimate");
     }
-    let open = || -> anyhow::Result<Comparison> {
+    let open = || -> anyhow::Result<Comparison<M>> {
         Ok(Comparison::open(
             checked(fields.clone())?,
             &ComputeDevice::flex(),
@@ -225,9 +249,7 @@ fn comparisons(folder: &Path) -> anyhow::Result<Target> {
         let go_on = again.run(run, true, &mut |_, _, _| ControlFlow::Continue(()));
         go_on.is_ok()
     });
-    let mut checkpoints = Checkpoints::new(folder);
-    checkpoints.add("compare", &[1, 9, 16], &begin, go_on)?;
-    Ok(checkpoints.target("checkpoint-compare"))
+    checkpoints.add(name, &[1, 9, 16], &begin, go_on)
 }
 
 fn add_training<T: Trainable + Send + 'static>(

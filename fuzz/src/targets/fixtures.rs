@@ -110,6 +110,7 @@ pub(super) fn text_model() -> anyhow::Result<TextModel> {
         set.table(),
         &split,
         &options,
+        &ComputeDevice::flex(),
         None,
         &mut |_, _| ControlFlow::Continue(()),
     )?;

@@ -110,7 +110,7 @@ fn run_others(folder: &Path) -> anyhow::Result<Target> {
     fields["strategies"] = json!(["adf", "random-walk"]);
     fields["search"] = json!({ "seeds": 4, "local": 2, "max_iter": 2 });
     let compared = RunDirectory::create(&folder.join("compare"))?;
-    let comparison = Comparison::open(checked(fields)?, &flex)?;
+    let comparison = Comparison::<TableCase>::open(checked(fields)?, &flex)?;
     comparison.run(&compared, false, &mut |_, _, _| go_on)?;
 
     let mut fields = of_model();

@@ -4,10 +4,11 @@ use std::io::{Cursor, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use anyhow::Context;
 use probity_run::run_directory::RunDirectory;
 use probity_serve::inspection::Inspection;
 use probity_serve::limits::Limits;
-use probity_serve::store::Store;
+use probity_serve::store::{Administer, Changed, Holder, NewToken, Quotas, Role, Store};
 use probity_serve::{Service, ServiceOptions};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use zip::write::SimpleFileOptions;
@@ -119,16 +120,36 @@ fn is_whole(answer: &[u8]) -> bool {
     answer.len() >= (end + 4).saturating_add(length)
 }
 
+/// The token of an owner of a project.
+fn token(store: &Store) -> anyhow::Result<String> {
+    let administer = Administer::at_the_machine();
+    let Changed::Done(project) = store.create_project(&administer, "fuzz", Quotas::default())?
+    else {
+        anyhow::bail!("a new database has a project");
+    };
+    let new = NewToken {
+        holder: Holder::Bearer("fuzz".to_owned()),
+        role: Role::Owner,
+        expires: None,
+    };
+    let made = store.create_token(&administer.manages(&project.id), &new)?;
+    let made = made.context("the project is there")?;
+    made.text.context("it is a token with a text")
+}
+
 /// Whatever is sent, there is an answer, and it never is that the service has failed.
 fn service(folder: &Path) -> anyhow::Result<Target> {
     let data_dir = folder.join("data");
     std::fs::create_dir_all(&data_dir)?;
-    let token = Store::open(&data_dir)?.create_token("fuzz")?;
+    let token = token(&Store::open(&data_dir)?)?;
     let most = 1_000_000_000;
     let mut limits = Limits::default();
     limits.rate = most;
     limits.rate_per_token = most;
+    limits.rate_per_project = most;
+    limits.rate_per_address = most;
     limits.queue = most as usize;
+    limits.queue_per_project = most as usize;
     limits.upload_bytes = 1 << 20;
     // What looks at files that are sent is the other target: none is sent here.
     let mut options = ServiceOptions::new(data_dir, PathBuf::from("/bin/false"));

@@ -8,6 +8,7 @@ use probity_fairness::group::specification::GroupsSpecification;
 use probity_fairness::predictions::specification::{
     EvaluateSpecification, PredictSpecification as ClassifySpecification,
 };
+use probity_fairness::prove::specification::ProveSpecification;
 use probity_fairness::repair::specification::RepairSpecification;
 use probity_fairness::specification::{AuditSpecification, CompareSpecification};
 use probity_knn::specification::{PredictSpecification, RobustnessSpecification};
@@ -34,6 +35,7 @@ macro_rules! each_kind {
         $task::<ImportSpecification>($($argument),*);
         $task::<RepairSpecification>($($argument),*);
         $task::<CertifySpecification>($($argument),*);
+        $task::<ProveSpecification>($($argument),*);
         $task::<GroupsSpecification>($($argument),*);
         $task::<ClassifySpecification>($($argument),*);
         $task::<ExplainSpecification>($($argument),*);

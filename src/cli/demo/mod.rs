@@ -16,7 +16,8 @@ use super::inputs::{Hardware, new_run};
 use super::numbers::{MOST_ROWS, seed, whole};
 use super::output::{Output, Summary};
 use super::progress::AuditBar;
-use super::render::{self, Shown, interval, percent, table as in_columns};
+use super::render::{interval, percent, table as in_columns};
+use super::render_audit::{Shown, audit};
 use super::train::{TrainingBar, render_summary};
 use probity::fairness::audit::{Audit, AuditSummary};
 use probity::fairness::estimate::Estimate;
@@ -182,7 +183,7 @@ fn render<D: Shown>(
          probity audit --model {path}/model{given} {}\n  \
          {}\n",
         render_summary(&figures.training),
-        render::audit(&figures.audit),
+        audit(&figures.audit),
         demonstration.planted_in,
         recovery_table(&figures.recovery),
         demonstration.notes[usize::from(!is_recovered)],

@@ -3,13 +3,15 @@
 //! Two shares are told apart where their 95 % intervals do not meet, which is stricter than a test
 //! of their difference.
 
+use std::path::Path;
+
 use serde::Serialize;
 
-use anyhow::bail;
+use anyhow::{Context, bail};
 
-use super::declared;
 use super::file::BaselineFiles;
 use crate::cli::render::{interval, percent};
+use probity::report::Report;
 use probity::report::bounds::{BoundKind, BoundOutcome};
 use probity::run::seal::{PublicKey, check_alone};
 
@@ -101,4 +103,12 @@ impl Before {
             )
         })
     }
+}
+
+/// The bound that the run in `directory` declared.
+pub(super) fn declared(directory: &Path) -> anyhow::Result<BoundOutcome> {
+    let report = Report::read(&[directory.to_owned()])?;
+    let bounds = report.declared_bounds()?;
+    let first = bounds.into_iter().next();
+    first.with_context(|| format!("{} declares no bound", directory.display()))
 }

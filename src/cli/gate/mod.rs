@@ -16,13 +16,12 @@ use anyhow::{Context, bail, ensure};
 use clap::Args;
 use serde::Serialize;
 
-use self::baseline::{Baseline, Before, Change};
+use self::baseline::{Baseline, Before, Change, declared};
 use self::file::{Check, GateFile};
 use super::inputs::{Hardware, new_run};
 use super::out::Force;
 use super::output::{Output, verdict};
 use super::render::{interval, percent, table};
-use probity::report::Report;
 use probity::report::bounds::{BoundKind, BoundOutcome, Verdict, to_junit, to_sarif};
 
 /// Arguments of `probity gate`.
@@ -146,14 +145,6 @@ fn perform(check: &Check, run: &Path, hardware: &Hardware) -> anyhow::Result<()>
         Some(0 | 1) => Ok(()),
         _ => bail!("the check '{}' was not done: {status}", check.name),
     }
-}
-
-/// The bound that the run in `directory` declared.
-fn declared(directory: &Path) -> anyhow::Result<BoundOutcome> {
-    let report = Report::read(&[directory.to_owned()])?;
-    let bounds = report.declared_bounds()?;
-    let first = bounds.into_iter().next();
-    first.with_context(|| format!("{} declares no bound", directory.display()))
 }
 
 fn render(summary: &GateSummary) -> String {

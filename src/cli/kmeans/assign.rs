@@ -7,11 +7,12 @@ use clap::Args;
 use serde::Serialize;
 
 use crate::cli::fields::Fields;
-use crate::cli::inputs::Threads;
+use crate::cli::inputs::Hardware;
 use crate::cli::out::Force;
 use crate::cli::output::Output;
 use crate::cli::render::{bad_rows, counted, figure};
 use probity::data::read::LeftOut;
+use probity::tensor::proposer::Proposer;
 use probity::unlearning::kmeans::dataset::read_for_model;
 use probity::unlearning::kmeans::directory::ModelDirectory;
 use probity::unlearning::kmeans::nearest;
@@ -23,7 +24,7 @@ pub(super) struct AssignArgs {
     #[command(flatten)]
     fields: Fields<AssignSpecification>,
     #[command(flatten)]
-    threads: Threads,
+    hardware: Hardware,
     /// CSV file for the clusters: row, cluster [default: stdout]
     #[arg(long, value_name = "FILE", help_heading = "Result")]
     out: Option<PathBuf>,
@@ -48,14 +49,15 @@ struct Assigned {
 
 /// Runs `probity kmeans assign`.
 pub(super) fn run(args: AssignArgs, output: &Output) -> anyhow::Result<ExitCode> {
-    args.threads.apply()?;
     let specification = args.fields.specification()?;
     let data = specification.data.as_deref();
     let inputs = data.into_iter().chain([specification.model.as_path()]);
     let out = args
         .force
         .open(args.out.as_ref(), &inputs.collect::<Vec<_>>())?;
+    let proposer = Proposer::of(&args.hardware.open(output)?);
     let (directory, model) = ModelDirectory::open(&specification.model)?;
+    let model = model.on(&proposer);
     let description = directory.description();
     let ((pairs, loss), left_out) = match &specification.data {
         None => (model.assignment(), LeftOut::default()),
@@ -65,7 +67,7 @@ pub(super) fn run(args: AssignArgs, output: &Output) -> anyhow::Result<ExitCode>
             options.ignore.extend(description.id_column.clone());
             let (points, left_out) =
                 read_for_model(file.as_path(), &options, &description.columns)?;
-            let (pairs, loss) = nearest(&points, model.centroids());
+            let (pairs, loss) = nearest(&points.on(&proposer), model.centroids());
             ((pairs, loss as f64 / (1_u64 << 48) as f64), left_out)
         }
     };

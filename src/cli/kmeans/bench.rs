@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::render;
 use crate::cli::fields::Fields;
-use crate::cli::inputs::{BoundsArgs, Threads, new_run};
+use crate::cli::inputs::{BoundsArgs, Hardware, new_run};
 use crate::cli::interrupt::Interrupt;
 use crate::cli::output::{Output, Summary, verdict};
 use crate::cli::render::{bad_rows, plots};
@@ -21,6 +21,7 @@ use probity::data::specification::record_schema;
 use probity::run::shards::Part;
 use probity::run::specification::Checked;
 use probity::run::specification::file::Record;
+use probity::tensor::proposer::Proposer;
 use probity::unlearning::kmeans::benchmark::{BenchmarkOptions, Labelled};
 use probity::unlearning::kmeans::comparison::{Comparison, ComparisonProgress, Seeds, compare};
 use probity::unlearning::kmeans::specification::BenchSpecification;
@@ -37,7 +38,7 @@ pub(super) struct BenchArgs {
     #[command(flatten)]
     bounds: BoundsArgs,
     #[command(flatten)]
-    threads: Threads,
+    hardware: Hardware,
     /// Run directory [default: the next free runs/kmeans-bench-N]
     #[arg(long, value_name = "DIR", help_heading = "Result")]
     out: Option<PathBuf>,
@@ -60,9 +61,15 @@ struct BenchSummary {
 
 /// Runs `probity kmeans bench`.
 pub(super) fn run(mut args: BenchArgs, output: &Output) -> anyhow::Result<ExitCode> {
-    args.threads.apply()?;
     args.bounds.set(&mut args.fields)?;
-    run_specification(args.fields.specification()?, args.out, &Part::Whole, output)
+    let specification = args.fields.specification()?;
+    run_specification(
+        specification,
+        args.out,
+        &Part::Whole,
+        &args.hardware,
+        output,
+    )
 }
 
 /// Runs the benchmark that is specified, or a part of it.
@@ -70,16 +77,23 @@ pub(crate) fn run_specification(
     specification: Checked<BenchSpecification>,
     out: Option<PathBuf>,
     part: &Part,
+    hardware: &Hardware,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
+    let device = hardware.open(output)?;
     let specification = specification.into_inner().located();
     let input = &specification.input;
-    let dataset = input.read(&specification.data, &specification.reading)?;
+    let mut dataset = input.read(&specification.data, &specification.reading)?;
+    dataset.points = dataset.points.on(&Proposer::of(&device));
     let rows = dataset.points.len();
     specification.expect_rows(rows)?;
     let options = specification.options();
     let algorithms = specification.algorithms();
-    let record = Record::new().opened("data", dataset.source.sha256.clone());
+    let record = Record {
+        device: Some(device.name().to_string()),
+        hardware: Some(device.hardware()),
+        ..Record::new().opened("data", dataset.source.sha256.clone())
+    };
     let record = record_schema(record, specification.reading.schema.as_deref())?;
     let labels = dataset.numbered_labels();
     let data = Labelled {

@@ -10,9 +10,10 @@ use serde::Serialize;
 
 use crate::cli::deletion::{Counts, DeletionArgs, in_words};
 use crate::cli::fields::Fields;
-use crate::cli::inputs::Threads;
+use crate::cli::inputs::Hardware;
 use crate::cli::output::{Output, verdict};
 use probity::data::specification::ReadingSpecification;
+use probity::tensor::proposer::Proposer;
 use probity::unlearning::kmeans::dataset::read_for_model;
 use probity::unlearning::kmeans::directory::{Description, MODEL, ModelDirectory};
 use probity::unlearning::kmeans::specification::RetrainingSpecification;
@@ -29,7 +30,7 @@ pub(super) struct DeleteArgs {
     #[command(flatten)]
     retraining: Fields<RetrainingSpecification>,
     #[command(flatten)]
-    threads: Threads,
+    hardware: Hardware,
 }
 
 #[derive(Serialize)]
@@ -47,7 +48,6 @@ struct DeleteSummary {
 
 /// Runs `probity kmeans delete`.
 pub(super) fn run(args: DeleteArgs, output: &Output) -> anyhow::Result<ExitCode> {
-    args.threads.apply()?;
     let ids = args.deletion.ids()?;
     if ids.is_empty() {
         bail!("no row is named; give --ids or --ids-file");
@@ -55,8 +55,10 @@ pub(super) fn run(args: DeleteArgs, output: &Output) -> anyhow::Result<ExitCode>
     let retraining = args.retraining.specification()?;
     let data = retraining.data.as_deref();
     args.deletion.expect_verified(data)?;
+    let device = args.hardware.open(output)?;
     let lock = args.deletion.lock(MODEL, output)?;
-    let (directory, mut model) = ModelDirectory::open(&args.deletion.model)?;
+    let (directory, model) = ModelDirectory::open(&args.deletion.model)?;
+    let mut model = model.on(&Proposer::of(&device));
     let start = Instant::now();
     let deleted = model.delete(&ids)?;
     let seconds = start.elapsed().as_secs_f64();

@@ -7,11 +7,12 @@ use clap::Args;
 use serde::Serialize;
 
 use crate::cli::fields::Fields;
-use crate::cli::inputs::{BoundsArgs, Threads, new_run};
+use crate::cli::inputs::{BoundsArgs, Hardware, new_run};
 use crate::cli::output::Output;
 use crate::cli::render::{bad_rows, count, figure};
 use probity::data::read::LeftOut;
 use probity::run::specification::Checked;
+use probity::tensor::proposer::Proposer;
 use probity::unlearning::kmeans::Model;
 use probity::unlearning::kmeans::directory::{Description, ModelDirectory, describe};
 use probity::unlearning::kmeans::specification::FitSpecification;
@@ -27,7 +28,7 @@ pub(super) struct FitArgs {
     #[command(flatten)]
     bounds: BoundsArgs,
     #[command(flatten)]
-    threads: Threads,
+    hardware: Hardware,
     /// Model directory [default: the next free runs/kmeans-N]
     #[arg(long, value_name = "DIR", help_heading = "Result")]
     out: Option<PathBuf>,
@@ -48,9 +49,9 @@ struct FitSummary {
 
 /// Runs `probity kmeans fit`.
 pub(super) fn run(mut args: FitArgs, output: &Output) -> anyhow::Result<ExitCode> {
-    args.threads.apply()?;
     args.bounds.set(&mut args.fields)?;
-    run_specification(args.fields.specification()?, args.out, output)
+    let specification = args.fields.specification()?;
+    run_specification(specification, args.out, &args.hardware, output)
 }
 
 /// Fits the clustering that is specified.
@@ -60,14 +61,17 @@ pub(super) fn run(mut args: FitArgs, output: &Output) -> anyhow::Result<ExitCode
 pub(crate) fn run_specification(
     specification: Checked<FitSpecification>,
     out: Option<PathBuf>,
+    hardware: &Hardware,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
+    let device = hardware.open(output)?;
     let specification = specification.into_inner();
     let input = &specification.input;
     let dataset = input.read(&specification.data, &specification.reading)?;
     let rows = dataset.points.len();
     let options = specification.options();
-    let model = Model::fit(dataset.points, &options)?;
+    let points = dataset.points.on(&Proposer::of(&device));
+    let model = Model::fit(points, &options)?;
     let (assignment, loss) = model.assignment();
     let mut sizes = vec![0; options.clusters];
     for (_, cluster) in assignment {

@@ -6,10 +6,10 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::inputs::{
-    SpecialArgs, answer_text, bill_text, noise_text, not_private_text, remark, write,
+    RangeArgs, answer_text, bill_text, noise_text, not_private_text, remark, write,
 };
 use crate::cli::fields::Fields;
-use crate::cli::inputs::new_run;
+use crate::cli::inputs::{Hardware, new_run};
 use crate::cli::output::Output;
 use crate::cli::render::count as grouped;
 use probity::privacy::query::CountQuery;
@@ -26,7 +26,9 @@ pub(super) struct CountArgs {
     #[command(flatten)]
     fields: Fields<CountSpecification>,
     #[command(flatten)]
-    special: SpecialArgs,
+    ranges: RangeArgs,
+    #[command(flatten)]
+    hardware: Hardware,
     /// Also write run.toml and summary.json to this new directory
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -34,17 +36,20 @@ pub(super) struct CountArgs {
 
 /// Runs `probity outliers count`.
 pub(super) fn run(mut args: CountArgs, output: &Output) -> anyhow::Result<ExitCode> {
-    args.special.apply(&mut args.fields)?;
-    run_specification(args.fields.specification()?, args.out, output)
+    args.ranges.set(&mut args.fields)?;
+    let specification = args.fields.specification()?;
+    run_specification(specification, args.out, &args.hardware, output)
 }
 
 /// Answers the query that is specified.
 pub(crate) fn run_specification(
     specification: Checked<CountSpecification>,
     out: Option<PathBuf>,
+    hardware: &Hardware,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
-    let query = CountQuery::open(specification)?;
+    let device = hardware.open(output)?;
+    let query = CountQuery::open(specification)?.on(&device);
     let directory = out.map(|out| new_run(Some(&out), "outliers")).transpose()?;
     let summary = query.answer(&mut |told| remark(told, output))?;
     let text = format!(

@@ -6,8 +6,9 @@ use anyhow::bail;
 use clap::Args;
 use serde::Serialize;
 
-use super::inputs::{SpecialArgs, noise_text, signed};
+use super::inputs::{RangeArgs, noise_text, signed};
 use crate::cli::fields::Fields;
+use crate::cli::inputs::Hardware;
 use crate::cli::output::Output;
 use crate::cli::render::{count, table};
 use probity::privacy::calibration::Guarantee;
@@ -36,7 +37,9 @@ pub(super) struct ExactArgs {
     #[command(flatten)]
     fields: Fields<ExactSpecification>,
     #[command(flatten)]
-    special: SpecialArgs,
+    ranges: RangeArgs,
+    #[command(flatten)]
+    hardware: Hardware,
 }
 
 #[derive(Serialize)]
@@ -72,18 +75,21 @@ struct NoiseFigures {
 
 /// Runs `probity outliers exact`.
 pub(super) fn run(mut args: ExactArgs, output: &Output) -> anyhow::Result<ExitCode> {
-    args.special.apply(&mut args.fields)?;
-    run_specification(&args.fields.specification()?, output)
+    args.ranges.set(&mut args.fields)?;
+    run_specification(&args.fields.specification()?, &args.hardware, output)
 }
 
 /// Counts what is specified. It makes no run directory.
 pub(crate) fn run_specification(
     specification: &Checked<ExactSpecification>,
+    hardware: &Hardware,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
     let options = specification.noise;
     let table = &specification.table;
+    let device = hardware.open(output)?;
     let data = Data::read_as_owner(&specification.data, &specification.columns, table)?;
+    let data = data.on(&device);
     let dimension = specification.dims.unwrap_or(data.records.columns());
     if dimension > data.records.columns() {
         bail!(PrivacyError::Dimensions {

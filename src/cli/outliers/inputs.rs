@@ -4,7 +4,6 @@ use clap::Args;
 use serde::Serialize;
 
 use crate::cli::fields::Fields;
-use crate::cli::inputs::Threads;
 use crate::cli::output::Output;
 use probity::privacy::count::{PublicNoise, Sensitivity};
 use probity::privacy::interval::Interval;
@@ -16,22 +15,19 @@ use probity::run::run_directory::RunDirectory;
 use probity::run::specification::Specification;
 use probity::run::specification::file::Record;
 
-/// What the command line has a short form for, and what changes no answer.
+/// What the command line has a short form for.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Table")]
-pub(super) struct SpecialArgs {
+pub(super) struct RangeArgs {
     /// Declared range of a column, and the difference that has distance 1 [default: the width of
     /// the range]; values outside are moved to its ends; may be repeated
     #[arg(long, value_name = "COLUMN=MIN,MAX[,UNIT]", value_parser = range, allow_hyphen_values = true)]
     range: Vec<DeclaredRange>,
-    #[command(flatten)]
-    threads: Threads,
 }
 
-impl SpecialArgs {
-    /// Gives the ranges to `fields`, and sets the threads.
-    pub fn apply<S: Specification>(&self, fields: &mut Fields<S>) -> anyhow::Result<()> {
-        self.threads.apply()?;
+impl RangeArgs {
+    /// Gives the ranges to `fields`.
+    pub fn set<S: Specification>(&self, fields: &mut Fields<S>) -> anyhow::Result<()> {
         if !self.range.is_empty() {
             fields.set("table.ranges", serde_json::to_value(&self.range)?);
         }

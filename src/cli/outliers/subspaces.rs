@@ -6,10 +6,10 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::inputs::{
-    SpecialArgs, answer_text, bill_text, noise_text, not_private_text, remark, write,
+    RangeArgs, answer_text, bill_text, noise_text, not_private_text, remark, write,
 };
 use crate::cli::fields::Fields;
-use crate::cli::inputs::new_run;
+use crate::cli::inputs::{Hardware, new_run};
 use crate::cli::output::Output;
 use probity::privacy::query::SubspacesQuery;
 use probity::privacy::specification::SubspacesSpecification;
@@ -24,7 +24,9 @@ pub(super) struct SubspacesArgs {
     #[command(flatten)]
     fields: Fields<SubspacesSpecification>,
     #[command(flatten)]
-    special: SpecialArgs,
+    ranges: RangeArgs,
+    #[command(flatten)]
+    hardware: Hardware,
     /// Also write run.toml and summary.json to this new directory
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -32,17 +34,20 @@ pub(super) struct SubspacesArgs {
 
 /// Runs `probity outliers subspaces`.
 pub(super) fn run(mut args: SubspacesArgs, output: &Output) -> anyhow::Result<ExitCode> {
-    args.special.apply(&mut args.fields)?;
-    run_specification(args.fields.specification()?, args.out, output)
+    args.ranges.set(&mut args.fields)?;
+    let specification = args.fields.specification()?;
+    run_specification(specification, args.out, &args.hardware, output)
 }
 
 /// Answers the query that is specified.
 pub(crate) fn run_specification(
     specification: Checked<SubspacesSpecification>,
     out: Option<PathBuf>,
+    hardware: &Hardware,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
-    let query = SubspacesQuery::open(specification)?;
+    let device = hardware.open(output)?;
+    let query = SubspacesQuery::open(specification)?.on(&device);
     let directory = out.map(|out| new_run(Some(&out), "outliers")).transpose()?;
     let summary = query.answer(&mut |told| remark(told, output))?;
     let mut text = not_private_text(summary.private).to_owned();

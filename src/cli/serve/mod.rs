@@ -1,6 +1,7 @@
 //! `probity serve`
 
 mod limits;
+mod provider;
 mod tokens;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -15,7 +16,8 @@ use super::output::{Output, print};
 use limits::LimitArgs;
 use probity::serve::inspection::Inspection;
 use probity::serve::{Service, ServiceOptions};
-use tokens::{DataDirectory, RevokeArgs, TokenArgs, TokensArgs};
+use provider::ProviderArgs;
+use tokens::{DataDirectory, ListArgs, ProjectArgs, RevokeArgs, TokenArgs};
 
 /// Threads that answer requests; the jobs have processes of their own.
 const THREADS: usize = 2;
@@ -40,18 +42,38 @@ pub(super) struct ServeArgs {
     /// Address to listen on
     #[arg(long, default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
     address: IpAddr,
+    /// Proxy that is believed when it says in X-Forwarded-For whom it asks for, and in
+    /// X-Forwarded-Proto how; repeatable
+    #[arg(long, value_name = "ADDRESS")]
+    proxy: Vec<IpAddr>,
+    /// Name of the service in browsers besides localhost and its addresses, such as
+    /// audits.example.org; repeatable
+    #[arg(long, value_name = "NAME")]
+    host: Vec<String>,
+    /// Let webhooks lead to private addresses: those of this machine and its network
+    #[arg(long)]
+    private_hooks: bool,
+    #[command(flatten)]
+    provider: ProviderArgs,
     #[command(flatten)]
     limits: LimitArgs,
 }
 
 #[derive(Debug, Subcommand)]
 enum ServeCommand {
-    /// Make a token and print it; it is shown this once
+    /// Make a project, whose things those with a token of it see alone
+    Project(ProjectArgs),
+    /// List the projects
+    Projects(ListArgs),
+    /// Make a token and print it, which is shown this once; or give a person access, who logs in by
+    /// the identity provider
     Token(TokenArgs),
     /// List the tokens
-    Tokens(TokensArgs),
+    Tokens(ListArgs),
     /// Revoke a token, and end its sessions
     Revoke(RevokeArgs),
+    /// Print who did what, as CSV
+    Log(ListArgs),
     /// Look at what a user sent; for the service itself
     #[command(hide = true)]
     Inspect {
@@ -62,8 +84,12 @@ enum ServeCommand {
 
 /// Runs `probity serve`.
 pub(super) fn run(args: ServeArgs, output: &Output) -> anyhow::Result<ExitCode> {
+    keep_private();
     match args.command {
         None => serve(&args, output),
+        Some(ServeCommand::Project(args)) => tokens::make_project(&args, output),
+        Some(ServeCommand::Projects(args)) => tokens::list_projects(&args, output),
+        Some(ServeCommand::Log(args)) => tokens::log(&args, output),
         Some(ServeCommand::Token(args)) => tokens::make(&args, output),
         Some(ServeCommand::Tokens(args)) => tokens::list(&args, output),
         Some(ServeCommand::Revoke(args)) => tokens::revoke(&args, output),
@@ -75,11 +101,25 @@ pub(super) fn run(args: ServeArgs, output: &Output) -> anyhow::Result<ExitCode> 
     }
 }
 
+/// Lets nobody else read the files that this process and its jobs make.
+#[cfg(unix)]
+pub(super) fn keep_private() {
+    use nix::sys::stat::{Mode, umask};
+    umask(Mode::S_IRWXG | Mode::S_IRWXO);
+}
+
+#[cfg(not(unix))]
+pub(super) fn keep_private() {}
+
 fn serve(args: &ServeArgs, output: &Output) -> anyhow::Result<ExitCode> {
     output.refuse_json("serve")?;
     let executable = std::env::current_exe().context("cannot tell where this program lies")?;
     let mut options = ServiceOptions::new(args.data.data_dir.clone(), executable);
     options.limits = args.limits.resolve();
+    options.proxies.clone_from(&args.proxy);
+    options.hosts.clone_from(&args.host);
+    options.private_hooks = args.private_hooks;
+    options.provider = args.provider.resolve()?;
     let service = Service::open(options)?;
     if !service.has_tokens()? {
         output.remark(&format!(
@@ -110,7 +150,7 @@ fn serve(args: &ServeArgs, output: &Output) -> anyhow::Result<ExitCode> {
 }
 
 /// Waits for Ctrl-C or SIGTERM; from then on a second one ends the program at once.
-async fn asked_to_end() {
+pub(super) async fn asked_to_end() {
     signal().await;
     tokio::spawn(async {
         signal().await;

@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use super::inputs::LeafArgs;
 use crate::cli::fields::Fields;
+use crate::cli::inputs::Hardware;
 use crate::cli::interrupt::Interrupt;
 use crate::cli::output::{Output, Summary};
 use crate::cli::render::{bad_rows, count, table};
@@ -19,6 +20,7 @@ use probity::run::place::new_run_in;
 use probity::run::shards::Part;
 use probity::run::specification::Checked;
 use probity::run::specification::file::Record;
+use probity::tensor::proposer::Proposer;
 use probity::unlearning::spn::SpnParameters;
 use probity::unlearning::spn::benchmark::{
     BenchmarkFigures, Pool, Protocol, Repeat, Repeats, figures, run as measure,
@@ -28,12 +30,16 @@ use probity::unlearning::spread::Spread;
 
 /// Arguments of `probity spn bench`.
 #[derive(Debug, Args)]
-#[command(after_help = "Everything runs on one thread. Without --out nothing is written.")]
+#[command(
+    after_help = "All but the choice of a threshold runs on one thread. Without --out nothing is written."
+)]
 pub(super) struct BenchArgs {
     #[command(flatten)]
     fields: Fields<BenchSpecification>,
     #[command(flatten)]
     leaves: LeafArgs,
+    #[command(flatten)]
+    hardware: Hardware,
     /// Directory for run.toml and summary.json [default: none is written]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -56,7 +62,14 @@ struct BenchSummary {
 /// Runs `probity spn bench`.
 pub(super) fn run(mut args: BenchArgs, output: &Output) -> anyhow::Result<ExitCode> {
     args.leaves.set(&mut args.fields)?;
-    run_specification(args.fields.specification()?, args.out, &Part::Whole, output)
+    let specification = args.fields.specification()?;
+    run_specification(
+        specification,
+        args.out,
+        &Part::Whole,
+        &args.hardware,
+        output,
+    )
 }
 
 /// Runs the benchmark that is specified, or a part of it.
@@ -64,19 +77,26 @@ pub(crate) fn run_specification(
     specification: Checked<BenchSpecification>,
     out: Option<PathBuf>,
     part: &Part,
+    hardware: &Hardware,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
+    let device = hardware.open(output)?;
     let specification = specification.into_inner().located();
     let parameters = specification.learning.parameters();
     let protocol = specification.protocol;
     let table = specification.table.options(&specification.schema)?;
     let rows = table.read(&specification.data)?;
     let (data, left_out) = rows.value;
+    let data = data.on(&Proposer::of(&device));
     anyhow::ensure!(
         data.rows() > 1,
         "at least two rows are needed, so that one can be deleted"
     );
-    let record = Record::new().opened("data", rows.sha256.clone());
+    let record = Record {
+        device: Some(device.name().to_string()),
+        hardware: Some(device.hardware()),
+        ..Record::new().opened("data", rows.sha256.clone())
+    };
     let record = record_schema(record, Some(&specification.schema))?;
     let interrupt = Interrupt::listen()?;
     let stop = interrupt.flag();

@@ -9,8 +9,10 @@ use clap::Args;
 use serde::Serialize;
 
 use crate::cli::deletion::{Counts, DeletionArgs, in_words};
+use crate::cli::inputs::Hardware;
 use crate::cli::output::{Output, verdict};
 use crate::cli::render::counted;
+use probity::tensor::proposer::Proposer;
 use probity::unlearning::spn::model::{MODEL, SpnModel};
 use probity::unlearning::spn::unlearn::DeletionEffort;
 use probity::unlearning::spn::{Dataset, Spn};
@@ -30,6 +32,8 @@ pub(super) struct DeleteArgs {
     /// rows in the model
     #[arg(long, value_name = "FILE")]
     data: Option<PathBuf>,
+    #[command(flatten)]
+    hardware: Hardware,
 }
 
 #[derive(Serialize)]
@@ -50,8 +54,10 @@ struct DeleteSummary {
 pub(super) fn run(args: DeleteArgs, output: &Output) -> anyhow::Result<ExitCode> {
     let (deletion, data) = (&args.deletion, args.data.as_deref());
     deletion.expect_verified(data)?;
+    let proposer = Proposer::of(&args.hardware.open(output)?);
     let lock = deletion.lock(MODEL, output)?;
     let mut model = SpnModel::load(&deletion.model)?;
+    model.spn = model.spn.on(&proposer);
     let ids = args.ids(model.spn.data())?;
     if ids.is_empty() {
         bail!("no row is named; give --ids, --ids-file or --group");
@@ -66,7 +72,7 @@ pub(super) fn run(args: DeleteArgs, output: &Output) -> anyhow::Result<ExitCode>
                 let (rows, _) = model.table.read(file)?.value;
                 let named = || file.display().to_string();
                 let rows = rows.keeping(model.spn.data()).with_context(named)?;
-                Spn::learn(*model.spn.parameters(), rows)?
+                Spn::learn(*model.spn.parameters(), rows.on(&proposer))?
             }
         };
         let fresh = SpnModel {

@@ -9,11 +9,12 @@ use serde::Serialize;
 
 use super::inputs::{LeafArgs, origin};
 use crate::cli::fields::Fields;
-use crate::cli::inputs::new_run;
+use crate::cli::inputs::{Hardware, new_run};
 use crate::cli::output::Output;
 use crate::cli::render::{bad_rows, count};
 use probity::data::read::LeftOut;
 use probity::run::specification::Checked;
+use probity::tensor::proposer::Proposer;
 use probity::unlearning::spn::model::SpnModel;
 use probity::unlearning::spn::network::Shape;
 use probity::unlearning::spn::specification::FitSpecification;
@@ -29,6 +30,8 @@ pub(super) struct FitArgs {
     fields: Fields<FitSpecification>,
     #[command(flatten)]
     leaves: LeafArgs,
+    #[command(flatten)]
+    hardware: Hardware,
     /// Model directory [default: the next free runs/spn-N]
     #[arg(long, value_name = "DIR", help_heading = "Result")]
     out: Option<PathBuf>,
@@ -51,7 +54,8 @@ struct FitSummary {
 /// Runs `probity spn fit`.
 pub(super) fn run(mut args: FitArgs, output: &Output) -> anyhow::Result<ExitCode> {
     args.leaves.set(&mut args.fields)?;
-    run_specification(args.fields.specification()?, args.out, output)
+    let specification = args.fields.specification()?;
+    run_specification(specification, args.out, &args.hardware, output)
 }
 
 /// Learns the network that is specified.
@@ -61,13 +65,15 @@ pub(super) fn run(mut args: FitArgs, output: &Output) -> anyhow::Result<ExitCode
 pub(crate) fn run_specification(
     specification: Checked<FitSpecification>,
     out: Option<PathBuf>,
+    hardware: &Hardware,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
+    let device = hardware.open(output)?;
     let parameters = specification.learning.parameters();
     let table = specification.table.options(&specification.schema)?;
     let (data, left_out) = table.read(&specification.data)?.value;
     let started = Instant::now();
-    let spn = Spn::learn(parameters, data)?;
+    let spn = Spn::learn(parameters, data.on(&Proposer::of(&device)))?;
     let seconds = started.elapsed().as_secs_f64();
     let directory = new_run(out.as_ref(), "spn")?;
     let model = SpnModel { spn, table };

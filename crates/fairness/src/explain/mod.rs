@@ -25,7 +25,7 @@ pub mod specification;
 use serde::Serialize;
 
 pub use self::smallest::Ending;
-pub(crate) use self::smallest::{Place, scaled_distance};
+pub(crate) use self::smallest::{Allows, Place, scaled_distance};
 use self::smallest::{Question, Searched, smallest};
 use self::specification::ExplainSpecification;
 use crate::audit_error::AuditError;
@@ -36,7 +36,7 @@ use crate::pairs::{Pair, Phase};
 use crate::predictions::log_probability;
 use crate::specification::AuditSpecification;
 use probity_nn::decision::{Decision as By, Score};
-use probity_nn::{Classifier, ModelError, Rows};
+use probity_nn::{Classifier, Rows};
 use probity_run::specification::FieldError;
 use probity_tensor::device::ComputeDevice;
 
@@ -162,9 +162,6 @@ pub struct Explanation {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undoing: Option<UndoingSummary>,
 }
-
-/// Whether a changed input may be asked about.
-pub(crate) type Allows<'a> = &'a dyn Fn(&[i32]) -> Result<bool, ModelError>;
 
 /// A case of one input.
 pub(crate) trait Explained: Modality {

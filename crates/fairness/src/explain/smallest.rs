@@ -12,7 +12,6 @@ use std::collections::BinaryHeap;
 use serde::Serialize;
 use smallvec::SmallVec;
 
-use super::Allows;
 use crate::calls::{Calls, Counted};
 use crate::check::check_until_flip;
 use crate::domain::Domain;
@@ -41,6 +40,9 @@ pub(crate) fn scaled_distance(attribute: &Attribute, from: i32, to: i32) -> f64 
         false => 1.0,
     }
 }
+
+/// Whether a changed input may be asked about.
+pub(crate) type Allows<'a> = &'a dyn Fn(&[i32]) -> Result<bool, ModelError>;
 
 /// What is asked.
 pub(crate) struct Question<'a> {

@@ -37,6 +37,7 @@ use self::grouping::{
     AttributeGroups, DeclaredBins, GroupedBy, MOST_ATTRIBUTES, Partition, attribute_sets,
 };
 use self::impact::{ImpactOptions, ImpactReport, measure_impact};
+pub use self::tally::Rate;
 use self::tally::{Measure, Outcomes, Tally};
 use super::statistics::clopper_pearson;
 use probity_data::schema::Schema;
@@ -179,16 +180,6 @@ impl GroupOptions {
                 known: classes.join(", "),
             })
     }
-}
-
-/// A rate with its 95 % interval.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Rate {
-    /// The rate.
-    pub value: f64,
-    /// For a share of rows the exact (Clopper-Pearson) interval, for the calibration error that of
-    /// [`calibration`]: both hold for any number of rows.
-    pub ci95: [f64; 2],
 }
 
 /// One group. A rate of fewer rows than the declared minimum is absent.

@@ -1,6 +1,8 @@
 //! What a classifier does with the rows of one group, as counts, and the rates that follow from
 //! them.
 
+use serde::Serialize;
+
 use super::calibration::CalibrationError;
 
 /// What the classifier did with each labelled row; the vectors are equally long.
@@ -43,6 +45,16 @@ impl Measure {
 struct CalibrationBin {
     probability: f64,
     positive: f64,
+}
+
+/// A rate with its 95 % interval.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Rate {
+    /// The rate.
+    pub value: f64,
+    /// For a share of rows the exact (Clopper-Pearson) interval, for the calibration error that of
+    /// [`super::calibration`]: both hold for any number of rows.
+    pub ci95: [f64; 2],
 }
 
 /// Counts of one group.

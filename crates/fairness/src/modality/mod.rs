@@ -28,14 +28,17 @@ pub use text::{
 use super::audit_error::AuditError;
 use super::domain::Domain;
 use super::estimate::{SetCounts, count_discriminatory};
+use super::finds::FindSpace;
 use super::model_under_test::{ModelAccess, ModelUnderTest};
 use super::pairs::Pair;
 use super::population::{People, Plausibility};
+use super::rank::Rank;
 use super::specification::{AuditSpecification, SearchSpecification, TextSpecification};
 use super::strategies::tuning::Tuning;
 use super::strategies::{StrategyName, WithStrategy};
 use super::text::exchange_counts::ExchangeCounts;
 use probity_data::read::ReadError;
+use probity_data::table::ReadCounts;
 pub use probity_nn::modality::ModalityName;
 
 use probity_nn::ModelError;
@@ -54,6 +57,8 @@ pub struct Method<'a> {
     pub tuning: &'a Tuning,
     /// Options of searches on texts.
     pub text: &'a TextSpecification,
+    /// Which pairs are the worst, where those are looked for.
+    pub rank: Option<Rank>,
     /// Seed of all random choices.
     pub seed: u64,
 }
@@ -93,6 +98,26 @@ pub struct ShownPair<'a> {
     pub sides: [Vec<(&'a str, String)>; 2],
     /// What differs.
     pub changed: Vec<Change>,
+}
+
+/// What became of inputs when they were read.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum InputsRead {
+    /// Rows of a table.
+    Table {
+        /// What reading the data changed or left out.
+        data: ReadCounts,
+        /// What replacing numbers by those that stand for their bins changes of a predictor's
+        /// decisions on rows of the data.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        bins: Option<BinEffect>,
+    },
+    /// Texts.
+    Text {
+        /// What became of them.
+        texts: TextCounts,
+    },
 }
 
 /// A model under test and its inputs.
@@ -212,6 +237,23 @@ pub trait Modality: Sync + Sized {
     fn plausibility(&self) -> Option<&Plausibility> {
         None
     }
+
+    /// Where finds are looked at together.
+    fn find_space(&self) -> Box<dyn FindSpace + '_>;
+
+    /// The same inputs for a search with the seed of `specification`, where a case holds what a
+    /// search begins at; nothing where [`Modality::seeds`] says that of every seed.
+    ///
+    /// # Errors
+    /// When the model cannot answer.
+    fn begun_anew(
+        &self,
+        specification: &AuditSpecification,
+        device: &ComputeDevice,
+    ) -> Result<Option<Self>, AuditError>;
+
+    /// What became of the inputs when they were read.
+    fn inputs_read(&self) -> InputsRead;
 
     /// What ends the process of a predictor, if it has one.
     fn ender(&self) -> Option<&Ender> {

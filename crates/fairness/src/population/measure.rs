@@ -5,7 +5,7 @@ use std::ops::{ControlFlow, Range};
 use rayon::prelude::*;
 
 use super::people::People;
-use super::tally::{Outcome, Tally};
+use super::tally::{Outcome, Sides, Tally};
 use crate::domain::Domain;
 use crate::text::probabilities::probability;
 use probity_nn::decision::{Decision, Gap, Score};
@@ -116,6 +116,22 @@ impl Told {
         }
     }
 
+    /// Of two variants whether the first gets what is good and the other does not; nothing where
+    /// neither or both do.
+    fn is_better(&self, own: usize, other: usize, favourable: u32) -> Option<bool> {
+        match self {
+            Told::Alike(_) => None,
+            Told::Decisions(decisions) => {
+                let [own, other] = [own, other].map(|at| decisions[at] == favourable);
+                (own != other).then_some(own)
+            }
+            Told::Scores { of, gap } => self.differ(own, other).then(|| {
+                let is_higher = of[own] > of[other];
+                is_higher != (gap.score == Score::Number && favourable == 0)
+            }),
+        }
+    }
+
     /// Whether any variant gets what is good.
     fn is_favourable_near(&self, favourable: u32) -> bool {
         match self {
@@ -180,13 +196,15 @@ fn count(people: &People<'_>, individual: usize, answers: &Answers, tally: &mut 
     for (&variant, &score) in own(people, individual).iter().zip(&answers.scores) {
         let flips = told.flips(variant as usize);
         let mut alone = vec![false; people.domain.protected().len()];
+        let mut contrasts = Vec::new();
         if flips {
-            flips_alone(people, told, variant as usize, &mut alone);
+            flips_alone(people, told, variant as usize, (&mut alone, &mut contrasts));
         }
         let [least, most] = answers.range;
         let outcome = Outcome {
             variant,
             alone: &alone,
+            contrasts: &contrasts,
             flips,
             is_favoured: told.is_favoured(variant as usize, favourable),
             is_favourable_near: told.is_favourable_near(favourable),
@@ -196,16 +214,33 @@ fn count(people: &People<'_>, individual: usize, answers: &Answers, tally: &mut 
     }
 }
 
-/// Whether the variant `own` flips when one attribute alone changes, for each.
-fn flips_alone(people: &People<'_>, told: &Told, own: usize, alone: &mut [bool]) {
-    let domain = people.domain;
+/// Whether the variant `own` flips when one attribute alone changes, for each; and its pairs with
+/// such twins of another group of which one side gets what is good.
+fn flips_alone(
+    people: &People<'_>,
+    told: &Told,
+    own: usize,
+    (alone, contrasts): (&mut [bool], &mut Vec<(usize, Sides)>),
+) {
+    let (domain, favourable) = (people.domain, people.favourable.0 as u32);
     // Variants count through the values of the last protected attribute first.
     let mut stride = 1;
-    for (flips, &attribute) in alone.iter_mut().zip(domain.protected()).rev() {
+    for (place, &attribute) in domain.protected().iter().enumerate().rev() {
         let levels = domain.spans()[attribute].levels;
         let first = own - own / stride % levels * stride;
-        let mut others = (0..levels).map(|level| first + level * stride);
-        *flips = others.any(|other| told.differ(own, other));
+        let group = |variant: usize| people.groups[place].of_variant[variant];
+        let others = (0..levels).map(|level| first + level * stride);
+        for other in others.filter(|&other| told.differ(own, other)) {
+            alone[place] = true;
+            let sides = match told.is_better(own, other, favourable) {
+                Some(true) => (group(own), group(other)),
+                Some(false) => (group(other), group(own)),
+                None => continue,
+            };
+            if sides.0 != sides.1 {
+                contrasts.push((place, sides));
+            }
+        }
         stride *= levels;
     }
 }

@@ -19,6 +19,7 @@
 //! and Pearson) are for whom the rows were drawn from. Where only some rows are asked about, drawn
 //! without replacement, the intervals hold for all rows, too: they are wider than they need to be.
 
+mod graded;
 mod measure;
 mod moves;
 mod people;
@@ -26,12 +27,14 @@ mod plausibility;
 mod summary;
 mod tally;
 
+pub(crate) use graded::Graded;
+pub use graded::PlausibilitySummary;
 pub use measure::count_people;
 pub use moves::{ChangeQuantile, Changes, Moves};
 pub use people::{People, Source};
-pub(crate) use plausibility::{Graded, PLAUSIBLE};
-pub use plausibility::{Plausibility, PlausibilityError, PlausibilitySummary};
-pub use summary::{Directions, GroupOfRows, GroupedRows, PopulationSummary};
+pub(crate) use plausibility::{Column, PLAUSIBLE, columns};
+pub use plausibility::{Plausibility, PlausibilityError};
+pub use summary::{Contrast, Contrasts, Directions, GroupOfRows, GroupedRows, PopulationSummary};
 pub use tally::Tally;
 
 #[cfg(test)]

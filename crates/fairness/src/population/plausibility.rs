@@ -7,17 +7,11 @@
 //! than all. It says how near an individual is to where the data are, and nothing of whether it
 //! could exist: a network smooths, and data have their own gaps.
 
-use std::cell::RefCell;
-use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
-use serde::Serialize;
 use thiserror::Error;
 
-use crate::estimate::Estimate;
-use crate::modality::Modality;
-use crate::pairs::{Pair, PairSource};
 use probity_data::schema::{Attribute, Encoded, Encoder, Kind, Schema};
 use probity_unlearning::spn::model::SpnModelError;
 use probity_unlearning::spn::{
@@ -28,7 +22,7 @@ use probity_unlearning::spn::{
 pub(crate) const PLAUSIBLE: f32 = 0.05;
 
 /// Bins of the plausibilities.
-const BINS: usize = 20;
+pub(super) const BINS: usize = 20;
 
 /// Values that are counted one by one; more are counted in bins.
 const MOST_VALUES: usize = 12;
@@ -82,12 +76,14 @@ pub enum PlausibilityError {
 
 /// An attribute as a variable of a network.
 #[derive(Debug, Clone)]
-struct Column {
+pub(crate) struct Column {
     attribute: usize,
-    variable: usize,
-    min: i32,
+    /// Which variable it is.
+    pub variable: usize,
+    /// The least code.
+    pub min: i32,
     /// The variable's value of each code.
-    values: Vec<f64>,
+    pub values: Vec<f64>,
     /// What reads the variable's values as they are written; nothing where they are codes.
     attribute_of: Option<Attribute>,
 }
@@ -110,34 +106,53 @@ impl Column {
     }
 }
 
+/// The attributes `free` of `schema` as variables of the `network` in a directory, which was learnt
+/// from columns of these names.
+///
+/// # Errors
+/// When it does not know one of them, or a value of one.
+pub(crate) fn columns(
+    (network, directory): (&Network, &Path),
+    schema: &Schema,
+    free: &[usize],
+) -> Result<Vec<Column>, PlausibilityError> {
+    let column = |&place: &usize| {
+        let attribute = &schema.attributes[place];
+        let named = |one: &Variable| one.name() == attribute.name;
+        let unknown = || PlausibilityError::NoAttribute {
+            directory: directory.to_owned(),
+            attribute: attribute.name.clone(),
+        };
+        let variable = network.variables().iter().position(named);
+        let variable = variable.ok_or_else(unknown)?;
+        let (min, max) = attribute.domain();
+        let value = |code| {
+            let value = attribute.decode(code);
+            let known = network.variables()[variable].parse(&value);
+            known.ok_or_else(|| PlausibilityError::NoValue {
+                directory: directory.to_owned(),
+                attribute: attribute.name.clone(),
+                value,
+            })
+        };
+        Ok(Column {
+            attribute: place,
+            variable,
+            min,
+            values: (min..=max).map(value).collect::<Result<_, _>>()?,
+            attribute_of: Some(attribute.clone()),
+        })
+    };
+    free.iter().map(column).collect()
+}
+
 /// A network and the densities of real rows.
 #[derive(Debug, Clone)]
 pub struct Plausibility {
     network: Network,
     columns: Vec<Column>,
     /// Ascending.
-    real: Vec<f64>,
-}
-
-/// How plausible the pairs of an audit are.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct PlausibilitySummary {
-    /// Real rows that they are compared with.
-    pub rows: u64,
-    /// Pairs that were found.
-    pub pairs: u64,
-    /// Those whose plausibility is at least 0.05.
-    pub plausible: u64,
-    /// plausible / pairs.
-    pub share: f64,
-    /// Pairs by plausibility: 20 bins of 0.05, each with its lower end, the last with 1.
-    pub bins: Vec<u64>,
-    /// Pairs that are less plausible than was asked for, and not among the samples.
-    pub left_out: u64,
-    /// Share of discriminatory ones among inputs drawn from the network, by all protected attributes
-    /// jointly.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub estimate: Option<Estimate>,
+    pub(super) real: Vec<f64>,
 }
 
 impl Plausibility {
@@ -193,40 +208,7 @@ impl Plausibility {
         free: &[usize],
         rows: &[&[i32]],
     ) -> Result<Plausibility, PlausibilityError> {
-        let mut columns = Vec::new();
-        for &place in free {
-            let attribute = &schema.attributes[place];
-            let mut variables = network.variables().iter();
-            let Some(variable) = variables.position(|one| one.name() == attribute.name) else {
-                return Err(PlausibilityError::NoAttribute {
-                    directory,
-                    attribute: attribute.name.clone(),
-                });
-            };
-            let (min, max) = attribute.domain();
-            let mut values = Vec::new();
-            for code in min..=max {
-                let value = attribute.decode(code);
-                match network.variables()[variable].parse(&value) {
-                    Some(value) => values.push(value),
-                    None => {
-                        let attribute = attribute.name.clone();
-                        return Err(PlausibilityError::NoValue {
-                            directory,
-                            attribute,
-                            value,
-                        });
-                    }
-                }
-            }
-            columns.push(Column {
-                attribute: place,
-                variable,
-                min,
-                values,
-                attribute_of: Some(attribute.clone()),
-            });
-        }
+        let columns = columns((&network, &directory), schema, free)?;
         let plausibility = Plausibility::with(network, columns, rows);
         let inside = (0..TRIED).filter(|&item| plausibility.drawn(0, item).is_some());
         match inside.count() as u64 * MOST_OUTSIDE < TRIED {
@@ -288,73 +270,5 @@ impl Plausibility {
             (below as f64 / self.real.len().max(1) as f64) as f32
         };
         self.densities(rows).into_iter().map(share).collect()
-    }
-}
-
-/// Pairs of a case, graded as they are gone through; those below a bound are passed over.
-pub(crate) struct Graded<'a, M> {
-    case: &'a M,
-    pairs: &'a dyn PairSource,
-    least: Option<f32>,
-    summary: RefCell<PlausibilitySummary>,
-}
-
-impl<'a, M: Modality> Graded<'a, M> {
-    /// `pairs` of `case`, those that are at least as plausible as `least`.
-    pub(crate) fn new(case: &'a M, pairs: &'a dyn PairSource, least: Option<f32>) -> Self {
-        Graded {
-            case,
-            pairs,
-            least,
-            summary: RefCell::default(),
-        }
-    }
-
-    /// What the pairs that were gone through came to, beside the `estimate`; nothing where the case
-    /// does not grade.
-    pub(crate) fn summary(self, estimate: Option<Estimate>) -> Option<PlausibilitySummary> {
-        let rows = self.case.plausibility()?.real.len() as u64;
-        let summary = self.summary.into_inner();
-        Some(PlausibilitySummary {
-            rows,
-            share: summary.plausible as f64 / summary.pairs.max(1) as f64,
-            estimate,
-            ..summary
-        })
-    }
-}
-
-impl<M: Modality> PairSource for Graded<'_, M> {
-    fn blocks(
-        &self,
-        size: usize,
-        each: &mut dyn FnMut(&[Pair<'_>]) -> io::Result<()>,
-    ) -> io::Result<()> {
-        let Some(plausibility) = self.case.plausibility() else {
-            return self.pairs.blocks(size, each);
-        };
-        self.summary.borrow_mut().bins = vec![0; BINS];
-        self.pairs.blocks(size, &mut |block| {
-            let rows: Vec<&[i32]> = block.iter().map(|pair| pair.row).collect();
-            let grades = plausibility.of(&rows);
-            let mut kept = Vec::with_capacity(block.len());
-            {
-                let mut summary = self.summary.borrow_mut();
-                for (pair, grade) in block.iter().zip(grades) {
-                    summary.pairs += 1;
-                    summary.plausible += u64::from(grade >= PLAUSIBLE);
-                    let bin = ((grade * BINS as f32) as usize).min(BINS - 1);
-                    summary.bins[bin] += 1;
-                    match self.least.is_none_or(|least| grade >= least) {
-                        true => kept.push(*pair),
-                        false => summary.left_out += 1,
-                    }
-                }
-            }
-            match kept.is_empty() {
-                true => Ok(()),
-                false => each(&kept),
-            }
-        })
     }
 }

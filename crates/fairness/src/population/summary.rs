@@ -1,16 +1,19 @@
 //! The counts of people as shares.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use super::moves::Changes;
 use super::people::{Groups, People, Source};
-use super::tally::{GroupCounts, Tally};
+use super::tally::{GroupCounts, Sides, Tally};
 use crate::certify::parts::Part;
 use crate::estimate::{Estimate, estimated_sets};
 use crate::statistics::Share;
 use probity_data::table::ReadCounts;
 
-/// Groups that a grouping lists at most, those of most rows.
+/// Groups that a grouping lists at most, those of most rows; and contrasts of an attribute.
 const LISTED: usize = 500;
 
 /// Whose decisions change with protected attributes alone.
@@ -48,8 +51,33 @@ pub struct PopulationSummary {
     pub directions: Directions,
     /// Whom it meets: by each protected attribute and, if there are several, by all jointly.
     pub groups: Vec<GroupedRows>,
+    /// Who is disadvantaged: by each protected attribute alone.
+    pub contrasts: Vec<Contrasts>,
     /// How far scores move.
     pub changes: Changes,
+}
+
+/// Pairs of a row and its twin with another value of one attribute, all else alike, of which one gets
+/// what is good and the other does not.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Contrasts {
+    /// The attribute.
+    pub attribute: String,
+    /// The pairs whose values are of different groups.
+    pub pairs: u64,
+    /// The same by both groups, by falling number, at most 500.
+    pub values: Vec<Contrast>,
+}
+
+/// Pairs of one group and another.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Contrast {
+    /// The value, or the range of values, of the side that gets what is good.
+    pub favoured: String,
+    /// That of the side that does not.
+    pub disadvantaged: String,
+    /// The pairs.
+    pub pairs: u64,
 }
 
 /// Which way decisions change; shares of the rows that were asked about.
@@ -87,6 +115,9 @@ pub struct GroupOfRows {
     pub to_favourable: u64,
     /// Of these, those that get the favourable class and could lose it.
     pub from_favourable: u64,
+    /// Rows that get the favourable class; nothing where scores are compared in place of decisions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub favoured: Option<u64>,
     /// discriminatory / rows.
     pub rate: f64,
     /// 95 % interval of the share.
@@ -101,9 +132,11 @@ impl PopulationSummary {
         let sets = estimated_sets(&people.protected)
             .into_iter()
             .zip(&tally.flips);
-        let [_, discriminatory, gain, lose] = tally.groups[0].iter().fold([0; 4], |sum, counts| {
-            std::array::from_fn(|at| sum[at] + counts[at])
-        });
+        let [_, discriminatory, gain, lose, _] =
+            tally.groups[0].iter().fold([0; 5], |sum, counts| {
+                std::array::from_fn(|at| sum[at] + counts[at])
+            });
+        let are_decided = people.gap.is_none();
         let share = |count: u64| Share::new(count, tally.rows);
         let by = people.groups.iter().zip(&tally.groups);
         PopulationSummary {
@@ -125,7 +158,15 @@ impl PopulationSummary {
                 from_favourable: share(lose),
                 between_others: share(discriminatory - gain - lose),
             },
-            groups: by.map(|(by, counts)| grouped(by, counts)).collect(),
+            groups: by
+                .map(|(by, counts)| grouped(by, counts, are_decided))
+                .collect(),
+            contrasts: people
+                .groups
+                .iter()
+                .zip(&tally.contrasts)
+                .map(|(by, counts)| contrasts(by, counts))
+                .collect(),
             changes: tally.moves.changes(),
         }
     }
@@ -136,7 +177,24 @@ impl PopulationSummary {
     }
 }
 
-fn grouped(by: &Groups, counts: &[GroupCounts]) -> GroupedRows {
+fn contrasts(by: &Groups, counts: &BTreeMap<Sides, u64>) -> Contrasts {
+    let name = |group: u32| by.values[group as usize].join(", ");
+    let contrast = |(&(favoured, disadvantaged), &pairs): (&Sides, &u64)| Contrast {
+        favoured: name(favoured),
+        disadvantaged: name(disadvantaged),
+        pairs,
+    };
+    let mut values: Vec<Contrast> = counts.iter().map(contrast).collect();
+    values.sort_by_key(|contrast| Reverse(contrast.pairs));
+    values.truncate(LISTED);
+    Contrasts {
+        attribute: by.attributes.join(", "),
+        pairs: counts.values().sum(),
+        values,
+    }
+}
+
+fn grouped(by: &Groups, counts: &[GroupCounts], are_decided: bool) -> GroupedRows {
     let mut found: Vec<(usize, &GroupCounts)> = counts
         .iter()
         .enumerate()
@@ -144,10 +202,10 @@ fn grouped(by: &Groups, counts: &[GroupCounts]) -> GroupedRows {
         .collect();
     let unlisted = found.len().saturating_sub(LISTED);
     if unlisted > 0 {
-        found.sort_by_key(|(_, counts)| std::cmp::Reverse(counts[0]));
+        found.sort_by_key(|(_, counts)| Reverse(counts[0]));
         found.truncate(LISTED);
     }
-    let group = |(at, &[rows, discriminatory, gain, lose]): (usize, &GroupCounts)| {
+    let group = |(at, &[rows, discriminatory, gain, lose, favoured]): (usize, &GroupCounts)| {
         let share = Share::new(discriminatory, rows);
         GroupOfRows {
             values: by.values[at].clone(),
@@ -155,6 +213,7 @@ fn grouped(by: &Groups, counts: &[GroupCounts]) -> GroupedRows {
             discriminatory,
             to_favourable: gain,
             from_favourable: lose,
+            favoured: are_decided.then_some(favoured),
             rate: share.share,
             ci95: share.ci95,
         }

@@ -1,14 +1,19 @@
 //! Counts of rows that add up: over blocks, threads and shards, in any order.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::moves::Moves;
-use super::people::People;
+use super::people::{Groups, People};
 use probity_nn::decision::Score;
 
 /// Counts of a group: rows, discriminatory ones, those that could get the favourable class, those
-/// that could lose it.
-pub(super) type GroupCounts = [u64; 4];
+/// that could lose it, those that get it.
+pub(super) type GroupCounts = [u64; 5];
+
+/// Two groups by one attribute: the one whose side of a pair gets what is good, and the other.
+pub(super) type Sides = (u32, u32);
 
 /// What some people came to.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -21,6 +26,9 @@ pub struct Tally {
     pub(super) flips: Vec<u64>,
     /// Counts of each group of each grouping.
     pub(super) groups: Vec<Vec<GroupCounts>>,
+    /// By each protected attribute alone: pairs of a row and its twin with another value, one of
+    /// which gets what is good and the other does not, by the groups of both.
+    pub(super) contrasts: Vec<BTreeMap<Sides, u64>>,
     /// The largest change of the score of each row.
     pub(super) moves: Moves,
 }
@@ -31,6 +39,8 @@ pub(super) struct Outcome<'a> {
     pub variant: u32,
     /// Whether it flips by each attribute alone.
     pub alone: &'a [bool],
+    /// Its pairs with twins of another group by one attribute, by the place of that.
+    pub contrasts: &'a [(usize, Sides)],
     /// Whether any variant has another class.
     pub flips: bool,
     /// Whether it has the favourable class itself.
@@ -47,7 +57,8 @@ impl Tally {
         let groups = people.groups.iter();
         Tally {
             flips: vec![0; people.groups.len()],
-            groups: groups.map(|by| vec![[0; 4]; by.values.len()]).collect(),
+            groups: groups.map(|by| vec![[0; 5]; by.values.len()]).collect(),
+            contrasts: vec![BTreeMap::new(); people.protected.len()],
             moves: Moves::new(people.score == Score::Number),
             ..Tally::default()
         }
@@ -68,9 +79,13 @@ impl Tally {
         let loses = row.flips && row.is_favoured;
         for (counts, by) in self.groups.iter_mut().zip(&people.groups) {
             let counts = &mut counts[by.of_variant[row.variant as usize] as usize];
-            for (count, is) in counts.iter_mut().zip([true, row.flips, gains, loses]) {
+            let is = [true, row.flips, gains, loses, row.is_favoured];
+            for (count, is) in counts.iter_mut().zip(is) {
                 *count += u64::from(is);
             }
+        }
+        for &(attribute, sides) in row.contrasts {
+            *self.contrasts[attribute].entry(sides).or_default() += 1;
         }
         self.moves.add(row.change);
     }
@@ -79,6 +94,7 @@ impl Tally {
     pub fn and(mut self, other: &Tally) -> Option<Tally> {
         let is_alike = self.flips.len() == other.flips.len()
             && self.groups.len() == other.groups.len()
+            && self.contrasts.len() == other.contrasts.len()
             && self
                 .groups
                 .iter()
@@ -97,6 +113,12 @@ impl Tally {
         for (own, more) in own.zip(more) {
             *own = own.checked_add(*more)?;
         }
+        for (own, more) in self.contrasts.iter_mut().zip(&other.contrasts) {
+            for (&sides, more) in more {
+                let own = own.entry(sides).or_default();
+                *own = own.checked_add(*more)?;
+            }
+        }
         Some(self)
     }
 
@@ -108,14 +130,27 @@ impl Tally {
             let of = |at: usize| sum(&mut by.iter().map(|counts| counts[at]));
             of(0) == self.rows
                 && of(1) == joint
-                && by.iter().all(|[rows, flips, gain, lose]| {
-                    flips <= rows && gain.saturating_add(*lose) <= *flips
+                && by.iter().all(|[rows, flips, gain, lose, favoured]| {
+                    flips <= rows
+                        && gain.saturating_add(*lose) <= *flips
+                        && lose <= favoured
+                        && gain.saturating_add(*favoured) <= *rows
                 })
+        };
+        // A row has a twin for each other value.
+        let variants = people.groups[0].of_variant.len() as u64;
+        let is_contrast = |(by, counts): (&Groups, &BTreeMap<Sides, u64>)| {
+            let known = |group: u32| (group as usize) < by.values.len();
+            sum(&mut counts.values().copied()) <= self.rows.saturating_mul(variants)
+                && counts
+                    .keys()
+                    .all(|&(good, other)| good != other && known(good) && known(other))
         };
         Tally::new(people).and(self).is_some()
             && (self.individuals, self.rows) == (people.individuals(), people.rows())
             && self.flips.iter().all(|&flips| flips <= joint)
             && self.groups.iter().all(adds_up)
+            && people.groups.iter().zip(&self.contrasts).all(is_contrast)
             && self.moves.is_of(self.rows)
     }
 }

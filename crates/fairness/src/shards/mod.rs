@@ -250,11 +250,13 @@ impl<M: Modality> WithStrategy for ShardSession<'_, '_, M> {
         let mut rounds = Vec::new();
         let mut is_stopped = false;
         search.run(&mut state, &mut |state| {
-            let counts = match first {
-                Phase::Global => state.global(),
-                _ => state.local(),
-            };
-            rounds.push((counts.model_rows, counts.model_gradients));
+            rounds.extend(state.ended().iter().map(|end| {
+                let counts = match first {
+                    Phase::Global => &end.global,
+                    _ => &end.local,
+                };
+                (counts.model_rows, counts.model_gradients)
+            }));
             is_stopped = observe(progress_of(&search, state)).is_break();
             match is_stopped || state.phase() != first {
                 true => ControlFlow::Break(()),

@@ -5,16 +5,24 @@ use std::path::{Path, PathBuf};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::rules::{named_once, needed, of_texts, tuned, unused};
 use super::{
     BoundOn, BudgetSpecification, Deciding, DecisionSpecification, FREE, PopulationSpecification,
-    PredictorSpecification, SearchSpecification, TextSpecification, named_once, needed, tuned,
-    unused,
+    PredictorSpecification, SearchSpecification, TextSpecification,
 };
+use crate::rank::Rank;
 use crate::strategies::StrategyName;
 use crate::strategies::tuning::Tuning;
 use probity_data::schema::OutOfDomain;
 use probity_nn::modality::ModalityName;
-use probity_run::specification::{FieldError, Specification};
+use probity_run::specification::{Bytes, FieldError, Specification};
+
+/// Bytes of pairs in memory that a search can be told to keep to: with fewer it would write a file
+/// every few rounds.
+const LEAST_MEMORY: u64 = 1 << 20;
+
+/// Those by default.
+const MEMORY: u64 = 256 << 20;
 
 /// How samples are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -29,7 +37,7 @@ pub enum SamplesFormat {
 
 impl SamplesFormat {
     /// Name of the file in the run directory.
-    pub fn file_name(self) -> &'static str {
+    pub const fn file_name(self) -> &'static str {
         match self {
             SamplesFormat::Parquet => "samples.parquet",
             SamplesFormat::Csv => "samples.csv",
@@ -84,9 +92,17 @@ pub struct AuditSpecification {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 1e15))]
     pub gap: Option<f64>,
+    /// The worst pairs first, in the samples file and in reports; with the strategy frontier and gap,
+    /// the search goes where they are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rank: Option<Rank>,
     /// Form of the samples file.
     #[schemars(extend("x-flag" = "samples"))]
     pub samples_format: SamplesFormat,
+    /// Memory that pairs take while they are searched for, such as 1GiB, by default 256MiB; earlier
+    /// ones are kept in the run directory until the end. No influence on the result.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory: Option<Bytes>,
     /// Seed of everything random.
     pub seed: u64,
     /// How decisions are made of what the model says.
@@ -121,7 +137,9 @@ impl Default for AuditSpecification {
             fail_above: None,
             bound: None,
             gap: None,
+            rank: None,
             samples_format: SamplesFormat::default(),
+            memory: None,
             seed: 1,
             decision: DecisionSpecification::default(),
             population: PopulationSpecification::default(),
@@ -145,6 +163,9 @@ impl Specification for AuditSpecification {
         }
         named_once("protected", &self.protected)?;
         self.deciding().rules()?;
+        if let Some(memory) = self.memory.filter(|memory| memory.get() < LEAST_MEMORY) {
+            return Err(FieldError::new("memory", memory, "1MiB or more"));
+        }
         let is_text = self.modality == ModalityName::Text;
         if self.bound.is_some() && self.fail_above.is_none() {
             let expected = "left out: it says what fail_above is a bound on, which is not given";
@@ -155,33 +176,26 @@ impl Specification for AuditSpecification {
             strategy.expect_fitting("strategy", self.modality)?;
         }
         tuned(&self.tuning, &[self.strategy()])?;
-        self.search.expect_used_by(self.strategy())?;
+        self.search.expect_used_by(self.strategy(), self.modality)?;
         if is_text {
-            let (given, default) = (&self.search, SearchSpecification::default());
-            for (field, is_left_out) in [
-                (
-                    "search.step_global",
-                    given.step_global == default.step_global,
-                ),
-                ("search.step_local", given.step_local == default.step_local),
-            ] {
-                unused(field, is_left_out, "texts")?;
-            }
-            unused("out_of_domain", self.out_of_domain.is_none(), "texts")?;
             unused("population", self.population.is_usual(), "texts")?;
+            if self.rank == Some(Rank::Density) {
+                let expected = "gap: no density is known of texts";
+                return Err(FieldError::new("rank", "density", expected));
+            }
             if self.bound == Some(BoundOn::Uniform) {
                 let expected = "data: shares of texts are of those given, random words are no text";
                 return Err(FieldError::new("bound", "uniform", expected));
             }
-            self.text.expect_fluency_used()?;
-            let from = self.text.neighbours_from;
-            if self.predictor.source.is_some() && !from.is_usual() {
-                return Err(from.refused());
-            }
+            of_texts(self)?;
         } else {
             let given = self.text.given();
             unused(given.unwrap_or("text"), given.is_none(), "tables")?;
             self.population.rules(self.predictor.source.is_some())?;
+            if self.rank == Some(Rank::Density) && self.population.plausibility.is_none() {
+                let expected = "gap, or population.plausibility given: that is what has a density";
+                return Err(FieldError::new("rank", "density", expected));
+            }
             let strategy = self.strategy();
             if self.population.stay_plausible && !strategy.begins_at_data() {
                 let searched = format!("the strategy {}", strategy.name());
@@ -231,7 +245,16 @@ impl AuditSpecification {
                 return Err(FieldError::new(field, "given", expected));
             }
         }
+        if self.memory.is_some() {
+            let expected = "left out: a shard holds all that it finds";
+            return Err(FieldError::new("memory", "given", expected));
+        }
         self.strategy().expect_divisible("strategy")
+    }
+
+    /// Bytes of memory for the pairs that are found.
+    pub fn memory(&self) -> u64 {
+        self.memory.map_or(MEMORY, Bytes::get)
     }
 
     /// The share that `fail_above` is a bound on.

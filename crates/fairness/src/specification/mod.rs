@@ -9,8 +9,9 @@ mod compare;
 mod decision;
 mod population;
 mod predictor;
+mod rules;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use schemars::JsonSchema;
@@ -22,10 +23,10 @@ pub use decision::{Band, ClassThreshold, Deciding, DecisionSpecification};
 pub(crate) use population::FIT;
 pub use population::{BoundOn, PopulationSpecification};
 pub use predictor::PredictorSpecification;
+pub(crate) use rules::{named_once, needed, unused};
 
 use super::search::SearchOptions;
 use super::strategies::StrategyName;
-use super::strategies::tuning::Tuning;
 use super::text::neighbourhood::NeighboursFrom;
 use super::text::preset::Preset;
 use probity_nn::Objective;
@@ -39,8 +40,9 @@ pub(crate) const MOST_SEEDS: u32 = 1_000_000;
 /// Distinct individuals that a search can be told to stop at.
 pub(crate) const MOST_FOUND: u32 = 1_000_000_000;
 
-/// What changes no result of an audit.
-const FREE: [&str; 8] = [
+/// What changes no result of an audit; after the first three, of any search.
+const FREE: [&str; 9] = [
+    "memory",
     "budget.max_calls",
     "budget.time",
     "search.batch",
@@ -51,12 +53,17 @@ const FREE: [&str; 8] = [
     "predictor.retries",
 ];
 
+/// The same of searches whose budget may not change.
+const FREE_OF_SEARCHES: &[&str] = FREE.split_at(3).1;
+
 /// How far and how finely to search, whatever the strategy.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct SearchSpecification {
-    /// What is differentiated; by default the margin for tables and the loss for texts.
+    /// What is differentiated; by default the margin for tables and the loss for texts. Of the
+    /// strategies of tables adf, eidig and adf-zero-order do so: frontier follows the lead of a
+    /// decision, the others nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub objective: Option<Objective>,
     /// Seeds of the global phase.
@@ -105,13 +112,27 @@ impl Default for SearchSpecification {
 }
 
 impl SearchSpecification {
-    /// Refuses a field that is given though `strategy` has no use for it.
-    fn expect_used_by(&self, strategy: StrategyName) -> Result<(), FieldError> {
-        use StrategyName::{AequitasFully, AequitasRandom, AequitasSemi, Sg, Themis};
+    /// Refuses a field that is given though `strategy`, which searches inputs of `modality`, has no use
+    /// for it.
+    fn expect_used_by(
+        &self,
+        strategy: StrategyName,
+        modality: ModalityName,
+    ) -> Result<(), FieldError> {
+        use StrategyName::{
+            Adf, AdfZeroOrder, AequitasFully, AequitasRandom, AequitasSemi, Eidig, Sg, Themis,
+        };
         let usual = SearchSpecification::default();
         let is_aequitas = matches!(strategy, AequitasFully | AequitasSemi | AequitasRandom);
         let is_themis = strategy == Themis;
+        let of_tables = modality == ModalityName::Table;
         for (field, has_no_use, is_usual) in [
+            // It differentiates nothing, or no objective.
+            (
+                "objective",
+                of_tables && !matches!(strategy, Adf | Eidig | AdfZeroOrder),
+                self.objective.is_none_or(|of| of == Objective::default()),
+            ),
             // It draws its own seeds.
             (
                 "clusters",
@@ -343,6 +364,11 @@ impl TextSpecification {
         embeddings.or(self.max_length.map(|_| "text.max_length"))
     }
 
+    /// Whether nothing is said.
+    pub(crate) fn is_usual(&self) -> bool {
+        self.given().is_none()
+    }
+
     /// The first field that says something.
     pub(crate) fn given(&self) -> Option<&'static str> {
         let usual = TextSpecification::default();
@@ -366,77 +392,5 @@ impl TextSpecification {
             .iter()
             .find(|(_, is_given)| *is_given)
             .map(|(field, _)| *field)
-    }
-}
-
-/// Refuses a file or directory that is not named.
-pub(crate) fn needed(field: &str, path: &Path) -> Result<(), FieldError> {
-    match path.as_os_str().is_empty() {
-        true => Err(FieldError::new(field, "missing", "given")),
-        false => Ok(()),
-    }
-}
-
-/// Refuses a list that names something twice.
-pub(crate) fn named_once(field: &str, names: &[String]) -> Result<(), FieldError> {
-    let mut again = (0..names.len()).filter(|&place| names[..place].contains(&names[place]));
-    match again.next() {
-        None => Ok(()),
-        Some(place) => {
-            let expected = "a list that names each once";
-            Err(FieldError::new(field, &names[place], expected))
-        }
-    }
-}
-
-/// Refuses options of strategies that are not among `strategies`.
-fn tuned(tuning: &Tuning, strategies: &[StrategyName]) -> Result<(), FieldError> {
-    let usual = Tuning::default();
-    let given = [
-        (
-            "refresh",
-            tuning.refresh != usual.refresh,
-            StrategyName::Eidig,
-        ),
-        (
-            "surrogate_rows",
-            tuning.surrogate_rows != usual.surrogate_rows,
-            StrategyName::Sg,
-        ),
-        (
-            "confidence",
-            tuning.confidence != usual.confidence,
-            StrategyName::Themis,
-        ),
-        (
-            "error_bound",
-            tuning.error_bound != usual.error_bound,
-            StrategyName::Themis,
-        ),
-    ];
-    for (option, is_given, strategy) in given {
-        if is_given && !strategies.contains(&strategy) {
-            let expected = format!(
-                "left out: it is an option of the strategy {}, which is not asked for",
-                strategy.name()
-            );
-            return Err(FieldError::new(
-                format!("tuning.{option}"),
-                "given",
-                expected,
-            ));
-        }
-    }
-    Ok(())
-}
-
-/// Refuses a field that is given though it has no meaning for `searched`.
-pub(crate) fn unused(field: &str, is_left_out: bool, searched: &str) -> Result<(), FieldError> {
-    match is_left_out {
-        true => Ok(()),
-        false => {
-            let expected = format!("left out: it has no meaning for {searched}");
-            Err(FieldError::new(field, "given", expected))
-        }
     }
 }

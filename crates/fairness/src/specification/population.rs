@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::unused;
+use super::rules::unused;
 use crate::certify::parts::Part;
 use crate::population::PLAUSIBLE;
 use probity_run::specification::FieldError;

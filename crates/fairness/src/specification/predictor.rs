@@ -6,7 +6,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{named_once, needed};
+use super::rules::{named_once, needed};
 use crate::audit_error::AuditError;
 use probity_data::named_schema::named_schema;
 use probity_data::schema::Schema;

@@ -72,6 +72,10 @@ impl Strategy for Aequitas<'_> {
     type Memory = LastStep;
     type Shared = StepDistribution;
 
+    fn learns(&self) -> bool {
+        self.directed != Directed::Random
+    }
+
     fn is_memory(&self, memory: &LastStep, _row: &[i32]) -> bool {
         memory.attribute < self.domain.free().len()
     }

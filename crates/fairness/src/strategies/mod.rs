@@ -6,6 +6,7 @@
 pub mod aequitas;
 pub mod eidig;
 pub mod finite_differences;
+pub mod frontier;
 mod name;
 mod plausible;
 pub mod random_walk;
@@ -16,10 +17,12 @@ pub mod tuning;
 use super::adf::Adf;
 use super::domain::TabularDomain;
 use super::model_under_test::ModelAccess;
+use super::rank::Rank;
 use super::strategy::Strategy;
 use aequitas::{Aequitas, Directed};
 use eidig::Eidig;
 use finite_differences::FiniteDifferences;
+use frontier::Frontier;
 pub use name::StrategyName;
 pub(crate) use plausible::{Bound, Staying};
 use probity_nn::Objective;
@@ -45,6 +48,8 @@ pub struct Ingredients<'a> {
     pub step_local: u32,
     /// Options of single strategies.
     pub tuning: &'a Tuning,
+    /// Which pairs are the worst: where a search goes that is told.
+    pub rank: Option<Rank>,
     /// Seed of all random choices.
     pub seed: u64,
 }
@@ -85,7 +90,16 @@ pub fn with_strategy<W: WithStrategy>(
         step_local: of.step_local,
         seed: of.seed,
     };
+    let frontier = |model| {
+        let steps = (of.step_global, of.step_local);
+        Frontier::new(model, of.domain, steps, of.rank, of.seed)
+    };
     Ok(match name {
+        StrategyName::Frontier => work.with(&frontier(ModelAccess::Gradients(gradients()?))),
+        StrategyName::FrontierZeroOrder => {
+            let outputs = ModelAccess::Outputs(of.model.classifier());
+            work.with(&frontier(outputs))
+        }
         StrategyName::Adf => work.with(&adf(gradients()?)),
         StrategyName::Eidig => work.with(&Eidig {
             adf: adf(gradients()?),

@@ -12,6 +12,11 @@ use probity_run::specification::FieldError;
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum StrategyName {
+    /// Along the decision boundary, by what gradients predict of every neighbour; no individual is
+    /// tried twice from a start
+    Frontier,
+    /// Frontier by outputs alone
+    FrontierZeroOrder,
     /// Tables: gradient-guided global and local search (ADF)
     #[default]
     Adf,
@@ -46,7 +51,9 @@ pub enum StrategyName {
 
 impl StrategyName {
     /// All that search tables.
-    pub const OF_TABLES: [StrategyName; 9] = [
+    pub const OF_TABLES: [StrategyName; 11] = [
+        StrategyName::Frontier,
+        StrategyName::FrontierZeroOrder,
         StrategyName::Adf,
         StrategyName::Eidig,
         StrategyName::AdfZeroOrder,
@@ -59,7 +66,9 @@ impl StrategyName {
     ];
 
     /// All that search texts.
-    pub const OF_TEXTS: [StrategyName; 6] = [
+    pub const OF_TEXTS: [StrategyName; 8] = [
+        StrategyName::Frontier,
+        StrategyName::FrontierZeroOrder,
         StrategyName::AdfAsc,
         StrategyName::AdfHf,
         StrategyName::Asc,
@@ -84,6 +93,8 @@ impl StrategyName {
     /// As on the command line.
     pub fn name(self) -> &'static str {
         match self {
+            StrategyName::Frontier => "frontier",
+            StrategyName::FrontierZeroOrder => "frontier-zero-order",
             StrategyName::Adf => "adf",
             StrategyName::Eidig => "eidig",
             StrategyName::AdfZeroOrder => "adf-zero-order",
@@ -105,7 +116,8 @@ impl StrategyName {
     pub fn needs_gradients(self) -> bool {
         !matches!(
             self,
-            StrategyName::AdfZeroOrder
+            StrategyName::FrontierZeroOrder
+                | StrategyName::AdfZeroOrder
                 | StrategyName::Sg
                 | StrategyName::AequitasFully
                 | StrategyName::AequitasSemi
@@ -158,10 +170,12 @@ impl StrategyName {
     /// Whether it begins at rows of the data and goes from each by steps of its own: no
     /// strategy that draws or solves for its next inputs.
     pub fn begins_at_data(self) -> bool {
-        use StrategyName::{AequitasFully, AequitasRandom, AequitasSemi, Sg, Themis};
+        use StrategyName::{
+            AequitasFully, AequitasRandom, AequitasSemi, FrontierZeroOrder, Sg, Themis,
+        };
         !matches!(
             self,
-            AequitasFully | AequitasRandom | AequitasSemi | Sg | Themis
+            AequitasFully | AequitasRandom | AequitasSemi | FrontierZeroOrder | Sg | Themis
         )
     }
 

@@ -9,7 +9,7 @@
 
 use crate::population::Plausibility;
 use crate::strategies::WithStrategy;
-use crate::strategy::{AfterFind, CausalDiscrimination, GlobalStep, LocalWalker, Strategy};
+use crate::strategy::{AfterFind, Asks, CausalDiscrimination, GlobalStep, LocalWalker, Strategy};
 use probity_nn::ModelError;
 
 /// Where a search may go.
@@ -82,6 +82,14 @@ impl<S: Strategy> Strategy for Plausible<'_, S> {
     const HAS_LOCAL_PHASE: bool = S::HAS_LOCAL_PHASE;
     const LEARNS: bool = S::LEARNS;
 
+    fn learns(&self) -> bool {
+        self.strategy.learns()
+    }
+
+    fn asks(&self) -> Asks {
+        self.strategy.asks()
+    }
+
     fn is_memory(&self, memory: &S::Memory, row: &[i32]) -> bool {
         self.strategy.is_memory(memory, row)
     }
@@ -146,6 +154,10 @@ impl<S: Strategy> Strategy for Plausible<'_, S> {
             }
         }
         Ok(())
+    }
+
+    fn variant(&self, walker: &LocalWalker<S::Memory>) -> u32 {
+        self.strategy.variant(walker)
     }
 
     fn learn_local(

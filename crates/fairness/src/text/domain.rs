@@ -158,6 +158,37 @@ impl TextDomain {
         }
         None
     }
+
+    /// The tokens of `row` that no exchange changes.
+    pub fn unprotected(&self, row: &[i32]) -> Vec<i32> {
+        let mut tokens = self.masked(row);
+        tokens.retain(|&token| token > PADDING);
+        tokens
+    }
+
+    /// The tokens of `row`, with those of every site replaced by the mark of its class.
+    fn masked(&self, row: &[i32]) -> Vec<i32> {
+        let text = text_of(row);
+        let mut masked: Vec<i32> = Vec::with_capacity(text.len());
+        let mut position = 0;
+        let sites = self.source(row).into_iter();
+        let mut spans: Vec<_> = sites
+            .flat_map(|source| self.sites(source))
+            .flat_map(|site| site.spans.iter().map(move |span| (span, site.class)))
+            .collect();
+        spans.sort_by_key(|(span, _)| (span.start, span.end));
+        for (span, class) in spans {
+            if span.start < position {
+                continue;
+            }
+            masked.extend_from_slice(&text[position..span.start]);
+            // Marks lie below the padding, so that no token equals one.
+            masked.push(PADDING - 1 - class as i32);
+            position = span.end;
+        }
+        masked.extend_from_slice(&text[position..]);
+        masked
+    }
 }
 
 impl Domain for TextDomain {
@@ -205,26 +236,7 @@ impl Domain for TextDomain {
     }
 
     fn individual_key(&self, row: &[i32]) -> u128 {
-        let text = text_of(row);
-        let mut masked: Vec<i32> = Vec::with_capacity(text.len());
-        let mut position = 0;
-        let sites = self.source(row).into_iter();
-        let mut spans: Vec<_> = sites
-            .flat_map(|source| self.sites(source))
-            .flat_map(|site| site.spans.iter().map(move |span| (span, site.class)))
-            .collect();
-        spans.sort_by_key(|(span, _)| (span.start, span.end));
-        for (span, class) in spans {
-            if span.start < position {
-                continue;
-            }
-            masked.extend_from_slice(&text[position..span.start]);
-            // Marks lie below the padding, so that no token equals one.
-            masked.push(PADDING - 1 - class as i32);
-            position = span.end;
-        }
-        masked.extend_from_slice(&text[position..]);
-        key(masked.into_iter())
+        key(self.masked(row).into_iter())
     }
 
     /// The `item`-th of the inputs that the domain was given; beyond the last one, uniform draws

@@ -50,8 +50,8 @@ pub(super) struct Counts {
     pub to_positive: u64,
     pub from_positive: u64,
     pub moves: Moves,
-    /// Texts and flips by the term and that in its place.
-    pub pairs: BTreeMap<(u32, u32), [u64; 2]>,
+    /// Texts, flips, and flips to what is positive by the term and that in its place.
+    pub pairs: BTreeMap<(u32, u32), [u64; 3]>,
     pub terms: BTreeMap<u32, OfTerm>,
 }
 
@@ -71,6 +71,8 @@ struct Made {
     attribute: usize,
     terms: [u32; 2],
     flips: bool,
+    /// Whether it flips to what is positive.
+    is_to_positive: bool,
 }
 
 /// Asks `model` about `texts` of `domain`, by number, with all that may be exchanged in them, and
@@ -127,17 +129,19 @@ fn count(
     let positive = model.classes().saturating_sub(1);
     for (row, check) in rows.iter().zip(check_all(model, domain, rows)?) {
         counts.move_of(&check, model.decision(), positive);
+        let good = positive_decision(model.decision(), positive);
         let mut flips = check.checked.flips.iter().peekable();
         let made: Vec<Made> = (0..domain.variants(row))
             .filter_map(|variant| {
                 let is_this = |flip: &&Flip| flip.variant as usize == variant;
-                let flips = flips.next_if(is_this).is_some();
+                let flip = flips.next_if(is_this);
                 let (site, exchange) = domain.exchange(row, variant)?;
                 let number = |term| numbers.get(&(site.attribute, term)).copied();
                 Some(Made {
                     attribute: site.attribute,
                     terms: [number(&site.from)?, number(&exchange.to)?],
-                    flips,
+                    flips: flip.is_some(),
+                    is_to_positive: flip.is_some_and(|flip| flip.decided[1] == good),
                 })
             })
             .collect();
@@ -147,15 +151,19 @@ fn count(
     Ok(counts)
 }
 
+/// What is decided where the positive class is, or the higher of two scores.
+fn positive_decision(decision: &Decision, positive: usize) -> u32 {
+    match decision {
+        Decision::Gap(_) => 1,
+        _ => positive as u32,
+    }
+}
+
 impl Counts {
     /// Which way what is decided of a text changes, and how far its score moves.
     fn move_of(&mut self, check: &FullyChecked, decision: &Decision, positive: usize) {
         let flips = &check.checked.flips;
-        let good = match decision {
-            // The higher score.
-            Decision::Gap(_) => 1,
-            _ => positive as u32,
-        };
+        let good = positive_decision(decision, positive);
         let is_from = |flip: &Flip| flip.decided[0] == good;
         let is_to = |flip: &Flip| flip.decided[1] == good;
         self.to_positive += u64::from(flips.iter().any(is_to));
@@ -184,7 +192,8 @@ impl Counts {
         for made in made {
             let [from, to] = made.terms;
             let counts = self.pairs.entry((from, to)).or_default();
-            add(counts, [1, u64::from(made.flips)]);
+            let [flips, to_positive] = [made.flips, made.is_to_positive].map(u64::from);
+            add(counts, [1, flips, to_positive]);
             *named.entry(from).or_default() |= made.flips;
         }
         for (term, flips) in named {
@@ -238,7 +247,7 @@ impl Counts {
     }
 }
 
-fn add(own: &mut [u64; 2], more: [u64; 2]) {
+fn add<const N: usize>(own: &mut [u64; N], more: [u64; N]) {
     own.iter_mut()
         .zip(more)
         .for_each(|(own, more)| *own = own.saturating_add(more));
@@ -288,7 +297,9 @@ impl ExchangeCounts {
             && flipped <= texts
             && most <= texts
             && self.counts.moves.is_of(texts)
-            && pairs.values().all(|[texts, flipped]| flipped <= texts)
+            && pairs
+                .values()
+                .all(|[texts, flipped, to]| flipped <= texts && to <= flipped)
             && pairs.keys().all(|(from, to)| known(from) && known(to))
             && terms.keys().all(known)
             && terms
@@ -308,6 +319,7 @@ mod tests {
             attribute: 0,
             terms: [from, to],
             flips,
+            is_to_positive: flips && from < to,
         }
     }
 
@@ -327,7 +339,8 @@ mod tests {
         }
         assert_eq!((counts.texts, counts.flipped), (5, 4));
         assert_eq!(counts.attributes[&0], [5, 4]);
-        assert_eq!(counts.pairs[&(1, 2)], [3, 3]);
+        assert_eq!(counts.pairs[&(1, 2)], [3, 3, 3]);
+        assert_eq!(counts.pairs[&(1, 0)], [2, 1, 0]);
         for term in [0, 1, 2] {
             let left = texts.iter().map(|text| {
                 let left = text.iter().filter(|made| !made.terms.contains(&term));

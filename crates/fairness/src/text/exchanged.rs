@@ -28,7 +28,9 @@ pub struct PairEffect {
     pub texts: u64,
     /// Those that get another class.
     pub flipped: u64,
-    /// Their share.
+    /// Of these, those that get the positive class by it; where scores are compared, a higher score.
+    pub to_positive: u64,
+    /// Share of those that get another class.
     pub rate: f64,
     /// 95 % interval of the share.
     pub ci95: [f64; 2],
@@ -100,9 +102,12 @@ impl Exchanged {
             (attribute, term)
         };
         let share = |part: u64, of: u64| part as f64 / of.max(1) as f64;
-        let flipped_pairs = counts.pairs.iter().filter(|(_, [_, flipped])| *flipped > 0);
+        let flipped_pairs = counts
+            .pairs
+            .iter()
+            .filter(|(_, [_, flipped, _])| *flipped > 0);
         let mut pairs: Vec<PairEffect> = flipped_pairs
-            .map(|(&(from, to), &[texts, flipped])| {
+            .map(|(&(from, to), &[texts, flipped, to_positive])| {
                 let (attribute, from) = of_term(from);
                 PairEffect {
                     attribute,
@@ -110,6 +115,7 @@ impl Exchanged {
                     to: of_term(to).1,
                     texts,
                     flipped,
+                    to_positive,
                     rate: share(flipped, texts),
                     ci95: clopper_pearson(flipped, texts, 0.05),
                 }

@@ -18,6 +18,7 @@ pub mod fitting;
 pub mod fluency;
 pub mod judge;
 pub mod limits;
+pub mod mean_vectors;
 pub mod neighbourhood;
 pub mod network;
 pub mod preset;

@@ -12,9 +12,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::dataset::TrainingSet;
 use crate::deadline::Deadline;
-use crate::errors::PoisoningError;
 use crate::learn::folds::Folds;
-use probity_tensor::nearest::{Approximation, settle};
+use probity_tensor::nearest::Approximation;
+use probity_tensor::nearest::rank::Ranking;
 
 /// Queries handled together against one tile of training rows.
 const QUERY_BLOCK: usize = 16;
@@ -78,7 +78,7 @@ impl Neighbours {
         let mut lists = Self::empty(training, folds, depth);
         let transposed = Transposed::of(training);
         let depth = lists.depth;
-        let ranking = Ranking {
+        let ranking = TrueRanking {
             training,
             folds,
             metric,
@@ -93,12 +93,8 @@ impl Neighbours {
         lists
     }
 
-    /// Like [`Neighbours::rank`], from approximate distances of `block` queries at a time.
-    ///
-    /// The order is the true one: see [`probity_tensor::nearest`].
-    ///
-    /// # Errors
-    /// An error bound or an approximate distance that is not finite; a deadline that has passed.
+    /// Like [`Neighbours::rank`], from approximate distances of `block` queries at a time: the order
+    /// is the true one, by the theorem of [`Ranking::rank`].
     pub(crate) fn rank_approximately(
         training: &TrainingSet,
         folds: &Folds,
@@ -107,49 +103,22 @@ impl Neighbours {
         block: usize,
         source: &mut dyn Approximation,
         deadline: Deadline<'_>,
-    ) -> Result<Self, PoisoningError> {
+    ) -> Self {
         let mut lists = Self::empty(training, folds, depth);
-        let rows = training.rows();
-        let block = block.max(1);
-        let mut distances = vec![0_f32; block * rows];
-        for start in (0..rows).step_by(block) {
-            if deadline.passed() {
-                return Err(PoisoningError::Stopped);
-            }
-            let queries = start..rows.min(start + block);
-            let filled = &mut distances[..queries.len() * rows];
-            let ids: Vec<u32> = queries.clone().map(|row| row as u32).collect();
-            let bound = source.fill(&ids, filled).unwrap_or(f64::NAN);
-            if !(bound.is_finite() && bound >= 0.0) {
-                return Err(PoisoningError::BadDistanceBound { bound });
-            }
-            if let Some(at) = filled.iter().position(|value| !value.is_finite()) {
-                return Err(PoisoningError::BadApproximation {
-                    query: start + at / rows,
-                    row: at % rows,
-                });
-            }
-            let ranked: Vec<Vec<u32>> = filled
-                .par_chunks(rows)
-                .zip(queries.clone())
-                .map(|(near, query)| {
-                    let fold = folds.of(query);
-                    let candidates: Vec<(f64, u32)> = near
-                        .iter()
-                        .enumerate()
-                        .filter(|&(row, _)| folds.of(row) != fold)
-                        .map(|(row, &value)| (f64::from(value), row as u32))
-                        .collect();
-                    settle(candidates, bound, lists.depth, |row| {
-                        metric.between(training.row(query), training.row(row as usize))
-                    })
-                })
-                .collect();
-            for (query, ids) in queries.zip(ranked) {
-                lists.store(query, &ids);
-            }
-        }
-        Ok(lists)
+        let ranking = Ranking {
+            rows: training.rows(),
+            depth: lists.depth,
+            offered: |query: u32, row: u32| folds.of(row as usize) != folds.of(query as usize),
+            exact: |query: u32, row: u32| {
+                metric.between(training.row(query as usize), training.row(row as usize))
+            },
+        };
+        let queries: Vec<u32> = (0..training.rows() as u32).collect();
+        let go_on = || !deadline.passed();
+        ranking.rank(&queries, block, source, &go_on, &mut |query, ids| {
+            lists.store(query, &ids);
+        });
+        lists
     }
 
     fn empty(training: &TrainingSet, folds: &Folds, depth: usize) -> Self {
@@ -255,7 +224,7 @@ impl Transposed {
 }
 
 /// What ranking a block of rows needs.
-struct Ranking<'a> {
+struct TrueRanking<'a> {
     training: &'a TrainingSet,
     folds: &'a Folds,
     metric: Metric,
@@ -264,7 +233,7 @@ struct Ranking<'a> {
     deadline: Deadline<'a>,
 }
 
-impl Ranking<'_> {
+impl TrueRanking<'_> {
     /// Fills the lists of all rows, `depth` cells a row, with ids of type `I`.
     fn fill<I: Send>(&self, ids: &mut [I], narrowed: impl Fn(u32) -> I + Sync) {
         ids.par_chunks_mut(self.depth * QUERY_BLOCK)
@@ -388,8 +357,7 @@ mod tests {
             7,
             &mut Noisy(&training),
             Deadline::never(),
-        )
-        .unwrap();
+        );
         for row in 0..60 {
             assert_eq!(exact.of(row), approximate.of(row));
         }

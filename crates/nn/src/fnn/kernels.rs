@@ -30,13 +30,15 @@
 #[cfg(test)]
 mod tests;
 
+use std::sync::{Mutex, PoisonError};
+
 use pulp::{Simd, WithSimd};
 
 use super::network::{Activation, Dense};
 use crate::Rows;
 use crate::encoding::{Encoding, InputLayout};
 use crate::lanes::{
-    BUNDLE, LANES, Product, Row, activation, dispatch, load, parts, store, transpose,
+    BUNDLE, Ends, LANES, Product, Row, activation, dispatch, load, parts, store, transpose,
 };
 
 /// Blocks a group where the network is small, so that their values stay in a first-level cache.
@@ -61,6 +63,8 @@ pub(super) struct Kernels {
     scaled: usize,
     levelled: usize,
     layers: Vec<Layer>,
+    /// Room that is not in use now.
+    rooms: Mutex<Vec<Memory>>,
 }
 
 /// One layer.
@@ -76,14 +80,14 @@ struct Layer {
 
 /// What a group of blocks works in.
 struct Memory {
-    /// Blocks that there is room for.
-    blocks: usize,
     /// Numbers of the scaled attributes: `[blocks, scaled]`.
     numbers: Vec<Row>,
     /// Which line each lane takes: `[blocks, attributes that are not scaled]`.
     levels: Vec<[u32; LANES]>,
     /// The values of each layer: `[blocks, outputs]`.
     values: Vec<Vec<Row>>,
+    /// What is passed from layer to layer on the way back: `[blocks, widest layer]` twice.
+    passed: [Vec<Row>; 2],
 }
 
 impl Kernels {
@@ -129,6 +133,7 @@ impl Kernels {
                     _ => Layer::new(dense, &(0..dense.inputs).collect::<Vec<_>>()),
                 })
                 .collect(),
+            rooms: Mutex::default(),
         }
     }
 
@@ -136,7 +141,7 @@ impl Kernels {
     pub fn logits(&self, layout: &InputLayout, rows: Rows<'_>) -> Vec<f32> {
         let classes = self.layers.last().map_or(0, |layer| layer.bias.len());
         let mut logits = Vec::with_capacity(rows.len() * classes);
-        let mut memory = Memory::new(self, rows.len());
+        let mut memory = self.room();
         for codes in rows.codes.chunks(self.group * LANES * rows.width) {
             let count = codes.len() / rows.width;
             self.encode(layout, codes, &mut memory);
@@ -145,6 +150,7 @@ impl Kernels {
                 unpack(values, classes, count, &mut logits);
             }
         }
+        self.give_back(memory);
         logits
     }
 
@@ -159,14 +165,7 @@ impl Kernels {
         let classes = self.layers.last().map_or(0, |layer| layer.bias.len());
         let features = layout.features();
         let mut gradients = Vec::with_capacity(rows.len() * features);
-        let mut memory = Memory::new(self, rows.len());
-        let widths = self
-            .layers
-            .iter()
-            .map(|layer| layer.inputs)
-            .chain([classes]);
-        let widest = vec![Row::ZERO; memory.blocks * widths.max().unwrap_or(0)];
-        let mut passed = [widest.clone(), widest];
+        let mut memory = self.room();
         let height = self.group * LANES;
         for (codes, cotangents) in rows
             .codes
@@ -176,12 +175,24 @@ impl Kernels {
             let count = codes.len() / rows.width;
             let blocks = count.div_ceil(LANES);
             self.encode(layout, codes, &mut memory);
-            pack(cotangents, classes, &mut passed[0]);
+            pack(cotangents, classes, &mut memory.passed[0]);
             dispatch(Forward(self, &mut memory, blocks));
-            dispatch(Backward(self, &memory, &mut passed, blocks));
-            unpack(&passed[0], features, count, &mut gradients);
+            dispatch(Backward(self, &mut memory, blocks));
+            unpack(&memory.passed[0], features, count, &mut gradients);
         }
+        self.give_back(memory);
         gradients
+    }
+
+    /// Room for a group.
+    fn room(&self) -> Memory {
+        let mut rooms = self.rooms.lock().unwrap_or_else(PoisonError::into_inner);
+        rooms.pop().unwrap_or_else(|| Memory::new(self))
+    }
+
+    fn give_back(&self, room: Memory) {
+        let mut rooms = self.rooms.lock().unwrap_or_else(PoisonError::into_inner);
+        rooms.push(room);
     }
 
     /// Writes a group's inputs to `memory`; lanes to spare get zeros. Kept out of the kernels,
@@ -214,17 +225,11 @@ impl Kernels {
         }
     }
 
-    /// The first layer's biases and the weights of the levels of a block.
+    /// The first layer's biases and the weights of the levels of a block, which has some.
     #[inline(always)]
     fn gather<S: Simd>(&self, simd: S, levels: &[[u32; LANES]], sums: &mut [Row]) {
         let biases = self.layers[0].bias.chunks(LANES);
         for (part_of_line, (sums, biases)) in sums.chunks_mut(LANES).zip(biases).enumerate() {
-            if levels.is_empty() {
-                for (sum, &bias) in sums.iter_mut().zip(biases) {
-                    *sum = Row::splat(bias);
-                }
-                continue;
-            }
             let mut tile = [Row::ZERO; LANES];
             for (lane, row) in tile.iter_mut().enumerate() {
                 for part in 0..parts::<S>() {
@@ -262,16 +267,18 @@ impl Layer {
 }
 
 impl Memory {
-    /// Room for a group, or for `count` inputs where they are fewer.
-    fn new(kernels: &Kernels, count: usize) -> Memory {
-        let blocks = kernels.group.min(count.div_ceil(LANES));
+    /// Room for a group.
+    fn new(kernels: &Kernels) -> Memory {
+        let blocks = kernels.group;
         let rows = |width: usize| vec![Row::ZERO; blocks * width];
-        let layers = kernels.layers.iter();
+        let layers = || kernels.layers.iter();
+        let widest = layers().map(|layer| layer.inputs.max(layer.bias.len()));
+        let widest = widest.max().unwrap_or(0);
         Memory {
-            blocks,
             numbers: rows(kernels.scaled),
             levels: vec![[0; LANES]; blocks * kernels.levelled],
-            values: layers.map(|layer| rows(layer.bias.len())).collect(),
+            values: layers().map(|layer| rows(layer.bias.len())).collect(),
+            passed: [rows(widest), rows(widest)],
         }
     }
 }
@@ -289,72 +296,113 @@ impl WithSimd for Forward<'_> {
             let width = layer.bias.len();
             let (below, above) = memory.values.split_at_mut(depth);
             let values = &mut above[0][..blocks * width];
-            match below.last() {
+            let is_hidden = depth + 1 < kernels.layers.len();
+            let mut ends = LayerEnds {
+                bias: Some(&layer.bias),
+                activation: is_hidden.then_some(kernels.activation),
+            };
+            let below = match below.last() {
                 None => {
-                    for (block, sums) in values.chunks_exact_mut(width).enumerate() {
-                        let levels = &memory.levels[block * kernels.levelled..];
-                        kernels.gather(simd, &levels[..kernels.levelled], sums);
-                    }
-                    let numbers = (&memory.numbers[..], kernels.scaled);
-                    layer.forward.add_steps(simd, numbers, values);
-                }
-                Some(below) => {
-                    for sums in values.chunks_exact_mut(width) {
-                        for (sum, &bias) in sums.iter_mut().zip(&layer.bias) {
-                            *sum = Row::splat(bias);
+                    if kernels.levelled > 0 {
+                        for (block, sums) in values.chunks_exact_mut(width).enumerate() {
+                            let levels = &memory.levels[block * kernels.levelled..];
+                            kernels.gather(simd, &levels[..kernels.levelled], sums);
                         }
+                        ends.bias = None;
                     }
-                    layer.forward.add_steps(simd, (below, layer.inputs), values);
+                    (&memory.numbers[..], kernels.scaled)
                 }
-            }
-            if depth + 1 < kernels.layers.len() {
-                activate(simd, kernels.activation, values);
-            }
+                Some(below) => (&below[..], layer.inputs),
+            };
+            layer.forward.steps(simd, below, values, &ends);
+        }
+    }
+}
+
+/// A layer's sums start at its biases, or at what is there where these are in it, and end in its
+/// activation.
+struct LayerEnds<'a> {
+    bias: Option<&'a [f32]>,
+    activation: Option<Activation>,
+}
+
+impl<S: Simd> Ends<S> for LayerEnds<'_> {
+    #[inline(always)]
+    fn start(&self, simd: S, output: usize, y: S::f32s) -> S::f32s {
+        match self.bias {
+            Some(bias) => simd.splat_f32s(bias[output]),
+            None => y,
+        }
+    }
+
+    #[inline(always)]
+    fn finish(&self, simd: S, _place: usize, _part: usize, sum: S::f32s) -> S::f32s {
+        match self.activation {
+            Some(activation) => activate(simd, activation, sum),
+            None => sum,
         }
     }
 }
 
 /// All layers of so many blocks from the last to the first: what is passed on, at first the
-/// cotangents, becomes the gradient with respect to the features. Both stand in the first of the
+/// cotangents, becomes the gradient with respect to the features. Both stand in the first of its
 /// two vectors, `[blocks, width]`.
-struct Backward<'a>(&'a Kernels, &'a Memory, &'a mut [Vec<Row>; 2], usize);
+struct Backward<'a>(&'a Kernels, &'a mut Memory, usize);
 
 impl WithSimd for Backward<'_> {
     type Output = ();
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let Backward(kernels, memory, passed, blocks) = self;
+        let Backward(kernels, memory, blocks) = self;
+        let (values, passed) = (&memory.values, &mut memory.passed);
         for (depth, layer) in kernels.layers.iter().enumerate().rev() {
             let [outer, inner] = &mut *passed;
             let gradients = &mut inner[..blocks * layer.inputs];
-            gradients.fill(Row::ZERO);
-            layer
-                .backward
-                .add_steps(simd, (outer, layer.bias.len()), gradients);
-            if depth > 0 {
-                let values = &memory.values[depth - 1];
-                deactivate(simd, kernels.activation, values, gradients);
-            }
+            let ends = GradientEnds {
+                activation: kernels.activation,
+                values: depth.checked_sub(1).map(|below| &values[below][..]),
+            };
+            let outer = (&outer[..], layer.bias.len());
+            layer.backward.steps(simd, outer, gradients, &ends);
             passed.swap(0, 1);
+        }
+    }
+}
+
+/// Gradients start at nothing, and end in the derivative of the activation below, if there is one,
+/// at its values.
+struct GradientEnds<'a> {
+    activation: Activation,
+    values: Option<&'a [Row]>,
+}
+
+impl<S: Simd> Ends<S> for GradientEnds<'_> {
+    #[inline(always)]
+    fn start(&self, simd: S, _output: usize, _y: S::f32s) -> S::f32s {
+        simd.splat_f32s(0.0)
+    }
+
+    #[inline(always)]
+    fn finish(&self, simd: S, place: usize, part: usize, sum: S::f32s) -> S::f32s {
+        match self.values {
+            Some(values) => {
+                let value = load::<S>(&values[place], part);
+                deactivate(simd, self.activation, value, sum)
+            }
+            None => sum,
         }
     }
 }
 
 /// Applies the activation. What is no number stays none, so that an overflow shows in the logits.
 #[inline(always)]
-fn activate<S: Simd>(simd: S, activation: Activation, values: &mut [Row]) {
+pub(crate) fn activate<S: Simd>(simd: S, activation: Activation, x: S::f32s) -> S::f32s {
     let zero = simd.splat_f32s(0.0);
-    for row in values {
-        for part in 0..parts::<S>() {
-            let x = load::<S>(row, part);
-            let y = match activation {
-                Activation::Relu => simd.select_f32s(simd.less_than_f32s(x, zero), zero, x),
-                Activation::Tanh => number_or(simd, x, activation::tanh(simd, x)),
-                Activation::Sigmoid => number_or(simd, x, activation::sigmoid(simd, x)),
-            };
-            store::<S>(row, part, y);
-        }
+    match activation {
+        Activation::Relu => simd.select_f32s(simd.less_than_f32s(x, zero), zero, x),
+        Activation::Tanh => number_or(simd, x, activation::tanh(simd, x)),
+        Activation::Sigmoid => number_or(simd, x, activation::sigmoid(simd, x)),
     }
 }
 
@@ -364,24 +412,21 @@ fn number_or<S: Simd>(simd: S, x: S::f32s, y: S::f32s) -> S::f32s {
     simd.select_f32s(simd.equal_f32s(x, x), y, x)
 }
 
-/// Multiplies gradients with the activation's derivative, by its values: 1 where v > 0, 1 − v², or
+/// Multiplies a gradient with the activation's derivative, by its value: 1 where v > 0, 1 − v², or
 /// v − v².
 #[inline(always)]
-fn deactivate<S: Simd>(simd: S, activation: Activation, values: &[Row], gradients: &mut [Row]) {
+pub(crate) fn deactivate<S: Simd>(
+    simd: S,
+    activation: Activation,
+    v: S::f32s,
+    g: S::f32s,
+) -> S::f32s {
     let zero = simd.splat_f32s(0.0);
-    for (row, value) in gradients.iter_mut().zip(values) {
-        for part in 0..parts::<S>() {
-            let (g, v) = (load::<S>(row, part), load::<S>(value, part));
-            let squared = |of: S::f32s| simd.mul_add_f32s(simd.neg_f32s(v), v, of);
-            let g = match activation {
-                Activation::Relu => {
-                    simd.select_f32s(simd.less_than_or_equal_f32s(v, zero), zero, g)
-                }
-                Activation::Tanh => simd.mul_f32s(g, squared(simd.splat_f32s(1.0))),
-                Activation::Sigmoid => simd.mul_f32s(g, squared(v)),
-            };
-            store::<S>(row, part, g);
-        }
+    let squared = |of: S::f32s| simd.mul_add_f32s(simd.neg_f32s(v), v, of);
+    match activation {
+        Activation::Relu => simd.select_f32s(simd.less_than_or_equal_f32s(v, zero), zero, g),
+        Activation::Tanh => simd.mul_f32s(g, squared(simd.splat_f32s(1.0))),
+        Activation::Sigmoid => simd.mul_f32s(g, squared(v)),
     }
 }
 

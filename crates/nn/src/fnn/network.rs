@@ -42,7 +42,7 @@ impl Activation {
         }
     }
 
-    fn plain(self, x: f64) -> f64 {
+    pub(super) fn plain(self, x: f64) -> f64 {
         match self {
             Activation::Relu => x.max(0.0),
             Activation::Tanh => x.tanh(),
@@ -219,7 +219,7 @@ impl Network {
     }
 
     /// The first layer on features: what stands before it multiplied in.
-    pub(in super::super) fn absorbed_first_layer(&self) -> Dense {
+    pub fn absorbed_first_layer(&self) -> Dense {
         let first = &self.layers[0];
         let outputs = first.outputs;
         let mut weight = Vec::with_capacity(self.layout.features() * outputs);
@@ -254,33 +254,6 @@ impl Network {
             weight,
             bias: first.bias.clone(),
         }
-    }
-
-    /// Logits of one row by plain loops in f64: the independent path that tests and
-    /// verification hold the device's answers against.
-    pub fn reference_logits(&self, row: &[i32]) -> Vec<f64> {
-        let mut features = Vec::with_capacity(self.layout.features());
-        self.layout.encode(row, &mut features);
-        let mut values: Vec<f64> = features.into_iter().map(f64::from).collect();
-        for (depth, layer) in [self.absorbed_first_layer()]
-            .iter()
-            .chain(&self.layers[1..])
-            .enumerate()
-        {
-            let mut next: Vec<f64> = layer.bias.iter().map(|&b| f64::from(b)).collect();
-            for (value, weights) in values.iter().zip(layer.weight.chunks_exact(layer.outputs)) {
-                for (sum, &weight) in next.iter_mut().zip(weights) {
-                    *sum += value * f64::from(weight);
-                }
-            }
-            if depth + 1 < self.layers.len() {
-                for value in &mut next {
-                    *value = self.activation.plain(*value);
-                }
-            }
-            values = next;
-        }
-        values
     }
 }
 

@@ -1,4 +1,4 @@
-use burn::tensor::{Device, TensorData};
+use burn::tensor::{Device, Tensor, TensorData};
 
 use super::*;
 use crate::Objective;

@@ -5,7 +5,6 @@
 use burn::tensor::{Device, Tensor, TensorData};
 
 use super::network::{Activation, Dense};
-use super::read;
 use crate::encoding::InputLayout;
 use crate::{ModelError, Rows};
 use probity_tensor::device::ComputeDevice;
@@ -148,4 +147,13 @@ impl Tiles {
         values.resize(self.tile * features, 0.0);
         Tensor::from_data(TensorData::new(values, [self.tile, features]), &self.device)
     }
+}
+
+/// Reads a tensor back, as the error type of models.
+pub(crate) fn read(tensor: Tensor<2>) -> Result<Vec<f32>, ModelError> {
+    tensor
+        .try_into_data()
+        .map_err(|error| ModelError::Device(error.to_string()))?
+        .try_into_vec::<f32>()
+        .map_err(|error| ModelError::Device(format!("{error:?}")))
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::error::ImportRunError;
-use crate::decision::Score;
+use crate::decision::{Score, probabilities};
 use crate::fnn::Fnn;
 use crate::model::Model;
 use crate::text::PADDING;
@@ -238,7 +238,7 @@ impl Comparison<'_> {
     /// Compares the network's answer with the original's; `input` names what was asked.
     fn add(&mut self, logits: &[f32], answer: &Answer, input: impl Fn() -> String) {
         self.inputs += 1;
-        let own = softmax(logits);
+        let own = probabilities(logits);
         let mut differs = None;
         for &(class, theirs) in &answer.probabilities {
             let difference = (own[class] - theirs).abs();
@@ -287,12 +287,4 @@ impl Comparison<'_> {
             self.shown.join("; ")
         ))
     }
-}
-
-fn softmax(logits: &[f32]) -> Vec<f64> {
-    let largest = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-    let powers = logits.iter().map(|&logit| f64::from(logit - largest).exp());
-    let powers: Vec<f64> = powers.collect();
-    let sum: f64 = powers.iter().sum();
-    powers.into_iter().map(|power| power / sum).collect()
 }

@@ -1,5 +1,5 @@
 //! Which tensors are taken for what, and every way in which a file or its words can be refused.
-//! Numbers are checked against PyTorch's own in tests/import_recurrent.rs.
+//! Numbers are checked against PyTorch's own in tests/texts/import_recurrent.rs.
 
 use super::error::list;
 use super::*;

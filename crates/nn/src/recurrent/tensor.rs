@@ -5,10 +5,12 @@
 //! a step is a contiguous part. burn differentiates it; tests hold it against burn's own `Lstm` and
 //! `Gru` and against the kernels.
 
-use burn::tensor::activation::{sigmoid, tanh};
-use burn::tensor::{Device, Tensor, TensorData};
+use std::ops::Range;
 
-use super::network::{CellKind, RecurrentWeights, Shape};
+use burn::tensor::Tensor;
+use burn::tensor::activation::{sigmoid, tanh};
+
+use super::network::{CellKind, Shape};
 
 /// A recurrent network on a device.
 #[derive(Debug, Clone)]
@@ -38,27 +40,28 @@ struct DirectionModule {
 }
 
 impl RecurrentNetwork {
-    /// Puts `weights` on `device`.
-    pub fn new(weights: &RecurrentWeights, device: &Device) -> RecurrentNetwork {
-        let shape = weights.shape;
-        let transposed = |values: &[f32], rows: usize| {
-            let columns = values.len() / rows.max(1);
-            let data = TensorData::new(values.to_vec(), [rows, columns]);
-            Tensor::<2>::from_data(data, device).transpose()
+    /// A network of `shape` whose numbers are `values`, `[1, shape.parameters()]`, in the order of
+    /// [`RecurrentWeights`](super::network::RecurrentWeights). It is differentiable with respect to
+    /// them.
+    pub fn new(shape: Shape, values: &Tensor<2>) -> RecurrentNetwork {
+        let transposed = |range: Range<usize>, rows: usize| {
+            let columns = range.len() / rows.max(1);
+            let part = values.clone().narrow(1, range.start, range.len());
+            part.reshape([rows, columns]).transpose()
         };
         let gates = shape.cell.gates() * shape.units;
         let direction = |layer, direction| {
-            let tensors = weights.direction(layer, direction);
+            let at = shape.direction(layer, direction);
             DirectionModule {
                 cell: shape.cell,
                 units: shape.units,
-                input: transposed(tensors.weight_ih, gates),
-                recurrent: transposed(tensors.weight_hh, gates),
-                input_bias: transposed(tensors.bias_ih, gates),
-                recurrent_bias: transposed(tensors.bias_hh, gates),
+                input: transposed(at.weight_ih, gates),
+                recurrent: transposed(at.weight_hh, gates),
+                input_bias: transposed(at.bias_ih, gates),
+                recurrent_bias: transposed(at.bias_hh, gates),
             }
         };
-        let (head, head_bias) = weights.head();
+        let (head, head_bias) = shape.head();
         RecurrentNetwork {
             shape,
             layers: (0..shape.layers)
@@ -71,24 +74,6 @@ impl RecurrentNetwork {
             head: transposed(head, shape.classes),
             head_bias: transposed(head_bias, shape.classes),
         }
-    }
-
-    /// The same network with its tensors on the device's autodiff side.
-    pub fn autodiff(&self) -> RecurrentNetwork {
-        let mut network = self.clone();
-        for direction in network.layers.iter_mut().flatten() {
-            for tensor in [
-                &mut direction.input,
-                &mut direction.recurrent,
-                &mut direction.input_bias,
-                &mut direction.recurrent_bias,
-            ] {
-                *tensor = tensor.clone().autodiff();
-            }
-        }
-        network.head = network.head.autodiff();
-        network.head_bias = network.head_bias.autodiff();
-        network
     }
 
     /// Logits `[batch, classes]` of `batch` texts: `embedded` `[steps · batch, inputs]` and `mask`
@@ -184,10 +169,12 @@ fn choose(active: &Tensor<2>, new: Tensor<2>, old: Tensor<2>) -> Tensor<2> {
 mod tests {
     use burn::module::Param;
     use burn::nn::{GateController, GruConfig, Linear, LstmConfig};
+    use burn::tensor::{Device, TensorData};
     use rand::RngExt;
 
     use super::super::backward::Batch;
     use super::super::kernels::{EmbeddingTable, Kernels};
+    use super::super::network::RecurrentWeights;
     use super::*;
     use crate::fnn::read;
     use probity_run::stream::{Purpose, stream};
@@ -223,6 +210,12 @@ mod tests {
             }
         }
         networks
+    }
+
+    /// The numbers of a network, `[1, numbers]`.
+    fn values(weights: &RecurrentWeights, device: &Device) -> Tensor<2> {
+        let data = TensorData::new(weights.values.clone(), [1, weights.values.len()]);
+        Tensor::from_data(data, device)
     }
 
     /// One embedding a text and step, `[BATCH, STEPS, INPUTS]`.
@@ -326,7 +319,7 @@ mod tests {
     fn equals_the_cells_of_burn_nn() {
         let device = Device::flex();
         for weights in networks().iter().filter(|w| !w.shape.bidirectional) {
-            let network = RecurrentNetwork::new(weights, &device);
+            let network = RecurrentNetwork::new(weights.shape, &values(weights, &device));
             let last = burn_nn(weights, &device);
             let expected = last.matmul(network.head.clone()) + network.head_bias.clone();
             let expected = read(expected).unwrap();
@@ -360,18 +353,15 @@ mod tests {
         let texts: Vec<&[i32]> = texts.iter().map(Vec::as_slice).collect();
         for weights in networks() {
             let kernels = Kernels::new(&weights);
-            let network = RecurrentNetwork::new(&weights, &device);
+            let values = values(&weights, &device);
+            let network = RecurrentNetwork::new(weights.shape, &values);
             let (embedded, mask) = time_major(RAGGED, &device);
             let logits = network.forward(embedded.clone(), mask.clone(), BATCH);
             let logits = read(logits).unwrap();
             close(&logits, &kernels.logits(table, &texts), 1e-5);
 
-            let mut network = network.autodiff();
-            network.head = network.head.require_grad();
-            let first = &mut network.layers[0][0];
-            first.input = first.input.clone().require_grad();
-            first.recurrent = first.recurrent.clone().require_grad();
-            first.recurrent_bias = first.recurrent_bias.clone().require_grad();
+            let values = values.autodiff().require_grad();
+            let network = RecurrentNetwork::new(weights.shape, &values);
             let embedded = embedded.autodiff().require_grad();
             let logits = network.forward(embedded.clone(), mask.autodiff(), BATCH);
             let loss = burn::tensor::activation::log_softmax(logits, 1)
@@ -385,20 +375,9 @@ mod tests {
                 class_weights: &[1.0; 3],
             };
             let own = kernels.batch_gradients(table, batch, true);
-            let gradient = |tensor: &Tensor<2>| tensor.grad(&all).unwrap();
-            let at = weights.shape.direction(0, 0);
-            let (head, _) = weights.shape.head();
-            let first = &network.layers[0][0];
-            for (tensor, range) in [
-                (&network.head, head),
-                (&first.input, at.weight_ih),
-                (&first.recurrent, at.weight_hh),
-                (&first.recurrent_bias, at.bias_hh),
-            ] {
-                let expected = read(gradient(tensor).transpose()).unwrap();
-                close(&own.parameters[range], &expected, 1e-5);
-            }
-            let expected = read(gradient(&embedded)).unwrap();
+            let gradient = |tensor: &Tensor<2>| read(tensor.grad(&all).unwrap()).unwrap();
+            close(&own.parameters, &gradient(&values), 1e-5);
+            let expected = gradient(&embedded);
             let own = own.embeddings.unwrap();
             for (&token, vector) in own.tokens.iter().zip(own.values.chunks_exact(INPUTS)) {
                 let (text, t) = (token as usize / STEPS, token as usize % STEPS);

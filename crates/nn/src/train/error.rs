@@ -4,6 +4,7 @@ use thiserror::Error;
 
 use crate::ModelError;
 use probity_run::specification::FieldError;
+use probity_tensor::device::{ComputeDevice, DeviceName};
 
 /// Why training cannot start or go on.
 #[derive(Debug, Error)]
@@ -44,7 +45,28 @@ pub enum TrainError {
     /// A checkpoint of another training run.
     #[error("the checkpoint belongs to other data or options; begin anew in another directory")]
     ForeignCheckpoint,
+    /// A training that no other device performs.
+    #[error("{what} on the CPU alone, not on the device {device}; audits run on every device")]
+    OnCpu {
+        /// What is trained, and how.
+        what: &'static str,
+        /// The device that was asked for.
+        device: DeviceName,
+    },
     /// The device failed.
     #[error(transparent)]
     Model(#[from] ModelError),
+}
+
+impl TrainError {
+    /// Refuses devices other than the CPU to `what`, which is trained by kernels alone.
+    ///
+    /// # Errors
+    /// When `device` is another one.
+    pub fn expect_cpu(what: &'static str, device: &ComputeDevice) -> Result<(), TrainError> {
+        match device.name() {
+            DeviceName::Flex => Ok(()),
+            device => Err(TrainError::OnCpu { what, device }),
+        }
+    }
 }

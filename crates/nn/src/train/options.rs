@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::transformer::TransformerOptions;
+use super::transformer::options::TransformerOptions;
 use crate::fnn::Activation;
 use crate::modality::ModalityName;
 use crate::optimizer::OptimizerName;

@@ -1,7 +1,4 @@
 //! Labelled texts over a vocabulary that a network is trained on.
-//!
-//! Texts are trained on the CPU: the hand-written kernels of [`crate::recurrent`] need no other
-//! device.
 
 use std::path::Path;
 
@@ -73,11 +70,12 @@ pub struct TextSet {
     classes: Vec<String>,
     rows: RowNumbers,
     bad_rows: BadRows,
+    device: ComputeDevice,
 }
 
 impl TextSet {
     /// The vocabulary for `corpus` from `table`, which was read from `file`, with its first
-    /// `common` rows.
+    /// `common` rows; networks learn it on the CPU unless [`TextSet::on`] says otherwise.
     ///
     /// # Errors
     /// When a text cannot be split or no word has a vector.
@@ -98,7 +96,20 @@ impl TextSet {
             classes: corpus.classes,
             rows: corpus.rows,
             bad_rows: corpus.bad_rows,
+            device: ComputeDevice::flex(),
         })
+    }
+
+    /// The same, to be learnt on `device`.
+    #[must_use]
+    pub fn on(mut self, device: &ComputeDevice) -> TextSet {
+        self.device = device.clone();
+        self
+    }
+
+    /// The device that learns it.
+    pub fn device(&self) -> &ComputeDevice {
+        &self.device
     }
 
     /// Where its texts stand in their file.
@@ -207,7 +218,7 @@ impl Trainable for TextSet {
 
     fn open(
         specification: &TrainSpecification,
-        _: &ComputeDevice,
+        device: &ComputeDevice,
         record: &mut Record,
     ) -> Result<TextSet, TrainingError> {
         let options = specification.text_options();
@@ -227,7 +238,7 @@ impl Trainable for TextSet {
         let file = &options.network.embeddings;
         let table = open_embeddings(file, record)?;
         let common = options.network.common_words as usize;
-        Ok(TextSet::new(corpus, &table, file, common)?)
+        Ok(TextSet::new(corpus, &table, file, common)?.on(device))
     }
 
     fn count(&self) -> usize {
@@ -243,7 +254,15 @@ impl Trainable for TextSet {
         let options = specification.text_options();
         let split = options.split(self.ids.len());
         let (texts, table) = (self.labelled(), self.table());
-        let trained = train_text(texts, table, &split, &options, resume, observe)?;
+        let trained = train_text(
+            texts,
+            table,
+            &split,
+            &options,
+            &self.device,
+            resume,
+            observe,
+        )?;
         let model = self.model(&trained, &split.train, options.network.max_length)?;
         let learned = trained.embeddings.as_ref().map_or(0, Vec::len);
         Ok(Fit {

@@ -10,7 +10,7 @@ use super::split::count_classes;
 use super::text::LabelledTexts;
 use super::text_set::open_embeddings;
 use super::transformer::{TransformerCheckpoint, TransformerOptions, train_transformer};
-use super::{Observe, TrainSpecification};
+use super::{Observe, TrainError, TrainSpecification};
 use crate::metrics::{Metrics, Quality};
 use crate::modality::ModalityName;
 use crate::text_model::TOKENIZER;
@@ -196,9 +196,10 @@ impl Trainable for TransformerSet {
 
     fn open(
         specification: &TrainSpecification,
-        _: &ComputeDevice,
+        device: &ComputeDevice,
         record: &mut Record,
     ) -> Result<TransformerSet, TrainingError> {
+        TrainError::expect_cpu("transformers are trained", device)?;
         let options = specification.transformer_options();
         let columns = TextColumns {
             text: specification.text_column.clone(),

@@ -343,12 +343,6 @@ impl TransformerWeights {
         TransformerWeights { shape, values }
     }
 
-    /// Takes the parameters of the head of `other`, which has the same one.
-    pub fn take_head(&mut self, other: &TransformerWeights) {
-        let start = self.shape.head_start();
-        self.values[start..].copy_from_slice(&other.values[other.shape.head_start()..]);
-    }
-
     /// The embedding of the piece `id`, `[units]`.
     pub fn embedding(&self, id: i32) -> &[f32] {
         let units = self.shape.units;

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::hugging_face::{CONFIG, expect_one_label, in_order, read_file};
+use super::hugging_face::{expect_one_label, in_order};
 use super::names::Family;
+use super::settings::{CONFIG, read_file};
 use crate::model::StoreError;
 
 /// What `config.json` says of a classifier that runs elsewhere, such as in an ONNX graph.

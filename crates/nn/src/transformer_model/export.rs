@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::TransformerModel;
-use super::hugging_face::{CONFIG, MODEL};
+use super::hugging_face::MODEL;
 use super::names::{Family, Kind};
+use super::settings::CONFIG;
 use super::settings::TokenizerSettings;
 use super::tensors::extents;
 use crate::model::{StoreError, save_tensors};

@@ -4,49 +4,25 @@
 //! another one (relative positions, a decoder, labels of which several may hold) is refused.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::names::{Family, Kind};
 use super::pieces::PieceTokenizer;
-use super::settings::TokenizerSettings;
-use super::tensors::Found;
+use super::settings::{CONFIG, TokenizerSettings, read_file};
+use super::tensors::{Found, HuggingFaceReport};
 use super::{TransformerModel, is_transformer};
 use crate::model::StoreError;
 use crate::text_model::TOKENIZER;
 use crate::transformer::shape::{InnerActivation, Pooling, Shape};
 use crate::weights::read_weights_hashed;
-use probity_run::pipe::expect_rereadable;
 use probity_run::run_directory::hex;
 use sha2::{Digest, Sha256};
 
-/// Names of the files in a directory of Hugging Face.
-pub(super) const CONFIG: &str = "config.json";
 pub(super) const MODEL: &str = "model.safetensors";
 /// What PyTorch wrote before there was safetensors.
 const PYTORCH: &str = "pytorch_model.bin";
-/// A configuration longer than this is none.
-const MOST_CONFIG: u64 = 1 << 24;
-
-/// What an import found in a directory of Hugging Face.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct HuggingFaceReport {
-    /// The class of the network, as `architectures` names it.
-    pub architecture: String,
-    /// Tensors that are parts of the network, with their shapes.
-    pub matched: Vec<(String, Vec<usize>)>,
-    /// Tensors that the file lacks: of an encoder those of the head of a classifier, and of a masked
-    /// language model whose head is not there those of it.
-    pub missing: Vec<String>,
-    /// Tensors that are no parts of it.
-    pub unused: Vec<String>,
-    /// SHA-256 of the files.
-    #[serde(skip)]
-    pub sha256: BTreeMap<String, String>,
-}
-
 /// What a configuration says that matters here. DistilBERT has names of its own for the sizes.
 #[derive(Debug, Deserialize)]
 struct Config {
@@ -195,23 +171,6 @@ fn weights_file(directory: &Path) -> Result<PathBuf, StoreError> {
                 .to_owned(),
         }),
         None => Ok(one),
-    }
-}
-
-/// The bytes of `file`, of at most the length of a configuration or a tokenizer.
-pub(super) fn read_file(file: &Path) -> Result<Vec<u8>, StoreError> {
-    let failed = |source| StoreError::Read {
-        file: file.to_owned(),
-        source,
-    };
-    expect_rereadable(file).map_err(failed)?;
-    let length = fs::metadata(file).map_err(failed)?.len();
-    match length > MOST_CONFIG * 16 {
-        true => Err(StoreError::Description {
-            file: file.to_owned(),
-            problem: format!("{length} bytes are more than such a file has"),
-        }),
-        false => fs::read(file).map_err(failed),
     }
 }
 

@@ -37,12 +37,13 @@ use probity_text::tokenizer::TokenizerError;
 
 pub use self::elsewhere::ElsewhereConfig;
 pub use self::export::export;
-pub use self::hugging_face::{HuggingFaceReport, import};
+pub use self::hugging_face::import;
 pub use self::masked::{MaskedDescription, MaskedLanguageModel};
 pub use self::names::Family;
 pub use self::network::TransformerNetwork;
 pub use self::pieces::{PieceTokenizer, Pieces};
 pub use self::settings::{TokenizerSettings, TruncationSide};
+pub use self::tensors::HuggingFaceReport;
 
 /// What the description is sealed as.
 const FORM: Form = Form {

@@ -6,21 +6,27 @@
 //! What is written names no class of tokenizer of its own, so that nothing is guessed.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use tokenizers::TruncationDirection;
 
-use super::hugging_face::read_file;
 use super::{Family, TransformerModel};
 use crate::model::StoreError;
+use probity_run::pipe::expect_rereadable;
 use probity_run::run_directory::{hex, write_atomically};
 
 /// The name of the file.
 const SETTINGS: &str = "tokenizer_config.json";
 /// A limit from here on is one that nobody set: `transformers` writes 10³⁰.
 const NO_LIMIT: f64 = 1e9;
+
+/// The name of the configuration in a directory of Hugging Face.
+pub(super) const CONFIG: &str = "config.json";
+/// A configuration longer than this is none.
+const MOST_CONFIG: u64 = 1 << 24;
 
 /// What `tokenizer_config.json` says that matters here.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -344,4 +350,21 @@ impl TokenizerSettings {
 /// A piece as it is written: alone, or with what it takes of the blanks around it.
 fn content(piece: &serde_json::Value) -> Option<&str> {
     piece.as_str().or_else(|| piece.get("content")?.as_str())
+}
+
+/// The bytes of `file`, of at most the length of a configuration or a tokenizer.
+pub(super) fn read_file(file: &Path) -> Result<Vec<u8>, StoreError> {
+    let failed = |source| StoreError::Read {
+        file: file.to_owned(),
+        source,
+    };
+    expect_rereadable(file).map_err(failed)?;
+    let length = fs::metadata(file).map_err(failed)?.len();
+    match length > MOST_CONFIG * 16 {
+        true => Err(StoreError::Description {
+            file: file.to_owned(),
+            problem: format!("{length} bytes are more than such a file has"),
+        }),
+        false => fs::read(file).map_err(failed),
+    }
 }

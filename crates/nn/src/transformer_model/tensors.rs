@@ -8,14 +8,32 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::HuggingFaceReport;
-use super::hugging_face::CONFIG;
+use serde::Serialize;
+
 use super::names::Family;
+use super::settings::CONFIG;
 use crate::model::StoreError;
 use crate::recurrent::network::TensorSpan;
 use crate::transformer::masked::MaskedHead;
 use crate::transformer::shape::{Shape, TransformerWeights};
 use crate::weights::{Weight, WeightFile};
+
+/// What an import found in a directory of Hugging Face.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct HuggingFaceReport {
+    /// The class of the network, as `architectures` names it.
+    pub architecture: String,
+    /// Tensors that are parts of the network, with their shapes.
+    pub matched: Vec<(String, Vec<usize>)>,
+    /// Tensors that the file lacks: of an encoder those of the head of a classifier, and of a masked
+    /// language model whose head is not there those of it.
+    pub missing: Vec<String>,
+    /// Tensors that are no parts of it.
+    pub unused: Vec<String>,
+    /// SHA-256 of the files.
+    #[serde(skip)]
+    pub sha256: BTreeMap<String, String>,
+}
 
 /// The tensors of a file, those that are parts of a network taken out one by one.
 pub(super) struct Found {

@@ -2,8 +2,9 @@
 //! again where no answer came.
 //!
 //! Texts wait in one queue. A thread for each that answers takes from it as many as are its share,
-//! so that nobody waits for the slowest, and what several callers ask at once is asked once. What
-//! an answer is does not depend on any of that: answers are of single texts.
+//! so that nobody waits for the slowest, and what several callers ask at once is asked once. While
+//! it computes, the answer before is read and, where full requests wait for all, the next one is
+//! written. What an answer is does not depend on any of that: answers are of single texts.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -33,12 +34,25 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
 /// What answers, one request at a time.
 pub(super) trait Answering: Send {
-    /// What is said of `texts`.
-    fn ask(&mut self, texts: &[&str]) -> Result<Reply, PredictorError>;
+    /// `texts` as they are sent; nothing where they are not.
+    fn request(&self, _texts: &[&str]) -> Result<Vec<u8>, PredictorError> {
+        Ok(Vec::new())
+    }
+
+    /// Sends a [request](Answering::request) about so many texts.
+    fn send(&mut self, _request: &[u8], _texts: usize) -> Result<(), PredictorError> {
+        Ok(())
+    }
+
+    /// What is said of `texts`, those of the last request.
+    fn receive(&mut self, texts: &[&str]) -> Result<Unread, PredictorError>;
 
     /// Makes it ready again after an error that was a circumstance.
     fn begin_anew(&mut self);
 }
+
+/// An answer that is still to be read.
+pub(super) type Unread = Box<dyn FnOnce() -> Result<Reply, PredictorError>>;
 
 /// How to ask.
 #[derive(Debug, Clone, PartialEq)]
@@ -57,6 +71,9 @@ pub(super) struct Pace {
 
 /// The answer to a text: its logits.
 type Slot = Arc<OnceLock<SmallVec<[f32; 4]>>>;
+
+/// Texts, and the request about them.
+type Asked = (Vec<Job>, Result<Vec<u8>, PredictorError>);
 
 /// A text that waits for its answer.
 struct Job {
@@ -278,17 +295,52 @@ impl Shared {
     }
 
     fn work_with(&self, mut answering: Box<dyn Answering>) {
-        while let Some(jobs) = self.take() {
-            let texts: Vec<&str> = jobs.iter().map(|job| &*job.text).collect();
-            match answering.ask(&texts) {
-                Ok(reply) => self.receive(jobs, reply),
+        let asked = |answering: &dyn Answering, jobs: Vec<Job>| -> Asked {
+            let request = answering.request(&texts_of(&jobs));
+            (jobs, request)
+        };
+        let mut next = self.take().map(|jobs| asked(&*answering, jobs));
+        let mut unread: Option<(Vec<Job>, Unread)> = None;
+        while let Some((jobs, request)) = next.take() {
+            let sent = request.and_then(|request| answering.send(&request, jobs.len()));
+            if let Some((jobs, unread)) = unread.take() {
+                self.read(jobs, unread);
+            }
+            if sent.is_ok() {
+                next = self.take_full().map(|jobs| asked(&*answering, jobs));
+            }
+            match sent.and_then(|()| answering.receive(&texts_of(&jobs))) {
+                Ok(answer) => unread = Some((jobs, answer)),
                 Err(error) if error.is_circumstance() && self.may_retry(&jobs) => {
                     answering.begin_anew();
                     self.put_back(jobs, None);
                 }
-                Err(error) => self.fail(error),
+                Err(error) => return self.fail(error),
+            }
+            if next.is_none() {
+                if let Some((jobs, unread)) = unread.take() {
+                    self.read(jobs, unread);
+                }
+                next = self.take().map(|jobs| asked(&*answering, jobs));
             }
         }
+    }
+
+    fn read(&self, jobs: Vec<Job>, unread: Unread) {
+        match unread() {
+            Ok(reply) => self.receive(jobs, reply),
+            Err(error) => self.fail(error),
+        }
+    }
+
+    /// The next texts where there is a full request for each that answers: fewer texts may become
+    /// more before it is their turn.
+    fn take_full(&self) -> Option<Vec<Job>> {
+        let mut state = self.state();
+        let is_over = state.is_closed || state.failed.is_some();
+        let full = self.pace.texts.saturating_mul(self.at_once);
+        let is_full = self.pace.rate.is_none() && state.ready.len() >= full;
+        (is_full && !is_over).then(|| self.share(&mut state, Instant::now()))
     }
 
     fn may_retry(&self, jobs: &[Job]) -> bool {
@@ -452,6 +504,10 @@ impl Shared {
     }
 }
 
+fn texts_of(jobs: &[Job]) -> Vec<&str> {
+    jobs.iter().map(|job| &*job.text).collect()
+}
+
 /// The beginning of a text, for a message.
 pub(super) fn shown(text: &str) -> String {
     let mut letters = text.chars();
@@ -461,135 +517,4 @@ pub(super) fn shown(text: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::collections::BTreeMap;
-
-    /// Says that a text has the score 1/length; leaves the texts open that are in `open`, each so
-    /// many times, and notes what it is asked.
-    #[derive(Clone, Default)]
-    struct Scores {
-        open: BTreeMap<&'static str, u32>,
-        asked: Arc<Mutex<Vec<String>>>,
-        noise: bool,
-    }
-
-    impl Answering for Scores {
-        fn ask(&mut self, texts: &[&str]) -> Result<Reply, PredictorError> {
-            let mut asked = self.asked.lock().unwrap();
-            let mut score = |text: &&str| {
-                let before = asked.iter().filter(|other| other == text).count();
-                asked.push((*text).to_owned());
-                if (before as u32) < self.open.get(text).copied().unwrap_or(0) {
-                    return None;
-                }
-                let score = match self.noise {
-                    true => f64::from(u8::from(before % 3 != 1)) * 0.5 + 0.25,
-                    false => 1.0 / text.len() as f64,
-                };
-                Some(smallvec::smallvec![1.0 - score, score])
-            };
-            Ok(Reply {
-                probabilities: texts.iter().map(&mut score).collect(),
-                retry_after: Some(Duration::from_millis(1)),
-                reason: "not now".to_owned(),
-            })
-        }
-
-        fn begin_anew(&mut self) {}
-    }
-
-    fn asking(scores: &Scores, at_once: usize, pace: Pace) -> Asking {
-        let answering = (0..at_once).map(|_| Box::new(scores.clone()) as Box<dyn Answering>);
-        let classes = ["no", "yes"].map(str::to_owned).to_vec();
-        let answering = (answering.collect(), Ender::default());
-        Asking::of(answering, (classes, vec![0, 1]), pace)
-    }
-
-    const PACE: Pace = Pace {
-        texts: 3,
-        least: 1,
-        rate: None,
-        retries: 3,
-        votes: 1,
-    };
-
-    #[test]
-    fn what_several_ask_is_asked_once() {
-        let texts: Vec<String> = (1..60).map(|length| "x".repeat(length)).collect();
-        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-        let mut answers = Vec::new();
-        for at_once in [1, 4] {
-            let scores = Scores::default();
-            let asking = asking(&scores, at_once, PACE);
-            let logits = thread::scope(|scope| {
-                let ask = || scope.spawn(|| asking.logits(&texts).unwrap());
-                let asked = [ask(), ask(), ask()];
-                asked.map(|thread| thread.join().unwrap())
-            });
-            assert!(logits.iter().all(|other| *other == logits[0]));
-            assert_eq!(scores.asked.lock().unwrap().len(), texts.len());
-            asking.ask_anew(&texts[..2]).unwrap();
-            assert_eq!(scores.asked.lock().unwrap().len(), texts.len() + 2);
-            answers.push(logits[0].clone());
-        }
-        assert_eq!(answers[0], answers[1]);
-        assert!((f64::from(answers[0][3]).exp() - 0.5).abs() < 1e-6);
-    }
-
-    #[test]
-    fn what_gets_no_answer_is_asked_again_but_not_for_ever() {
-        let open = BTreeMap::from([("later", 2), ("never", 9)]);
-        let scores = Scores {
-            open,
-            ..Scores::default()
-        };
-        let asking = asking(&scores, 2, PACE);
-        let logits = asking.logits(&["now", "later", "now"]).unwrap();
-        assert!((f64::from(logits[3]).exp() - 0.2).abs() < 1e-6);
-        let asked = |text: &str| {
-            let asked = scores.asked.lock().unwrap();
-            asked.iter().filter(|other| *other == text).count()
-        };
-        assert_eq!((asked("now"), asked("later")), (1, 3));
-        for _ in 0..2 {
-            let error = asking.logits(&["never"]).unwrap_err();
-            let cause = std::error::Error::source(&error).unwrap().to_string();
-            assert!(cause.contains("\"never\" in 4 tries"), "{cause}");
-            assert!(cause.ends_with("not now"), "{cause}");
-        }
-        assert_eq!(asked("never"), 4);
-    }
-
-    #[test]
-    fn most_votes_count() {
-        let scores = Scores {
-            noise: true,
-            ..Scores::default()
-        };
-        // 0.75, 0.25, 0.75: the mean of those that say yes.
-        let logits = asking(&scores, 2, Pace { votes: 3, ..PACE })
-            .logits(&["a"])
-            .unwrap();
-        assert!(
-            (f64::from(logits[1]).exp() - 0.75).abs() < 1e-6,
-            "{logits:?}"
-        );
-        assert_eq!(scores.asked.lock().unwrap().len(), 3);
-    }
-
-    #[test]
-    fn no_more_are_asked_in_a_second_than_allowed() {
-        let scores = Scores::default();
-        let pace = Pace {
-            rate: Some(100.0),
-            ..PACE
-        };
-        let texts: Vec<String> = (1..31).map(|length| "x".repeat(length)).collect();
-        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-        let started = Instant::now();
-        asking(&scores, 4, pace).logits(&texts).unwrap();
-        // The first request is sent at once.
-        assert!(started.elapsed() >= Duration::from_millis(270));
-    }
-}
+mod tests;

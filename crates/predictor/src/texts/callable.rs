@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch, StringArray};
 
-use super::asking::Answering;
+use super::asking::{Answering, Unread};
 use super::protocol::Reply;
 use crate::callable::{Callable, TEXT, callable};
 use crate::error::PredictorError;
@@ -26,7 +26,7 @@ impl CallableAnswering {
 }
 
 impl Answering for CallableAnswering {
-    fn ask(&mut self, texts: &[&str]) -> Result<Reply, PredictorError> {
+    fn receive(&mut self, texts: &[&str]) -> Result<Unread, PredictorError> {
         let column: ArrayRef = Arc::new(StringArray::from_iter_values(texts));
         let batch = RecordBatch::try_from_iter([(TEXT, column)]);
         let batch = batch.map_err(|error| PredictorError::Raised(error.to_string()))?;
@@ -40,10 +40,11 @@ impl Answering for CallableAnswering {
             });
         }
         let rows = given.chunks_exact(self.classes);
-        Ok(Reply {
+        let reply = Reply {
             probabilities: rows.map(|row| Some(row.into())).collect(),
             ..Reply::default()
-        })
+        };
+        Ok(Box::new(|| Ok(reply)))
     }
 
     fn begin_anew(&mut self) {}

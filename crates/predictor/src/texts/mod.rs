@@ -11,23 +11,24 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use probity_nn::decision::probabilities;
+use probity_nn::predicted_class;
 use probity_nn::text_classifier::TextClassifier;
 use probity_nn::text_model::TOKENIZER;
 use probity_nn::transformer_model::ElsewhereConfig;
 use serde::Serialize;
 
-use self::asking::{Answering, Asking, Cuts, Pace, shown};
+use self::asking::{Answering, Asking, Cuts, Pace, Unread, shown};
 use self::callable::CallableAnswering;
 #[cfg(feature = "onnx")]
 use self::onnx::{GraphAnswering, OnnxTexts};
-use self::process::{TextCommand, TextProcess};
-use self::protocol::{Reply, expect_classes};
+use self::process::{TextCommand, TextProcess, request};
+use self::protocol::expect_classes;
 use super::command::words;
 use super::error::PredictorError;
 pub use super::graph::TextGraph;
 use super::process::Ender;
 use super::source::{Named, PredictorSource, files_of, identity_hash};
-use super::stability::softmax;
 
 /// Texts that a predictor is asked about twice before anything is concluded from it.
 const TWICE: usize = 16;
@@ -275,10 +276,10 @@ impl OpenTextPredictor {
             .rev()
         {
             let other = self.asking.ask_anew(&[text])?;
-            let (one, other) = (softmax(one), softmax(&other));
-            let class_of = |probabilities| probity_nn::predicted_class(probabilities);
-            let is_other_class = class_of(&one) != class_of(&other);
-            for (class, (&one, &other)) in one.iter().zip(&other).enumerate() {
+            let is_other_class = predicted_class(one) != predicted_class(&other);
+            let (one, other) = (probabilities(one), probabilities(&other));
+            for (class, (one, other)) in one.into_iter().zip(other).enumerate() {
+                let (one, other) = (one as f32, other as f32);
                 let apart = (one - other).abs();
                 let is_unstable = match self.votes {
                     0 | 1 => apart > self.tolerance,
@@ -306,13 +307,27 @@ struct Restarted {
     process: Option<TextProcess>,
 }
 
-impl Answering for Restarted {
-    fn ask(&mut self, texts: &[&str]) -> Result<Reply, PredictorError> {
+impl Restarted {
+    fn process(&mut self) -> Result<&mut TextProcess, PredictorError> {
         let process = match self.process.take() {
             Some(process) => process,
             None => self.command.start(&self.ender)?,
         };
-        self.process.insert(process).ask(texts)
+        Ok(self.process.insert(process))
+    }
+}
+
+impl Answering for Restarted {
+    fn request(&self, texts: &[&str]) -> Result<Vec<u8>, PredictorError> {
+        request(texts)
+    }
+
+    fn send(&mut self, request: &[u8], texts: usize) -> Result<(), PredictorError> {
+        self.process()?.send(request, texts)
+    }
+
+    fn receive(&mut self, texts: &[&str]) -> Result<Unread, PredictorError> {
+        self.process()?.receive(texts.len())
     }
 
     fn begin_anew(&mut self) {

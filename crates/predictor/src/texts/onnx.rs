@@ -10,11 +10,12 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use probity_nn::decision::probabilities;
 use probity_nn::transformer_model::{ElsewhereConfig, Pieces, TokenizerSettings};
 use probity_tensor::onnx::{OnnxFile, OnnxModel, Output};
 
 use super::TextGraph;
-use super::asking::{Answering, shown};
+use super::asking::{Answering, Unread, shown};
 use super::protocol::{Reply, expect_classes};
 use crate::error::PredictorError;
 use crate::graph::OutputKind;
@@ -177,8 +178,8 @@ impl OnnxTexts {
 
     fn shares(&self, given: &[f32]) -> Vec<f64> {
         match (self.gives, given) {
-            (OutputKind::Logits, [one]) => softmax(&[0.0, *one]),
-            (OutputKind::Logits, _) => softmax(given),
+            (OutputKind::Logits, [one]) => probabilities(&[0.0, *one]),
+            (OutputKind::Logits, _) => probabilities(given),
             (OutputKind::Probabilities, [score]) => of_score(f64::from(*score)).to_vec(),
             (OutputKind::Probabilities, _) => given.iter().map(|&p| f64::from(p)).collect(),
         }
@@ -271,13 +272,14 @@ impl OnnxTexts {
 pub(super) struct GraphAnswering(pub(super) Arc<OnnxTexts>);
 
 impl Answering for GraphAnswering {
-    fn ask(&mut self, texts: &[&str]) -> Result<Reply, PredictorError> {
+    fn receive(&mut self, texts: &[&str]) -> Result<Unread, PredictorError> {
         let probabilities = self.0.probabilities(texts)?.into_iter();
         let probabilities = probabilities.map(|row| Some(row.into()));
-        Ok(Reply {
+        let reply = Reply {
             probabilities: probabilities.collect(),
             ..Reply::default()
-        })
+        };
+        Ok(Box::new(|| Ok(reply)))
     }
 
     fn begin_anew(&mut self) {}
@@ -303,13 +305,4 @@ fn classes(
         )));
     }
     Ok(named.to_vec())
-}
-
-fn softmax(logits: &[f32]) -> Vec<f64> {
-    let largest = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-    let powers = logits
-        .iter()
-        .map(|&logit| (f64::from(logit) - f64::from(largest)).exp());
-    let total: f64 = powers.clone().sum();
-    powers.map(|power| power / total).collect()
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+use super::asking::Unread;
 use super::protocol::{Greeting, Reply, Welcome};
 use crate::error::PredictorError;
 use crate::process::{Ender, Process};
@@ -33,12 +34,6 @@ pub(super) struct TextProcess {
     batches: u64,
 }
 
-#[derive(Serialize)]
-struct Batch<'a> {
-    batch: u64,
-    texts: &'a [&'a str],
-}
-
 impl TextCommand {
     /// Starts a process, which `ender` will end, and greets it.
     pub(super) fn start(&self, ender: &Ender) -> Result<TextProcess, PredictorError> {
@@ -60,15 +55,28 @@ impl TextCommand {
 const MOST_CLASSES: usize = 10_000;
 
 impl TextProcess {
-    /// Asks about `texts`, as many as fit one request.
-    pub(super) fn ask(&mut self, texts: &[&str]) -> Result<Reply, PredictorError> {
+    /// Sends a [`request`] about so many texts, as many as fit one.
+    pub(super) fn send(&mut self, request: &[u8], texts: usize) -> Result<(), PredictorError> {
         self.batches += 1;
-        let batch = self.batches;
-        let request = line(&Batch { batch, texts })?;
-        let longest = longest_answer(texts.len(), self.welcome.classes.len());
-        let answer = self.process.exchange(request, texts.len(), longest)?;
-        Reply::read(&answer, self.process.lines(), batch, texts.len())
+        let mut line = format!("{{\"batch\":{},\"texts\":", self.batches).into_bytes();
+        line.extend_from_slice(request);
+        line.extend_from_slice(b"}\n");
+        let longest = longest_answer(texts, self.welcome.classes.len());
+        self.process.send(line, texts, longest)
     }
+
+    /// Waits for the answer to the request about so many texts that was sent last.
+    pub(super) fn receive(&mut self, texts: usize) -> Result<Unread, PredictorError> {
+        let longest = longest_answer(texts, self.welcome.classes.len());
+        let line = self.process.receive(texts, longest)?;
+        let (number, batch) = (self.process.lines(), self.batches);
+        Ok(Box::new(move || Reply::read(&line, number, batch, texts)))
+    }
+}
+
+/// `texts` as a request has them.
+pub(super) fn request(texts: &[&str]) -> Result<Vec<u8>, PredictorError> {
+    serde_json::to_vec(texts).map_err(|error| PredictorError::Reported(error.to_string()))
 }
 
 /// `value` as a line.

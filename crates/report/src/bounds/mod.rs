@@ -151,7 +151,11 @@ impl Report {
     }
 }
 
-fn of_run(run: &RunReport) -> Result<Option<BoundOutcome>, PageError> {
+/// The bound that `run` declared, if it did.
+///
+/// # Errors
+/// When the run says of it what no run says, or was stopped before its share was known.
+pub(super) fn of_run(run: &RunReport) -> Result<Option<BoundOutcome>, PageError> {
     let foreign = |problem: String| PageError::Foreign {
         file: run.directory.clone(),
         problem,
@@ -235,6 +239,37 @@ fn of_run(run: &RunReport) -> Result<Option<BoundOutcome>, PageError> {
                 measured,
                 verdict,
                 seconds,
+            ))
+        }
+        Findings::Prove(prove) => {
+            let Some(declared) = &prove.fail_above else {
+                return Ok(None);
+            };
+            let verdict = match declared.verdict.as_str() {
+                "within" => Verdict::Within,
+                "exceeds" => Verdict::Exceeds,
+                "inconclusive" => Verdict::Inconclusive,
+                other => return Err(foreign(format!("the verdict '{other}' is not known"))),
+            };
+            // What is proven is an interval without a figure in it.
+            let measured = Measured {
+                share: prove.bounds[1],
+                ci95: prove.bounds,
+                protected: &prove.protected,
+            };
+            let of = match (&prove.population, prove.is_weighted) {
+                (Some(_), _) => "people drawn from the population",
+                (None, true) => "people drawn by the marginals",
+                (None, false) => "all combinations",
+            };
+            let kind = BoundKind::FailAbove;
+            Some(outcome(
+                kind,
+                declared.bound,
+                of,
+                measured,
+                verdict,
+                prove.seconds,
             ))
         }
         _ => None,

@@ -69,19 +69,30 @@ impl Area {
         canvas: &mut Canvas,
         width: f64,
         names: impl ExactSizeIterator<Item = &'t Text>,
-        mut sign: impl FnMut(&mut Canvas, usize, (f64, f64)),
+        sign: impl FnMut(&mut Canvas, usize, (f64, f64)),
     ) {
-        let columns = ((canvas.width / COLUMN) as usize).clamp(1, names.len().max(1));
-        let top = canvas.height + 6.0;
-        let rows = names.len().div_ceil(columns);
-        for (number, name) in names.enumerate() {
-            let column = (number / rows) as f64;
-            let x = self.left + column * (canvas.width - self.left) / columns as f64;
-            let y = top + ENTRY * (number % rows) as f64;
-            sign(canvas, number, (x, y));
-            let place = (x + width + 7.0, y + 4.0);
-            canvas.text(&name.short(44), place, Anchor::Start, "label");
-        }
-        canvas.height += ENTRY * rows as f64;
+        legend(canvas, self.left, width, names, sign);
     }
+}
+
+/// The same below whatever is drawn, from `left` on.
+pub(super) fn legend<'t>(
+    canvas: &mut Canvas,
+    left: f64,
+    width: f64,
+    names: impl ExactSizeIterator<Item = &'t Text>,
+    mut sign: impl FnMut(&mut Canvas, usize, (f64, f64)),
+) {
+    let columns = ((canvas.width / COLUMN) as usize).clamp(1, names.len().max(1));
+    let top = canvas.height + 6.0;
+    let rows = names.len().div_ceil(columns);
+    for (number, name) in names.enumerate() {
+        let column = (number / rows) as f64;
+        let x = left + column * (canvas.width - left) / columns as f64;
+        let y = top + ENTRY * (number % rows) as f64;
+        sign(canvas, number, (x, y));
+        let place = (x + width + 7.0, y + 4.0);
+        canvas.text(&name.short(44), place, Anchor::Start, "label");
+    }
+    canvas.height += ENTRY * rows as f64;
 }

@@ -9,14 +9,18 @@
 mod area;
 mod bars;
 mod canvas;
+mod course;
 mod heat;
 mod intervals;
 mod plot;
 mod ratios;
 mod rows;
 mod scale;
+mod sides;
+mod treemap;
 
 pub use canvas::Canvas;
+pub use course::{Course, Moment};
 pub use plot::{Mark, Plot, Series};
 pub use scale::Spacing;
 
@@ -24,6 +28,8 @@ pub(super) use bars::{Bars, Histogram, Layer, StackedBars};
 pub(super) use heat::Heat;
 pub(super) use intervals::{IntervalRow, Intervals};
 pub(super) use ratios::Ratios;
+pub(super) use sides::{Side, Sides};
+pub(super) use treemap::{Tile, Treemap};
 
 use super::text::Text;
 
@@ -41,7 +47,7 @@ pub trait Chart {
 }
 
 /// The elements of a page. `id` is a name of the program's own.
-pub(super) fn part(chart: &impl Chart, id: &str, (title, description): (&Text, &Text)) -> String {
+pub fn part(chart: &impl Chart, id: &str, (title, description): (&Text, &Text)) -> String {
     let mut canvas = Canvas::of_page();
     chart.draw(&mut canvas);
     canvas.into_part(id, title, description)

@@ -1,22 +1,35 @@
 //! What is said of an audit.
 
-use super::super::chart::{Bars, Histogram, Plot, Series, Spacing};
+use super::super::chart::{Bars, Histogram, IntervalRow, Intervals, Plot, Series, Spacing};
 use super::super::document::{Block, Part, Table};
-use super::super::model::{AuditFindings, Bound, Modality, Phase, Quality, Trace, Validity};
+use super::super::model::{
+    AuditFindings, Modality, Phase, Quality, Trace, Validity, ValidityMeans,
+};
 use super::super::pairs::{GAP_BINS, Gaps, Searched};
-use super::super::text::{Text, count, counted, interval, number, percent, seconds};
+use super::super::text::{
+    Text, count, counted, in_column, interval, number, percent, seconds_in_column,
+};
 use super::pairs;
 use super::population;
 use super::shares::{self, Asked, crossed};
+use super::terms;
 use super::texts;
 
 /// The verdict, and the parts that follow what was audited.
 pub(super) fn parts(audit: &AuditFindings, id: &str, most_pairs: usize) -> (Vec<Text>, Vec<Part>) {
-    let people = audit.summary.population.as_ref();
-    let people = people.map(|people| population::parts(people, id));
-    let mut parts = people.unwrap_or_default();
+    let summary = &audit.summary;
+    let mut parts: Vec<Part> = planted(audit, id).into_iter().collect();
+    let people = summary.population.as_ref();
+    parts.extend(
+        people
+            .into_iter()
+            .flat_map(|people| population::parts(people, &audit.pairs.classes, id)),
+    );
     parts.push(shares_part(audit, id));
-    parts.extend(audit.summary.unmodified.as_ref().map(texts::causes));
+    if let Some(exchanged) = &summary.unmodified {
+        parts.extend(texts::deciding(exchanged, &audit.pairs.classes, id));
+        parts.push(texts::causes(exchanged));
+    }
     let moves = audit.summary.unmodified.as_ref();
     parts.extend(moves.and_then(|of| of.moves.as_ref()).map(|moves| {
         let ways = texts::ways(moves);
@@ -69,14 +82,9 @@ fn verdict(audit: &AuditFindings) -> Vec<Text> {
         sentences.push(summary.decision.clone());
     }
     let people = summary.population.as_ref();
-    sentences.extend(people.map(population::verdict).unwrap_or_default());
-    let is_table = summary.modality == Modality::Table;
-    let is_on_data = |bound: &&Bound| is_table && bound.on.as_deref() == Some("data");
-    let (on_data, on_inputs) = match summary.fail_above.as_ref().filter(is_on_data) {
-        Some(bound) => (Some(bound), None),
-        None => (None, summary.fail_above.as_ref()),
-    };
-    sentences.extend(on_data.map(|bound| declared(bound, people.is_some())));
+    let classes = &audit.pairs.classes;
+    let of_people = people.map(|people| population::verdict(people, classes));
+    sentences.extend(of_people.unwrap_or_default());
     match summary.fairness.last() {
         Some(joint) => sentences.push(match summary.modality {
             Modality::Text => texts::unmodified(asked(audit), joint),
@@ -84,8 +92,8 @@ fn verdict(audit: &AuditFindings) -> Vec<Text> {
         }),
         None => sentences.push("No share was estimated.".to_owned()),
     }
-    let is_known = !summary.fairness.is_empty();
-    sentences.extend(on_inputs.map(|bound| declared(bound, is_known)));
+    let exchanged = summary.unmodified.as_ref();
+    sentences.extend(exchanged.map_or_else(Vec::new, |of| texts::deciders(of, classes)));
     let total = &summary.total;
     sentences.push(match &audit.pairs.texts {
         Some(found) if found.texts == 0 => "The search found no text that flips.".to_owned(),
@@ -121,23 +129,55 @@ fn verdict(audit: &AuditFindings) -> Vec<Text> {
     sentences.into_iter().map(Text::from).collect()
 }
 
-/// What is said of a declared bound on a share, if that is known.
-fn declared(bound: &Bound, is_known: bool) -> String {
-    let share = percent(bound.bound);
-    match bound.verdict.as_str() {
-        _ if !is_known => format!(
-            "Whether the declared bound of {share} holds is not shown: the audit was stopped before its share was known."
-        ),
-        "within" => format!(
-            "That is within the declared bound of {share}: the whole interval is at or below it."
-        ),
-        "exceeds" => {
-            format!("That exceeds the declared bound of {share}: the whole interval is above it.")
-        }
-        _ => format!(
-            "Whether the declared bound of {share} holds is not shown: the interval contains it."
-        ),
+/// What was planted in the data of a demonstration beside what was found in the model.
+fn planted(audit: &AuditFindings, id: &str) -> Option<Part> {
+    if audit.planted.is_empty() {
+        return None;
     }
+    let mut rows = Vec::new();
+    let mut table = Vec::new();
+    for of in &audit.planted {
+        let by = crossed(&of.protected);
+        let exactly = [of.planted, of.planted];
+        rows.push(IntervalRow::new(
+            &format!("{by}, planted"),
+            of.planted,
+            exactly,
+            1,
+        ));
+        rows.push(IntervalRow::new(
+            &format!("{by}, found"),
+            of.estimated,
+            of.ci95,
+            0,
+        ));
+        table.push(vec![
+            by,
+            percent(of.planted),
+            percent(of.estimated),
+            interval(of.ci95),
+            if of.recovered { "yes" } else { "no" }.to_owned(),
+        ]);
+    }
+    let title = "Discriminatory share, planted and found";
+    let header = [
+        "Attributes changed",
+        "Planted",
+        "Found",
+        "95 % interval",
+        "Planted inside",
+    ];
+    let figure = Block::figure(
+        &Intervals { rows: &rows },
+        format!("{id}-planted"),
+        "Of each two the upper one is the share that the data were made with, the lower one what the audit found with its 95 % interval.",
+        Table::new(title, &header, table),
+    );
+    let part = Part::new("Planted and found").say(
+        "The data of this demonstration were made, with a known amount of discrimination planted in them. The audit knows nothing of that: it asks the \
+         trained model. Where the planted share lies outside of the interval, the model learnt the rule imperfectly, or the sample is one of the 5 in 100 that miss.",
+    );
+    Some(part.with(figure))
 }
 
 fn shares_part(audit: &AuditFindings, id: &str) -> Part {
@@ -180,8 +220,12 @@ fn shares_part(audit: &AuditFindings, id: &str) -> Part {
 
 fn found(audit: &AuditFindings, id: &str) -> Part {
     let summary = &audit.summary;
+    let total = &summary.total;
     let mut part = Part::new("What the search found for how many model calls");
     match &summary.trace {
+        Some(_) if total.discriminatory == 0 => {
+            part = part.say("It found nothing, so there is no curve of finds.")
+        }
         Some(trace) if trace.found.len() > 1 => part = part.with(trace_figure(trace, id)),
         Some(_) => {}
         None => {
@@ -190,35 +234,66 @@ fn found(audit: &AuditFindings, id: &str) -> Part {
             )
         }
     }
-    let row = |name: &str, phase: &Phase| {
+    let times = [summary.global.seconds, summary.local.seconds, total.seconds];
+    let times = seconds_in_column(&times);
+    let row = |name: &str, phase: &Phase, time: &str| {
         vec![
             name.to_owned(),
             count(phase.seeds),
             count(phase.steps),
             count(phase.generated),
             count(phase.discriminatory),
-            seconds(phase.seconds),
+            time.to_owned(),
         ]
     };
-    let total = &summary.total;
     let both = vec![
         "Both".to_owned(),
         "–".to_owned(),
         count(summary.global.steps + summary.local.steps),
         count(total.generated),
         count(total.discriminatory),
-        seconds(total.seconds),
+        times[2].clone(),
     ];
     part = part.with(Block::Table(Table::new(
         "The search by phase. Individuals are counted once, without their protected part; one that both phases reach counts once in the last row.",
         &["Phase", "Starts", "Steps", "Individuals checked", "Discriminatory", "Search time"],
-        vec![row("Global", &summary.global), row("Local", &summary.local), both],
+        vec![row("Global", &summary.global, &times[0]), row("Local", &summary.local, &times[1]), both],
     )));
+    part = part.with(terms::explained(&terms::SEARCH));
     if let (Some(rows), Some(gradients)) = (total.model_rows, total.model_gradients) {
         part = part.say(format!(
             "The model was asked for {} and {}.",
             counted(rows, "prediction", "predictions"),
             counted(gradients, "gradient", "gradients")
+        ));
+    }
+    if let Some((finds, hamming)) = summary
+        .finds
+        .as_ref()
+        .and_then(|finds| Some((finds, finds.diversity.hamming?)))
+    {
+        let cells = finds.diversity.cells;
+        let (input, differ, cells) = match summary.texts.is_some() {
+            false => (
+                "row",
+                "of the attributes on average; all of them lie in",
+                format!(
+                    "{} of a grid of three parts an attribute",
+                    counted(cells, "cell", "cells")
+                ),
+            ),
+            true => (
+                "text",
+                "of the words of the longer one on average; all of them were made of",
+                counted(cells, "text", "texts"),
+            ),
+        };
+        part = part.say(format!(
+            "Of its seeds {} came to a discriminatory {input} of their own. Two finds differ in {} {differ} {cells}, and cover {} of {} of the data.",
+            percent(finds.reached),
+            percent(hamming),
+            count(finds.diversity.clusters),
+            counted(finds.data_clusters, "cluster", "clusters")
         ));
     }
     if total.unconfirmed > 0 {
@@ -377,24 +452,26 @@ fn gaps(gaps: &Gaps, pairs: u64, id: &str) -> Part {
 }
 
 fn validity(validity: &Validity) -> Part {
-    let rows = [("Global", &validity.global), ("Local", &validity.local)];
-    let rows = rows.map(|(name, means)| {
-        let mut row = vec![name.to_owned(), count(means.pairs)];
-        let figures = [
-            means.l0,
-            means.l2,
-            means.jaccard,
-            means.bleu,
-            means.similarity,
-        ];
-        row.extend(figures.map(number));
+    let phases = [&validity.global, &validity.local];
+    let column = |of: fn(&ValidityMeans) -> f64| in_column(&phases.map(of));
+    let columns = [
+        column(|means| means.l0),
+        column(|means| means.l2),
+        column(|means| means.jaccard),
+        column(|means| means.bleu),
+        column(|means| means.similarity),
+    ];
+    let rows = ["Global", "Local"].iter().zip(phases).enumerate();
+    let rows = rows.map(|(place, (name, means))| {
+        let mut row = vec![(*name).to_owned(), count(means.pairs)];
+        row.extend(columns.iter().map(|column| column[place].clone()));
         row
     });
     Part::new("How close the found texts are to their seeds").with(Block::Table(Table::new(
         "Means over pairs. L0: token edits; L2: distance of the word vectors; Jaccard: share of common tokens; BLEU: of 1- to 4-grams; similarity: \
          cosine of the sentence vectors.",
         &["Phase", "Pairs", "L0", "L2", "Jaccard", "BLEU", "Similarity"],
-        rows.into(),
+        rows.collect(),
     )))
 }
 

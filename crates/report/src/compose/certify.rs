@@ -3,8 +3,9 @@
 use super::super::chart::{IntervalRow, Intervals};
 use super::super::document::{Block, Part, Table};
 use super::super::model::CertifyFindings;
-use super::super::text::{Text, count, counted, estimate, interval, percent, seconds};
+use super::super::text::{Text, count, counted, estimate, interval, percent, seconds_in_column};
 use super::shares::{alike, crossed};
+use super::terms;
 
 /// The verdict and the parts.
 pub(super) fn parts(certify: &CertifyFindings, id: &str) -> (Vec<Text>, Vec<Part>) {
@@ -18,17 +19,6 @@ pub(super) fn parts(certify: &CertifyFindings, id: &str) -> (Vec<Text>, Vec<Part
             crossed(&joint.protected),
             interval(joint.certified.ci95)
         )));
-        if let Some(bound) = certify.fail_below {
-            let held = if joint.certified.share >= bound {
-                "holds"
-            } else {
-                "does not hold"
-            };
-            verdict.push(Text::new(format!(
-                "The declared bound of at least {} {held}.",
-                percent(bound)
-            )));
-        }
     }
     let undecided: u64 = certify.sets.iter().filter_map(|set| set.undecided).sum();
     if undecided > 0 {
@@ -64,8 +54,10 @@ pub(super) fn parts(certify: &CertifyFindings, id: &str) -> (Vec<Text>, Vec<Part
             ))
         })
         .collect();
+    let times: Vec<f64> = certify.sets.iter().map(|set| set.seconds).collect();
+    let times = seconds_in_column(&times);
     let tried = |number: Option<u64>| number.map_or("not tried".to_owned(), count);
-    let table = certify.sets.iter().map(|set| {
+    let table = certify.sets.iter().zip(times).map(|(set, time)| {
         vec![
             crossed(&set.protected),
             count(set.inputs),
@@ -77,7 +69,7 @@ pub(super) fn parts(certify: &CertifyFindings, id: &str) -> (Vec<Text>, Vec<Part
             tried(set.unfair),
             tried(set.undecided),
             tried(set.refuted),
-            seconds(set.seconds),
+            time,
         ]
     });
     let part = Part::new("Inputs that are proved fair")
@@ -105,6 +97,7 @@ pub(super) fn parts(certify: &CertifyFindings, id: &str) -> (Vec<Text>, Vec<Part
                 table.collect(),
             ),
         ));
+    let part = part.with(terms::explained(&terms::CERTIFICATES));
     let limits = [
         "A certificate is a proof for one input. An input without one may be fair or not: bounds are not exact, and what was not tried is not known.",
         "The share is of these inputs; the interval speaks of others only as far as these were drawn like them.",

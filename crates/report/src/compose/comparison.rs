@@ -1,5 +1,6 @@
 //! Two audits side by side: before and after a repair, or two models.
 
+use super::super::change::Change;
 use super::super::chart::{IntervalRow, Intervals};
 use super::super::document::{Block, Part, Section, Table};
 use super::super::model::{AuditFindings, Comparison, Findings, Modality, Report, Share};
@@ -49,6 +50,7 @@ pub(super) fn section(report: &Report, comparison: &Comparison, id: String) -> O
             comparison.first + 1,
             comparison.second + 1
         )),
+        outcome: None,
         verdict,
         parts,
     })
@@ -90,11 +92,7 @@ fn kinds<'a>(first: &'a AuditFindings, second: &'a AuditFindings) -> Vec<Compare
 impl Compared<'_> {
     fn verdict(&self, words: [&str; 2]) -> Option<Text> {
         let [a, b] = [self.shares[0].last()?, self.shares[1].last()?];
-        let apart = match (a.ci95[0] > b.ci95[1], b.ci95[0] > a.ci95[1]) {
-            (true, _) => "the share fell; the intervals do not overlap",
-            (_, true) => "the share rose; the intervals do not overlap",
-            _ => "the intervals overlap, so a difference is not shown",
-        };
+        let apart = Change::between(a.ci95, b.ci95).said();
         Some(Text::new(format!(
             "{} of {} in the {} audit ({}), {} in the {} one ({}): {apart}.",
             percent(a.rate),

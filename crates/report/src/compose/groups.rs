@@ -4,8 +4,9 @@ use super::super::chart::{IntervalRow, Intervals};
 use super::super::document::{Block, Part, Table};
 use super::super::model::{Gap, Group, GroupGaps, GroupReport, GroupRunFindings, GroupSet, Rate};
 use super::super::text::{Text, count, estimate, number};
-use super::impact;
+use super::impact::{self, GroupRate};
 use super::shares::crossed;
+use super::terms;
 
 /// Groups of a set that are shown.
 const MOST: usize = 24;
@@ -132,16 +133,35 @@ fn set_part(set: &GroupSet, report: &GroupReport, id: String) -> Part {
         true => part.with(Block::Table(data)),
         false => part.with(Block::titled_figure(
             &Intervals { rows: &judged },
-            id,
+            id.clone(),
             title,
             description,
             data,
         )),
     };
+    // Sets whose impact ratios a rule asks for have a part of their own.
+    let mut ruled = report.impact.iter().flat_map(|impact| &impact.sets);
+    if !ruled.any(|ruled| ruled.attributes == set.protected) {
+        let rates: Vec<GroupRate> = set
+            .groups
+            .iter()
+            .filter_map(|group| {
+                Some(GroupRate {
+                    group: group.values.join(", "),
+                    rows: group.rows,
+                    rate: group.selection_rate.as_ref()?.value,
+                })
+            })
+            .collect();
+        if let Some(figure) = impact::of_groups(&by, &rates, format!("{id}-ratios")) {
+            part = part.with(figure).say(impact::FOUR_FIFTHS_RULE);
+        }
+    }
     part.with(gaps_table(
         &format!("Gaps between groups of {by}"),
         &[("", &set.gaps)],
     ))
+    .with(terms::explained(&terms::GROUPS))
 }
 
 /// The gaps with their names.

@@ -7,6 +7,73 @@ use crate::document::{Block, Part, Table};
 use crate::model::{Impact, ImpactCategory, ImpactRate, ImpactSet};
 use crate::text::{Text, count, counted, estimate, percent};
 
+/// What the line at 0.8 means.
+pub(super) const FOUR_FIFTHS_RULE: &str = "The line at 0.8 is the four-fifths rule: below it federal agencies of the United States usually see evidence of adverse impact \
+     (29 CFR § 1607.4 D). It is a rule of thumb, not a bound in law: small differences may matter, and ratios of few people may be chance.";
+
+/// How often a group gets what is good.
+pub(super) struct GroupRate {
+    /// Its values.
+    pub group: String,
+    /// Its rows.
+    pub rows: u64,
+    /// The share of these.
+    pub rate: f64,
+}
+
+/// The rates of the groups by some attributes over the highest of them; nothing where there are no
+/// two groups, or nobody gets what is good.
+pub(super) fn of_groups(by: &str, rates: &[GroupRate], id: String) -> Option<Block> {
+    let highest = rates.iter().map(|of| of.rate).fold(0.0, f64::max);
+    if rates.len() < 2 || highest <= 0.0 {
+        return None;
+    }
+    let mut ratios: Vec<(&GroupRate, f64)> =
+        rates.iter().map(|of| (of, of.rate / highest)).collect();
+    ratios.sort_by(|a, b| a.1.total_cmp(&b.1));
+    let rows: Vec<(Text, f64)> = ratios
+        .iter()
+        .take(MOST)
+        .map(|(of, ratio)| (Text::value(&of.group), *ratio))
+        .collect();
+    let table = ratios.iter().map(|(of, ratio)| {
+        vec![
+            of.group.clone(),
+            count(of.rows),
+            percent(of.rate),
+            format!("{ratio:.3}"),
+            if *ratio < FOUR_FIFTHS {
+                "below"
+            } else {
+                "not below"
+            }
+            .to_owned(),
+        ]
+    });
+    let header = ["Group", "Rows", "Rate", "Impact ratio", "Four fifths"];
+    let title = format!("Impact ratios by {by}");
+    let table = Table::new(title, &header, table.collect());
+    let description = drawn(&rows, ratios.iter().map(|(_, ratio)| *ratio));
+    let chart = Ratios {
+        rows: &rows,
+        bound: FOUR_FIFTHS,
+    };
+    Some(Block::figure(&chart, id, description, table))
+}
+
+/// What is drawn of all `ratios`, and how many of these are below the line.
+fn drawn(rows: &[(Text, f64)], ratios: impl ExactSizeIterator<Item = f64>) -> String {
+    let all = ratios.len();
+    let below = ratios.filter(|ratio| *ratio < FOUR_FIFTHS).count();
+    let more = match all > rows.len() {
+        true => format!(" {} are drawn; the table has all.", rows.len()),
+        false => String::new(),
+    };
+    format!(
+        "Bars are rates over the highest rate; the line is at 0.8. {below} of {all} groups are below it.{more}"
+    )
+}
+
 /// The ratio below which the four-fifths rule of 29 CFR § 1607.4 (D) sees adverse impact.
 const FOUR_FIFTHS: f64 = 0.8;
 /// Categories that are drawn of a set.
@@ -19,10 +86,7 @@ pub(super) fn parts(impact: &Impact, id: &str) -> Vec<Part> {
         .map(|(place, set)| charted(impact, set, format!("{id}-impact{}", place + 1)))
         .collect();
     if let Some(last) = parts.pop() {
-        parts.push(last.say(
-            "The line at 0.8 is the four-fifths rule: below it federal agencies of the United States usually see evidence of adverse impact \
-             (29 CFR § 1607.4 D). It is a rule of thumb, not a bound in law: small differences may matter, and ratios of few people may be chance.",
-        ));
+        parts.push(last.say(FOUR_FIFTHS_RULE));
     }
     parts
 }
@@ -49,19 +113,8 @@ fn charted(impact: &Impact, set: &ImpactSet, id: String) -> Part {
     if rows.is_empty() {
         return said(part.with(Block::Table(table)), impact, set);
     }
-    let below = rows
-        .iter()
-        .filter(|(_, ratio)| *ratio < FOUR_FIFTHS)
-        .count();
     let shown = &rows[..rows.len().min(MOST)];
-    let more = match rows.len() > shown.len() {
-        true => format!(" The first {MOST} are drawn; the table has all."),
-        false => String::new(),
-    };
-    let description = format!(
-        "Bars are rates over the highest rate; the line is at 0.8. {below} of {} categories are below it.{more}",
-        rows.len()
-    );
+    let description = drawn(shown, rows.iter().map(|(_, ratio)| *ratio));
     let chart = Ratios {
         rows: shown,
         bound: FOUR_FIFTHS,

@@ -3,7 +3,8 @@
 use super::super::document::{Block, Part, Table};
 use super::super::model::{KnnFigures, KnnFindings};
 use super::super::plots;
-use super::super::text::{Text, count, counted, number, percent, seconds};
+use super::super::text::{Text, count, counted, number, percent, seconds_in_column};
+use super::terms;
 
 /// The verdict and the parts.
 pub(super) fn parts(knn: &KnnFindings, id: &str) -> (Vec<Text>, Vec<Part>) {
@@ -68,7 +69,11 @@ fn sentence(figures: &KnnFigures, rows: u64) -> String {
 fn verdicts(sweep: &[KnnFigures], id: &str) -> Part {
     let chart = plots::verdicts(sweep);
     let description = "Each bar is all inputs: at the bottom those proved robust, above them those whose prediction can be changed, at the top the undecided ones.";
-    let rows = sweep.iter().map(|figures| {
+    let column =
+        |of: fn(&KnnFigures) -> f64| seconds_in_column(&sweep.iter().map(of).collect::<Vec<f64>>());
+    let means = column(|figures| figures.seconds_per_input.mean);
+    let longest = column(|figures| figures.seconds_per_input.max);
+    let rows = sweep.iter().enumerate().map(|(place, figures)| {
         vec![
             count(figures.poison),
             count(figures.certified.quick),
@@ -78,31 +83,33 @@ fn verdicts(sweep: &[KnnFigures], id: &str) -> Part {
             count(figures.unknown),
             count(figures.k),
             count(figures.certified_k_set),
-            seconds(figures.seconds_per_input.mean),
-            seconds(figures.seconds_per_input.max),
+            means[place].clone(),
+            longest[place].clone(),
         ]
     });
-    Part::new("Verdicts").with(Block::figure(
-        &chart,
-        format!("{id}-verdicts"),
-        description,
-        Table::new(
-            "Verdicts against the number of poisoned rows",
-            &[
-                "n",
-                "Certified quickly",
-                "By the set of K",
-                "By exhaustion",
-                "Falsified",
-                "Unknown",
-                "K",
-                "K that can be learnt",
-                "Mean time",
-                "Longest",
-            ],
-            rows.collect(),
-        ),
-    ))
+    Part::new("Verdicts")
+        .with(Block::figure(
+            &chart,
+            format!("{id}-verdicts"),
+            description,
+            Table::new(
+                "Verdicts against the number of poisoned rows",
+                &[
+                    "n",
+                    "Certified quickly",
+                    "By the set of K",
+                    "By exhaustion",
+                    "Falsified",
+                    "Unknown",
+                    "K",
+                    "K that can be learnt",
+                    "Mean time",
+                    "Longest",
+                ],
+                rows.collect(),
+            ),
+        ))
+        .with(terms::explained(&terms::POISONING))
 }
 
 fn falsified(knn: &KnnFindings) -> Part {

@@ -4,22 +4,27 @@ mod audit;
 mod certify;
 mod compare;
 mod comparison;
+mod disadvantage;
 mod groups;
 pub(super) mod impact;
 mod knn;
 mod outliers;
 mod pairs;
 mod population;
+mod prove;
 mod quality;
 mod repair;
 pub(super) mod shares;
+pub(super) mod subject;
+mod terms;
 mod text_groups;
 mod texts;
 mod unlearning;
 
-use super::document::{Block, Document, Part, Section};
-use super::model::{Fact, Findings, Report, RunReport};
-use super::text::Text;
+use super::bounds::{BoundOutcome, Verdict, of_run};
+use super::document::{Document, Outcome, Section};
+use super::model::{DecidedAlike, Findings, Report, RunReport};
+use super::text::{Text, percent};
 
 /// The document of `report`, with at most `most_pairs` pairs of each audit.
 pub(super) fn document(report: &Report, most_pairs: usize) -> Document {
@@ -44,29 +49,8 @@ pub(super) fn document(report: &Report, most_pairs: usize) -> Document {
 
 fn title(report: &Report) -> Text {
     match report.runs.as_slice() {
-        [run] => heading(run, None),
+        [run] => subject::title(run, None),
         runs => Text::new(format!("Report on {} runs", runs.len())),
-    }
-}
-
-/// What a run is called: with its number where there are several, as comparisons name them.
-fn heading(run: &RunReport, number: Option<usize>) -> Text {
-    let number = number.map_or(String::new(), |number| format!("{number}. "));
-    Text::new(format!("{number}{}: {}", kind(run), run.name))
-}
-
-/// What a run is, in a word or two.
-pub(super) fn kind(run: &RunReport) -> &'static str {
-    match &run.findings {
-        Findings::Audit(_) => "Audit",
-        Findings::Repair(_) | Findings::TextRepair(_) => "Repair",
-        Findings::Groups(_) | Findings::TextGroups(_) => "Groups",
-        Findings::Compare(_) => "Comparison of strategies",
-        Findings::Certify(_) => "Certificates",
-        Findings::Knn(_) => "k-NN under poisoning",
-        Findings::KMeans(_) => "Deletion from k-means",
-        Findings::Spn(_) => "Deletion from sum-product networks",
-        Findings::OutlierCount(_) | Findings::OutlierSubspaces(_) => "Outliers, privately",
     }
 }
 
@@ -79,56 +63,62 @@ fn section(run: &RunReport, number: Option<usize>, id: &str, most_pairs: usize) 
         Findings::TextGroups(groups) => text_groups::parts(groups, id),
         Findings::Compare(compare) => compare::parts(compare, id),
         Findings::Certify(certify) => certify::parts(certify, id),
+        Findings::Prove(prove) => prove::parts(prove, id),
         Findings::Knn(knn) => knn::parts(knn, id),
         Findings::KMeans(bench) => unlearning::kmeans_parts(bench, id),
         Findings::Spn(bench) => unlearning::spn_parts(bench),
         Findings::OutlierCount(release) => outliers::count_parts(release),
         Findings::OutlierSubspaces(release) => outliers::subspace_parts(release),
     };
-    parts.insert(0, subject(run));
-    parts.extend(reproduction(run));
+    parts.insert(0, subject::subject(run));
+    parts.push(subject::provenance(run));
     Section {
         id: id.to_owned(),
-        title: heading(run, number),
+        title: subject::title(run, number),
+        outcome: outcome(run),
         verdict,
         parts,
     }
 }
 
-/// What was looked at, when and by which version.
-pub(super) fn subject(run: &RunReport) -> Part {
-    let said = |value: &Option<String>| value.clone().unwrap_or_else(|| "not recorded".to_owned());
-    let mut facts = vec![("Run".to_owned(), run.directory.display().to_string())];
-    facts.extend(
-        run.subject
-            .iter()
-            .map(|fact| (fact.name.clone(), fact.value.clone())),
-    );
-    facts.push(("Ended (UTC)".to_owned(), said(&run.ended)));
-    facts.push(("Probity".to_owned(), said(&run.probity_version)));
-    let shown = |facts: &[(String, String)]| {
-        let facts = facts.iter();
-        facts
-            .map(|(name, value)| (name.as_str().into(), Text::value(value)))
-            .collect()
-    };
-    let mut part = Part::new("What was looked at").with(Block::Facts(shown(&facts)));
-    if !run.options.is_empty() {
-        let pairs = |fact: &Fact| (fact.name.clone(), fact.value.clone());
-        let options: Vec<(String, String)> = run.options.iter().map(pairs).collect();
-        part = part.with(Block::Folded {
-            title: "Options that were given or settled".into(),
-            facts: shown(&options),
-        });
+/// Whether what a run declared, or promises, holds; nothing where it does neither.
+fn outcome(run: &RunReport) -> Option<Outcome> {
+    match &run.findings {
+        Findings::Audit(audit) => {
+            let bound = audit.summary.fail_above.as_ref()?.bound;
+            Some(match of_run(run) {
+                Ok(declared) => {
+                    let alike = audit.summary.decides_alike.as_ref();
+                    bound_of(declared?, alike)
+                }
+                Err(_) => Outcome::new(
+                    Verdict::Inconclusive,
+                    format!(
+                        "Whether the declared bound of {} holds is not shown: the audit was stopped before its share was known.",
+                        percent(bound)
+                    ),
+                ),
+            })
+        }
+        Findings::Certify(certify) => {
+            let declared = of_run(run).ok()??;
+            Some(bound_of(declared, certify.decides_alike.as_ref()))
+        }
+        Findings::Prove(_) => Some(bound_of(of_run(run).ok()??, None)),
+        Findings::Repair(repair) => Some(repair::outcome(&repair.verdict, repair.finished)),
+        Findings::TextRepair(repair) => Some(repair::outcome(&repair.verdict, repair.finished)),
+        Findings::KMeans(bench) => {
+            let mut algorithms = bench.algorithms.iter();
+            Some(unlearning::exactness(algorithms.all(|of| of.exact)))
+        }
+        Findings::Spn(bench) => Some(unlearning::exactness(bench.identical)),
+        _ => None,
     }
-    part
 }
 
-fn reproduction(run: &RunReport) -> Option<Part> {
-    let command = run.reproduce.as_deref()?;
-    let part = Part::new("Do it again").say(
-        "This command repeats the run, as the run.toml of its directory says it, into a new directory. With the same model, data \
-         and seed it gives the same results, whatever the number of threads.",
-    );
-    Some(part.with(Block::Command(command.into())))
+/// What came of a bound; that a model tells no inputs apart comes before it.
+fn bound_of(declared: BoundOutcome, alike: Option<&DecidedAlike>) -> Outcome {
+    let said = shares::alike(alike).into_iter();
+    let said: Vec<String> = said.chain([declared.message()]).collect();
+    Outcome::new(declared.verdict, said.join(" "))
 }

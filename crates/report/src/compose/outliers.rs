@@ -4,6 +4,7 @@ use super::super::document::{Block, Part, Table};
 use super::super::model::{Cost, CountInterval, CountNoise, Left, OutlierCount, OutlierSubspaces};
 use super::super::text::{Text, count, counted, number, percent, signed};
 use super::shares::crossed;
+use super::terms;
 
 fn within(interval: &Option<CountInterval>) -> String {
     match interval {
@@ -127,7 +128,9 @@ fn price((radius, k): (f64, u64), cost: &Cost, left: &Left) -> Part {
         ),
     ];
     let facts = facts.map(|(name, value)| (name.into(), value.into()));
-    Part::new("What was asked, and its price").with(Block::Facts(facts.into()))
+    Part::new("What was asked, and its price")
+        .with(Block::Facts(facts.into()))
+        .with(terms::explained(&terms::PRIVACY))
 }
 
 fn limits() -> Part {

@@ -2,9 +2,9 @@
 
 use super::super::chart::Heat;
 use super::super::document::{Block, PairCell, PairRow, PairTable, Part, Table};
-use super::super::model::{AuditFindings, Modality};
+use super::super::model::{AuditFindings, Modality, Rank};
 use super::super::pairs::{
-    AttributeFlips, FoundTexts, OTHERS, PairFindings, ShownInputs, ShownPair,
+    AttributeFlips, FoundRows, FoundTexts, OTHERS, PairFindings, ShownInputs, ShownPair,
 };
 use super::super::text::{Text, count, counted, percent};
 use super::shares::crossed;
@@ -128,7 +128,7 @@ pub(super) fn browsable(audit: &AuditFindings, id: &str, most_pairs: usize) -> P
     let pairs = &audit.pairs;
     let part = Part::new("The pairs");
     if pairs.pairs == 0 {
-        return part.say("The search found no pair.");
+        return part.say(none_found(audit));
     }
     let shown: Vec<&ShownPair> = thinned(&pairs.shown, most_pairs);
     if shown.is_empty() {
@@ -138,15 +138,10 @@ pub(super) fn browsable(audit: &AuditFindings, id: &str, most_pairs: usize) -> P
         ));
     }
     let file = Text::value(&audit.summary.samples_file);
-    let part = part.say(match (&pairs.texts, shown.len() as u64 == pairs.pairs) {
-        (Some(found), _) => one_of_each(found, shown.len()),
-        (None, true) => format!("All {} pairs that the run found, the most severe first.", count(pairs.pairs)),
-        (None, false) => format!(
-            "{} of the {} pairs in {file}, the most severe first: half by severity alone, half in equal parts for each attribute as far as it has \
-             pairs. Severity is how far the score moves.",
-            shown.len(),
-            count(pairs.pairs)
-        ),
+    let rank = audit.summary.rank;
+    let part = part.say(match (&pairs.texts, &pairs.rows) {
+        (Some(found), _) => one_of_each(found, shown.len(), rank),
+        (None, rows) => one_of_each_row(pairs, rows.as_ref(), (shown.len(), &file), rank),
     });
     let attributes: Vec<Text> = audit
         .summary
@@ -162,20 +157,21 @@ pub(super) fn browsable(audit: &AuditFindings, id: &str, most_pairs: usize) -> P
             let names = order
                 .iter()
                 .map(|&place| Text::value(&pairs.columns[place]));
-            let header = names.collect();
+            let header = names.chain(["More pairs from it".into()]).collect();
             (
                 header,
                 Box::new(move |pair| table_cells(pair, pairs, &order)),
             )
         }
     };
+    let are_rows = pairs.rows.is_some();
     let hidden = pairs.columns.len().saturating_sub(COLUMNS);
     let has_plausibility = shown.iter().any(|pair| pair.plausibility.is_some());
     let rows = shown.into_iter().map(|pair| PairRow {
         number: pair.number,
         gap: pair.gap,
         plausibility: pair.plausibility,
-        is_unmodified: pair.is_unmodified(),
+        is_unmodified: pair.is_unmodified,
         attributes: pair
             .differences
             .iter()
@@ -185,15 +181,17 @@ pub(super) fn browsable(audit: &AuditFindings, id: &str, most_pairs: usize) -> P
                     .position(|name| *name == difference.attribute)
             })
             .collect(),
-        cells: decision_cells(pair)
+        cells: are_rows
+            .then(|| row_cell(pair))
             .into_iter()
+            .chain(decision_cells(pair))
             .chain(plausibility_cell(pair))
             .chain(cells(pair))
             .collect(),
     });
-    let mut all = ["Pair", "Moves by", "Decision", "Score"]
-        .map(Text::from)
-        .to_vec();
+    let mut all: Vec<Text> = vec!["Pair".into()];
+    all.extend(are_rows.then(|| "Row of the data".into()));
+    all.extend(["Decision", "Score", "Moves by"].map(Text::from));
     all.extend(has_plausibility.then(|| Text::from("Plausibility")));
     all.extend(header);
     let table = PairTable {
@@ -202,7 +200,12 @@ pub(super) fn browsable(audit: &AuditFindings, id: &str, most_pairs: usize) -> P
         header: all,
         attributes,
         has_plausibility,
-        has_unmodified: pairs.texts.is_some(),
+        unmodified: match (&pairs.texts, are_rows) {
+            (Some(_), _) => Some("Texts"),
+            (None, true) => Some("Rows"),
+            (None, false) => None,
+        },
+        are_ranked: rank.is_some(),
         rows: rows.collect(),
     };
     let part = part.with(Block::Pairs(table));
@@ -228,17 +231,95 @@ fn caption(is_text: bool) -> String {
 }
 
 /// Which of the pairs of texts are shown.
-fn one_of_each(found: &FoundTexts, shown: usize) -> String {
+fn one_of_each(found: &FoundTexts, shown: usize, rank: Option<Rank>) -> String {
     let which = match shown as u64 == found.sources {
         true => "One pair of each source is shown".to_owned(),
         false => format!("Of {shown} sources one pair each is shown"),
     };
+    let counts = counts(found);
+    if let Some(rank) = rank {
+        let unmodified = counted(
+            found.unmodified,
+            "source flips as it is",
+            "sources flip as they are",
+        );
+        return format!(
+            "{counts}. {which}, {}. {unmodified}. All pairs are in the samples file.",
+            worst(rank)
+        );
+    }
+    let unmodified = counted(found.unmodified, "source", "sources");
     format!(
-        "{}. {which}, the most severe first: the source itself where it flips as it is ({}), else the text with the fewest replaced words, of equally \
-         many the most similar one. Severity is how far the score moves. All pairs are in the samples file.",
-        counts(found),
-        counted(found.unmodified, "source", "sources")
+        "{counts}. {which}, the most severe first: the source itself where it flips as it is ({unmodified}), else the text with the fewest replaced words, of equally \
+         many the most similar one. Severity is how far the score moves. All pairs are in the samples file."
     )
+}
+
+/// Which pair of each source is shown where an audit ranked its pairs, and in which order.
+fn worst(rank: Rank) -> &'static str {
+    match rank {
+        Rank::Gap => "the one whose score moves farthest, and of these that first whose score does",
+        Rank::Density => "the most plausible one, and of these the most plausible first",
+    }
+}
+
+/// That there is no pair, and what follows.
+fn none_found(audit: &AuditFindings) -> String {
+    let people = audit.summary.population.as_ref();
+    let shares = people.map_or(&audit.summary.fairness, |people| &people.shares);
+    let at_most = match shares.last().filter(|joint| joint.sampled > 0) {
+        Some(joint) => format!(
+            " How common it can be at most is said by the interval of the share: {}.",
+            percent(joint.ci95[1])
+        ),
+        None => String::new(),
+    };
+    format!(
+        "The search found no pair. That alone does not show that there is none.{at_most} Single inputs can be proved fair by probity certify."
+    )
+}
+
+/// Which of the pairs of rows are shown.
+fn one_of_each_row(
+    pairs: &PairFindings,
+    rows: Option<&FoundRows>,
+    (shown, file): (usize, &Text),
+    rank: Option<Rank>,
+) -> String {
+    let first = match rank {
+        None => {
+            " Real people come first: the pairs of rows that are as they stand in the data, then those of rows that the search changed in other \
+             attributes to get there."
+        }
+        Some(_) => "",
+    };
+    let all = match rows {
+        Some(rows) => format!(
+            "The search found {} from {}, of which {}.{first}",
+            counted(pairs.pairs, "pair", "pairs"),
+            counted(rows.rows, "row of the data", "rows of the data"),
+            counted(rows.unmodified, "flips as it is", "flip as they are")
+        ),
+        None => format!(
+            "The search found {}. It begins at random inputs, so none of them is a row of the data.",
+            counted(pairs.pairs, "pair", "pairs")
+        ),
+    };
+    let which = match rank {
+        None => {
+            "the one with the fewest changes, and of these the most severe first. Severity is how far the score moves"
+        }
+        Some(rank) => worst(rank),
+    };
+    format!("{all} One pair of each is shown, {shown} in all: {which}. All pairs are in {file}.")
+}
+
+/// Whether a row is as it stands in the data.
+fn row_cell(pair: &ShownPair) -> PairCell {
+    PairCell::Same(match pair.is_unmodified {
+        true => "as it is".into(),
+        false => "changed".into(),
+    })
 }
 
 /// At most `most` pairs, spread over those shown so that no attribute is crowded out.
@@ -257,12 +338,12 @@ fn decision_cells(pair: &ShownPair) -> [PairCell; 3] {
     let changed = |[from, to]: [Text; 2]| PairCell::Changed(from, to);
     let labels = [Text::value(&pair.labels[0]), Text::value(&pair.labels[1])];
     [
-        PairCell::Same(Text::new(format!("{:.3}", pair.gap))),
         changed(labels),
         PairCell::Same(Text::new(format!(
             "{:.3} → {:.3}",
             pair.scores[0], pair.scores[1]
         ))),
+        PairCell::Same(Text::new(format!("{:.3}", pair.gap))),
     ]
 }
 
@@ -297,5 +378,6 @@ fn table_cells(pair: &ShownPair, pairs: &PairFindings, order: &[usize]) -> Vec<P
             None => PairCell::Same(Text::value(&values[place])),
         }
     };
-    order.iter().map(cell).collect()
+    let more = PairCell::Same(count(pair.more).into());
+    order.iter().map(cell).chain([more]).collect()
 }

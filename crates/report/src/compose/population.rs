@@ -2,12 +2,20 @@
 
 use super::super::chart::{Histogram, IntervalRow, Intervals};
 use super::super::document::{Block, Part, Table};
-use super::super::model::{Changes, CountedRows, GroupedRows, Plausibility, Population};
+use super::super::model::{
+    Changes, CountedRows, GroupOfRows, GroupedRows, Plausibility, Population,
+};
 use super::super::text::{Text, count, counted, interval, number, percent};
+use super::disadvantage::{self, Stakes};
+use super::impact::{self, FOUR_FIFTHS_RULE, GroupRate};
 use super::shares::{self, Asked, crossed};
+use super::terms;
 
 /// Groups of a set that are shown.
 const MOST: usize = 24;
+
+/// Rows from which a group's rate is judged.
+const JUDGED: u64 = 30;
 
 /// How rows of a table are asked about.
 fn asked(population: &Population) -> Asked {
@@ -30,12 +38,37 @@ fn ways(population: &Population) -> [String; 2] {
     }
 }
 
-/// The first sentences of an audit.
-pub(super) fn verdict(population: &Population) -> Vec<String> {
+/// What the sides of a pair of rows get, of a model that decides between `classes`.
+fn stakes(population: &Population, classes: &[String]) -> Stakes {
+    let favourable = &population.favourable;
+    let [good, bad] = match (&population.number, population.gap, classes) {
+        (Some(number), ..) => {
+            let is_higher = favourable != "lower";
+            [is_higher, !is_higher].map(|is_higher| {
+                let size = if is_higher { "higher" } else { "lower" };
+                format!("gets a {size} ‘{}’", Text::value(number))
+            })
+        }
+        (None, Some(_), _) => ["scores higher", "scores lower"].map(str::to_owned),
+        (None, None, classes) => shares::gets(favourable, classes),
+    };
+    Stakes {
+        title: "Who is disadvantaged",
+        good,
+        bad,
+        input: "row",
+    }
+}
+
+/// The first sentences of an audit of a model that decides between `classes`.
+pub(super) fn verdict(population: &Population, classes: &[String]) -> Vec<String> {
     let Some(joint) = population.shares.last() else {
         return Vec::new();
     };
     let mut said = vec![asked(population).sentence(joint)];
+    let stakes = stakes(population, classes);
+    let contrasts = population.contrasts.iter();
+    said.extend(contrasts.filter_map(|of| disadvantage::sentence(of, &stakes)));
     if joint.discriminatory > 0 {
         let ways = &population.directions;
         let gain = counted(ways.to_favourable.count, "row", "rows");
@@ -53,11 +86,24 @@ pub(super) fn verdict(population: &Population) -> Vec<String> {
     said
 }
 
-/// Shares, directions, groups and moves of the rows.
-pub(super) fn parts(population: &Population, id: &str) -> Vec<Part> {
-    let mut parts = vec![shares_part(population, id)];
-    let groups = population.groups.iter().enumerate();
-    parts.extend(groups.map(|(place, by)| group_part(population, by, format!("{id}-who{place}"))));
+/// Shares, directions, groups and moves of the rows, of a model that decides between `classes`.
+pub(super) fn parts(population: &Population, classes: &[String], id: &str) -> Vec<Part> {
+    let stakes = stakes(population, classes);
+    let losers = disadvantage::part(&population.contrasts, &stakes, id);
+    let said = population.gap.is_none().then(|| {
+        format!(
+            "‘{}’ counts as the class that is good to get: the one that the run names, else the last one of the schema.",
+            Text::value(&population.favourable)
+        )
+    });
+    let losers = losers.map(|part| match said {
+        Some(said) => part.say(said),
+        None => part,
+    });
+    let mut parts: Vec<Part> = losers.into_iter().collect();
+    parts.push(shares_part(population, id));
+    parts.push(affected(population, id));
+    parts.extend(selected(population, id));
     let (changes, favourable) = (&population.changes, &population.favourable);
     let score = match &population.number {
         Some(number) => Score::Number(number.clone()),
@@ -107,27 +153,55 @@ fn shares_part(population: &Population, id: &str) -> Part {
             &["Direction", "Rows", "Share", "95 % interval"],
             rows_of_ways,
         )))
+        .with(terms::explained(&[terms::INTERVAL]))
 }
 
-fn group_part(population: &Population, by: &GroupedRows, id: String) -> Part {
-    let name = crossed(&by.attributes);
-    let mut groups: Vec<_> = by.groups.iter().collect();
+/// In which groups the rows are whose decisions change.
+fn affected(population: &Population, id: &str) -> Part {
+    let mut part = Part::new("Who is affected");
+    for (place, by) in population.groups.iter().enumerate() {
+        let (groups, said) = shown(by);
+        if let Some(said) = said {
+            part = part.say(said);
+        }
+        part = part.with(affected_by(
+            population,
+            by,
+            &groups,
+            format!("{id}-who{place}"),
+        ));
+    }
+    part
+}
+
+/// The groups that are shown, and what is to be said where these are not all.
+fn shown(by: &GroupedRows) -> (Vec<&GroupOfRows>, Option<String>) {
+    let mut groups: Vec<&GroupOfRows> = by.groups.iter().collect();
     let all = groups.len() as u64 + by.unlisted;
     if groups.len() > MOST {
         groups.sort_by_key(|group| std::cmp::Reverse(group.discriminatory));
         groups.truncate(MOST);
     }
-    let mut part = Part::new(&format!("Who is affected, by {name}"));
-    if groups.len() < all as usize {
-        part = part.say(format!(
-            "The {} of {} groups in which most rows are discriminatory are shown.",
+    let said = (groups.len() < all as usize).then(|| {
+        format!(
+            "By {} the {} of {} groups in which most rows are discriminatory are shown.",
+            crossed(&by.attributes),
             groups.len(),
             count(all)
-        ));
-    }
+        )
+    });
+    (groups, said)
+}
+
+fn affected_by(
+    population: &Population,
+    by: &GroupedRows,
+    groups: &[&GroupOfRows],
+    id: String,
+) -> Block {
     let values = |values: &[String]| values.join(", ");
-    let shown = groups.iter();
-    let rows: Vec<IntervalRow> = shown
+    let rows: Vec<IntervalRow> = groups
+        .iter()
         .map(|group| IntervalRow::new(&values(&group.values), group.rate, group.ci95, 0))
         .collect();
     let gain = format!("Would get ‘{}’", Text::value(&population.favourable));
@@ -136,7 +210,10 @@ fn group_part(population: &Population, by: &GroupedRows, id: String) -> Part {
         Some(_) => ["Would score higher", "Would score lower"],
     };
     let table = Table::new(
-        format!("Rows by {name} that get another decision"),
+        format!(
+            "Rows that get another decision, by {}",
+            crossed(&by.attributes)
+        ),
         &[
             "Group",
             "Rows",
@@ -162,12 +239,43 @@ fn group_part(population: &Population, by: &GroupedRows, id: String) -> Part {
             .collect(),
     );
     let description = "Dots are shares, lines their 95 % intervals.".to_owned();
-    part.with(Block::figure(
-        &Intervals { rows: &rows },
-        id,
-        description,
-        table,
-    ))
+    Block::figure(&Intervals { rows: &rows }, id, description, table)
+}
+
+/// How often each group gets the favourable class as it is, against the group that gets it most
+/// often.
+fn selected(population: &Population, id: &str) -> Option<Part> {
+    let figures = population
+        .groups
+        .iter()
+        .enumerate()
+        .filter_map(|(place, by)| {
+            let rates = by.groups.iter().filter(|group| group.rows >= JUDGED);
+            let rates: Option<Vec<GroupRate>> = rates
+                .map(|group| {
+                    Some(GroupRate {
+                        group: group.values.join(", "),
+                        rows: group.rows,
+                        rate: group.favoured? as f64 / group.rows as f64,
+                    })
+                })
+                .collect();
+            impact::of_groups(
+                &crossed(&by.attributes),
+                &rates?,
+                format!("{id}-ratios{place}"),
+            )
+        });
+    let figures: Vec<Block> = figures.collect();
+    if figures.is_empty() {
+        return None;
+    }
+    let part = Part::new("Decisions by group, as they are").say(format!(
+        "How often the model decides ‘{}’ for the rows of each group, and that rate over the highest one: the impact ratio. Groups differ in more than the \
+         protected attributes, so this is another question than whose decisions change. A group of fewer than {JUDGED} rows is not judged. {FOUR_FIFTHS_RULE}",
+        Text::value(&population.favourable)
+    ));
+    Some(figures.into_iter().fold(part, Part::with))
 }
 
 /// How plausible the pairs are that the search found.

@@ -1,7 +1,8 @@
 //! What is said of repairs: before and after.
 
+use super::super::bounds::Verdict;
 use super::super::chart::{IntervalRow, Intervals};
-use super::super::document::{Block, Part, Table};
+use super::super::document::{Block, Outcome, Part, Table};
 use super::super::model::{
     CertifiedShare, Mean, RepairFindings, RepairVerdict, Share, Standing, TextNetwork,
     TextRepairFindings,
@@ -13,7 +14,7 @@ use super::shares::{Asked, crossed, four_digits};
 
 /// The verdict and the parts of a repair of a classifier of tables.
 pub(super) fn parts(repair: &RepairFindings, id: &str) -> (Vec<Text>, Vec<Part>) {
-    let mut verdict = said(&repair.verdict, repair.finished);
+    let mut verdict = said(&repair.verdict);
     let pairs = both(
         &repair.before.discrimination,
         &repair.chosen.figures.discrimination,
@@ -51,25 +52,36 @@ pub(super) fn parts(repair: &RepairFindings, id: &str) -> (Vec<Text>, Vec<Part>)
     (verdict.into_iter().map(Text::from).collect(), parts)
 }
 
-/// Whether there is a model, what the remedy did that retraining alone does not, and what got
-/// worse.
-fn said(verdict: &RepairVerdict, finished: bool) -> Vec<String> {
-    let mut said = Vec::new();
+/// Whether anything speaks against a repair, and whether there is a model.
+pub(super) fn outcome(verdict: &RepairVerdict, finished: bool) -> Outcome {
     let unsaved = "no model was saved; the figures are of the network that was chosen";
     match (finished, verdict.holds, verdict.saved) {
-        (false, _, true) => said.push(
-            "The repair was interrupted; the model is one of the networks trained until then."
-                .to_owned(),
+        (false, _, true) => Outcome::new(
+            Verdict::Inconclusive,
+            "The repair was interrupted; the model is one of the networks trained until then.",
         ),
-        (false, _, false) => said.push(format!("The repair was interrupted, and {unsaved}.")),
-        (true, true, _) => {}
-        (true, false, true) => {
-            said.push("The model was saved although there is something against it.".to_owned())
-        }
-        (true, false, false) => said.push(format!(
-            "There is something against the repair, so {unsaved}."
-        )),
+        (false, _, false) => Outcome::new(
+            Verdict::Inconclusive,
+            format!("The repair was interrupted, and {unsaved}."),
+        ),
+        (true, true, _) => Outcome::of(
+            true,
+            "Nothing speaks against the repair: all networks were trained, and nothing got worse than allowed.",
+        ),
+        (true, false, true) => Outcome::of(
+            false,
+            "The model was saved although there is something against it.",
+        ),
+        (true, false, false) => Outcome::of(
+            false,
+            format!("There is something against the repair, so {unsaved}."),
+        ),
     }
+}
+
+/// What the remedy did that retraining alone does not, and what got worse.
+fn said(verdict: &RepairVerdict) -> Vec<String> {
+    let mut said = Vec::new();
     let control = &verdict.against_control;
     let figures = format!(
         "discriminatory are {} without the remedy and {} with it, on average",
@@ -264,10 +276,7 @@ pub(super) fn text_parts(repair: &TextRepairFindings, id: &str) -> (Vec<Text>, V
         true => "within what the repair may cost",
         false => "more than the repair may cost",
     };
-    let mut verdict: Vec<Text> = said(&repair.verdict, repair.finished)
-        .into_iter()
-        .map(Text::from)
-        .collect();
+    let mut verdict: Vec<Text> = said(&repair.verdict).into_iter().map(Text::from).collect();
     verdict.extend([
         Text::new(format!(
             "After the repair {} of {} test texts with a protected term are treated alike under every replacement (95 % interval {}); before it were {} ({}).",

@@ -10,6 +10,20 @@ pub(crate) fn crossed(protected: &[String]) -> String {
     protected.join(" × ")
 }
 
+/// What the sides of a pair get that are decided differently: this class, and not.
+pub(super) fn gets(class: &str, classes: &[String]) -> [String; 2] {
+    let other = match classes {
+        [one, other] if one == class => Some(other),
+        [other, one] if one == class => Some(other),
+        _ => None,
+    };
+    let bad = match other {
+        Some(other) => format!("gets ‘{}’", Text::value(other)),
+        None => "does not".to_owned(),
+    };
+    [format!("gets ‘{}’", Text::value(class)), bad]
+}
+
 /// A figure of quality, if there is one.
 pub(super) fn four_digits(figure: Option<f64>) -> String {
     figure.map_or("–".to_owned(), |figure| format!("{figure:.4}"))
@@ -56,8 +70,9 @@ impl Asked {
         }
         if share.discriminatory == 0 {
             return format!(
-                "None of {} {inputs} got another decision {change} (95 % interval of the share {}).",
+                "None of {} {} got another decision {change} (95 % interval of the share {}).",
                 count(share.sampled),
+                inputs.strip_prefix("the ").unwrap_or(inputs),
                 interval(share.ci95)
             );
         }

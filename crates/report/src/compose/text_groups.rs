@@ -4,6 +4,7 @@ use super::super::chart::{IntervalRow, Intervals};
 use super::super::document::{Block, Part, Table};
 use super::super::model::{Rate, TextAttribute, TextGroupFindings, TextSubgroup};
 use super::super::text::{Text, count, estimate};
+use super::terms;
 
 /// Subgroups of an attribute that are shown.
 const MOST: usize = 24;
@@ -151,6 +152,7 @@ fn metric_part(run: &TextGroupFindings) -> Part {
             &["Figure", "Texts or subgroups", "Value"],
             rows,
         )))
+        .with(terms::explained(&terms::TEXT_GROUPS))
 }
 
 fn limits(run: &TextGroupFindings) -> Part {

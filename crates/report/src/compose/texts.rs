@@ -4,7 +4,8 @@ use super::super::document::{Block, PairCell, Part, Piece, Table};
 use super::super::model::{Exchanged, PairEffect, Share, TermEffect, TextCounts, TextMoves};
 use super::super::pairs::{FoundTexts, ShownInputs, ShownPair, replacements};
 use super::super::text::{Text, count, counted, estimate, interval, percent};
-use super::shares::Asked;
+use super::disadvantage::{self, Stakes};
+use super::shares::{self, Asked};
 
 /// Exchanges, and terms, that are listed.
 const LISTED: usize = 20;
@@ -95,6 +96,39 @@ pub(super) fn ways(moves: &TextMoves) -> String {
         count(moves.from_positive.count),
         percent(moves.from_positive.share)
     )
+}
+
+/// What the sides of a pair of texts get, of a model that decides between `classes`; nothing where
+/// these are not two, so that what is not positive is more than one thing.
+fn stakes(exchanged: &Exchanged, classes: &[String]) -> Option<Stakes> {
+    let moves = exchanged.moves.as_ref()?;
+    let [positive, other] = match classes.len() {
+        2 => shares::gets(&moves.positive, classes),
+        _ => return None,
+    };
+    Some(Stakes {
+        title: "Which terms decide",
+        good: other,
+        bad: positive,
+        input: "text",
+    })
+}
+
+/// Which term of each attribute gets the positive class most often where another one does not.
+pub(super) fn deciders(exchanged: &Exchanged, classes: &[String]) -> Vec<String> {
+    let Some(stakes) = stakes(exchanged, classes) else {
+        return Vec::new();
+    };
+    let contrasts = disadvantage::of_exchanges(exchanged);
+    let said = contrasts.iter();
+    said.filter_map(|of| disadvantage::sentence(of, &stakes))
+        .collect()
+}
+
+/// The same in figures.
+pub(super) fn deciding(exchanged: &Exchanged, classes: &[String], id: &str) -> Option<Part> {
+    let stakes = stakes(exchanged, classes)?;
+    disadvantage::part(&disadvantage::of_exchanges(exchanged), &stakes, id)
 }
 
 /// Which exchanges flip texts as they are, and which terms that depends on.
@@ -206,7 +240,6 @@ pub(super) fn cells(pair: &ShownPair) -> Vec<PairCell> {
         changed,
         source,
         source_row,
-        more,
     } = &pair.inputs
     else {
         return Vec::new();
@@ -221,7 +254,7 @@ pub(super) fn cells(pair: &ShownPair) -> Vec<PairCell> {
         ])
     });
     let row = Piece::Plain(Text::new(format!("row {source_row}: ")));
-    let seed = match pair.is_unmodified() {
+    let seed = match pair.is_unmodified {
         true => vec![row, Piece::Plain("unmodified".into())],
         false => std::iter::once(row).chain(replaced(source, x)).collect(),
     };
@@ -238,7 +271,7 @@ pub(super) fn cells(pair: &ShownPair) -> Vec<PairCell> {
             true => "nothing".into(),
             false => Text::value(&replaced.join(", ")),
         }),
-        PairCell::Same(count(*more).into()),
+        PairCell::Same(count(pair.more).into()),
     ]
 }
 

@@ -93,6 +93,8 @@ fn report(pairs: u64, samples: &str, changes: &[(&str, serde_json::Value)]) -> R
         file: &file,
         protected: &protected,
         decisions: &[],
+        strategy: "adf-asc",
+        are_ranked: false,
     };
     let found = read_pairs(&from, true).unwrap();
     assert_eq!(found.pairs, pairs);
@@ -107,8 +109,18 @@ fn report(pairs: u64, samples: &str, changes: &[(&str, serde_json::Value)]) -> R
         },
         "unmodified": {
             "texts": 40, "flipped": 10, "kinds": 30,
+            "moves": {
+                "positive": "yes",
+                "to_positive": { "count": 9, "share": 0.225, "ci95": [0.1, 0.4] },
+                "from_positive": { "count": 1, "share": 0.025, "ci95": [0.0, 0.1] },
+                "changes": {
+                    "mean": 0.1, "largest": 0.5, "quantiles": [], "bin_width": 0.5,
+                    "bins": [30, 10],
+                },
+            },
             "pairs": [{
                 "attribute": "gender", "from": "he", "to": "she", "texts": 20, "flipped": 8,
+                "to_positive": 8,
                 "rate": 0.4, "ci95": [0.19, 0.64],
             }],
             "terms": [{
@@ -132,6 +144,7 @@ fn report(pairs: u64, samples: &str, changes: &[(&str, serde_json::Value)]) -> R
         summary[*key] = value.clone();
     }
     let audit = AuditFindings {
+        planted: Vec::new(),
         model_sha256: "m".to_owned(),
         inputs_sha256: "i".to_owned(),
         repaired_from: None,
@@ -177,11 +190,13 @@ fn texts_as_they_are_come_before_those_of_the_search() {
     stand_in_order(
         &markdown,
         &[
+            "**PASS**: By gender × religion, 25.00 % of the texts are discriminatory",
             "**25.00 % of the texts with a protected term get another decision as they are, unmodified, \
              when one term of gender or religion is replaced by another: 10 of 40 (95 % interval 13.00 % – 41.00 %).**",
-            "within the declared bound of 50.00 %",
+            "By gender: a text with ‘she’ gets ‘yes’ where the same text with ‘he’ gets ‘no’, in 100.00 % of its pairs (8 of 8).",
             "it found 4 distinct texts from 2 source texts, of which 1 flips as it is.",
             "2 texts are not English",
+            "Which terms decide",
             "10 texts flip when a term is exchanged",
             "| he → she | gender | 20 | 8 | 40.00 % | 19.00 % – 64.00 % |",
             "without ‘she’ in the lexicon it would be 5.00 % (1.00 % – 17.00 %); 8 of 10 texts",
@@ -189,9 +204,9 @@ fn texts_as_they_are_come_before_those_of_the_search() {
             "What the search found for how many model calls",
             "The pairs come from 3 texts of the file, of which 1 flips as it is.",
             "One pair of each source is shown",
-            "| 1 | 0.500 | **no → yes** |",
+            "| 1 | **no → yes** | 0.900 → 0.400 | 0.500 |",
             "| row 7: unmodified | **he** is good | **she** is good | nothing | 2 |",
-            "| 5 | 0.500 | **no → yes** |",
+            "| 5 | **no → yes** | 0.800 → 0.300 | 0.500 |",
             "| row 11: a Jew is **bad** | a **Jew** is poor | a **Sikh** is poor | bad → poor | 0 |",
         ],
     );
@@ -214,12 +229,12 @@ fn data_hold_counts_and_sources() {
     let pairs = &findings["pairs"];
     let texts = json!({ "texts": 4, "sources": 2, "unmodified": 1 });
     assert_eq!(pairs["texts"], texts);
-    let first = &pairs["shown"][0]["texts"];
+    let first = &pairs["shown"][0];
     assert_eq!(
-        (&first["source"], &first["more"]),
+        (&first["texts"]["source"], &first["more"]),
         (&json!("he is good"), &json!(2))
     );
-    assert_eq!(first["source_row"], 7);
+    assert_eq!(first["texts"]["source_row"], 7);
 }
 
 /// An audit of which nothing flips says so in each place.

@@ -1,19 +1,20 @@
 //! What is said of benchmarks of exact deletion.
 
-use super::super::document::{Block, Part, Table};
+use super::super::document::{Block, Outcome, Part, Table};
 use super::super::model::{KMeansAlgorithm, KMeansFindings, SpnFindings, Spread};
 use super::super::plots;
-use super::super::text::{Text, count, number, seconds};
+use super::super::text::{Text, count, decimals_of, fixed, number, seconds, seconds_in_column};
+use super::terms;
 
-fn spread(spread: &Option<Spread>) -> String {
-    match spread {
-        Some(spread) => format!("{} ± {}", number(spread.mean), number(spread.sd)),
+/// Means and deviations of a column.
+fn spreads(column: &[&Option<Spread>]) -> Vec<String> {
+    let means = column.iter().filter_map(|spread| spread.as_ref());
+    let decimals = decimals_of(means.map(|spread| spread.mean));
+    let shown = |spread: &&Option<Spread>| match spread {
+        Some(of) => format!("{} ± {}", fixed(of.mean, decimals), fixed(of.sd, decimals)),
         None => "–".to_owned(),
-    }
-}
-
-fn timed(spread: &Spread) -> String {
-    format!("{} ± {}", seconds(spread.mean), seconds(spread.sd))
+    };
+    column.iter().map(shown).collect()
 }
 
 /// The verdict and the parts of a benchmark of k-means.
@@ -28,7 +29,6 @@ pub(super) fn kmeans_parts(bench: &KMeansFindings, id: &str) -> (Vec<Text>, Vec<
         .algorithms
         .iter()
         .max_by(|a, b| speed(a).total_cmp(&speed(b)));
-    let is_exact = bench.algorithms.iter().all(|algorithm| algorithm.exact);
     let mut verdict = Vec::new();
     if let Some(fastest) = fastest
         && fastest.speedup.is_some()
@@ -37,13 +37,21 @@ pub(super) fn kmeans_parts(bench: &KMeansFindings, id: &str) -> (Vec<Text>, Vec<
             "{}: one training and {} deletions were {} times as fast as training k-means anew each time (mean ± standard deviation).",
             fastest.algorithm,
             count(bench.options.deletions),
-            spread(&fastest.speedup)
+            spreads(&[&fastest.speedup]).concat()
         )));
     }
-    verdict.push(exactness(is_exact));
     if !bench.finished {
         verdict.push("The benchmark was interrupted; these are the figures until then.".into());
     }
+    let column = |of: fn(&KMeansAlgorithm) -> &Option<Spread>| {
+        spreads(&bench.algorithms.iter().map(of).collect::<Vec<_>>())
+    };
+    let columns = [
+        column(|algorithm| &algorithm.seconds),
+        column(|algorithm| &algorithm.speedup),
+        column(|algorithm| &algorithm.loss_ratio),
+        column(|algorithm| &algorithm.silhouette),
+    ];
     let table = Table::new(
         format!(
             "{} rows of {} columns, {} clusters, {} deletions. Speed-up is against k-means trained anew after each deletion. Mean ± standard deviation over the replicates.",
@@ -63,29 +71,33 @@ pub(super) fn kmeans_parts(bench: &KMeansFindings, id: &str) -> (Vec<Text>, Vec<
         bench
             .algorithms
             .iter()
-            .map(|algorithm| {
-                vec![
-                    algorithm.algorithm.clone(),
-                    spread(&algorithm.seconds),
-                    spread(&algorithm.speedup),
-                    spread(&algorithm.loss_ratio),
-                    spread(&algorithm.silhouette),
-                    if algorithm.exact { "yes" } else { "NO" }.to_owned(),
-                ]
+            .enumerate()
+            .map(|(place, algorithm)| {
+                let mut row = vec![algorithm.algorithm.clone()];
+                row.extend(columns.iter().map(|column| column[place].clone()));
+                row.push(if algorithm.exact { "yes" } else { "NO" }.to_owned());
+                row
             })
             .collect(),
     );
     let part = Part::new("Time of deletions")
         .with(curves(bench, format!("{id}-deletions")))
-        .with(Block::Table(table));
+        .with(Block::Table(table))
+        .with(terms::explained(&terms::DELETIONS));
     (verdict, vec![part, limits()])
 }
 
-fn exactness(is_exact: bool) -> Text {
-    match is_exact {
-        true => "After the deletions every model was, bit for bit, the one that training anew without the rows gives.".into(),
-        false => "NOT EXACT: a model differed from one trained anew. That is a defect of Probity; do not rely on this run.".into(),
-    }
+/// Whether deletions left what training anew leaves.
+pub(super) fn exactness(is_exact: bool) -> Outcome {
+    let said = match is_exact {
+        true => {
+            "After the deletions every model was, bit for bit, the one that training anew without the rows gives."
+        }
+        false => {
+            "NOT EXACT: a model differed from one trained anew. That is a defect of Probity; do not rely on this run."
+        }
+    };
+    Outcome::of(is_exact, said)
 }
 
 fn curves(bench: &KMeansFindings, id: String) -> Block {
@@ -116,27 +128,35 @@ pub(super) fn spn_parts(bench: &SpnFindings) -> (Vec<Text>, Vec<Part>) {
         count(bench.rows),
         number(bench.speed_up)
     ))];
-    verdict.push(exactness(bench.identical));
     if !bench.finished {
         verdict.push("The benchmark was interrupted; these are the repeats until then.".into());
     }
-    let row = |name: &str, spread: &Spread| vec![name.to_owned(), timed(spread)];
-    let mut rows = vec![
-        row("Learning once", &bench.learn_seconds),
-        row(
+    let timed = [
+        ("Learning once", &bench.learn_seconds),
+        (
             "Learning once without the state for deletion",
             &bench.learn_without_state_seconds,
         ),
-        row(
+        (
             "Learning anew after each deletion, in all",
             &bench.retrain_seconds,
         ),
-        row("Deleting, in all", &bench.unlearn_seconds),
+        ("Deleting, in all", &bench.unlearn_seconds),
     ];
+    let column = |of: fn(&Spread) -> f64| timed.map(|(_, spread)| of(spread));
+    // Both in the unit of the longest.
+    let both = [column(|of| of.mean), column(|of| of.sd)].concat();
+    let times = seconds_in_column(&both);
+    let rows = timed.iter().enumerate();
+    let rows = rows.map(|(place, (name, _))| {
+        let [mean, sd] = [place, place + timed.len()].map(|at| times[at].as_str());
+        vec![(*name).to_owned(), format!("{mean} ± {sd}")]
+    });
+    let mut rows: Vec<Vec<String>> = rows.collect();
     if let Some(likelihood) = &bench.test_log_likelihood {
         rows.push(vec![
             "Mean log-likelihood of rows not learnt from".to_owned(),
-            spread(&Some(likelihood.clone())),
+            spreads(&[&Some(likelihood.clone())]).concat(),
         ]);
     }
     let table = Table::new(

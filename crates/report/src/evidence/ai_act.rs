@@ -8,7 +8,7 @@
 
 use super::measures::{Measure, Subject, measures, rates_of_groups};
 use super::{BLANK, CAVEATS, Inputs, Model, fact, refused};
-use crate::compose::kind;
+use crate::compose::subject::kind;
 use crate::document::{Block, Document, Part, Section, Table};
 use crate::error::PageError;
 use crate::form::Form;
@@ -69,6 +69,7 @@ impl Report {
             sections: vec![Section {
                 id: "annex".to_owned(),
                 title,
+                outcome: None,
                 verdict: vec![Text::new(verdict)],
                 parts,
             }],
@@ -109,6 +110,9 @@ fn procedure(run: &RunReport) -> Option<&'static str> {
         }
         Findings::Certify(_) => {
             "Proofs for single inputs that no change of protected attributes changes the decision"
+        }
+        Findings::Prove(_) => {
+            "Proofs about the whole domain: for which share of it no change of protected attributes changes the decision"
         }
         Findings::Knn(_) => {
             "Proofs and counterexamples for predictions when some training rows are taken away"

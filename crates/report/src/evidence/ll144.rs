@@ -6,7 +6,9 @@
 //! stands alone.
 
 use super::{BLANK, Inputs, circumstances, refused};
-use crate::compose::{impact::categories, shares::crossed, subject};
+use crate::compose::impact::categories;
+use crate::compose::shares::crossed;
+use crate::compose::subject::{provenance, subject};
 use crate::document::{Block, Document, Part, Section};
 use crate::error::PageError;
 use crate::form::Form;
@@ -18,7 +20,7 @@ use crate::text::{Text, count};
 use probity_run::spreadsheet::safe;
 
 /// What it is made of.
-const TAKES: &str = "runs of 'probity groups' on tables with --sex and --race-ethnicity";
+const TAKES: &str = "runs of 'probity groups' on tables with impact.sex and impact.race_ethnicity";
 
 /// The columns of the table.
 const COLUMNS: [&str; 24] = [
@@ -196,9 +198,11 @@ fn section(audit: &Audit<'_>, id: String) -> Section {
     parts.extend(impact.sets.iter().map(|set| categories(impact, set)));
     parts.push(subject(audit.run));
     parts.push(limits(impact));
+    parts.push(provenance(audit.run));
     Section {
         id,
         title: Text::new(title),
+        outcome: None,
         verdict: impact.sets.iter().map(lowest).collect(),
         parts,
     }

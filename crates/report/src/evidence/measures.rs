@@ -364,6 +364,11 @@ pub(crate) fn measures(run: &RunReport) -> Vec<Measure> {
         Findings::Groups(groups) => all.groups("", &groups.report),
         Findings::TextGroups(groups) => all.text_groups(groups),
         Findings::Certify(certify) => all.certificates(certify),
+        Findings::Prove(prove) => {
+            let slice = format!("by {}", crossed(&prove.protected));
+            let what = "Share of the domain proven fair, at least";
+            all.add(what, &slice, Subject::Fairness, prove.fair.share);
+        }
         Findings::Knn(knn) => all.knn(&knn.summary),
         Findings::Compare(_)
         | Findings::KMeans(_)

@@ -53,6 +53,7 @@ fn of_models(report: &Report, form: Form, takes: &'static str) -> Result<(), Pag
                 | Findings::Repair(_)
                 | Findings::TextRepair(_)
                 | Findings::Certify(_)
+                | Findings::Prove(_)
         )
     };
     match report.runs.iter().find(|run| !is_of_model(run)) {

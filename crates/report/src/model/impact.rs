@@ -3,8 +3,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Rate;
-
 /// Impact ratios.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Impact {
@@ -83,4 +81,13 @@ pub struct Publication {
     /// What they are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data_explanation: Option<String>,
+}
+
+/// A rate with its interval.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Rate {
+    /// The rate.
+    pub value: f64,
+    /// Its 95 % interval.
+    pub ci95: [f64; 2],
 }

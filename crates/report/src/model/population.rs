@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Share;
+use super::figures::Share;
 
 /// Whose decisions change with protected attributes alone.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -30,8 +30,33 @@ pub struct Population {
     pub directions: Directions,
     /// Whom it meets.
     pub groups: Vec<GroupedRows>,
+    /// Who is disadvantaged, by each protected attribute alone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub contrasts: Vec<Contrasts>,
     /// How far scores move.
     pub changes: Changes,
+}
+
+/// Pairs of a row and its twin with another value of one attribute, of which one gets what is good.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Contrasts {
+    /// The attribute.
+    pub attribute: String,
+    /// The pairs.
+    pub pairs: u64,
+    /// The same by both values, by falling number.
+    pub values: Vec<Contrast>,
+}
+
+/// Pairs of one value and another.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Contrast {
+    /// The value of the side that gets what is good.
+    pub favoured: String,
+    /// That of the side that does not.
+    pub disadvantaged: String,
+    /// The pairs.
+    pub pairs: u64,
 }
 
 /// How plausible the pairs of an audit are.
@@ -100,7 +125,10 @@ pub struct GroupOfRows {
     pub to_favourable: u64,
     /// Of these, those that would lose it.
     pub from_favourable: u64,
-    /// Their share.
+    /// Rows that get the favourable class, where decisions are compared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub favoured: Option<u64>,
+    /// Share of the discriminatory ones.
     pub rate: f64,
     /// Its 95 % interval.
     pub ci95: [f64; 2],

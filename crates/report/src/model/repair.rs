@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Impact, Publication, Quality, ReadCounts, Share};
+use super::figures::{Quality, ReadCounts, Share};
+use super::impact::{Impact, Publication, Rate};
 
 /// A repair of a classifier of tables.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -317,15 +318,6 @@ pub struct Group {
     pub accuracy: Option<Rate>,
     /// Expected calibration error.
     pub calibration_error: Option<Rate>,
-}
-
-/// A rate with its interval.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Rate {
-    /// The rate.
-    pub value: f64,
-    /// Its 95 % interval.
-    pub ci95: [f64; 2],
 }
 
 /// A gap between groups.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Rate;
+use super::impact::Rate;
 
 /// A run of `probity groups` on texts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -3,16 +3,16 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use super::PairFile;
-use super::findings::{Difference, Pair, PairFindings, Searched, ShownInputs};
-use super::gather::Gather;
+use super::findings::{Difference, FoundRows, Pair, PairFindings, Searched, ShownInputs};
+use super::gather::{Gather, PairFile};
+use super::sources::{Nearness, Sources};
 use crate::error::PageError;
 use probity_data::read::{Record, Records};
 
 /// Where the columns of a samples file stand.
-struct Layout {
+pub(super) struct Layout {
     /// Names of the attributes.
-    attributes: Vec<String>,
+    pub attributes: Vec<String>,
     /// Names of the classes; none of a regressor, of which there are numbers in place of logits.
     classes: Vec<String>,
     /// Whether pairs have a plausibility.
@@ -20,13 +20,30 @@ struct Layout {
 }
 
 /// Columns before the attributes: `seed`, `phase`, `step`.
-const BEFORE: usize = 3;
+pub(super) const BEFORE: usize = 3;
+
+/// Strategies whose seeds are rows of the data; the others begin at random inputs.
+const FROM_ROWS: [&str; 7] = [
+    "frontier",
+    "frontier-zero-order",
+    "adf",
+    "eidig",
+    "adf-zero-order",
+    "sg",
+    "random-walk",
+];
+
+/// The phase in which seeds are moved.
+const GLOBAL: &str = "global";
+
+/// Changes of what the local phase found: more than any walk of the global phase makes.
+const LOCAL: u64 = 1 << 32;
 
 impl Layout {
     /// What the names of the columns say: `seed`, `phase`, `step`, `x_…`, `other_…`, `label_x`,
     /// `label_other`, `logit_x_…`, `logit_other_…` or `number_x`, `number_other`, `changed` and, where it was asked for,
     /// `plausibility`.
-    fn of(names: &[String], file: &Path) -> Result<Layout, PageError> {
+    pub fn of(names: &[String], file: &Path) -> Result<Layout, PageError> {
         let wrong = |problem: &str| PageError::Columns {
             file: file.to_owned(),
             problem: problem.to_owned(),
@@ -82,6 +99,13 @@ impl Layout {
         BEFORE + 2 * self.attributes.len()
     }
 
+    /// The cells of `record` from place `from` on, one for each attribute.
+    fn row(&self, record: &Record<'_>, from: usize) -> Result<Vec<String>, PageError> {
+        let places = from..from + self.attributes.len();
+        let cells = places.map(|place| record.cell(place).map(str::to_owned));
+        Ok(cells.collect::<Result<_, _>>()?)
+    }
+
     /// Numbers that a pair has of each side.
     fn answers(&self) -> usize {
         self.classes.len().max(1)
@@ -90,22 +114,31 @@ impl Layout {
 
 /// Reads the pairs of `records`.
 pub(super) fn read(records: &mut Records, from: &PairFile<'_>) -> Result<PairFindings, PageError> {
-    let (file, protected) = (from.file, from.protected);
+    let file = from.file;
     let layout = Layout::of(records.names(), file)?;
     let number = layout.attributes.len();
-    let decisions = from.decisions(&layout.classes).to_vec();
-    let gather = Gather::new(protected, decisions);
+    let gather = Gather::new(from, &layout.classes);
     let mut gather = match layout.classes.is_empty() {
         true => gather.of_numbers(),
         false => gather,
     };
-    let mut search = Search::new(&layout.attributes, protected);
+    let mut search = Search::new(&layout.attributes, from.protected);
+    if from.are_ranked {
+        // What was changed is told by where walks began, which may stand behind what they found.
+        let mut records = Records::of_result(file)?;
+        while let Some(record) = records.advance()? {
+            if record.cell(1)? == GLOBAL {
+                search.begin(
+                    whole(&record, file, (0, "seed"))?,
+                    layout.row(&record, BEFORE)?,
+                );
+            }
+        }
+    }
+    let mut sources = Sources::new(from.are_ranked);
     while let Some(record) = records.advance()? {
-        let cells = |from: usize, count: usize| -> Result<Vec<String>, PageError> {
-            let cells = (from..from + count).map(|place| record.cell(place).map(str::to_owned));
-            Ok(cells.collect::<Result<_, _>>()?)
-        };
-        let (row, other) = (cells(BEFORE, number)?, cells(BEFORE + number, number)?);
+        let row = layout.row(&record, BEFORE)?;
+        let other = layout.row(&record, BEFORE + number)?;
         let differences = layout
             .attributes
             .iter()
@@ -132,7 +165,14 @@ pub(super) fn read(records: &mut Records, from: &PairFile<'_>) -> Result<PairFin
                 sides.map(|side| side[class])
             }
         };
-        search.see(record.cell(0)?, record.cell(1)?, &row);
+        let seed = whole(&record, file, (0, "seed"))?;
+        let step = whole(&record, file, (2, "step"))?;
+        let is_global = record.cell(1)? == GLOBAL;
+        match is_global {
+            true if from.are_ranked => {}
+            true => search.begin(seed, row.clone()),
+            false => search.compare(seed, &row),
+        }
         let mut pair = gather.count(Pair {
             labels,
             scores,
@@ -147,14 +187,39 @@ pub(super) fn read(records: &mut Records, from: &PairFile<'_>) -> Result<PairFin
                 .map_err(|_| PageError::cell(file, &record, (name, cell), "a number"))?;
             pair.plausibility = Some(share);
         }
-        gather.offer(pair);
+        let nearness = Nearness {
+            changes: match is_global {
+                true => step,
+                false => LOCAL.saturating_add(step),
+            },
+            closeness: pair.gap,
+        };
+        sources.see(seed, pair, nearness);
     }
     let searched = search.finish();
+    let (mut nearest, unmodified) = sources.finish();
+    let are_rows = FROM_ROWS.contains(&from.strategy);
+    let rows = are_rows.then_some(FoundRows {
+        rows: nearest.len() as u64,
+        unmodified,
+    });
+    for pair in &mut nearest {
+        pair.is_unmodified &= are_rows;
+    }
+    gather.offer(nearest);
     Ok(PairFindings {
         columns: layout.attributes,
         searched,
+        rows,
         ..gather.finish()
     })
+}
+
+/// The whole number in the column `name` at `place`.
+fn whole(record: &Record<'_>, file: &Path, (place, name): (usize, &str)) -> Result<u64, PageError> {
+    let cell = record.cell(place)?;
+    let wrong = |_| PageError::cell(file, record, (name, cell), "a whole number");
+    cell.parse().map_err(wrong)
 }
 
 /// Logits of the classes, or the number, on both sides.
@@ -204,17 +269,14 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn see(&mut self, seed: &str, phase: &str, row: &[String]) {
-        let Ok(seed) = seed.parse::<u64>() else {
-            return;
-        };
-        if phase == "global" {
-            let start = self.starts.entry(seed);
-            start
-                .and_modify(|start| *start = None)
-                .or_insert_with(|| Some(row.to_vec()));
-            return;
-        }
+    /// Takes in what the global phase found from a seed.
+    fn begin(&mut self, seed: u64, row: Vec<String>) {
+        let start = self.starts.entry(seed);
+        start.and_modify(|start| *start = None).or_insert(Some(row));
+    }
+
+    /// Compares what the local phase found with it.
+    fn compare(&mut self, seed: u64, row: &[String]) {
         let Some(Some(start)) = self.starts.get(&seed) else {
             return;
         };

@@ -28,8 +28,20 @@ pub struct PairFindings {
     /// Texts: how many different ones were found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub texts: Option<FoundTexts>,
-    /// The pairs that are shown, the most severe first; of texts one of each source.
+    /// Tables: from how many rows of the data, where the search begins at rows of these.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rows: Option<FoundRows>,
+    /// The pairs that are shown, one of each source: unmodified ones first, then the most severe.
     pub shown: Vec<ShownPair>,
+}
+
+/// From how many rows of the data pairs were found.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct FoundRows {
+    /// The rows.
+    pub rows: u64,
+    /// Those of them that flip as they are.
+    pub unmodified: u64,
 }
 
 /// How many different texts were found; equal ones count once.
@@ -95,16 +107,14 @@ pub struct ShownPair {
     pub scores: [f64; 2],
     /// What differs.
     pub differences: Vec<Difference>,
+    /// Whether x is a row or a text of the file as it is.
+    #[serde(rename = "unmodified")]
+    pub is_unmodified: bool,
+    /// Further pairs that were found from the same row, or other texts from the same text.
+    pub more: u64,
     /// The inputs.
     #[serde(flatten)]
     pub inputs: ShownInputs,
-}
-
-impl ShownPair {
-    /// Whether x is a text of the file as it is.
-    pub fn is_unmodified(&self) -> bool {
-        matches!(&self.inputs, ShownInputs::Texts { changed, .. } if changed.is_empty())
-    }
 }
 
 /// A protected attribute that differs.
@@ -136,8 +146,6 @@ pub enum ShownInputs {
         source: String,
         /// Its place in the file, from 1.
         source_row: u64,
-        /// Other texts that were made from it and found.
-        more: u64,
     },
 }
 

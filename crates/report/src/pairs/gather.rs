@@ -1,13 +1,64 @@
 //! Counting pairs one by one.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use super::findings::{GAP_BINS, Gaps, Pair, PairFindings, ShownPair, Together};
 use super::flips::FlipCounts;
 use super::selection::Selection;
+use crate::error::PageError;
+use probity_data::read::Record;
 
 /// Combinations of attributes that are listed.
 const COMBINATIONS: usize = 12;
+
+/// The pairs of an audit.
+pub(in super::super) struct PairFile<'a> {
+    /// The file.
+    pub file: &'a Path,
+    /// Protected attributes.
+    pub protected: &'a [String],
+    /// What can be decided, where that is not the classes.
+    pub decisions: &'a [String],
+    /// The strategy that searched.
+    pub strategy: &'a str,
+    /// Whether the worst pairs come first, rather than those found first.
+    pub are_ranked: bool,
+}
+
+impl PairFile<'_> {
+    /// What can be decided between `classes`.
+    pub(super) fn decisions<'a>(&'a self, classes: &'a [String]) -> &'a [String] {
+        match self.decisions.is_empty() {
+            true => classes,
+            false => self.decisions,
+        }
+    }
+
+    /// Which of `classes` a pair is scored by whose sides have these `labels` and probabilities.
+    ///
+    /// # Errors
+    /// When `record` decides what cannot be.
+    pub(super) fn scored(
+        &self,
+        record: &Record<'_>,
+        classes: &[String],
+        labels: &[String; 2],
+        [x, other]: [&[f64]; 2],
+    ) -> Result<usize, PageError> {
+        let decisions = self.decisions(classes);
+        for (name, label) in [("label_x", &labels[0]), ("label_other", &labels[1])] {
+            if !decisions.contains(label) {
+                let expected = "what can be decided by the columns of logits or the summary";
+                return Err(PageError::cell(self.file, record, (name, label), expected));
+            }
+        }
+        let falls = |class: &usize| x[*class] - other[*class];
+        let most = || (0..classes.len()).max_by(|a, b| falls(a).total_cmp(&falls(b)));
+        let own = classes.iter().position(|class| *class == labels[0]);
+        Ok(own.or_else(most).unwrap_or_default())
+    }
+}
 
 /// What was counted so far.
 pub(super) struct Gather {
@@ -26,11 +77,13 @@ pub(super) struct Gather {
 }
 
 impl Gather {
-    pub fn new(protected: &[String], classes: Vec<String>) -> Gather {
+    pub fn new(from: &PairFile<'_>, classes: &[String]) -> Gather {
+        let classes = from.decisions(classes).to_vec();
+        let (protected, are_ranked) = (from.protected, from.are_ranked);
         let flips = protected.iter().map(|name| FlipCounts::new(name, &classes));
         Gather {
             flips: flips.collect(),
-            selection: Selection::new(protected),
+            selection: Selection::new(protected, are_ranked),
             classes,
             pairs: 0,
             together: BTreeMap::new(),
@@ -96,13 +149,17 @@ impl Gather {
             labels: pair.labels,
             scores: pair.scores,
             differences: pair.differences,
+            is_unmodified: false,
+            more: 0,
             inputs: pair.inputs,
         }
     }
 
-    /// Shows `pair` if it is among the most severe.
-    pub fn offer(&mut self, pair: ShownPair) {
-        self.selection.offer(pair);
+    /// Shows those of `pairs` that are among the most severe.
+    pub fn offer(&mut self, pairs: Vec<ShownPair>) {
+        pairs
+            .into_iter()
+            .for_each(|pair| self.selection.offer(pair));
     }
 
     pub fn finish(self) -> PairFindings {
@@ -125,6 +182,7 @@ impl Gather {
             together,
             searched: None,
             texts: None,
+            rows: None,
             gaps: Gaps {
                 bins: self.bins,
                 end: self.end,

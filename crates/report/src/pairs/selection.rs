@@ -1,4 +1,5 @@
-//! Which pairs are shown: the most severe of all, of each attribute, and of unmodified texts.
+//! Which pairs are shown: the most severe of all, of each attribute, and of unmodified rows or texts.
+//! Where an audit ranked its pairs, those are the most severe that it put first.
 
 use std::collections::BTreeMap;
 
@@ -11,30 +12,33 @@ pub(crate) const MOST: usize = 300;
 pub(super) struct Selection {
     all: Best,
     of: Vec<(String, Best)>,
-    /// Those of texts as they are: a search can make more severe ones of each.
+    /// Those of rows or texts as they are: a search can make more severe ones of each.
     unmodified: Best,
+    are_ranked: bool,
 }
 
 /// The `limit` most severe pairs, and now and then some more that are yet to be dropped.
 struct Best {
     limit: usize,
-    /// A gap that is no larger is not among the most severe.
+    are_ranked: bool,
+    /// What is no more severe is not among the most severe.
     enough: f64,
     pairs: Vec<ShownPair>,
 }
 
 impl Best {
-    fn new(limit: usize) -> Best {
+    fn new(limit: usize, are_ranked: bool) -> Best {
         Best {
             limit,
-            enough: -1.0,
+            are_ranked,
+            enough: f64::NEG_INFINITY,
             pairs: Vec::new(),
         }
     }
 
     fn offer(&mut self, pair: &ShownPair) {
-        // Of equal gaps the one found first is kept.
-        if pair.gap <= self.enough {
+        // Of equal ones the first is kept.
+        if severity(pair, self.are_ranked) <= self.enough {
             return;
         }
         self.pairs.push(pair.clone());
@@ -44,29 +48,44 @@ impl Best {
     }
 
     fn tidy(&mut self) {
-        sort(&mut self.pairs);
+        sort(&mut self.pairs, self.are_ranked);
         self.pairs.truncate(self.limit);
-        if self.pairs.len() == self.limit {
-            self.enough = self.pairs.last().map_or(-1.0, |pair| pair.gap);
+        if let Some(last) = self.pairs.get(self.limit - 1) {
+            self.enough = severity(last, self.are_ranked);
         }
     }
 }
 
+/// How far the score moves; where pairs are ranked, how early one stands.
+fn severity(pair: &ShownPair, are_ranked: bool) -> f64 {
+    match are_ranked {
+        true => -(pair.number as f64),
+        false => pair.gap,
+    }
+}
+
 /// The most severe first; of equal ones, the one found first.
-fn sort(pairs: &mut [ShownPair]) {
-    pairs.sort_by(|a, b| b.gap.total_cmp(&a.gap).then(a.number.cmp(&b.number)));
+fn sort(pairs: &mut [ShownPair], are_ranked: bool) {
+    let severity = |pair: &ShownPair| severity(pair, are_ranked);
+    pairs.sort_by(|a, b| {
+        let by_severity = severity(b).total_cmp(&severity(a));
+        by_severity.then(a.number.cmp(&b.number))
+    });
 }
 
 impl Selection {
-    pub fn new(attributes: &[String]) -> Selection {
+    /// None yet; `are_ranked` says that pairs stand in the file the worst first.
+    pub fn new(attributes: &[String], are_ranked: bool) -> Selection {
         let each = MOST / 2 / attributes.len().max(1);
+        let best = |limit| Best::new(limit, are_ranked);
         let of = attributes
             .iter()
-            .map(|name| (name.clone(), Best::new(each.max(3))));
+            .map(|name| (name.clone(), best(each.max(3))));
         Selection {
-            all: Best::new(MOST),
+            all: best(MOST),
             of: of.collect(),
-            unmodified: Best::new(MOST / 4),
+            unmodified: best(MOST / 2),
+            are_ranked,
         }
     }
 
@@ -80,14 +99,14 @@ impl Selection {
                 best.offer(&pair);
             }
         }
-        if pair.is_unmodified() {
+        if pair.is_unmodified {
             self.unmodified.offer(&pair);
         }
         self.all.offer(&pair);
     }
 
-    /// The pairs, the most severe first: those of each attribute and of unmodified texts,
-    /// filled up with the most severe of all.
+    /// The pairs, those of unmodified rows or texts first unless pairs are ranked, then the most severe:
+    /// those of each attribute and unmodified ones, filled up with the most severe of all.
     pub fn finish(mut self) -> Vec<ShownPair> {
         let mut chosen = BTreeMap::new();
         let of = self.of.iter_mut().map(|(_, best)| best);
@@ -100,7 +119,10 @@ impl Selection {
             }
         }
         let mut pairs: Vec<ShownPair> = chosen.into_values().collect();
-        sort(&mut pairs);
+        sort(&mut pairs, self.are_ranked);
+        if !self.are_ranked {
+            pairs.sort_by_key(|pair| !pair.is_unmodified);
+        }
         pairs
     }
 }
@@ -122,6 +144,8 @@ mod tests {
                 from: "1".to_owned(),
                 to: "2".to_owned(),
             }],
+            is_unmodified: false,
+            more: 0,
             inputs: ShownInputs::Values(Vec::new()),
         }
     }
@@ -129,7 +153,7 @@ mod tests {
     #[test]
     fn the_most_severe_are_kept_and_no_attribute_is_crowded_out() {
         let names = ["often", "rare"].map(str::to_owned);
-        let mut selection = Selection::new(&names);
+        let mut selection = Selection::new(&names, false);
         for number in 1..=20_000_u64 {
             let is_rare = number % 2000 == 0;
             let gap = if is_rare {
@@ -156,30 +180,36 @@ mod tests {
         assert!(least > 0.97, "{least}");
     }
 
-    /// A search can make texts of each that move further than any text does as it is.
+    /// A search can make rows of each that move further than any row does as it is.
     #[test]
-    fn unmodified_texts_are_not_crowded_out() {
-        let mut selection = Selection::new(&["a".to_owned()]);
-        for number in 1..=1000_u64 {
-            let is_unmodified = number % 100 == 0;
-            let changed = if is_unmodified { "" } else { "0: a -> b" };
-            let gap = if is_unmodified { 0.01 } else { 0.5 };
-            let inputs = ShownInputs::Texts {
-                x: String::new(),
-                other: String::new(),
-                changed: changed.to_owned(),
-                source: String::new(),
-                source_row: number,
-                more: 0,
-            };
-            selection.offer(ShownPair {
-                inputs,
-                ..pair(number, gap, "a")
-            });
-        }
-        let shown = selection.finish();
+    fn unmodified_rows_are_not_crowded_out_and_come_first() {
+        let shown = |are_ranked: bool| {
+            let mut selection = Selection::new(&["a".to_owned()], are_ranked);
+            for number in 1..=1000_u64 {
+                let is_unmodified = number % 100 == 0;
+                let gap = if is_unmodified { 0.01 } else { 0.5 };
+                selection.offer(ShownPair {
+                    is_unmodified,
+                    ..pair(number, gap, "a")
+                });
+            }
+            selection.finish()
+        };
+        let ranked = shown(true);
+        assert_eq!(ranked.len(), MOST);
+        assert!(ranked.is_sorted_by(|a, b| a.number < b.number));
+        // Of the first 292, and the 10 unmodified ones.
+        assert!(
+            ranked[..290]
+                .iter()
+                .zip(1..)
+                .all(|(pair, at)| pair.number == at)
+        );
+        assert_eq!(ranked[MOST - 1].number, 1000);
+        let shown = shown(false);
         assert_eq!(shown.len(), MOST);
-        let unmodified = shown.iter().filter(|pair| pair.is_unmodified()).count();
+        let unmodified = shown.iter().take_while(|pair| pair.is_unmodified).count();
         assert_eq!(unmodified, 10);
+        assert!(!shown[10..].iter().any(|pair| pair.is_unmodified));
     }
 }

@@ -1,104 +1,108 @@
-//! Pairs of texts by the texts of the file that they were made from: one of each is shown.
-//!
-//! A search makes many texts of one, and two walks may come to the same text: of equal texts the
-//! first counts, with the source that it was found from.
+//! Pairs by the rows or texts of the file that they were made from: one of each is shown, the nearest
+//! to it; where an audit ranked its pairs, the worst.
 
 use std::cmp::Ordering;
-use std::collections::{HashMap, HashSet};
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::collections::HashMap;
 
-use super::findings::{FoundTexts, ShownInputs, ShownPair};
+use super::findings::ShownPair;
 
-/// How near a text is to its source. The nearest one stands for all that were made from it.
+/// How near an input is to its source. The nearest one stands for all that were made from it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Nearness {
-    /// Words that were replaced.
-    pub replaced: u64,
-    /// How similar the sentences are.
-    pub similarity: f64,
+    /// What was changed: words of a text, moves of a row.
+    pub changes: u64,
+    /// Of those with equally many changes the one with the largest of this is the nearest.
+    pub closeness: f64,
 }
 
 impl Nearness {
     fn is_nearer(self, other: Nearness) -> bool {
-        let similar = || other.similarity.total_cmp(&self.similarity);
-        self.replaced.cmp(&other.replaced).then_with(similar) == Ordering::Less
+        let closer = || other.closeness.total_cmp(&self.closeness);
+        self.changes.cmp(&other.changes).then_with(closer) == Ordering::Less
     }
 }
 
 /// The pairs seen so far.
-#[derive(Default)]
 pub(super) struct Sources {
-    /// Texts that were found, by their hash: there may be millions.
-    texts: HashSet<u64>,
+    /// Whether the first pair of a source stands for it.
+    are_ranked: bool,
     of: HashMap<u64, Source>,
 }
 
 /// The pairs of one source.
 struct Source {
     nearness: Nearness,
-    nearest: ShownPair,
-    texts: u64,
+    shown: ShownPair,
+    /// Whether it flips as it is.
+    is_unmodified: bool,
+    pairs: u64,
 }
 
 impl Sources {
-    pub fn see(&mut self, pair: ShownPair, nearness: Nearness) {
-        let ShownInputs::Texts { x, source, .. } = &pair.inputs else {
-            return;
-        };
-        if !self.texts.insert(hash(x)) {
-            return;
+    /// None yet; `are_ranked` says that pairs come the worst first.
+    pub fn new(are_ranked: bool) -> Sources {
+        Sources {
+            are_ranked,
+            of: HashMap::new(),
         }
-        let key = hash(source);
+    }
+
+    /// Counts `pair`, which was made from the source with this key. It is unmodified where nothing was
+    /// changed.
+    pub fn see(&mut self, key: u64, pair: ShownPair, nearness: Nearness) {
+        let pair = ShownPair {
+            is_unmodified: nearness.changes == 0,
+            ..pair
+        };
         let Some(source) = self.of.get_mut(&key) else {
             let source = Source {
                 nearness,
-                nearest: pair,
-                texts: 1,
+                is_unmodified: pair.is_unmodified,
+                shown: pair,
+                pairs: 1,
             };
             self.of.insert(key, source);
             return;
         };
-        source.texts += 1;
-        if nearness.is_nearer(source.nearness) {
-            (source.nearness, source.nearest) = (nearness, pair);
+        source.pairs += 1;
+        source.is_unmodified |= pair.is_unmodified;
+        if !self.are_ranked && nearness.is_nearer(source.nearness) {
+            (source.nearness, source.shown) = (nearness, pair);
         }
     }
 
-    /// The counts, and the nearest pair of each source, in the order of the file.
-    pub fn finish(self) -> (FoundTexts, Vec<ShownPair>) {
-        let nearest = self.of.into_values().map(|source| {
-            let mut pair = source.nearest;
-            if let ShownInputs::Texts { more, .. } = &mut pair.inputs {
-                *more = source.texts - 1;
-            }
-            pair
+    /// The pair of each source, in the order of the file; how many sources flip as they are.
+    pub fn finish(self) -> (Vec<ShownPair>, u64) {
+        let unmodified = self.of.values().filter(|source| source.is_unmodified);
+        let unmodified = unmodified.count() as u64;
+        let shown = self.of.into_values().map(|source| ShownPair {
+            more: source.pairs - 1,
+            ..source.shown
         });
-        let mut nearest: Vec<ShownPair> = nearest.collect();
-        nearest.sort_by_key(|pair| pair.number);
-        let found = FoundTexts {
-            texts: self.texts.len() as u64,
-            sources: nearest.len() as u64,
-            unmodified: nearest.iter().filter(|pair| pair.is_unmodified()).count() as u64,
-        };
-        (found, nearest)
+        let mut shown: Vec<ShownPair> = shown.collect();
+        shown.sort_by_key(|pair| pair.number);
+        (shown, unmodified)
     }
-}
-
-fn hash(text: &str) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    text.hash(&mut hasher);
-    hasher.finish()
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::findings::ShownInputs;
     use super::*;
 
-    /// Pairs of (x, source, replaced words, similarity), numbered in this order.
-    fn seen(pairs: &[(&str, &str, u64, f64)]) -> (FoundTexts, Vec<ShownPair>) {
-        let mut sources = Sources::default();
-        for (number, &(x, source, replaced, similarity)) in (1..).zip(pairs) {
-            let changed = if replaced == 0 { "" } else { "0: a -> b" };
+    /// The numbers of the pairs shown, whether they are unmodified and how many more there are; and how
+    /// many sources are.
+    fn shown(are_ranked: bool) -> (Vec<(u64, bool, u64)>, u64) {
+        let mut sources = Sources::new(are_ranked);
+        // Sources, changes and closeness, numbered in this order.
+        let seen = [
+            (7, 2, 0.9),
+            (7, 1, 0.7),
+            (7, 1, 0.8),
+            (3, 0, 1.0),
+            (3, 1, 0.9),
+        ];
+        for (number, (key, changes, closeness)) in (1..).zip(seen) {
             let pair = ShownPair {
                 number,
                 gap: 0.5,
@@ -106,54 +110,23 @@ mod tests {
                 labels: ["a", "b"].map(str::to_owned),
                 scores: [0.75, 0.25],
                 differences: Vec::new(),
-                inputs: ShownInputs::Texts {
-                    x: x.to_owned(),
-                    other: String::new(),
-                    changed: changed.to_owned(),
-                    source: source.to_owned(),
-                    source_row: 1,
-                    more: 0,
-                },
+                is_unmodified: false,
+                more: 0,
+                inputs: ShownInputs::Values(Vec::new()),
             };
-            let nearness = Nearness {
-                replaced,
-                similarity,
-            };
-            sources.see(pair, nearness);
+            let nearness = Nearness { changes, closeness };
+            sources.see(key, pair, nearness);
         }
-        sources.finish()
+        let (shown, unmodified) = sources.finish();
+        let shown = shown
+            .iter()
+            .map(|pair| (pair.number, pair.is_unmodified, pair.more));
+        (shown.collect(), unmodified)
     }
 
     #[test]
-    fn the_nearest_text_stands_for_its_source() {
-        let (found, shown) = seen(&[
-            ("he was great", "he is good", 2, 0.9),
-            ("he is great", "he is good", 1, 0.7),
-            ("he is fine", "he is good", 1, 0.8),
-            ("she is bad", "she is bad", 0, 1.0),
-            ("she is poor", "she is bad", 1, 0.9),
-        ]);
-        let of = |shown: &[ShownPair]| -> Vec<(u64, bool, u64)> {
-            let pairs = shown.iter().map(|pair| match &pair.inputs {
-                ShownInputs::Texts { more, .. } => (pair.number, pair.is_unmodified(), *more),
-                ShownInputs::Values(_) => unreachable!(),
-            });
-            pairs.collect()
-        };
-        assert_eq!(of(&shown), [(3, false, 2), (4, true, 1)]);
-        let counts = (found.texts, found.sources, found.unmodified);
-        assert_eq!(counts, (5, 2, 1));
-    }
-
-    /// Whether two sources come to one text or one text stands twice in the file.
-    #[test]
-    fn equal_texts_count_once() {
-        let (found, shown) = seen(&[
-            ("he is good", "he is good", 0, 1.0),
-            ("he is good", "he is good", 0, 1.0),
-            ("he is fine", "he is good", 1, 0.9),
-            ("he is fine", "he is nice", 1, 0.9),
-        ]);
-        assert_eq!((found.texts, found.sources, shown.len()), (2, 1, 1));
+    fn the_nearest_pair_stands_for_its_source_and_the_worst_where_pairs_are_ranked() {
+        assert_eq!(shown(false), (vec![(3, false, 2), (4, true, 1)], 1));
+        assert_eq!(shown(true), (vec![(1, false, 2), (4, true, 1)], 1));
     }
 }

@@ -1,12 +1,13 @@
-//! Pairs of an audit of texts.
+//! Pairs of an audit of texts. A search makes many texts of one, and two walks may come to the same
+//! text: of equal texts the first counts, with the source that it was found from.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 use std::str::FromStr;
 
-use super::PairFile;
-use super::findings::{Difference, Pair, PairFindings, Searched, ShownInputs};
-use super::gather::Gather;
+use super::findings::{Difference, FoundTexts, Pair, PairFindings, Searched, ShownInputs};
+use super::gather::{Gather, PairFile};
 use super::sources::{Nearness, Sources};
 use crate::error::PageError;
 use probity_data::read::{Record, Records};
@@ -18,7 +19,7 @@ const COUNTED: usize = 100_000;
 
 /// Reads the pairs of `records`.
 pub(super) fn read(records: &mut Records, from: &PairFile<'_>) -> Result<PairFindings, PageError> {
-    let (file, protected) = (from.file, from.protected);
+    let file = from.file;
     let place = |name: &str| {
         records.position(name).ok_or_else(|| PageError::Columns {
             file: file.to_owned(),
@@ -57,9 +58,11 @@ pub(super) fn read(records: &mut Records, from: &PairFile<'_>) -> Result<PairFin
             problem: "the probabilities of both sides differ".to_owned(),
         });
     }
-    let mut gather = Gather::new(protected, from.decisions(&classes).to_vec());
+    let mut gather = Gather::new(from, &classes);
     let mut words = Words::default();
-    let mut sources = Sources::default();
+    let mut sources = Sources::new(from.are_ranked);
+    // Texts that were found, by their hash: there may be millions.
+    let mut texts = HashSet::new();
     while let Some(record) = records.advance()? {
         let cell = |number: usize| record.cell(places[number]).map(str::to_owned);
         let labels = [cell(6)?, cell(7)?];
@@ -74,10 +77,13 @@ pub(super) fn read(records: &mut Records, from: &PairFile<'_>) -> Result<PairFin
         let scores = [x[class], other[class]];
         let changed = cell(5)?;
         words.see(&changed);
+        let l0: u64 = number(&record, file, ("l0", places[10]))?;
         let nearness = Nearness {
-            replaced: number(&record, file, ("l0", places[10]))?,
-            similarity: number(&record, file, ("similarity", places[11]))?,
+            // What was replaced by itself is no change.
+            changes: if changed.is_empty() { 0 } else { l0.max(1) },
+            closeness: number(&record, file, ("similarity", places[11]))?,
         };
+        let (key, text) = (hash(record.cell(places[8])?), hash(record.cell(places[0])?));
         let pair = gather.count(Pair {
             labels,
             scores,
@@ -92,20 +98,30 @@ pub(super) fn read(records: &mut Records, from: &PairFile<'_>) -> Result<PairFin
                 changed,
                 source: cell(8)?,
                 source_row: number(&record, file, ("source_row", places[9]))?,
-                more: 0,
             },
         });
-        sources.see(pair, nearness);
+        if texts.insert(text) {
+            sources.see(key, pair, nearness);
+        }
     }
-    let (found, representatives) = sources.finish();
-    for pair in representatives {
-        gather.offer(pair);
-    }
+    let (nearest, unmodified) = sources.finish();
+    let found = FoundTexts {
+        texts: texts.len() as u64,
+        sources: nearest.len() as u64,
+        unmodified,
+    };
+    gather.offer(nearest);
     Ok(PairFindings {
         searched: words.finish(),
         texts: Some(found),
         ..gather.finish()
     })
+}
+
+fn hash(text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// The number in the column `name` at `place`.

@@ -40,6 +40,8 @@ pub(super) fn read(files: &RunFiles) -> Result<AuditFindings, PageError> {
         file: &files.unchanged(samples)?,
         protected: &summary.protected,
         decisions: &summary.decisions,
+        strategy: &summary.strategy,
+        are_ranked: summary.rank.is_some(),
     };
     let pairs: PairFindings = read_pairs(&from, is_text)?;
     let left_out = summary.plausibility.as_ref().map_or(0, |of| of.left_out);
@@ -55,6 +57,7 @@ pub(super) fn read(files: &RunFiles) -> Result<AuditFindings, PageError> {
         model_sha256,
         repaired_from: known.repaired_from,
         quality: known.quality,
+        planted: files.planted()?,
         summary,
         pairs,
     })

@@ -3,10 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::error::PageError;
+use crate::model::Planted;
 use probity_run::run_directory::{RUN, RunDirectory, RunError, SUMMARY};
 use probity_run::sealed::read_json;
 
@@ -22,6 +24,7 @@ pub const KNOWN_RUNS: &[&str] = &[
     "groups",
     "compare",
     "certify",
+    "prove",
     "knn",
     "kmeans bench",
     "spn bench",
@@ -38,6 +41,8 @@ pub(crate) struct RunFiles {
     /// `run.toml`; empty where the command writes none.
     pub options: toml::Table,
     summary: Value,
+    /// The summary of the demonstration that this run is part of, if it was given.
+    demonstration: Value,
 }
 
 impl RunFiles {
@@ -73,7 +78,11 @@ impl RunFiles {
             .or(asked)
             .unwrap_or_else(|| "something else".to_owned());
         if command.starts_with("demo") {
-            return RunFiles::open(&directory.join(AUDIT_OF_DEMO));
+            let audit = RunFiles::open(&directory.join(AUDIT_OF_DEMO))?;
+            return Ok(RunFiles {
+                demonstration: summary,
+                ..audit
+            });
         }
         if !KNOWN_RUNS.contains(&command.as_str()) {
             return Err(PageError::Command {
@@ -94,12 +103,21 @@ impl RunFiles {
             command,
             options: options.unwrap_or_default(),
             summary,
+            demonstration: Value::Null,
         })
     }
 
     /// The summary as a structure.
     pub fn parse<T: DeserializeOwned>(&self) -> Result<T, PageError> {
         T::deserialize(&self.summary).map_err(|error| self.foreign(&error))
+    }
+
+    /// What was planted in the data of the demonstration that this run is part of.
+    pub fn planted(&self) -> Result<Vec<Planted>, PageError> {
+        match self.demonstration.get("recovery") {
+            Some(recovery) => Vec::deserialize(recovery).map_err(|error| self.foreign(&error)),
+            None => Ok(Vec::new()),
+        }
     }
 
     /// A text of the summary, else of the options.
@@ -145,7 +163,7 @@ impl RunFiles {
 /// What to do with an unfinished run of `command`.
 fn advice(command: &str, directory: &Path) -> String {
     match command {
-        "audit" | "compare" | "train" | "repair" => {
+        "audit" | "compare" | "train" | "repair" | "prove" => {
             format!("go on with: probity run {} --resume", directory.display())
         }
         _ => "wait for it, or run it again".to_owned(),

@@ -56,6 +56,7 @@ fn read_run(files: &RunFiles) -> Result<RunReport, PageError> {
         "groups" => Findings::Groups(Box::new(groups(files)?)),
         "compare" => Findings::Compare(files.parse()?),
         "certify" => Findings::Certify(files.parse()?),
+        "prove" => Findings::Prove(files.parse()?),
         "knn" => Findings::Knn(Box::new(knn::read(files)?)),
         "kmeans bench" => Findings::KMeans(files.parse()?),
         "spn bench" => Findings::Spn(files.parse()?),

@@ -10,7 +10,10 @@ mod numbers;
 
 use std::fmt;
 
-pub(super) use numbers::{brief, decimal, estimate, number, seconds};
+pub(super) use numbers::{
+    brief, decimal, decimals_of, estimate, fixed, in_column, is_figure, number, seconds,
+    seconds_in_column,
+};
 pub use numbers::{count, counted, interval, percent, signed};
 
 /// Characters of a value that are shown at most.

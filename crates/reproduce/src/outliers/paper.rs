@@ -108,7 +108,7 @@ pub fn paper_figure(number: u8) -> Option<PaperFigure> {
 }
 
 /// The records of a figure.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct PaperData {
     pub records: Records,
     pub grid: Grid,

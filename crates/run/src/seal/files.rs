@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
 
-use super::SealError;
+use super::error::SealError;
 use crate::atomic::is_temporary;
 use crate::error::RunError;
 use crate::hash::file_sha256;

@@ -8,7 +8,7 @@ use ed25519_dalek::pkcs8::{DecodePrivateKey, DecodePublicKey};
 use ed25519_dalek::{SIGNATURE_LENGTH, Signature, Signer, SigningKey, VerifyingKey};
 use sha2::{Digest, Sha256};
 
-use super::SealError;
+use super::error::SealError;
 use crate::error::RunError;
 use crate::hash::hex;
 

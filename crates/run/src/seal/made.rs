@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
+use super::check::read_seal;
 use super::envelope::Envelope;
+use super::error::SealError;
 use super::files::changed_files;
 use super::key::PrivateKey;
 use super::statement::{MadeFrom, Statement};
-use super::{SealError, check::read_seal};
 use crate::error::RunError;
 use crate::hash::{file_sha256, sha256_of};
 use crate::names::{RUN, SEAL, SUMMARY};

@@ -15,6 +15,7 @@
 
 mod check;
 mod envelope;
+mod error;
 mod files;
 mod key;
 mod made;
@@ -26,68 +27,20 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use thiserror::Error;
 
 pub use self::check::{CheckedRun, CheckedSeals, Problem, check, check_alone};
 use self::envelope::Envelope;
+pub use self::error::SealError;
 use self::files::{files_of, hashes_of};
 pub use self::key::{PrivateKey, PublicKey};
 use self::made::Made;
 pub use self::statement::{MadeFrom, PREDICATE_TYPE};
 use self::statement::{Predicate, SealedRun, Statement};
-use crate::error::RunError;
 use crate::hash::file_sha256;
 use crate::moment;
-use crate::names::{RUN, SEAL, SUMMARY};
+use crate::names::{RUN, SEAL};
 use crate::run_directory::{RunDirectory, write_new_with};
-use crate::specification::file::{SpecificationError, opening_of};
-
-/// Why a run cannot be sealed, or a seal not be checked.
-#[derive(Debug, Error)]
-pub enum SealError {
-    /// A file of it cannot be read or written, or was changed before it was sealed.
-    #[error(transparent)]
-    Run(#[from] RunError),
-    /// Its [`RUN`] cannot be read.
-    #[error(transparent)]
-    Specification(#[from] SpecificationError),
-    /// A key is in another form.
-    #[error(
-        "{} is no {expected}: {problem}; openssl genpkey -algorithm ed25519 makes a private key, \
-         openssl pkey -pubout the public one of it",
-        file.display()
-    )]
-    Key {
-        /// The file.
-        file: PathBuf,
-        /// What it must be.
-        expected: &'static str,
-        /// What is wrong.
-        problem: String,
-    },
-    /// The run has no results yet.
-    #[error("{} has no {SUMMARY}: its run is unfinished, and there is nothing to seal", directory.display())]
-    Unfinished {
-        /// The directory.
-        directory: PathBuf,
-    },
-    /// Something in the directory cannot be sealed.
-    #[error("{} {problem}; a seal stands for files alone", file.display())]
-    NoFile {
-        /// Where it is.
-        file: PathBuf,
-        /// What it is.
-        problem: String,
-    },
-    /// A run that this one was made from does not hold what its own seal says.
-    #[error("{} {problem}, so that nothing can be sealed on it", file.display())]
-    Parent {
-        /// The file of it.
-        file: PathBuf,
-        /// What is wrong.
-        problem: String,
-    },
-}
+use crate::specification::file::{opening_of, seen_from_run};
 
 /// What [`seal`] wrote.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -131,6 +84,7 @@ pub fn seal(
     let opening = opening_of(&run.file(RUN))?;
     let named = opening.texts.iter().map(PathBuf::from);
     let candidates: Vec<PathBuf> = named
+        .map(|path| seen_from_run(&path, directory).unwrap_or(path))
         .filter(|path| path.is_absolute())
         .chain(elsewhere.iter().cloned())
         .collect();

@@ -16,6 +16,7 @@ use super::*;
 use crate::hash::sha256_of;
 use crate::lock::{DirectoryLock, LOCK};
 use crate::names::CHECKPOINT;
+use crate::run_directory::{RunError, SUMMARY};
 use crate::stream::{Purpose, stream};
 
 fn key(number: u8) -> PrivateKey {

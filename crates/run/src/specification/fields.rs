@@ -96,6 +96,8 @@ pub struct Field {
     pub flag: Option<Option<String>>,
     /// Of a path: words that stand for something else than a file of that name.
     pub names: Vec<String>,
+    /// Of a path: the word in front of it that says what it is of, such as `spn:`.
+    pub prefix: String,
 }
 
 impl Field {
@@ -122,11 +124,15 @@ impl Field {
         match value {
             _ if !self.is_path() => {}
             Value::String(path) if !path.is_empty() && !self.names.contains(path) => {
-                let whole = folder.join(&*path);
+                // What lacks the word is refused by a rule of its specification.
+                let Some(own) = path.strip_prefix(&self.prefix) else {
+                    return;
+                };
+                let whole = folder.join(own);
                 // A path without needless parts.
                 let whole = std::path::absolute(&whole).unwrap_or(whole);
                 if let Some(whole) = whole.to_str() {
-                    *path = whole.to_owned();
+                    *path = format!("{}{whole}", self.prefix);
                 }
             }
             Value::Array(paths) => paths.iter_mut().for_each(|path| self.locate(path, folder)),
@@ -346,6 +352,10 @@ fn collect(path: &str, schema: &Value, default: Option<&Value>, fields: &mut Vec
                         .collect()
                 })
                 .unwrap_or_default(),
+            prefix: text("x-prefix")
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+                .to_owned(),
             kind,
             path,
         });

@@ -361,6 +361,48 @@ fn of_toml<T: DeserializeOwned + JsonSchema>(
     })
 }
 
+/// `path` as it is seen from the run directory `directory`, if it begins with `..`: so a run names
+/// what it opened where the same files lie in other folders on other machines.
+pub(crate) fn seen_from_run(path: &Path, directory: &Path) -> Option<PathBuf> {
+    path.starts_with("..").then(|| directory.join(path))
+}
+
+/// `specification` with those of its paths that begin with `..` seen from the run directory
+/// `directory`.
+///
+/// # Errors
+/// When a value of it has no form in JSON.
+pub fn seen_from<S: Specification>(specification: S, directory: &Path) -> Result<S, FieldError> {
+    fn locate(value: &mut Value, directory: &Path) {
+        match value {
+            Value::String(path) => {
+                let whole = seen_from_run(Path::new(path), directory);
+                if let Some(whole) =
+                    whole.and_then(|whole| whole.into_os_string().into_string().ok())
+                {
+                    *path = whole;
+                }
+            }
+            Value::Array(paths) => paths.iter_mut().for_each(|path| locate(path, directory)),
+            _ => {}
+        }
+    }
+    let mut value = json_of(&specification);
+    let before = value.clone();
+    // A schema is named, or is a file.
+    let fields = S::fields().into_iter();
+    for field in fields.filter(|field| field.is_path() || field.name() == "schema") {
+        let pointer = format!("/{}", field.path.replace('.', "/"));
+        if let Some(found) = value.pointer_mut(&pointer) {
+            locate(found, directory);
+        }
+    }
+    match value == before {
+        true => Ok(specification),
+        false => S::from_json(&value),
+    }
+}
+
 impl RunDirectory {
     /// Writes `run.toml`: the specification and the record of what was opened.
     ///
@@ -402,7 +444,13 @@ impl RunDirectory {
         path: &Path,
     ) -> Result<(RunDirectory, S, Record), SpecificationError> {
         let run = RunDirectory::open(path)?;
-        let (specification, record) = read(&run.file(RUN))?;
+        let file = run.file(RUN);
+        let (specification, record) = read::<S>(&file)?;
+        let specification =
+            seen_from(specification, path).map_err(|source| SpecificationError::Field {
+                file: file.clone(),
+                source,
+            })?;
         Ok((run, specification, record.unwrap_or_default()))
     }
 

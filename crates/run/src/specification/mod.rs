@@ -24,6 +24,7 @@
 //! * [`mod@file`] is its form in `run.toml`, where a [`Record`](file::Record) of what was opened
 //!   stands beside it.
 
+mod bytes;
 mod canonical;
 mod fields;
 pub mod file;
@@ -39,6 +40,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+pub use bytes::Bytes;
 pub use canonical::canonical_json;
 pub use fields::{Choice, Field, FieldError, FieldKind};
 pub use given::{Given, GivenError};
@@ -58,6 +60,13 @@ pub trait Specification:
     /// Fields, or whole tables, that change no result: limits of time, batch sizes, threads. They
     /// are no part of the identity, and a run may go on with others.
     const FREE: &'static [&'static str] = &[];
+
+    /// The free field that limits the time of a run, if there is one: without another limit a run
+    /// that goes on goes on to its end.
+    fn limit_of_time() -> Option<&'static str> {
+        let is_it = |field: &&str| field.rsplit('.').next() == Some("time");
+        Self::FREE.iter().copied().find(is_it)
+    }
 
     /// The rules between fields; bounds of single fields are checked before.
     ///

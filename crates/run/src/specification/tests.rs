@@ -49,6 +49,10 @@ struct Example {
     /// What is read.
     #[schemars(extend("format" = "path", "x-names" = ["shipped"]))]
     data: std::path::PathBuf,
+    /// What it is drawn from.
+    #[serde(default)]
+    #[schemars(extend("format" = "path", "x-prefix" = "net:"))]
+    drawn: Option<String>,
     /// Widths.
     #[serde(default)]
     #[schemars(inner(range(min = 1)))]
@@ -104,7 +108,7 @@ fn fields_come_from_the_type() {
     assert_eq!(ways[0].word, "very-slow");
     assert_eq!(ways[0].help, "Without haste.");
     assert_eq!(field("search.time").kind, FieldKind::Text);
-    assert_eq!(fields.len(), 7);
+    assert_eq!(fields.len(), 8);
 }
 
 #[test]
@@ -126,6 +130,12 @@ fn paths_are_located_and_names_are_not() {
             folder.join("shipped").to_str().unwrap(),
         ),
         ("data", "", ""),
+        (
+            "drawn",
+            "net:b",
+            &format!("net:{}", folder.join("b").display()),
+        ),
+        ("drawn", "b", "b"),
         ("search.time", "a.csv", "a.csv"),
     ] {
         let mut value = json!(given);
@@ -220,6 +230,27 @@ fn files_are_read_back_and_slips_are_named() {
     ] {
         let whole = format!("{}: {expected}", file.display());
         assert_eq!(refused(&format!("kind = 'example'\n{line}")), whole);
+    }
+}
+
+/// A run of a service is opened from anywhere, and other relative paths stay as they are.
+#[test]
+fn paths_that_begin_above_a_run_are_seen_from_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("runs/one");
+    let run = crate::run_directory::RunDirectory::create(&path).unwrap();
+    for (data, seen) in [
+        ("../../data/a.csv", path.join("../../data/a.csv")),
+        ("data/a.csv", "data/a.csv".into()),
+        ("shipped", "shipped".into()),
+        ("/data/a.csv", "/data/a.csv".into()),
+    ] {
+        let whole = example(json!({ "data": data }));
+        run.write_run(&whole, &Record::new()).unwrap();
+        let opened = crate::run_directory::RunDirectory::open_specified::<Example>(&path);
+        assert_eq!(opened.unwrap().1.data, seen);
+        let (as_written, _) = read::<Example>(&run.file("run.toml")).unwrap();
+        assert_eq!(as_written, whole);
     }
 }
 

@@ -1,10 +1,11 @@
-//! `/api/v1/comparison`
+//! `/api/v1/comparison`, and how audits went one after the other.
 
 use axum::Json;
 use serde::Deserialize;
 
-use super::extract::{Access, Asked};
+use super::extract::{Access, Asked, One};
 use crate::identifier::Id;
+use crate::operations::history::{self, History, PairChanges};
 use crate::operations::results::{self, Comparison};
 use crate::problem::{Problem, ProblemDocument};
 
@@ -31,5 +32,48 @@ pub(super) async fn compare(
         .map(str::parse)
         .collect::<Result<Vec<Id>, _>>()
         .map_err(|_| Problem::invalid("'jobs' is a list of identifiers, separated by commas."))?;
-    Ok(Json(results::compare(&access.service, &ids).await?))
+    Ok(Json(
+        results::compare(&access.service, &access.may, &ids).await?,
+    ))
+}
+
+/// How the audits of a model went one after the other.
+#[utoipa::path(
+    get, path = "/api/v1/models/{id}/history", tag = "results", params(One),
+    responses((status = 200, description = "The audits that are done, the oldest first", body = History), ProblemDocument)
+)]
+pub(super) async fn of_model(one: One) -> Result<Json<History>, Problem> {
+    let history = history::of_model(&one.service, &one.may, &one.id).await?;
+    Ok(Json(history))
+}
+
+/// How the audits went one after the other that are called as this one.
+#[utoipa::path(
+    get, path = "/api/v1/jobs/{id}/history", tag = "results", params(One),
+    responses((status = 200, description = "The audits that are done, the oldest first", body = History), ProblemDocument)
+)]
+pub(super) async fn of_name(one: One) -> Result<Json<History>, Problem> {
+    let history = history::of_name(&one.service, &one.may, &one.id).await?;
+    Ok(Json(history))
+}
+
+/// Beside which audit.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SinceQuery {
+    since: Id,
+}
+
+/// Which pairs of an audit another one had not found.
+#[utoipa::path(
+    get, path = "/api/v1/jobs/{id}/new-pairs", tag = "results",
+    params(One, ("since" = Id, Query, description = "Identifier of the earlier audit")),
+    responses((status = 200, description = "How many are new, and some of them", body = PairChanges), ProblemDocument)
+)]
+pub(super) async fn new_pairs(
+    one: One,
+    Asked(query): Asked<SinceQuery>,
+) -> Result<Json<PairChanges>, Problem> {
+    let changes = history::new_pairs(&one.service, &one.may, &one.id, &query.since).await?;
+    Ok(Json(changes))
 }

@@ -5,13 +5,14 @@ use axum::extract::Request;
 use axum::http::StatusCode;
 use utoipa::ToSchema;
 
-use super::extract::{Access, Created, One, Sent};
+use super::extract::{Access, Asked, Created, One, Part, Sent};
 use crate::operations::data as operations;
 use crate::operations::data::NewDataSet;
 use crate::operations::form::Form;
+use crate::operations::names::{self, NameRequest};
 use crate::operations::schema::{DraftRequest, TableSchema};
 use crate::problem::{Problem, ProblemDocument};
-use crate::store::{DataKind, DataSet};
+use crate::store::{Change, DataKind, DataSet};
 
 /// The form that uploads data.
 #[derive(ToSchema)]
@@ -22,7 +23,7 @@ pub(super) struct DataForm {
     file: Vec<u8>,
     /// What it holds.
     kind: DataKind,
-    /// What it shall be called.
+    /// What it shall be called: at most a hundred characters; left out: as the file.
     label: Option<String>,
     /// The form of the file, as the ending of a name; left out: by the name of the file.
     #[schema(example = "csv")]
@@ -35,13 +36,16 @@ pub(super) struct DataForm {
     columns: Option<String>,
 }
 
-/// All data sets.
+/// The data sets, a hundred at a time.
 #[utoipa::path(
-    get, path = "/api/v1/data", tag = "data",
+    get, path = "/api/v1/data", tag = "data", params(Part),
     responses((status = 200, description = "The data sets, the newest first", body = Vec<DataSet>), ProblemDocument)
 )]
-pub(super) async fn list(access: Access) -> Result<Json<Vec<DataSet>>, Problem> {
-    Ok(Json(access.service.all().await?))
+pub(super) async fn list(
+    access: Access,
+    Asked(part): Asked<Part>,
+) -> Result<Json<Vec<DataSet>>, Problem> {
+    Ok(Json(part.of(&access).await?))
 }
 
 /// Upload a table or texts.
@@ -50,11 +54,14 @@ pub(super) async fn list(access: Access) -> Result<Json<Vec<DataSet>>, Problem> 
     request_body(content = DataForm, content_type = "multipart/form-data"),
     responses((status = 201, description = "The data set", body = DataSet), ProblemDocument)
 )]
-pub(super) async fn upload(access: Access, request: Request) -> Result<Created<DataSet>, Problem> {
-    let mut form = Form::receive(&access.service, request).await?;
+pub(super) async fn upload(
+    access: Access<Change>,
+    request: Request,
+) -> Result<Created<DataSet>, Problem> {
+    let mut form = Form::receive(&access.service, &access.may, request).await?;
     let file = form.take_file()?;
     let new = NewDataSet::of_form(&form)?;
-    let data = operations::upload_data(&access.service, &access.caller, new, file).await?;
+    let data = operations::upload_data(&access.service, &access.may, new, file).await?;
     Ok(Created(data))
 }
 
@@ -64,7 +71,20 @@ pub(super) async fn upload(access: Access, request: Request) -> Result<Created<D
     responses((status = 200, description = "The data set", body = DataSet), ProblemDocument)
 )]
 pub(super) async fn get(one: One) -> Result<Json<DataSet>, Problem> {
-    Ok(Json(one.service.find(&one.id).await?))
+    Ok(Json(one.service.find(&one.may, &one.id).await?))
+}
+
+/// Give a data set another name.
+#[utoipa::path(
+    patch, path = "/api/v1/data/{id}", tag = "data", params(One), request_body = NameRequest,
+    responses((status = 200, description = "The data set", body = DataSet), ProblemDocument)
+)]
+pub(super) async fn rename(
+    one: One<Change>,
+    Sent(request): Sent<NameRequest>,
+) -> Result<Json<DataSet>, Problem> {
+    names::rename::<DataSet>(&one.service, &one.may, &one.id, &request.label).await?;
+    Ok(Json(one.service.find(&one.may, &one.id).await?))
 }
 
 /// Delete a data set that no unfinished job reads.
@@ -72,8 +92,8 @@ pub(super) async fn get(one: One) -> Result<Json<DataSet>, Problem> {
     delete, path = "/api/v1/data/{id}", tag = "data", params(One),
     responses((status = 204, description = "It is gone"), ProblemDocument)
 )]
-pub(super) async fn delete(one: One) -> Result<StatusCode, Problem> {
-    operations::delete_data(&one.service, &one.id).await?;
+pub(super) async fn delete(one: One<Change>) -> Result<StatusCode, Problem> {
+    operations::delete_data(&one.service, &one.may, &one.id).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -83,7 +103,9 @@ pub(super) async fn delete(one: One) -> Result<StatusCode, Problem> {
     responses((status = 200, description = "The schema", body = TableSchema), ProblemDocument)
 )]
 pub(super) async fn schema(one: One) -> Result<Json<TableSchema>, Problem> {
-    Ok(Json(operations::schema(&one.service, &one.id).await?))
+    Ok(Json(
+        operations::schema(&one.service, &one.may, &one.id).await?,
+    ))
 }
 
 /// Replace the schema of a table; the whole file is read by it first.
@@ -92,10 +114,10 @@ pub(super) async fn schema(one: One) -> Result<Json<TableSchema>, Problem> {
     responses((status = 200, description = "The schema as it is kept", body = TableSchema), ProblemDocument)
 )]
 pub(super) async fn replace_schema(
-    one: One,
+    one: One<Change>,
     Sent(schema): Sent<TableSchema>,
 ) -> Result<Json<TableSchema>, Problem> {
-    let kept = operations::replace_schema(&one.service, &one.id, schema).await?;
+    let kept = operations::replace_schema(&one.service, &one.may, &one.id, schema).await?;
     Ok(Json(kept))
 }
 
@@ -105,9 +127,9 @@ pub(super) async fn replace_schema(
     responses((status = 200, description = "The draft", body = TableSchema), ProblemDocument)
 )]
 pub(super) async fn draft_schema(
-    one: One,
+    one: One<Change>,
     Sent(request): Sent<DraftRequest>,
 ) -> Result<Json<TableSchema>, Problem> {
-    let draft = operations::draft_schema(&one.service, &one.id, request).await?;
+    let draft = operations::draft_schema(&one.service, &one.may, &one.id, request).await?;
     Ok(Json(draft))
 }

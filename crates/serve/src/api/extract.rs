@@ -1,7 +1,6 @@
 //! What handlers take from requests; whatever is wrong with it is a problem document.
 
 use std::ops::Deref;
-use std::time::Duration;
 
 use axum::Json;
 use axum::body::Body;
@@ -12,19 +11,21 @@ use axum::response::{IntoResponse, Response};
 use axum_extra::headers::authorization::{Authorization, Bearer};
 use axum_extra::headers::{ContentType, HeaderMapExt};
 use mime::Mime;
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::error::Category;
-use tokio::sync::OwnedSemaphorePermit;
 use tokio_stream::StreamExt;
 use utoipa::openapi::Required;
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
 use utoipa::{IntoParams, PartialSchema};
 
 use crate::identifier::Id;
+use crate::operations::projects::manage;
 use crate::problem::{Problem, ProblemKind};
-use crate::service::Service;
-use crate::store::Caller;
+use crate::router::Sender;
+use crate::service::{LISTED, Service};
+use crate::stall::Pace;
+use crate::store::{Caller, Manage, Permission, Record, Scope, Which};
 
 /// Bytes of a JSON body.
 const BODY: usize = 1 << 20;
@@ -32,85 +33,143 @@ const BODY: usize = 1 << 20;
 /// How much of a body that is refused is read, in times of the limit.
 const LINGER: usize = 4;
 
-/// How long a JSON body may take to arrive.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// The token that a request carries.
+pub(crate) fn token(headers: &HeaderMap) -> Option<String> {
+    let header = headers.typed_get::<Authorization<Bearer>>();
+    header.map(|header| header.token().to_owned())
+}
 
-/// A request of somebody with a valid token, and its place among the requests of that token.
-pub(super) struct Access {
+/// A request of somebody with a valid token whose role allows it: to see, unless the handler asks
+/// for more.
+pub(super) struct Access<P = Scope> {
     /// What is asked.
     pub service: Service,
     /// Who asks.
     pub caller: Caller,
-    _place: OwnedSemaphorePermit,
+    /// What the role lets them do.
+    pub may: P,
 }
 
-impl FromRequestParts<Service> for Access {
+impl<P: Permission> FromRequestParts<Service> for Access<P> {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, service: &Service) -> Result<Access, Problem> {
+    async fn from_request_parts(
+        parts: &mut Parts,
+        service: &Service,
+    ) -> Result<Access<P>, Problem> {
         let refused = |detail: &str| Problem::new(ProblemKind::NotAuthenticated, detail);
-        let header = parts.headers.typed_get::<Authorization<Bearer>>();
-        let token = header
-            .ok_or_else(|| {
-                refused("Send a token as 'Authorization: Bearer TOKEN'; `probity serve token` makes one.")
-            })?
-            .token()
-            .to_owned();
-        let caller = service
-            .store(move |store| store.authenticate(&token))
-            .await?
-            .ok_or_else(|| refused("The token is not known, or was revoked."))?;
-        let place = service.gate.enter_as(&caller.token)?;
+        if token(&parts.headers).is_none() {
+            return Err(refused(
+                "Send a token as 'Authorization: Bearer TOKEN'; `probity serve token` makes one.",
+            ));
+        }
+        let sender = parts.extensions.get::<Sender>();
+        let caller = sender
+            .and_then(|sender| sender.caller.clone())
+            .ok_or_else(|| refused("The token is not known, is over, or was revoked."))?;
         Ok(Access {
             service: service.clone(),
+            may: P::of(&caller)?,
             caller,
-            _place: place,
         })
     }
 }
 
 /// Such a request about one thing: that with the identifier in the path.
-pub(super) struct One {
-    access: Access,
+pub(super) struct One<P = Scope> {
+    access: Access<P>,
     /// The identifier.
     pub id: Id,
 }
 
-impl Deref for One {
-    type Target = Access;
+impl<P> Deref for One<P> {
+    type Target = Access<P>;
 
-    fn deref(&self) -> &Access {
+    fn deref(&self) -> &Access<P> {
         &self.access
     }
 }
 
-impl FromRequestParts<Service> for One {
+impl<P: Permission> FromRequestParts<Service> for One<P> {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, service: &Service) -> Result<One, Problem> {
+    async fn from_request_parts(parts: &mut Parts, service: &Service) -> Result<One<P>, Problem> {
         let access = Access::from_request_parts(parts, service).await?;
         let path = Path::<String>::from_request_parts(parts, service).await;
         let id = path.ok().and_then(|Path(text)| text.parse().ok());
-        let id = id.ok_or_else(|| {
-            Problem::new(
-                ProblemKind::NotFound,
-                "An identifier is sixteen characters of 0-9 and a-f; this is none.",
-            )
-        })?;
+        let id = id.ok_or_else(no_identifier)?;
         Ok(One { access, id })
     }
 }
 
-impl IntoParams for One {
+impl<P> IntoParams for One<P> {
     fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
-        let parameter = ParameterBuilder::new()
-            .name("id")
-            .parameter_in(ParameterIn::Path)
-            .required(Required::True)
-            .description(Some("Its identifier"))
-            .schema(Some(Id::schema()));
-        vec![parameter.build()]
+        vec![identifier("id", "Its identifier")]
     }
+}
+
+/// Such a request about a part of a thing, whose identifier comes second in the path.
+pub(super) struct Inner<P> {
+    access: Access<P>,
+    /// The identifier of the thing.
+    pub id: Id,
+    /// That of its part.
+    pub part: Id,
+}
+
+impl<P> Deref for Inner<P> {
+    type Target = Access<P>;
+
+    fn deref(&self) -> &Access<P> {
+        &self.access
+    }
+}
+
+impl<P: Permission> FromRequestParts<Service> for Inner<P> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, service: &Service) -> Result<Inner<P>, Problem> {
+        let access = Access::from_request_parts(parts, service).await?;
+        let path = Path::<(String, String)>::from_request_parts(parts, service).await;
+        let ids = path.ok().and_then(|Path((id, part))| {
+            let ids: (Id, Id) = (id.parse().ok()?, part.parse().ok()?);
+            Some(ids)
+        });
+        let (id, part) = ids.ok_or_else(no_identifier)?;
+        Ok(Inner { access, id, part })
+    }
+}
+
+impl<P> IntoParams for Inner<P> {
+    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        vec![
+            identifier("id", "Its identifier"),
+            identifier("part", "The identifier of its part"),
+        ]
+    }
+}
+
+/// A request of somebody who may manage the project in the path.
+pub(super) struct Managed(pub Service, pub Manage);
+
+impl FromRequestParts<Service> for Managed {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, service: &Service) -> Result<Managed, Problem> {
+        let one = One::<Caller>::from_request_parts(parts, service).await?;
+        let manage = manage(service, &one.may, &one.id).await?;
+        Ok(Managed(service.clone(), manage))
+    }
+}
+
+fn identifier(name: &str, description: &str) -> Parameter {
+    ParameterBuilder::new()
+        .name(name)
+        .parameter_in(ParameterIn::Path)
+        .required(Required::True)
+        .description(Some(description))
+        .schema(Some(Id::schema()))
+        .build()
 }
 
 /// Says that something was made, and shows it.
@@ -136,24 +195,73 @@ impl<T: DeserializeOwned> FromRequestParts<Service> for Asked<T> {
     }
 }
 
+/// Which things are listed, and which part of the list is asked for.
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(super) struct Part {
+    /// How many at most; left out: 100
+    #[param(minimum = 1, maximum = 100)]
+    limit: Option<u32>,
+    /// The identifier of the last of the part before: the list goes on after it
+    before: Option<String>,
+    /// A part of their names; letters of English may be large or small
+    #[serde(default)]
+    name: String,
+    /// The name of the token that they came with
+    #[serde(default)]
+    by: String,
+}
+
+impl Part {
+    /// This part of the list of all things of a kind, the newest first.
+    pub async fn of<T: Record<Which = Which>>(self, access: &Access) -> Result<Vec<T>, Problem> {
+        let (name, by) = (self.name, self.by);
+        let which = Which { name, by };
+        part(access, which, self.before, self.limit).await
+    }
+}
+
+/// The part of the list of `which` things of a kind after the thing `before`.
+pub(super) async fn part<T: Record>(
+    access: &Access,
+    which: T::Which,
+    before: Option<String>,
+    limit: Option<u32>,
+) -> Result<Vec<T>, Problem> {
+    let limit = limit.unwrap_or(LISTED);
+    if !(1..=LISTED).contains(&limit) {
+        return Err(Problem::invalid(format!(
+            "'limit' is from 1 to {LISTED}; ask for the rest with 'before'."
+        )));
+    }
+    let before = before.map(|before| before.parse().map_err(|_| no_identifier()));
+    let (service, scope) = (&access.service, &access.may);
+    service.list(scope, which, before.transpose()?, limit).await
+}
+
+fn no_identifier() -> Problem {
+    Problem::new(
+        ProblemKind::NotFound,
+        "An identifier is sixteen characters of 0-9 and a-f; this is none.",
+    )
+}
+
 /// A body of JSON.
 pub(super) struct Sent<T>(pub T);
 
 impl<T: DeserializeOwned> FromRequest<Service> for Sent<T> {
     type Rejection = Problem;
 
-    async fn from_request(request: Request, _: &Service) -> Result<Sent<T>, Problem> {
+    async fn from_request(request: Request, service: &Service) -> Result<Sent<T>, Problem> {
         if !is_json(request.headers()) {
             return Err(Problem::new(
                 ProblemKind::UnsupportedType,
                 "Send JSON, with 'Content-Type: application/json'.",
             ));
         }
-        let bytes = tokio::time::timeout(PATIENCE, whole(request.into_body()))
-            .await
-            .map_err(|_| {
-                Problem::new(ProblemKind::TooSlow, "The body did not arrive in time.")
-            })??;
+        let pace = Pace::new(service.limits.idle_time);
+        let bytes = whole(request.into_body(), pace).await?;
         serde_json::from_slice(&bytes).map(Sent).map_err(|error| {
             let kind = match error.classify() {
                 Category::Data => ProblemKind::Invalid,
@@ -166,13 +274,14 @@ impl<T: DeserializeOwned> FromRequest<Service> for Sent<T> {
 
 /// All of `body`. One that is too large is read on for a while, so that its sender hears why it is
 /// refused.
-async fn whole(body: Body) -> Result<Vec<u8>, Problem> {
+async fn whole(body: Body, mut pace: Pace) -> Result<Vec<u8>, Problem> {
     let mut pieces = body.into_data_stream();
     let mut bytes = Vec::new();
     let mut received = 0;
-    while let Some(piece) = pieces.next().await {
+    while let Some(piece) = pace.next(pieces.next()).await? {
         let piece =
             piece.map_err(|_| Problem::new(ProblemKind::Malformed, "The body was cut off."))?;
+        pace.came(piece.len());
         received += piece.len();
         if received <= BODY {
             bytes.extend_from_slice(&piece);

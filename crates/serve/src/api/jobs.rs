@@ -11,14 +11,17 @@ use serde::Deserialize;
 use serde_json::Value;
 use tokio_stream::wrappers::WatchStream;
 use tokio_stream::{Stream, StreamExt};
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
-use super::extract::{Access, Asked, Created, One, Sent};
+use super::extract::{Access, Asked, Created, One, Sent, part};
 use crate::download::ReportForm;
+use crate::identifier::Id;
 use crate::jobs::board::JobView;
-use crate::jobs::specification::JobSpecification;
+use crate::jobs::specification::{JobKind, JobSpecification};
+use crate::operations::names::{self, NameRequest};
 use crate::operations::{jobs as operations, results};
 use crate::problem::{Problem, ProblemDocument};
+use crate::store::{Change, Job, JobState, Which, WhichJobs};
 
 /// How often a stream without news shows that it is alive.
 const ALIVE: Duration = Duration::from_secs(15);
@@ -39,13 +42,50 @@ pub(super) struct ReportQuery {
     form: ReportForm,
 }
 
-/// All jobs.
+/// Which jobs are listed, and which part of the list is asked for.
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(super) struct JobsPart {
+    /// How many at most; left out: 100
+    #[param(minimum = 1, maximum = 100)]
+    limit: Option<u32>,
+    /// The identifier of the last of the part before: the list goes on after it
+    before: Option<String>,
+    /// A part of their names; letters of English may be large or small
+    #[serde(default)]
+    name: String,
+    /// The name of the token that they were asked for with
+    #[serde(default)]
+    by: String,
+    /// What they do
+    #[param(inline)]
+    kind: Option<JobKind>,
+    /// Where they stand
+    #[param(inline)]
+    state: Option<JobState>,
+    /// The identifier of the model that they read
+    model: Option<Id>,
+}
+
+/// The jobs, a hundred at a time.
 #[utoipa::path(
-    get, path = "/api/v1/jobs", tag = "jobs",
+    get, path = "/api/v1/jobs", tag = "jobs", params(JobsPart),
     responses((status = 200, description = "The jobs, the newest first", body = Vec<JobView>), ProblemDocument)
 )]
-pub(super) async fn list(access: Access) -> Result<Json<Vec<JobView>>, Problem> {
-    Ok(Json(operations::list_jobs(&access.service).await?))
+pub(super) async fn list(
+    access: Access,
+    Asked(asked): Asked<JobsPart>,
+) -> Result<Json<Vec<JobView>>, Problem> {
+    let (name, by) = (asked.name, asked.by);
+    let which = WhichJobs {
+        which: Which { name, by },
+        kind: asked.kind,
+        states: asked.state.into_iter().collect(),
+        model: asked.model,
+    };
+    let jobs = part(&access, which, asked.before, asked.limit).await?;
+    Ok(Json(operations::views(&access.service, jobs)))
 }
 
 /// Start a training, an audit or a repair.
@@ -56,13 +96,13 @@ pub(super) async fn list(access: Access) -> Result<Json<Vec<JobView>>, Problem> 
     responses((status = 201, description = "The job, in the queue", body = JobView), ProblemDocument)
 )]
 pub(super) async fn start(
-    access: Access,
+    access: Access<Change>,
     Asked(query): Asked<LabelQuery>,
     Sent(asked): Sent<Value>,
 ) -> Result<Created<JobView>, Problem> {
     let asked = JobSpecification::try_from(asked)?;
-    let (service, caller) = (&access.service, &access.caller);
-    let job = operations::start_job(service, caller, &query.label, asked).await?;
+    let (service, change) = (&access.service, &access.may);
+    let job = operations::start_job(service, change, &query.label, asked).await?;
     Ok(Created(job))
 }
 
@@ -72,7 +112,23 @@ pub(super) async fn start(
     responses((status = 200, description = "The job", body = JobView), ProblemDocument)
 )]
 pub(super) async fn get(one: One) -> Result<Json<JobView>, Problem> {
-    Ok(Json(operations::job(&one.service, &one.id).await?))
+    Ok(Json(
+        operations::job(&one.service, &one.may, &one.id).await?,
+    ))
+}
+
+/// Give a job another name, and the model that it made.
+#[utoipa::path(
+    patch, path = "/api/v1/jobs/{id}", tag = "jobs", params(One), request_body = NameRequest,
+    responses((status = 200, description = "The job", body = JobView), ProblemDocument)
+)]
+pub(super) async fn rename(
+    one: One<Change>,
+    Sent(request): Sent<NameRequest>,
+) -> Result<Json<JobView>, Problem> {
+    names::rename::<Job>(&one.service, &one.may, &one.id, &request.label).await?;
+    let job = operations::job(&one.service, &one.may, &one.id).await?;
+    Ok(Json(job))
 }
 
 /// Delete a job that is at an end, with its results and the model that it made.
@@ -80,8 +136,8 @@ pub(super) async fn get(one: One) -> Result<Json<JobView>, Problem> {
     delete, path = "/api/v1/jobs/{id}", tag = "jobs", params(One),
     responses((status = 204, description = "It is gone"), ProblemDocument)
 )]
-pub(super) async fn delete(one: One) -> Result<StatusCode, Problem> {
-    operations::delete_job(&one.service, &one.id).await?;
+pub(super) async fn delete(one: One<Change>) -> Result<StatusCode, Problem> {
+    operations::delete_job(&one.service, &one.may, &one.id).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -90,8 +146,9 @@ pub(super) async fn delete(one: One) -> Result<StatusCode, Problem> {
     post, path = "/api/v1/jobs/{id}/stop", tag = "jobs", params(One),
     responses((status = 200, description = "The job, stopping or stopped", body = JobView), ProblemDocument)
 )]
-pub(super) async fn stop(one: One) -> Result<Json<JobView>, Problem> {
-    Ok(Json(operations::stop_job(&one.service, &one.id).await?))
+pub(super) async fn stop(one: One<Change>) -> Result<Json<JobView>, Problem> {
+    let job = operations::stop_job(&one.service, &one.may, &one.id).await?;
+    Ok(Json(job))
 }
 
 /// Put a stopped training or audit back into the queue; it goes on where it was.
@@ -99,8 +156,9 @@ pub(super) async fn stop(one: One) -> Result<Json<JobView>, Problem> {
     post, path = "/api/v1/jobs/{id}/resume", tag = "jobs", params(One),
     responses((status = 200, description = "The job, in the queue", body = JobView), ProblemDocument)
 )]
-pub(super) async fn resume(one: One) -> Result<Json<JobView>, Problem> {
-    Ok(Json(operations::resume_job(&one.service, &one.id).await?))
+pub(super) async fn resume(one: One<Change>) -> Result<Json<JobView>, Problem> {
+    let job = operations::resume_job(&one.service, &one.may, &one.id).await?;
+    Ok(Json(job))
 }
 
 /// Watch a job: an event `job` now and whenever something changes, until the job is at an end.
@@ -114,8 +172,8 @@ pub(super) async fn resume(one: One) -> Result<Json<JobView>, Problem> {
 pub(super) async fn events(
     one: One,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Problem> {
-    let place = one.service.gate.enter_stream()?;
-    let views = operations::watch_job(&one.service, &one.id).await?;
+    let place = one.service.gate.enter_stream(&one.caller)?;
+    let views = operations::watch_job(&one.service, &one.may, &one.id).await?;
     let events = WatchStream::new(views).map(move |view| {
         // The stream has its place as long as it lasts.
         let _ = &place;
@@ -132,7 +190,9 @@ pub(super) async fn events(
     responses((status = 200, description = "summary.json; docs/file-formats.md describes it", body = Object), ProblemDocument)
 )]
 pub(super) async fn summary(one: One) -> Result<Json<Value>, Problem> {
-    Ok(Json(results::summary(&one.service, &one.id).await?))
+    Ok(Json(
+        results::summary(&one.service, &one.may, &one.id).await?,
+    ))
 }
 
 /// The report on an audit or a repair.
@@ -150,7 +210,7 @@ pub(super) async fn report(
     one: One,
     Asked(query): Asked<ReportQuery>,
 ) -> Result<Response, Problem> {
-    let document = results::report(&one.service, &one.id, query.form).await?;
+    let document = results::report(&one.service, &one.may, &one.id, query.form).await?;
     document.attached()
 }
 
@@ -165,6 +225,6 @@ pub(super) async fn report(
     )
 )]
 pub(super) async fn samples(one: One) -> Result<Response, Problem> {
-    let file = results::samples(&one.service, &one.id).await?;
+    let file = results::samples(&one.service, &one.may, &one.id).await?;
     file.send().await
 }

@@ -5,11 +5,12 @@ use axum::extract::Request;
 use axum::http::StatusCode;
 use utoipa::ToSchema;
 
-use super::extract::{Access, Created, One};
+use super::extract::{Access, Asked, Created, One, Part, Sent};
 use crate::operations::form::Form;
 use crate::operations::models as operations;
+use crate::operations::names::{self, NameRequest, name_of_upload};
 use crate::problem::{Problem, ProblemDocument};
-use crate::store::Model;
+use crate::store::{Change, Model};
 
 /// The form that uploads a model.
 #[derive(ToSchema)]
@@ -18,17 +19,20 @@ pub(super) struct ModelForm {
     /// A model directory, as `probity train` or `probity import` writes it, packed as .zip.
     #[schema(value_type = String, format = Binary)]
     file: Vec<u8>,
-    /// What it shall be called.
+    /// What it shall be called: at most a hundred characters; left out: as the file.
     label: Option<String>,
 }
 
-/// All models.
+/// The models, a hundred at a time.
 #[utoipa::path(
-    get, path = "/api/v1/models", tag = "models",
+    get, path = "/api/v1/models", tag = "models", params(Part),
     responses((status = 200, description = "The models, the newest first", body = Vec<Model>), ProblemDocument)
 )]
-pub(super) async fn list(access: Access) -> Result<Json<Vec<Model>>, Problem> {
-    Ok(Json(access.service.all().await?))
+pub(super) async fn list(
+    access: Access,
+    Asked(part): Asked<Part>,
+) -> Result<Json<Vec<Model>>, Problem> {
+    Ok(Json(part.of(&access).await?))
 }
 
 /// Upload a model.
@@ -37,11 +41,14 @@ pub(super) async fn list(access: Access) -> Result<Json<Vec<Model>>, Problem> {
     request_body(content = ModelForm, content_type = "multipart/form-data"),
     responses((status = 201, description = "The model", body = Model), ProblemDocument)
 )]
-pub(super) async fn upload(access: Access, request: Request) -> Result<Created<Model>, Problem> {
-    let mut form = Form::receive(&access.service, request).await?;
+pub(super) async fn upload(
+    access: Access<Change>,
+    request: Request,
+) -> Result<Created<Model>, Problem> {
+    let mut form = Form::receive(&access.service, &access.may, request).await?;
     let file = form.take_file()?;
-    let label = form.text("label");
-    let model = operations::upload_model(&access.service, &access.caller, label, file).await?;
+    let label = name_of_upload(form.text("label"), &form.file_name)?;
+    let model = operations::upload_model(&access.service, &access.may, label, file).await?;
     Ok(Created(model))
 }
 
@@ -51,7 +58,20 @@ pub(super) async fn upload(access: Access, request: Request) -> Result<Created<M
     responses((status = 200, description = "The model", body = Model), ProblemDocument)
 )]
 pub(super) async fn get(one: One) -> Result<Json<Model>, Problem> {
-    Ok(Json(one.service.find(&one.id).await?))
+    Ok(Json(one.service.find(&one.may, &one.id).await?))
+}
+
+/// Give a model another name, and the job that made it.
+#[utoipa::path(
+    patch, path = "/api/v1/models/{id}", tag = "models", params(One), request_body = NameRequest,
+    responses((status = 200, description = "The model", body = Model), ProblemDocument)
+)]
+pub(super) async fn rename(
+    one: One<Change>,
+    Sent(request): Sent<NameRequest>,
+) -> Result<Json<Model>, Problem> {
+    names::rename::<Model>(&one.service, &one.may, &one.id, &request.label).await?;
+    Ok(Json(one.service.find(&one.may, &one.id).await?))
 }
 
 /// Delete an uploaded model that no unfinished job reads.
@@ -59,7 +79,7 @@ pub(super) async fn get(one: One) -> Result<Json<Model>, Problem> {
     delete, path = "/api/v1/models/{id}", tag = "models", params(One),
     responses((status = 204, description = "It is gone"), ProblemDocument)
 )]
-pub(super) async fn delete(one: One) -> Result<StatusCode, Problem> {
-    operations::delete_model(&one.service, &one.id).await?;
+pub(super) async fn delete(one: One<Change>) -> Result<StatusCode, Problem> {
+    operations::delete_model(&one.service, &one.may, &one.id).await?;
     Ok(StatusCode::NO_CONTENT)
 }

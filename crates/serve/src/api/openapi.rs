@@ -33,7 +33,9 @@ impl Modify for Token {
     fn modify(&self, document: &mut utoipa::openapi::OpenApi) {
         let bearer = HttpBuilder::new()
             .scheme(HttpAuthScheme::Bearer)
-            .description(Some("A token that `probity serve token` made."))
+            .description(Some(
+                "A token of a project, of an administrator, or of a worker.",
+            ))
             .build();
         document
             .components
@@ -65,7 +67,10 @@ pub(super) struct DocumentText(pub Arc<str>);
     path = "/api/v1/openapi.json",
     tag = "service",
     security(()),
-    responses((status = 200, description = "The OpenAPI document", content_type = "application/json", body = Object))
+    responses(
+        (status = 200, description = "The OpenAPI document", content_type = "application/json", body = Object),
+        ProblemDocument
+    )
 )]
 pub(super) async fn document(Extension(DocumentText(text)): Extension<DocumentText>) -> Response {
     (

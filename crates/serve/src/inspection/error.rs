@@ -8,6 +8,7 @@ use probity_data::infer::InferError;
 use probity_data::read::ReadError;
 use probity_data::schema::SchemaError;
 use probity_nn::model::StoreError;
+use probity_report::PageError;
 use probity_run::run_directory::RunError;
 
 /// What is wrong with what a user sent.
@@ -25,6 +26,9 @@ pub enum InspectionError {
     /// The model cannot be loaded.
     #[error(transparent)]
     Model(#[from] StoreError),
+    /// The samples of an audit cannot be compared.
+    #[error(transparent)]
+    Samples(#[from] PageError),
     /// A file cannot be written.
     #[error(transparent)]
     Run(#[from] RunError),

@@ -18,6 +18,7 @@ use crate::store::{DataKind, Layout};
 use probity_data::infer::{InferOptions, infer};
 use probity_data::schema::Schema;
 use probity_data::table::{Labels, Table};
+use probity_report::pair_changes;
 use probity_run::run_directory::write_atomically;
 
 /// What is to be looked at.
@@ -33,6 +34,8 @@ pub enum Inspection {
         is_lines: bool,
         /// How its text is laid out.
         layout: Layout,
+        /// Bytes at most, unpacked.
+        bytes: u64,
         /// Rows at most.
         rows: u64,
         /// Bytes of a cell at most.
@@ -75,6 +78,14 @@ pub enum Inspection {
         /// The directory.
         directory: PathBuf,
     },
+    /// Compares the samples of two audits; answers with [`probity_report::PairChanges`], or with
+    /// nothing where they are about different columns.
+    Pairs {
+        /// Those of the earlier audit.
+        before: PathBuf,
+        /// Those of the later one.
+        after: PathBuf,
+    },
 }
 
 impl Inspection {
@@ -97,10 +108,12 @@ impl Inspection {
                 kind,
                 is_lines,
                 layout,
+                bytes,
                 rows,
                 cell_bytes,
             } => {
                 let bounds = sketch::Bounds {
+                    bytes: *bytes,
                     rows: *rows,
                     cell_bytes: *cell_bytes,
                 };
@@ -141,6 +154,9 @@ impl Inspection {
                 serde_json::to_value(found)?
             }
             Inspection::Model { directory } => serde_json::to_value(model::describe(directory)?)?,
+            Inspection::Pairs { before, after } => {
+                serde_json::to_value(pair_changes(before, after)?)?
+            }
         })
     }
 

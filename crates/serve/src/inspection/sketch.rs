@@ -1,7 +1,7 @@
 //! One pass over a file of data: rows, columns, what their cells look like.
 
 use std::collections::HashSet;
-use std::io::{BufRead, BufReader};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
 use super::error::InspectionError;
@@ -15,20 +15,44 @@ use probity_data::schema::Format;
 const DISTINCT: usize = 1000;
 /// Values of a column that are shown.
 const EXAMPLES: usize = 5;
-/// Characters of a value that are shown.
+/// Characters of a value that are shown, unless there are very many columns.
 const EXAMPLE: usize = 60;
 /// Rows that are shown.
 const FIRST_ROWS: usize = 5;
 /// Columns at most.
 const COLUMNS: usize = 2000;
+/// Bytes of the name of a column at most.
+const NAME: usize = 256;
+/// Bytes of all names of columns at most.
+const NAMES: usize = 128 << 10;
+/// Characters of all values that are shown.
+const SHOWN: usize = 256 << 10;
 
 /// What is too much.
 pub(super) struct Bounds {
+    pub bytes: u64,
     pub rows: u64,
     pub cell_bytes: usize,
 }
 
 impl Bounds {
+    /// Unpacks `file` to nowhere: what is small in a packed file may take long to read.
+    fn check_bytes(&self, file: &Path) -> Result<(), InspectionError> {
+        let bytes = compressed::open(file)
+            .and_then(|input| io::copy(&mut input.take(self.bytes + 1), &mut io::sink()))
+            .map_err(|source| InspectionError::Io {
+                file: file.to_owned(),
+                source,
+            })?;
+        if bytes > self.bytes {
+            return Err(InspectionError::Refused(format!(
+                "unpacked, the file has more than {} bytes, the most that are taken here",
+                self.bytes
+            )));
+        }
+        Ok(())
+    }
+
     fn check_rows(&self, rows: u64) -> Result<(), InspectionError> {
         if rows > self.rows {
             return Err(InspectionError::Refused(format!(
@@ -66,8 +90,10 @@ pub(super) fn table(
             ..Format::default()
         },
     };
+    bounds.check_bytes(file)?;
     let mut records = Records::open(file, &format)?;
     let names = records.names().to_vec();
+    check_names(&names)?;
     if names.len() > COLUMNS {
         return Err(InspectionError::Refused(format!(
             "there are {} columns; at most {COLUMNS} are taken here",
@@ -75,6 +101,8 @@ pub(super) fn table(
         )));
     }
     let mut columns: Vec<Column> = names.iter().map(|_| Column::default()).collect();
+    let values = columns.len().max(1) * (EXAMPLES + FIRST_ROWS);
+    let width = EXAMPLE.min(SHOWN / values);
     let mut rows = 0;
     let mut first_rows = Vec::new();
     while let Some(record) = records.advance()? {
@@ -84,9 +112,9 @@ pub(super) fn table(
         for (position, column) in columns.iter_mut().enumerate() {
             let cell = record.cell(position)?;
             bounds.check_cell(cell.len(), rows)?;
-            column.look(cell);
+            column.look(cell, width);
             if first_rows.len() < FIRST_ROWS {
-                shown_row.push(shown(cell));
+                shown_row.push(shown(cell, width));
             }
         }
         if first_rows.len() < FIRST_ROWS {
@@ -112,6 +140,7 @@ pub(super) fn table(
 
 /// Looks at a file with a text on each line.
 pub(super) fn lines(file: &Path, bounds: &Bounds) -> Result<Sketch, InspectionError> {
+    bounds.check_bytes(file)?;
     let failed = |source| InspectionError::Io {
         file: file.to_owned(),
         source,
@@ -124,7 +153,7 @@ pub(super) fn lines(file: &Path, bounds: &Bounds) -> Result<Sketch, InspectionEr
         line.clear();
         // One byte more than allowed is enough to see that a line is too long.
         let most = bounds.cell_bytes as u64 + 2;
-        let read = std::io::Read::take(&mut input, most)
+        let read = Read::take(&mut input, most)
             .read_until(b'\n', &mut line)
             .map_err(failed)?;
         if read == 0 {
@@ -140,9 +169,10 @@ pub(super) fn lines(file: &Path, bounds: &Bounds) -> Result<Sketch, InspectionEr
             })?
             .trim();
         rows += u64::from(!text.is_empty());
-        bounds.check_rows(rows)?;
+        // Blank lines are work as well.
+        bounds.check_rows(number)?;
         if !text.is_empty() && first_rows.len() < FIRST_ROWS {
-            first_rows.push(vec![shown(text)]);
+            first_rows.push(vec![shown(text, EXAMPLE)]);
         }
     }
     if rows == 0 {
@@ -158,9 +188,26 @@ pub(super) fn lines(file: &Path, bounds: &Bounds) -> Result<Sketch, InspectionEr
     })
 }
 
-/// As much of a cell as is shown.
-fn shown(cell: &str) -> String {
-    cell.chars().take(EXAMPLE).collect()
+/// Refuses names of columns that no page or list could show.
+fn check_names(names: &[String]) -> Result<(), InspectionError> {
+    if let Some((position, name)) = (1..).zip(names).find(|(_, name)| name.len() > NAME) {
+        return Err(InspectionError::Refused(format!(
+            "the name of column {position} has {} bytes; at most {NAME} are taken here",
+            name.len()
+        )));
+    }
+    let bytes: usize = names.iter().map(String::len).sum();
+    if bytes > NAMES {
+        return Err(InspectionError::Refused(format!(
+            "the names of the columns have {bytes} bytes; at most {NAMES} are taken here"
+        )));
+    }
+    Ok(())
+}
+
+/// As much of a cell as is shown: `width` characters.
+fn shown(cell: &str, width: usize) -> String {
+    cell.chars().take(width).collect()
 }
 
 /// What is known of a column so far.
@@ -174,7 +221,7 @@ struct Column {
 }
 
 impl Column {
-    fn look(&mut self, cell: &str) {
+    fn look(&mut self, cell: &str, width: usize) {
         if is_missing(cell) {
             self.missing += 1;
             return;
@@ -186,7 +233,7 @@ impl Column {
         if self.distinct.len() < DISTINCT && !self.distinct.contains(cell) {
             self.distinct.insert(cell.to_owned());
             if self.examples.len() < EXAMPLES {
-                self.examples.push(shown(cell));
+                self.examples.push(shown(cell, width));
             }
         }
     }

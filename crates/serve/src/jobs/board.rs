@@ -73,10 +73,10 @@ impl Board {
         }
     }
 
-    /// Shows each of the `jobs` that waits how many of them wait before it.
+    /// Shows each of the `jobs`, which wait and come in the order of their turns, how many come
+    /// before it.
     pub fn show_order(&self, jobs: &[Job]) {
-        let waiting = jobs.iter().filter(|job| job.state == JobState::Queued);
-        for (ahead, job) in (0..).zip(waiting) {
+        for (ahead, job) in (0..).zip(jobs) {
             self.change(&job.id, |view| {
                 // It may have begun since.
                 if view.job.state == JobState::Queued {

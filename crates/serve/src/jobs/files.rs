@@ -10,7 +10,8 @@ use probity_nn::modality::ModalityName;
 use probity_run::specification::file::to_toml;
 use probity_run::specification::{FieldError, Limits, Specification};
 
-/// The files that a job reads.
+/// The files that a job reads, as they are seen from its run directory: so a run says the same of
+/// them whichever machine does it.
 #[derive(Debug, Clone)]
 pub struct Files {
     data: PathBuf,
@@ -51,11 +52,12 @@ impl JobSpecification {
 impl Files {
     /// Those of `data`, `model` and `runs` in `places`.
     pub fn of(places: &Places, data: &DataSet, model: Option<&Model>, runs: &[Id]) -> Files {
+        let seen = |path: PathBuf| places.seen_from_run(&path);
         Files {
-            data: places.file_of(data),
-            schema: places.schema(&data.id),
-            model: model.map_or_else(PathBuf::new, |model| places.model(model)),
-            runs: runs.iter().map(|id| places.run(id)).collect(),
+            data: seen(places.file_of(data)),
+            schema: seen(places.schema(&data.id)),
+            model: model.map_or_else(PathBuf::new, |model| seen(places.model(model))),
+            runs: runs.iter().map(|id| seen(places.run(id))).collect(),
         }
     }
 }

@@ -1,19 +1,55 @@
 //! Jobs: each is a process of its own in which this executable runs a specification (`probity
 //! run`).
 //!
-//! A job's process writes into `runs/ID` exactly what the command line writes. Its memory is its
-//! own, it is stopped as Ctrl-C stops a command, and what it leaves can be gone on with; so a
-//! service that is killed loses no job. A job that ran when the service ended goes on when the
-//! service starts again: a training or an audit where it was, a repair from the beginning. The
-//! result is that of an uninterrupted run.
+//! A job's process writes into `runs/ID` what the command line writes. Its memory is its own, it is
+//! stopped as Ctrl-C stops a command, and what it leaves can be gone on with; so a service that is
+//! killed loses no job. A job that ran when the service ended goes on when the service starts again:
+//! a training or an audit where it was, a repair after its last complete network. The result is that
+//! of an uninterrupted run.
+//!
+//! **Workers.** Jobs run at the service itself, and at workers on other machines
+//! ([`crate::work`]). Both take a job from the queue, hold it by a number, and end it by that number
+//! ([`lease`]), and both run it in the same way ([`run`]); the service does so by calls, a worker by
+//! requests ([`remote`]). A worker has a job for as long as it reports on it in time. It is handed
+//! the specification and exactly the files that the job reads, with their hashes, and brings back the
+//! files of the run directory ([`handed`]), the checkpoint among them: so a job that a worker leaves
+//! goes on elsewhere.
+//!
+//! For a run to be the same on every machine, nothing in it may say where it was done: the process
+//! is started in its run directory, and its specification names files as they are seen from there
+//! (`../../data/ID/data.csv`). The data directory of the service and the folder of a job at a worker
+//! are laid out alike ([`Places`](crate::places::Places)).
 
 pub mod board;
 pub mod files;
+pub mod handed;
+mod lease;
+mod notify;
 pub mod process;
 pub mod progress;
 pub mod queue;
-mod run;
+mod remote;
+mod retention;
+pub mod run;
+pub mod run_files;
 pub mod schema;
 pub mod specification;
 mod state_of_run;
+pub mod wire;
 mod worker;
+
+/// The service itself, at work on the jobs of all projects; this module alone can say that it is,
+/// and whoever has just locked the data directory.
+#[derive(Debug, Clone, Copy)]
+pub struct Itself(());
+
+impl Itself {
+    pub(in crate::jobs) const fn at_work() -> Itself {
+        Itself(())
+    }
+
+    /// As it starts, once it has locked its data directory.
+    pub(crate) fn at_the_start(_: &std::fs::File) -> Itself {
+        Itself(())
+    }
+}

@@ -29,6 +29,8 @@ pub struct Bounds<'a> {
     pub memory: u64,
     /// The file that it holds locked.
     pub lock: Option<&'a Path>,
+    /// The directory that it is started in; none: that of this process.
+    pub directory: Option<&'a Path>,
 }
 
 /// A line of a process's standard error.
@@ -59,6 +61,8 @@ pub struct LastWords {
     pub error: Option<String>,
     /// Whether it had no memory left.
     pub out_of_memory: bool,
+    /// Whether there was no room left on the disk.
+    pub out_of_space: bool,
 }
 
 impl Process {
@@ -84,6 +88,9 @@ impl Process {
             let mut argument = OsString::from("--lock=");
             argument.push(lock);
             command.arg(argument);
+        }
+        if let Some(directory) = bounds.directory {
+            command.current_dir(directory);
         }
         #[cfg(unix)]
         command.process_group(0);
@@ -135,6 +142,7 @@ impl LastWords {
         match line {
             Line::Error(text) => {
                 self.out_of_memory |= is_about_memory(&text);
+                self.out_of_space |= is_about_space(&text);
                 self.error = Some(text.chars().take(MESSAGE).collect());
             }
             Line::Other(text) => self.out_of_memory |= is_about_memory(&text),
@@ -151,6 +159,11 @@ fn is_about_memory(text: &str) -> bool {
         || text.contains("Resource temporarily unavailable")
 }
 
+/// Whether a message says that there is no room left on the disk, in the operating system's words.
+fn is_about_space(text: &str) -> bool {
+    text.contains("No space left on device") || text.contains("Disk quota exceeded")
+}
+
 /// What became of a process that was to give an answer.
 #[derive(Debug)]
 pub enum Answer {
@@ -160,6 +173,8 @@ pub enum Answer {
     Refused(String),
     /// It had no memory left.
     OutOfMemory,
+    /// There was no room left on the disk.
+    OutOfSpace,
     /// It took too long.
     OutOfTime,
     /// It ended in another way.
@@ -197,6 +212,7 @@ pub async fn ask(
         io::Result::Ok(match (status.success(), words) {
             (true, _) => Answer::Given(printed),
             (_, words) if words.out_of_memory => Answer::OutOfMemory,
+            (_, words) if words.out_of_space => Answer::OutOfSpace,
             (
                 _,
                 LastWords {

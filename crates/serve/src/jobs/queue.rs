@@ -1,57 +1,75 @@
-//! What the jobs that run are told, and when to look for the next ones.
+//! The jobs that run: who has them, what they are told, and when to look for the next ones.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use tokio::sync::{Notify, watch};
 
+use super::Itself;
+use super::handed::AtWorker;
+use super::wire::Call;
 use crate::identifier::Id;
+use crate::service::Service;
+use crate::store::Job;
 
-/// What a running job is told.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Call {
-    /// Nothing.
-    GoOn,
-    /// A user wants it to stop.
-    Stop,
-    /// The service ends.
-    Pause,
+/// A job that runs.
+#[derive(Clone)]
+pub(super) struct Held {
+    /// The job, as it was taken.
+    pub job: Job,
+    /// What it is told.
+    pub calls: watch::Sender<Call>,
+    /// When it was taken.
+    pub began: Instant,
+    /// The worker that has it; none: the service itself.
+    pub worker: Option<Arc<AtWorker>>,
 }
 
 /// The queue of a service.
 #[derive(Default)]
 pub struct Queue {
     pub(super) changed: Notify,
-    running: Mutex<HashMap<Id, watch::Sender<Call>>>,
+    running: Mutex<HashMap<Id, Held>>,
 }
 
 impl Queue {
-    pub(super) fn running(&self) -> MutexGuard<'_, HashMap<Id, watch::Sender<Call>>> {
+    pub(super) fn running(&self) -> MutexGuard<'_, HashMap<Id, Held>> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Says that a job was added.
+    /// Says that there may be something to do: a job was added, or another one gave its place up.
     pub fn wake(&self) {
         self.changed.notify_one();
     }
 
     /// Asks a job to stop, if it runs.
     pub fn stop(&self, id: &Id) {
-        if let Some(calls) = self.running().get(id) {
-            calls.send_replace(Call::Stop);
+        if let Some(held) = self.running().get(id) {
+            held.calls.send_replace(Call::Stop);
         }
     }
 
-    /// Asks all running jobs to pause.
+    /// Asks all jobs to pause that run here; those at workers go on there.
     pub(super) fn pause_all(&self) {
-        for calls in self.running().values() {
-            calls.send_if_modified(|call| {
+        let running = self.running();
+        for held in running.values().filter(|held| held.worker.is_none()) {
+            held.calls.send_if_modified(|call| {
                 let goes_on = *call == Call::GoOn;
                 if goes_on {
                     *call = Call::Pause;
                 }
                 goes_on
             });
+        }
+    }
+}
+
+impl Service {
+    /// Shows every waiting job how many have their turns before it.
+    pub(crate) async fn show_queue(&self) {
+        if let Ok(jobs) = self.store(|store| store.queue(Itself::at_work())).await {
+            self.board.show_order(&jobs);
         }
     }
 }

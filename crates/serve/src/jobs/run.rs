@@ -1,23 +1,25 @@
-//! One run of a job: its process from the beginning to the end, and what became of it.
+//! One run of a job: its process from the beginning to the end, and what became of it. The same at
+//! the service and at a worker, each with a directory of its own.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io;
+use std::path::Path;
 use std::process::{ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
 
 use super::process::{Bounds, LastWords, Line, Process};
-use super::queue::Call;
+use super::progress::Progress;
 use super::specification::JobKind;
 use super::state_of_run::{StateOfRun, state_of_run};
+use super::wire::{Call, Ended, Ending};
+use crate::identifier::Id;
 use crate::operations::inspect::sentence;
-use crate::operations::specifications::files;
-use crate::places::gone;
-use crate::problem::Problem;
-use crate::service::Service;
-use crate::store::Job;
+use crate::places::{Places, gone};
+use crate::problem::{Problem, ProblemKind};
+use crate::service::blocking;
 
 /// Time that a process has to end its work once it was asked to.
 const GRACE: Duration = Duration::from_secs(20);
@@ -25,103 +27,118 @@ const GRACE: Duration = Duration::from_secs(20);
 /// The least time that a run gets, however much of its time earlier ones took.
 const LEAST_TIME: Duration = Duration::from_secs(1);
 
-/// What became of a run.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Ending {
-    /// It came to its end; there may be something to say.
-    Done(Option<String>),
-    /// A user stopped it.
-    Stopped,
-    /// The limit of time did.
-    OutOfTime,
-    /// The service ends, and it shall go on when it starts again.
-    Paused,
-    /// It could not be done.
-    Failed(String),
+/// A run of a job that is about to begin or to go on.
+pub(crate) struct Attempt<'a> {
+    /// The executable that it runs: this one.
+    pub executable: &'a Path,
+    /// Where the files of the job lie.
+    pub places: &'a Places,
+    /// The job.
+    pub job: &'a Id,
+    /// What it does.
+    pub kind: JobKind,
+    /// What the command runs, with paths that are seen from the run directory.
+    pub specification: String,
+    /// Bytes of memory at most.
+    pub memory: u64,
+    /// Threads.
+    pub threads: u16,
+    /// How long it may run.
+    pub time: Duration,
 }
 
-/// Runs `job` to an end.
-pub(super) async fn run(service: &Service, job: &Job, calls: watch::Receiver<Call>) -> Ending {
-    match attempt(service, job, calls).await {
-        Ok(ending) => ending,
-        Err(problem) => Ending::Failed(problem.detail),
-    }
-}
-
-async fn attempt(
-    service: &Service,
-    job: &Job,
-    mut calls: watch::Receiver<Call>,
-) -> Result<Ending, Problem> {
-    let Some(arguments) = begin(service, job).await? else {
-        return Ok(Ending::Done(None));
-    };
-    let limits = &service.limits;
-    let lock = service.places.lock(&job.id);
-    let bounds = Bounds {
-        memory: limits.job_memory,
-        lock: Some(&lock),
-    };
-    let mut process = Process::start(&service.executable, &arguments, &bounds, Stdio::null())?;
-    let spent = Duration::try_from_secs_f64(job.seconds).unwrap_or_default();
-    let deadline = Instant::now() + limits.job_time.saturating_sub(spent).max(LEAST_TIME);
-    let mut watched = Watched {
-        service,
-        job,
-        words: LastWords::default(),
-        call: Call::GoOn,
-        is_out_of_time: false,
-    };
-    let status = watched.watch(&mut process, &mut calls, deadline).await?;
-    watched.ending(status).await
-}
-
-/// The arguments that the process begins or goes on with; none when the run came to its end before.
-/// Waits for an earlier process of the same job, which a killed service may have left.
-async fn begin(service: &Service, job: &Job) -> Result<Option<Vec<OsString>>, Problem> {
-    let places = &service.places;
-    let files = files(service, &job.specification).await?;
-    let text = job.specification.of_files(&files).to_toml();
-    let text = text.map_err(|error| Problem::internal(&error))?;
-    let (lock, directory) = (places.lock(&job.id), places.run(&job.id));
-    let (file, kind) = (places.specification(&job.id), job.kind);
-    let state = service.blocking(move || {
-        let lock = File::create(lock)?;
-        lock.lock()?;
-        let state = state_of_run(&directory, kind);
-        if state == StateOfRun::Nothing {
-            gone(fs::remove_dir_all(&directory))?;
-            fs::write(file, text)?;
-        }
-        Ok(state)
-    });
-    let run = places.run(&job.id);
-    let mut arguments: Vec<OsString> = vec!["run".into()];
-    match state.await? {
-        StateOfRun::Finished => return Ok(None),
-        StateOfRun::Unfinished => arguments.extend([run.into(), "--resume".into()]),
-        StateOfRun::Nothing => {
-            let mut out = OsString::from("--out=");
-            out.push(run);
-            arguments.extend([places.specification(&job.id).into(), out]);
+impl Attempt<'_> {
+    /// Runs it to an end; `hears` of its progress.
+    pub async fn run(&self, calls: watch::Receiver<Call>, hears: impl FnMut(Progress)) -> Ended {
+        match self.attempt(calls, hears).await {
+            Ok(ended) => ended,
+            Err(problem) if problem.kind == ProblemKind::StorageFull => Ending::OutOfSpace.into(),
+            Err(problem) => Ended::saying(Ending::Failed, problem.detail),
         }
     }
-    arguments.push("--device=flex".into());
-    arguments.push(format!("--threads={}", service.limits.job_threads).into());
-    Ok(Some(arguments))
+
+    async fn attempt(
+        &self,
+        mut calls: watch::Receiver<Call>,
+        hears: impl FnMut(Progress),
+    ) -> Result<Ended, Problem> {
+        // Whoever is told to stop before the beginning does not begin.
+        let call = *calls.borrow_and_update();
+        match call {
+            Call::GoOn => {}
+            Call::Stop => return Ok(Ending::Stopped.into()),
+            Call::Pause => return Ok(Ending::Paused.into()),
+        }
+        let Some(arguments) = self.begin().await? else {
+            return Ok(Ending::Done.into());
+        };
+        let (lock, directory) = (self.places.lock(self.job), self.places.run(self.job));
+        let bounds = Bounds {
+            memory: self.memory,
+            lock: Some(&lock),
+            directory: Some(&directory),
+        };
+        let mut process = Process::start(self.executable, &arguments, &bounds, Stdio::null())?;
+        let deadline = Instant::now() + self.time.max(LEAST_TIME);
+        let mut watched = Watched {
+            attempt: self,
+            hears,
+            words: LastWords::default(),
+            call: Call::GoOn,
+            is_out_of_time: false,
+        };
+        let status = watched.watch(&mut process, &mut calls, deadline).await?;
+        watched.ended(status).await
+    }
+
+    /// The arguments that the process begins or goes on with; none when the run came to its end
+    /// before. Waits for an earlier process of the same job, which a killed service may have left.
+    async fn begin(&self) -> Result<Option<Vec<OsString>>, Problem> {
+        let places = self.places;
+        let (lock, directory) = (places.lock(self.job), places.run(self.job));
+        let (file, kind) = (places.specification(self.job), self.kind);
+        let text = self.specification.clone();
+        let state = blocking(move || {
+            let lock = File::create(lock)?;
+            lock.lock()?;
+            let state = state_of_run(&directory, kind);
+            if state == StateOfRun::Nothing {
+                gone(fs::remove_dir_all(&directory))?;
+                // The process is started in it.
+                fs::create_dir(&directory)?;
+                fs::write(file, text)?;
+            }
+            Ok(state)
+        });
+        let run = places.run(self.job);
+        let mut arguments: Vec<OsString> = vec!["run".into()];
+        match state.await? {
+            StateOfRun::Finished => return Ok(None),
+            StateOfRun::Unfinished => arguments.extend([run.into(), "--resume".into()]),
+            StateOfRun::Nothing => {
+                let mut out = OsString::from("--out=");
+                out.push(run);
+                arguments.extend([places.specification(self.job).into(), out]);
+            }
+        }
+        arguments.push("--keep-paths".into());
+        arguments.push("--device=flex".into());
+        arguments.push(format!("--threads={}", self.threads).into());
+        Ok(Some(arguments))
+    }
 }
 
 /// A process that is watched.
-struct Watched<'a> {
-    service: &'a Service,
-    job: &'a Job,
+struct Watched<'a, H> {
+    attempt: &'a Attempt<'a>,
+    hears: H,
     words: LastWords,
     call: Call,
     is_out_of_time: bool,
 }
 
-impl Watched<'_> {
-    /// Shows the progress of `process`, interrupts it when it is called for or the time is over,
+impl<H: FnMut(Progress)> Watched<'_, H> {
+    /// Tells of the progress of `process`, interrupts it when it is called for or the time is over,
     /// and waits for its end.
     async fn watch(
         &mut self,
@@ -158,37 +175,35 @@ impl Watched<'_> {
 
     fn hear(&mut self, line: Line) {
         match line {
-            Line::Progress(progress) => self
-                .service
-                .board
-                .change(&self.job.id, |view| view.progress = Some(progress)),
+            Line::Progress(progress) => (self.hears)(progress),
             line => self.words.hear(line),
         }
     }
 
     /// What became of the process that ended with `status`.
-    async fn ending(self, status: ExitStatus) -> Result<Ending, Problem> {
-        let directory = self.service.places.run(&self.job.id);
-        let kind = self.job.kind;
-        let state = self
-            .service
-            .blocking(move || Ok(state_of_run(&directory, kind)))
-            .await?;
+    async fn ended(self, status: ExitStatus) -> Result<Ended, Problem> {
+        let directory = self.attempt.places.run(self.attempt.job);
+        let kind = self.attempt.kind;
+        let state = blocking(move || Ok(state_of_run(&directory, kind))).await?;
         // 1: it ran, and a bound that the user declared does not hold.
         let has_run = matches!(status.code(), Some(0 | 1));
         if has_run && state == StateOfRun::Finished {
-            return Ok(Ending::Done(self.remark(status)));
+            return Ok(Ended {
+                ending: Ending::Done,
+                message: self.remark(status),
+            });
         }
         Ok(match self.call {
-            Call::Pause => Ending::Paused,
-            Call::Stop => Ending::Stopped,
-            Call::GoOn if self.is_out_of_time => Ending::OutOfTime,
-            Call::GoOn => Ending::Failed(self.failure(status)),
+            Call::Pause => Ending::Paused.into(),
+            Call::Stop => Ending::Stopped.into(),
+            Call::GoOn if self.is_out_of_time => Ending::OutOfTime.into(),
+            Call::GoOn if self.words.out_of_space => Ending::OutOfSpace.into(),
+            Call::GoOn => Ended::saying(Ending::Failed, self.failure(status)),
         })
     }
 
     fn remark(&self, status: ExitStatus) -> Option<String> {
-        let text = match self.job.kind {
+        let text = match self.attempt.kind {
             _ if status.code() != Some(1) => return None,
             JobKind::Audit => "The discriminatory share is not shown to be within the bound.",
             JobKind::Repair => "There is something against the repair; its page says what.",
@@ -199,13 +214,13 @@ impl Watched<'_> {
 
     fn failure(&self, status: ExitStatus) -> String {
         if self.words.out_of_memory {
-            let mebibytes = self.service.limits.job_memory >> 20;
+            let mebibytes = self.attempt.memory >> 20;
             return format!(
                 "It needs more memory than the {mebibytes} MiB that a job may take here."
             );
         }
         match &self.words.error {
-            Some(error) => sentence(&self.service.places.without_paths(error)),
+            Some(error) => sentence(&self.attempt.places.without_paths(error)),
             None => format!("Its process ended unexpectedly ({status})."),
         }
     }

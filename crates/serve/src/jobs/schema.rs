@@ -97,6 +97,7 @@ fn without_flags(schema: &mut Value) {
         Value::Object(map) => {
             map.remove("x-flag");
             map.remove("x-names");
+            map.remove("x-prefix");
             map.values_mut().for_each(without_flags);
         }
         Value::Array(values) => values.iter_mut().for_each(without_flags),

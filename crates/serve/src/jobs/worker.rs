@@ -1,47 +1,38 @@
-//! Works off the queue: which job runs when, and what is written about it.
-//!
-//! One task takes jobs in the order in which they were asked for, as many at a time as the limits
-//! allow. The database says where a job stands; the [`Board`](super::board::Board) shows it to
-//! whoever watches.
+//! The worker within the service: takes jobs from the queue and runs them, as many at a time as the
+//! limits allow; none where they leave all of them to workers elsewhere.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use super::queue::Call;
-use super::run::{Ending, run};
-use super::specification::JobKind;
-use crate::identifier::Id;
-use crate::log;
-use crate::operations::jobs::show_queue;
-use crate::operations::models::register_model;
-use crate::service::{Service, ServiceError};
-use crate::store::{Job, JobState};
-
-/// Attempts of a job that the service may be killed in; then the job is taken for the cause.
-const ATTEMPTS: u32 = 5;
+use super::run::Attempt;
+use super::wire::{Call, Ended, Ending};
+use crate::operations::specifications::files;
+use crate::problem::Problem;
+use crate::service::Service;
+use crate::store::Job;
 
 /// How long the queue waits after a fault of the database.
 const AFTER_FAULT: Duration = Duration::from_secs(1);
 
+/// How often it is tried to write what became of a job.
+const TRIES: usize = 3;
+
 impl Service {
-    /// Works off the queue until `ends`, which also pauses the jobs that run.
+    /// Works off the queue until `ends`, which also pauses the jobs that run here.
     pub(crate) async fn work_off(&self, mut ends: watch::Receiver<bool>) {
         let mut running = JoinSet::new();
         loop {
             let is_full = running.len() >= self.limits.jobs;
-            let claimed = match is_full || *ends.borrow() {
+            let taken = match is_full || *ends.borrow() {
                 true => Ok(None),
-                false => self.store(|store| store.claim_job()).await,
+                false => self.take(None).await,
             };
-            match claimed {
-                Ok(Some(job)) => {
-                    let (sender, calls) = watch::channel(Call::GoOn);
-                    self.queue.running().insert(job.id.clone(), sender);
+            match taken {
+                Ok(Some((job, calls))) => {
                     let service = self.clone();
                     running.spawn(async move { service.work_on(job, calls).await });
-                    show_queue(self).await;
                     continue;
                 }
                 Ok(None) => {}
@@ -60,82 +51,48 @@ impl Service {
         while running.join_next().await.is_some() {}
     }
 
-    /// Puts the jobs that ran when the service ended back into the queue.
-    pub(crate) async fn take_up(&self) -> Result<(), ServiceError> {
-        let jobs = self
-            .store(|store| {
-                for job in store.unfinished_jobs()? {
-                    match job.state {
-                        JobState::Stopping => {
-                            store.end_job(&job.id, JobState::Stopped, None, 0.0)?;
-                        }
-                        JobState::Running if job.attempts >= ATTEMPTS => {
-                            let message = "The service ended each time that it ran.";
-                            store.end_job(&job.id, JobState::Failed, Some(message), 0.0)?;
-                        }
-                        JobState::Running => store.requeue_job(&job.id, 0.0, true)?,
-                        _ => {}
-                    }
-                }
-                store.unfinished_jobs()
-            })
-            .await
-            .map_err(|problem| ServiceError::Queue(problem.detail))?;
-        for job in &jobs {
-            log::job(&job.id, job.kind, "waits");
-            self.board.show(job.clone().into());
-        }
-        self.board.show_order(&jobs);
-        Ok(())
-    }
-
-    /// Whether a user stopped a job between its turn and its beginning.
-    async fn was_stopped(&self, id: &Id) -> bool {
-        let job: Result<Job, _> = self.find(id).await;
-        job.is_ok_and(|job| job.state == JobState::Stopping)
-    }
-
     /// Runs a job to an end and writes what became of it.
     async fn work_on(&self, job: Job, calls: watch::Receiver<Call>) {
-        log::job(&job.id, job.kind, "begins");
-        self.board.show(job.clone().into());
-        let began = Instant::now();
-        let mut ending = match self.was_stopped(&job.id).await {
-            true => Ending::Stopped,
-            false => run(self, &job, calls).await,
-        };
-        if matches!(ending, Ending::Done(_))
-            && job.kind != JobKind::Audit
-            && let Err(problem) = register_model(self, &job).await
-        {
-            ending = Ending::Failed(problem.detail);
-        }
-        self.queue.running().remove(&job.id);
-        let seconds = began.elapsed().as_secs_f64();
-        let (state, message) = match ending {
-            Ending::Done(message) => (JobState::Done, message),
-            Ending::Stopped => (JobState::Stopped, None),
-            Ending::OutOfTime => {
-                let limit = humantime::format_duration(self.limits.job_time);
-                let message = format!("It reached the time limit of {limit}.");
-                (JobState::Stopped, Some(message))
+        let ended = match self.toml_of(&job).await {
+            Ok(specification) => {
+                let attempt = Attempt {
+                    executable: &self.executable,
+                    places: &self.places,
+                    job: &job.id,
+                    kind: job.kind,
+                    specification,
+                    memory: self.limits.job_memory,
+                    threads: self.limits.job_threads,
+                    time: self.time_of(&job),
+                };
+                let show = |progress| {
+                    let board = &self.board;
+                    board.change(&job.id, |view| view.progress = Some(progress));
+                };
+                attempt.run(calls, show).await
             }
-            Ending::Paused => (JobState::Queued, None),
-            Ending::Failed(message) => (JobState::Failed, Some(message)),
+            Err(problem) => Ended::saying(Ending::Failed, problem.detail),
         };
-        log::job(&job.id, job.kind, state.name());
-        let id = job.id.clone();
-        let written = self
-            .store(move |store| {
-                match state {
-                    JobState::Queued => store.requeue_job(&id, seconds, false)?,
-                    state => store.end_job(&id, state, message.as_deref(), seconds)?,
-                }
-                store.find::<Job>(&id)
-            })
-            .await;
-        if let Ok(Some(job)) = written {
-            self.board.show(job.into());
+        for _ in 0..TRIES {
+            if self.finish(&job, &ended).await.is_ok() {
+                return;
+            }
+            // It is in the log. A job of which nothing can be written is taken up at the next start.
+            tokio::time::sleep(AFTER_FAULT).await;
         }
+    }
+
+    /// What the process of `job` runs, with paths that are seen from its run directory.
+    pub(super) async fn toml_of(&self, job: &Job) -> Result<String, Problem> {
+        let scope = job.scope(super::Itself::at_work());
+        let files = files(self, &scope, &job.specification).await?;
+        let text = job.specification.of_files(&files).to_toml();
+        text.map_err(|error| Problem::internal(&error))
+    }
+
+    /// The time that `job` may still run.
+    pub(super) fn time_of(&self, job: &Job) -> Duration {
+        let spent = Duration::try_from_secs_f64(job.seconds).unwrap_or_default();
+        self.limits.job_time.saturating_sub(spent)
     }
 }

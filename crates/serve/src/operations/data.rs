@@ -4,16 +4,17 @@ use std::fs;
 
 use super::form::{Form, ReceivedFile};
 use super::inspect::inspect;
-use super::jobs::refuse_if_needed;
+use super::names::name_of_upload;
+use super::removed;
 use super::schema::{DraftRequest, TableSchema};
-use super::texts::{column_name, label};
+use super::texts::column_name;
 use crate::identifier::Id;
 use crate::inspection::Inspection;
 use crate::moment::Moment;
 use crate::places::gone;
 use crate::problem::Problem;
 use crate::service::Service;
-use crate::store::{Caller, DataKind, DataSet, FileForm, Layout, Sketch};
+use crate::store::{Change, DataKind, DataSet, FileForm, Layout, Record, Scope, Sketch};
 use probity_data::schema::Schema;
 use probity_run::run_directory::write_atomically;
 
@@ -61,15 +62,8 @@ impl NewDataSet {
         if kind == DataKind::Table {
             layout = told(form, layout)?;
         }
-        let typed = label(form.text("label"), "")?;
         Ok(NewDataSet {
-            label: match typed.is_empty() {
-                true => {
-                    let plain = form.file_name.chars().filter(|c| !c.is_control());
-                    label(&plain.take(100).collect::<String>(), "Data")?
-                }
-                false => typed,
-            },
+            label: name_of_upload(form.text("label"), &form.file_name)?,
             kind,
             form: file_form,
             layout,
@@ -110,7 +104,7 @@ fn told(form: &Form, mut layout: Layout) -> Result<Layout, Problem> {
 /// Fails when the file is broken, or larger than allowed.
 pub async fn upload_data(
     service: &Service,
-    caller: &Caller,
+    change: &Change,
     new: NewDataSet,
     file: ReceivedFile,
 ) -> Result<DataSet, Problem> {
@@ -133,10 +127,11 @@ pub async fn upload_data(
         kind: new.kind,
         is_lines: new.form.is_lines(),
         layout: new.layout,
+        bytes: service.limits.unpacked_bytes,
         rows: service.limits.rows,
         cell_bytes: service.limits.cell_bytes,
     };
-    let sketch: Sketch = match inspect(service, inspection).await {
+    let sketch: Sketch = match inspect(service, change.party(), inspection).await {
         Ok(sketch) => sketch,
         Err(problem) => {
             remove_folder(service, &id).await?;
@@ -145,7 +140,7 @@ pub async fn upload_data(
     };
     let data = DataSet {
         id,
-        owner: caller.token.clone(),
+        owner: change.owner().clone(),
         label: new.label,
         kind: new.kind,
         form: new.form,
@@ -154,9 +149,9 @@ pub async fn upload_data(
         sketch,
         has_schema: false,
     };
-    let added = data.clone();
+    let (adding, added) = (change.clone(), data.clone());
     service
-        .store(move |store| store.add_data_set(&added))
+        .store(move |store| store.add_data_set(&adding, &added))
         .await?;
     Ok(data)
 }
@@ -168,8 +163,8 @@ async fn remove_folder(service: &Service, id: &Id) -> Result<(), Problem> {
         .await
 }
 
-async fn table(service: &Service, id: &Id) -> Result<DataSet, Problem> {
-    let data: DataSet = service.find(id).await?;
+async fn table(service: &Service, scope: &Scope, id: &Id) -> Result<DataSet, Problem> {
+    let data: DataSet = service.find(scope, id).await?;
     match data.kind {
         DataKind::Table => Ok(data),
         DataKind::Texts => Err(Problem::conflict(
@@ -182,12 +177,14 @@ async fn table(service: &Service, id: &Id) -> Result<DataSet, Problem> {
 /// Fails when it is no table, or no schema can be inferred.
 pub async fn draft_schema(
     service: &Service,
+    change: &Change,
     id: &Id,
     request: DraftRequest,
 ) -> Result<TableSchema, Problem> {
-    let data = table(service, id).await?;
+    let data = table(service, change, id).await?;
     let schema: Schema = inspect(
         service,
+        change.party(),
         Inspection::Draft {
             file: service.places.file_of(&data),
             layout: data.sketch.layout,
@@ -199,19 +196,24 @@ pub async fn draft_schema(
     )
     .await?;
     check_names(&schema)?;
-    keep(service, id, schema).await
+    keep(service, change, id, schema).await
 }
 
-async fn keep(service: &Service, id: &Id, schema: Schema) -> Result<TableSchema, Problem> {
+async fn keep(
+    service: &Service,
+    change: &Change,
+    id: &Id,
+    schema: Schema,
+) -> Result<TableSchema, Problem> {
     let file = service.places.schema(id);
     let (text, seen) = (to_toml(&schema)?, TableSchema::of(&schema)?);
     service
-        .blocking(move || {
-            write_atomically(&file, text.as_bytes()).map_err(|error| Problem::internal(&error))
-        })
+        .blocking(move || Ok(write_atomically(&file, text.as_bytes())?))
         .await?;
-    let id = id.clone();
-    service.store(move |store| store.note_schema(&id)).await?;
+    let (change, id) = (change.clone(), id.clone());
+    service
+        .store(move |store| store.note_schema(&change, &id))
+        .await?;
     Ok(seen)
 }
 
@@ -230,8 +232,8 @@ fn check_names(schema: &Schema) -> Result<(), Problem> {
 
 /// The schema of a table.
 /// Fails when it has none.
-pub async fn schema(service: &Service, id: &Id) -> Result<TableSchema, Problem> {
-    let data = table(service, id).await?;
+pub async fn schema(service: &Service, scope: &Scope, id: &Id) -> Result<TableSchema, Problem> {
+    let data = table(service, scope, id).await?;
     if !data.has_schema {
         return Err(Problem::new(
             crate::problem::ProblemKind::NotFound,
@@ -252,10 +254,11 @@ pub async fn schema(service: &Service, id: &Id) -> Result<TableSchema, Problem> 
 /// Fails when the schema is wrong, or the file does not fit it.
 pub async fn replace_schema(
     service: &Service,
+    change: &Change,
     id: &Id,
     schema: TableSchema,
 ) -> Result<TableSchema, Problem> {
-    let data = table(service, id).await?;
+    let data = table(service, change, id).await?;
     let checked = schema.check()?;
     check_names(&checked)?;
     let (text, places) = (to_toml(&checked)?, service.places.clone());
@@ -270,19 +273,17 @@ pub async fn replace_schema(
         file: service.places.file_of(&data),
         schema: candidate.to_path_buf(),
     };
-    let () = inspect(service, check).await?;
-    keep(service, id, checked).await
+    let () = inspect(service, change.party(), check).await?;
+    keep(service, change, id, checked).await
 }
 
 /// Deletes a data set that no unfinished job reads.
 /// Fails when there is none, or a job needs it.
-pub async fn delete_data(service: &Service, id: &Id) -> Result<(), Problem> {
-    service.find::<DataSet>(id).await?;
-    let wanted = id.clone();
-    refuse_if_needed(service, move |job| *job.data() == wanted).await?;
-    let row = id.clone();
-    service
-        .store(move |store| store.remove::<DataSet>(&row))
+pub async fn delete_data(service: &Service, change: &Change, id: &Id) -> Result<(), Problem> {
+    let (changed, row) = (change.clone(), id.clone());
+    let removal = service
+        .store(move |store| store.remove_data_set(&changed, &row))
         .await?;
+    removed(removal, DataSet::NAME)?;
     remove_folder(service, id).await
 }

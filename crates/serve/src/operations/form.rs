@@ -4,16 +4,16 @@
 
 use std::collections::BTreeMap;
 use std::io::Write;
-use std::time::Duration;
 
 use axum::extract::multipart::{Field, Multipart, MultipartError};
 use axum::extract::{FromRequest, Request};
 use axum::http::{StatusCode, header};
 use tempfile::NamedTempFile;
-use tokio::time::timeout;
 
 use crate::problem::{Problem, ProblemKind};
 use crate::service::Service;
+use crate::stall::Pace;
+use crate::store::Change;
 
 /// Name of the field with the file.
 const FILE: &str = "file";
@@ -21,8 +21,6 @@ const FILE: &str = "file";
 const TEXT: usize = 64 << 10;
 /// Fields at most.
 const FIELDS: usize = 20;
-/// How long the next piece may take to arrive.
-const PATIENCE: Duration = Duration::from_secs(30);
 /// How much of a file that is refused is still read, in times of the limit, so that its sender
 /// hears why.
 const LINGER: u64 = 2;
@@ -46,14 +44,19 @@ pub struct Form {
 impl Form {
     /// Reads the form in `request`.
     /// Fails when it is no form, is cut off, or is too much or too slow.
-    pub async fn receive(service: &Service, request: Request) -> Result<Form, Problem> {
-        Form::receive_if(service, request, |_| Ok(())).await
+    pub async fn receive(
+        service: &Service,
+        change: &Change,
+        request: Request,
+    ) -> Result<Form, Problem> {
+        Form::receive_if(service, change, request, |_| Ok(())).await
     }
 
     /// Reads the form in `request`; its file only if `may_store` lets pass the texts that came
     /// before it. Fails as above, and as `may_store` does.
     pub async fn receive_if(
         service: &Service,
+        change: &Change,
         request: Request,
         may_store: impl Fn(&Form) -> Result<(), Problem>,
     ) -> Result<Form, Problem> {
@@ -80,15 +83,16 @@ impl Form {
             file_name: String::new(),
             file: None,
         };
+        let mut pace = Pace::new(service.limits.idle_time);
         for _ in 0..=FIELDS {
-            let next = timeout(PATIENCE, multipart.next_field()).await;
-            let Some(field) = next.map_err(|_| too_slow())?.map_err(broken)? else {
+            let next = pace.next(multipart.next_field()).await?;
+            let Some(field) = next.map_err(broken)? else {
                 return Ok(form);
             };
             if field.name() == Some(FILE) {
                 may_store(&form)?;
             }
-            form.take(service, field).await?;
+            form.take(service, change, field, &mut pace).await?;
             if let Some(Err(_)) = form.file {
                 return Ok(form);
             }
@@ -99,7 +103,13 @@ impl Form {
         ))
     }
 
-    async fn take(&mut self, service: &Service, field: Field<'_>) -> Result<(), Problem> {
+    async fn take(
+        &mut self,
+        service: &Service,
+        change: &Change,
+        field: Field<'_>,
+        pace: &mut Pace,
+    ) -> Result<(), Problem> {
         let name = field.name().unwrap_or_default().to_owned();
         if name == FILE {
             if self.file.is_some() {
@@ -109,9 +119,9 @@ impl Form {
                 ));
             }
             self.file_name = field.file_name().unwrap_or_default().to_owned();
-            self.file = Some(file(service, field).await);
+            self.file = Some(file(service, change, field, pace).await);
         } else {
-            self.texts.insert(name, text(field).await?);
+            self.texts.insert(name, text(field, pace).await?);
         }
         Ok(())
     }
@@ -131,24 +141,33 @@ impl Form {
     }
 }
 
-async fn piece(field: &mut Field<'_>) -> Result<Option<axum::body::Bytes>, Problem> {
-    let next = timeout(PATIENCE, field.chunk()).await;
-    next.map_err(|_| too_slow())?.map_err(broken)
+async fn piece(
+    field: &mut Field<'_>,
+    pace: &mut Pace,
+) -> Result<Option<axum::body::Bytes>, Problem> {
+    let next = pace.next(field.chunk()).await?.map_err(broken)?;
+    pace.came(next.as_ref().map_or(0, axum::body::Bytes::len));
+    Ok(next)
 }
 
 /// Streams the file in `field` to disk.
-async fn file(service: &Service, mut field: Field<'_>) -> Result<ReceivedFile, Problem> {
-    service.check_storage().await?;
+async fn file(
+    service: &Service,
+    change: &Change,
+    mut field: Field<'_>,
+    pace: &mut Pace,
+) -> Result<ReceivedFile, Problem> {
+    service.check_storage(change, 0).await?;
     let places = service.places.clone();
     let mut file = service
         .blocking(move || Ok(places.temporary("upload-")?))
         .await?;
     let (mut bytes, limit) = (0, service.limits.upload_bytes);
-    while let Some(piece) = piece(&mut field).await? {
+    while let Some(piece) = piece(&mut field, pace).await? {
         bytes += piece.len() as u64;
         if bytes > limit {
             drop(file);
-            linger(&mut field, limit * LINGER).await;
+            linger(&mut field, pace, limit * LINGER).await;
             return Err(too_large(limit));
         }
         file.write_all(&piece)?;
@@ -157,13 +176,14 @@ async fn file(service: &Service, mut field: Field<'_>) -> Result<ReceivedFile, P
         return Err(Problem::invalid("The file is empty."));
     }
     file.flush()?;
+    service.check_storage(change, bytes).await?;
     Ok(ReceivedFile { file, bytes })
 }
 
 /// Reads what else comes, up to `bytes`: a sender that is cut off in the middle does not listen to
 /// why.
-async fn linger(field: &mut Field<'_>, mut bytes: u64) {
-    while let Ok(Some(piece)) = piece(field).await {
+async fn linger(field: &mut Field<'_>, pace: &mut Pace, mut bytes: u64) {
+    while let Ok(Some(piece)) = piece(field, pace).await {
         bytes = match bytes.checked_sub(piece.len() as u64) {
             Some(left) => left,
             None => return,
@@ -171,9 +191,9 @@ async fn linger(field: &mut Field<'_>, mut bytes: u64) {
     }
 }
 
-async fn text(mut field: Field<'_>) -> Result<String, Problem> {
+async fn text(mut field: Field<'_>, pace: &mut Pace) -> Result<String, Problem> {
     let mut text = Vec::new();
-    while let Some(bytes) = piece(&mut field).await? {
+    while let Some(bytes) = piece(&mut field, pace).await? {
         text.extend_from_slice(&bytes);
         if text.len() > TEXT {
             return Err(Problem::new(
@@ -191,10 +211,6 @@ fn too_large(limit: u64) -> Problem {
         ProblemKind::TooLarge,
         format!("A file has at most {limit} bytes here."),
     )
-}
-
-fn too_slow() -> Problem {
-    Problem::new(ProblemKind::TooSlow, "The form did not arrive in time.")
 }
 
 fn broken(error: MultipartError) -> Problem {

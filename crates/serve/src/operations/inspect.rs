@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 
-use crate::inspection::Inspection;
+use crate::fair::Party;
+use crate::inspection::{Inspection, InspectionError};
 use crate::jobs::process::{self, Answer, Bounds};
 use crate::problem::{Problem, ProblemKind};
 use crate::service::Service;
@@ -24,17 +25,19 @@ pub(super) struct Task {
     pub refusal: ProblemKind,
 }
 
-/// What a process with `arguments` prints, once there is a turn for it.
+/// What a process with `arguments` prints, once there is a turn of `party` for it.
 pub(super) async fn ask(
     service: &Service,
+    party: &Party,
     task: Task,
     arguments: &[OsString],
 ) -> Result<Vec<u8>, Problem> {
-    let turn = service.inspections.acquire().await;
+    let turn = service.inspections.take(party).await;
     let _turn = turn.map_err(|error| Problem::internal(&error))?;
     let bounds = Bounds {
         memory: service.limits.job_memory,
         lock: None,
+        directory: None,
     };
     let Task { name, instead, .. } = task;
     let too_much = |detail: String| Err(Problem::new(ProblemKind::TooLarge, detail));
@@ -47,6 +50,7 @@ pub(super) async fn ask(
         Answer::OutOfMemory => too_much(format!(
             "To {name} takes more memory than is allowed here{instead}."
         )),
+        Answer::OutOfSpace => Err(Problem::disk_full()),
         Answer::OutOfTime => too_much(format!(
             "To {name} takes more than {} seconds{instead}.",
             TIME.as_secs()
@@ -57,31 +61,44 @@ pub(super) async fn ask(
     }
 }
 
-/// The answer to `inspection`. Fails when what the user sent is refused, or is too much for the
-/// memory or the time that a look may take.
+/// The answer to `inspection`, which is the turn of `party`. Fails when what the user sent is
+/// refused, or is too much for the memory or the time that a look may take.
 pub async fn inspect<T: DeserializeOwned>(
     service: &Service,
+    party: &Party,
     inspection: Inspection,
 ) -> Result<T, Problem> {
     let places = service.places.clone();
+    let task = task(&inspection);
     let request = service
         .blocking(move || {
             let request = places.temporary("inspection-")?.into_temp_path();
-            inspection
-                .write(&request)
-                .map_err(|error| Problem::internal(&error))?;
+            inspection.write(&request).map_err(|error| match error {
+                InspectionError::Run(error) => error.into(),
+                error => Problem::internal(&error),
+            })?;
             Ok(request)
         })
         .await?;
-    let task = Task {
-        name: "read the file",
-        instead: "",
-        refusal: ProblemKind::Invalid,
-    };
     let arguments = ["serve".into(), "inspect".into(), request.as_os_str().into()];
     Ok(serde_json::from_slice(
-        &ask(service, task, &arguments).await?,
+        &ask(service, party, task, &arguments).await?,
     )?)
+}
+
+fn task(inspection: &Inspection) -> Task {
+    match inspection {
+        Inspection::Pairs { .. } => Task {
+            name: "compare the pairs",
+            instead: "; download the samples",
+            refusal: ProblemKind::Conflict,
+        },
+        _ => Task {
+            name: "read the file",
+            instead: "",
+            refusal: ProblemKind::Invalid,
+        },
+    }
 }
 
 /// A message as a sentence. One that begins with the name of a file keeps it as it is.

@@ -1,73 +1,75 @@
 //! Jobs: start, list, watch, stop, go on, delete.
 
-use std::fs;
-use std::path::PathBuf;
-
 use tokio::sync::watch;
 
+use super::removed;
 use super::specifications::check;
 use super::texts::label;
-use crate::download::ReportForm;
 use crate::identifier::Id;
 use crate::jobs::board::JobView;
 use crate::jobs::specification::JobSpecification;
-use crate::places::gone;
 use crate::problem::{Problem, ProblemKind};
 use crate::service::Service;
-use crate::store::{Caller, Job, JobState, Model, NewJob};
+use crate::store::{
+    Added, Bounds, Change, Contents, Job, JobState, NewJob, Record, Resumed, Scope,
+};
 
 /// Puts a training, an audit or a repair into the queue.
 /// Fails when the specification makes no sense, or the queue is full.
 pub async fn start_job(
     service: &Service,
-    caller: &Caller,
+    change: &Change,
     name: &str,
     specification: JobSpecification,
 ) -> Result<JobView, Problem> {
-    let default_name = check(service, &specification).await?;
+    let default_name = check(service, change, &specification).await?;
     let new = NewJob {
-        owner: caller.token.clone(),
         label: label(name, &default_name)?,
         specification,
     };
-    service.check_storage().await?;
-    let queue = service.limits.queue;
+    service.check_storage(change, 0).await?;
+    let (changed, bounds) = (change.clone(), bounds(service));
     let added = service
-        .store(move |store| store.add_job(new, queue))
+        .store(move |store| store.add_job(&changed, &new, bounds))
         .await?;
-    let Some(job) = added else {
-        return Err(queue_full(queue));
+    let job = match added {
+        Added::Waits(job) => *job,
+        Added::Full(waiting) => return Err(queue_full(waiting)),
+        Added::Gone => return Err(gone_meanwhile()),
     };
     service.board.show(job.clone().into());
-    queued(service, &job.id).await
+    queued(service, change, &job.id).await
 }
 
-fn queue_full(queue: usize) -> Problem {
-    Problem::new(
-        ProblemKind::QueueFull,
-        format!("{queue} jobs wait already; try again when some of them are done."),
-    )
-}
-
-/// Shows every waiting job how many are before it.
-pub async fn show_queue(service: &Service) {
-    if let Ok(jobs) = service.store(|store| store.unfinished_jobs()).await {
-        service.board.show_order(&jobs);
+fn bounds(service: &Service) -> Bounds {
+    Bounds {
+        queue: service.limits.queue,
+        of_a_project: service.limits.queue_per_project,
     }
 }
 
+fn queue_full(waiting: u64) -> Problem {
+    Problem::new(
+        ProblemKind::QueueFull,
+        format!("{waiting} jobs wait already; try again when some of them are done."),
+    )
+}
+
+fn gone_meanwhile() -> Problem {
+    Problem::conflict("Something that the job reads was deleted.")
+}
+
 /// Shows that a job waits, and has the queue look.
-async fn queued(service: &Service, id: &Id) -> Result<JobView, Problem> {
-    show_queue(service).await;
-    let view = job(service, id).await;
+async fn queued(service: &Service, scope: &Scope, id: &Id) -> Result<JobView, Problem> {
+    service.show_queue().await;
+    let view = job(service, scope, id).await;
     service.queue.wake();
     view
 }
 
-/// All jobs, the newest first.
-pub async fn list_jobs(service: &Service) -> Result<Vec<JobView>, Problem> {
-    let jobs = service.all().await?;
-    Ok(jobs.into_iter().map(|job| view(service, job)).collect())
+/// What is shown of `jobs` at present.
+pub fn views(service: &Service, jobs: Vec<Job>) -> Vec<JobView> {
+    jobs.into_iter().map(|job| view(service, job)).collect()
 }
 
 /// What is shown of `job` at present.
@@ -83,33 +85,36 @@ fn view(service: &Service, job: Job) -> JobView {
 }
 
 /// One job.
-pub async fn job(service: &Service, id: &Id) -> Result<JobView, Problem> {
-    Ok(view(service, service.find(id).await?))
+pub async fn job(service: &Service, scope: &Scope, id: &Id) -> Result<JobView, Problem> {
+    Ok(view(service, service.find(scope, id).await?))
 }
 
 /// A channel that shows the job now and whenever something about it changes; it ends with the job.
-pub async fn watch_job(service: &Service, id: &Id) -> Result<watch::Receiver<JobView>, Problem> {
+pub async fn watch_job(
+    service: &Service,
+    scope: &Scope,
+    id: &Id,
+) -> Result<watch::Receiver<JobView>, Problem> {
+    // The board shows the jobs of all projects: whether this one is seen, the database says.
+    let view = job(service, scope, id).await?;
     if let Some(channel) = service.board.watch(id) {
         return Ok(channel);
     }
-    let (_, channel) = watch::channel(job(service, id).await?);
+    let (_, channel) = watch::channel(match view.job.state.is_final() {
+        true => view,
+        // It came to its end between the two looks.
+        false => job(service, scope, id).await?,
+    });
     Ok(channel)
 }
 
 /// Asks a job to stop. What an audit has found by then is kept.
 /// Fails when there is none, or it is at an end.
-pub async fn stop_job(service: &Service, id: &Id) -> Result<JobView, Problem> {
-    job(service, id).await?;
-    let row = id.clone();
+pub async fn stop_job(service: &Service, change: &Change, id: &Id) -> Result<JobView, Problem> {
+    job(service, change, id).await?;
+    let (changed, row) = (change.clone(), id.clone());
     let stopped = service
-        .store(move |store| {
-            if store.move_job(&row, JobState::Queued, JobState::Stopped)? {
-                store.end_job(&row, JobState::Stopped, None, 0.0)?;
-                return Ok(Some(JobState::Stopped));
-            }
-            let is_stopping = store.move_job(&row, JobState::Running, JobState::Stopping)?;
-            Ok(is_stopping.then_some(JobState::Stopping))
-        })
+        .store(move |store| store.stop_job(&changed, &row))
         .await?;
     match stopped {
         Some(JobState::Stopping) => {
@@ -119,102 +124,72 @@ pub async fn stop_job(service: &Service, id: &Id) -> Result<JobView, Problem> {
             service.queue.stop(id);
         }
         Some(_) => {
-            service.board.show(job(service, id).await?);
-            show_queue(service).await;
+            service.board.show(job(service, change, id).await?);
+            service.show_queue().await;
         }
         None => {
-            let state = job(service, id).await?.job.state;
+            let state = job(service, change, id).await?.job.state;
             return Err(Problem::conflict(format!(
                 "The job cannot be stopped: it is {}.",
                 state.name()
             )));
         }
     }
-    job(service, id).await
+    job(service, change, id).await
 }
 
 /// Puts a stopped job back into the queue; it goes on where it was.
 /// Fails when there is none, it was not stopped, or its time is used up.
-pub async fn resume_job(service: &Service, id: &Id) -> Result<JobView, Problem> {
-    let stopped = job(service, id).await?.job;
+pub async fn resume_job(service: &Service, change: &Change, id: &Id) -> Result<JobView, Problem> {
+    let stopped = job(service, change, id).await?.job;
     if stopped.seconds >= service.limits.job_time.as_secs_f64() {
         return Err(Problem::conflict("The job has used up its run time."));
     }
-    check(service, &stopped.specification).await?;
-    let (row, queue) = (id.clone(), service.limits.queue);
+    check(service, change, &stopped.specification).await?;
+    let (changed, row, bounds) = (change.clone(), id.clone(), bounds(service));
     let moved = service
-        .store(move |store| store.resume_job(&row, queue))
+        .store(move |store| store.resume_job(&changed, &row, bounds))
         .await?;
     match moved {
-        None => return Err(queue_full(queue)),
-        Some(false) => {
+        Resumed::Waits => forget_reports(service, id).await?,
+        Resumed::Full(waiting) => return Err(queue_full(waiting)),
+        Resumed::Gone => return Err(gone_meanwhile()),
+        Resumed::NotStopped => {
             return Err(Problem::conflict(format!(
                 "Only a stopped job can go on; this one is {}.",
                 stopped.state.name()
             )));
         }
-        Some(true) => forget_reports(service, id).await?,
     }
-    let waiting = job(service, id).await?;
+    let waiting = job(service, change, id).await?;
     service.board.show(waiting);
-    queued(service, id).await
+    queued(service, change, id).await
 }
 
 /// Deletes a job that is at an end, with its run directory and the model that it made.
 /// Fails when there is none, it is not at an end, or another job needs it.
-pub async fn delete_job(service: &Service, id: &Id) -> Result<(), Problem> {
-    if !job(service, id).await?.job.state.is_final() {
-        return Err(Problem::conflict(
-            "The job is not at an end; stop it first.",
-        ));
-    }
-    let wanted = id.clone();
-    refuse_if_needed(service, move |job| {
-        job.model() == Some(&wanted) || job.runs().contains(&wanted)
-    })
-    .await?;
-    let row = id.clone();
-    service
-        .store(move |store| {
-            store.remove::<Model>(&row)?;
-            store.remove::<Job>(&row)
-        })
+pub async fn delete_job(service: &Service, change: &Change, id: &Id) -> Result<(), Problem> {
+    let (changed, row) = (change.clone(), id.clone());
+    let removal = service
+        .store(move |store| store.remove_job(&changed, &row))
         .await?;
-    let places = &service.places;
-    let (directory, files) = (places.run(id), [places.specification(id), places.lock(id)]);
+    removed(removal, Job::NAME)?;
+    remove_files(service, id).await
+}
+
+/// Removes the files of a job that is gone from the database.
+pub async fn remove_files(service: &Service, id: &Id) -> Result<(), Problem> {
+    let contents = Contents::of_job(id);
+    let places = service.places.clone();
     service
-        .blocking(move || {
-            gone(fs::remove_dir_all(directory))?;
-            remove_files(&files)
-        })
-        .await?;
-    forget_reports(service, id).await
+        .blocking(move || Ok(places.remove(&contents)?))
+        .await
 }
 
 /// Removes the reports on a run, which is about to change.
 async fn forget_reports(service: &Service, id: &Id) -> Result<(), Problem> {
-    let files = ReportForm::ALL.map(|form| service.places.report(id, form));
-    service.blocking(move || remove_files(&files)).await
-}
-
-fn remove_files(files: &[PathBuf]) -> Result<(), Problem> {
-    for file in files {
-        gone(fs::remove_file(file))?;
-    }
-    Ok(())
-}
-
-/// Refuses to delete what an unfinished job reads.
-pub(super) async fn refuse_if_needed(
-    service: &Service,
-    reads: impl Fn(&JobSpecification) -> bool + Send + 'static,
-) -> Result<(), Problem> {
-    let jobs = service.store(|store| store.unfinished_jobs()).await?;
-    match jobs.iter().find(|job| reads(&job.specification)) {
-        Some(job) => Err(Problem::conflict(format!(
-            "The job {} needs it; stop it first.",
-            job.id
-        ))),
-        None => Ok(()),
-    }
+    let (places, id) = (service.places.clone(), id.clone());
+    service
+        .blocking(move || Ok(places.remove_reports(&id)?))
+        .await
 }

@@ -1,14 +1,37 @@
 //! What users can do: one function for each thing, shared by the API and the pages.
 //!
 //! Every function checks what it is given, does it, and gives the result or a
-//! [`super::problem::Problem`].
+//! [`super::problem::Problem`]. What it may see or change is said by a value of `store::access`.
 
 pub mod data;
 pub mod form;
+pub mod history;
+pub mod hooks;
 pub mod inspect;
 pub mod jobs;
+pub mod links;
 pub mod models;
+pub mod names;
+pub mod projects;
 pub mod results;
 pub mod schema;
 pub mod specifications;
 mod texts;
+
+use super::problem::Problem;
+use super::store::Removal;
+
+/// What is said of a deletion of a thing that is called `name`.
+/// Fails unless it is gone from the database.
+fn removed(removal: Removal, name: &str) -> Result<(), Problem> {
+    match removal {
+        Removal::Done => Ok(()),
+        Removal::Missing => Err(Problem::missing(name)),
+        Removal::Needed(job) => Err(Problem::conflict(format!(
+            "The job {job} needs it; stop it first."
+        ))),
+        Removal::AtWork => Err(Problem::conflict(format!(
+            "The {name} is not at an end; stop it first."
+        ))),
+    }
+}

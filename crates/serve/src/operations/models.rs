@@ -4,27 +4,26 @@ use std::fs;
 
 use super::form::ReceivedFile;
 use super::inspect::inspect;
-use super::jobs::refuse_if_needed;
-use super::texts::label;
+use super::removed;
 use crate::identifier::Id;
 use crate::inspection::Inspection;
+use crate::jobs::Itself;
 use crate::jobs::specification::JobKind;
 use crate::moment::Moment;
 use crate::places::gone;
 use crate::problem::Problem;
 use crate::service::Service;
-use crate::store::{Caller, Job, Model, ModelDescription, ModelOrigin};
+use crate::store::{Change, Job, Model, ModelDescription, ModelOrigin, Record, Scope};
 use probity_nn::model::DESCRIPTION;
 
-/// Takes a model directory, packed as a .zip file.
+/// Takes a model directory, packed as a .zip file, and calls it `label`.
 /// Fails when the archive or the model is broken, or larger than allowed.
 pub async fn upload_model(
     service: &Service,
-    caller: &Caller,
-    name: &str,
+    change: &Change,
+    label: String,
     file: ReceivedFile,
 ) -> Result<Model, Problem> {
-    let label = label(name, "Model")?;
     let id = Id::random()?;
     let directory = service.places.uploaded_model(&id);
     let made = directory.clone();
@@ -34,7 +33,7 @@ pub async fn upload_model(
         directory,
         bytes: service.limits.model_bytes,
     };
-    let description: ModelDescription = match inspect(service, inspection).await {
+    let description: ModelDescription = match inspect(service, change.party(), inspection).await {
         Ok(description) => description,
         Err(problem) => {
             remove_directory(service, &id).await?;
@@ -43,15 +42,17 @@ pub async fn upload_model(
     };
     let model = Model {
         id,
-        owner: caller.token.clone(),
+        owner: change.owner().clone(),
         label,
         origin: ModelOrigin::Uploaded,
         created: Moment::now(),
         description,
         data: None,
     };
-    let added = model.clone();
-    service.store(move |store| store.put_model(&added)).await?;
+    let (adding, added) = (change.clone(), model.clone());
+    service
+        .store(move |store| store.add_model(&adding, &added))
+        .await?;
     Ok(model)
 }
 
@@ -64,14 +65,20 @@ async fn remove_directory(service: &Service, id: &Id) -> Result<(), Problem> {
 
 /// Lists the model that a finished training or repair left in its run directory; a repair with
 /// something against it leaves none.
-pub(crate) async fn register_model(service: &Service, job: &Job) -> Result<(), Problem> {
+pub(crate) async fn register_model(
+    service: &Service,
+    itself: Itself,
+    scope: &Scope,
+    job: &Job,
+) -> Result<(), Problem> {
     let directory = service.places.run(&job.id);
     let file = directory.join(DESCRIPTION);
     let has_model = service.blocking(move || Ok(file.is_file())).await?;
     if job.kind == JobKind::Repair && !has_model {
         return Ok(());
     }
-    let description: ModelDescription = inspect(service, Inspection::Model { directory }).await?;
+    let description: ModelDescription =
+        inspect(service, scope.party(), Inspection::Model { directory }).await?;
     let model = Model {
         id: job.id.clone(),
         owner: job.owner.clone(),
@@ -84,23 +91,25 @@ pub(crate) async fn register_model(service: &Service, job: &Job) -> Result<(), P
         description,
         data: Some(job.specification.data().clone()),
     };
-    service.store(move |store| store.put_model(&model)).await
+    let scope = scope.clone();
+    service
+        .store(move |store| store.put_made_model(itself, &scope, &model))
+        .await
 }
 
 /// Deletes an uploaded model that no unfinished job reads.
 /// Fails when there is none, it was made by a job, or a job needs it.
-pub async fn delete_model(service: &Service, id: &Id) -> Result<(), Problem> {
-    let model: Model = service.find(id).await?;
+pub async fn delete_model(service: &Service, change: &Change, id: &Id) -> Result<(), Problem> {
+    let model: Model = service.find(change, id).await?;
     if model.origin != ModelOrigin::Uploaded {
         return Err(Problem::conflict(
             "A job made this model; delete the job, and the model goes with it.",
         ));
     }
-    let wanted = id.clone();
-    refuse_if_needed(service, move |job| job.model() == Some(&wanted)).await?;
-    let row = id.clone();
-    service
-        .store(move |store| store.remove::<Model>(&row))
+    let (changed, row) = (change.clone(), id.clone());
+    let removal = service
+        .store(move |store| store.remove_model(&changed, &row))
         .await?;
+    removed(removal, Model::NAME)?;
     remove_directory(service, id).await
 }

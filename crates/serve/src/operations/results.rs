@@ -15,8 +15,10 @@ use crate::jobs::board::JobView;
 use crate::jobs::specification::JobKind;
 use crate::problem::{Problem, ProblemKind};
 use crate::service::Service;
-use crate::store::{DataSet, Job, Model};
+use crate::store::{DataSet, Job, Model, Scope};
+use probity_fairness::estimate::Verdict;
 use probity_fairness::samples::SamplesFormat;
+use probity_fairness::specification::BoundOn;
 use probity_run::run_directory::SUMMARY;
 
 /// A discriminatory share, for some protected attributes.
@@ -50,6 +52,34 @@ pub struct AuditFigures {
     pub people: Vec<ShareFigure>,
     /// Discriminatory share of random inputs or of the texts, per attribute and jointly.
     pub shares: Vec<ShareFigure>,
+    /// What was found of the largest acceptable share, where one was declared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fail_above: Option<BoundFigure>,
+    /// The class of all decisions, where there is no other: nothing can be said of their fairness.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decides_alike: Option<String>,
+}
+
+/// The largest acceptable share, and what its interval says of it.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct BoundFigure {
+    /// The largest acceptable share.
+    pub bound: f64,
+    /// The share that it is on: `data` or `uniform`.
+    #[schema(value_type = String, example = "data")]
+    pub on: BoundOn,
+    /// What the interval says: `within`, `exceeds` or `inconclusive`.
+    #[schema(value_type = String, example = "within")]
+    pub verdict: Verdict,
+}
+
+/// What became of a repair.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct RepairFigures {
+    /// Whether a repaired model is there.
+    pub saved: bool,
+    /// Whether nothing got worse than was allowed.
+    pub holds: bool,
 }
 
 /// A job in a comparison.
@@ -66,6 +96,9 @@ pub struct ComparedJob {
     /// Its figures, for an audit that has some.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub audit: Option<AuditFigures>,
+    /// What became of it, for a repair that is done.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repair: Option<RepairFigures>,
 }
 
 /// Jobs side by side.
@@ -80,14 +113,19 @@ const COMPARED: usize = 20;
 
 /// The report of a job's run. It is made once and kept. It names files by their paths in the data
 /// directory. Fails when there is no job, or nothing to report on.
-pub async fn report(service: &Service, id: &Id, form: ReportForm) -> Result<Document, Problem> {
-    let job: Job = service.find(id).await?;
+pub async fn report(
+    service: &Service,
+    scope: &Scope,
+    id: &Id,
+    form: ReportForm,
+) -> Result<Document, Problem> {
+    let job: Job = service.find(scope, id).await?;
     if job.kind == JobKind::Train {
         return Err(Problem::conflict(
             "There are reports on audits and repairs; a training has a summary.",
         ));
     }
-    summary(service, id).await?;
+    summary(service, scope, id).await?;
     let (word, ending, media_type) = form.facts();
     let kept = service.places.report(id, form);
     let file = kept.clone();
@@ -102,7 +140,13 @@ pub async fn report(service: &Service, id: &Id, form: ReportForm) -> Result<Docu
         out.push(&kept);
         let directory = service.places.run(id).into_os_string();
         let format = format!("--format={word}").into();
-        ask(service, task, &["report".into(), directory, format, out]).await?;
+        ask(
+            service,
+            scope.party(),
+            task,
+            &["report".into(), directory, format, out],
+        )
+        .await?;
     }
     let text = service
         .blocking(move || Ok(fs::read_to_string(kept)?))
@@ -115,8 +159,8 @@ pub async fn report(service: &Service, id: &Id, form: ReportForm) -> Result<Docu
 }
 
 /// The summary of a job's run, as the command line writes it.
-pub async fn summary(service: &Service, id: &Id) -> Result<Value, Problem> {
-    let job: Job = service.find(id).await?;
+pub async fn summary(service: &Service, scope: &Scope, id: &Id) -> Result<Value, Problem> {
+    let job: Job = service.find(scope, id).await?;
     match read_summary(service, &job).await? {
         Some(summary) => Ok(summary),
         None => Err(Problem::conflict(format!(
@@ -144,12 +188,12 @@ async fn read_summary(service: &Service, job: &Job) -> Result<Option<Value>, Pro
 
 /// The samples that an audit found.
 /// Fails when there is no job, it is no audit, or it has found nothing yet.
-pub async fn samples(service: &Service, id: &Id) -> Result<RunFile, Problem> {
-    let job: Job = service.find(id).await?;
+pub async fn samples(service: &Service, scope: &Scope, id: &Id) -> Result<RunFile, Problem> {
+    let job: Job = service.find(scope, id).await?;
     let Some(audit) = job.specification.as_audit() else {
         return Err(Problem::conflict("Only audits find samples."));
     };
-    summary(service, id).await?;
+    summary(service, scope, id).await?;
     let (ending, media_type) = match audit.samples_format {
         SamplesFormat::Csv => ("csv", "text/csv; charset=utf-8"),
         SamplesFormat::Parquet => ("parquet", "application/vnd.apache.parquet"),
@@ -166,7 +210,7 @@ pub async fn samples(service: &Service, id: &Id) -> Result<RunFile, Problem> {
 
 /// Jobs side by side.
 /// Fails when one of them does not exist, or too many are asked for.
-pub async fn compare(service: &Service, ids: &[Id]) -> Result<Comparison, Problem> {
+pub async fn compare(service: &Service, scope: &Scope, ids: &[Id]) -> Result<Comparison, Problem> {
     if ids.is_empty() || ids.len() > COMPARED {
         return Err(Problem::invalid(format!(
             "From 1 to {COMPARED} jobs can be compared."
@@ -174,33 +218,44 @@ pub async fn compare(service: &Service, ids: &[Id]) -> Result<Comparison, Proble
     }
     let mut jobs = Vec::with_capacity(ids.len());
     for id in ids {
-        jobs.push(compared(service, id).await?);
+        let view = job(service, scope, id).await?;
+        jobs.push(compared(service, scope, view).await?);
     }
     Ok(Comparison { jobs })
 }
 
-async fn compared(service: &Service, id: &Id) -> Result<ComparedJob, Problem> {
-    let view = job(service, id).await?;
-    let specification = view.job.specification.clone();
+/// What a comparison says of a job.
+pub async fn compared(
+    service: &Service,
+    scope: &Scope,
+    view: JobView,
+) -> Result<ComparedJob, Problem> {
+    let (scope, specification) = (scope.clone(), view.job.specification.clone());
     let (data, model) = service
         .store(move |store| {
-            let data: Option<DataSet> = store.find(specification.data())?;
+            let data: Option<DataSet> = store.find(&scope, specification.data())?;
             let model: Option<Model> = match specification.model() {
-                Some(id) => store.find(id)?,
+                Some(id) => store.find(&scope, id)?,
                 None => None,
             };
             Ok((data, model))
         })
         .await?;
-    let audit = match view.job.kind {
-        JobKind::Audit => read_summary(service, &view.job).await?,
-        _ => None,
-    };
+    let (mut audit, mut repair) = (None, None);
+    if view.job.kind != JobKind::Train
+        && let Some(mut summary) = read_summary(service, &view.job).await?
+    {
+        match view.job.kind {
+            JobKind::Audit => audit = serde_json::from_value(summary).ok().map(figures),
+            _ => repair = serde_json::from_value(summary["verdict"].take()).ok(),
+        }
+    }
     Ok(ComparedJob {
         job: view,
         data_label: data.map(|data| data.label),
         model_label: model.map(|model| model.label),
-        audit: audit.and_then(|summary| serde_json::from_value(summary).ok().map(figures)),
+        audit,
+        repair,
     })
 }
 
@@ -213,6 +268,13 @@ struct Summary {
     total: Total,
     population: Option<People>,
     fairness: Vec<ShareFigure>,
+    fail_above: Option<BoundFigure>,
+    decides_alike: Option<Alike>,
+}
+
+#[derive(Deserialize)]
+struct Alike {
+    class: String,
 }
 
 #[derive(Deserialize)]
@@ -239,5 +301,7 @@ fn figures(summary: Summary) -> AuditFigures {
             .population
             .map_or_else(Vec::new, |people| people.shares),
         shares: summary.fairness,
+        fail_above: summary.fail_above,
+        decides_alike: summary.decides_alike.map(|alike| alike.class),
     }
 }

@@ -6,7 +6,7 @@ use crate::jobs::files::Files;
 use crate::jobs::specification::{JobKind, JobSpecification};
 use crate::problem::Problem;
 use crate::service::Service;
-use crate::store::{DataKind, DataSet, Job, JobState, Model, ModelKind};
+use crate::store::{DataKind, DataSet, Job, JobState, Model, ModelKind, Scope};
 use probity_fairness::repair::RepairSpecification;
 use probity_fairness::specification::AuditSpecification;
 use probity_nn::modality::ModalityName;
@@ -17,9 +17,10 @@ use probity_text::lexicon::Lexicon;
 /// Checks `specification`, and gives a name for its job.
 pub(super) async fn check(
     service: &Service,
+    scope: &Scope,
     specification: &JobSpecification,
 ) -> Result<String, Problem> {
-    let (data, model) = read_by(service, specification).await?;
+    let (data, model) = read_by(service, scope, specification).await?;
     let modality = specification.modality();
     expect_data(&data, modality)?;
     if let Some(model) = &model {
@@ -40,7 +41,7 @@ pub(super) async fn check(
     if let (Some(repair), Some(model)) = (specification.as_repair(), &model) {
         check_repair(repair, model)?;
     }
-    check_runs(service, specification).await?;
+    check_runs(service, scope, specification).await?;
     let places = &service.places;
     let files = Files::of(places, &data, model.as_ref(), specification.runs());
     let checked = specification
@@ -58,9 +59,10 @@ pub(super) async fn check(
 /// Fails when the data set or the model is not there any more.
 pub(crate) async fn files(
     service: &Service,
+    scope: &Scope,
     specification: &JobSpecification,
 ) -> Result<Files, Problem> {
-    let (data, model) = read_by(service, specification).await?;
+    let (data, model) = read_by(service, scope, specification).await?;
     let runs = specification.runs();
     Ok(Files::of(&service.places, &data, model.as_ref(), runs))
 }
@@ -68,11 +70,12 @@ pub(crate) async fn files(
 /// The data set and the model that `specification` reads.
 async fn read_by(
     service: &Service,
+    scope: &Scope,
     specification: &JobSpecification,
 ) -> Result<(DataSet, Option<Model>), Problem> {
-    let data = service.find(specification.data()).await?;
+    let data = service.find(scope, specification.data()).await?;
     let model = match specification.model() {
-        Some(id) => Some(service.find(id).await?),
+        Some(id) => Some(service.find(scope, id).await?),
         None => None,
     };
     Ok((data, model))
@@ -189,9 +192,13 @@ fn check_repair(repair: &RepairSpecification, model: &Model) -> Result<(), Probl
 }
 
 /// Checks that the runs are audits of the model that came to their end.
-async fn check_runs(service: &Service, specification: &JobSpecification) -> Result<(), Problem> {
+async fn check_runs(
+    service: &Service,
+    scope: &Scope,
+    specification: &JobSpecification,
+) -> Result<(), Problem> {
     for id in specification.runs() {
-        let audit: Job = service.find(id).await?;
+        let audit: Job = service.find(scope, id).await?;
         let is_of_this =
             audit.kind == JobKind::Audit && audit.specification.model() == specification.model();
         if !is_of_this {

@@ -3,7 +3,7 @@
 use crate::problem::Problem;
 
 /// Characters of a label.
-const LABEL: usize = 100;
+pub const LABEL: usize = 100;
 
 /// `label` without blanks at its ends, or `instead` where nothing else is left.
 /// Fails when it is too long, or holds a control character.

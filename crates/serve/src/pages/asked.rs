@@ -1,24 +1,28 @@
 //! What a job was asked for, as facts with links.
 
+use std::time::Duration;
+
 use super::views::Fact;
-use super::words::{list, moment, percent};
+use super::words::{bytes, list, moment, percent};
+use crate::jobs::specification::JobKind;
+use crate::operations::projects::days as days_of;
 use crate::service::Service;
-use crate::store::{DataSet, Job, Model};
+use crate::store::{DataSet, Job, JobState, Model, Scope};
 
 /// What `job` was asked for. Of things that were deleted since, nothing is said.
-pub(super) async fn facts(service: &Service, job: &Job) -> Vec<Fact> {
+pub(super) async fn facts(service: &Service, scope: &Scope, job: &Job) -> Vec<Fact> {
     let mut facts = Vec::new();
     if let Some(id) = job.specification.model()
-        && let Ok(model) = service.find::<Model>(id).await
+        && let Ok(model) = service.find::<Model>(scope, id).await
     {
         facts.push(Fact::linked("Model", model.label, format!("/models/{id}")));
     }
     let id = job.specification.data();
-    if let Ok(data) = service.find::<DataSet>(id).await {
+    if let Ok(data) = service.find::<DataSet>(scope, id).await {
         facts.push(Fact::linked("Data", data.label, format!("/data/{id}")));
     }
     for id in job.specification.runs() {
-        if let Ok(audit) = service.find::<Job>(id).await {
+        if let Ok(audit) = service.find::<Job>(scope, id).await {
             let address = format!("/runs/{id}");
             facts.push(Fact::linked("Learns from", audit.label, address));
         }
@@ -36,6 +40,23 @@ pub(super) async fn facts(service: &Service, job: &Job) -> Vec<Fact> {
     }
     if let Some(ended) = job.ended {
         facts.push(Fact::new("Ended", moment(ended)));
+        if let Ok(stored) = service.stored_as(job).await {
+            facts.push(Fact::new("Takes", bytes(stored)));
+        }
+        if let Some(time) = kept(service, scope, job).await {
+            facts.push(Fact::new("Kept until", moment(ended.after(time))));
+        }
     }
     facts
+}
+
+/// How long `job` is kept, if not for good or as long as the model that it made.
+async fn kept(service: &Service, scope: &Scope, job: &Job) -> Option<Duration> {
+    if job.kind != JobKind::Audit && job.state == JobState::Done {
+        return None;
+    }
+    let seen = scope.clone();
+    let project = service.store(move |store| store.seen_project(&seen)).await;
+    let days = service.limits.kept_days(project.ok()??.quotas.kept_days)?;
+    days_of(days).ok()
 }

@@ -29,7 +29,10 @@ impl Asset {
 }
 
 static STYLES: LazyLock<Asset> = LazyLock::new(|| {
-    let text = include_str!("../../../../templates/service/style.css");
+    let text = concat!(
+        include_str!("../../../../templates/service/style.css"),
+        include_str!("../../../../templates/report/chart.css")
+    );
     Asset::new("style", "css", "text/css; charset=utf-8", text)
 });
 

@@ -16,7 +16,7 @@ use crate::identifier::Id;
 use crate::jobs::specification::{JobKind, JobSpecification};
 use crate::operations::specifications::lexicon_attributes;
 use crate::service::Service;
-use crate::store::{ColumnKind, DataKind, DataSet, Model, ModelKind};
+use crate::store::{Change, ColumnKind, DataKind, DataSet, Model, ModelKind};
 use probity_fairness::strategies::StrategyName;
 use probity_nn::modality::ModalityName;
 
@@ -27,9 +27,9 @@ pub(super) struct AuditForm {
 }
 
 impl FormPage for AuditForm {
-    async fn about(service: &Service, id: &Id) -> Result<AuditForm, Response> {
-        let model: Model = service.find(id).await?;
-        let mut data: Vec<DataSet> = service.all().await?;
+    async fn about(service: &Service, change: &Change, id: &Id) -> Result<AuditForm, Response> {
+        let model: Model = service.find(change, id).await?;
+        let mut data: Vec<DataSet> = service.newest(change).await?;
         data.retain(|data| fits(&model, data));
         // The data that the model learnt from come first.
         data.sort_by_key(|data| model.data.as_ref() != Some(&data.id));
@@ -54,11 +54,12 @@ impl FormPage for AuditForm {
     }
 
     async fn take(&self, service: &Service, sent: &mut SentForm) -> Taken {
-        let (label, asked) = self.specification(&mut sent.form)?;
+        let (usual_name, asked) = self.specification(&mut sent.form)?;
+        let label = sent.label(&usual_name);
         Some(start(service, sent, &label, asked).await)
     }
 
-    fn draw(&self, status: StatusCode, visitor: &Visitor, form: &Form) -> Answer {
+    fn draw(&self, status: StatusCode, visitor: &Visitor<Change>, form: &Form) -> Answer {
         let (first, advanced) = self.options();
         let fields = advanced.inputs();
         let attributes = self.attributes();
@@ -161,7 +162,7 @@ impl AuditForm {
         (Options::of(JobKind::Audit, &["fail_above"]), advanced)
     }
 
-    /// What the form asks for and what it is called, or errors in the form.
+    /// What it is called where nobody says otherwise, and what the form asks for, or errors in it.
     fn specification(&self, form: &mut Form) -> Option<(String, JobSpecification)> {
         let attributes = self.attributes();
         let mut protected = form.all("protected").to_vec();

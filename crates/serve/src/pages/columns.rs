@@ -9,6 +9,7 @@ use super::filled::{FormPage, Taken};
 use super::form::{Choice, Form};
 use super::sent::SentForm;
 use super::session::Visitor;
+use super::train;
 use super::views::{DataColumnsPage, RawColumn};
 use super::words::list;
 use crate::identifier::Id;
@@ -16,7 +17,7 @@ use crate::operations::data;
 use crate::operations::schema::{DraftRequest, TableSchema};
 use crate::problem::{Problem, ProblemKind};
 use crate::service::Service;
-use crate::store::{ColumnKind, ColumnSketch, DataKind, DataSet};
+use crate::store::{Change, ColumnKind, ColumnSketch, DataKind, DataSet};
 
 /// Words in the names of columns that usually hold a protected attribute.
 const PROTECTED: [&str; 14] = [
@@ -52,8 +53,8 @@ pub(super) struct ColumnsForm {
 }
 
 impl FormPage for ColumnsForm {
-    async fn about(service: &Service, id: &Id) -> Result<ColumnsForm, Response> {
-        let data: DataSet = service.find(id).await?;
+    async fn about(service: &Service, change: &Change, id: &Id) -> Result<ColumnsForm, Response> {
+        let data: DataSet = service.find(change, id).await?;
         if data.kind == DataKind::Texts {
             return Err(Problem::new(
                 ProblemKind::NotFound,
@@ -62,7 +63,7 @@ impl FormPage for ColumnsForm {
             .into());
         }
         let schema = match data.has_schema {
-            true => Some(data::schema(service, id).await?),
+            true => Some(data::schema(service, change, id).await?),
             false => None,
         };
         Ok(ColumnsForm { data, schema })
@@ -78,11 +79,16 @@ impl FormPage for ColumnsForm {
     async fn take(&self, service: &Service, sent: &mut SentForm) -> Taken {
         let request = request(&mut sent.form, &self.data.sketch.columns)?;
         let id = &self.data.id;
-        let drafted = data::draft_schema(service, id, request).await;
-        Some(drafted.map(|_| format!("/data/{id}/schema")))
+        let drafted = data::draft_schema(service, &sent.visitor.may, id, request).await;
+        Some(match drafted {
+            Ok(schema) if sent.form.value("then") == "train" => {
+                train::go_on(service, sent, id, &schema).await
+            }
+            drafted => drafted.map(|_| format!("/data/{id}/schema")),
+        })
     }
 
-    fn draw(&self, status: StatusCode, visitor: &Visitor, form: &Form) -> Answer {
+    fn draw(&self, status: StatusCode, visitor: &Visitor<Change>, form: &Form) -> Answer {
         let columns = self.data.sketch.columns.iter().enumerate();
         let columns = columns.map(|(position, column)| RawColumn {
             field: field(position),

@@ -28,7 +28,7 @@ pub(super) async fn show(
     }
     let jobs = match ids.len() {
         0 | 1 => Vec::new(),
-        _ => results::compare(&service, &ids).await?.jobs,
+        _ => results::compare(&service, &visitor.may, &ids).await?.jobs,
     };
     let audited: Vec<(&ComparedJob, &AuditFigures)> = jobs
         .iter()
@@ -37,7 +37,7 @@ pub(super) async fn show(
     let runs: Vec<Link> = audited
         .iter()
         .map(|(job, _)| Link {
-            address: things::address(&job.job),
+            address: things::address(&job.job.job),
             text: job.job.job.label.clone(),
         })
         .collect();

@@ -15,13 +15,13 @@ use crate::operations::data::{self, NewDataSet};
 use crate::operations::schema::{AttributeColumn, AttributeKind, TableSchema};
 use crate::problem::Problem;
 use crate::service::Service;
-use crate::store::{DataKind, DataSet, Model};
+use crate::store::{Change, DataKind, DataSet, Model};
 
 /// Values of a column that are shown.
 const SHOWN: usize = 8;
 
 /// The form of an upload.
-pub(super) async fn show_new(State(service): State<Service>, visitor: Visitor) -> Answer {
+pub(super) async fn show_new(State(service): State<Service>, visitor: Visitor<Change>) -> Answer {
     draw_new(StatusCode::OK, &service, &visitor, &Form::default())
 }
 
@@ -33,14 +33,14 @@ pub(super) async fn upload(State(service): State<Service>, mut sent: SentFile) -
         }
         Ok(data) => Ok(redirect(&format!("/data/{}", data.id))),
         Err(problem) => {
-            let status = problem.status();
-            sent.form.refuse("file", problem.detail);
+            let status = sent.refuse(problem);
             draw_new(status, &service, &sent.visitor, &sent.form)
         }
     }
 }
 
 async fn store(service: &Service, sent: &mut SentFile) -> Result<DataSet, Problem> {
+    sent.name()?;
     let file = sent.take_file()?;
     let received = &mut sent.received;
     let kind = match received.text("kind") {
@@ -48,22 +48,16 @@ async fn store(service: &Service, sent: &mut SentFile) -> Result<DataSet, Proble
         _ => "table",
     };
     received.texts.insert("kind".to_owned(), kind.to_owned());
-    if received.text("label").trim().is_empty() {
-        let label = stem(&received.file_name).to_owned();
-        received.texts.insert("label".to_owned(), label);
-    }
     let new = NewDataSet::of_form(received)?;
-    data::upload_data(service, sent.visitor.caller(), new, file).await
+    data::upload_data(service, &sent.visitor.may, new, file).await
 }
 
-/// The name of a file without its endings.
-fn stem(name: &str) -> &str {
-    let start = name.rfind(['/', '\\']).map_or(0, |position| position + 1);
-    let name = &name[start..];
-    name.split('.').next().unwrap_or(name)
-}
-
-fn draw_new(status: StatusCode, service: &Service, visitor: &Visitor, form: &Form) -> Answer {
+fn draw_new(
+    status: StatusCode,
+    service: &Service,
+    visitor: &Visitor<Change>,
+    form: &Form,
+) -> Answer {
     let page = DataNewPage {
         frame: &visitor.frame("data"),
         form,
@@ -81,24 +75,26 @@ fn draw_new(status: StatusCode, service: &Service, visitor: &Visitor, form: &For
 
 /// A data set.
 pub(super) async fn show(Named(service, visitor, id): Named) -> Answer {
-    let data: DataSet = service.find(&id).await?;
+    let frame = &visitor.frame("");
+    let data: DataSet = service.find(&visitor.may, &id).await?;
     let schema = match data.has_schema {
-        true => Some(data::schema(&service, &id).await?),
+        true => Some(data::schema(&service, &visitor.may, &id).await?),
         false => None,
     };
-    let models: Vec<Model> = service.all().await?;
+    let models: Vec<Model> = service.newest(&visitor.may).await?;
     let trained: Vec<Thing> = models
         .iter()
         .filter(|model| model.data.as_ref() == Some(&id))
-        .map(things::of_model)
+        .map(|model| things::of_model(model, frame))
         .collect();
     page(&DataPage {
-        frame: &visitor.frame(""),
+        frame,
         id: id.as_str(),
         label: &data.label,
         facts: &[
             Fact::new("Holds", things::size(&data)),
             Fact::new("Size of the file", bytes(data.bytes)),
+            Fact::new("Takes", bytes(service.stored_as(&data).await?)),
             Fact::new("Uploaded", moment(data.created)),
         ],
         is_described: schema.is_some() || data.kind == DataKind::Texts,
@@ -158,18 +154,5 @@ pub(super) fn preview(data: &DataSet) -> Preview {
     Preview {
         columns,
         rows: data.sketch.first_rows.clone(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_file_gives_its_name_without_folders_and_endings() {
-        assert_eq!(stem("people.csv.gz"), "people");
-        assert_eq!(stem("C:\\fakepath\\people.csv"), "people");
-        assert_eq!(stem("../../etc/passwd.csv"), "passwd");
-        assert_eq!(stem(""), "");
     }
 }

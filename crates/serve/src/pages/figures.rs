@@ -3,9 +3,11 @@
 
 use serde_json::Value;
 
-use super::views::{Figure, Quality};
+use super::views::{Figure, Quality, State};
 use super::words::{count, interval, list, percent};
-use crate::operations::results::{AuditFigures, ShareFigure};
+use crate::operations::results::{AuditFigures, RepairFigures, ShareFigure};
+use probity_fairness::estimate::Verdict;
+use probity_fairness::specification::BoundOn;
 
 /// How good a model is on each part of its data, from the summary of its training.
 pub(super) fn qualities(summary: &Value) -> Vec<Quality> {
@@ -32,13 +34,13 @@ pub(super) fn joint(shares: &[ShareFigure]) -> Option<&ShareFigure> {
 }
 
 /// The share that comes first: of the rows of the data, where it is known.
-fn first(audit: &AuditFigures) -> Option<&ShareFigure> {
+pub(super) fn first(audit: &AuditFigures) -> Option<&ShareFigure> {
     joint(&audit.people).or_else(|| joint(&audit.shares))
 }
 
 /// What an audit found, in one sentence and a colour.
-pub(super) fn verdict(audit: &AuditFigures, summary: &Value) -> (&'static str, String) {
-    let inputs = match (is_of_texts(summary), audit.people.is_empty()) {
+pub(super) fn verdict(audit: &AuditFigures, is_of_texts: bool) -> (&'static str, String) {
+    let inputs = match (is_of_texts, audit.people.is_empty()) {
         (true, _) => "texts with a protected term",
         (false, true) => "random inputs",
         (false, false) => "the rows",
@@ -52,22 +54,15 @@ pub(super) fn verdict(audit: &AuditFigures, summary: &Value) -> (&'static str, S
             ),
         );
     };
-    if let Some(alike) = summary.get("decides_alike") {
-        let class = alike["class"].as_str().unwrap_or_default();
+    let class = mark(audit).class;
+    if let Some(alike) = &audit.decides_alike {
         return (
-            "warn",
+            class,
             format!(
-                "The classifier decides everything alike (‘{class}’), so nothing can be said of its fairness."
+                "The classifier decides everything alike (‘{alike}’), so nothing can be said of its fairness."
             ),
         );
     }
-    let class = match bound(summary) {
-        Some((_, "within")) => "good",
-        Some((_, "inconclusive")) => "warn",
-        Some(_) => "bad",
-        None if share.ci95[0] > 0.0 || audit.discriminatory > 0 => "bad",
-        None => "good",
-    };
     let text = format!(
         "{} of {inputs} are decided differently when nothing but {} changes.",
         percent(share.share),
@@ -76,8 +71,34 @@ pub(super) fn verdict(audit: &AuditFigures, summary: &Value) -> (&'static str, S
     (class, text)
 }
 
+/// What an audit found, in a word or two and a colour.
+pub(super) fn mark(audit: &AuditFigures) -> State {
+    let share = first(audit);
+    let (class, text) = match audit.fail_above.map(|bound| bound.verdict) {
+        _ if share.is_none() => ("warn", "not estimated"),
+        _ if audit.decides_alike.is_some() => ("warn", "decides alike"),
+        Some(Verdict::Within) => ("good", "pass"),
+        Some(Verdict::Exceeds) => ("bad", "fail"),
+        Some(Verdict::Inconclusive) => ("warn", "not shown"),
+        None if audit.discriminatory > 0 || share.is_some_and(|share| share.ci95[0] > 0.0) => {
+            ("bad", "discriminates")
+        }
+        None => ("good", "none found"),
+    };
+    State::marked(class, text)
+}
+
+/// What became of a repair, in a word or two and a colour.
+pub(super) fn repair_mark(repair: RepairFigures) -> State {
+    match (repair.saved, repair.holds) {
+        (true, true) => State::marked("good", "repaired"),
+        (true, false) => State::marked("warn", "repaired, with losses"),
+        (false, _) => State::marked("bad", "not repaired"),
+    }
+}
+
 /// What is to be known beside the verdict: the interval, the bound, and an early end.
-pub(super) fn caveat(audit: &AuditFigures, summary: &Value) -> String {
+pub(super) fn caveat(audit: &AuditFigures) -> String {
     let mut said = Vec::new();
     if let Some(share) = first(audit) {
         said.push(format!(
@@ -85,16 +106,16 @@ pub(super) fn caveat(audit: &AuditFigures, summary: &Value) -> String {
             interval(share.ci95)
         ));
     }
-    if let Some((bound, verdict)) = bound(summary) {
-        let bound = percent(bound);
-        let share = match summary["fail_above"]["on"] == "uniform" {
-            true => "The share of random inputs",
-            false => "The share",
+    if let Some(declared) = audit.fail_above {
+        let bound = percent(declared.bound);
+        let share = match declared.on {
+            BoundOn::Uniform => "The share of random inputs",
+            BoundOn::Data => "The share",
         };
-        said.push(match verdict {
-            "within" => format!("{share} is shown to be at most {bound}, as was demanded."),
-            "inconclusive" => format!("{share} is not shown to be at most {bound}, as was demanded, nor to be more: that is not decided."),
-            _ => format!("{share} is more than {bound}, which was the most that is acceptable."),
+        said.push(match declared.verdict {
+            Verdict::Within => format!("{share} is shown to be at most {bound}, as was demanded."),
+            Verdict::Inconclusive => format!("{share} is not shown to be at most {bound}, as was demanded, nor to be more: that is not decided."),
+            Verdict::Exceeds => format!("{share} is more than {bound}, which was the most that is acceptable."),
         });
     }
     match audit.ending.as_str() {
@@ -106,18 +127,6 @@ pub(super) fn caveat(audit: &AuditFigures, summary: &Value) -> String {
         _ => {}
     }
     said.join(" ")
-}
-
-fn bound(summary: &Value) -> Option<(f64, &str)> {
-    let bound = summary.get("fail_above")?;
-    Some((
-        bound.get("bound")?.as_f64()?,
-        bound.get("verdict")?.as_str()?,
-    ))
-}
-
-fn is_of_texts(summary: &Value) -> bool {
-    summary["modality"] == "text"
 }
 
 /// The main figures of an audit.
@@ -224,6 +233,7 @@ pub(super) fn repair_verdict(summary: &Value) -> (&'static str, &'static str, St
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::operations::results::BoundFigure;
     use serde_json::json;
 
     fn audit(share: f64, ci95: [f64; 2]) -> AuditFigures {
@@ -244,50 +254,67 @@ mod tests {
                     ci95,
                 })
                 .collect(),
+            fail_above: None,
+            decides_alike: None,
         }
     }
 
     #[test]
     fn the_verdict_follows_the_bound() {
         let audit = audit(0.1, [0.09, 0.11]);
-        let with = |verdict: &str| json!({"fail_above": {"bound": 0.05, "verdict": verdict}});
-        for (summary, class) in [
-            (with("within"), "good"),
-            (with("exceeds"), "bad"),
-            (with("inconclusive"), "warn"),
-            (json!({}), "bad"),
+        let with = |verdict: Verdict| AuditFigures {
+            fail_above: Some(BoundFigure {
+                bound: 0.05,
+                on: BoundOn::Data,
+                verdict,
+            }),
+            ..audit.clone()
+        };
+        for (audit, class, word) in [
+            (with(Verdict::Within), "good", "pass"),
+            (with(Verdict::Exceeds), "bad", "fail"),
+            (with(Verdict::Inconclusive), "warn", "not shown"),
+            (audit.clone(), "bad", "discriminates"),
         ] {
-            let (found, text) = verdict(&audit, &summary);
+            let (found, text) = verdict(&audit, false);
             assert_eq!(found, class);
+            assert_eq!(mark(&audit).text, word);
             assert!(text.starts_with("10.00\u{a0}% of random inputs"), "{text}");
             assert!(text.contains("nothing but sex, race changes"), "{text}");
         }
         // The rows of the data come first, where they were asked about.
-        let mut of_rows = audit.clone();
+        let mut of_rows = with(Verdict::Within);
         of_rows.people = vec![ShareFigure {
             share: 0.2,
             ..audit.shares[1].clone()
         }];
-        let (_, text) = verdict(&of_rows, &with("exceeds"));
+        let (_, text) = verdict(&of_rows, false);
         assert!(text.starts_with("20.00\u{a0}% of the rows are"), "{text}");
         assert_eq!(of_audit(&of_rows).len(), 4);
-        let on_inputs =
-            json!({"fail_above": {"bound": 0.05, "verdict": "within", "on": "uniform"}});
-        let said = caveat(&of_rows, &on_inputs);
+        if let Some(bound) = &mut of_rows.fail_above {
+            bound.on = BoundOn::Uniform;
+        }
+        let said = caveat(&of_rows);
         assert!(
             said.contains("The share of random inputs is shown"),
             "{said}"
         );
-        let (found, text) = verdict(
-            &audit,
-            &json!({"decides_alike": {"class": "no", "inputs": 9}}),
-        );
+        let alike = AuditFigures {
+            decides_alike: Some("no".to_owned()),
+            ..audit.clone()
+        };
+        let (found, text) = verdict(&alike, false);
         assert!(found == "warn" && text.contains("alike (‘no’)"), "{text}");
-        let said = caveat(&audit, &with("inconclusive"));
+        let said = caveat(&with(Verdict::Inconclusive));
         assert!(
             said.contains("not decided") && said.contains("limit of time"),
             "{said}"
         );
+        let nothing = AuditFigures {
+            shares: Vec::new(),
+            ..audit
+        };
+        assert_eq!(mark(&nothing).text, "not estimated");
     }
 
     #[test]

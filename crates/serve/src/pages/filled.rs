@@ -15,6 +15,7 @@ use crate::jobs::specification::JobSpecification;
 use crate::operations::jobs::start_job;
 use crate::problem::Problem;
 use crate::service::Service;
+use crate::store::Change;
 
 /// The page to go on with, or what is the matter; nothing where the form has errors now.
 pub(super) type Taken = Option<Result<String, Problem>>;
@@ -22,7 +23,7 @@ pub(super) type Taken = Option<Result<String, Problem>>;
 /// A page with a form.
 pub(super) trait FormPage: Sized {
     /// The page about the thing `id`, or where to go in its place.
-    async fn about(service: &Service, id: &Id) -> Result<Self, Response>;
+    async fn about(service: &Service, change: &Change, id: &Id) -> Result<Self, Response>;
 
     /// The form with its first values.
     fn first(&self) -> Form;
@@ -31,12 +32,12 @@ pub(super) trait FormPage: Sized {
     async fn take(&self, service: &Service, sent: &mut SentForm) -> Taken;
 
     /// The page with `form`.
-    fn draw(&self, status: StatusCode, visitor: &Visitor, form: &Form) -> Answer;
+    fn draw(&self, status: StatusCode, visitor: &Visitor<Change>, form: &Form) -> Answer;
 }
 
 /// Shows the page.
-pub(super) async fn show<P: FormPage>(Named(service, visitor, id): Named) -> Answer {
-    let page = P::about(&service, &id).await?;
+pub(super) async fn show<P: FormPage>(Named(service, visitor, id): Named<Change>) -> Answer {
+    let page = P::about(&service, &visitor.may, &id).await?;
     page.draw(StatusCode::OK, &visitor, &page.first())
 }
 
@@ -47,7 +48,7 @@ pub(super) async fn submit<P: FormPage>(
     Path(id): Path,
     mut sent: SentForm,
 ) -> Answer {
-    let page = P::about(&service, &id).await?;
+    let page = P::about(&service, &sent.visitor.may, &id).await?;
     match page.take(&service, &mut sent).await {
         Some(Ok(address)) => return Ok(redirect(&address)),
         Some(Err(problem)) if problem.status().is_server_error() => return Err(problem.into()),
@@ -67,6 +68,6 @@ pub(super) async fn start(
     label: &str,
     asked: JobSpecification,
 ) -> Result<String, Problem> {
-    let view = start_job(service, sent.visitor.caller(), label, asked).await?;
+    let view = start_job(service, &sent.visitor.may, label, asked).await?;
     Ok(format!("/jobs/{}", view.job.id))
 }

@@ -13,13 +13,14 @@ use super::answer::{Answer, page, redirect};
 use super::asked::facts;
 use super::named::{Named, Path};
 use super::sent::SentForm;
-use super::views::{JobPage, Shown};
+use super::views::{JobPage, Shown, UsualAudit};
 use super::words::{kind, message, percent_done, phase, state};
+use crate::identifier::Id;
 use crate::jobs::board::JobView;
 use crate::jobs::specification::JobKind;
-use crate::operations::jobs;
+use crate::operations::{data, jobs};
 use crate::service::Service;
-use crate::store::JobState;
+use crate::store::{JobState, Scope};
 
 /// Time between two looks at a job, at least.
 const PACE: Duration = Duration::from_millis(250);
@@ -50,9 +51,9 @@ impl Shown {
 
 /// The page.
 pub(super) async fn show(Named(service, visitor, id): Named) -> Answer {
-    let view = jobs::job(&service, &id).await?;
+    let view = jobs::job(&service, &visitor.may, &id).await?;
     let shown = Shown::of(&view);
-    let facts = facts(&service, &view.job).await;
+    let facts = facts(&service, &visitor.may, &view.job).await;
     let (result, result_text) = match view.job.kind {
         JobKind::Train => (format!("/models/{id}"), "See the model"),
         JobKind::Audit | JobKind::Repair => (format!("/runs/{id}"), "See the result"),
@@ -66,6 +67,10 @@ pub(super) async fn show(Named(service, visitor, id): Named) -> Answer {
         true => String::new(),
         false => format!("/jobs/{id}/events"),
     };
+    let audit = match view.job.kind {
+        JobKind::Train => usual_audit(&service, &visitor.may, view.job.specification.data()).await,
+        JobKind::Audit | JobKind::Repair => None,
+    };
     page(&JobPage {
         frame: &visitor.frame(""),
         id: id.as_str(),
@@ -76,14 +81,27 @@ pub(super) async fn show(Named(service, visitor, id): Named) -> Answer {
         stop_hint,
         result: &result,
         result_text,
+        audit: audit.as_ref(),
         facts: &facts,
     })
 }
 
+/// The audit of a model that learns from the table `id`, by what its schema marks as protected; none
+/// where that is nothing.
+async fn usual_audit(service: &Service, scope: &Scope, id: &Id) -> Option<UsualAudit> {
+    let schema = data::schema(service, scope, id).await.ok()?;
+    let protected = schema.attributes.into_iter().filter(|one| one.protected);
+    let protected: Vec<String> = protected.map(|one| one.name).collect();
+    (!protected.is_empty()).then(|| UsualAudit {
+        data: id.to_string(),
+        protected,
+    })
+}
+
 /// The job's events: what its page shows, whenever that changes, until the job is over.
-pub(super) async fn events(Named(service, _, id): Named) -> Answer {
-    let place = service.gate.enter_stream()?;
-    let views = jobs::watch_job(&service, &id).await?;
+pub(super) async fn events(Named(service, visitor, id): Named) -> Answer {
+    let place = service.gate.enter_stream(visitor.caller())?;
+    let views = jobs::watch_job(&service, &visitor.may, &id).await?;
     let events = WatchStream::new(views)
         .throttle(PACE)
         .map(|view| Event::default().event("view").json_data(Shown::of(&view)))
@@ -99,13 +117,17 @@ pub(super) async fn events(Named(service, _, id): Named) -> Answer {
 }
 
 /// Asks a job to stop.
-pub(super) async fn stop(State(service): State<Service>, Path(id): Path, _: SentForm) -> Answer {
-    jobs::stop_job(&service, &id).await?;
+pub(super) async fn stop(State(service): State<Service>, Path(id): Path, sent: SentForm) -> Answer {
+    jobs::stop_job(&service, &sent.visitor.may, &id).await?;
     Ok(redirect(&format!("/jobs/{id}")))
 }
 
 /// Lets a stopped job go on.
-pub(super) async fn resume(State(service): State<Service>, Path(id): Path, _: SentForm) -> Answer {
-    jobs::resume_job(&service, &id).await?;
+pub(super) async fn resume(
+    State(service): State<Service>,
+    Path(id): Path,
+    sent: SentForm,
+) -> Answer {
+    jobs::resume_job(&service, &sent.visitor.may, &id).await?;
     Ok(redirect(&format!("/jobs/{id}")))
 }

@@ -14,11 +14,11 @@ use super::views::{Fact, ModelNewPage, ModelPage, Thing};
 use super::words::{bytes, count, list, moment};
 use crate::operations::{jobs, models, results};
 use crate::problem::Problem;
-use crate::service::Service;
-use crate::store::{DataSet, Model, ModelOrigin};
+use crate::service::{LISTED, Service};
+use crate::store::{Change, DataSet, Job, Model, ModelOrigin, Scope, WhichJobs};
 
 /// The form of an upload.
-pub(super) async fn show_new(State(service): State<Service>, visitor: Visitor) -> Answer {
+pub(super) async fn show_new(State(service): State<Service>, visitor: Visitor<Change>) -> Answer {
     draw_new(StatusCode::OK, &service, &visitor, &Form::default())
 }
 
@@ -27,14 +27,18 @@ pub(super) async fn upload(State(service): State<Service>, mut sent: SentFile) -
     match store(&service, &mut sent).await {
         Ok(model) => Ok(redirect(&format!("/models/{}", model.id))),
         Err(problem) => {
-            let status = problem.status();
-            sent.form.refuse("file", problem.detail);
+            let status = sent.refuse(problem);
             draw_new(status, &service, &sent.visitor, &sent.form)
         }
     }
 }
 
-fn draw_new(status: StatusCode, service: &Service, visitor: &Visitor, form: &Form) -> Answer {
+fn draw_new(
+    status: StatusCode,
+    service: &Service,
+    visitor: &Visitor<Change>,
+    form: &Form,
+) -> Answer {
     let page = ModelNewPage {
         frame: &visitor.frame("models"),
         form,
@@ -44,39 +48,41 @@ fn draw_new(status: StatusCode, service: &Service, visitor: &Visitor, form: &For
 }
 
 async fn store(service: &Service, sent: &mut SentFile) -> Result<Model, Problem> {
+    let label = sent.name()?;
     let file = sent.take_file()?;
-    let label = sent.form.filled("label").unwrap_or("model");
-    models::upload_model(service, sent.visitor.caller(), label, file).await
+    models::upload_model(service, &sent.visitor.may, label, file).await
 }
 
 /// A model.
 pub(super) async fn show(Named(service, visitor, id): Named) -> Answer {
-    let model: Model = service.find(&id).await?;
-    let jobs = jobs::list_jobs(&service).await?;
-    let runs: Vec<Thing> = jobs
-        .iter()
-        .filter(|view| view.job.specification.model() == Some(&id))
-        .map(things::of_job)
-        .collect();
+    let model: Model = service.find(&visitor.may, &id).await?;
+    let of_it = WhichJobs {
+        model: Some(id.clone()),
+        ..WhichJobs::default()
+    };
+    let found: Vec<Job> = service.list(&visitor.may, of_it, None, LISTED).await?;
+    let runs = jobs::views(&service, found);
+    let runs: Vec<Thing> = runs.iter().map(things::of_job).collect();
     let parts = match model.origin {
         // A model without a summary is as good as before; only its quality is not known.
-        ModelOrigin::Trained => results::summary(&service, &id)
+        ModelOrigin::Trained => results::summary(&service, &visitor.may, &id)
             .await
             .map_or(Vec::new(), |summary| qualities(&summary)),
         ModelOrigin::Uploaded | ModelOrigin::Repaired => Vec::new(),
     };
-    let facts = facts(&service, &model).await?;
+    let facts = facts(&service, &visitor.may, &model).await?;
     page(&ModelPage {
         frame: &visitor.frame(""),
         id: id.as_str(),
         label: &model.label,
         facts: &facts,
         parts: &parts,
+        has_history: runs.iter().any(|run| run.can_be_picked),
         runs: &runs,
     })
 }
 
-async fn facts(service: &Service, model: &Model) -> Result<Vec<Fact>, Problem> {
+async fn facts(service: &Service, scope: &Scope, model: &Model) -> Result<Vec<Fact>, Problem> {
     let about = &model.description;
     let mut facts = vec![
         Fact::new("What it does", things::origin(model)),
@@ -92,7 +98,7 @@ async fn facts(service: &Service, model: &Model) -> Result<Vec<Fact>, Problem> {
     }
     if let Some(id) = &model.data {
         // The data of a model may have been deleted since.
-        if let Ok(data) = service.find::<DataSet>(id).await {
+        if let Ok(data) = service.find::<DataSet>(scope, id).await {
             facts.push(Fact::linked("Data", data.label, format!("/data/{id}")));
         }
     }
@@ -102,6 +108,7 @@ async fn facts(service: &Service, model: &Model) -> Result<Vec<Fact>, Problem> {
     }
     facts.push(Fact::new("Numbers that it learnt", count(about.parameters)));
     facts.push(Fact::new("Made", moment(model.created)));
+    facts.push(Fact::new("Takes", bytes(service.stored_as(model).await?)));
     facts.push(Fact::new("SHA-256", &about.sha256));
     Ok(facts)
 }

@@ -8,6 +8,7 @@ use super::session::Visitor;
 use crate::identifier::Id;
 use crate::problem::{Problem, ProblemKind};
 use crate::service::Service;
+use crate::store::{Permission, Scope};
 
 /// The `{id}` of a route. An address with anything else in its place does not exist.
 pub(super) struct Path(pub Id);
@@ -23,12 +24,15 @@ impl FromRequestParts<Service> for Path {
 }
 
 /// A visitor who is logged in, at the address of one thing: what is asked, who asks, and the thing.
-pub(super) struct Named(pub Service, pub Visitor, pub Id);
+pub(super) struct Named<P = Scope>(pub Service, pub Visitor<P>, pub Id);
 
-impl FromRequestParts<Service> for Named {
+impl<P: Permission> FromRequestParts<Service> for Named<P> {
     type Rejection = Response;
 
-    async fn from_request_parts(parts: &mut Parts, service: &Service) -> Result<Named, Response> {
+    async fn from_request_parts(
+        parts: &mut Parts,
+        service: &Service,
+    ) -> Result<Named<P>, Response> {
         let visitor = Visitor::from_request_parts(parts, service).await?;
         let Path(id) = Path::from_request_parts(parts, service).await?;
         Ok(Named(service.clone(), visitor, id))

@@ -16,7 +16,7 @@ use crate::jobs::specification::{JobKind, JobSpecification};
 use crate::service::Service;
 
 use crate::problem::Problem;
-use crate::store::{Job, JobState, Model};
+use crate::store::{Change, Job, JobState, Model};
 use probity_nn::modality::ModalityName;
 
 /// An audit, and the model that it is of.
@@ -26,11 +26,11 @@ pub(super) struct RepairForm {
 }
 
 impl FormPage for RepairForm {
-    async fn about(service: &Service, id: &Id) -> Result<RepairForm, Response> {
-        let audit: Job = service.find(id).await?;
+    async fn about(service: &Service, change: &Change, id: &Id) -> Result<RepairForm, Response> {
+        let audit: Job = service.find(change, id).await?;
         match audit.specification.model() {
             Some(model) if audit.kind == JobKind::Audit && audit.state == JobState::Done => {
-                let model = service.find(model).await?;
+                let model = service.find(change, model).await?;
                 Ok(RepairForm { audit, model })
             }
             _ => Err(Problem::conflict(
@@ -55,7 +55,7 @@ impl FormPage for RepairForm {
         Some(start(service, sent, &label, asked).await)
     }
 
-    fn draw(&self, status: StatusCode, visitor: &Visitor, form: &Form) -> Answer {
+    fn draw(&self, status: StatusCode, visitor: &Visitor<Change>, form: &Form) -> Answer {
         let (first, advanced) = options();
         let fields = advanced.inputs();
         page_with(

@@ -15,26 +15,28 @@ use crate::jobs::specification::JobKind;
 use crate::operations::results;
 use crate::problem::Problem;
 use crate::store::{Job, JobState};
+use probity_nn::modality::ModalityName;
 use probity_report::content_security;
 
 /// The result.
 pub(super) async fn show(Named(service, visitor, id): Named) -> Answer {
-    let job: Job = service.find(&id).await?;
+    let job: Job = service.find(&visitor.may, &id).await?;
     match (job.kind, job.state) {
         (JobKind::Train, JobState::Done) => return Ok(redirect(&format!("/models/{id}"))),
         (JobKind::Audit, JobState::Done | JobState::Stopped)
         | (JobKind::Repair, JobState::Done) => {}
         _ => return Ok(redirect(&format!("/jobs/{id}"))),
     }
-    let summary = results::summary(&service, &id).await?;
-    let compared = results::compare(&service, std::slice::from_ref(&id)).await?;
+    let summary = results::summary(&service, &visitor.may, &id).await?;
+    let compared = results::compare(&service, &visitor.may, std::slice::from_ref(&id)).await?;
     let audit = compared.jobs.into_iter().next().and_then(|job| job.audit);
-    let mut facts = asked::facts(&service, &job).await;
+    let mut facts = asked::facts(&service, &visitor.may, &job).await;
     let (class, verdict, caveat, figures) = match &audit {
         Some(audit) => {
-            let (class, text) = verdict(audit, &summary);
+            let is_of_texts = job.specification.modality() == ModalityName::Text;
+            let (class, text) = verdict(audit, is_of_texts);
             facts.insert(0, Fact::new("Way of searching", &audit.strategy));
-            (class, text, caveat(audit, &summary), of_audit(audit))
+            (class, text, caveat(audit), of_audit(audit))
         }
         None => {
             let (class, text, caveat) = repair_verdict(&summary);
@@ -58,6 +60,7 @@ pub(super) async fn show(Named(service, visitor, id): Named) -> Answer {
         figures: &figures,
         downloads: &downloads(&id, audit.is_some()),
         can_repair: audit.is_some() && job.state == JobState::Done,
+        has_history: audit.is_some() && job.state == JobState::Done,
         repaired: match job.kind {
             JobKind::Repair if has_saved(&summary) => format!("/models/{id}"),
             _ => String::new(),
@@ -82,9 +85,14 @@ fn downloads(id: &Id, has_samples: bool) -> Vec<Link> {
     samples.into_iter().chain(others).collect()
 }
 
-/// The report: one page that loads nothing, with a policy by the hashes of its own parts.
-pub(super) async fn report(Named(service, _, id): Named) -> Answer {
-    let document = results::report(&service, &id, ReportForm::Html).await?;
+/// The report: one page that loads nothing.
+pub(super) async fn report(Named(service, visitor, id): Named) -> Answer {
+    let document = results::report(&service, &visitor.may, &id, ReportForm::Html).await?;
+    shown(document)
+}
+
+/// A report, with a policy by the hashes of its own parts.
+pub(super) fn shown(document: Document) -> Answer {
     let sources = content_security();
     let policy = format!(
         "default-src 'none'; style-src {}; script-src {}; form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
@@ -95,32 +103,32 @@ pub(super) async fn report(Named(service, _, id): Named) -> Answer {
 }
 
 /// The report as Markdown.
-pub(super) async fn markdown(Named(service, _, id): Named) -> Answer {
-    let document = results::report(&service, &id, ReportForm::Markdown).await?;
+pub(super) async fn markdown(Named(service, visitor, id): Named) -> Answer {
+    let document = results::report(&service, &visitor.may, &id, ReportForm::Markdown).await?;
     Ok(document.attached()?)
 }
 
 /// The report as JSON.
-pub(super) async fn json(Named(service, _, id): Named) -> Answer {
-    let document = results::report(&service, &id, ReportForm::Json).await?;
+pub(super) async fn json(Named(service, visitor, id): Named) -> Answer {
+    let document = results::report(&service, &visitor.may, &id, ReportForm::Json).await?;
     Ok(document.attached()?)
 }
 
 /// The annex for the AI Act.
-pub(super) async fn annex(Named(service, _, id): Named) -> Answer {
-    let document = results::report(&service, &id, ReportForm::AiAct).await?;
+pub(super) async fn annex(Named(service, visitor, id): Named) -> Answer {
+    let document = results::report(&service, &visitor.may, &id, ReportForm::AiAct).await?;
     Ok(document.attached()?)
 }
 
 /// The model as a bill of materials.
-pub(super) async fn bill(Named(service, _, id): Named) -> Answer {
-    let document = results::report(&service, &id, ReportForm::Cyclonedx).await?;
+pub(super) async fn bill(Named(service, visitor, id): Named) -> Answer {
+    let document = results::report(&service, &visitor.may, &id, ReportForm::Cyclonedx).await?;
     Ok(document.attached()?)
 }
 
 /// The summary, as the command line writes it.
-pub(super) async fn summary(Named(service, _, id): Named) -> Answer {
-    let summary = results::summary(&service, &id).await?;
+pub(super) async fn summary(Named(service, visitor, id): Named) -> Answer {
+    let summary = results::summary(&service, &visitor.may, &id).await?;
     let document = Document {
         media_type: "application/json",
         text: serde_json::to_string_pretty(&summary).map_err(Problem::from)?,
@@ -130,7 +138,7 @@ pub(super) async fn summary(Named(service, _, id): Named) -> Answer {
 }
 
 /// The file of samples.
-pub(super) async fn samples(Named(service, _, id): Named) -> Answer {
-    let file = results::samples(&service, &id).await?;
+pub(super) async fn samples(Named(service, visitor, id): Named) -> Answer {
+    let file = results::samples(&service, &visitor.may, &id).await?;
     Ok(file.send().await?)
 }

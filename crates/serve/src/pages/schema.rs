@@ -15,7 +15,7 @@ use crate::identifier::Id;
 use crate::operations::data;
 use crate::operations::schema::TableSchema;
 use crate::service::Service;
-use crate::store::DataSet;
+use crate::store::{Change, DataSet};
 
 /// A table with the schema that it has at present.
 pub(super) struct SchemaForm {
@@ -24,12 +24,12 @@ pub(super) struct SchemaForm {
 }
 
 impl FormPage for SchemaForm {
-    async fn about(service: &Service, id: &Id) -> Result<SchemaForm, Response> {
-        let data: DataSet = service.find(id).await?;
+    async fn about(service: &Service, change: &Change, id: &Id) -> Result<SchemaForm, Response> {
+        let data: DataSet = service.find(change, id).await?;
         if !data.has_schema {
             return Err(redirect(&format!("/data/{id}/columns")));
         }
-        let schema = data::schema(service, id).await?;
+        let schema = data::schema(service, change, id).await?;
         Ok(SchemaForm { data, schema })
     }
 
@@ -40,11 +40,11 @@ impl FormPage for SchemaForm {
     async fn take(&self, service: &Service, sent: &mut SentForm) -> Taken {
         let schema = schema_form::schema(&mut sent.form, &self.schema)?;
         let id = &self.data.id;
-        let replaced = data::replace_schema(service, id, schema).await;
+        let replaced = data::replace_schema(service, &sent.visitor.may, id, schema).await;
         Some(replaced.map(|_| format!("/data/{id}")))
     }
 
-    fn draw(&self, status: StatusCode, visitor: &Visitor, form: &Form) -> Answer {
+    fn draw(&self, status: StatusCode, visitor: &Visitor<Change>, form: &Form) -> Answer {
         page_with(
             status,
             &DataSchemaPage {

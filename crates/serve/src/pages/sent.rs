@@ -5,8 +5,6 @@
 //! the form carries a secret of the session, which no other site can read. Besides, the session's
 //! cookie is not sent along with requests of other sites (`SameSite`).
 
-use std::time::Duration;
-
 use axum::extract::{Form as UrlEncoded, FromRequest, FromRequestParts, Request};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
@@ -14,14 +12,14 @@ use axum::response::Response;
 use super::form::Form;
 use super::session::Visitor;
 use crate::operations::form::{Form as WithFile, ReceivedFile};
+use crate::operations::names::name;
 use crate::problem::{Problem, ProblemKind};
 use crate::service::Service;
+use crate::stall::TIMES;
+use crate::store::{Change, Permission};
 
 /// Name of the field with the session's secret.
 const CSRF: &str = "csrf";
-
-/// How long a form may take to arrive.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Refuses a form that does not come from a page of this service.
 /// Fails when the request comes from elsewhere, or does not say where from.
@@ -50,25 +48,26 @@ fn not_of_this_session() -> Problem {
     )
 }
 
-/// A form without a file, from a visitor who is logged in.
-pub(super) struct SentForm {
+/// A form without a file, from a visitor who is logged in and whose role allows what it asks for: to
+/// change what is in the project, unless the page says another.
+pub(super) struct SentForm<P = Change> {
     /// Who sent it.
-    pub visitor: Visitor,
+    pub visitor: Visitor<P>,
     /// What was entered.
     pub form: Form,
 }
 
-impl SentForm {
+impl<P> SentForm<P> {
     /// What was entered as a label, else `instead`.
     pub fn label(&self, instead: &str) -> String {
         self.form.filled("label").unwrap_or(instead).to_owned()
     }
 }
 
-impl FromRequest<Service> for SentForm {
+impl<P: Permission> FromRequest<Service> for SentForm<P> {
     type Rejection = Response;
 
-    async fn from_request(request: Request, service: &Service) -> Result<SentForm, Response> {
+    async fn from_request(request: Request, service: &Service) -> Result<SentForm<P>, Response> {
         let (mut parts, body) = request.into_parts();
         let visitor = Visitor::from_request_parts(&mut parts, service).await?;
         let is_own = check_origin(&parts.headers);
@@ -99,7 +98,8 @@ impl FromRequest<Service> for LoginForm {
 
 async fn read(request: Request, service: &Service) -> Result<Form, Problem> {
     let pairs = UrlEncoded::<Vec<(String, String)>>::from_request(request, service);
-    match tokio::time::timeout(PATIENCE, pairs).await {
+    let time = service.limits.idle_time * TIMES;
+    match tokio::time::timeout(time, pairs).await {
         Ok(Ok(UrlEncoded(pairs))) => Ok(Form::sent(pairs)),
         Ok(Err(rejection)) => Err(unreadable(rejection.status(), &rejection.body_text())),
         Err(_) => Err(Problem::new(
@@ -121,7 +121,7 @@ fn unreadable(status: StatusCode, detail: &str) -> Problem {
 /// A form with a file, from a visitor who is logged in.
 pub(super) struct SentFile {
     /// Who sent it.
-    pub visitor: Visitor,
+    pub visitor: Visitor<Change>,
     /// What was entered besides.
     pub form: Form,
     /// All of it as it came. What is wrong with the file belongs to the form that comes back.
@@ -129,6 +129,22 @@ pub(super) struct SentFile {
 }
 
 impl SentFile {
+    /// What was entered as a name. Fails when that is none.
+    pub fn name(&self) -> Result<String, Problem> {
+        name(self.form.value("label")).map_err(|problem| Problem {
+            field: Some("label".to_owned()),
+            ..problem
+        })
+    }
+
+    /// Notes in the form that comes back what is the matter, and gives its status.
+    pub fn refuse(&mut self, problem: Problem) -> StatusCode {
+        let status = problem.status();
+        let field = problem.field.unwrap_or_else(|| "file".to_owned());
+        self.form.refuse(field, problem.detail);
+        status
+    }
+
     /// The file. Fails when none was chosen, or something is wrong with it.
     pub fn take_file(&mut self) -> Result<ReceivedFile, Problem> {
         match self.received.file_name.is_empty() {
@@ -143,14 +159,14 @@ impl FromRequest<Service> for SentFile {
 
     async fn from_request(request: Request, service: &Service) -> Result<SentFile, Response> {
         let (mut parts, body) = request.into_parts();
-        let visitor = Visitor::from_request_parts(&mut parts, service).await?;
+        let visitor = Visitor::<Change>::from_request_parts(&mut parts, service).await?;
         check_origin(&parts.headers)?;
         let is_own = |form: &WithFile| match visitor.owns_form(form.text(CSRF)) {
             true => Ok(()),
             false => Err(not_of_this_session()),
         };
         let request = Request::from_parts(parts, body);
-        let received = WithFile::receive_if(service, request, is_own).await?;
+        let received = WithFile::receive_if(service, &visitor.may, request, is_own).await?;
         is_own(&received)?;
         let texts = received.texts.clone();
         Ok(SentFile {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use axum::extract::{FromRequestParts, Request, State};
+use axum::extract::{FromRequestParts, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method, header};
 use axum::middleware::Next;
@@ -10,51 +10,62 @@ use axum::response::Response;
 use axum_extra::extract::cookie::{Cookie, CookieJar, SameSite};
 
 use super::answer::{page_with, redirect};
-use super::assets;
 use super::views::{Frame, ProblemPage};
+use super::{assets, landing};
 use crate::problem::{Problem, ProblemKind};
+use crate::router::Sender;
 use crate::service::Service;
-use crate::store::{Caller, SESSION_TIME, Session};
-
-/// Name of the cookie.
-const COOKIE: &str = "probity_session";
+use crate::store::{Caller, Permission, Role, SESSION_TIME, Scope, Session};
 
 /// Where one logs in.
 pub(crate) const LOGIN: &str = "/login";
+/// Where one logs out.
+pub(super) const LOGOUT: &str = "/logout";
+/// Where somebody who has several accesses chooses one.
+pub(super) const ACCESS: &str = "/access";
 
 /// The open session of a request, if there is one.
 #[derive(Clone, Default)]
 pub(super) struct MaybeSession(pub Option<Session>);
 
-/// A visitor who is logged in. A page that takes one sends everybody else to the log-in.
+/// A visitor who is logged in and whose role allows what the page does: to see, unless it asks for
+/// more. A page that takes one sends everybody else to the log-in.
 #[derive(Clone)]
-pub(super) struct Visitor(Session);
+pub(super) struct Visitor<P = Scope> {
+    session: Session,
+    /// What the role lets them do.
+    pub may: P,
+}
 
-impl Visitor {
+impl<P> Visitor<P> {
     /// Whose session it is.
     pub fn caller(&self) -> &Caller {
-        &self.0.caller
+        &self.session.caller
     }
 
     /// Whether a form with this secret is one of the session.
     pub fn owns_form(&self, secret: &str) -> bool {
-        self.0.owns_form(secret)
+        self.session.owns_form(secret)
     }
 
     /// What a page has around its content, with `section` as its entry of the navigation.
     pub fn frame(&self, section: &'static str) -> Frame {
-        frame(Some(&self.0), section)
+        frame(Some(&self.session), section)
     }
 }
 
-impl<S: Sync> FromRequestParts<S> for Visitor {
+impl<P: Permission, S: Sync> FromRequestParts<S> for Visitor<P> {
     type Rejection = Response;
 
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Visitor, Response> {
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Visitor<P>, Response> {
         match parts.extensions.get::<MaybeSession>() {
-            Some(MaybeSession(Some(session))) => Ok(Visitor(session.clone())),
+            Some(MaybeSession(Some(session))) => {
+                let may = P::of(&session.caller).map_err(Problem::from)?;
+                let session = session.clone();
+                Ok(Visitor { session, may })
+            }
             _ if parts.method == Method::GET || parts.method == Method::HEAD => {
-                Err(redirect(LOGIN))
+                Err(redirect(&landing::login_for(&parts.uri)))
             }
             _ => Err(Problem::new(
                 ProblemKind::NotAuthenticated,
@@ -67,7 +78,16 @@ impl<S: Sync> FromRequestParts<S> for Visitor {
 
 /// What a page has around its content.
 pub(super) fn frame(session: Option<&Session>, section: &'static str) -> Frame {
+    let caller = session.map(|session| &session.caller);
+    let is_at_least = |role| caller.is_some_and(|caller| caller.is_at_least(role));
+    let project = caller.and_then(Caller::project);
     Frame {
+        is_administrator: caller.is_some_and(|caller| caller.project().is_none()),
+        may_change: is_at_least(Role::Editor),
+        may_manage: is_at_least(Role::Owner),
+        project: project.map_or(String::new(), |(_, name)| name.to_owned()),
+        project_address: project.map_or(String::new(), |(id, _)| format!("/projects/{id}")),
+        is_person: session.is_some_and(|session| session.is_person),
         csrf: session.map_or(String::new(), |session| session.form_secret().to_owned()),
         section,
         styles: assets::styles(),
@@ -77,26 +97,10 @@ pub(super) fn frame(session: Option<&Session>, section: &'static str) -> Frame {
     }
 }
 
-/// Finds the session of a request, and draws the page of a problem.
-pub(super) async fn with_session(
-    State(service): State<Service>,
-    mut request: Request,
-    next: Next,
-) -> Response {
-    let session = match cookie(request.headers()) {
-        Some(secret) => service.store(move |store| store.session(&secret)).await,
-        None => Ok(None),
-    };
-    let session = match session {
-        Ok(session) => session,
-        Err(problem) => return problem_page(&problem, None),
-    };
-    let place = session
-        .as_ref()
-        .map(|session| service.gate.enter_as(&session.caller.token));
-    if let Some(Err(problem)) = &place {
-        return problem_page(problem, session.as_ref());
-    }
+/// Takes the session that was found of a request, and draws the page of a problem.
+pub(super) async fn with_session(mut request: Request, next: Next) -> Response {
+    let sender = request.extensions().get::<Sender>();
+    let session = sender.and_then(|sender| sender.session.clone());
     request
         .extensions_mut()
         .insert(MaybeSession(session.clone()));
@@ -108,7 +112,7 @@ pub(super) async fn with_session(
 }
 
 /// A problem as a page.
-pub(super) fn problem_page(problem: &Problem, session: Option<&Session>) -> Response {
+pub(crate) fn problem_page(problem: &Problem, session: Option<&Session>) -> Response {
     let (back, back_text) = match session {
         Some(_) => ("/", "Back to the overview"),
         None => (LOGIN, "Log in"),
@@ -135,36 +139,69 @@ pub(super) fn problem_page(problem: &Problem, session: Option<&Session>) -> Resp
 }
 
 /// The value of the session's cookie.
-pub(super) fn cookie(headers: &HeaderMap) -> Option<String> {
+pub(crate) fn cookie(service: &Service, headers: &HeaderMap) -> Option<String> {
+    cookie_called(&service.cookie, headers)
+}
+
+fn cookie_called(name: &str, headers: &HeaderMap) -> Option<String> {
     let jar = CookieJar::from_headers(headers);
-    jar.get(COOKIE).map(|cookie| cookie.value().to_owned())
+    jar.get(name).map(|cookie| cookie.value().to_owned())
 }
 
 /// The header that gives the browser its cookie. Behind a proxy that speaks TLS, it may be sent
 /// over TLS only.
-pub(super) fn set_cookie(secret: &str, headers: &HeaderMap) -> Result<HeaderValue, Problem> {
-    header_of(secret, SESSION_TIME, headers)
+pub(super) fn set_cookie(
+    service: &Service,
+    secret: &str,
+    sender: &Sender,
+) -> Result<HeaderValue, Problem> {
+    let cookie = Given {
+        name: &service.cookie,
+        value: secret,
+        path: "/",
+        site: SameSite::Strict,
+        time: SESSION_TIME,
+    };
+    cookie.header(sender)
 }
 
 /// The header that takes the cookie away.
-pub(super) fn unset_cookie(headers: &HeaderMap) -> Result<HeaderValue, Problem> {
-    header_of("", Duration::ZERO, headers)
+pub(super) fn unset_cookie(service: &Service, sender: &Sender) -> Result<HeaderValue, Problem> {
+    let cookie = Given {
+        name: &service.cookie,
+        value: "",
+        path: "/",
+        site: SameSite::Strict,
+        time: Duration::ZERO,
+    };
+    cookie.header(sender)
 }
 
-fn header_of(secret: &str, time: Duration, headers: &HeaderMap) -> Result<HeaderValue, Problem> {
-    let is_tls = headers
-        .get("x-forwarded-proto")
-        .is_some_and(|protocol| protocol == "https");
-    let age = time
-        .try_into()
-        .map_err(|_| Problem::internal(&"a session lasts too long"))?;
-    let cookie = Cookie::build((COOKIE, secret))
-        .path("/")
-        .max_age(age)
-        .http_only(true)
-        .same_site(SameSite::Strict)
-        .secure(is_tls);
-    Ok(HeaderValue::try_from(cookie.to_string())?)
+/// A cookie that a browser is given.
+pub(super) struct Given<'c> {
+    pub name: &'c str,
+    pub value: &'c str,
+    /// The addresses that it is sent to: this one and those below it.
+    pub path: &'static str,
+    /// Whether it is sent after a link of another site.
+    pub site: SameSite,
+    /// How long it lasts; not at all: it is taken away.
+    pub time: Duration,
+}
+
+impl Given<'_> {
+    /// The header that gives it to `sender`.
+    pub fn header(&self, sender: &Sender) -> Result<HeaderValue, Problem> {
+        let age = self.time.try_into();
+        let age = age.map_err(|_| Problem::internal(&"a cookie lasts too long"))?;
+        let cookie = Cookie::build((self.name, self.value))
+            .path(self.path)
+            .max_age(age)
+            .http_only(true)
+            .same_site(self.site)
+            .secure(sender.is_over_tls);
+        Ok(HeaderValue::try_from(cookie.to_string())?)
+    }
 }
 
 #[cfg(test)]
@@ -174,31 +211,43 @@ mod tests {
     #[test]
     fn the_cookie_is_found_among_others() {
         let mut headers = HeaderMap::new();
+        let cookie = |headers: &HeaderMap| cookie_called("probity_session_1", headers);
         assert_eq!(cookie(&headers), None);
         headers.append(
             header::COOKIE,
-            HeaderValue::from_static("other=probity_session=no; xprobity_session=no"),
+            HeaderValue::from_static(
+                "other=probity_session_1=no; probity_session=no; probity_session_2=no",
+            ),
         );
         assert_eq!(cookie(&headers), None);
         headers.append(
             header::COOKIE,
-            HeaderValue::from_static("a=b;probity_session=secret; c=d"),
+            HeaderValue::from_static("a=b;probity_session_1=secret; c=d"),
         );
         assert_eq!(cookie(&headers).as_deref(), Some("secret"));
     }
 
     #[test]
     fn the_cookie_is_out_of_reach_of_scripts_and_other_sites() {
-        let mut headers = HeaderMap::new();
-        let plain = set_cookie("secret", &headers).unwrap();
+        let given = |value, time| Given {
+            name: "probity_session",
+            value,
+            path: "/",
+            site: SameSite::Strict,
+            time,
+        };
+        let over_tls = |is_over_tls| Sender {
+            is_over_tls,
+            ..Sender::default()
+        };
+        let plain = given("secret", SESSION_TIME).header(&over_tls(false));
         assert_eq!(
-            plain,
+            plain.unwrap(),
             "probity_session=secret; HttpOnly; SameSite=Strict; Path=/; Max-Age=43200"
         );
-        headers.insert("x-forwarded-proto", HeaderValue::from_static("https"));
-        let secure = unset_cookie(&headers).unwrap();
+        let secure = given("", Duration::ZERO).header(&over_tls(true));
         assert_eq!(
-            secure,
+            secure.unwrap(),
             "probity_session=; HttpOnly; SameSite=Strict; Secure; Path=/; Max-Age=0"
         );
     }

@@ -1,13 +1,13 @@
 //! Data sets, models and jobs as lines of a list.
 
-use super::views::{Link, State, Thing};
+use super::views::{Frame, Link, State, Thing};
 use super::words::{bytes, counted, duration, kind, list, moment, percent_done, phase, state};
 use crate::jobs::board::JobView;
 use crate::jobs::specification::JobKind;
-use crate::store::{DataKind, DataSet, JobState, Model, ModelKind, ModelOrigin};
+use crate::store::{DataKind, DataSet, Job, JobState, Model, ModelKind, ModelOrigin};
 
-/// A data set.
-pub(super) fn of_data(data: &DataSet) -> Thing {
+/// A data set, for a visitor of a page with `frame`.
+pub(super) fn of_data(data: &DataSet, frame: &Frame) -> Thing {
     let address = format!("/data/{}", data.id);
     let is_ready = data.has_schema || data.kind == DataKind::Texts;
     let (class, text, link, link_text) = match is_ready {
@@ -23,18 +23,18 @@ pub(super) fn of_data(data: &DataSet) -> Thing {
             bytes(data.bytes),
             moment(data.created)
         ),
-        state: State {
-            name: "",
-            class,
-            text: text.to_owned(),
-        },
+        state: State::marked(class, text),
         can_be_picked: false,
-        links: vec![Link {
-            address: format!("{address}/{link}"),
-            text: link_text.to_owned(),
-        }],
+        links: to_change(frame, format!("{address}/{link}"), link_text),
         address,
     }
+}
+
+/// A link for those who may change what is in the project.
+fn to_change(frame: &Frame, address: String, text: &str) -> Vec<Link> {
+    let text = text.to_owned();
+    let link = frame.may_change.then_some(Link { address, text });
+    link.into_iter().collect()
 }
 
 /// How much a data set holds.
@@ -50,8 +50,8 @@ pub(super) fn size(data: &DataSet) -> String {
     }
 }
 
-/// A model.
-pub(super) fn of_model(model: &Model) -> Thing {
+/// A model, for a visitor of a page with `frame`.
+pub(super) fn of_model(model: &Model, frame: &Frame) -> Thing {
     let address = format!("/models/{}", model.id);
     Thing {
         id: model.id.to_string(),
@@ -59,10 +59,7 @@ pub(super) fn of_model(model: &Model) -> Thing {
         detail: format!("{} · {}", origin(model), moment(model.created)),
         state: State::default(),
         can_be_picked: false,
-        links: vec![Link {
-            address: format!("{address}/audit"),
-            text: "Audit".to_owned(),
-        }],
+        links: to_change(frame, format!("{address}/audit"), "Audit"),
         address,
     }
 }
@@ -85,8 +82,7 @@ pub(super) fn origin(model: &Model) -> String {
 }
 
 /// The page of a job: that of its result when there is one, else that of its progress.
-pub(super) fn address(view: &JobView) -> String {
-    let job = &view.job;
+pub(super) fn address(job: &Job) -> String {
     match (job.state, job.kind) {
         (JobState::Done, JobKind::Train) => format!("/models/{}", job.id),
         (JobState::Done, _) => format!("/runs/{}", job.id),
@@ -118,7 +114,7 @@ pub(super) fn of_job(view: &JobView) -> Thing {
     };
     Thing {
         id: job.id.to_string(),
-        address: address(view),
+        address: address(job),
         title: job.label.clone(),
         detail: list(&detail).replace(", ", " · "),
         state: state(job.state),

@@ -13,18 +13,18 @@ use super::session::Visitor;
 use super::views::TrainPage;
 use crate::identifier::Id;
 use crate::jobs::specification::{JobKind, JobSpecification};
-use crate::service::Service;
-
+use crate::operations::schema::TableSchema;
 use crate::problem::Problem;
-use crate::store::{ColumnKind, DataKind, DataSet};
+use crate::service::Service;
+use crate::store::{Change, ColumnKind, DataKind, DataSet, Model};
 use probity_nn::modality::ModalityName;
 
 /// Data that a model can learn from.
 pub(super) struct TrainForm(DataSet);
 
 impl FormPage for TrainForm {
-    async fn about(service: &Service, id: &Id) -> Result<TrainForm, Response> {
-        let data: DataSet = service.find(id).await?;
+    async fn about(service: &Service, change: &Change, id: &Id) -> Result<TrainForm, Response> {
+        let data: DataSet = service.find(change, id).await?;
         match data.kind == DataKind::Table && !data.has_schema {
             true => Err(redirect(&format!("/data/{id}/columns"))),
             false => Ok(TrainForm(data)),
@@ -33,7 +33,7 @@ impl FormPage for TrainForm {
 
     fn first(&self) -> Form {
         let data = &self.0;
-        let mut form = Form::default().with("label", &data.label);
+        let mut form = Form::default().with("label", usual_name(data));
         options(data).fill(&mut form);
         match data.kind {
             // People's tables have categories without an order.
@@ -57,11 +57,11 @@ impl FormPage for TrainForm {
             )));
         }
         let asked = specification(&mut sent.form, data)?;
-        let label = sent.label(&data.label);
+        let label = sent.label(&usual_name(data));
         Some(start(service, sent, &label, asked).await)
     }
 
-    fn draw(&self, status: StatusCode, visitor: &Visitor, form: &Form) -> Answer {
+    fn draw(&self, status: StatusCode, visitor: &Visitor<Change>, form: &Form) -> Answer {
         let data = &self.0;
         let fields = options(data).inputs();
         page_with(
@@ -80,6 +80,39 @@ impl FormPage for TrainForm {
             },
         )
     }
+}
+
+/// What a model of `data` is called where nobody says otherwise.
+fn usual_name(data: &DataSet) -> String {
+    let name = format!("Classifier of {}", data.label);
+    name.chars().take(100).collect()
+}
+
+/// Goes on with a table that was just described by `schema`: to the audit of a model that learnt
+/// from it, else to a training with the usual answers. Gives the address of the next page.
+pub(super) async fn go_on(
+    service: &Service,
+    sent: &SentForm,
+    id: &Id,
+    schema: &TableSchema,
+) -> Result<String, Problem> {
+    let change = &sent.visitor.may;
+    let models: Vec<Model> = service.newest(change).await?;
+    let names = || schema.attributes.iter().map(|attribute| &attribute.name);
+    let is_of_it = |model: &&Model| {
+        let about = &model.description;
+        model.data.as_ref() == Some(id)
+            && about.classes == schema.label.classes
+            && about.attributes.iter().eq(names())
+    };
+    if let Some(model) = models.iter().find(is_of_it) {
+        return Ok(format!("/models/{}/audit", model.id));
+    }
+    let page = TrainForm(service.find(change, id).await?);
+    let mut form = page.first();
+    let asked = specification(&mut form, &page.0);
+    let asked = asked.ok_or_else(|| Problem::internal(&"the usual answers are refused"))?;
+    start(service, sent, form.value("label"), asked).await
 }
 
 /// Whether the data have labels to learn.

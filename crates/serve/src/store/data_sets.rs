@@ -4,7 +4,11 @@ use rusqlite::{Row, params};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{Count, InJson, Record, Store, StoreError, put};
+use super::access::Change;
+use super::lists::Which;
+use super::log::{Action, note};
+use super::queue::unfinished;
+use super::{Contents, Count, InJson, Record, Removal, Store, StoreError, put, remove};
 use crate::identifier::Id;
 use crate::moment::Moment;
 use probity_data::schema::Format;
@@ -198,6 +202,27 @@ impl Record for DataSet {
     const TABLE: &'static str = "data_sets";
     const COLUMNS: &'static str =
         "id, owner, label, kind, form, bytes, created, sketch, has_schema";
+    const RENAMED: Action = Action::DataRenamed;
+    type Which = Which;
+
+    fn id(&self) -> &Id {
+        &self.id
+    }
+
+    fn owner(&self) -> &Id {
+        &self.owner
+    }
+
+    fn label(&self) -> &str {
+        &self.label
+    }
+
+    fn contents(&self) -> Contents {
+        Contents {
+            data: vec![self.id.clone()],
+            ..Contents::default()
+        }
+    }
 
     fn from_row(row: &Row<'_>) -> rusqlite::Result<DataSet> {
         Ok(DataSet {
@@ -216,28 +241,62 @@ impl Record for DataSet {
 
 impl Store {
     /// Adds a data set.
-    pub(crate) fn add_data_set(&self, data: &DataSet) -> Result<(), StoreError> {
-        let values = params![
-            data.id,
-            data.owner,
-            data.label,
-            InJson(data.kind),
-            InJson(data.form),
-            Count(data.bytes),
-            data.created,
-            InJson(&data.sketch),
-            data.has_schema
-        ];
-        put::<DataSet>(&self.connection(), values)
+    pub(crate) fn add_data_set(&self, change: &Change, data: &DataSet) -> Result<(), StoreError> {
+        self.write(|transaction| {
+            let values = params![
+                data.id,
+                data.owner,
+                data.label,
+                InJson(data.kind),
+                InJson(data.form),
+                Count(data.bytes),
+                data.created,
+                InJson(&data.sketch),
+                data.has_schema
+            ];
+            put::<DataSet>(transaction, change, values)?;
+            let (project, subject) = (Some(change.project()), Some(&data.id));
+            note(
+                transaction,
+                change.by(),
+                project,
+                Action::DataUploaded,
+                subject,
+            )
+        })
     }
 
     /// Notes that a data set has a schema.
-    pub(crate) fn note_schema(&self, id: &Id) -> Result<(), StoreError> {
-        self.connection().execute(
-            "UPDATE data_sets SET has_schema = TRUE WHERE id = ?",
-            params![id],
-        )?;
-        Ok(())
+    pub(crate) fn note_schema(&self, change: &Change, id: &Id) -> Result<(), StoreError> {
+        self.write(|transaction| {
+            let changed = transaction.execute(
+                "UPDATE data_sets SET has_schema = TRUE WHERE id = ? AND project = ?",
+                params![id, change.project()],
+            )?;
+            if changed == 1 {
+                let (project, action) = (Some(change.project()), Action::DataDescribed);
+                note(transaction, change.by(), project, action, Some(id))?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Forgets a data set that no unfinished job reads.
+    pub(crate) fn remove_data_set(&self, change: &Change, id: &Id) -> Result<Removal, StoreError> {
+        let removal = self.write(|transaction| {
+            let jobs = unfinished(transaction, Some(change.project()))?;
+            if let Some(job) = jobs.iter().find(|job| job.specification.data() == id) {
+                return Ok(Removal::Needed(job.id.clone()));
+            }
+            if !remove::<DataSet>(transaction, change, id)? {
+                return Ok(Removal::Missing);
+            }
+            let (project, action) = (Some(change.project()), Action::DataDeleted);
+            note(transaction, change.by(), project, action, Some(id))?;
+            Ok(Removal::Done)
+        })?;
+        self.forget_deleted()?;
+        Ok(removal)
     }
 }
 

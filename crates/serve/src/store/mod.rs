@@ -1,37 +1,68 @@
-//! The database: tokens, sessions, and what there is about data sets, models and jobs. Everything
-//! else lies in files.
+//! The database: projects, tokens, people, sessions, links, the log, and what there is about data sets,
+//! models and jobs. Everything else lies in files.
 //!
 //! One connection behind a mutex; statements are short, and asynchronous code reaches them through
-//! `Service::store`, away from the threads that answer requests.
+//! `Service::store`, away from the threads that answer requests. What a statement may see or change
+//! is said by a value of `access`.
+//!
+//! What was deleted is gone: freed pages are overwritten (`secure_delete`) and given back to the
+//! file system (`auto_vacuum`), and the write-ahead log is emptied after each deletion. A disk that
+//! is full does not keep anybody from deleting: the database has a `reserve` that is given up for
+//! the next change.
 
+pub(crate) mod access;
 mod data_sets;
+mod hooks;
 mod jobs;
+mod links;
+mod lists;
+mod log;
 mod models;
+mod people;
+mod projects;
+mod queue;
+mod reserve;
 mod sessions;
 mod tokens;
 
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
-use rusqlite::{Connection, Row};
+use rusqlite::{Connection, ErrorCode, Row, Transaction, TransactionBehavior, params};
 use thiserror::Error;
 
+pub use access::{Administer, Caller, Denied, Manage, Role};
+pub(crate) use access::{Change, Permission, Scope, Work};
 pub use data_sets::{ColumnKind, ColumnSketch, DataKind, DataSet, FileForm, Layout, Sketch};
+pub use hooks::{Hook, LastAttempt};
+pub(crate) use hooks::{Next, Notification};
+pub(crate) use jobs::{Added, Bounds, Resumed};
 pub use jobs::{Job, JobState, NewJob};
+pub use links::Link;
+pub(crate) use lists::{Series, Which, WhichJobs};
+pub use log::{Action, LOG_HEAD, LogEntry, log_lines};
 pub use models::{Model, ModelDescription, ModelKind, ModelOrigin};
-pub use sessions::{SESSION_TIME, Session, SessionSecrets};
-pub use tokens::{Caller, TokenRecord};
+pub(crate) use people::Identity;
+pub use people::{NotAPerson, Person};
+pub(crate) use projects::Contents;
+pub use projects::{Changed, Project, Quotas};
+pub use sessions::{SESSION_TIME, Session, SessionKey, SessionSecrets};
+pub use tokens::{Holder, MadeToken, NewToken, TokenRecord};
 
 use super::identifier::{Id, NoRandomness};
+use super::jobs::Itself;
 use super::moment::Moment;
+use lists::Narrow;
+use reserve::Reserve;
 
 /// Name of the database in the data directory.
 pub const DATABASE: &str = "probity.sqlite";
 
 /// The version of the tables, in `user_version`.
-const VERSION: i64 = 1;
+const VERSION: i64 = 4;
 
 /// The tables.
 const TABLES: &str = include_str!("tables.sql");
@@ -47,7 +78,7 @@ pub enum StoreError {
     Sqlite(#[from] rusqlite::Error),
     /// It is of another version.
     #[error(
-        "the database has version {found}, this build reads {VERSION}; take the version of probity that wrote it"
+        "the database has version {found}, this build reads {VERSION}; take the version of probity that wrote it, or another data directory"
     )]
     Version {
         /// The version found.
@@ -61,6 +92,7 @@ pub enum StoreError {
 /// The database of a data directory.
 pub struct Store {
     connection: Mutex<Connection>,
+    reserve: Reserve,
 }
 
 impl Store {
@@ -71,24 +103,69 @@ impl Store {
     pub fn open(directory: &Path) -> Result<Store, StoreError> {
         let mut connection = Connection::open(directory.join(DATABASE))?;
         connection.busy_timeout(PATIENCE)?;
+        // Before there are tables, or it has no effect.
+        connection.pragma_update(None, "auto_vacuum", "FULL")?;
+        connection.pragma_update(None, "secure_delete", true)?;
         connection.pragma_update(None, "journal_mode", "WAL")?;
         connection.pragma_update(None, "synchronous", "NORMAL")?;
         connection.pragma_update(None, "foreign_keys", true)?;
-        let transaction =
-            connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let found: i64 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
         match found {
             0 => {
                 transaction.execute_batch(TABLES)?;
-                transaction.pragma_update(None, "user_version", VERSION)?;
+                transaction.execute("INSERT INTO service VALUES (?)", [Id::random()?])?;
             }
             VERSION => {}
             found => return Err(StoreError::Version { found }),
         }
+        transaction.pragma_update(None, "user_version", VERSION)?;
         transaction.commit()?;
+        let reserve = Reserve::of(directory);
+        reserve.restore();
         Ok(Store {
             connection: Mutex::new(connection),
+            reserve,
         })
+    }
+
+    /// What tells this service from others of the same machine.
+    pub(crate) fn service(&self) -> Result<Id, StoreError> {
+        let connection = self.connection();
+        Ok(connection.query_row("SELECT id FROM service", [], |row| row.get(0))?)
+    }
+
+    /// Does `work`, which changes something: all of it or nothing. On a disk that is full it does
+    /// so with the reserve.
+    fn write<T>(
+        &self,
+        work: impl Fn(&Transaction<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let mut connection = self.connection();
+        let mut attempt = || -> Result<T, StoreError> {
+            let transaction =
+                connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let result = work(&transaction)?;
+            transaction.commit()?;
+            Ok(result)
+        };
+        match attempt() {
+            Err(error) if error.is_full() && self.reserve.give_up() => attempt(),
+            result => result,
+        }
+    }
+
+    /// Puts the reserve back, where it was given up and there is room again; whether it is there.
+    pub(crate) fn restore_reserve(&self) -> bool {
+        self.reserve.restore()
+    }
+
+    /// Empties the write-ahead log, in which what was deleted may stand. Another process that reads
+    /// meanwhile is waited for.
+    fn forget_deleted(&self) -> Result<(), StoreError> {
+        let connection = self.connection();
+        connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+        Ok(())
     }
 
     /// A statement that failed half-way has been rolled back, so a poisoned lock is as good as any.
@@ -97,6 +174,29 @@ impl Store {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+impl StoreError {
+    /// Whether the disk has no room left for a change.
+    pub(crate) fn is_full(&self) -> bool {
+        match self {
+            StoreError::Sqlite(error) => error.sqlite_error_code() == Some(ErrorCode::DiskFull),
+            StoreError::Version { .. } | StoreError::Random(_) => false,
+        }
+    }
+}
+
+/// What became of a deletion.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Removal {
+    /// It is gone from the database.
+    Done,
+    /// There is no such thing in the project.
+    Missing,
+    /// The job needs it, and is not at an end.
+    Needed(Id),
+    /// It is at work itself.
+    AtWork,
 }
 
 /// A thing that users have: a row of a table.
@@ -109,52 +209,116 @@ pub(crate) trait Record: Sized + Send + 'static {
     const COLUMNS: &'static str;
     /// The column that grows with the time at which things came.
     const ORDER: &'static str = "rowid";
+    /// The table of the same thing in another form: a job is called as the model that it made.
+    const ALSO: Option<&'static str> = None;
+    /// What the log says when one gets another name.
+    const RENAMED: Action;
+    /// What tells which of them are listed.
+    type Which: Narrow;
+
+    /// Its identifier.
+    fn id(&self) -> &Id;
+
+    /// The token that it came with.
+    fn owner(&self) -> &Id;
+
+    /// What its user calls it.
+    fn label(&self) -> &str;
+
+    /// What lies in files of it.
+    fn contents(&self) -> Contents;
 
     /// From a row with these columns.
     fn from_row(row: &Row<'_>) -> rusqlite::Result<Self>;
 }
 
 impl Store {
-    /// All things of a kind, the newest first.
-    pub(crate) fn all<T: Record>(&self) -> Result<Vec<T>, StoreError> {
-        self.select(&format!("1 ORDER BY {} DESC", T::ORDER), &[])
+    /// The thing `id` of a kind, if the project has it.
+    pub(crate) fn find<T: Record>(&self, scope: &Scope, id: &Id) -> Result<Option<T>, StoreError> {
+        find(&self.connection(), scope, id)
     }
 
-    /// The thing `id` of a kind, if there is one.
-    pub(crate) fn find<T: Record>(&self, id: &Id) -> Result<Option<T>, StoreError> {
-        Ok(self.select("id = ?", &[id])?.pop())
-    }
-
-    /// The things of a kind for which `condition` holds.
-    fn select<T: Record>(
+    /// Gives the thing `id` of a kind another name; false when the project has none with this
+    /// identifier.
+    pub(crate) fn rename<T: Record>(
         &self,
-        condition: &str,
-        values: &[&dyn ToSql],
-    ) -> Result<Vec<T>, StoreError> {
-        let (columns, table) = (T::COLUMNS, T::TABLE);
-        let connection = self.connection();
-        let mut statement =
-            connection.prepare(&format!("SELECT {columns} FROM {table} WHERE {condition}"))?;
-        let rows = statement.query_map(values, T::from_row)?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        change: &Change,
+        id: &Id,
+        label: &str,
+    ) -> Result<bool, StoreError> {
+        self.write(|transaction| {
+            let named = |table: &str| {
+                let statement =
+                    format!("UPDATE {table} SET label = ? WHERE id = ? AND project = ?");
+                transaction.execute(&statement, params![label, id, change.project()])
+            };
+            if named(T::TABLE)? == 0 {
+                return Ok(false);
+            }
+            T::ALSO.map(named).transpose()?;
+            let project = Some(change.project());
+            log::note(transaction, change.by(), project, T::RENAMED, Some(id))?;
+            Ok(true)
+        })
     }
 
-    /// Forgets a thing of a kind.
-    pub(crate) fn remove<T: Record>(&self, id: &Id) -> Result<(), StoreError> {
-        let statement = format!("DELETE FROM {} WHERE id = ?", T::TABLE);
-        self.connection().execute(&statement, [id])?;
-        Ok(())
+    /// The identifiers of all things of a kind, for the service to tell whose files are left over.
+    pub(crate) fn all<T: Record>(&self, _: Itself) -> Result<HashSet<Id>, StoreError> {
+        let connection = self.connection();
+        let mut statement = connection.prepare(&format!("SELECT id FROM {}", T::TABLE))?;
+        let rows = statement.query_map([], |row| row.get(0))?;
+        Ok(rows.collect::<Result<_, _>>()?)
     }
 }
 
-/// Puts a thing with the `values` of its columns, in place of the one with its identifier if there
-/// is one.
-fn put<T: Record>(connection: &Connection, values: &[&dyn ToSql]) -> Result<(), StoreError> {
+/// The thing `id` of a kind, if the project has it.
+fn find<T: Record>(
+    connection: &Connection,
+    scope: &Scope,
+    id: &Id,
+) -> Result<Option<T>, StoreError> {
+    let found = select(connection, "id = ? AND project = ?", &[id, scope.project()]);
+    Ok(found?.pop())
+}
+
+/// The things of a kind for which `condition` holds.
+fn select<T: Record>(
+    connection: &Connection,
+    condition: &str,
+    values: &[&dyn ToSql],
+) -> Result<Vec<T>, StoreError> {
+    let (columns, table) = (T::COLUMNS, T::TABLE);
+    let mut statement =
+        connection.prepare(&format!("SELECT {columns} FROM {table} WHERE {condition}"))?;
+    let rows = statement.query_map(values, T::from_row)?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// Forgets a thing of a kind; false when the project has none with this identifier.
+fn remove<T: Record>(
+    transaction: &Transaction<'_>,
+    scope: &Scope,
+    id: &Id,
+) -> Result<bool, StoreError> {
+    let statement = format!("DELETE FROM {} WHERE id = ? AND project = ?", T::TABLE);
+    let values: [&dyn ToSql; 2] = [id, scope.project()];
+    Ok(transaction.execute(&statement, values.as_slice())? == 1)
+}
+
+/// Puts a thing with the `values` of its columns into the project, in place of the one with its
+/// identifier if there is one.
+fn put<T: Record>(
+    transaction: &Transaction<'_>,
+    scope: &Scope,
+    values: &[&dyn ToSql],
+) -> Result<(), StoreError> {
     let marks = vec!["?"; values.len()].join(", ");
     let (table, columns) = (T::TABLE, T::COLUMNS);
-    connection.execute(
-        &format!("INSERT OR REPLACE INTO {table} ({columns}) VALUES ({marks})"),
-        values,
+    let mut all: Vec<&dyn ToSql> = vec![scope.project()];
+    all.extend_from_slice(values);
+    transaction.execute(
+        &format!("INSERT OR REPLACE INTO {table} (project, {columns}) VALUES (?, {marks})"),
+        all.as_slice(),
     )?;
     Ok(())
 }

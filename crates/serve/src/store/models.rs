@@ -1,11 +1,16 @@
 //! Models: uploaded, trained or repaired.
 
-use rusqlite::{Row, params};
+use rusqlite::{Row, Transaction, params};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{InJson, Record, Store, StoreError, put};
+use super::access::{Change, Scope};
+use super::lists::Which;
+use super::log::{Action, note};
+use super::queue::unfinished;
+use super::{Contents, InJson, Job, Record, Removal, Store, StoreError, find, put, remove};
 use crate::identifier::Id;
+use crate::jobs::Itself;
 use crate::moment::Moment;
 
 /// What a model classifies.
@@ -74,6 +79,31 @@ impl Record for Model {
     const NAME: &'static str = "model";
     const TABLE: &'static str = "models";
     const COLUMNS: &'static str = "id, owner, label, origin, created, description, data";
+    const ALSO: Option<&'static str> = Some(Job::TABLE);
+    const RENAMED: Action = Action::ModelRenamed;
+    type Which = Which;
+
+    fn id(&self) -> &Id {
+        &self.id
+    }
+
+    fn owner(&self) -> &Id {
+        &self.owner
+    }
+
+    fn label(&self) -> &str {
+        &self.label
+    }
+
+    fn contents(&self) -> Contents {
+        match self.origin {
+            ModelOrigin::Uploaded => Contents {
+                models: vec![self.id.clone()],
+                ..Contents::default()
+            },
+            ModelOrigin::Trained | ModelOrigin::Repaired => Contents::of_job(&self.id),
+        }
+    }
 
     fn from_row(row: &Row<'_>) -> rusqlite::Result<Model> {
         Ok(Model {
@@ -88,18 +118,73 @@ impl Record for Model {
     }
 }
 
+fn put_model(
+    transaction: &Transaction<'_>,
+    scope: &Scope,
+    model: &Model,
+) -> Result<(), StoreError> {
+    let values = params![
+        model.id,
+        model.owner,
+        model.label,
+        InJson(model.origin),
+        model.created,
+        InJson(&model.description),
+        model.data
+    ];
+    put::<Model>(transaction, scope, values)
+}
+
 impl Store {
-    /// Adds a model, or replaces the one with its identifier.
-    pub(crate) fn put_model(&self, model: &Model) -> Result<(), StoreError> {
-        let values = params![
-            model.id,
-            model.owner,
-            model.label,
-            InJson(model.origin),
-            model.created,
-            InJson(&model.description),
-            model.data
-        ];
-        put::<Model>(&self.connection(), values)
+    /// Adds a model that a user uploaded.
+    pub(crate) fn add_model(&self, change: &Change, model: &Model) -> Result<(), StoreError> {
+        self.write(|transaction| {
+            put_model(transaction, change, model)?;
+            let (project, subject) = (Some(change.project()), Some(&model.id));
+            note(
+                transaction,
+                change.by(),
+                project,
+                Action::ModelUploaded,
+                subject,
+            )
+        })
+    }
+
+    /// Adds the model that a job made, or replaces it. It is called as the job is by then.
+    pub(crate) fn put_made_model(
+        &self,
+        _: Itself,
+        scope: &Scope,
+        model: &Model,
+    ) -> Result<(), StoreError> {
+        self.write(|transaction| {
+            let mut model = model.clone();
+            if let Some(job) = find::<Job>(transaction, scope, &model.id)? {
+                model.label = job.label;
+            }
+            put_model(transaction, scope, &model)
+        })
+    }
+
+    /// Forgets an uploaded model that no unfinished job reads.
+    pub(crate) fn remove_model(&self, change: &Change, id: &Id) -> Result<Removal, StoreError> {
+        let removal = self.write(|transaction| {
+            let jobs = unfinished(transaction, Some(change.project()))?;
+            let needed = jobs
+                .iter()
+                .find(|job| job.specification.model() == Some(id));
+            if let Some(job) = needed {
+                return Ok(Removal::Needed(job.id.clone()));
+            }
+            if !remove::<Model>(transaction, change, id)? {
+                return Ok(Removal::Missing);
+            }
+            let (project, action) = (Some(change.project()), Action::ModelDeleted);
+            note(transaction, change.by(), project, action, Some(id))?;
+            Ok(Removal::Done)
+        })?;
+        self.forget_deleted()?;
+        Ok(removal)
     }
 }

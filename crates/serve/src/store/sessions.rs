@@ -8,14 +8,27 @@ use std::time::Duration;
 use rusqlite::{OptionalExtension, params};
 use subtle::ConstantTimeEq;
 
-use super::tokens::sha256;
-use super::{Caller, Store, StoreError};
+use super::access::{By, Caller};
+use super::log::{Action, note};
+use super::tokens::{VALID, held, sha256};
+use super::{Store, StoreError};
 use crate::identifier::random_bytes;
 use crate::moment::Moment;
 use probity_run::run_directory::hex;
 
 /// How long a session lasts.
 pub const SESSION_TIME: Duration = Duration::from_secs(12 * 3600);
+
+/// What a session is looked up by: the SHA-256 of its cookie, which lets nobody in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SessionKey(pub(crate) [u8; 32]);
+
+impl SessionKey {
+    /// That of the session which the cookie's value `cookie` stands for.
+    pub fn of(cookie: &str) -> SessionKey {
+        SessionKey(sha256(cookie))
+    }
+}
 
 /// The secrets of a session that was just opened.
 #[derive(Debug, Clone)]
@@ -31,6 +44,8 @@ pub struct SessionSecrets {
 pub struct Session {
     /// Whose it is.
     pub caller: Caller,
+    /// Whether it is that of somebody who logged in by the identity provider.
+    pub is_person: bool,
     /// What every form of the session carries.
     form: String,
 }
@@ -49,55 +64,70 @@ impl Session {
 }
 
 impl Store {
-    /// Opens a session of `caller`, and forgets those that are over.
-    pub(crate) fn open_session(&self, caller: &Caller) -> Result<SessionSecrets, StoreError> {
+    /// Opens a session of `caller` in place of the session `before`, and forgets those that are
+    /// over.
+    pub(crate) fn open_session(
+        &self,
+        caller: &Caller,
+        before: Option<SessionKey>,
+    ) -> Result<SessionSecrets, StoreError> {
         let secrets = SessionSecrets {
             cookie: hex(&random_bytes::<32>()?),
             form: hex(&random_bytes::<32>()?),
         };
         let now = Moment::now();
-        let connection = self.connection();
-        connection.execute("DELETE FROM sessions WHERE expires <= ?", params![now])?;
-        connection.execute(
-            "INSERT INTO sessions (secret_sha256, token, form_secret, expires) VALUES (?, ?, ?, ?)",
-            params![
-                sha256(&secrets.cookie),
-                caller.token,
-                secrets.form,
-                now.after(SESSION_TIME)
-            ],
-        )?;
-        Ok(secrets)
+        self.write(|transaction| {
+            transaction.execute("DELETE FROM sessions WHERE expires <= ?", params![now])?;
+            transaction.execute(
+                "DELETE FROM sessions WHERE secret_sha256 = ?",
+                params![before.map(|key| key.0)],
+            )?;
+            transaction.execute(
+                "INSERT INTO sessions (secret_sha256, token, form_secret, expires)
+                 VALUES (?, ?, ?, ?)",
+                params![
+                    sha256(&secrets.cookie),
+                    caller.token(),
+                    secrets.form,
+                    now.after(SESSION_TIME)
+                ],
+            )?;
+            let project = caller.project().map(|(id, _)| id);
+            let (by, token) = (By::caller(caller), Some(caller.token()));
+            note(transaction, &by, project, Action::LoggedIn, token)?;
+            Ok(secrets.clone())
+        })
     }
 
     /// The open session that the cookie's value `cookie` stands for.
     pub(crate) fn session(&self, cookie: &str) -> Result<Option<Session>, StoreError> {
-        let session = self
-            .connection()
-            .prepare(
-                "SELECT sessions.token, tokens.label, sessions.form_secret
-                 FROM sessions JOIN tokens ON tokens.id = sessions.token
-                 WHERE sessions.secret_sha256 = ? AND sessions.expires > ? AND tokens.revoked IS NULL",
-            )?
-            .query_row(params![sha256(cookie), Moment::now()], |row| {
-                Ok(Session {
-                    caller: Caller {
-                        token: row.get(0)?,
-                        label: row.get(1)?,
-                    },
-                    form: row.get(2)?,
-                })
+        let now = Moment::now();
+        let connection = self.connection();
+        let mut statement = connection.prepare(&format!(
+            "SELECT tokens.id, tokens.label, role, projects.id, projects.name, form_secret,
+                 EXISTS (SELECT 1 FROM people WHERE people.token = tokens.id)
+             FROM sessions JOIN tokens ON tokens.id = sessions.token
+             LEFT JOIN projects ON projects.id = project
+             WHERE sessions.secret_sha256 = ? AND sessions.expires > ? AND {VALID}"
+        ))?;
+        let session = statement.query_row(params![sha256(cookie), now, now], |row| {
+            Ok(Session {
+                caller: held(row)?.into(),
+                form: row.get(5)?,
+                is_person: row.get(6)?,
             })
-            .optional()?;
-        Ok(session)
+        });
+        Ok(session.optional()?)
     }
 
     /// Ends a session.
     pub(crate) fn close_session(&self, cookie: &str) -> Result<(), StoreError> {
-        self.connection().execute(
-            "DELETE FROM sessions WHERE secret_sha256 = ?",
-            params![sha256(cookie)],
-        )?;
-        Ok(())
+        self.write(|transaction| {
+            transaction.execute(
+                "DELETE FROM sessions WHERE secret_sha256 = ?",
+                params![sha256(cookie)],
+            )?;
+            Ok(())
+        })
     }
 }

@@ -3,13 +3,23 @@
 //! A token reads `probity_ID_SECRET`. The row is found by the identifier, which is no secret; the
 //! secret, 256 random bits in hexadecimal, is stored as its SHA-256 and compared in constant time.
 //! A fast hash is enough for a secret of full entropy.
+//!
+//! The access of a person who logs in by the identity provider is a token, too: one whose secret
+//! nobody knows. So it is listed, revoked and over as they are; `people` says whose it is.
 
-use rusqlite::{OptionalExtension, params};
+use std::collections::HashSet;
+
+use rusqlite::{OptionalExtension, Row, ToSql, Transaction, params};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
+use utoipa::ToSchema;
 
-use super::{Store, StoreError};
+use super::access::{Administer, By, Caller, Held, Manage, Role};
+use super::log::{Action, note};
+use super::people::{self, Person};
+use super::projects::project;
+use super::{InJson, Store, StoreError};
 use crate::identifier::{Id, random_bytes};
 use crate::moment::Moment;
 use probity_run::run_directory::hex;
@@ -17,93 +27,294 @@ use probity_run::run_directory::hex;
 /// How tokens begin.
 const PREFIX: &str = "probity_";
 
-/// Who asks.
+/// Where a token `tokens.…` is valid at the moment `?`.
+pub(super) const VALID: &str =
+    "tokens.revoked IS NULL AND (tokens.expires IS NULL OR tokens.expires > ?)";
+
+/// Who can use a token.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Caller {
-    /// Identifier of the token.
-    pub token: Id,
-    /// What the token is called.
-    pub label: String,
+pub enum Holder {
+    /// Whoever has its text; what it is called.
+    Bearer(String),
+    /// Somebody who logs in by the identity provider. It is called as they are.
+    Person(Person),
+}
+
+/// A token that is asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewToken {
+    /// Who can use it.
+    pub holder: Holder,
+    /// What it lets its holder do.
+    pub role: Role,
+    /// Until when it is valid; none: until it is revoked.
+    pub expires: Option<Moment>,
 }
 
 /// A token in a list; its secret is known to its owner only.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct TokenRecord {
     /// Identifier.
     pub id: Id,
     /// What it is called.
     pub label: String,
+    /// Who can use it by logging in with the identity provider; none: whoever has its text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub person: Option<Person>,
+    /// Its project; none of an administrator or a worker.
+    pub project: Option<Id>,
+    /// What it lets its holder do.
+    pub role: Role,
     /// When it was made.
     pub created: Moment,
+    /// Until when it is valid; none: until it is revoked.
+    pub expires: Option<Moment>,
     /// When it was revoked, if it was.
     pub revoked: Option<Moment>,
 }
 
+impl TokenRecord {
+    fn from_row(row: &Row<'_>) -> rusqlite::Result<TokenRecord> {
+        Ok(TokenRecord {
+            id: row.get(0)?,
+            label: row.get(1)?,
+            person: row.get(2)?,
+            project: row.get(3)?,
+            role: row.get::<_, InJson<_>>(4)?.0,
+            created: row.get(5)?,
+            expires: row.get(6)?,
+            revoked: row.get(7)?,
+        })
+    }
+
+    /// Whether it is valid.
+    pub fn is_valid(&self) -> bool {
+        self.revoked.is_none() && self.expires.is_none_or(|expires| expires > Moment::now())
+    }
+}
+
+/// A token that was just made.
+#[derive(Debug, Clone)]
+pub struct MadeToken {
+    /// What lists say of it.
+    pub record: TokenRecord,
+    /// Its text, which is stored nowhere; none of that of a person.
+    pub text: Option<String>,
+}
+
+/// A token, and the SHA-256 of its secret.
+fn made(new: &NewToken, project: Option<&Id>) -> Result<(MadeToken, [u8; 32]), StoreError> {
+    let id = Id::random()?;
+    let secret = hex(&random_bytes::<32>()?);
+    let (label, person, text) = match &new.holder {
+        Holder::Bearer(label) => {
+            let text = format!("{PREFIX}{id}_{secret}");
+            (label.clone(), None, Some(text))
+        }
+        Holder::Person(person) => (person.to_string(), Some(person.clone()), None),
+    };
+    let record = TokenRecord {
+        id,
+        label,
+        person,
+        project: project.cloned(),
+        role: new.role,
+        created: Moment::now(),
+        expires: new.expires,
+        revoked: None,
+    };
+    Ok((MadeToken { record, text }, sha256(&secret)))
+}
+
+fn add(
+    transaction: &Transaction<'_>,
+    by: &By,
+    record: &TokenRecord,
+    sha256: &[u8; 32],
+) -> Result<(), StoreError> {
+    transaction.execute(
+        "INSERT INTO tokens (id, label, project, role, secret_sha256, created, expires)
+         VALUES (?, ?, ?, ?, ?, ?, ?)",
+        params![
+            record.id,
+            record.label,
+            record.project,
+            InJson(record.role),
+            sha256,
+            record.created,
+            record.expires
+        ],
+    )?;
+    if let Some(person) = &record.person {
+        people::give(transaction, &record.id, person)?;
+    }
+    let project = record.project.as_ref();
+    note(
+        transaction,
+        by,
+        project,
+        Action::TokenMade,
+        Some(&record.id),
+    )
+}
+
+/// Revokes a token for which `condition` holds beside its identifier, and ends its sessions.
+fn revoke(
+    transaction: &Transaction<'_>,
+    by: &By,
+    id: &Id,
+    project: Option<&Id>,
+) -> Result<bool, StoreError> {
+    let now = Moment::now();
+    let changed = transaction.execute(
+        &format!(
+            "UPDATE tokens SET revoked = ?1 WHERE id = ?2 AND (?3 IS NULL OR project = ?3) AND {}",
+            VALID.replace('?', "?1")
+        ),
+        params![now, id, project],
+    )?;
+    if changed == 0 {
+        return Ok(false);
+    }
+    transaction.execute("DELETE FROM sessions WHERE token = ?", [id])?;
+    let of: Option<Id> =
+        transaction.query_row("SELECT project FROM tokens WHERE id = ?", [id], |row| {
+            row.get(0)
+        })?;
+    note(transaction, by, of.as_ref(), Action::TokenRevoked, Some(id))?;
+    Ok(true)
+}
+
 impl Store {
-    /// Makes a token and gives its text, which is stored nowhere.
+    /// Makes a token of the managed project; none if it is not there any more.
     ///
     /// # Errors
     /// When the database fails, or there are no random bits.
-    pub fn create_token(&self, label: &str) -> Result<String, StoreError> {
-        let id = Id::random()?;
-        let secret = hex(&random_bytes::<32>()?);
-        self.connection().execute(
-            "INSERT INTO tokens (id, label, secret_sha256, created) VALUES (?, ?, ?, ?)",
-            params![id, label, sha256(&secret), Moment::now()],
-        )?;
-        Ok(format!("{PREFIX}{id}_{secret}"))
+    pub fn create_token(
+        &self,
+        manage: &Manage,
+        new: &NewToken,
+    ) -> Result<Option<MadeToken>, StoreError> {
+        let (token, sha256) = made(new, Some(manage.project()))?;
+        self.write(|transaction| {
+            if project(transaction, manage.project())?.is_none() {
+                return Ok(None);
+            }
+            add(transaction, manage.by(), &token.record, &sha256)?;
+            Ok(Some(token.clone()))
+        })
+    }
+
+    /// Makes the token of an administrator or a worker, who are in no project.
+    ///
+    /// # Errors
+    /// When the database fails, the role is one in a project, or there are no random bits.
+    pub fn create_token_of_all(
+        &self,
+        administer: &Administer,
+        new: &NewToken,
+    ) -> Result<MadeToken, StoreError> {
+        let (token, sha256) = made(new, None)?;
+        self.write(|transaction| {
+            add(transaction, administer.by(), &token.record, &sha256)?;
+            Ok(token.clone())
+        })
     }
 
     /// All tokens, the oldest first.
     ///
     /// # Errors
     /// When the database fails.
-    pub fn tokens(&self) -> Result<Vec<TokenRecord>, StoreError> {
+    pub fn tokens(&self, _: &Administer) -> Result<Vec<TokenRecord>, StoreError> {
+        self.tokens_where("1", &[])
+    }
+
+    /// The tokens of the managed project, the oldest first.
+    pub(crate) fn tokens_of(&self, manage: &Manage) -> Result<Vec<TokenRecord>, StoreError> {
+        self.tokens_where("project = ?", &[manage.project()])
+    }
+
+    fn tokens_where(
+        &self,
+        condition: &str,
+        values: &[&dyn ToSql],
+    ) -> Result<Vec<TokenRecord>, StoreError> {
         let connection = self.connection();
-        let mut statement = connection
-            .prepare("SELECT id, label, created, revoked FROM tokens ORDER BY created, rowid")?;
-        let rows = statement.query_map([], |row| {
-            Ok(TokenRecord {
-                id: row.get(0)?,
-                label: row.get(1)?,
-                created: row.get(2)?,
-                revoked: row.get(3)?,
-            })
-        })?;
+        let mut statement = connection.prepare(&format!(
+            "SELECT id, label, person, project, role, created, expires, revoked
+             FROM tokens LEFT JOIN people ON people.token = id
+             WHERE {condition} ORDER BY created, tokens.rowid"
+        ))?;
+        let rows = statement.query_map(values, TokenRecord::from_row)?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// Revokes a token and ends its sessions; false when there is none with this identifier that is
-    /// valid.
+    /// The tokens that are not valid any more.
+    pub(crate) fn invalid_tokens(&self) -> Result<HashSet<Id>, StoreError> {
+        let connection = self.connection();
+        let mut statement =
+            connection.prepare(&format!("SELECT id FROM tokens WHERE NOT ({VALID})"))?;
+        let rows = statement.query_map([Moment::now()], |row| row.get(0))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// Whether a token is valid.
+    pub(crate) fn has_tokens(&self) -> Result<bool, StoreError> {
+        let connection = self.connection();
+        let statement = format!("SELECT EXISTS (SELECT 1 FROM tokens WHERE {VALID})");
+        Ok(connection.query_row(&statement, [Moment::now()], |row| row.get(0))?)
+    }
+
+    /// Revokes any token and ends its sessions; false when there is none with this identifier that
+    /// is valid.
     ///
     /// # Errors
     /// When the database fails.
-    pub fn revoke_token(&self, id: &Id) -> Result<bool, StoreError> {
-        let mut connection = self.connection();
-        let transaction = connection.transaction()?;
-        let changed = transaction.execute(
-            "UPDATE tokens SET revoked = ? WHERE id = ? AND revoked IS NULL",
-            params![Moment::now(), id],
-        )?;
-        transaction.execute("DELETE FROM sessions WHERE token = ?", params![id])?;
-        transaction.commit()?;
-        Ok(changed == 1)
+    pub fn revoke_any_token(&self, administer: &Administer, id: &Id) -> Result<bool, StoreError> {
+        self.write(|transaction| revoke(transaction, administer.by(), id, None))
     }
 
-    /// The owner of a token, if `text` is one that is valid.
+    /// Revokes a token of the managed project and ends its sessions; false when it has none with
+    /// this identifier that is valid.
+    pub(crate) fn revoke_token(&self, manage: &Manage, id: &Id) -> Result<bool, StoreError> {
+        let project = Some(manage.project());
+        self.write(|transaction| revoke(transaction, manage.by(), id, project))
+    }
+
+    /// The holder of a token, if `text` is one that is valid.
     pub(crate) fn authenticate(&self, text: &str) -> Result<Option<Caller>, StoreError> {
         let Some((id, secret)) = parts(text) else {
             return Ok(None);
         };
-        let found: Option<(String, [u8; 32])> = self
-            .connection()
-            .prepare("SELECT label, secret_sha256 FROM tokens WHERE id = ? AND revoked IS NULL")?
-            .query_row(params![id], |row| Ok((row.get(0)?, row.get(1)?)))
-            .optional()?;
+        let connection = self.connection();
+        let mut statement = connection.prepare(&format!(
+            "SELECT tokens.id, tokens.label, role, projects.id, projects.name, secret_sha256
+             FROM tokens LEFT JOIN projects ON projects.id = project
+             WHERE tokens.id = ? AND {VALID}"
+        ))?;
+        let found = statement.query_row(params![id, Moment::now()], |row| {
+            Ok((held(row)?, row.get::<_, [u8; 32]>(5)?))
+        });
+        let found = found.optional()?;
         Ok(found
             .filter(|(_, stored)| bool::from(stored.ct_eq(&sha256(secret))))
-            .map(|(label, _)| Caller { token: id, label }))
+            .map(|(held, _)| held.into()))
     }
+}
+
+/// The token in a row that begins with its identifier, label, role, and the identifier and name of
+/// its project.
+pub(super) fn held(row: &Row<'_>) -> rusqlite::Result<Held> {
+    let project: Option<Id> = row.get(3)?;
+    Ok(Held {
+        token: row.get(0)?,
+        label: row.get(1)?,
+        role: row.get::<_, InJson<_>>(2)?.0,
+        project: match project {
+            Some(id) => Some((id, row.get(4)?)),
+            None => None,
+        },
+    })
 }
 
 /// Identifier and secret of the token `text`.

@@ -15,12 +15,11 @@
 //! second order, numbers too small for f32 (2^-126 each), and the f64 rounding of the true score. A
 //! GPU may shorten both factors to 8 significant bits: 2 x 2^-9 more, of which twice is taken, too.
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::largest::candidates;
+use super::Approximation;
 use super::products::Products;
-use super::{Approximation, settle};
+use super::rank::Ranking;
 use crate::device::ComputeDevice;
 
 /// Scores of one block of queries: small enough that their memory is used again for the next block.
@@ -162,10 +161,11 @@ impl UnitVectors {
     }
 }
 
-/// Rounded cosines as products of unit vectors on a device.
+/// Rounded cosines as products of unit vectors on a device, negated: the smaller, the nearer.
 struct Cosines<'u> {
     unit: &'u UnitVectors,
-    products: Products,
+    /// Nothing if the device failed.
+    products: Option<Products>,
     bound: f64,
 }
 
@@ -182,16 +182,15 @@ impl<'u> Cosines<'u> {
 }
 
 impl Approximation for Cosines<'_> {
-    fn fill(&mut self, queries: &[u32], scores: &mut [f32]) -> Option<f64> {
-        let left = queries
-            .iter()
-            .flat_map(|&query| self.unit.row(query))
-            .collect();
-        self.products.fill(left, scores).map(|()| self.bound)
+    fn fill(&mut self, queries: &[u32], values: &mut [f32]) -> Option<f64> {
+        let rows = queries.iter().flat_map(|&query| self.unit.row(query));
+        let left = rows.map(|x| -x).collect();
+        let products = self.products.as_ref()?;
+        products.fill(left, values).map(|()| self.bound)
     }
 }
 
-/// The neighbours of the rows `queries` of `vectors`, from rounded scores.
+/// The neighbours of the rows `queries` of `vectors`, from rounded cosines.
 fn nearest_by(
     vectors: &[f32],
     unit: &UnitVectors,
@@ -200,50 +199,23 @@ fn nearest_by(
     rounded: &mut dyn Approximation,
 ) -> Neighbours {
     let rows = unit.rows();
-    if rows == 0 {
-        return Neighbours::collect(options.k, queries.iter().map(|_| Vec::new()));
-    }
     let offered: Vec<bool> = (0..rows)
         .map(|row| !unit.zero[row] && !options.excluded.get(row).copied().unwrap_or(false))
         .collect();
-    let block = (BLOCK_VALUES / rows)
-        .max(LEAST_QUERIES)
-        .min(queries.len().max(1));
-    let mut scores = vec![0.0; block * rows];
+    let ranking = Ranking {
+        rows,
+        depth: options.k,
+        offered: |query, row: u32| {
+            row != query && offered[row as usize] && unit.has_direction(query)
+        },
+        exact: |query, row| -cosine(unit.of_row(vectors, query), unit.of_row(vectors, row)),
+    };
+    let block = (BLOCK_VALUES / rows.max(1)).max(LEAST_QUERIES);
     let mut lists = Vec::with_capacity(queries.len());
-    for queries in queries.chunks(block) {
-        let filled = &mut scores[..queries.len() * rows];
-        let bound = rounded.fill(queries, filled);
-        let found: Vec<Vec<u32>> = filled
-            .par_chunks_mut(rows)
-            .zip(queries)
-            .map(|(scores, &query)| {
-                if !unit.has_direction(query) {
-                    return Vec::new();
-                }
-                // Without rounded scores every row is a candidate.
-                if bound.is_none() {
-                    scores.fill(0.0);
-                }
-                let bound = bound.unwrap_or_default();
-                hide(scores, &offered, query as usize);
-                let candidates = candidates(scores, options.k, 2.0 * bound);
-                settle(candidates, bound, options.k, |row| {
-                    -cosine(unit.of_row(vectors, query), unit.of_row(vectors, row))
-                })
-            })
-            .collect();
-        lists.extend(found);
-    }
+    ranking.rank(queries, block, rounded, &|| true, &mut |_, list| {
+        lists.push(list);
+    });
     Neighbours::collect(options.k, lists)
-}
-
-/// Makes rows that are not offered, and the query, lose against all others.
-fn hide(scores: &mut [f32], offered: &[bool], query: usize) {
-    for (score, &offered) in scores.iter_mut().zip(offered) {
-        *score = if offered { *score } else { f32::NEG_INFINITY };
-    }
-    scores[query] = f32::NEG_INFINITY;
 }
 
 /// The true score of two vectors; 0 if one of them is zero.
@@ -282,7 +254,7 @@ mod tests {
                     .map(|(a, b)| a * b)
                     .sum();
                 let noise = Draws(i as u64).below(1801) as f64 / 1000.0 - 0.9;
-                *score = sum + (self.error * noise) as f32;
+                *score = (self.error * noise) as f32 - sum;
             }
             (!self.error.is_nan()).then_some(self.error + 1e-5)
         }

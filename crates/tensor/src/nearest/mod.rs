@@ -10,15 +10,25 @@
 //! - *Groups.* Sorted by rounded values, rows on two sides of a gap wider than 2e are in their true
 //!   order; only rows between two such gaps are compared by the reference.
 //!
-//! So a result does not depend on the device, the block size or the threads. [`cosine`] serves
-//! tables of word vectors, [`euclidean`] the training rows of k-NN.
+//! The same bound tells which of two is nearer where their rounded values are more than 2e apart, and
+//! who is within a radius where r - e or r + e leaves no doubt.
+//!
+//! So a result does not depend on the device, the block size or the threads. [`rank`] orders rows:
+//! of tables of word vectors ([`cosine`]) and of the training rows of k-NN. [`euclidean`] gives the
+//! latter their distances, finds the nearest centroids and seeds of k-means, and counts neighbours
+//! of records; [`inner`] tells which columns depend on each other in a sum-product network.
 
 pub mod cosine;
 pub mod euclidean;
-mod largest;
+pub mod inner;
 mod products;
+pub mod rank;
+mod smallest;
 
-/// Rounded values of all rows for blocks of queries, with a bound on their error.
+pub(crate) use products::asked;
+
+/// Rounded distances of all rows from blocks of queries, with a bound on their error: the smaller,
+/// the nearer.
 pub trait Approximation {
     /// Fills `values`, `[queries, rows]`, and returns a bound on |rounded - true| that holds for
     /// all of them; nothing if the device failed.

@@ -10,7 +10,7 @@ use rten_onnx::onnx::NodeProto;
 
 use super::attributes::Attributes;
 use super::linear::{Linear, Machine};
-use super::tensor::{Numbers, Tensor};
+use super::tensor::{Numbers, Tensor, within};
 use super::trees::Trees;
 use super::words::Words;
 
@@ -413,9 +413,4 @@ impl Impute {
             values,
         })
     }
-}
-
-/// A whole number of 32 bits, the nearest.
-fn within(number: i64) -> i32 {
-    number.clamp(i32::MIN.into(), i32::MAX.into()) as i32
 }

@@ -145,6 +145,11 @@ impl Tensor {
     }
 }
 
+/// A whole number of 32 bits, the nearest.
+pub fn within(number: i64) -> i32 {
+    number.clamp(i32::MIN.into(), i32::MAX.into()) as i32
+}
+
 /// The numbers of so many bytes each.
 fn numbers<const SIZE: usize, T>(bytes: &[u8], number: impl Fn([u8; SIZE]) -> T) -> Vec<T> {
     let (whole, _) = bytes.as_chunks::<SIZE>();

@@ -1,8 +1,9 @@
 //! The forms of a base form.
 
+use std::borrow::Cow;
+
 use super::dictionary::{Dictionary, OpenClass};
 use super::figures::Figures;
-use super::inflection::{irregular_tags, lower};
 use super::tag::Tag;
 use super::verbs;
 
@@ -223,6 +224,40 @@ fn doubles_its_last(lemma: &str) -> bool {
         && !matches!(last, 'w' | 'x' | 'y')
         && !is_vowel(last)
         && (!is_vowel(first) || group)
+}
+
+/// What the irregular `form` of `lemma` is.
+pub(super) fn irregular_tags(class: OpenClass, form: &str, lemma: &str, mut add: impl FnMut(Tag)) {
+    match class {
+        OpenClass::Noun => add(Tag::Nns),
+        OpenClass::Verb if form.ends_with("ing") => add(Tag::Vbg),
+        OpenClass::Verb if form.ends_with('s') && !form.ends_with("ss") => add(Tag::Vbz),
+        OpenClass::Verb => match verbs::past(lemma) {
+            // The list of verbs tells the two pasts apart; the exceptions do not.
+            Some(forms) if forms.contains(&form) => {}
+            None if lemma == "be" => {}
+            _ => {
+                add(Tag::Vbd);
+                add(Tag::Vbn);
+            }
+        },
+        OpenClass::Adjective if form.ends_with("st") => add(Tag::Jjs),
+        OpenClass::Adjective => add(Tag::Jjr),
+        OpenClass::Adverb if form.ends_with("st") => add(Tag::Rbs),
+        OpenClass::Adverb => add(Tag::Rbr),
+    }
+}
+
+/// In lower case, with the plain apostrophe.
+pub(super) fn lower(word: &str) -> Cow<'_, str> {
+    if word
+        .bytes()
+        .all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase())
+    {
+        Cow::Borrowed(word)
+    } else {
+        Cow::Owned(word.to_lowercase().replace('\u{2019}', "'"))
+    }
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use hashbrown::HashMap;
 
-use super::inflection::lower;
+use super::forms::lower;
 use super::tag::{Tag, TagSet};
 
 /// Tags and the words that have them. Contractions are as [`crate::tokenizer`] splits them; of

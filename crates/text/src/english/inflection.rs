@@ -1,10 +1,8 @@
 //! What a form of a word can be a form of.
 
-use std::borrow::Cow;
-
 use super::dictionary::{Dictionary, OpenClass};
 use super::figures::Figures;
-use super::forms::{by_rule, doubled, man};
+use super::forms::{by_rule, doubled, irregular_tags, lower, man};
 use super::function_words;
 use super::tag::{Tag, TagSet};
 use super::verbs;
@@ -81,28 +79,6 @@ const AUXILIARIES: &[(&str, &str, Tag)] = &[
     ("has", "have", Tag::Vbz),
     ("got", "get", Tag::Vbn),
 ];
-
-/// What the irregular `form` of `lemma` is.
-pub(super) fn irregular_tags(class: OpenClass, form: &str, lemma: &str, mut add: impl FnMut(Tag)) {
-    match class {
-        OpenClass::Noun => add(Tag::Nns),
-        OpenClass::Verb if form.ends_with("ing") => add(Tag::Vbg),
-        OpenClass::Verb if form.ends_with('s') && !form.ends_with("ss") => add(Tag::Vbz),
-        OpenClass::Verb => match verbs::past(lemma) {
-            // The list of verbs tells the two pasts apart; the exceptions do not.
-            Some(forms) if forms.contains(&form) => {}
-            None if lemma == "be" => {}
-            _ => {
-                add(Tag::Vbd);
-                add(Tag::Vbn);
-            }
-        },
-        OpenClass::Adjective if form.ends_with("st") => add(Tag::Jjs),
-        OpenClass::Adjective => add(Tag::Jjr),
-        OpenClass::Adverb if form.ends_with("st") => add(Tag::Rbs),
-        OpenClass::Adverb => add(Tag::Rbr),
-    }
-}
 
 /// What `word` is by the rules of regular forms, where the dictionary has the base form.
 fn regular(word: &str, add: &mut impl FnMut(&str, Tag)) {
@@ -197,18 +173,6 @@ pub fn possible_tags(word: &str) -> TagSet {
         tags.insert(Tag::Jj);
     }
     tags
-}
-
-/// In lower case, with the plain apostrophe.
-pub(super) fn lower(word: &str) -> Cow<'_, str> {
-    if word
-        .bytes()
-        .all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase())
-    {
-        Cow::Borrowed(word)
-    } else {
-        Cow::Owned(word.to_lowercase().replace('\u{2019}', "'"))
-    }
 }
 
 #[cfg(test)]

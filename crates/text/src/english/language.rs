@@ -5,8 +5,9 @@ use std::sync::LazyLock;
 use hashbrown::{HashMap, HashSet};
 
 use super::figures::Figures;
+use super::forms::lower;
 use super::function_words::is_function_word;
-use super::inflection::{analyses, lower};
+use super::inflection::analyses;
 use super::tag::Tag;
 
 /// Texts of fewer words are English unless their script says otherwise.

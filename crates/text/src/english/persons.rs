@@ -1,7 +1,8 @@
 //! Nouns that name human beings.
 
 use super::dictionary::Dictionary;
-use super::inflection::{analyses, lower};
+use super::forms::lower;
+use super::inflection::analyses;
 use super::tag::Tag;
 
 /// Nouns of groups of persons, which WordNet has among other groups, and nouns of persons that

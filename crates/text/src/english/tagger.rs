@@ -2,8 +2,8 @@
 //! are found by dynamic programming.
 
 use super::figures::{Case, Figures, NEVER, level, probability};
+use super::forms::lower;
 use super::guess::guess;
-use super::inflection::lower;
 use super::tag::Tag;
 
 /// No word is held to be one of more tags than these.

@@ -2,8 +2,9 @@
 
 use super::dictionary::lemma;
 use super::figures::{Figures, LEAST_SHARE};
+use super::forms::lower;
 use super::function_words;
-use super::inflection::{analyses, lower};
+use super::inflection::analyses;
 use super::tag::Tag;
 
 /// A word can be a name in at least this share of its uses: any word is tagged as one in titles.

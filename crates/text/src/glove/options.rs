@@ -48,6 +48,7 @@ pub enum GloveError {
 /// How to fit vectors. The defaults are those of the paper's experiments, as far as it names them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct GloveOptions {
     /// Numbers in a vector.
     #[schemars(range(min = 1, max = 4096))]

@@ -64,6 +64,23 @@ impl Context {
     }
 }
 
+impl NgramModel {
+    /// Counts and smooths the n-grams of `texts`, given as tokens; texts without any count for
+    /// nothing. Words that occur less often than `min_count` are the unknown word.
+    ///
+    /// # Errors
+    /// When no word is frequent enough, or there are too many.
+    pub fn fit<'a, T>(
+        texts: impl IntoIterator<Item = T>,
+        min_count: u64,
+    ) -> Result<NgramModel, NgramError>
+    where
+        T: IntoIterator<Item = &'a str>,
+    {
+        smoothed(Counts::of(texts, min_count)?)
+    }
+}
+
 /// The model of `counts`, which have no [`Counts::problem`] as far as they are not one's own.
 pub(super) fn smoothed(counts: Counts) -> Result<NgramModel, NgramError> {
     let Counts {

@@ -1,5 +1,4 @@
 use std::fs;
-use std::time::Instant;
 
 use rand::RngExt;
 
@@ -85,8 +84,6 @@ fn a_small_corpus_has_the_probabilities_of_the_definition() {
     let b_end = 0.5 + 0.5 * end;
     let a_b_end = (2.0 - 1.0) / 2.0 + 1.0 / 2.0 * b_end;
     near(model.score(&["a", "b"]), start_a * start_a_b * a_b_end);
-    let mean = model.score(&["a", "b"]) / 3.0;
-    assert_eq!(model.mean_score(&["a", "b"]), mean);
 }
 
 #[test]
@@ -108,22 +105,11 @@ fn discounts_are_those_of_the_paper() {
 }
 
 #[test]
-fn a_replaced_word_changes_the_score_by_what_is_said() {
+fn what_is_no_number_of_a_word_is_an_unknown_one() {
     let texts = corpus(7, 400, 20);
     let model = fit(&texts, 2);
-    let mut draws = stream(2, Purpose::Synthetic, 0, 0);
-    for text in corpus(8, 300, 25).iter().filter(|text| !text.is_empty()) {
-        let position = draws.random_range(0..text.len());
-        let by = format!("w{}", draws.random_range(0..26));
-        let mut changed = text.clone();
-        changed[position].clone_from(&by);
-        let expected = model.score(&changed) - model.score(text);
-        let found = model.replaced(text, position, &by);
-        assert!((found - expected).abs() < 1e-9, "{text:?} {position} {by}");
-        let ids = model.ids(text);
-        assert_eq!(model.replaced_ids(&ids, position, model.id(&by)), found);
-        assert_eq!(model.replaced(text, text.len(), &by), 0.0);
-        assert_eq!(model.score_ids(&ids), model.score(text));
+    for text in &texts {
+        assert_eq!(model.score_ids(&model.ids(text)), model.score(text));
     }
     let beyond = model.log_probability([model.start(), u32::MAX], u32::MAX);
     let unknown = model.unknown();
@@ -172,7 +158,7 @@ fn a_text_like_those_of_the_corpus_is_likelier_than_its_words_in_another_order()
     let model = fit(&comments, 1);
     let text = ["the", "boss", "made", "a", "good", "soup"];
     let other = ["boss", "the", "soup", "good", "a", "made"];
-    assert!(model.mean_score(&text) > model.mean_score(&other) + 1.0);
+    assert!(model.score(&text) > model.score(&other) + 7.0);
 }
 
 #[test]
@@ -233,27 +219,4 @@ fn counts_of_no_texts_are_refused() {
         let error = read(&counts).unwrap_err();
         assert!(error.contains(expected), "{error}");
     }
-}
-
-#[test]
-fn many_replacements_are_looked_up_in_a_second() {
-    let texts = corpus(13, 20_000, 2000);
-    let model = fit(&texts, 1);
-    let ids: Vec<Vec<u32>> = texts.iter().map(|text| model.ids(text)).collect();
-    let begin = Instant::now();
-    let mut sum = 0.0;
-    let mut asked = 0_u32;
-    for text in ids.iter().filter(|text| !text.is_empty()) {
-        for by in 0..10 {
-            sum += model.replaced_ids(text, text.len() / 2, by);
-            asked += 1;
-        }
-    }
-    let seconds = begin.elapsed().as_secs_f64();
-    assert!(sum.is_finite());
-    // Unoptimised, and beside other tests: optimised it is two million.
-    assert!(
-        f64::from(asked) / seconds > 20_000.0,
-        "{asked} in {seconds} s"
-    );
 }

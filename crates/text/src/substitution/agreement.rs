@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::Edit;
+use super::analysis::Edit;
 use super::sentence::{Style, Words};
 use crate::english;
 use crate::lexicon::Part;

@@ -6,9 +6,10 @@ use super::senses::Place;
 use crate::lexicon::Part;
 
 use super::agreement::Setting;
+use super::analysis::{Edit, Exchange, Site};
+use super::reading;
 use super::sentence::Words;
 use super::terms::{Form, Terms};
-use super::{Edit, Exchange, Site, reading};
 
 /// A term that names its value at its place.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -8,8 +8,7 @@
 //!   the word, in phrases that the lexicon excepts, in names, addresses, markup and code, nor in a
 //!   text that is not English.
 //! * A term that stands in several forms is read in the one that its place asks for, and replaced
-//!   by
-//!   the term of that form, at all its places in the text at once.
+//!   by the term of that form, at all its places in the text at once.
 //! * What agrees with a term follows it: the article, the genitive, capitals.
 //!
 //! ```
@@ -25,6 +24,7 @@
 //! ```
 
 mod agreement;
+mod analysis;
 mod exchanges;
 mod phrase;
 mod reading;
@@ -37,10 +37,11 @@ mod terms;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::english::{self, Tag};
+use crate::english;
 use crate::lexicon::{Lexicon, LexiconError};
 use crate::tokenizer::{Tokenizer, TokenizerError};
 
+pub use analysis::{Analysis, Edit, Exchange, Named, Site, Word, apply};
 use exchanges::{Occurrence, occurrences};
 use sentence::{Known, Words};
 use terms::Terms;
@@ -53,99 +54,6 @@ pub struct Substitution {
     /// Position of each of its attributes in the lexicon.
     chosen: Vec<usize>,
     names: Vec<String>,
-}
-
-/// What a text says of protected attributes.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Analysis {
-    /// Whether the text is English; nothing is found in others.
-    pub is_english: bool,
-    /// The values that the text names and that others can take the place of, in the order of their
-    /// first occurrence.
-    pub sites: Vec<Site>,
-    /// Every term that names a value, from left to right, also where no other value can take its
-    /// place.
-    pub named: Vec<Named>,
-    /// All tokens, marks among them.
-    pub words: Vec<Word>,
-}
-
-/// A term that names a protected value at its place.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Named {
-    /// The attribute: its position in [`Substitution::attributes`].
-    pub attribute: usize,
-    /// The value: its position in [`Substitution::values`].
-    pub value: usize,
-    /// The term, as the lexicon spells it.
-    pub term: String,
-    /// Its bytes in the text.
-    pub bytes: Range<usize>,
-}
-
-/// A token of a text.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Word {
-    /// Its bytes in the text.
-    pub bytes: Range<usize>,
-    /// Its class.
-    pub tag: Tag,
-    /// Whether no other word may take its place: a mark, a number, a part of an address, of markup
-    /// or of a user's name, a word of a protected term of any attribute of the lexicon in whatever
-    /// sense, the article before a term, the genitive behind it.
-    pub is_fixed: bool,
-}
-
-/// A protected value that a text names.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Site {
-    /// The attribute: its position in [`Substitution::attributes`].
-    pub attribute: usize,
-    /// The value: its position in [`Substitution::values`].
-    pub value: usize,
-    /// The first occurrence's term, as the lexicon spells it.
-    pub term: String,
-    /// The bytes of every place that is exchanged.
-    pub occurrences: Vec<Range<usize>>,
-    /// What can take its place, in the order of the values; never empty.
-    pub exchanges: Vec<Exchange>,
-}
-
-/// Another value in the place of one that a text names.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Exchange {
-    /// The other value.
-    pub value: usize,
-    /// Its term at the first occurrence, as the lexicon spells it.
-    pub term: String,
-    /// What changes in the text: ascending, disjoint.
-    pub edits: Vec<Edit>,
-}
-
-/// A change of a text.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Edit {
-    /// Bytes of the text.
-    pub bytes: Range<usize>,
-    /// What is there instead.
-    pub by: String,
-}
-
-/// `text` with `edits`, which are ascending and disjoint, made. An edit that does not lie on the
-/// borders of characters, or not behind the one before, is left out.
-pub fn apply(text: &str, edits: &[Edit]) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut done = 0;
-    for edit in edits {
-        let kept = text.get(done..edit.bytes.start);
-        if let (Some(kept), Some(_)) = (kept, text.get(edit.bytes.clone())) {
-            out.push_str(kept);
-            out.push_str(&edit.by);
-            done = edit.bytes.end;
-        }
-    }
-    out.push_str(text.get(done..).unwrap_or_default());
-    out
 }
 
 impl Substitution {

@@ -17,7 +17,7 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use super::{Site, Word};
+use super::analysis::{Site, Word};
 use crate::english::{is_function_word, possible_tags};
 
 const PEOPLES: &str = include_str!("../lexica/peoples.txt");

@@ -10,7 +10,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use hashbrown::HashMap;
 
-use super::{Token, TokenizerError};
+use super::token::{Token, TokenizerError};
 
 /// Parts that are remembered; then all are forgotten. Some 30 MB.
 const REMEMBERED: usize = 1 << 17;

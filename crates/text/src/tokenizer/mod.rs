@@ -16,13 +16,13 @@
 mod foreign;
 mod memo;
 mod splitting;
+mod token;
 
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use probity_run::guard::guarded;
 use rayon::prelude::*;
-use thiserror::Error;
 use tokenizers::models::wordlevel::WordLevel;
 use tokenizers::{
     Model, ModelWrapper, NormalizedString, Normalizer, OffsetReferential, OffsetType,
@@ -32,71 +32,11 @@ use tokenizers::{
 pub use foreign::ForeignTokenizer;
 use memo::Memo;
 pub use splitting::Splitting;
+pub use token::{Token, TokenizerError};
 
 /// Stands for all unknown words in `tokenizer.json`; lengthened where the vocabulary has it as a
 /// word. No text has this token: the brackets are tokens of their own.
 const UNKNOWN: &str = "[UNK]";
-
-/// Why a tokenizer cannot be used.
-#[derive(Debug, Error)]
-pub enum TokenizerError {
-    /// The file cannot be read or is no tokenizer.
-    #[error("{} is not a readable tokenizer: {problem}", file.display())]
-    Read {
-        /// The file.
-        file: PathBuf,
-        /// What is wrong.
-        problem: String,
-    },
-    /// It is a tokenizer of another kind.
-    #[error(
-        "{} holds a tokenizer whose {what}; probity needs a word-level one that only splits texts, and whose numbers run from 0 without a gap",
-        file.display()
-    )]
-    Foreign {
-        /// The file.
-        file: PathBuf,
-        /// How it differs.
-        what: String,
-    },
-    /// The text cannot be split.
-    #[error("the text cannot be split into words: {problem}")]
-    Split {
-        /// What the tokenizer says.
-        problem: String,
-    },
-    /// Nothing is split so.
-    #[error("'{pattern}' is no pattern by which texts are split: {problem}")]
-    Pattern {
-        /// The pattern.
-        pattern: String,
-        /// What is wrong.
-        problem: String,
-    },
-    /// The vocabulary is empty or holds too many words.
-    #[error("a vocabulary of {words} words; expected 1 to 4294967294")]
-    Size {
-        /// How many there are.
-        words: usize,
-    },
-    /// The tokenizer cannot be written as JSON.
-    #[error("the tokenizer cannot be written: {problem}")]
-    Write {
-        /// What is wrong.
-        problem: String,
-    },
-}
-
-/// A token of a text.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Token {
-    /// The token as the model sees it: normalised, also when it is unknown.
-    pub text: String,
-    /// Its number; [`Tokenizer::unknown`] if the vocabulary lacks it.
-    pub id: u32,
-    /// Bytes of the original text that it was made of.
-    pub bytes: Range<usize>,
-}
 
 /// Splits texts into tokens and numbers them.
 #[derive(Debug, Clone)]
@@ -381,25 +321,12 @@ impl Tokenizer {
 /// A replacement starts with a capital letter where the replaced words did, and is written in
 /// capitals where they all were (and were longer than one letter).
 pub fn splice(text: &str, changes: &[(Range<usize>, &str)]) -> String {
-    spliced(text, changes, in_case_of)
-}
-
-/// [`splice`] that puts words there as they are, for tokenizers that tell capital letters apart.
-pub fn splice_verbatim(text: &str, changes: &[(Range<usize>, &str)]) -> String {
-    spliced(text, changes, |_, word| word.to_owned())
-}
-
-fn spliced(
-    text: &str,
-    changes: &[(Range<usize>, &str)],
-    put: impl Fn(&str, &str) -> String,
-) -> String {
     let mut out = String::with_capacity(text.len());
     let mut done = 0;
     for (bytes, word) in changes {
         let old = text.get(bytes.clone()).unwrap_or_default();
         out.push_str(text.get(done..bytes.start).unwrap_or_default());
-        out.push_str(&put(old, word));
+        out.push_str(&in_case_of(old, word));
         done = bytes.end;
     }
     out.push_str(text.get(done..).unwrap_or_default());

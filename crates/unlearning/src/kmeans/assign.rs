@@ -3,15 +3,21 @@
 //! The nearest centroid is the one of the smallest exact |x − c|², the first one of several. Rows
 //! are shared out to threads in chunks; sums are of integers, so neither the chunks nor their order
 //! matter.
+//!
+//! Approximate products propose a centroid for each row: those of [`super::kernel`], or those of
+//! the device that the points are on. **Lemma.** Both give the same clusters. *Proof.* A proposal is
+//! taken where its gap, less twice the error bound of its products, is above 0, and then it is the
+//! only nearest centroid ([`Closest`]); all other rows, every tie among them, are settled in
+//! integers. ∎ Gaps and reach are lower and upper bounds that only save work.
 
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 
 use super::exact::squared_distance;
-use super::kernel::{
-    Nearest, Packed, TILE_ROWS, Tile, has_wide_vectors, products, roundings, unit_error, vectorized,
-};
+use super::kernel::{Nearest, Packed, TILE_ROWS, Tile, products, roundings, unit_error};
 use super::points::Points;
+use crate::vectors::{has_wide_vectors, vectorized};
+use probity_tensor::nearest::euclidean::Closest;
 
 /// Rows of a chunk.
 const CHUNK: usize = 512;
@@ -79,20 +85,22 @@ pub(crate) fn assign(
     previous: Option<Previous<'_>>,
 ) -> Assigned {
     let clusters = centroids.len() / points.columns();
+    let brought = points.brought(clusters);
+    let proposed = brought.and_then(|rows| rows.closest(centroids));
     if clusters <= 8 && !has_wide_vectors() {
-        Pass::<8>::new(points, centroids, previous).run()
+        Pass::<8>::new(points, centroids, previous, proposed).run()
     } else {
-        Pass::<16>::new(points, centroids, previous).run()
+        Pass::<16>::new(points, centroids, previous, proposed).run()
     }
 }
 
-/// The nearest of `centroids` for the live rows in `slots`.
+/// The nearest of `centroids` for the live rows in `slots`: few, so that no device is asked.
 pub(crate) fn assign_some(points: &Points, centroids: &[i32], slots: &[usize]) -> Vec<u16> {
     let clusters = centroids.len() / points.columns();
     if clusters <= 8 && !has_wide_vectors() {
-        Pass::<8>::new(points, centroids, None).run_some(slots)
+        Pass::<8>::new(points, centroids, None, None).run_some(slots)
     } else {
-        Pass::<16>::new(points, centroids, None).run_some(slots)
+        Pass::<16>::new(points, centroids, None, None).run_some(slots)
     }
 }
 
@@ -138,10 +146,17 @@ struct Pass<'a, const L: usize> {
     clusters: usize,
     unit: f32,
     previous: Option<Previous<'a>>,
+    /// What a device proposes, by slot, in place of the products.
+    proposed: Option<Closest>,
 }
 
 impl<'a, const L: usize> Pass<'a, L> {
-    fn new(points: &'a Points, centroids: &'a [i32], previous: Option<Previous<'a>>) -> Self {
+    fn new(
+        points: &'a Points,
+        centroids: &'a [i32],
+        previous: Option<Previous<'a>>,
+        proposed: Option<Closest>,
+    ) -> Self {
         let columns = points.columns();
         Pass {
             points,
@@ -150,6 +165,7 @@ impl<'a, const L: usize> Pass<'a, L> {
             clusters: centroids.len() / columns,
             unit: unit_error(roundings(columns)),
             previous,
+            proposed,
         }
     }
 
@@ -231,6 +247,10 @@ impl<'a, const L: usize> Pass<'a, L> {
         gaps: &mut [f32],
         accumulator: &mut Accumulator,
     ) {
+        if let Some(proposed) = &self.proposed {
+            self.chunk_of_proposals(proposed, start, clusters, gaps, accumulator);
+            return;
+        }
         let chunk = Chunk {
             pass: self,
             start,
@@ -239,6 +259,24 @@ impl<'a, const L: usize> Pass<'a, L> {
             accumulator,
         };
         vectorized(chunk, L);
+    }
+
+    fn chunk_of_proposals(
+        &self,
+        proposed: &Closest,
+        start: usize,
+        clusters: &mut [u16],
+        gaps: &mut [f32],
+        accumulator: &mut Accumulator,
+    ) {
+        for (slot, (cluster, gap)) in (start..).zip(clusters.iter_mut().zip(gaps)) {
+            if !self.points.is_live(slot) {
+                continue;
+            }
+            accumulator.reach = accumulator.reach.max(proposed.at_most(slot));
+            (*cluster, *gap) = self.decide(slot, proposed.of(slot), proposed.gap(slot));
+            self.count(slot, *cluster, accumulator);
+        }
     }
 
     #[inline(always)]
@@ -285,11 +323,19 @@ impl<'a, const L: usize> Pass<'a, L> {
         let norm = self.points.norms()[slot];
         let distance = (nearest.best + norm + error) * 1.000_001;
         let gap = nearest.second - nearest.best - 2.0 * error;
+        let (cluster, gap) = self.decide(slot, nearest.cluster, gap);
+        (cluster, gap, distance)
+    }
+
+    /// The cluster that is proposed, where it is nearer than any other by `gap` at least; else what
+    /// the reference says, and no gap.
+    #[inline(always)]
+    fn decide(&self, slot: usize, proposed: u32, gap: f32) -> (u16, f32) {
         if gap > 0.0 {
-            (nearest.cluster as u16, gap, distance)
+            (proposed as u16, gap)
         } else {
             let cluster = nearest_exactly(self.points.row(slot), self.centroids);
-            (cluster, 0.0, distance)
+            (cluster, 0.0)
         }
     }
 

@@ -23,6 +23,7 @@ use super::seeding::{Draws, Key};
 use super::trace::Trace;
 use super::tree::Tree;
 use probity_run::stream::{Purpose, Words};
+use probity_tensor::proposer::Proposer;
 
 /// A node that has been solved.
 #[derive(Debug, Clone)]
@@ -306,13 +307,26 @@ impl DivideConquer {
         let width = self.tree.children()[level] as usize;
         let mut ids = Vec::new();
         let mut rows = Vec::new();
+        let mut proposer = Proposer::default();
         for (child, state) in below.iter().enumerate().skip(node * width).take(width) {
+            proposer = state.points().proposer().clone();
             let centroids = state.centroids();
             let first = (child * self.parameters.clusters) as u64;
             ids.extend(first..first + (centroids.len() / self.columns) as u64);
             rows.extend_from_slice(centroids);
         }
-        Points::new(ids, rows, self.columns)
+        Ok(Points::new(ids, rows, self.columns)?.on(&proposer))
+    }
+
+    /// The same tree, with a device that proposes for all its nodes.
+    pub(super) fn on(mut self, proposer: &Proposer) -> DivideConquer {
+        for node in self.levels.iter_mut().flatten() {
+            match node {
+                Node::Few(points) => points.bring_to(proposer),
+                Node::Clustered(trace) => trace.points.bring_to(proposer),
+            }
+        }
+        self
     }
 }
 
@@ -354,7 +368,7 @@ fn share_out(points: Points, tree: &Tree, seed: u64) -> Result<Vec<Points>, KMea
             for slot in slots {
                 rows.extend_from_slice(points.row(slot));
             }
-            Points::new(ids, rows, columns)
+            Ok(Points::new(ids, rows, columns)?.on(points.proposer()))
         })
         .collect()
 }

@@ -15,7 +15,7 @@
 
 use std::array::from_fn;
 
-use pulp::{Simd, WithSimd};
+use pulp::Simd;
 
 /// Rows that are multiplied together.
 pub(crate) const TILE_ROWS: usize = 8;
@@ -37,37 +37,6 @@ pub(crate) fn roundings(columns: usize) -> usize {
 /// Roundings that a term of [`dot`] passes through at most, with vectors of one lane or more.
 pub(crate) fn dot_roundings(columns: usize) -> usize {
     columns.div_ceil(DOT_SUMS) + 1 + DOT_VALUES
-}
-
-/// Runs `work` with vectors of at most `lanes` lanes. They change how fast it is, and how a sum is
-/// rounded, but no result: see the error bound above.
-pub(crate) fn vectorized<W: WithSimd>(work: W, lanes: usize) -> W::Output {
-    #[cfg(target_arch = "x86_64")]
-    {
-        if lanes >= 16
-            && let Some(simd) = pulp::x86::V4::try_new()
-        {
-            return Simd::vectorize(simd, work);
-        }
-        if lanes >= 8
-            && let Some(simd) = pulp::x86::V3::try_new()
-        {
-            return Simd::vectorize(simd, work);
-        }
-    }
-    pulp::Arch::new().dispatch(work)
-}
-
-/// Whether 16 lanes cost what 8 cost.
-pub(crate) fn has_wide_vectors() -> bool {
-    #[cfg(target_arch = "x86_64")]
-    {
-        pulp::x86::V4::is_available()
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    {
-        false
-    }
 }
 
 /// The relative error of s for products of `roundings` roundings.

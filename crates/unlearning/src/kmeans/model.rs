@@ -10,6 +10,7 @@ use super::quantizer::{Parameters, Quantizer};
 use super::seeding::Key;
 use super::trace::Trace;
 use super::tree::Tree;
+use probity_tensor::proposer::Proposer;
 
 /// Which algorithm clusters.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -164,6 +165,28 @@ impl Model {
         Ok(Model::Flat(Box::new(Trace::fit(points, &parameters, key)?)))
     }
 
+    /// The same model, with a device that proposes what is found when rows are deleted or assigned;
+    /// see [`Points::on`]. It is no part of the model: a fit takes it from its points, a model that
+    /// is read has none.
+    #[must_use]
+    pub fn on(self, proposer: &Proposer) -> Model {
+        match self {
+            Model::Flat(mut trace) => {
+                trace.points.bring_to(proposer);
+                Model::Flat(trace)
+            }
+            Model::Tree(model) => Model::Tree(model.on(proposer)),
+        }
+    }
+
+    /// Who proposes.
+    fn proposer(&self) -> Proposer {
+        let parts = self.parts();
+        parts
+            .first()
+            .map_or_else(Proposer::default, |part| part.proposer().clone())
+    }
+
     /// What it was made with.
     pub fn options(&self) -> KMeans {
         match self {
@@ -236,7 +259,7 @@ impl Model {
                 rows.extend_from_slice(part.row(slot));
             }
         }
-        Points::new(ids, rows, columns)
+        Ok(Points::new(ids, rows, columns)?.on(&self.proposer()))
     }
 
     /// What training on those of `rows` gives that the model still has, with the same options:
@@ -255,7 +278,8 @@ impl Model {
                 values.extend_from_slice(rows.row(found));
             }
         }
-        Model::fit(Points::new(ids, values, self.columns())?, &self.options())
+        let points = Points::new(ids, values, self.columns())?.on(&self.proposer());
+        Model::fit(points, &self.options())
     }
 
     /// Deletes the rows `ids`, in any order. All of it happens or, with an error, nothing.

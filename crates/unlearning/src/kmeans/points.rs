@@ -7,9 +7,18 @@
 //!
 //! Rows lie in the order of their ids, so that equal sets of rows are equal values. A removed row
 //! is overwritten with zeros at once; its slot is given up by `Points::compact`.
+//!
+//! Rows may be brought to a device ([`Points::on`]), which then proposes what passes over all of
+//! them find; what is not clear beyond its error bound is decided in integers, as everywhere
+//! ([`probity_tensor::nearest::euclidean`]). So the device is no part of a clustering: fits and
+//! deletions on any devices give the same bytes.
+
+use std::sync::{Arc, OnceLock};
 
 use super::errors::KMeansError;
 use probity_data::numbers::is_scale;
+use probity_tensor::nearest::euclidean::Table;
+use probity_tensor::proposer::Proposer;
 
 /// Bits behind the point.
 pub const FRACTION_BITS: u32 = 24;
@@ -45,6 +54,10 @@ pub struct Points {
     live_count: usize,
     /// Σ|x|² of the live rows.
     square_sum: u128,
+    proposer: Proposer,
+    /// The rows on the proposer's device, once they are needed there; given up with the first row
+    /// that is removed, so that no row stays there longer than here.
+    brought: OnceLock<Option<Arc<Table>>>,
 }
 
 impl Points {
@@ -74,7 +87,36 @@ impl Points {
             square_sum: squares.iter().map(|&square| u128::from(square)).sum(),
             ids,
             rows,
+            proposer: Proposer::default(),
+            brought: OnceLock::new(),
         })
+    }
+
+    /// The same rows, with a device that proposes what passes over all of them find. Nothing that
+    /// is found depends on it.
+    #[must_use]
+    pub fn on(mut self, proposer: &Proposer) -> Points {
+        self.bring_to(proposer);
+        self
+    }
+
+    /// [`Points::on`], in place.
+    pub(crate) fn bring_to(&mut self, proposer: &Proposer) {
+        self.proposer = proposer.clone();
+        self.brought = OnceLock::new();
+    }
+
+    /// Who proposes.
+    pub(crate) fn proposer(&self) -> &Proposer {
+        &self.proposer
+    }
+
+    /// The rows on the device that proposes, if comparing all of them with so many vectors is worth
+    /// the way there. Slots of removed rows hold rows of zeros there too.
+    pub(crate) fn brought(&self, vectors: usize) -> Option<&Table> {
+        let device = self.proposer.device_for(self.rows.len() * vectors)?;
+        let bring = || Table::new(&self.rows, self.columns, device).map(Arc::new);
+        self.brought.get_or_init(bring).as_deref()
     }
 
     /// Points of `ids` with `values` (row-major) between the declared `bounds`, one pair a column.
@@ -205,6 +247,7 @@ impl Points {
         self.norms[slot] = 0.0;
         self.live[slot] = false;
         self.live_count -= 1;
+        self.brought = OnceLock::new();
     }
 
     /// Whether enough slots are dead to be worth a compaction.
@@ -215,6 +258,7 @@ impl Points {
 
     /// Gives up the slots of removed rows.
     pub(crate) fn compact(&mut self) {
+        self.brought = OnceLock::new();
         let mut to = 0;
         for from in 0..self.slots() {
             if !self.live[from] {

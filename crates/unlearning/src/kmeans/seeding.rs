@@ -25,17 +25,20 @@
 //! Where no row has a distance above 0, fewer distinct rows than stages are there; then the
 //! smallest E wins. Equal keys: the lower id. Distances and potentials are exact, and the division
 //! of two f64 is the same everywhere. Most rows are passed over by an approximate distance whose
-//! error is bounded ([`super::kernel`]): only rows that a candidate may be nearer to are settled in
-//! whole numbers.
+//! error is bounded, of [`super::kernel`] or of the device that the points are on: a row is left out
+//! where the distance less that bound is no smaller than that to the nearest seed so far. All others
+//! are settled in whole numbers, so that neither D² nor potentials depend on who proposes.
 
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::exact::{exponential, exponential_at_least, squared_distance};
-use super::kernel::{dot, dot_roundings, unit_error, vectorized};
+use super::kernel::{dot, dot_roundings, unit_error};
 use super::points::{Points, square};
+use crate::vectors::vectorized;
 use probity_run::stream::{Purpose, Words};
+use probity_tensor::nearest::euclidean::Rounded;
 
 /// Which random numbers a clustering draws: two clusterings of equal key and points are equal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -323,17 +326,33 @@ impl Distances {
         }
     }
 
-    /// What of the chunk of rows from `start` on is nearer to `centroid`.
+    /// What of the chunk of rows from `start` on is nearer to `centroid`; `proposed` are distances
+    /// of a device, with the number of the centroid there.
     fn nearer(
         points: &Points,
         unit: f32,
         (start, squares): (usize, &[u64]),
         centroid: &Centroid<'_>,
-        show: impl FnMut(usize, u64),
+        proposed: Option<(&Rounded, usize)>,
+        mut show: impl FnMut(usize, u64),
     ) {
         let columns = points.columns();
+        let rows = &points.values()[start * columns..][..squares.len() * columns];
+        if let Some((distances, number)) = proposed {
+            let least = distances.at_least(number, (start, start + squares.len()));
+            let rows = rows.chunks_exact(columns).enumerate();
+            for (((at, row), &nearest), least) in rows.zip(squares).zip(least) {
+                if least < nearest as f64 {
+                    let exact = squared_distance(row, centroid.row);
+                    if exact < nearest {
+                        show(at, exact);
+                    }
+                }
+            }
+            return;
+        }
         let nearer = Nearer {
-            rows: &points.values()[start * columns..][..squares.len() * columns],
+            rows,
             norms: &points.norms()[start..][..squares.len()],
             squares,
             centroid,
@@ -343,15 +362,24 @@ impl Distances {
         vectorized(nearer, LANES);
     }
 
+    /// The distances of all rows to those in `slots` that a device proposes, if it is asked.
+    fn proposed(points: &Points, slots: &[usize]) -> Option<Rounded> {
+        let brought = points.brought(slots.len())?;
+        let rows = slots.iter().flat_map(|&slot| points.row(slot));
+        brought.distances(&rows.copied().collect::<Vec<i32>>())
+    }
+
     /// Takes the rows `seeds` into account.
     fn approach_all(&mut self, points: &Points, seeds: &[u64]) {
         let unit = self.unit;
         for slot in seeds.iter().filter_map(|&seed| points.slot(seed)) {
             let centroid = Centroid::new(points.row(slot));
+            let proposed = Distances::proposed(points, &[slot]);
+            let proposed = proposed.as_ref().map(|distances| (distances, 0));
             let work = |(chunk, squares): (usize, &mut [u64])| {
                 let mut found = Vec::new();
                 let rows = (chunk * CHUNK, &*squares);
-                Distances::nearer(points, unit, rows, &centroid, |at, square| {
+                Distances::nearer(points, unit, rows, &centroid, proposed, |at, square| {
                     found.push((at, square));
                 });
                 let mut gained = 0;
@@ -379,12 +407,13 @@ impl Distances {
             .map(|&slot| Centroid::new(points.row(slot)))
             .collect();
         let none = || vec![0_u128; slots.len()];
+        let proposed = Distances::proposed(points, slots);
         let work = |mut gained: Vec<u128>, (chunk, squares): (usize, &[u64])| {
-            for (gained, centroid) in gained.iter_mut().zip(&centroids) {
+            for (number, (gained, centroid)) in gained.iter_mut().zip(&centroids).enumerate() {
                 let rows = (chunk * CHUNK, squares);
-                Distances::nearer(points, self.unit, rows, centroid, |at, square| {
-                    *gained += u128::from(squares[at] - square);
-                });
+                let proposed = proposed.as_ref().map(|distances| (distances, number));
+                let show = |at: usize, square| *gained += u128::from(squares[at] - square);
+                Distances::nearer(points, self.unit, rows, centroid, proposed, show);
             }
             gained
         };

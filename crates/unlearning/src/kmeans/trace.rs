@@ -202,12 +202,6 @@ impl Trace {
         ids
     }
 
-    /// The cluster of row `id`.
-    pub fn cluster_of(&self, id: u64) -> Option<usize> {
-        let slot = self.points.slot(id)?;
-        Some(usize::from(self.result().clusters[slot]))
-    }
-
     /// The cluster of every remaining row, in the order of their ids.
     pub fn assignment(&self) -> impl Iterator<Item = (u64, usize)> + '_ {
         let clusters = &self.result().clusters;

@@ -12,6 +12,7 @@ use super::{Dataset, Spn, SpnError, SpnParameters, Variable};
 use crate::spread::Spread;
 use probity_run::shards::Items;
 use probity_run::stream::{Purpose, permutation};
+use probity_tensor::proposer::Proposer;
 
 /// What is measured, and how often.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -73,10 +74,11 @@ pub struct Pool {
     pub variables: Vec<Variable>,
     /// `[rows, variables]`.
     pub values: Vec<f64>,
+    proposer: Proposer,
 }
 
 impl Pool {
-    /// The rows of `data`.
+    /// The rows of `data`, on its device.
     pub fn new(data: &Dataset) -> Pool {
         let width = data.variables().len() as u32;
         let rows = data.remaining();
@@ -84,6 +86,7 @@ impl Pool {
         Pool {
             variables: data.variables().to_vec(),
             values: rows.iter().flat_map(row).collect(),
+            proposer: data.proposer().clone(),
         }
     }
 
@@ -104,7 +107,7 @@ impl Pool {
             .flat_map(|&at| self.row(at))
             .copied()
             .collect();
-        Dataset::new(self.variables.clone(), &ids, &[], &values)
+        Ok(Dataset::new(self.variables.clone(), &ids, &[], &values)?.on(&self.proposer))
     }
 }
 

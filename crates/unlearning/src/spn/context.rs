@@ -8,6 +8,7 @@ use super::leaves::{LeafRule, LeafStatistics};
 use super::parameters::Choice;
 use super::{Dataset, SpnParameters};
 use probity_run::stream::{Purpose, stream};
+use probity_tensor::proposer::Proposer;
 
 /// Everything that decisions and statistics are computed from, besides the rows of a node.
 #[derive(Debug)]
@@ -40,6 +41,13 @@ impl LearningContext {
             choice,
             data,
         }
+    }
+
+    /// Another device proposes from now on, or none.
+    pub(super) fn bring_to(&mut self, proposer: &Proposer) {
+        self.data.bring_to(proposer);
+        self.gtest.leave_device();
+        self.geometry.leave_device();
     }
 
     /// The space in which a node is clustered.

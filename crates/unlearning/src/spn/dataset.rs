@@ -8,6 +8,7 @@ use std::collections::HashSet;
 
 use super::variable::Binning;
 use super::{SpnError, Variable};
+use probity_tensor::proposer::Proposer;
 
 /// Counts of contingency tables are exact up to so many rows.
 pub const MAX_ROWS: usize = 1 << 30;
@@ -21,6 +22,7 @@ pub struct Dataset {
     columns: Vec<Vec<i32>>,
     present: Vec<bool>,
     rows: usize,
+    proposer: Proposer,
 }
 
 impl Dataset {
@@ -101,7 +103,28 @@ impl Dataset {
             ids,
             groups,
             columns,
+            proposer: Proposer::default(),
         })
+    }
+
+    /// The same rows, with a device that computes what learning sums over them: distances of
+    /// clusterings and contingency tables, which are whole numbers that every device gives
+    /// ([`probity_tensor::whole`]), and the products of randomised dependence coefficients, which
+    /// have an error bound. Nothing that is learnt depends on it.
+    #[must_use]
+    pub fn on(mut self, proposer: &Proposer) -> Dataset {
+        self.bring_to(proposer);
+        self
+    }
+
+    /// [`Dataset::on`], in place.
+    pub(super) fn bring_to(&mut self, proposer: &Proposer) {
+        self.proposer = proposer.clone();
+    }
+
+    /// Who proposes.
+    pub(super) fn proposer(&self) -> &Proposer {
+        &self.proposer
     }
 
     /// The variables, in column order.
@@ -237,6 +260,7 @@ impl Dataset {
             columns: self.columns.iter().map(pick).collect(),
             present: vec![true; kept.len()],
             rows: kept.len(),
+            proposer: self.proposer.clone(),
         }
     }
 

@@ -176,7 +176,8 @@ impl Inner {
     fn test(&self, rules: &LearningContext) -> Dependence {
         match rules.parameters.independence {
             Independence::Gtest => {
-                Dependence::Gtest(Tables::count(&rules.gtest, &self.scope, &self.rows))
+                let (proposer, rows) = (rules.data.proposer(), &self.rows);
+                Dependence::Gtest(Tables::count(&rules.gtest, &self.scope, rows, proposer))
             }
             Independence::Rdc => {
                 let mut rows = self.rows.clone();

@@ -5,6 +5,7 @@ use super::context::{LearningContext, child_key};
 use super::parameters::Choice;
 use super::structure::{Arena, Child, Inner, Node, NodeId, Part};
 use super::{Dataset, SpnParameters};
+use probity_tensor::proposer::Proposer;
 
 /// A sum-product network with all that is needed to delete rows from it.
 #[derive(Debug)]
@@ -52,6 +53,15 @@ impl Spn {
         let mut spn = Spn { rules, arena, root };
         spn.grow(vec![pending], keep);
         spn
+    }
+
+    /// The same network, with a device that computes what deletions sum over rows; see
+    /// [`Dataset::on`]. It is no part of the network: learning takes it from the rows, a network
+    /// that is read has none.
+    #[must_use]
+    pub fn on(mut self, proposer: &Proposer) -> Spn {
+        self.rules.bring_to(proposer);
+        self
     }
 
     /// The rows.

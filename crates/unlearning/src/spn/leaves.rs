@@ -13,6 +13,7 @@
 //! Gaussian's variance is at least (range/10,000)², also with α = 0. A Poisson leaf has mass above
 //! the declared maximum; Gaussian leaves have density outside the declared bounds.
 
+use libm::erfc;
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 use statrs::function::gamma::ln_gamma;
@@ -25,6 +26,15 @@ use probity_run::stream::Stream;
 const PRIOR_DEVIATION: f64 = 1.0 / 16.0;
 /// The least standard deviation of a Gaussian leaf as a share of the declared range.
 const LEAST_DEVIATION: f64 = 1e-4;
+
+/// What an exponential in f64 errs by at most, as a share of itself: by 10⁻¹⁵ and by what its
+/// logarithm, a sum of two numbers below a thousand in size, errs by.
+const EXP_ERROR: f64 = 1e-12;
+/// What a difference of two values of the normal distribution errs by at most: `erfc` by a unit in
+/// the last place, where it is asked by three at most.
+const NORMAL_ERROR: f64 = 1e-14;
+/// What the terms of the logarithm of a Poisson mass err by at most, as a share of their sizes.
+const LOG_ERROR: f64 = 1e-13;
 
 /// What a leaf has counted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -249,6 +259,70 @@ impl Distribution {
         }
     }
 
+    /// The probability of the values v with `from` ≤ v < `to`, at least and at most: what f64 and its
+    /// functions may err by is taken off and added. Whole numbers only, where they are the values.
+    pub fn probability(&self, [from, to]: [f64; 2]) -> [f64; 2] {
+        let whole_numbers = |first: f64| {
+            let mut value = first.max(from.ceil());
+            std::iter::from_fn(move || {
+                let own = value;
+                value += 1.0;
+                (own < to).then_some(own)
+            })
+        };
+        match self {
+            Distribution::Categorical { min, log_mass } => {
+                let last = min + log_mass.len() as f64;
+                let values = whole_numbers(*min).take_while(|value| *value < last);
+                widened(values.map(|value| self.log_density(value)), EXP_ERROR)
+            }
+            Distribution::Gaussian { mean, deviation } => {
+                let standard = |value: f64| (value - mean) / deviation / std::f64::consts::SQRT_2;
+                let (low, high) = (standard(from), standard(to));
+                // In the tails the difference of complements keeps its digits.
+                let probability = match low + high > 0.0 {
+                    true => 0.5 * (erfc(low) - erfc(high)),
+                    false => 0.5 * (erfc(-high) - erfc(-low)),
+                };
+                [
+                    (probability - NORMAL_ERROR).max(0.0),
+                    (probability + NORMAL_ERROR).min(1.0),
+                ]
+            }
+            Distribution::Poisson { min, rate } => {
+                let most = (to.ceil() - 1.0 - min).max(0.0);
+                let sizes = [most * rate.ln(), *rate, ln_gamma(most + 1.0)];
+                let size: f64 = sizes.iter().map(|size| size.abs()).sum();
+                // Of the rate 0 all logarithms are exact.
+                let error = if size.is_finite() {
+                    LOG_ERROR * (1.0 + size)
+                } else {
+                    0.0
+                };
+                let values = whole_numbers(*min);
+                widened(
+                    values.map(|value| self.log_density(value)),
+                    EXP_ERROR + error,
+                )
+            }
+            Distribution::Histogram {
+                whole,
+                edges,
+                log_mass,
+            } => {
+                let bins = edges.windows(2).zip(log_mass);
+                let parts = bins.map(|(edge, mass)| {
+                    let inside = match whole {
+                        true => to.ceil().min(edge[1]) - from.ceil().max(edge[0]),
+                        false => to.min(edge[1]) - from.max(edge[0]),
+                    };
+                    (inside.max(0.0) / (edge[1] - edge[0])).ln() + mass
+                });
+                widened(parts, EXP_ERROR)
+            }
+        }
+    }
+
     /// A most probable value; the smallest where several are.
     pub fn mode(&self) -> f64 {
         match self {
@@ -298,6 +372,21 @@ impl Distribution {
             }
         }
     }
+}
+
+/// The sum of the numbers with these logarithms, at least and at most, where an exponential errs by
+/// less than `error` of itself and each addition by a rounding.
+fn widened(logs: impl Iterator<Item = f64>, mut error: f64) -> [f64; 2] {
+    let mut sum = 0.0;
+    for log in logs {
+        sum += log.exp();
+        error += f64::EPSILON;
+    }
+    // What is below the normal numbers is lost to them.
+    [
+        (sum * (1.0 - error)).max(0.0),
+        sum * (1.0 + error) + f64::MIN_POSITIVE,
+    ]
 }
 
 /// A position drawn by log-weights that need not sum to one.

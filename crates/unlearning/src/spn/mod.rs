@@ -37,6 +37,7 @@
 //! | [`clustering`]   | k-means on a lattice whose trace is updated                           |
 //! | [`network`]      | the network without its learning state                                |
 //! | [`infer`]        | likelihood, marginals, conditionals, explanation, samples             |
+//! | [`mixture`]      | the network as a mixture of products                                  |
 //! | [`serialise`]    | bytes and back                                                        |
 //! | [`drawing`]      | Graphviz and SVG                                                      |
 //! | [`table`]        | rows from a file by its schema                                        |
@@ -76,6 +77,7 @@ pub mod independence;
 pub mod infer;
 pub mod learn;
 pub mod leaves;
+pub mod mixture;
 pub mod model;
 pub mod moments;
 pub mod network;

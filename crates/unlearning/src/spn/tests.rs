@@ -7,6 +7,7 @@ use rand_xoshiro::rand_core::SeedableRng;
 
 use super::structure::{Dependence, Node};
 use super::*;
+use probity_tensor::proposer::Proposer;
 
 /// The generator of a case.
 pub(super) fn generator(case: u64) -> Xoshiro256PlusPlus {
@@ -115,8 +116,9 @@ fn tables_are_exact(spn: &Spn) {
         if let Node::Inner(inner) = spn.arena.get(node)
             && let Some(Dependence::Gtest(tables)) = &inner.dependence
         {
+            let (rule, nobody) = (&spn.rules.gtest, Proposer::default());
             let counted =
-                independence::gtest::Tables::count(&spn.rules.gtest, &inner.scope, &inner.rows);
+                independence::gtest::Tables::count(rule, &inner.scope, &inner.rows, &nobody);
             assert_eq!(*tables, counted);
         }
     }

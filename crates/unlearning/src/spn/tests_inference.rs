@@ -171,3 +171,99 @@ fn densities_of_real_and_unbounded_variables_integrate_to_one() {
         assert!(density(network.explain(&[None]).unwrap().row[0]) > 0.0);
     }
 }
+
+/// The mixture of its induced trees is the network, whatever is summed out.
+#[test]
+fn components_add_up_to_the_network() {
+    let (mut several, mut left_out) = (0, 0);
+    for case in 0..300 {
+        let (network, mut draws) = discrete(case);
+        let rows: Vec<_> = rows(&network);
+        if rows.len() > 2_000 {
+            continue;
+        }
+        let is_asked: Vec<bool> = network.variables().iter().map(|_| draws.random()).collect();
+        let cells = network
+            .variables()
+            .iter()
+            .zip(&is_asked)
+            .map(|(variable, is_asked)| {
+                let (min, _) = variable.range();
+                let values = 0..variable.values().unwrap();
+                let cell = |value: u32| {
+                    let value = min + f64::from(value);
+                    [value - 0.5, value + 0.5]
+                };
+                is_asked.then(|| values.map(cell).collect::<Vec<_>>())
+            });
+        let cells: Vec<_> = cells.collect();
+        let components = network.mixture(&cells, 100_000).unwrap();
+        several += usize::from(components.len() > 1);
+        left_out += usize::from(is_asked.contains(&false));
+        let most = components.len() - 1;
+        assert_eq!(network.mixture(&cells, most), Err(most as u128 + 1));
+        for row in rows {
+            let asked = row.iter().zip(&is_asked);
+            let evidence: Vec<_> = asked.map(|(value, is)| value.filter(|_| *is)).collect();
+            let (mut low, mut high) = (0.0, 0.0);
+            for component in &components {
+                let [mut least, mut most] = component.weight;
+                for (place, value) in evidence.iter().enumerate() {
+                    if let (Some(value), Some(masses)) = (value, &component.masses[place]) {
+                        let (min, _) = network.variables()[place].range();
+                        let [a, b] = masses[(value - min) as usize];
+                        (least, most) = (least * a, most * b);
+                    }
+                }
+                (low, high) = (low + least, high + most);
+            }
+            let exact = network.log_density(&evidence).exp();
+            assert!(low <= exact * (1.0 + 1e-13) && exact <= high * (1.0 + 1e-13));
+            assert!(high - low <= 1e-9 * high, "{low} {high}");
+        }
+    }
+    assert!(several > 20 && left_out > 20, "{several} {left_out}");
+}
+
+/// Against figures of 40 digits.
+#[test]
+fn probabilities_of_ranges_lie_within_their_bounds() {
+    use super::leaves::Distribution;
+    let gaussian = Distribution::Gaussian {
+        mean: 1.5,
+        deviation: 2.5,
+    };
+    let poisson = |rate| Distribution::Poisson { min: 10.0, rate };
+    let histogram = |whole| Distribution::Histogram {
+        whole,
+        edges: vec![0.0, 4.0, 5.0],
+        log_mass: vec![0.25f64.ln(), 0.75f64.ln()],
+    };
+    for (distribution, range, exact) in [
+        (gaussian.clone(), [1.0, 2.0], 0.15851941887820605),
+        (gaussian.clone(), [-0.5, 0.5], 0.13272285980627915),
+        (gaussian.clone(), [9.5, 10.5], 0.000_528_029_347_758_314_6),
+        (gaussian.clone(), [-12.0, -11.0], 2.5333112339376534e-7),
+        (gaussian.clone(), [20.5, 21.5], 1.4184441432620869e-14),
+        (gaussian.clone(), [-100.0, 100.0], 1.0),
+        (poisson(3.5), [9.5, 12.5], 0.320_847_198_862_134_1),
+        (poisson(3.5), [13.5, 14.5], 0.18881228540881958),
+        (poisson(900.0), [859.5, 860.5], 0.0033226155724320596),
+        (poisson(0.0), [9.5, 10.5], 1.0),
+        (histogram(true), [1.0, 4.5], 0.9375),
+        (histogram(true), [1.5, 2.5], 0.0625),
+        (histogram(false), [1.0, 4.5], 0.5625),
+        (histogram(false), [-3.0, 1.0], 0.0625),
+        (histogram(false), [5.0, 7.0], 0.0),
+    ] {
+        let [low, high] = distribution.probability(range);
+        assert!(
+            low <= exact && exact <= high,
+            "{distribution:?} {range:?}: {low} {high}"
+        );
+        assert!(
+            high - low < 1e-8 * exact + 1e-13,
+            "{distribution:?} {range:?}: {low} {high}"
+        );
+    }
+}

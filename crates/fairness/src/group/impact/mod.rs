@@ -21,9 +21,9 @@ mod specification;
 use serde::{Deserialize, Serialize};
 
 pub use self::specification::{DataKind, ImpactRate, ImpactSpecification};
+use super::error::GroupError;
 use super::grouping::AttributeGroups;
-use super::tally::Outcomes;
-use super::{GroupError, Rate};
+use super::tally::{Outcomes, Rate};
 use crate::statistics::clopper_pearson;
 use probity_data::schema::{OutOfDomain, Schema};
 use probity_data::table::Table;

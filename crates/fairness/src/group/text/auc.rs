@@ -170,6 +170,24 @@ fn share(doubled: u128, positives: u64, negatives: u64) -> Option<f64> {
     (pairs > 0).then(|| doubled as f64 / (2 * pairs) as f64)
 }
 
+/// The power of the generalised mean.
+pub const POWER: f64 = -5.0;
+
+/// The final bias metric of an AUC of all texts and the areas of subgroups.
+pub(super) fn bias_of(overall: Option<f64>, areas: &[Areas]) -> Option<f64> {
+    let means = means_of(areas);
+    let [subgroup, bpsn, bnsp] = means;
+    Some((overall? + subgroup? + bpsn? + bnsp?) / 4.0)
+}
+
+/// The generalised means of the three areas, over the subgroups in which they are defined.
+pub(super) fn means_of(areas: &[Areas]) -> [Option<f64>; 3] {
+    [0, 1, 2].map(|area| {
+        let defined: Vec<f64> = areas.iter().filter_map(|it| it.all()[area]).collect();
+        power_mean(&defined, POWER)
+    })
+}
+
 /// The generalised mean M_p of `values`, (mean of v^p)^(1/p); `None` of none. With p below 0 it is 0
 /// where a value is.
 pub fn power_mean(values: &[f64], power: f64) -> Option<f64> {

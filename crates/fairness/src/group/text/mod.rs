@@ -20,16 +20,14 @@ mod resample;
 
 use serde::Serialize;
 
-use self::auc::{Areas, Ranking, power_mean};
+pub use self::auc::POWER;
+use self::auc::{Areas, Ranking, bias_of, means_of};
 use self::naming::{Subgroup, Subgroups};
 use self::resample::{Samples, area_interval, basic, resample};
 use super::Rate;
 use crate::statistics::clopper_pearson;
 use probity_nn::decision::Decision;
 use probity_nn::metrics::log_odds;
-
-/// The power of the generalised mean.
-pub const POWER: f64 = -5.0;
 
 /// What a model says of labelled texts.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -65,6 +63,7 @@ impl ScoredTexts {
 
 /// How subgroups are judged.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct TextGroupOptions {
     /// The positive class.
     pub positive: String,
@@ -254,21 +253,6 @@ pub fn measure_text_groups(
             })
             .collect(),
     }
-}
-
-/// The final bias metric of an AUC of all texts and the areas of subgroups.
-fn bias_of(overall: Option<f64>, areas: &[Areas]) -> Option<f64> {
-    let means = means_of(areas);
-    let [subgroup, bpsn, bnsp] = means;
-    Some((overall? + subgroup? + bpsn? + bnsp?) / 4.0)
-}
-
-/// The generalised means of the three areas, over the subgroups in which they are defined.
-fn means_of(areas: &[Areas]) -> [Option<f64>; 3] {
-    [0, 1, 2].map(|area| {
-        let defined: Vec<f64> = areas.iter().filter_map(|it| it.all()[area]).collect();
-        power_mean(&defined, POWER)
-    })
 }
 
 fn count(marked: &[bool]) -> u64 {

@@ -21,8 +21,7 @@
 use rand::RngExt;
 use rayon::prelude::*;
 
-use super::auc::{Areas, Ranking};
-use super::bias_of;
+use super::auc::{Areas, Ranking, bias_of};
 use probity_run::stream::{Purpose, stream};
 
 /// What each figure is in each sample.

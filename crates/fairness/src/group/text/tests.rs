@@ -2,6 +2,7 @@
 
 use rand::RngExt;
 
+use super::auc::power_mean;
 use super::naming::Naming;
 use super::*;
 use crate::text::preset::Preset;

@@ -8,7 +8,7 @@ mod witness;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use arrow_array::RecordBatch;
 use arrow_schema::Schema as ArrowSchema;
@@ -18,10 +18,11 @@ pub use self::columns::{TableColumns, TableInputs};
 use self::population::Population;
 use self::witness::Answering;
 pub use self::witness::TableWitness;
-use super::{EstimatedSet, Method, Modality, ModalityName, ShownPair};
+use super::{EstimatedSet, InputsRead, Method, Modality, ModalityName, ShownPair};
 use crate::audit_error::AuditError;
 use crate::domain::{Domain, TabularDomain};
 use crate::estimate::estimated_sets;
+use crate::finds::{FindSpace, TableFinds, TableSpace};
 use crate::model_under_test::{ModelAccess, ModelUnderTest};
 use crate::opened::{
     Opened, open_model, open_table, positions, predictor_options, protected_or_marked,
@@ -66,6 +67,8 @@ pub struct TableCase<'m> {
     ender: Option<Ender>,
     instability: f32,
     bin_effect: Option<BinEffect>,
+    /// Made where it is first asked for.
+    find_space: OnceLock<TableSpace>,
 }
 
 /// What the summary of an audit of a table says besides.
@@ -113,6 +116,7 @@ impl<'m> TableCase<'m> {
             ender: None,
             instability: 0.0,
             bin_effect: None,
+            find_space: OnceLock::new(),
         })
     }
 
@@ -396,6 +400,7 @@ impl<'m> Modality for TableCase<'m> {
             step_global: method.search.step_global,
             step_local: method.search.step_local,
             tuning: method.tuning,
+            rank: method.rank,
             seed: method.seed,
         };
         Ok(match self.population.bound() {
@@ -444,6 +449,29 @@ impl<'m> Modality for TableCase<'m> {
 
     fn plausibility(&self) -> Option<&Plausibility> {
         self.population.plausibility().map(Arc::as_ref)
+    }
+
+    fn find_space(&self) -> Box<dyn FindSpace + '_> {
+        let space = || TableSpace::new(&self.domain, &self.table);
+        Box::new(TableFinds {
+            space: self.find_space.get_or_init(space),
+            plausibility: self.plausibility(),
+        })
+    }
+
+    fn begun_anew(
+        &self,
+        _specification: &AuditSpecification,
+        _device: &ComputeDevice,
+    ) -> Result<Option<TableCase<'m>>, AuditError> {
+        Ok(None)
+    }
+
+    fn inputs_read(&self) -> InputsRead {
+        InputsRead::Table {
+            data: self.table.counts.clone(),
+            bins: self.bin_effect,
+        }
     }
 
     fn ender(&self) -> Option<&Ender> {

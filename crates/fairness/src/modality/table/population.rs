@@ -3,20 +3,16 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use sha2::{Digest, Sha256};
-
 use crate::audit_error::AuditError;
 use crate::certify::parts::{Part, positions_of};
 use crate::domain::TabularDomain;
-use crate::opened::Opened;
-use crate::population::{People, Plausibility, PlausibilityError, Source};
+use crate::opened::{Opened, open_spn};
+use crate::population::{People, Plausibility, Source};
 use crate::specification::{AuditSpecification, FIT};
 use crate::strategies::Bound;
 use probity_data::schema::Schema;
 use probity_data::table::Table;
-use probity_run::run_directory::hex;
 use probity_run::stream::{Purpose, permutation};
-use probity_unlearning::spn::model::SpnModel;
 
 /// Rows, and the class that is good to get.
 #[derive(Default)]
@@ -144,11 +140,9 @@ impl Population {
         let plausibility = if network == Path::new(FIT) {
             Plausibility::learnt(schema, free, &rows, specification.seed)
         } else {
-            let model = SpnModel::load(network).map_err(PlausibilityError::from)?;
-            let bytes = model.to_bytes().map_err(PlausibilityError::from)?;
-            sha256 = Some(hex(&Sha256::digest(bytes)));
-            let network = (model.spn.network(), network.clone());
-            Plausibility::of_network(network, schema, free, &rows)
+            let opened = open_spn(network)?;
+            sha256 = Some(opened.sha256);
+            Plausibility::of_network((opened.value, network.clone()), schema, free, &rows)
         }?;
         self.plausibility = Some(Arc::new(plausibility));
         self.least = specification.population.stays_above();

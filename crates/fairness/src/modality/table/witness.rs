@@ -10,21 +10,23 @@ use crate::modality::{Answers, Sample, SampleInputs, Witness};
 use crate::opened::positions;
 use crate::specification::AuditSpecification;
 use probity_data::schema::Schema;
-use probity_nn::decision::Decision;
-use probity_nn::fnn::{Fnn, Network};
+use probity_nn::decision::{Decision, Logit};
+use probity_nn::fnn::{Fnn, Network, Reference};
 use probity_nn::{Classifier, ModelError, Rows};
 use probity_predictor::{Ender, Predictor};
 use probity_tensor::device::ComputeDevice;
 
 /// What answers when pairs of rows are re-checked.
 pub(super) enum Answering {
-    /// A network, each side alone. Pairs whose classes are equal in f64 arithmetic hang on a
-    /// rounding.
-    Network { fnn: Fnn, network: Box<Network> },
+    /// A network. Pairs whose classes are equal in f64 arithmetic hang on a rounding.
+    Network { fnn: Fnn, reference: Box<Reference> },
     /// A predictor, in batches, with the numbers that the file says. What it computes inside is
     /// not known.
     Predictor(Box<dyn Predictor>),
 }
+
+/// Pairs that one thread asks a network about at a time.
+const CHUNK: usize = 256;
 
 /// Re-checks pairs of rows.
 pub struct TableWitness {
@@ -51,7 +53,7 @@ impl TableWitness {
     ) -> Result<TableWitness, AuditError> {
         let answering = Answering::Network {
             fnn: Fnn::new(&network, &ComputeDevice::flex()),
-            network: Box::new(network),
+            reference: Box::new(Reference::new(&network)),
         };
         TableWitness::new(schema, protected, answering, sha256)
     }
@@ -87,6 +89,15 @@ impl TableWitness {
             decision,
             ..self
         })
+    }
+}
+
+impl TableWitness {
+    /// What is decided of both sides of `pair` by their `logits`, where that differs.
+    fn contrast<L: Logit>(&self, pair: &Sample, logits: &[L]) -> Option<[u32; 2]> {
+        let (own, other) = logits.split_at(logits.len() / 2);
+        self.decision
+            .contrast((&pair.row, own), (&pair.other, other))
     }
 }
 
@@ -134,21 +145,31 @@ impl Witness for TableWitness {
 
     fn answers(&self, samples: &[&Sample]) -> Result<Vec<Answers>, ModelError> {
         match &self.answering {
-            Answering::Network { fnn, network } => {
-                let judged = samples.par_iter().map(|pair| {
-                    let (row, other) = (pair.row.as_slice(), pair.other.as_slice());
-                    let alone = |row| fnn.logits(Rows::new(row, row.len()));
-                    let exact = |row| network.reference_logits(row);
-                    let own = (row, &alone(row)?[..]);
-                    let decided = self.decision.contrast(own, (other, &alone(other)?));
-                    let own = (row, &exact(row)[..]);
-                    let exactly = self.decision.contrast(own, (other, &exact(other)));
-                    Ok(Answers {
-                        decided,
-                        by_rounding: exactly.is_none(),
-                    })
+            Answering::Network { fnn, reference } => {
+                let judged = samples.par_chunks(CHUNK).map(|samples| {
+                    let codes: Vec<i32> = samples
+                        .iter()
+                        .flat_map(|pair| pair.row.iter().chain(&pair.other))
+                        .copied()
+                        .collect();
+                    let rows = Rows::new(&codes, fnn.width());
+                    let classes = fnn.classes();
+                    let logits = fnn.logits(rows)?;
+                    let exact = reference.logits(rows);
+                    let logits = logits.chunks_exact(2 * classes);
+                    let logits = logits.zip(exact.chunks_exact(2 * classes));
+                    let judged =
+                        samples
+                            .iter()
+                            .zip(logits)
+                            .map(|(pair, (logits, exact))| Answers {
+                                decided: self.contrast(pair, logits),
+                                by_rounding: self.contrast(pair, exact).is_none(),
+                            });
+                    Ok(judged.collect::<Vec<Answers>>())
                 });
-                judged.collect()
+                let judged = judged.collect::<Result<Vec<_>, ModelError>>()?;
+                Ok(judged.concat())
             }
             Answering::Predictor(predictor) => {
                 let sides = samples.iter();
@@ -163,13 +184,9 @@ impl Witness for TableWitness {
                 let rows = Rows::new(&codes, self.schema.attributes.len());
                 let logits = predictor.logits_with(rows, &numbers)?;
                 let of_pair = logits.chunks_exact(2 * predictor.classes());
-                let judged = samples.iter().zip(of_pair).map(|(pair, logits)| {
-                    let (own, other) = logits.split_at(predictor.classes());
-                    let (own, other) = ((&pair.row[..], own), (&pair.other[..], other));
-                    Answers {
-                        decided: self.decision.contrast(own, other),
-                        by_rounding: false,
-                    }
+                let judged = samples.iter().zip(of_pair).map(|(pair, logits)| Answers {
+                    decided: self.contrast(pair, logits),
+                    by_rounding: false,
                 });
                 Ok(judged.collect())
             }

@@ -27,7 +27,7 @@ impl Explained for TextCase<'_> {
     }
 
     fn scored(&self) -> &[String] {
-        self.subject.classes()
+        self.texts.subject.classes()
     }
 
     fn places(&self, _fixed: &[String]) -> Result<Vec<Place>, AuditError> {
@@ -60,7 +60,7 @@ impl Explained for TextCase<'_> {
             .map(|(token, (_, to))| Change {
                 attribute: format!("token {token}"),
                 from: seed.words[token].clone(),
-                to: words(self.subject.reader(), &[*to]),
+                to: words(self.texts.subject.reader(), &[*to]),
             })
             .collect()
     }

@@ -7,6 +7,7 @@
 //! paper says), drawn without replacement, with the interval of a binomial share: what the texts
 //! say of the source that they were drawn from.
 
+mod begin;
 mod explained;
 mod open;
 mod subject;
@@ -23,13 +24,15 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 pub use self::open::TextParts;
+use self::open::Texts;
 pub use self::subject::TextSubject;
 pub(crate) use self::witness::AsWritten;
 pub use self::witness::{Origins, TextInputs, TextWitness};
-use super::{Change, EstimatedSet, Method, Modality, ModalityName, ShownPair};
+use super::{Change, EstimatedSet, InputsRead, Method, Modality, ModalityName, ShownPair};
 use crate::audit_error::AuditError;
 use crate::domain::Domain;
 use crate::estimate::{SetCounts, count_discriminatory, estimated_sets};
+use crate::finds::{DataClusters, FindSpace, TextFinds};
 use crate::model_under_test::{ModelAccess, ModelUnderTest};
 use crate::pairs::Pair;
 use crate::samples::walk_columns;
@@ -37,14 +40,13 @@ use crate::search::Phase;
 use crate::specification::{AuditSpecification, TextSpecification};
 use crate::strategies::{StrategyName, WithStrategy};
 use crate::text::domain::{TextDomain, text_of};
-use crate::text::encoder::Encoder;
 use crate::text::exchange_counts::{ExchangeCounts, count_exchanges};
 use crate::text::exchanged::Exchanged;
 use crate::text::fluency::{Fluency, FluencyModel};
 use crate::text::judge::{Embed, Judge, ValidityMeans};
 use crate::text::limits::{Limits, Similarity};
 use crate::text::probabilities::softmax;
-use crate::text::protected::{Protected, TermCounts};
+use crate::text::protected::TermCounts;
 use crate::text::render::{render, words};
 use crate::text::strategy::{Steps, TextStrategy};
 use probity_data::read::BadRows;
@@ -59,23 +61,17 @@ use probity_text::validity::Validity;
 ///
 /// The seeds belong to it: the order in which protected values are tried is measured on them.
 pub struct TextCase<'m> {
-    subject: TextSubject<'m>,
+    texts: Arc<Texts<'m>>,
     searched: ModelUnderTest<'m>,
-    /// What can be decided.
-    classes: Vec<String>,
-    /// Of all texts with a protected term, in the order of the file.
+    /// That of all texts with a protected term, with the order of their exchanges.
     domain: TextDomain,
     steps: Steps,
-    protected: Protected,
-    counts: TextCounts,
     seeds: Vec<EncodedText>,
     seed_ids: Vec<Vec<i32>>,
     /// The source of each seed in the domain.
     seed_sources: Vec<u32>,
     source_rows: Vec<u64>,
-    encoder: Option<Encoder>,
     fluency_model: Option<FluencyModel>,
-    sha256: BTreeMap<String, String>,
 }
 
 /// What became of the texts.
@@ -142,6 +138,21 @@ pub struct TextTally {
 type Sides = ([String; 2], Option<(Change, u32)>);
 
 impl<'m> TextCase<'m> {
+    /// The case of `parts`, searched as `specification` says, with those of the texts whose
+    /// positions `keep` takes, as if there were no others.
+    ///
+    /// # Errors
+    /// When none of them holds a protected term, or the model cannot read or answer them.
+    pub fn new(
+        specification: &AuditSpecification,
+        parts: TextParts<'m, '_>,
+        keep: &dyn Fn(usize) -> bool,
+        device: &ComputeDevice,
+    ) -> Result<TextCase<'m>, AuditError> {
+        let (texts, domain) = Texts::new(specification, parts, keep)?;
+        TextCase::begun((Arc::new(texts), domain), specification, device)
+    }
+
     /// Position in the file, from 1, of each seed's text.
     pub fn source_rows(&self) -> &[u64] {
         &self.source_rows
@@ -155,15 +166,25 @@ impl<'m> TextCase<'m> {
 
     /// Judges validity by the sentence encoder, where there is one.
     fn with_judge<R>(&self, work: impl FnOnce(&Judge<'_>) -> R) -> R {
-        match &self.encoder {
-            None => work(&Judge::new(self.subject.reader(), None)),
+        match &self.texts.encoder {
+            None => work(&Judge::new(self.texts.subject.reader(), None)),
             Some(encoder) => {
                 let embed = |text: &str| encoder.embed(text);
                 work(&Judge::new(
-                    self.subject.reader(),
+                    self.texts.subject.reader(),
                     Some(&embed as Embed<'_>),
                 ))
             }
+        }
+    }
+
+    /// What measures fluency by `model`, with the `least` share that a text may keep.
+    fn fluency<'a>(&'a self, model: &'a FluencyModel, least: f32) -> Fluency<'a> {
+        Fluency {
+            model,
+            reader: self.texts.subject.reader(),
+            seeds: &self.seeds,
+            least,
         }
     }
 
@@ -174,12 +195,7 @@ impl<'m> TextCase<'m> {
         Limits {
             seeds: &self.seed_ids,
             max_changed: options.max_changed(),
-            min_fluency: fluency.map(|(least, model)| Fluency {
-                model,
-                reader: self.subject.reader(),
-                seeds: &self.seeds,
-                least,
-            }),
+            min_fluency: fluency.map(|(least, model)| self.fluency(model, least)),
             min_similarity: least.map(|least| (least, judge as &dyn Similarity)),
         }
     }
@@ -188,13 +204,13 @@ impl<'m> TextCase<'m> {
     fn sides(&self, pair: &Pair<'_>) -> Result<Sides, AuditError> {
         let seed = &self.seeds[pair.seed as usize];
         let text = text_of(pair.row);
-        let x = render(self.subject.reader(), seed, text, None)?;
+        let x = render(self.texts.subject.reader(), seed, text, None)?;
         let Some((site, exchange)) = self.domain.exchange(pair.row, pair.variant as usize) else {
             return Ok(([x.clone(), x], None));
         };
-        let other = render(self.subject.reader(), seed, text, Some(exchange))?;
+        let other = render(self.texts.subject.reader(), seed, text, Some(exchange))?;
         let change = Change {
-            attribute: self.protected.attributes()[site.attribute].clone(),
+            attribute: self.texts.protected.attributes()[site.attribute].clone(),
             from: site.from.clone(),
             to: exchange.to.clone(),
         };
@@ -212,7 +228,7 @@ impl<'m> TextCase<'m> {
         let changed: Vec<String> = tokens
             .filter(|(_, (from, to))| from != to)
             .map(|(position, (_, to))| {
-                let by = words(self.subject.reader(), &[*to]);
+                let by = words(self.texts.subject.reader(), &[*to]);
                 format!("{position}: {} -> {by}", seed.words[position])
             })
             .collect();
@@ -243,19 +259,23 @@ impl<'m> Modality for TextCase<'m> {
     }
 
     fn sha256(&self) -> &BTreeMap<String, String> {
-        &self.sha256
+        &self.texts.sha256
     }
 
     fn protected(&self) -> &[String] {
-        self.protected.attributes()
+        self.texts.protected.attributes()
     }
 
     fn classes(&self) -> &[String] {
-        &self.classes
+        &self.texts.classes
     }
 
     fn favourable(&self) -> &str {
-        self.subject.classes().last().map_or("", String::as_str)
+        self.texts
+            .subject
+            .classes()
+            .last()
+            .map_or("", String::as_str)
     }
 
     fn model(&self) -> &ModelUnderTest<'_> {
@@ -266,12 +286,43 @@ impl<'m> Modality for TextCase<'m> {
         &self.domain
     }
 
+    fn find_space(&self) -> Box<dyn FindSpace + '_> {
+        let reader = self.texts.subject.reader();
+        let clusters = || DataClusters::of_texts(&self.domain, reader);
+        let model = self.fluency_model.as_ref();
+        let sources = self.seed_sources.iter().enumerate();
+        Box::new(TextFinds {
+            domain: &self.domain,
+            reader,
+            clusters: self.texts.clusters.get_or_init(clusters),
+            fluency: model.map(|model| self.fluency(model, 0.0)),
+            seeds: sources
+                .map(|(seed, &source)| (source as i32, seed))
+                .collect(),
+        })
+    }
+
+    fn begun_anew(
+        &self,
+        specification: &AuditSpecification,
+        device: &ComputeDevice,
+    ) -> Result<Option<TextCase<'m>>, AuditError> {
+        let texts = (Arc::clone(&self.texts), self.texts.domain()?);
+        TextCase::begun(texts, specification, device).map(Some)
+    }
+
+    fn inputs_read(&self) -> InputsRead {
+        InputsRead::Text {
+            texts: self.texts.counts.clone(),
+        }
+    }
+
     fn ender(&self) -> Option<&Ender> {
-        self.subject.ender()
+        self.texts.subject.ender()
     }
 
     fn instability(&self) -> f32 {
-        self.subject.instability()
+        self.texts.subject.instability()
     }
 
     fn seeds(&self, _clusters: usize, _count: usize, _seed: u64) -> Vec<Vec<i32>> {
@@ -303,9 +354,10 @@ impl<'m> Modality for TextCase<'m> {
                 model,
                 domain: &self.domain,
                 steps: &self.steps,
-                vectors: self.subject.vectors(),
+                vectors: self.texts.subject.vectors(),
                 objective: method.search.objective(ModalityName::Text),
                 limits: self.limits(options, judge),
+                rank: method.rank,
                 seed: method.seed,
             };
             Ok(work.with(&strategy))
@@ -314,8 +366,8 @@ impl<'m> Modality for TextCase<'m> {
 
     /// Steps replace free words of the seed, so that lengths stay.
     fn is_reached(&self, seed: u64, row: &[i32]) -> bool {
-        let tokens =
-            self.subject.reader().table.vectors().len() / self.subject.reader().dimension().max(1);
+        let tokens = self.texts.subject.reader().table.vectors().len()
+            / self.texts.subject.reader().dimension().max(1);
         let is_token = |&id: &i32| usize::try_from(id).is_ok_and(|id| id < tokens);
         let seed = usize::try_from(seed).ok();
         let source = seed.and_then(|seed| self.seed_sources.get(seed));
@@ -330,9 +382,9 @@ impl<'m> Modality for TextCase<'m> {
     ) -> Result<Vec<EstimatedSet<TextDomain>>, AuditError> {
         let order = self.in_order(seed);
         let most = usize::try_from(inputs).unwrap_or(usize::MAX);
-        let sets = estimated_sets(self.protected.attributes()).into_iter();
+        let sets = estimated_sets(self.texts.protected.attributes()).into_iter();
         sets.map(|protected| {
-            let named = self.protected.attributes().iter().enumerate();
+            let named = self.texts.protected.attributes().iter().enumerate();
             let named = named.filter(|(_, name)| protected.contains(name));
             let attributes: Vec<usize> = named.map(|(attribute, _)| attribute).collect();
             let sources = self.domain.sources();
@@ -412,7 +464,8 @@ impl<'m> Modality for TextCase<'m> {
             let mut other = Vec::with_capacity(self.domain.width());
             self.domain
                 .write_variant(pair.row, pair.variant as usize, &mut other);
-            let sides = [pair.row, &other].map(|row| words(self.subject.reader(), text_of(row)));
+            let sides =
+                [pair.row, &other].map(|row| words(self.texts.subject.reader(), text_of(row)));
             (sides, None)
         };
         let (sides, change) = self.sides(pair).unwrap_or_else(spelled);
@@ -437,7 +490,7 @@ impl<'m> Modality for TextCase<'m> {
             fields.push((name.to_owned(), DataType::Utf8));
         }
         for side in ["x", "other"] {
-            let classes = self.subject.classes().iter();
+            let classes = self.texts.subject.classes().iter();
             fields.extend(classes.map(|class| (format!("p_{side}_{class}"), DataType::Float32)));
         }
         fields.push(("l0".to_owned(), DataType::UInt32));
@@ -479,7 +532,7 @@ impl<'m> Modality for TextCase<'m> {
         let count = |of: &dyn Fn(&JudgedPair<'_>) -> u32| -> ArrayRef {
             Arc::new(UInt32Array::from_iter_values(rows.iter().map(of)))
         };
-        let class = |label: u32| self.classes[label as usize].clone();
+        let class = |label: u32| self.texts.classes[label as usize].clone();
         let (seed, phase, step) = walk_columns(pairs);
         let source = pairs
             .iter()
@@ -500,10 +553,10 @@ impl<'m> Modality for TextCase<'m> {
             text(&|row| class(row.pair.label)),
             text(&|row| class(row.pair.other_label)),
         ];
-        for place in 0..self.subject.classes().len() {
+        for place in 0..self.texts.subject.classes().len() {
             arrays.push(number(&|row| softmax(row.pair.logits)[place]));
         }
-        for place in 0..self.subject.classes().len() {
+        for place in 0..self.texts.subject.classes().len() {
             arrays.push(number(&|row| softmax(row.pair.other_logits)[place]));
         }
         arrays.push(count(&|row| row.validity.l0 as u32));
@@ -522,15 +575,15 @@ impl<'m> Modality for TextCase<'m> {
     ) -> TextDetails {
         let strategy = specification.strategy();
         let exchanged = |counts| {
-            let attributes = self.protected.attributes();
+            let attributes = self.texts.protected.attributes();
             Exchanged::new(counts, attributes, self.favourable())
         };
         TextDetails {
             unmodified: exchanges.map(exchanged).unwrap_or_default(),
-            texts_sha256: self.sha256.get("data").cloned().unwrap_or_default(),
-            texts: self.counts.clone(),
+            texts_sha256: self.texts.sha256.get("data").cloned().unwrap_or_default(),
+            texts: self.texts.counts.clone(),
             local_strategy: specification.text.local_strategy(strategy),
-            terms: self.protected.counts().clone(),
+            terms: self.texts.protected.counts().clone(),
             pairs: tally,
         }
     }

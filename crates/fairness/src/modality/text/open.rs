@@ -1,57 +1,33 @@
-//! Opening a case of texts: what is read, what may be exchanged in it, where a search begins.
+//! Opening a case of texts: what is read, and what may be exchanged in it.
 
 use std::collections::BTreeMap;
-use std::path::Path;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
 
 use super::subject::TextSubject;
 use super::{TextCase, TextCounts};
 use crate::audit_error::AuditError;
-use crate::check::check_all;
-use crate::domain::Domain;
-use crate::model_under_test::ModelUnderTest;
+use crate::finds::DataClusters;
 use crate::opened::{Opened, open_encoder, open_fluency_model, open_lexicon, open_texts};
-use crate::seeds::clustered_seeds;
 use crate::specification::{AuditSpecification, TextSpecification};
-use crate::text::asked::DifferentiableRows;
 use crate::text::domain::TextDomain;
 use crate::text::edits::Tokens;
 use crate::text::encoder::Encoder;
-use crate::text::fitting::fitting;
-use crate::text::fluency::ngrams::NgramFluency;
-use crate::text::fluency::{Fluency, FluencyModel};
-use crate::text::neighbourhood::{Near, candidates};
-use crate::text::network::SourcedNetwork;
-use crate::text::preset::Preset;
-use crate::text::probabilities::softmax;
 use crate::text::protected::Protected;
 use crate::text::source::Source;
-use crate::text::strategy::Steps;
 use probity_data::read::BadRows;
 use probity_data::read::RowNumbers;
-use probity_data::table::Table;
 use probity_nn::decision::Decision;
-use probity_nn::text_reader::{EncodedText, TextReader};
+use probity_nn::text_reader::TextReader;
 use probity_nn::transformer_model::MaskedLanguageModel;
-use probity_nn::{Classifier, Rows};
 use probity_run::run_directory::file_sha256;
 use probity_run::specification::FieldError;
-use probity_tensor::device::{ComputeDevice, DeviceName};
+use probity_tensor::device::ComputeDevice;
 use probity_text::corpus::TextCorpus;
 use probity_text::lexicon::Lexicon;
 use probity_text::ngrams::NgramModel;
-
-/// Seeds on which the influence of each protected value is measured before the search, to try the
-/// values that move the model most first.
-const PROBED_SEEDS: usize = 64;
-
-/// Neighbours of a word that are looked at for each one that may take its place in a sentence.
-const POOL: usize = 5;
-
-/// Units of a mean word vector that the clustering tells apart.
-const CLUSTER_SCALE: f32 = 1000.0;
 
 /// What a case of texts is made of, opened.
 pub struct TextParts<'m, 't> {
@@ -143,18 +119,43 @@ pub(super) fn decision_of(
     Ok((decision, names))
 }
 
-impl<'m> TextCase<'m> {
-    /// The case of `parts`, searched as `specification` says, with those of the texts whose
-    /// positions `keep` takes, as if there were no others.
+/// What is opened of texts, wherever a search of them begins.
+pub(super) struct Texts<'m> {
+    pub(super) subject: TextSubject<'m>,
+    /// Where its model lies, if it does.
+    pub(super) directory: Option<PathBuf>,
+    pub(super) protected: Protected,
+    pub(super) decision: Decision,
+    /// What can be decided.
+    pub(super) classes: Vec<String>,
+    pub(super) counts: TextCounts,
+    /// All texts with a protected term, in the order of the file.
+    pub(super) texts: Arc<Vec<String>>,
+    /// Where each stands in the file, from 1.
+    pub(super) rows: Vec<u64>,
+    /// The text that a search begins at in place of several from clusters.
+    pub(super) begin_at: Option<u32>,
+    pub(super) encoder: Option<Encoder>,
+    /// What measures fluency, where that is asked for.
+    pub(super) ngrams: Option<Arc<NgramModel>>,
+    /// The same in place of n-grams.
+    pub(super) masked: Option<Arc<MaskedLanguageModel>>,
+    pub(super) sha256: BTreeMap<String, String>,
+    /// Made where it is first asked for.
+    pub(super) clusters: OnceLock<DataClusters>,
+}
+
+impl<'m> Texts<'m> {
+    /// Those of `parts` whose positions `keep` takes, as if there were no others, and what may be
+    /// exchanged in them.
     ///
     /// # Errors
-    /// When none of them holds a protected term, or the model cannot read or answer them.
-    pub fn new(
+    /// When none of them holds a protected term, or the model cannot read them.
+    pub(super) fn new(
         specification: &AuditSpecification,
         parts: TextParts<'m, '_>,
         keep: &dyn Fn(usize) -> bool,
-        device: &ComputeDevice,
-    ) -> Result<TextCase<'m>, AuditError> {
+    ) -> Result<(Texts<'m>, TextDomain), AuditError> {
         let options = &specification.text;
         let (subject, protected) = (parts.model.value, parts.protected.value);
         subject.expect_embeddings(options.neighbours_from)?;
@@ -209,8 +210,7 @@ impl<'m> TextCase<'m> {
                 attributes: protected.attributes().join(", "),
             });
         }
-        let least_fluency = options.least_fluency();
-        let ngrams = match (least_fluency, &parts.fluency_model) {
+        let ngrams = match (options.least_fluency(), &parts.fluency_model) {
             (Some(_), None) => Some(open_ngrams(options, &looked, &mut sha256)?),
             _ => None,
         };
@@ -218,149 +218,66 @@ impl<'m> TextCase<'m> {
         let (has_term, sources): (Vec<usize>, Vec<Source>) = with_term
             .filter_map(|(&text, looked)| Some((text, looked.source?)))
             .unzip();
-        let search = &specification.search;
-        let chosen = match parts.begin_at {
-            None => {
-                let table = mean_vectors(reader, &sources);
-                clustered_seeds(&table, search.clusters, search.seeds, specification.seed)
-            }
-            Some(text) => {
-                let place = has_term.iter().position(|&other| other == text);
-                let attributes = protected.attributes();
-                vec![place.ok_or_else(|| AuditError::NoTermInText {
+        let begin_at = parts.begin_at.map(|text| {
+            let place = has_term.iter().position(|&other| other == text);
+            let attributes = protected.attributes();
+            place
+                .map(|place| place as u32)
+                .ok_or_else(|| AuditError::NoTermInText {
                     attributes: attributes.join(", "),
-                })? as u32]
-            }
-        };
-        let text_of_seed = |&seed: &u32| has_term[seed as usize];
-        let seeds = chosen
-            .iter()
-            .map(|seed| reader.encode(texts[text_of_seed(seed)]));
-        let seeds: Vec<EncodedText> = seeds.collect::<Result<_, _>>()?;
-        let inputs = (0u32..).take(sources.len()).collect();
-        let mut domain = TextDomain::new(reader.max_length, Arc::new(sources), Arc::new(inputs))?;
-        // The search tries the values first that move this model most.
-        let probed = &chosen[..chosen.len().min(PROBED_SEEDS)];
-        let numbers = protected.numbers();
-        let searched = match &subject {
-            TextSubject::Words(model) => {
-                let network = SourcedNetwork::new(model.network(domain.tokens(), device)?);
-                domain.rank(&influence(&network, &domain, probed, numbers)?);
-                let flex = ComputeDevice::flex();
-                let on_flex = || model.network(domain.tokens(), &flex);
-                let reference = (device.name() != DeviceName::Flex).then(on_flex);
-                let reference = reference.transpose()?.map(SourcedNetwork::new);
-                let reference = reference.map(|network| Box::new(network) as Box<dyn Classifier>);
-                ModelUnderTest::differentiable(Box::new(network), reference)
-            }
-            TextSubject::Asked(asked) => {
-                let made_of = has_term.iter().map(|&text| texts[text].to_owned());
-                let made_of = Arc::new(made_of.collect());
-                match &asked.gradients {
-                    // Its calls may cost, and all of them belong to the search, which counts them.
-                    None => ModelUnderTest::classifier(Box::new(asked.of_rows(&domain, &made_of))),
-                    Some(gradients) => {
-                        let rows = asked.of_rows(&domain, &made_of);
-                        domain.rank(&influence(&rows, &domain, probed, numbers)?);
-                        let rows = asked.of_rows(&domain, &made_of);
-                        let rows = DifferentiableRows::new(rows, gradients);
-                        ModelUnderTest::differentiable(Box::new(rows), None)
-                    }
-                }
-            }
-        };
-        let (decision, classes) = decision_of(specification, subject.classes())?;
-        let searched = searched.deciding(&decision);
-        let by_ngrams = ngrams.map(|ngrams| Box::new(NgramFluency::new(ngrams, reader, &seeds)));
+                })
+        });
+        let domain = domain_of(reader, sources)?;
         let masked = parts.fluency_model.map(|model| {
             sha256.insert("fluency_model".to_owned(), model.sha256);
-            FluencyModel::Masked(Box::new(model.value))
+            Arc::new(model.value)
         });
-        let fluency_model = masked.or(by_ngrams.map(FluencyModel::Ngrams));
-        let steps = StepsOf {
-            reader,
-            near: Near::new(options.neighbours_from, reader, subject.vectors()),
-            protected: &protected,
-            options,
-            fluency: least_fluency
-                .zip(fluency_model.as_ref())
-                .map(|(least, model)| Fluency {
-                    model,
-                    reader,
-                    seeds: &seeds,
-                    least,
-                }),
-        };
-        let steps = steps.from(parts.directory, chosen.iter().zip(&seeds), device)?;
-        Ok(TextCase {
-            searched,
-            classes,
-            domain,
-            steps,
-            counts,
-            seed_ids: seeds.iter().map(|seed| seed.ids.clone()).collect(),
-            source_rows: chosen
-                .iter()
-                .map(|seed| parts.rows.of(text_of_seed(seed)))
-                .collect(),
-            seed_sources: chosen,
+        let (decision, classes) = decision_of(specification, subject.classes())?;
+        let made_of = has_term.iter().map(|&text| texts[text].to_owned());
+        let texts = Texts {
+            texts: Arc::new(made_of.collect()),
+            rows: has_term.iter().map(|&text| parts.rows.of(text)).collect(),
+            directory: parts.directory.map(Path::to_owned),
+            begin_at: begin_at.transpose()?,
+            ngrams: ngrams.map(Arc::new),
+            clusters: OnceLock::new(),
             subject,
             protected,
-            seeds,
+            decision,
+            classes,
+            counts,
             encoder,
-            fluency_model,
+            masked,
             sha256,
-        })
+        };
+        Ok((texts, domain))
+    }
+
+    /// What may be exchanged in the texts, read anew: a search orders it as its seeds say, and two
+    /// orders take much memory.
+    ///
+    /// # Errors
+    /// When the texts cannot be split.
+    pub(super) fn domain(&self) -> Result<TextDomain, AuditError> {
+        let reader = self.subject.reader();
+        let tokens = Tokens::new(reader);
+        let sources = self.texts.par_iter().map(|text| {
+            let encoded = reader.encode(text)?;
+            Ok(self.protected.read(&tokens, &encoded)?.source)
+        });
+        domain_of(reader, sources.collect::<Result<_, AuditError>>()?)
     }
 }
 
-/// The texts' mean word vectors as integers, for the clustering.
-fn mean_vectors(reader: &TextReader, texts: &[Source]) -> Table {
-    let dimension = reader.dimension();
-    let codes: Vec<i32> = texts
-        .par_iter()
-        .flat_map_iter(|Source { ids: text, .. }| {
-            let mut sums = vec![0.0f32; dimension];
-            for &id in text {
-                let start = id as usize * dimension;
-                let vector = &reader.table.vectors()[start..start + dimension];
-                sums.iter_mut()
-                    .zip(vector)
-                    .for_each(|(sum, value)| *sum += value);
-            }
-            let count = text.len().max(1) as f32;
-            sums.into_iter()
-                .map(move |sum| (sum / count * CLUSTER_SCALE).round() as i32)
-        })
-        .collect();
-    Table::new(dimension, codes, Vec::new())
-}
-
-/// For each thing that may be put somewhere, by number, how much putting it there moves the
-/// predicted class's lead in `texts` of `domain`, on average.
-fn influence(
-    network: &dyn Classifier,
-    domain: &TextDomain,
-    texts: &[u32],
-    numbers: usize,
-) -> Result<Vec<f32>, AuditError> {
-    let codes: Vec<i32> = texts.iter().flat_map(|&text| domain.row(text)).collect();
-    let rows = Rows::new(&codes, domain.width());
-    let mut sums = vec![(0.0f32, 0u32); numbers];
-    let classes = network.classes();
-    for (row, check) in rows.iter().zip(check_all(network, domain, rows)?) {
-        let label = check.checked.label as usize;
-        let own = softmax(&check.checked.logits)[label];
-        for (variant, logits) in check.variant_logits.chunks_exact(classes).enumerate() {
-            if let Some((_, exchange)) = domain.exchange(row, variant) {
-                let (sum, count) = &mut sums[exchange.number as usize];
-                *sum += (softmax(logits)[label] - own).abs();
-                *count += 1;
-            }
-        }
-    }
-    let mean = |(sum, count)| if count == 0 { 0.0 } else { sum / count as f32 };
-    Ok(sums.into_iter().map(mean).collect())
+/// The domain of all of `sources`.
+fn domain_of(reader: &TextReader, sources: Vec<Source>) -> Result<TextDomain, AuditError> {
+    let inputs = (0u32..).take(sources.len()).collect();
+    let sources = Arc::new(sources);
+    Ok(TextDomain::new(
+        reader.max_length,
+        sources,
+        Arc::new(inputs),
+    )?)
 }
 
 /// A text that was looked at.
@@ -386,43 +303,4 @@ fn open_ngrams(
     };
     sha256.insert("ngrams".to_owned(), file_sha256(file)?);
     Ok(NgramModel::read(file)?)
-}
-
-/// What decides which words a search may put where.
-struct StepsOf<'a> {
-    reader: &'a TextReader,
-    near: Near<'a>,
-    protected: &'a Protected,
-    options: &'a TextSpecification,
-    fluency: Option<Fluency<'a>>,
-}
-
-impl StepsOf<'_> {
-    /// Of a search that begins at the texts `begun`, with their numbers in the domain.
-    fn from<'s>(
-        &self,
-        directory: Option<&Path>,
-        begun: impl Iterator<Item = (&'s u32, &'s EncodedText)>,
-        device: &ComputeDevice,
-    ) -> Result<Steps, AuditError> {
-        let count = self.options.neighbours;
-        let is_protected = |word| self.protected.has_word(word);
-        let (reader, near) = (self.reader, &self.near);
-        let near = |count| candidates(reader, near, directory, &is_protected, count, device);
-        if self.options.preset == Preset::Paper {
-            return Ok(Steps::Words(near(count)?));
-        }
-        let pool = near(count.saturating_mul(POOL))?;
-        let begun: Vec<_> = begun.enumerate().collect();
-        let places = begun.into_par_iter().map(|(seed, (&number, text))| {
-            let analysis = self.protected.analyse(&text.text)?.unwrap_or_default();
-            let suited = |fitting| match self.fluency {
-                Some(fluency) => fluency.suited(seed, fitting),
-                None => Ok(fitting),
-            };
-            let fitting = fitting(self.reader, text, &analysis, suited, &pool, count)?;
-            Ok((number as i32, fitting))
-        });
-        Ok(Steps::Places(places.collect::<Result<_, AuditError>>()?))
-    }
 }

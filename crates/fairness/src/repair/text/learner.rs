@@ -6,7 +6,6 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::found::{FoundRun, FoundText, Written};
-use super::training_set::RepairTexts;
 use crate::modality::TextSubject;
 use crate::opened::Opened;
 use crate::repair::error::RepairError;
@@ -20,11 +19,25 @@ use probity_nn::text_reader::{EncodedText, TextReader};
 use probity_nn::train::options::Learning;
 use probity_nn::train::run::Trainable;
 use probity_nn::train::text::LabelledTexts;
+use probity_nn::train::text::Substitutions;
 use probity_nn::train::{Split, TrainSpecification};
 use probity_nn::{Classifier, ModelError};
 use probity_run::specification::FieldError;
 use probity_text::lexicon::Lexicon;
 use probity_text::tokenizer::TokenizerError;
+
+/// Texts to learn from.
+#[derive(Debug, Clone)]
+pub struct RepairTexts {
+    /// The texts of the model, and the added ones after them.
+    pub texts: Vec<Vec<i32>>,
+    /// Their classes.
+    pub labels: Vec<u32>,
+    /// The parts of the texts; the added ones train.
+    pub split: Split,
+    /// What may stand where in the texts, for certified training.
+    pub substitutions: Option<Substitutions>,
+}
 
 /// What a [`TextLearner`] is made of.
 pub struct LearnerParts<'a, L: TextLearner> {

@@ -25,17 +25,16 @@ use serde::{Deserialize, Serialize};
 pub use self::figures::{TextDetails, TextFigures};
 pub use self::found::{FoundRun, FoundText, Written, open_audit};
 use self::found::{Reader, search};
-pub use self::learner::{LearnerParts, TextLearner};
+pub use self::learner::{LearnerParts, RepairTexts, TextLearner};
 use self::opening::{open_training, protected_of};
 pub use self::recurrent::RecurrentLearner;
-pub use self::training_set::RepairTexts;
 use self::training_set::mix;
 pub use self::transformer::TransformerLearner;
 use super::error::RepairError;
 use super::labels::{LabelRule, majority};
 use super::pool::{Pool, one_decision};
 use super::repairable::{ObserveEpoch, Remedy, Repairable, TrainingSet};
-use super::specification::{RepairSpecification, TextRepairOptions};
+use super::specification::{RepairMethod, RepairSpecification, TextRepairOptions};
 use super::summary::PartSizes;
 use crate::audit::{AuditError, AuditSpecification};
 use crate::certify::enumerate::{Tried, enumerate};
@@ -53,8 +52,8 @@ use probity_nn::decision::{Decided, Decision};
 use probity_nn::metrics::{Metrics, Quality};
 use probity_nn::modality::ModalityName;
 use probity_nn::provenance::Provenance;
-use probity_nn::train::Split;
 use probity_nn::train::options::Learning;
+use probity_nn::train::{Split, TrainError};
 use probity_nn::{Classifier, ModelError, Rows};
 use probity_run::specification::file::Record;
 use probity_tensor::device::ComputeDevice;
@@ -202,6 +201,9 @@ impl<L: TextLearner> Repairable for TextRepair<L> {
         record: &mut Record,
     ) -> Result<TextRepair<L>, RepairError> {
         L::expect_fitting(specification)?;
+        if specification.method() == RepairMethod::Certified {
+            TrainError::expect_cpu("networks for texts are certified in training", device)?;
+        }
         let options = specification.text();
         let model = L::open_model(&specification.model)?;
         let protected = protected_of(specification)?;

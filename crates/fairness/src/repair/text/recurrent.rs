@@ -4,8 +4,7 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use super::found::{FoundText, Written};
-use super::learner::{LearnerParts, TextLearner};
-use super::training_set::RepairTexts;
+use super::learner::{LearnerParts, RepairTexts, TextLearner};
 use crate::certify::text::certify_texts;
 use crate::modality::TextSubject;
 use crate::opened::{Opened, open_text_model};
@@ -172,7 +171,15 @@ impl TextLearner for RecurrentLearner {
         let trained = match &set.substitutions {
             None => {
                 let observe = &mut |_: &_, _: &dyn Fn() -> _| observe();
-                train_text(corpus, table, &set.split, &options, None, observe)?
+                train_text(
+                    corpus,
+                    table,
+                    &set.split,
+                    &options,
+                    self.set.device(),
+                    None,
+                    observe,
+                )?
             }
             Some(substitutions) => {
                 // The word vectors stay as they were given, and all epochs run.

@@ -4,25 +4,12 @@
 use std::collections::HashMap;
 
 use super::found::FoundText;
-use super::learner::TextLearner;
+use super::learner::{RepairTexts, TextLearner};
 use crate::repair::error::RepairError;
 use crate::repair::repairable::Remedy;
 use crate::text::source::Source;
 use probity_nn::train::Split;
 use probity_nn::train::text::{Site, Substitutions};
-
-/// Texts to learn from.
-#[derive(Debug, Clone)]
-pub struct RepairTexts {
-    /// The texts of the model, and the added ones after them.
-    pub texts: Vec<Vec<i32>>,
-    /// Their classes.
-    pub labels: Vec<u32>,
-    /// The parts of the texts; the added ones train.
-    pub split: Split,
-    /// What may stand where in the texts, for certified training.
-    pub substitutions: Option<Substitutions>,
-}
 
 /// The texts of `learner`, dealt by `split` and held as `sources`, with what `remedy` adds; and how
 /// many texts that are.

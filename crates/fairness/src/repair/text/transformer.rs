@@ -6,8 +6,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::found::{FoundText, Written};
-use super::learner::{LearnerParts, TextLearner};
-use super::training_set::RepairTexts;
+use super::learner::{LearnerParts, RepairTexts, TextLearner};
 use crate::audit::AuditError;
 use crate::domain::Domain;
 use crate::modality::TextSubject;

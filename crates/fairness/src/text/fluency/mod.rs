@@ -13,6 +13,8 @@
 pub mod masked;
 pub mod ngrams;
 
+use std::sync::Arc;
+
 use self::ngrams::NgramFluency;
 use probity_nn::ModelError;
 use probity_nn::text_reader::{EncodedText, TextReader};
@@ -24,7 +26,7 @@ pub enum FluencyModel {
     /// Trigrams, and the seeds by their numbers.
     Ngrams(Box<NgramFluency>),
     /// A masked language model.
-    Masked(Box<MaskedLanguageModel>),
+    Masked(Arc<MaskedLanguageModel>),
 }
 
 /// Measures changes of seeds.

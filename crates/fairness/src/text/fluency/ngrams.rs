@@ -3,13 +3,15 @@
 //! The texts of the audit may be what the model was fitted to; a seed's own trigrams then speak for
 //! it, so that a share of 1 is not to be expected of any change.
 
+use std::sync::Arc;
+
 use probity_nn::text_reader::{EncodedText, TextReader};
 use probity_text::ngrams::NgramModel;
 
 /// A trigram model, and seeds.
 #[derive(Debug)]
 pub struct NgramFluency {
-    ngrams: NgramModel,
+    ngrams: Arc<NgramModel>,
     /// The n-gram model's number of each word of the text model.
     numbers: Vec<u32>,
     /// The seeds by the n-gram model's numbers.
@@ -18,7 +20,11 @@ pub struct NgramFluency {
 
 impl NgramFluency {
     /// Changes of `seeds`, in words of `model`, by `ngrams`.
-    pub fn new(ngrams: NgramModel, reader: &TextReader, seeds: &[EncodedText]) -> NgramFluency {
+    pub fn new(
+        ngrams: Arc<NgramModel>,
+        reader: &TextReader,
+        seeds: &[EncodedText],
+    ) -> NgramFluency {
         let numbers = (0..reader.words() as i32).map(|id| ngrams.id(reader.word(id)));
         NgramFluency {
             numbers: numbers.collect(),
@@ -119,7 +125,7 @@ mod tests {
         let fluency = NgramFluency {
             numbers: all.iter().map(|word| ngrams.id(word)).collect(),
             seeds: vec![ngrams.ids(&words)],
-            ngrams: ngrams.clone(),
+            ngrams: Arc::new(ngrams.clone()),
         };
         let original = [0, 1, 2, 3, 4];
         for (text, changed) in [
@@ -142,7 +148,7 @@ mod tests {
         let fluency = NgramFluency {
             numbers: all.iter().map(|word| ngrams.id(word)).collect(),
             seeds: vec![ngrams.ids(&words)],
-            ngrams,
+            ngrams: Arc::new(ngrams),
         };
         assert!(!fluency.is_attested(0, 4, 6));
     }

@@ -13,8 +13,9 @@
 //! best; so a walker does not swap two synonyms for ever.
 //!
 //! **Local** (Algorithms 8 and 10): see `local`. `adf-zero-order` asks for outputs only: see
-//! `omission`.
+//! `omission`. `frontier` predicts more and asks less: see `frontier`.
 
+mod frontier;
 mod local;
 mod omission;
 
@@ -27,17 +28,27 @@ use serde::{Deserialize, Serialize};
 use crate::domain::Domain;
 use crate::guidance::farthest_variant;
 use crate::model_under_test::ModelAccess;
+use crate::rank::Rank;
 use crate::strategies::StrategyName;
-use crate::strategy::{GlobalStep, LocalWalker, Strategy};
+use crate::strategies::frontier::{Walk, Walks};
+use crate::strategy::{Asks, GlobalStep, LocalWalker, Strategy};
 use crate::text::domain::{TextDomain, text_of};
 use crate::text::limits::Limits;
 use crate::text::source::Exchange;
+use frontier::Levels;
 use probity_nn::{ModelError, Objective, Rows};
 use probity_run::stream::{Purpose, stream};
 
 /// Whether `strategy` follows gradients.
 fn is_guided(strategy: StrategyName) -> bool {
-    !matches!(strategy, StrategyName::Rp | StrategyName::AdfZeroOrder)
+    use StrategyName::{AdfZeroOrder, FrontierZeroOrder, Rp};
+    !matches!(strategy, Rp | AdfZeroOrder | FrontierZeroOrder)
+}
+
+/// Whether `strategy` is one whose walks go along the decision boundary.
+fn is_frontier(strategy: StrategyName) -> bool {
+    use StrategyName::{Frontier, FrontierZeroOrder};
+    matches!(strategy, Frontier | FrontierZeroOrder)
 }
 
 /// Whether `strategy` looks at a variant beside the text itself.
@@ -147,6 +158,8 @@ pub struct TextStrategy<'a> {
     pub objective: Objective,
     /// How far from its seed a text may go.
     pub limits: Limits<'a>,
+    /// Which pairs are the worst, where those are looked for.
+    pub rank: Option<Rank>,
     /// Seed of its random choices.
     pub seed: u64,
 }
@@ -164,6 +177,10 @@ pub struct TextMemory {
     places: Places,
     /// The text that `places` belongs to.
     row: Vec<i32>,
+    /// Global phase: whether no change is predicted to lead anywhere.
+    is_given_up: bool,
+    /// Local phase, of `frontier`.
+    walk: Option<Walk<Levels>>,
 }
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -223,7 +240,14 @@ impl Strategy for TextStrategy<'_> {
             cumulative,
         } = &memory.places;
         let is_free = || *positions == self.free(row) && positions.len() == cumulative.len();
-        memory.row != row || is_free()
+        (memory.row != row || is_free()) && memory.walk.iter().all(|walk| walk.is_of(self))
+    }
+
+    fn asks(&self) -> Asks {
+        match is_frontier(self.local) {
+            true => Asks::Expected,
+            false => Asks::UntilFlip,
+        }
     }
 
     fn is_learnt(&self, _shared: &()) -> bool {
@@ -239,6 +263,9 @@ impl Strategy for TextStrategy<'_> {
         _shared: &(),
         walkers: &mut [GlobalStep<'_, TextMemory>],
     ) -> Result<(), ModelError> {
+        if self.global == StrategyName::Frontier {
+            return self.approach(walkers);
+        }
         for walkers in walkers.chunks_mut(GRADIENT_CHUNK) {
             let questions: Vec<Question<'_>> = walkers
                 .iter()
@@ -268,8 +295,36 @@ impl Strategy for TextStrategy<'_> {
         walkers: &mut [LocalWalker<TextMemory>],
     ) -> Result<(), ModelError> {
         match self.steps {
+            _ if is_frontier(self.local) => {
+                let walks = Walks {
+                    ground: self,
+                    rank: self.rank,
+                    seed: self.seed,
+                };
+                walks.advance(trial, walkers)
+            }
             Steps::Words(_) => self.draw_any(trial, walkers),
             Steps::Places(_) => self.draw_new(trial, walkers),
+        }
+    }
+
+    fn place(&self, _shared: &mut (), _row: &mut Vec<i32>, memory: &mut TextMemory) -> bool {
+        !memory.is_given_up
+    }
+
+    fn variant(&self, walker: &LocalWalker<TextMemory>) -> u32 {
+        let walk = walker.memory.walk.as_ref();
+        walk.map_or_else(|| walker.found_variant(), Walk::variant)
+    }
+
+    fn learn_local(
+        &self,
+        _shared: &mut (),
+        walker: &mut LocalWalker<TextMemory>,
+        found: Option<bool>,
+    ) {
+        if let Some(walk) = &mut walker.memory.walk {
+            walk.learn(found);
         }
     }
 }

@@ -283,17 +283,11 @@ impl WithSimd for Whole<'_> {
         let Whole(case) = self;
         let (layout, count) = (&case.network.layout, case.rows().len());
         let blocks = count.div_ceil(LANES);
-        let mut memory = Memory::new(&case.kernels, count);
+        let mut memory = Memory::new(&case.kernels);
         case.kernels.encode(layout, &case.codes, &mut memory);
+        pack(&case.cotangents, case.classes, &mut memory.passed[0]);
         Forward(&case.kernels, &mut memory, blocks).with_simd(simd);
-        let widths = case
-            .layers
-            .iter()
-            .map(|layer| layer.inputs.max(layer.outputs));
-        let widest = vec![Row::ZERO; blocks * widths.max().unwrap()];
-        let mut passed = [widest.clone(), widest];
-        pack(&case.cotangents, case.classes, &mut passed[0]);
-        Backward(&case.kernels, &memory, &mut passed, blocks).with_simd(simd);
+        Backward(&case.kernels, &mut memory, blocks).with_simd(simd);
         let mut numbers = Vec::new();
         unpack(
             memory.values.last().unwrap(),
@@ -301,7 +295,7 @@ impl WithSimd for Whole<'_> {
             count,
             &mut numbers,
         );
-        unpack(&passed[0], layout.features(), count, &mut numbers);
+        unpack(&memory.passed[0], layout.features(), count, &mut numbers);
         numbers.into_iter().map(f32::to_bits).collect()
     }
 }

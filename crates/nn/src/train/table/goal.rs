@@ -7,10 +7,6 @@
 //! millions; a loss of 1 is what the mean reaches. [`Standard`] goes to and fro between the unit of
 //! the label and this one by the weights of the last layer.
 
-use burn::tensor::activation::log_softmax;
-use burn::tensor::{Device, Tensor, TensorData};
-
-use super::worst_case::Bounds;
 use crate::fnn::{Dense, Network};
 use crate::metrics::Errors;
 use crate::train::TrainError;
@@ -44,12 +40,12 @@ pub(super) struct Standard {
     deviation: f64,
 }
 
-/// What some rows should get, and what each of them weighs.
+/// What some rows should get.
 pub(super) enum Targets {
-    /// `[rows, classes]`, the weight at the row's class.
-    Classes(Vec<f32>, usize),
-    /// The number and the weight of each row.
-    Numbers(Vec<f32>, Vec<f32>),
+    /// The class of each row.
+    Classes(Vec<u32>),
+    /// The number of each row.
+    Numbers(Vec<f32>),
 }
 
 impl Standard {
@@ -136,23 +132,14 @@ impl<'a> Goal<'a> {
         }
     }
 
-    /// What `rows`, of which each has one of `weights`, should get.
-    pub fn targets(&self, rows: &[u32], weights: Vec<f32>) -> Targets {
+    /// What `rows` should get.
+    pub fn targets(&self, rows: &[u32]) -> Targets {
         match self {
-            Goal::Classes {
-                labels,
-                weights: of_classes,
-            } => {
-                let classes = of_classes.len();
-                let mut targets = vec![0.0; rows.len() * classes];
-                for (i, (&row, weight)) in rows.iter().zip(weights).enumerate() {
-                    targets[i * classes + labels[row as usize] as usize] = weight;
-                }
-                Targets::Classes(targets, classes)
+            Goal::Classes { labels, .. } => {
+                Targets::Classes(rows.iter().map(|&row| labels[row as usize]).collect())
             }
             Goal::Numbers { targets, .. } => {
-                let of_rows = rows.iter().map(|&row| targets[row as usize]);
-                Targets::Numbers(of_rows.collect(), weights)
+                Targets::Numbers(rows.iter().map(|&row| targets[row as usize]).collect())
             }
         }
     }
@@ -172,41 +159,4 @@ impl<'a> Goal<'a> {
             }
         }
     }
-}
-
-impl Targets {
-    /// The loss of rows with these `logits`: Σ weight · cross-entropy, or Σ weight · squared error.
-    pub fn loss(&self, logits: Tensor<2>, device: &Device) -> Tensor<1> {
-        match self {
-            Targets::Classes(targets, classes) => {
-                let targets = matrix(targets.clone(), *classes, device);
-                (log_softmax(logits, 1) * targets).sum().neg()
-            }
-            Targets::Numbers(numbers, weights) => {
-                let numbers = matrix(numbers.clone(), 1, device);
-                let errors = logits.narrow(1, 1, 1) - numbers;
-                (errors.clone() * errors * matrix(weights.clone(), 1, device)).sum()
-            }
-        }
-    }
-
-    /// The same of the worst logits within `bounds`.
-    pub fn worst_loss(&self, bounds: Bounds, device: &Device) -> Tensor<1> {
-        match self {
-            Targets::Classes(targets, classes) => bounds.cross_entropy(targets, *classes, device),
-            Targets::Numbers(numbers, weights) => {
-                let numbers = matrix(numbers.clone(), 1, device);
-                let (low, high) = bounds.last();
-                let of_number = |bound: Tensor<2>| (bound.narrow(1, 1, 1) - numbers.clone()).abs();
-                let worst = of_number(low).max_pair(of_number(high));
-                (worst.clone() * worst * matrix(weights.clone(), 1, device)).sum()
-            }
-        }
-    }
-}
-
-/// `values` as `[rows, columns]`.
-fn matrix(values: Vec<f32>, columns: usize, device: &Device) -> Tensor<2> {
-    let shape = [values.len() / columns, columns];
-    Tensor::from_data(TensorData::new(values, shape), device)
 }

@@ -1,15 +1,19 @@
 //! Training of fully connected networks on tables.
 //!
-//! One epoch visits the training rows in the keyed random order of (seed, epoch). A batch is cut
-//! into shards of the device's tile height; shards are differentiated in parallel and their
-//! gradients added in shard order, so that the result does not depend on the number of threads.
-//! What the device draws at random would not be keyed, so dropout masks are drawn here.
+//! One epoch visits the training rows in the keyed random order of (seed, epoch). On the CPU the
+//! gradients are computed by `kernels` of our own, on other devices by burn in `tensors`; the
+//! parameters are moved on the host. A batch is cut into shards whose gradients are added in their
+//! order, so that the result does not depend on the number of threads.
 //!
-//! The loss is the class-weighted mean cross-entropy, of numbers the mean squared error: see `goal`.
+//! The loss is the class-weighted mean cross-entropy, of numbers the mean squared error: see
+//! `goal`.
 
 mod encodings;
 mod goal;
+mod kernels;
+mod loss;
 mod parameters;
+mod tensors;
 mod trainer;
 pub mod worst_case;
 
@@ -17,22 +21,23 @@ use std::ops::ControlFlow;
 
 use self::encodings::encodings;
 use self::goal::{Goal, Standard};
-use self::parameters::{fingerprint, parameters};
-use self::trainer::Trainer;
+use self::loss::Loss;
+use self::parameters::{fingerprint, flat, network_with};
+use self::trainer::{Gradients, Trainer};
 pub use self::trainer::{TableState, parallel_logits};
 use self::worst_case::TableWorstCase;
 use super::fitting::{Checkpoint, EpochReport, Fitting, Observe};
 use super::options::TableOptions;
 use super::{Split, TrainError, plan_split};
 use crate::encoding::InputLayout;
+use crate::flat_optimizer::FlatOptimizer;
 use crate::fnn::Network;
-use crate::optimizer::ParameterOptimizer;
 use probity_data::schema::Schema;
 use probity_data::table::Table;
 use probity_tensor::device::ComputeDevice;
 
 /// Where a training on a table goes on.
-pub type TrainCheckpoint = Checkpoint<TableState, Vec<Vec<f32>>>;
+pub type TrainCheckpoint = Checkpoint<TableState, Vec<f32>>;
 
 /// A trained network and its course.
 #[derive(Debug, Clone)]
@@ -154,36 +159,38 @@ fn learn(
     let weights = (&learning.class_weights, network.classes());
     let goal = Goal::new((table, &split.train), weights)?;
     let network = goal.learning(network);
-    let parameters = parameters(&network);
+    let values = flat(&network);
     let pace = options.pace(split.train.len());
     let trainer = Trainer {
-        table,
         split: &split,
-        options,
         pace,
-        goal,
-        row_weights,
-        shard: device.tile_rows(),
         device,
-        gradients_on: device.burn().clone().autodiff(),
-        optimizer: ParameterOptimizer::new(learning.optimizer, pace.weight_decay, parameters.len()),
-        parameters,
-        network,
+        gradients: Gradients::on(device, &network, worst_case),
+        optimizer: FlatOptimizer::new(learning.optimizer, pace.weight_decay, values.len()),
+        values,
         worst_case,
         steps: split.train.len().div_ceil(pace.batch) as u64,
+        loss: Loss {
+            table,
+            goal,
+            row_weights,
+            network,
+            dropout: options.network.dropout,
+            seed: learning.seed,
+            shard: device.tile_rows(),
+        },
     };
     let fingerprint = fingerprint(table, options);
     let mut fitting = Fitting::new(trainer, (learning, pace), fingerprint);
     fitting.keeps_best = worst_case.is_none();
     let fitted = fitting.run(resume, observe)?;
-    let network = fitted.learner.network_with(&fitted.parameters);
-    let network = fitted.learner.goal.learnt(network);
-    let (history, finished) = (fitted.history, fitted.finished);
-    drop(fitted.learner);
+    let loss = fitted.learner.loss;
+    let network = network_with(&loss.network, &fitted.parameters);
+    let network = loss.goal.learnt(network);
     Ok(Trained {
         network,
+        history: fitted.history,
+        finished: fitted.finished,
         split,
-        history,
-        finished,
     })
 }

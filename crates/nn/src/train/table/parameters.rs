@@ -1,36 +1,47 @@
-//! The trainable numbers of a network as matrices.
-
-use burn::tensor::{Device, Tensor, TensorData};
+//! The trainable numbers of a network as one list: embeddings first, then weight and bias of each
+//! layer.
 
 use crate::fnn::Network;
 use crate::train::options::TableOptions;
 use probity_data::table::Table;
 
-/// The trainable numbers of a network as a list of `[rows, columns]` matrices: embeddings first,
-/// then weight and bias of each layer.
-pub(super) fn parameters(network: &Network) -> Vec<Matrix> {
-    let matrix = |rows: usize, columns: usize, values: &[f32]| Matrix {
-        rows,
-        columns,
-        values: values.to_vec(),
-    };
-    let mut list: Vec<Matrix> = network
-        .embeddings
-        .iter()
-        .map(|table| matrix(table.levels, table.dimension, &table.values))
-        .collect();
-    for layer in &network.layers {
-        list.push(matrix(layer.inputs, layer.outputs, &layer.weight));
-        list.push(matrix(1, layer.outputs, &layer.bias));
-    }
-    list
+/// All trainable numbers of `network`.
+pub(super) fn flat(network: &Network) -> Vec<f32> {
+    let tables = network.embeddings.iter().map(|table| &table.values);
+    let layers = network.layers.iter();
+    let layers = layers.flat_map(|layer| [&layer.weight, &layer.bias]);
+    tables.chain(layers).flatten().copied().collect()
 }
 
-/// One parameter on the host, row-major `[rows, columns]`.
-pub(super) struct Matrix {
-    pub rows: usize,
-    pub columns: usize,
-    pub values: Vec<f32>,
+/// The parts of such a list: each embedding's numbers, and weight and bias of each layer.
+pub(super) fn pieces<'a>(
+    network: &Network,
+    mut values: &'a [f32],
+) -> (Vec<&'a [f32]>, Vec<[&'a [f32]; 2]>) {
+    let mut take = |count: usize| {
+        let (piece, rest) = values.split_at(count);
+        values = rest;
+        piece
+    };
+    let tables = network.embeddings.iter();
+    let tables = tables.map(|table| take(table.values.len())).collect();
+    let layers = network.layers.iter();
+    let layers = layers.map(|layer| [take(layer.weight.len()), take(layer.bias.len())]);
+    (tables, layers.collect())
+}
+
+/// `network` with other numbers.
+pub(super) fn network_with(network: &Network, values: &[f32]) -> Network {
+    let mut network = network.clone();
+    let (tables, layers) = pieces(&network, values);
+    for (table, values) in network.embeddings.iter_mut().zip(tables) {
+        table.values.copy_from_slice(values);
+    }
+    for (layer, [weight, bias]) in network.layers.iter_mut().zip(layers) {
+        layer.weight.copy_from_slice(weight);
+        layer.bias.copy_from_slice(bias);
+    }
+    network
 }
 
 /// Says whether a checkpoint belongs to `table` and `options`.
@@ -47,12 +58,4 @@ pub(super) fn fingerprint(table: &Table, options: &TableOptions) -> u64 {
     }
     hasher.update(&serde_json::to_vec(options).unwrap_or_default());
     hasher.digest()
-}
-
-/// A parameter on a device.
-pub(super) fn matrix_tensor(matrix: &Matrix, device: &Device) -> Tensor<2> {
-    Tensor::from_data(
-        TensorData::new(matrix.values.clone(), [matrix.rows, matrix.columns]),
-        device,
-    )
 }

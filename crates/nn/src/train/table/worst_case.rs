@@ -8,11 +8,6 @@
 //! without their slack. With m_c the least lead of the true class over class c, the worst case's
 //! loss is ln(1 + Σ_c e^(−m_c)); that of a number is the larger squared error of its two bounds.
 
-use burn::tensor::activation::log_softmax;
-use burn::tensor::{Device, Tensor, TensorData};
-
-use crate::encoding::InputLayout;
-use crate::fnn::Activation;
 use crate::train::course::Course;
 use crate::train::options::TableOptions;
 use probity_run::specification::FieldError;
@@ -25,9 +20,6 @@ pub struct TableWorstCase {
     /// How the worst case comes in.
     pub course: Course,
 }
-
-/// One layer's tensors: weight `[inputs, outputs]`, bias `[1, outputs]`.
-pub(super) type LayerTensors = (Tensor<2>, Tensor<2>);
 
 impl TableWorstCase {
     /// Checks that `options` go with it.
@@ -47,153 +39,4 @@ impl TableWorstCase {
         }
         Ok(())
     }
-
-    /// `features`, row by row, with zeros for the protected attributes.
-    pub(super) fn without_protected(&self, layout: &InputLayout, features: &[f32]) -> Vec<f32> {
-        let mut rest = features.to_vec();
-        for row in rest.chunks_exact_mut(layout.features()) {
-            for &attribute in &self.protected {
-                let span = &layout.spans()[attribute];
-                row[span.start..span.start + span.features()].fill(0.0);
-            }
-        }
-        rest
-    }
-
-    /// Bounds of what the network says of rows with any protected values: `own` are the first
-    /// layer's sums of the rows, `rest` the same without the protected attributes `[rows, outputs]`.
-    pub(super) fn bounds(
-        &self,
-        (layout, activation): (&InputLayout, Activation),
-        layers: &[LayerTensors],
-        (own, rest): (Tensor<2>, Tensor<2>),
-        radius: f32,
-        device: &Device,
-    ) -> Bounds {
-        let (mut low, mut high) = (rest.clone(), rest);
-        for &attribute in &self.protected {
-            let (least, largest) = contributions(layout, attribute, &layers[0].0, device);
-            low = low + least;
-            high = high + largest;
-        }
-        let shrunk = |bound: Tensor<2>| own.clone() + (bound - own.clone()).mul_scalar(radius);
-        let mut bounds = (shrunk(low), shrunk(high));
-        let last = layers.len() - 1;
-        if last == 0 {
-            return Bounds::Direct(bounds.0, bounds.1);
-        }
-        for (weight, bias) in &layers[1..last] {
-            let (middle, half) = middle_and_half(activation, bounds);
-            let middle = middle.matmul(weight.clone()) + bias.clone();
-            let half = half.matmul(weight.clone().abs());
-            bounds = (middle.clone() - half.clone(), middle + half);
-        }
-        let (middle, half) = middle_and_half(activation, bounds);
-        Bounds::BeforeLast {
-            middle,
-            half,
-            last: Box::new(layers[last].clone()),
-        }
-    }
-}
-
-/// Bounds of what a network says.
-pub(super) enum Bounds {
-    /// The least and the largest logits, of a network of one layer.
-    Direct(Tensor<2>, Tensor<2>),
-    /// Middle and half width of what enters the last layer, and that layer (boxed: with a GPU's
-    /// backend a tensor takes more than half a kilobyte of itself).
-    BeforeLast {
-        middle: Tensor<2>,
-        half: Tensor<2>,
-        last: Box<LayerTensors>,
-    },
-}
-
-impl Bounds {
-    /// The least and the largest of each output.
-    pub fn last(self) -> (Tensor<2>, Tensor<2>) {
-        match self {
-            Bounds::Direct(low, high) => (low, high),
-            Bounds::BeforeLast { middle, half, last } => {
-                let (weight, bias) = *last;
-                let middle = middle.matmul(weight.clone()) + bias;
-                let half = half.matmul(weight.abs());
-                (middle.clone() - half.clone(), middle + half)
-            }
-        }
-    }
-
-    /// Σ targets · the largest cross-entropy: `targets` `[rows, classes]` are the weight of each
-    /// row at its class.
-    pub fn cross_entropy(self, targets: &[f32], classes: usize, device: &Device) -> Tensor<1> {
-        let (middle, half, last) = match self {
-            Bounds::Direct(low, high) => return direct_loss((low, high), targets, device),
-            Bounds::BeforeLast { middle, half, last } => (middle, half, last),
-        };
-        let (weight, bias) = *last;
-        let mut loss = Tensor::zeros([1], device);
-        for label in 0..classes {
-            // The largest leads of every class over `label`, which is 0 for itself.
-            let weight = weight.clone() - weight.clone().narrow(1, label, 1);
-            let bias = bias.clone() - bias.clone().narrow(1, label, 1);
-            let leads =
-                middle.clone().matmul(weight.clone()) + bias + half.clone().matmul(weight.abs());
-            let of_label = only(targets, classes, label);
-            let shape = [targets.len() / classes, classes];
-            let of_label = Tensor::<2>::from_data(TensorData::new(of_label, shape), device);
-            loss = loss + (log_softmax(leads, 1) * of_label).sum().neg();
-        }
-        loss
-    }
-}
-
-/// Least and largest of what an attribute's codes add to the first layer's sums, `[1, outputs]`
-/// each.
-fn contributions(
-    layout: &InputLayout,
-    attribute: usize,
-    weight: &Tensor<2>,
-    device: &Device,
-) -> (Tensor<2>, Tensor<2>) {
-    let span = &layout.spans()[attribute];
-    let mut features = Vec::with_capacity(span.levels * span.features());
-    for level in 0..span.levels {
-        span.encode(span.min.saturating_add(level as i32), &mut features);
-    }
-    let shape = [span.levels, span.features()];
-    let features = Tensor::<2>::from_data(TensorData::new(features, shape), device);
-    let sums = features.matmul(weight.clone().narrow(0, span.start, span.features()));
-    (sums.clone().min_dim(0), sums.max_dim(0))
-}
-
-/// Middle and half width of activated bounds.
-fn middle_and_half(
-    activation: Activation,
-    (low, high): (Tensor<2>, Tensor<2>),
-) -> (Tensor<2>, Tensor<2>) {
-    let (low, high) = (activation.apply(low), activation.apply(high));
-    (
-        (low.clone() + high.clone()).mul_scalar(0.5),
-        (high - low).mul_scalar(0.5),
-    )
-}
-
-/// The loss of a network of one layer: the true class's lower bound against the others' upper ones.
-fn direct_loss((low, high): (Tensor<2>, Tensor<2>), targets: &[f32], device: &Device) -> Tensor<1> {
-    let shape = low.dims();
-    let of_class =
-        |values: Vec<f32>| Tensor::<2>::from_data(TensorData::new(values, shape), device);
-    let is_label: Vec<f32> = targets.iter().map(|&t| f32::from(t > 0.0)).collect();
-    let is_label = of_class(is_label);
-    let worst = high.clone() + (low - high) * is_label;
-    (log_softmax(worst, 1) * of_class(targets.to_vec()))
-        .sum()
-        .neg()
-}
-
-/// `targets` with zeros in every column but `label`.
-fn only(targets: &[f32], classes: usize, label: usize) -> Vec<f32> {
-    let keep = |(place, &value): (usize, &f32)| if place % classes == label { value } else { 0.0 };
-    targets.iter().enumerate().map(keep).collect()
 }

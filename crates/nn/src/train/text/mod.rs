@@ -3,14 +3,16 @@
 //! One epoch visits the training texts in the keyed random order of (seed, epoch). Pools of
 //! neighbours in that order are sorted by length before they are cut into batches, so that the
 //! texts of a batch have similar lengths; the batches are then visited in a keyed order of their
-//! own. Gradients come from the kernels ([`crate::recurrent::backward`]) and do not depend on the
-//! number of threads.
+//! own. On the CPU gradients come from the kernels ([`crate::recurrent::backward`]) and do not
+//! depend on the number of threads; on other devices from burn's autodiff, the same bits every time
+//! on one device. Validation is the kernels' everywhere.
 //!
 //! The loss is the class-weighted mean cross-entropy. Embeddings, where they learn, do so by Adam
 //! on the rows that a batch holds.
 
 mod certified;
 mod labelled;
+mod tensors;
 #[cfg(test)]
 mod tests;
 mod trainer;
@@ -31,6 +33,7 @@ use super::{Split, TrainError};
 use crate::ModelError;
 use crate::recurrent::kernels::EmbeddingTable;
 use crate::recurrent::network::RecurrentWeights;
+use probity_tensor::device::ComputeDevice;
 
 /// Where a training on texts goes on.
 pub type TextCheckpoint = Checkpoint<TextState, (Vec<f32>, Option<Vec<f32>>)>;
@@ -48,28 +51,35 @@ pub struct TrainedText {
     pub finished: bool,
 }
 
-/// Trains a network on the training part of `split`.
+/// Trains a network on the training part of `split`, on `device`.
 ///
 /// `table` holds the embeddings to begin with. With `resume` it goes on where that checkpoint was
 /// made, to the very network of an uninterrupted run.
 ///
 /// # Errors
 /// Options that do not fit, a token without an embedding, fewer than two classes in the training
-/// part, divergence, a foreign checkpoint.
+/// part, divergence, a foreign checkpoint, a device that fails.
 pub fn train_text(
     corpus: LabelledTexts<'_>,
     table: EmbeddingTable<'_>,
     split: &Split,
     options: &TextOptions,
+    device: &ComputeDevice,
     resume: Option<TextCheckpoint>,
     observe: &mut Observe<'_, TextCheckpoint>,
 ) -> Result<TrainedText, TrainError> {
-    learn((corpus, table, split), options, None, resume, observe)
+    learn(
+        (corpus, table, split),
+        (options, device),
+        None,
+        resume,
+        observe,
+    )
 }
 
-/// Trains a network as [`train_text`] does, from the beginning, with the loss of `certified`: the
-/// parameters are those of the last epoch, since the validation loss says nothing of the worst
-/// case.
+/// Trains a network as [`train_text`] does on the CPU, from the beginning, with the loss of
+/// `certified`: the parameters are those of the last epoch, since the validation loss says nothing
+/// of the worst case.
 ///
 /// # Errors
 /// See [`train_text`]; also word vectors that learn or early stopping among the options, which this
@@ -86,7 +96,7 @@ pub fn train_text_certified(
     let observe = &mut |report: &EpochReport, _: &dyn Fn() -> TextCheckpoint| observe(report);
     learn(
         (corpus, table, split),
-        options,
+        (options, &ComputeDevice::flex()),
         Some(certified),
         None,
         observe,
@@ -95,7 +105,7 @@ pub fn train_text_certified(
 
 fn learn(
     (corpus, table, split): (LabelledTexts<'_>, EmbeddingTable<'_>, &Split),
-    options: &TextOptions,
+    (options, device): (&TextOptions, &ComputeDevice),
     certified: Option<&CertifiedLoss<'_>>,
     resume: Option<TextCheckpoint>,
     observe: &mut Observe<'_, TextCheckpoint>,
@@ -104,7 +114,15 @@ fn learn(
     check_tokens(corpus.texts, table.tokens())?;
     let class_rows = count_classes(corpus.labels, &split.train, corpus.classes)?;
     let fingerprint = fingerprint(corpus, table.values, split, options);
-    let trainer = Trainer::new(corpus, table, split, options, &class_rows, certified);
+    let trainer = Trainer::new(
+        corpus,
+        table,
+        split,
+        options,
+        &class_rows,
+        certified,
+        device,
+    );
     let pace = (&options.learning, trainer.pace);
     let mut fitting = Fitting::new(trainer, pace, fingerprint);
     fitting.keeps_best = certified.is_none();

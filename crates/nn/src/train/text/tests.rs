@@ -2,13 +2,16 @@
 
 use std::ops::ControlFlow;
 
+use super::tensors::Tensors;
 use super::*;
 use crate::optimizer::OptimizerName;
 use crate::predicted_class;
+use crate::recurrent::backward::Batch;
 use crate::recurrent::kernels::Kernels;
 use crate::recurrent::network::CellKind;
 use crate::train::options::{ClassWeights, Learning, RecurrentOptions};
 use probity_run::stream::{Purpose, stream};
+use probity_tensor::device::ComputeDevice;
 use rand::RngExt;
 
 const DIMENSION: usize = 8;
@@ -72,6 +75,7 @@ impl Corpus {
             self.table(),
             &split,
             options,
+            &ComputeDevice::flex(),
             resume,
             observe,
         )
@@ -195,4 +199,75 @@ fn what_cannot_be_trained_is_an_error() {
         token,
         Err(TrainError::Model(ModelError::Token { id: TOKENS, .. }))
     ));
+}
+
+/// What a training by burn on the CPU says epoch by epoch, and what it ends with.
+fn by_burn(corpus: &Corpus, options: &TextOptions) -> (Vec<EpochReport>, Vec<f32>) {
+    let flex = ComputeDevice::flex();
+    let split = options.split(corpus.texts.len());
+    let rows = count_classes(&corpus.labels, &split.train, 2).unwrap();
+    let mut trainer = Trainer::new(
+        corpus.labelled(),
+        corpus.table(),
+        &split,
+        options,
+        &rows,
+        None,
+        &flex,
+    );
+    trainer.tensors = Some(Tensors::on(&flex));
+    let pace = (&options.learning, trainer.pace);
+    let fitted = Fitting::new(trainer, pace, 0).run(None, &mut go_on);
+    let fitted = fitted.unwrap_or_else(|error| panic!("{error}"));
+    (fitted.history, fitted.parameters.0)
+}
+
+/// The losses of burn's autodiff are those of the kernels, whose order of sums is another: within
+/// 1e-3 of themselves after every epoch. It gives the same bits every time.
+#[test]
+fn burn_learns_as_the_kernels_do() {
+    let corpus = Corpus::new();
+    for cell in [CellKind::Lstm, CellKind::Gru] {
+        let mut options = small(cell);
+        (options.network.layers, options.network.bidirectional) = (2, true);
+        options.network.train_embeddings = true;
+        options.learning.class_weights = ClassWeights::Balanced;
+        let by_kernels = corpus.train(&options, None, &mut go_on).unwrap();
+        let (history, values) = by_burn(&corpus, &options);
+        assert_eq!(history.len(), 4);
+        for (own, kernels) in history.iter().zip(&by_kernels.history) {
+            let error = (own.loss - kernels.loss).abs();
+            assert!(error <= 1e-3 * kernels.loss, "{own:?}, {kernels:?}");
+        }
+        assert_eq!(by_burn(&corpus, &options), (history, values));
+    }
+}
+
+/// Texts of no tokens alone, and rare classes that weigh much.
+#[test]
+fn gradients_of_burn_are_those_of_the_kernels() {
+    let corpus = Corpus::new();
+    let weights = RecurrentWeights::random(small(CellKind::Gru).network.shape(DIMENSION, 2), 3);
+    let (kernels, tensors) = (Kernels::new(&weights), Tensors::on(&ComputeDevice::flex()));
+    let empty = corpus.texts.iter().filter(|text| text.is_empty());
+    let empty: Vec<&[i32]> = empty.map(Vec::as_slice).collect();
+    let all: Vec<&[i32]> = corpus.texts.iter().map(Vec::as_slice).collect();
+    for texts in [&all[..70], &empty] {
+        let batch = Batch {
+            texts,
+            labels: &corpus.labels[..texts.len()],
+            class_weights: &[0.3, 17.0],
+        };
+        let expected = kernels.batch_gradients(corpus.table(), batch, true);
+        let own = tensors.gradients(&weights, corpus.table(), batch, true);
+        let own = own.unwrap();
+        let embeddings = [&own, &expected].map(|all| all.embeddings.clone().unwrap());
+        assert_eq!(embeddings[0].tokens, embeddings[1].tokens);
+        let numbers = own.parameters.iter().chain(&embeddings[0].values);
+        let references = expected.parameters.iter().chain(&embeddings[1].values);
+        for (own, expected) in numbers.zip(references) {
+            assert!((own - expected).abs() <= 1e-5, "{own} {expected}");
+        }
+        assert!((own.loss - expected.loss).abs() <= 1e-5);
+    }
 }

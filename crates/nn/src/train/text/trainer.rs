@@ -4,6 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::certified::CertifiedLoss;
 use super::labelled::{LabelledTexts, clip, text_logits};
+use super::tensors::Tensors;
+use crate::ModelError;
 use crate::flat_optimizer::FlatOptimizer;
 use crate::recurrent::backward::{Batch, BatchGradients};
 use crate::recurrent::kernels::{EmbeddingTable, Kernels};
@@ -12,6 +14,7 @@ use crate::row_adam::RowAdam;
 use crate::train::fitting::{Learner, class_weights, weighted_loss};
 use crate::train::options::TextOptions;
 use crate::train::{Pace, Split, TrainError};
+use probity_tensor::device::{ComputeDevice, DeviceName};
 
 /// What a training on texts goes on from, beside its course.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -37,6 +40,8 @@ pub(super) struct Trainer<'a> {
     /// Embeddings that learn, and their optimiser.
     learned: Option<(Vec<f32>, RowAdam)>,
     certified: Option<&'a CertifiedLoss<'a>>,
+    /// burn, on devices without kernels.
+    pub tensors: Option<Tensors>,
 }
 
 impl Learner for Trainer<'_> {
@@ -119,6 +124,7 @@ impl<'a> Trainer<'a> {
         options: &'a TextOptions,
         class_rows: &[u64],
         certified: Option<&'a CertifiedLoss<'a>>,
+        device: &ComputeDevice,
     ) -> Trainer<'a> {
         let shape = options.network.shape(table.dimension, corpus.classes);
         let learning = &options.learning;
@@ -142,6 +148,7 @@ impl<'a> Trainer<'a> {
                 .train_embeddings
                 .then(|| (table.values.to_vec(), RowAdam::new(table.values.len()))),
             certified,
+            tensors: (device.name() != DeviceName::Flex).then(|| Tensors::on(device)),
         }
     }
 
@@ -153,7 +160,12 @@ impl<'a> Trainer<'a> {
     }
 
     /// Loss and gradients of a batch; `progress` counts epochs.
-    fn gradients(&self, items: &[u32], labels: &[u32], progress: f64) -> BatchGradients {
+    fn gradients(
+        &self,
+        items: &[u32],
+        labels: &[u32],
+        progress: f64,
+    ) -> Result<BatchGradients, ModelError> {
         let max_length = self.options.network.max_length;
         let texts: Vec<&[i32]> = items
             .iter()
@@ -164,15 +176,17 @@ impl<'a> Trainer<'a> {
             labels,
             class_weights: &self.class_weights,
         };
-        match self.certified {
-            Some(certified) => {
-                let table = self.table();
+        let (table, learns) = (self.table(), self.learned.is_some());
+        match (self.certified, &self.tensors) {
+            (Some(certified), _) => {
                 let course = (progress, self.pace.epochs);
-                certified.gradients(&self.weights, table, items, batch, self.options, course)
+                let weights = &self.weights;
+                Ok(certified.gradients(weights, table, items, batch, self.options, course))
             }
-            None => {
+            (None, Some(tensors)) => tensors.gradients(&self.weights, table, batch, learns),
+            (None, None) => {
                 let kernels = Kernels::new(&self.weights);
-                kernels.batch_gradients(self.table(), batch, self.learned.is_some())
+                Ok(kernels.batch_gradients(table, batch, learns))
             }
         }
     }
@@ -185,7 +199,7 @@ impl<'a> Trainer<'a> {
         learning_rate: f64,
         progress: f64,
     ) -> Result<f64, TrainError> {
-        let mut gradients = self.gradients(items, labels, progress);
+        let mut gradients = self.gradients(items, labels, progress)?;
         clip(
             &mut gradients.parameters,
             gradients.embeddings.as_mut(),

@@ -8,7 +8,7 @@
 //!
 //! An encoder that stays as it is answers each text once: what its head reads is kept.
 
-mod options;
+pub(super) mod options;
 #[cfg(test)]
 mod tests;
 mod trainer;

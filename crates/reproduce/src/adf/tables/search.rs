@@ -243,6 +243,7 @@ impl Experiment<'_> {
                 search: &SearchSpecification::default(),
                 tuning: &Tuning::default(),
                 text: &TextSpecification::default(),
+                rank: None,
                 seed,
             },
             begin,

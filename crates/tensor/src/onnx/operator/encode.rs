@@ -4,9 +4,8 @@ use std::collections::HashMap;
 use std::hash::Hash;
 
 use super::super::attributes::Attributes;
-use super::super::tensor::{Numbers, Tensor};
+use super::super::tensor::{Numbers, Tensor, within};
 use super::super::words::Words;
-use super::{DOMAIN, within};
 
 /// One column for each category.
 pub struct Indicate {
@@ -96,7 +95,9 @@ impl Encode {
             .into_iter()
             .find(|name| attributes.tensor(name).is_some())
         {
-            return Err(format!("its {name} is not known; export it for {DOMAIN} 3"));
+            return Err(format!(
+                "its {name} is not known; export it for ai.onnx.ml 3"
+            ));
         }
         // The first version: words and their places, in either direction.
         let classes = attributes.words("classes_strings");

@@ -13,7 +13,10 @@
 //! the coordinates that differ, which whole numbers make exact; where they do not, nothing else
 //! changes. The lattice makes the latter the usual case. Steps end at the first one whose centroids
 //! repeat, or at the twentieth.
+//!
+//! Distances of many rows may come from a device, which gives the same whole numbers (`brought`).
 
+mod brought;
 mod seeds;
 pub mod space;
 mod step;

@@ -3,6 +3,7 @@
 use rand::RngExt;
 
 use super::space::Space;
+use super::step::visit;
 use crate::spn::variable::INDICATOR;
 use probity_run::stream::{Purpose, stream};
 
@@ -21,8 +22,23 @@ fn gap(space: Space<'_>, a: u32, b: u32) -> i64 {
     total
 }
 
-/// The squared distances of many rows from one, column by column.
+/// The squared distances of many rows from one that a device gives, if it is asked.
+fn gaps_on_device(space: Space<'_>, from: u32, positions: &[u32]) -> Option<Vec<i64>> {
+    let terms = space.scope.len();
+    space.data.proposer().device_for(terms * positions.len())?;
+    let axes = space.geometry.axes(space.scope);
+    let mut row = vec![0; axes[axes.len() - 1]];
+    visit(space, &axes, from, |axis, value| row[axis] = value);
+    space
+        .distances_on_device(&axes, &row, positions, terms)?
+        .pop()
+}
+
+/// The squared distances of many rows from one: a device's, or column by column.
 fn gaps(space: Space<'_>, from: u32, positions: &[u32]) -> Vec<i64> {
+    if let Some(distances) = gaps_on_device(space, from, positions) {
+        return distances;
+    }
     let mut totals = vec![0; positions.len()];
     for &variable in space.scope {
         let column = &space.geometry.coordinates[variable as usize];

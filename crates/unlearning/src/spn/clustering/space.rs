@@ -1,5 +1,8 @@
 //! The space in which rows are clustered.
 
+use std::sync::OnceLock;
+
+use super::brought::Brought;
 use crate::spn::Dataset;
 
 /// How the columns of a scope lie in the space of the clustering.
@@ -7,6 +10,8 @@ use crate::spn::Dataset;
 pub struct Geometry {
     pub(super) coordinates: Vec<Vec<i32>>,
     pub(super) indicators: Vec<Option<usize>>,
+    /// The rows on the device that proposes, once they are needed there.
+    brought: OnceLock<Option<Brought>>,
 }
 
 impl Geometry {
@@ -15,7 +20,13 @@ impl Geometry {
         Geometry {
             coordinates: data.coordinates(),
             indicators: data.variables().iter().map(|v| v.indicators()).collect(),
+            brought: OnceLock::new(),
         }
+    }
+
+    /// Leaves the device that proposed, for another one or none.
+    pub(in crate::spn) fn leave_device(&mut self) {
+        self.brought = OnceLock::new();
     }
 
     /// For each variable of `scope` its first axis, and at the end the number of axes.
@@ -44,4 +55,29 @@ pub struct Space<'a> {
     pub key: u64,
     /// The number of clusters asked for.
     pub clusters: usize,
+}
+
+impl Space<'_> {
+    /// The squared distances of the rows at `positions` to some centroids (`[centroids, axes]`),
+    /// by centroid, then by place, from the device that proposes; nothing where none is asked or it
+    /// failed. `terms` is what the reference would add up for each row.
+    pub(super) fn distances_on_device(
+        self,
+        axes: &[usize],
+        centroids: &[i64],
+        positions: &[u32],
+        terms: usize,
+    ) -> Option<Vec<Vec<i64>>> {
+        let proposer = self.data.proposer();
+        let device = proposer.device_for(terms * positions.len())?;
+        let bring = || {
+            Brought::new(
+                &self.geometry.coordinates,
+                &self.geometry.indicators,
+                device,
+            )
+        };
+        let brought = self.geometry.brought.get_or_init(bring).as_ref()?;
+        brought.distances(self.scope, axes, centroids, positions)
+    }
 }

@@ -56,14 +56,12 @@ impl Step {
             counts: vec![0; clusters],
             centroids,
         };
-        let zero = vec![0; width];
-        for cluster in 0..clusters {
-            let centroid = &step.centroids[cluster * width..(cluster + 1) * width];
-            for place in 0..space.scope.len() {
-                let terms = Terms::new(space, axes, place, centroid, &zero);
-                let distances = &mut step.distances[cluster];
-                terms.add(space, place, positions, distances, Against::Nothing);
-            }
+        let terms = clusters * space.scope.len();
+        if let Some(distances) = space.distances_on_device(axes, &step.centroids, positions, terms)
+        {
+            step.distances = distances;
+        } else {
+            step.measure(space, axes, positions);
         }
         for (place, &position) in positions.iter().enumerate() {
             let label = step.nearest(place);
@@ -71,6 +69,19 @@ impl Step {
             step.count(space, axes, label, position, 1);
         }
         step
+    }
+
+    /// Adds the squared distances of all rows to distances of 0.
+    fn measure(&mut self, space: Space<'_>, axes: &[usize], positions: &[u32]) {
+        let width = axes[axes.len() - 1];
+        let zero = vec![0; width];
+        for (cluster, distances) in self.distances.iter_mut().enumerate() {
+            let centroid = &self.centroids[cluster * width..(cluster + 1) * width];
+            for place in 0..space.scope.len() {
+                let terms = Terms::new(space, axes, place, centroid, &zero);
+                terms.add(space, place, positions, distances, Against::Nothing);
+            }
+        }
     }
 
     /// The nearest cluster of a row; the lowest where several are.
@@ -119,13 +130,14 @@ impl Step {
         centroids: Vec<i64>,
         positions: &[u32],
     ) {
-        let width = axes[axes.len() - 1];
-        for cluster in 0..self.counts.len() {
-            let new = &centroids[cluster * width..(cluster + 1) * width];
-            let old = &self.centroids[cluster * width..(cluster + 1) * width];
-            for place in 0..space.scope.len() {
-                let span = axes[place]..axes[place + 1];
-                if new[span.clone()] != old[span] {
+        let changed = changed_columns(axes, &centroids, &self.centroids);
+        match space.distances_on_device(axes, &centroids, positions, changed.len()) {
+            Some(distances) => self.distances = distances,
+            None => {
+                let width = axes[axes.len() - 1];
+                for (cluster, place) in changed {
+                    let new = &centroids[cluster * width..(cluster + 1) * width];
+                    let old = &self.centroids[cluster * width..(cluster + 1) * width];
                     let terms = Terms::new(space, axes, place, new, old);
                     let distances = &mut self.distances[cluster];
                     terms.add(space, place, positions, distances, Against::Old);
@@ -142,6 +154,21 @@ impl Step {
             }
         }
     }
+}
+
+/// The columns, by cluster and place, on whose axes the centroids differ.
+fn changed_columns(axes: &[usize], new: &[i64], old: &[i64]) -> Vec<(usize, usize)> {
+    let width = axes[axes.len() - 1];
+    let by_cluster = new.chunks_exact(width).zip(old.chunks_exact(width));
+    let mut changed = Vec::new();
+    for (cluster, (new, old)) in by_cluster.enumerate() {
+        for (place, span) in axes.windows(2).enumerate() {
+            if new[span[0]..span[1]] != old[span[0]..span[1]] {
+                changed.push((cluster, place));
+            }
+        }
+    }
+    changed
 }
 
 /// Whether the term of the old centroid is taken away.
@@ -238,7 +265,7 @@ pub(super) fn visit(
 }
 
 /// The squared distance of a row from a centroid.
-fn distance(space: Space<'_>, axes: &[usize], centroid: &[i64], position: u32) -> i64 {
+pub(super) fn distance(space: Space<'_>, axes: &[usize], centroid: &[i64], position: u32) -> i64 {
     let mut total = 0;
     for (place, &variable) in space.scope.iter().enumerate() {
         let variable = variable as usize;

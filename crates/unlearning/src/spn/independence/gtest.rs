@@ -11,7 +11,8 @@
 //! r being their correlation (the linear-by-linear association test of Mantel, 1963). Two values,
 //! however they are called, have no more of a line than their table says.
 //!
-//! Tables of few bins are counted by sets of rows, one bit a row (`sets`).
+//! Tables of few bins are counted by sets of rows, one bit a row (`sets`). The tables of many rows
+//! may come from a device, which gives the same counts (`brought`).
 //!
 //! **Lemma.** With m ln m rounded once to a whole number of 2⁻²⁸, G is a function of the table in
 //! exact integers: updating it cell by cell gives what computing it afresh gives. Adding or
@@ -22,10 +23,12 @@ use std::sync::OnceLock;
 
 use statrs::function::gamma::gamma_ur;
 
+use super::brought::Brought;
 use super::components::Components;
 use super::sets::{RowSets, count_pairs};
 use crate::spn::Dataset;
 use crate::spn::variable::{Binning, Domain};
+use probity_tensor::proposer::Proposer;
 
 /// Binary digits after the point.
 const FRACTION: i32 = 28;
@@ -43,6 +46,8 @@ pub struct GtestRule {
     quantiles: Vec<OnceLock<i64>>,
     line_quantile: f64,
     significance: f64,
+    /// The rows on the device that proposes, once they are needed there.
+    brought: OnceLock<Option<Brought>>,
 }
 
 impl GtestRule {
@@ -83,7 +88,13 @@ impl GtestRule {
             quantiles: (0..=largest * largest).map(|_| OnceLock::new()).collect(),
             line_quantile: chi_squared_quantile(1.0, significance),
             significance,
+            brought: OnceLock::new(),
         }
+    }
+
+    /// Leaves the device that proposed, for another one or none.
+    pub(in crate::spn) fn leave_device(&mut self) {
+        self.brought = OnceLock::new();
     }
 
     /// Whether the correlation of two variables is looked at.
@@ -207,9 +218,55 @@ impl Tables {
         }
     }
 
-    /// The tables of the rows at `positions`.
-    pub fn count(rule: &GtestRule, scope: &[u32], positions: &[u32]) -> Tables {
+    /// The tables of the rows at `positions`, from the device of `proposer` if it is worth the way.
+    pub fn count(
+        rule: &GtestRule,
+        scope: &[u32],
+        positions: &[u32],
+        proposer: &Proposer,
+    ) -> Tables {
         let mut tables = Tables::empty(rule, scope);
+        let on_device = tables.count_on_device(rule, scope, positions, proposer);
+        if on_device.is_none() {
+            tables.count_by_sets(rule, scope, positions);
+        }
+        tables.rows = positions.len();
+        tables.sum_up(rule);
+        tables
+    }
+
+    /// Fills tables of no rows from a device; nothing is changed where none is asked or it failed.
+    fn count_on_device(
+        &mut self,
+        rule: &GtestRule,
+        scope: &[u32],
+        positions: &[u32],
+        proposer: &Proposer,
+    ) -> Option<()> {
+        let device = proposer.device_for(positions.len() * self.starts.len())?;
+        let bring = || Brought::new(&rule.sizes, &rule.bins, &rule.lines, device);
+        let brought = rule.brought.get_or_init(bring);
+        let sums = brought.as_ref()?.sums(scope, positions)?;
+        for (at, margin) in self.margins.iter_mut().enumerate() {
+            *margin = sums.margin(at).collect();
+        }
+        self.cells.clear();
+        let pairs = (0..scope.len()).flat_map(|a| (a + 1..scope.len()).map(move |b| (a, b)));
+        for (a, b) in pairs.clone() {
+            self.cells.extend(sums.table(a, b));
+        }
+        if !self.lines.products.is_empty() {
+            self.lines = Lines {
+                sums: (0..scope.len()).map(|at| sums.sum(at)).collect(),
+                squares: (0..scope.len()).map(|at| sums.product(at, at)).collect(),
+                products: pairs.map(|(a, b)| sums.product(a, b)).collect(),
+            };
+        }
+        Some(())
+    }
+
+    /// Fills tables of no rows by sets of rows, and row by row where bins are many.
+    fn count_by_sets(&mut self, rule: &GtestRule, scope: &[u32], positions: &[u32]) {
         let sets: Vec<RowSets> = scope
             .iter()
             .map(|&variable| {
@@ -217,24 +274,22 @@ impl Tables {
                 RowSets::new(rule.sizes[variable], &rule.bins[variable], positions)
             })
             .collect();
-        let many = count_pairs(&sets, &tables.starts, &mut tables.cells);
-        for (margin, sets) in tables.margins.iter_mut().zip(sets) {
+        let many = count_pairs(&sets, &self.starts, &mut self.cells);
+        for (margin, sets) in self.margins.iter_mut().zip(sets) {
             *margin = sets.counts;
         }
-        if !many.is_empty() || !tables.lines.products.is_empty() {
-            let mut row = Row::new(scope.len());
-            for &position in positions {
-                row.read(rule, scope, position);
-                tables.lines.change(&row.places, 1);
-                for &(pair, a, b) in &many {
-                    let width = tables.margins[b].len();
-                    tables.cells[tables.starts[pair] + row.bins[a] * width + row.bins[b]] += 1;
-                }
+        if many.is_empty() && self.lines.products.is_empty() {
+            return;
+        }
+        let mut row = Row::new(scope.len());
+        for &position in positions {
+            row.read(rule, scope, position);
+            self.lines.change(&row.places, 1);
+            for &(pair, a, b) in &many {
+                let width = self.margins[b].len();
+                self.cells[self.starts[pair] + row.bins[a] * width + row.bins[b]] += 1;
             }
         }
-        tables.rows = positions.len();
-        tables.sum_up(rule);
-        tables
     }
 
     fn sum_up(&mut self, rule: &GtestRule) {
@@ -348,6 +403,41 @@ impl Row {
             *place = rule.lines[variable]
                 .get(position)
                 .map_or(0, |&x| i64::from(x));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use probity_tensor::device::ComputeDevice;
+    use rand::RngExt;
+
+    use super::*;
+    use crate::spn::tests::{data, generator};
+
+    #[test]
+    fn a_device_counts_the_tables_of_the_reference() {
+        let proposer = Proposer::always(&ComputeDevice::flex());
+        for case in 0..60 {
+            let draws = &mut generator(case);
+            let (rows, width) = (draws.random_range(1..80), draws.random_range(2..7));
+            let kinds: &[u32] = match case % 3 {
+                0 => &[0, 1],
+                _ => &[0, 1, 2, 3, 4, 5],
+            };
+            let data = data(draws, rows, width, kinds);
+            let rule = GtestRule::new(&data, draws.random_range(2..9), 0.01);
+            let scope: Vec<u32> = (0..width as u32)
+                .filter(|&at| at < 2 || draws.random::<bool>())
+                .collect();
+            let positions: Vec<u32> = (0..rows as u32)
+                .filter(|&at| at == 0 || draws.random::<f64>() < 0.7)
+                .collect();
+            let count = |proposer| Tables::count(&rule, &scope, &positions, proposer);
+            assert!(rule.brought.get().is_none());
+            let proposed = count(&proposer);
+            assert!(rule.brought.get().is_some_and(Option::is_some));
+            assert_eq!(proposed, count(&Proposer::default()), "case {case}");
         }
     }
 }

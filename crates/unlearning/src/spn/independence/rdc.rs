@@ -7,7 +7,19 @@
 //! variable) alone, and sums run over rows in the order of their ids, so that the coefficient is a
 //! function of the remaining rows. A deletion recomputes it, as in the paper, which is its
 //! bottleneck there.
+//!
+//! A device may give the products of all features beforehand ([`InnerProducts`]), each off by at
+//! most e. **Lemma.** If the coefficient of two columns with p and q features is, by these, farther
+//! from the threshold than e √(p q) and 10⁻⁵ more, the reference says the same. *Proof.* The largest
+//! singular value of a matrix changes by at most the largest one of what is added (Weyl), which is
+//! at most its Frobenius norm, e √(p q). 10⁻⁵ is more than the roundings of f64 in both: a sum of at
+//! most 2³⁰ products of unit vectors is off by at most 2⁻²², so that ten times ten are by at most
+//! 10 · 2⁻²² < 3 · 10⁻⁶; rotations, and roots near a threshold of at least 10⁻³, add less than
+//! that. ∎ All others are for the reference.
 
+use std::ops::Range;
+
+use probity_tensor::nearest::inner::InnerProducts;
 use rand::RngExt;
 
 use super::components::Components;
@@ -35,9 +47,62 @@ pub fn components(
         .iter()
         .map(|&variable| whitened(data, seed, variable, positions))
         .collect();
+    let proposed = Proposed::of(data, &features, positions.len(), threshold);
     let mut components = Components::new(scope.len());
-    components.join_where(|a, b| coefficient(&features[a], &features[b]) > threshold);
+    components.join_where(|a, b| {
+        let proposed = proposed.as_ref().and_then(|proposed| proposed.above(a, b));
+        proposed.unwrap_or_else(|| coefficient(&features[a], &features[b]) > threshold)
+    });
     components
+}
+
+/// The least threshold that a device proposes for.
+const LEAST_THRESHOLD: f64 = 1e-3;
+/// Room for what f64 rounds.
+const SLACK: f64 = 1e-5;
+
+/// Products of the features of all columns from a device.
+struct Proposed {
+    products: InnerProducts,
+    /// By column: the places of its features.
+    places: Vec<Range<usize>>,
+    threshold: f64,
+}
+
+impl Proposed {
+    /// Nothing where no device is asked or it failed.
+    fn of(
+        data: &Dataset,
+        features: &[Vec<Vec<f64>>],
+        rows: usize,
+        threshold: f64,
+    ) -> Option<Proposed> {
+        let mut places = Vec::with_capacity(features.len());
+        let mut count = 0;
+        for features in features {
+            places.push(count..count + features.len());
+            count += features.len();
+        }
+        let device = data.proposer().device_for(count * count * rows)?;
+        if threshold < LEAST_THRESHOLD {
+            return None;
+        }
+        let vectors: Vec<&[f64]> = features.iter().flatten().map(Vec::as_slice).collect();
+        Some(Proposed {
+            products: InnerProducts::new(&vectors, rows, device)?,
+            places,
+            threshold,
+        })
+    }
+
+    /// Whether the coefficient of two columns is above the threshold, where that is clear.
+    fn above(&self, a: usize, b: usize) -> Option<bool> {
+        let (a, b) = (self.places[a].clone(), self.places[b].clone());
+        let error = self.products.bound() * ((a.len() * b.len()) as f64).sqrt() + SLACK;
+        let row = |x| b.clone().map(move |y| self.products.of(x, y)).collect();
+        let distance = largest_singular_value(&a.map(row).collect::<Vec<_>>()) - self.threshold;
+        (distance.abs() > error).then_some(distance > 0.0)
+    }
 }
 
 /// Uncorrelated features of one column: unit vectors over rows.
@@ -145,19 +210,28 @@ fn whiten(mapped: &mut [Vec<f64>], place: &[usize]) -> Vec<Vec<f64>> {
 /// The largest canonical correlation of whitened features: the largest singular value of their
 /// products.
 fn coefficient(a: &[Vec<f64>], b: &[Vec<f64>]) -> f64 {
-    let product = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>();
     let cross: Vec<Vec<f64>> = a
         .iter()
         .map(|x| b.iter().map(|y| product(x, y)).collect())
         .collect();
+    largest_singular_value(&cross).min(1.0)
+}
+
+fn product(x: &[f64], y: &[f64]) -> f64 {
+    x.iter().zip(y).map(|(x, y)| x * y).sum()
+}
+
+/// The root of the largest eigenvalue of `matrix` times its transpose; no more than [`FEATURES`]
+/// rows.
+fn largest_singular_value(matrix: &[Vec<f64>]) -> f64 {
     let mut gram = [[0.0; FEATURES]; FEATURES];
-    for (i, x) in cross.iter().enumerate() {
-        for (j, y) in cross.iter().enumerate() {
+    for (i, x) in matrix.iter().enumerate() {
+        for (j, y) in matrix.iter().enumerate() {
             gram[i][j] = product(x, y);
         }
     }
     let (squares, _) = eigen(gram);
-    squares.iter().copied().fold(0.0, f64::max).sqrt().min(1.0)
+    squares.iter().copied().fold(0.0, f64::max).sqrt()
 }
 
 type Square = [[f64; FEATURES]; FEATURES];

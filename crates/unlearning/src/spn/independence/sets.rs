@@ -1,7 +1,9 @@
 //! Sets of rows, one bit a row: contingency tables of columns with few bins by counting the bits
 //! that two sets have in common, 64 rows at a time.
 
-use pulp::{Arch, Simd, WithSimd};
+use pulp::{Simd, WithSimd};
+
+use crate::vectors::{WIDEST, vectorized};
 
 /// Tables of at most so many cells besides the first row and column are counted by sets: about as
 /// many words as that are read for 64 rows, where counting row by row changes 64 cells.
@@ -52,11 +54,12 @@ pub(super) fn count_pairs(
     starts: &[usize],
     cells: &mut [u32],
 ) -> Vec<(usize, usize, usize)> {
-    Arch::new().dispatch(CountPairs {
+    let count = CountPairs {
         sets,
         starts,
         cells,
-    })
+    };
+    vectorized(count, WIDEST)
 }
 
 /// [`count_pairs`], for processors that count bits well and others.

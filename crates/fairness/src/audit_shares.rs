@@ -1,0 +1,78 @@
+//! How an audit counts its inputs, and what shares that makes.
+
+use std::ops::{ControlFlow, Range};
+
+use super::audit::{Audit, AuditError, Observe};
+use super::estimate::Estimate;
+use super::modality::Modality;
+use super::population::{People, PopulationSummary, count_people};
+use super::session::AuditProgress;
+use super::shares::{Counted, Shares};
+use super::text::exchange_counts::ExchangeCounts;
+
+impl<M: Modality> Audit<M> {
+    /// The shares for each protected attribute alone and, if there are several, for all jointly; on
+    /// the reference device, since a release may hang on them.
+    pub(super) fn estimates(&self, observe: &mut Observe<'_>) -> Result<Shares, AuditError> {
+        let people = self.case().people()?;
+        let counted = self.count(people.as_ref(), &|all| 0..all, observe)?;
+        let population = people.zip(counted.population.as_ref());
+        let population = population.map(|(people, tally)| PopulationSummary::new(&people, tally));
+        let estimates = counted.estimates.into_iter();
+        let estimates = estimates.map(|(names, done, found)| Estimate::new(names, done, found));
+        let shares = self.shares(population, estimates.collect(), counted.exchanges);
+        Ok(Shares {
+            is_cut: counted.is_cut,
+            ..shares
+        })
+    }
+
+    /// Counts, of so many `people` and so many inputs of each estimate, those that `items` names.
+    pub(super) fn count(
+        &self,
+        people: Option<&People<'_>>,
+        items: &dyn Fn(u64) -> Range<u64>,
+        observe: &mut Observe<'_>,
+    ) -> Result<Counted, AuditError> {
+        let (specification, case) = (self.specification(), self.case());
+        let seed = specification.seed;
+        let mut population = None;
+        if let Some(people) = people {
+            let items = items(people.individuals());
+            let all = items.end - items.start;
+            let observe = &mut |done| observe(AuditProgress::Population { done, all });
+            population = count_people(case.model().judge(), people, items, observe)?;
+        }
+        let sets = case.estimated_sets(specification.estimated(), seed)?;
+        let observe =
+            &mut |done, all| -> ControlFlow<()> { observe(AuditProgress::Estimate { done, all }) };
+        let counts = case.count_sets(&sets, items, seed, observe)?;
+        let estimates = sets.into_iter().zip(counts.of_sets);
+        Ok(Counted {
+            is_cut: counts.is_cut || people.is_some() && population.is_none(),
+            population,
+            estimates: estimates
+                .map(|(set, [done, found])| (set.protected, done, found))
+                .collect(),
+            exchanges: counts.exchanges,
+        })
+    }
+
+    /// The shares of which the `estimates` are, in the order of what they were made of.
+    pub(super) fn shares(
+        &self,
+        population: Option<PopulationSummary>,
+        estimates: Vec<Estimate>,
+        exchanges: Option<ExchangeCounts>,
+    ) -> Shares {
+        let mut uniform = estimates;
+        let is_fitted = self.case().plausibility().is_some();
+        Shares {
+            population,
+            fitted: is_fitted.then(|| uniform.pop()).flatten(),
+            uniform,
+            exchanges,
+            is_cut: false,
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Logits, and the scores that they say.
+
+/// The share of its odds by which a probability may miss a threshold and still reach it.
+pub const ROUNDING: f64 = 1e-6;
+
+/// A logit, in 32 or 64 bits.
+pub trait Logit: Copy + Into<f64> {}
+
+impl Logit for f32 {}
+impl Logit for f64 {}
+
+/// What is compared in place of decisions.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Score {
+    /// The probability of a class.
+    Probability(usize),
+    /// The number that a regressor gives, in the unit of its label.
+    Number,
+}
+
+/// Scores, and by how much they must differ.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Gap {
+    /// The score.
+    pub score: Score,
+    /// Differences up to this are none.
+    pub most: f64,
+}
+
+impl Gap {
+    /// The score that `logits` say.
+    pub fn of<L: Logit>(&self, logits: &[L]) -> f64 {
+        self.score.of(logits)
+    }
+
+    /// Whether a score that moves by `change` moves by more than the gap: by more than what
+    /// rounding makes of one that it was meant to be.
+    pub fn is_beyond(&self, change: f64) -> bool {
+        change.abs() > self.most + self.slack()
+    }
+
+    /// What a difference must have beyond the gap: of probabilities an absolute, of numbers a
+    /// relative [`ROUNDING`].
+    fn slack(&self) -> f64 {
+        match self.score {
+            Score::Probability(_) => ROUNDING,
+            Score::Number => ROUNDING * self.most,
+        }
+    }
+}
+
+impl Score {
+    /// The score that `logits` say.
+    pub fn of<L: Logit>(&self, logits: &[L]) -> f64 {
+        match *self {
+            Score::Probability(class) => probability(logits, class),
+            Score::Number => log_odds(logits, 1),
+        }
+    }
+
+    /// The least and the largest score, where `leads` are lower bounds of the leads of each of
+    /// [`super::Decision::leading`] over every class.
+    pub(super) fn bounds(&self, leads: &[&[f64]]) -> [f64; 2] {
+        match *self {
+            Score::Probability(class) => {
+                let over = leads[0].iter().filter(|lead| lead.is_finite());
+                let least = 1.0 + over.map(|lead| (-lead).exp()).sum::<f64>();
+                let under = leads[1..].iter().map(|lead| lead[class].exp());
+                [1.0 / least, 1.0 / (1.0 + under.sum::<f64>())]
+            }
+            Score::Number => [leads[0][0], -leads[1][1]],
+        }
+    }
+}
+
+/// The logarithm of the odds of `class` among two.
+pub(super) fn log_odds<L: Logit>(logits: &[L], class: usize) -> f64 {
+    logits[class].into() - logits[1 - class].into()
+}
+
+/// The probability of `class`.
+pub fn probability<L: Logit>(logits: &[L], class: usize) -> f64 {
+    let own: f64 = logits[class].into();
+    let odds = logits.iter().map(|&logit| (logit.into() - own).exp());
+    1.0 / odds.sum::<f64>()
+}
+
+/// The probabilities of all classes.
+pub fn probabilities<L: Logit>(logits: &[L]) -> Vec<f64> {
+    let largest = logits
+        .iter()
+        .map(|&logit| logit.into())
+        .fold(f64::NEG_INFINITY, f64::max);
+    let powers: Vec<f64> = logits
+        .iter()
+        .map(|&logit| (logit.into() - largest).exp())
+        .collect();
+    let total: f64 = powers.iter().sum();
+    powers.into_iter().map(|power| power / total).collect()
+}
+
+/// The class with the largest logit, the first of them on ties.
+pub(super) fn largest<L: Logit>(logits: &[L]) -> u32 {
+    let mut best = 0;
+    for (class, &logit) in logits.iter().enumerate() {
+        if logit.into() > logits[best].into() {
+            best = class;
+        }
+    }
+    best as u32
+}

@@ -1,0 +1,208 @@
+//! What the inputs of a graph take of a row.
+
+use crate::graph::Categories;
+use crate::values::{Value, value};
+use probity_data::schema::{Attribute, Kind, Schema};
+use probity_tensor::onnx::{Kind as Element, OnnxError, OnnxModel, Port};
+
+/// How rows enter the graph.
+pub(super) enum Inputs {
+    /// As one matrix with the columns of each attribute.
+    Matrix(Vec<Columns>),
+    /// Each for itself.
+    Attributes(Vec<AttributeInput>),
+}
+
+/// An input for one attribute.
+pub(super) struct AttributeInput {
+    pub(super) attribute: usize,
+    /// Whether its shape is `[rows, 1]` rather than `[rows]`.
+    pub(super) is_column: bool,
+    /// Whether it is made of words.
+    pub(super) is_words: bool,
+    pub(super) columns: Columns,
+}
+
+/// The columns of one attribute.
+pub(super) enum Columns {
+    /// One number: that of each code from `min` on, or the code itself where the list is empty.
+    Number { min: i32, numbers: Vec<f64> },
+    /// One indicator for each of so many codes from 0 on.
+    Indicators(usize),
+}
+
+impl Inputs {
+    pub(super) fn new(
+        graph: &mut OnnxModel,
+        schema: &Schema,
+        categories: Categories,
+    ) -> Result<Inputs, String> {
+        let ports = graph.inputs().to_vec();
+        if let [port] = ports.as_slice()
+            && schema.attributes.len() > 1
+            && attribute_of(schema, &port.name).is_none()
+        {
+            return Inputs::matrix(port, schema, categories);
+        }
+        if categories == Categories::Onehot {
+            return Err(
+                "with one input for each attribute, words enter as codes or as they are; leave predictor.categories out"
+                    .to_owned(),
+            );
+        }
+        let input = |port| AttributeInput::new(graph, port, schema);
+        Ok(Inputs::Attributes(
+            ports.iter().map(input).collect::<Result<_, _>>()?,
+        ))
+    }
+
+    fn matrix(port: &Port, schema: &Schema, categories: Categories) -> Result<Inputs, String> {
+        if port.kind == Some(Element::Words) {
+            return Err(format!(
+                "its input '{}' is a matrix of words; export it with one input for each column, called like it",
+                port.name
+            ));
+        }
+        let attributes = schema.attributes.iter();
+        let columns: Vec<Columns> = attributes
+            .map(|attribute| Columns::new(attribute, categories))
+            .collect();
+        let width: usize = columns.iter().map(Columns::width).sum();
+        match port.shape.as_deref() {
+            None | Some([_, None]) => Ok(Inputs::Matrix(columns)),
+            Some([_, Some(found)]) if *found == width => Ok(Inputs::Matrix(columns)),
+            Some(shape) => Err(format!(
+                "its input '{}' has the shape {}, but the schema's attributes make {width} columns with categories as {}; give a schema with the columns of the training, in their order, or the other predictor.categories",
+                port.name,
+                show(shape),
+                match categories {
+                    Categories::Codes => "codes",
+                    Categories::Onehot => "onehot",
+                }
+            )),
+        }
+    }
+}
+
+impl AttributeInput {
+    pub(super) fn new(graph: &mut OnnxModel, port: &Port, schema: &Schema) -> Result<Self, String> {
+        let names = schema.attributes.iter().map(|a| a.name.as_str());
+        let at = attribute_of(schema, &port.name).ok_or_else(|| {
+            format!(
+                "its input '{}' is no attribute of the schema ({}); expected one matrix, or one input for each attribute, called like it",
+                port.name,
+                names.collect::<Vec<_>>().join(", ")
+            )
+        })?;
+        let is_column = match port.shape.as_deref() {
+            Some([_]) => false,
+            None | Some([_, None | Some(1)]) => true,
+            Some(shape) => {
+                return Err(format!(
+                    "its input '{}' has the shape {}; expected [rows] or [rows, 1]",
+                    port.name,
+                    show(shape)
+                ));
+            }
+        };
+        let attribute = &schema.attributes[at];
+        Ok(AttributeInput {
+            attribute: at,
+            is_column,
+            is_words: port.kind == Some(Element::Words),
+            columns: match port.kind {
+                Some(Element::Words) => {
+                    Columns::words(attribute, graph).map_err(|error| error.to_string())?
+                }
+                _ => Columns::new(attribute, Categories::Codes),
+            },
+        })
+    }
+}
+
+impl Columns {
+    pub(super) fn new(attribute: &Attribute, categories: Categories) -> Columns {
+        let is_onehot = categories == Categories::Onehot && !attribute.is_ordered();
+        let (min, max) = attribute.domain();
+        match &attribute.kind {
+            Kind::Categorical { .. } if is_onehot => Columns::Indicators(attribute.levels()),
+            Kind::Categorical { .. } => Columns::Number {
+                min,
+                numbers: Vec::new(),
+            },
+            Kind::Integer { .. } | Kind::Numeric { .. } => Columns::Number {
+                min,
+                numbers: (min..=max)
+                    .map(|code| {
+                        let value: Value = value(attribute, code);
+                        value.number().unwrap_or(f64::NAN)
+                    })
+                    .collect(),
+            },
+        }
+    }
+
+    /// The words that stand in the data, as `graph` numbers them.
+    fn words(attribute: &Attribute, graph: &mut OnnxModel) -> Result<Columns, OnnxError> {
+        let (min, max) = attribute.domain();
+        let number = |code| Ok(f64::from(graph.word(&attribute.decode(code))?));
+        let numbers = (min..=max).map(number);
+        Ok(Columns::Number {
+            min,
+            numbers: numbers.collect::<Result<_, _>>()?,
+        })
+    }
+
+    pub(super) fn width(&self) -> usize {
+        match self {
+            Columns::Number { .. } => 1,
+            Columns::Indicators(levels) => *levels,
+        }
+    }
+
+    pub(super) fn append(&self, code: i32, out: &mut Vec<f64>) {
+        match self {
+            Columns::Number { min, numbers } => {
+                let at = usize::try_from(i64::from(code) - i64::from(*min)).ok();
+                let number = at.and_then(|at| numbers.get(at)).copied();
+                out.push(number.unwrap_or(f64::from(code)));
+            }
+            Columns::Indicators(levels) => {
+                out.extend((0..*levels).map(|level| f64::from(u8::from(level as i32 == code))));
+            }
+        }
+    }
+}
+
+/// The attribute that an input is called like. Exports write a name's signs, such as a blank, as
+/// underscores; so do both sides here where no name is equal and one alone fits.
+pub(super) fn attribute_of(schema: &Schema, name: &str) -> Option<usize> {
+    let plain = |name: &str| name.replace(|sign: char| !sign.is_ascii_alphanumeric(), "_");
+    let attributes = || schema.attributes.iter().enumerate();
+    let equal = attributes().find(|(_, attribute)| attribute.name == name);
+    equal.map(|(at, _)| at).or_else(|| {
+        let mut alike = attributes().filter(|(_, attribute)| plain(&attribute.name) == plain(name));
+        let (at, _) = alike.next()?;
+        alike.next().is_none().then_some(at)
+    })
+}
+
+/// Of each attribute, which of the numeric ones it is.
+pub(super) fn numeric_places(schema: &Schema) -> Vec<Option<usize>> {
+    let mut places = 0..;
+    let attributes = schema.attributes.iter();
+    let place = attributes.map(|attribute| match attribute.kind {
+        Kind::Numeric { .. } => places.next(),
+        Kind::Integer { .. } | Kind::Categorical { .. } => None,
+    });
+    place.collect()
+}
+
+/// A declared shape in words.
+pub(super) fn show(shape: &[Option<usize>]) -> String {
+    let sizes: Vec<String> = shape
+        .iter()
+        .map(|size| size.map_or("?".to_owned(), |size| size.to_string()))
+        .collect();
+    format!("[{}]", sizes.join(", "))
+}

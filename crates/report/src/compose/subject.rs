@@ -1,0 +1,177 @@
+//! What a run looked at: its title and a few facts for people, and at the end what is needed to
+//! check and to repeat it.
+
+use std::path::Path;
+
+use super::super::document::{Block, Part};
+use super::super::model::{Fact, Findings, RunReport};
+use super::super::text::Text;
+
+/// What a run is, in a word or two.
+pub(crate) fn kind(run: &RunReport) -> &'static str {
+    match &run.findings {
+        Findings::Audit(_) => "Audit",
+        Findings::Repair(_) | Findings::TextRepair(_) => "Repair",
+        Findings::Groups(_) | Findings::TextGroups(_) => "Groups",
+        Findings::Compare(_) => "Comparison of strategies",
+        Findings::Certify(_) => "Certificates",
+        Findings::Prove(_) => "Proof",
+        Findings::Knn(_) => "k-NN under poisoning",
+        Findings::KMeans(_) => "Deletion from k-means",
+        Findings::Spn(_) => "Deletion from sum-product networks",
+        Findings::OutlierCount(_) | Findings::OutlierSubspaces(_) => "Outliers, privately",
+    }
+}
+
+/// The title of a run: what it is, of which model and data. Where there are several runs, as
+/// comparisons name them, with its number and its name.
+pub(super) fn title(run: &RunReport, number: Option<usize>) -> Text {
+    let named = |names: &[&str]| {
+        let facts = run.subject.iter();
+        let mut values = facts.filter(|fact| names.contains(&fact.name.as_str()));
+        values.next().map(|fact| name_of(&fact.value))
+    };
+    let model = named(&["Model", "Predictor"]);
+    let data = named(&["Data", "Texts", "Training rows"]);
+    let of = match (model, data) {
+        (Some(model), Some(data)) => format!("{model} on {data}"),
+        (Some(one), None) | (None, Some(one)) => one,
+        (None, None) => run.name.clone(),
+    };
+    Text::new(match number {
+        Some(number) if of == run.name => format!("{number}. {}: {of}", kind(run)),
+        Some(number) => format!("{number}. {}: {of} ({})", kind(run), run.name),
+        None => format!("{}: {of}", kind(run)),
+    })
+}
+
+/// What people call the file or directory at `path`: its name without its ending; of `demo/model`,
+/// where many are called alike, that of the directory around it.
+fn name_of(path: &str) -> String {
+    const ENDINGS: [&str; 8] = [
+        ".gz", ".xz", ".csv", ".tsv", ".parquet", ".jsonl", ".txt", ".onnx",
+    ];
+    let place = Path::new(path);
+    let part = |place: &Path| {
+        let name = place.file_name();
+        name.map(|name| name.to_string_lossy().into_owned())
+    };
+    let name = match (part(place), place.parent().and_then(part)) {
+        (Some(name), Some(around)) if name == "model" => around,
+        (Some(name), _) => name,
+        (None, _) => path.to_owned(),
+    };
+    let short = ENDINGS.iter().fold(name.as_str(), |name, ending| {
+        match name.strip_suffix(ending) {
+            Some(short) if !short.is_empty() => short,
+            _ => name,
+        }
+    });
+    Text::value(short).to_string()
+}
+
+/// A value for people: of a path from the root of somebody's machine, the last two parts.
+fn readable(value: &str) -> Text {
+    let place = Path::new(value);
+    if !place.is_absolute() {
+        return Text::value(value);
+    }
+    let parts: Vec<_> = place.iter().map(|part| part.to_string_lossy()).collect();
+    let last = &parts[parts.len().saturating_sub(2).max(1).min(parts.len())..];
+    Text::value(&last.join("/"))
+}
+
+fn is_hash(fact: &&Fact) -> bool {
+    fact.name.starts_with("SHA-256")
+}
+
+fn shown<'f>(facts: impl Iterator<Item = &'f Fact>) -> Vec<(Text, Text)> {
+    let facts = facts.map(|fact| (Text::new(&fact.name), readable(&fact.value)));
+    facts.collect()
+}
+
+/// What was looked at, when and by which version.
+pub(crate) fn subject(run: &RunReport) -> Part {
+    let said = |value: &Option<String>| match value {
+        Some(value) => Text::value(value),
+        None => "not recorded".into(),
+    };
+    let mut facts = shown(run.subject.iter().filter(|fact| !is_hash(fact)));
+    facts.push(("Ended (UTC)".into(), said(&run.ended)));
+    facts.push(("Probity".into(), said(&run.probity_version)));
+    Part::new("What was looked at").with(Block::Facts(facts))
+}
+
+/// What tells whether the files are still those, the options, and the command that does it again.
+pub(crate) fn provenance(run: &RunReport) -> Part {
+    let directory = run.directory.display().to_string();
+    let mut facts = vec![("Run".into(), readable(&directory))];
+    facts.extend(shown(run.subject.iter().filter(is_hash)));
+    facts.push((
+        "SHA-256 of the summary".into(),
+        Text::value(&run.summary_sha256),
+    ));
+    let sealed = match run.is_sealed {
+        true => "yes; probity verify --seal checks it",
+        false => "no",
+    };
+    facts.push(("Sealed".into(), sealed.into()));
+    let mut part = Part::new("How to check and repeat this")
+        .say("A SHA-256 is a fingerprint of a file: where it is another one, so is the file.")
+        .with(Block::Facts(facts));
+    if !run.options.is_empty() {
+        part = part.with(Block::Folded {
+            title: "Options that were given or settled".into(),
+            facts: shown(run.options.iter()),
+        });
+    }
+    let Some(command) = &run.reproduce else {
+        return part;
+    };
+    let (command, place) = match run.directory.is_absolute() {
+        true => (
+            format!("probity run {}", quoted(&run.name)),
+            ", in the folder that holds its directory,",
+        ),
+        false => (command.clone(), ""),
+    };
+    part.say(format!(
+        "This command{place} repeats the run, as the run.toml of its directory says it, into a new directory. With the same model, data \
+         and seed it gives the same results, whatever the number of threads."
+    ))
+    .with(Block::Command(command.into()))
+}
+
+/// `name` as a shell takes it.
+fn quoted(name: &str) -> String {
+    let quoted = shlex::try_quote(name);
+    quoted.map_or_else(|_| name.to_owned(), |quoted| quoted.into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_paths_are_for_people() {
+        for (path, name) in [
+            ("/home/ada/demo/model", "demo"),
+            ("models/people", "people"),
+            ("/x/people.csv.gz", "people"),
+            ("command:python3 predict.py", "command:python3 predict.py"),
+            ("model", "model"),
+            (".csv", ".csv"),
+        ] {
+            assert_eq!(name_of(path), name);
+        }
+        for (path, short) in [
+            ("/home/ada/demo/people.csv", "demo/people.csv"),
+            ("/people.csv", "people.csv"),
+            ("/", ""),
+            ("runs/one/people.csv", "runs/one/people.csv"),
+            ("sex, origin", "sex, origin"),
+        ] {
+            assert_eq!(readable(path).as_str(), short);
+        }
+    }
+}

@@ -1,0 +1,351 @@
+//! Audits, as their summaries say them.
+
+use serde::{Deserialize, Serialize};
+
+use super::figures::{BadRows, Bound, DecidedAlike, Modality, Quality, ReadCounts, Share};
+use super::population::{Changes, CountedRows, Plausibility, Population};
+use crate::pairs::PairFindings;
+
+/// What a search for individual discrimination found.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct AuditFindings {
+    /// SHA-256 of the model.
+    pub model_sha256: String,
+    /// SHA-256 of the data or texts.
+    pub inputs_sha256: String,
+    /// SHA-256 of the model that this one was repaired from, where the model directory says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repaired_from: Option<String>,
+    /// How the model did on rows that it had not seen, where the model directory says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quality: Option<Quality>,
+    /// Of a demonstration, what was planted in its data.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub planted: Vec<Planted>,
+    /// What its summary says.
+    #[serde(flatten)]
+    pub summary: AuditSummary,
+    /// What the pairs show.
+    pub pairs: PairFindings,
+}
+
+/// A discriminatory share that was planted in made data, and the one that was found.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Planted {
+    /// By which attributes.
+    pub protected: Vec<String>,
+    /// The share that was planted.
+    pub planted: f64,
+    /// The one that was found.
+    pub estimated: f64,
+    /// Its 95 % interval.
+    pub ci95: [f64; 2],
+    /// Whether the first lies in this.
+    pub recovered: bool,
+}
+
+/// The part of an audit's `summary.json` that is reported.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AuditSummary {
+    /// What was audited.
+    pub modality: Modality,
+    /// How the search ended.
+    pub ending: String,
+    /// The strategy.
+    pub strategy: String,
+    /// Protected attributes.
+    pub protected: Vec<String>,
+    /// How decisions are made, where not for the most probable class.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub decision: String,
+    /// What can be decided then.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub decisions: Vec<String>,
+    /// What the model decides everything, if it is one class.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decides_alike: Option<DecidedAlike>,
+    /// What was read of a table.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data: Option<ReadCounts>,
+    /// What bins change of a predictor's decisions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bins: Option<BinEffect>,
+    /// What was read of texts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub texts: Option<TextCounts>,
+    /// Texts: what exchanges do to them as they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unmodified: Option<Exchanged>,
+    /// Texts: those of the file that pairs were made of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sources: Option<u64>,
+    /// Texts: seeds that are discriminatory as they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub raw_discriminatory: Option<u64>,
+    /// Texts: closeness of what was found to its seeds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub validity: Option<Validity>,
+    /// What the search found, as a whole, of rows of a table; absent in older runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub finds: Option<Finds>,
+    /// The global phase.
+    pub global: Phase,
+    /// The local phase.
+    pub local: Phase,
+    /// Both.
+    pub total: Total,
+    /// What was found after how many calls.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<Trace>,
+    /// The score of the strategy `themis`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub causal_discrimination: Option<CausalDiscrimination>,
+    /// Tables: whose decisions change, of the rows of the data.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub population: Option<Population>,
+    /// Tables: how plausible the pairs are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plausibility: Option<Plausibility>,
+    /// Discriminatory shares, the joint one last.
+    pub fairness: Vec<Share>,
+    /// The declared bound.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fail_above: Option<Bound>,
+    /// What the worst pairs are, where these come first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rank: Option<Rank>,
+    /// The file of pairs.
+    pub samples_file: String,
+}
+
+/// What the worst pairs are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Rank {
+    /// Those whose scores differ most.
+    Gap,
+    /// The most plausible ones.
+    Density,
+}
+
+/// Decisions on rows of the data with the numbers that stand for their bins in place of their own.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct BinEffect {
+    /// Rows that were asked about both ways.
+    pub rows: u64,
+    /// Those that get another class.
+    pub changed: u64,
+    /// changed / rows.
+    pub share: f64,
+}
+
+/// Texts that were read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TextCounts {
+    /// Texts in the file.
+    pub texts: u64,
+    /// Those with a protected term.
+    pub with_protected_term: u64,
+    /// Those without, left out.
+    pub without_protected_term: u64,
+    /// Those cut to the model's length.
+    pub truncated: u64,
+    /// Those that are not English.
+    #[serde(default)]
+    pub foreign: u64,
+    /// Those without a word.
+    #[serde(default)]
+    pub blank: u64,
+    /// Rows of the table left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bad_rows: Option<BadRows>,
+}
+
+/// What exchanges of protected terms do to texts as they are.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Exchanged {
+    /// Texts that were looked at.
+    pub texts: u64,
+    /// Those that get another class by some exchange.
+    pub flipped: u64,
+    /// Which way what is decided of them changes, and how far their scores move.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub moves: Option<TextMoves>,
+    /// Kinds of exchanges that were made, by term and direction.
+    pub kinds: u64,
+    /// Those that flip a text, by falling number of these.
+    pub pairs: Vec<PairEffect>,
+    /// The terms that flips depend on, by falling number of the texts that flip by them alone.
+    pub terms: Vec<TermEffect>,
+}
+
+/// Which way what is decided of texts changes, and how far their scores move.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TextMoves {
+    /// The class that directions are to and from.
+    pub positive: String,
+    /// Texts that would get it.
+    pub to_positive: CountedRows,
+    /// Texts that would lose it.
+    pub from_positive: CountedRows,
+    /// How far its probability moves.
+    pub changes: Changes,
+}
+
+/// What exchanges of one term for another do.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PairEffect {
+    /// The attribute.
+    pub attribute: String,
+    /// The term in the text.
+    pub from: String,
+    /// The one that takes its place.
+    pub to: String,
+    /// Texts in which it can.
+    pub texts: u64,
+    /// Those that get another class.
+    pub flipped: u64,
+    /// Of these, those that get the positive class by it, if the run says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to_positive: Option<u64>,
+    /// Their share.
+    pub rate: f64,
+    /// Its 95 % interval.
+    pub ci95: [f64; 2],
+}
+
+/// What one term has to do with the texts that flip.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TermEffect {
+    /// The attribute.
+    pub attribute: String,
+    /// The term.
+    pub term: String,
+    /// Texts that name it.
+    pub texts: u64,
+    /// Those that get another class when it is exchanged.
+    pub flipped: u64,
+    /// Texts whose every flip takes it away or puts it in.
+    pub alone: u64,
+    /// The joint share that would be left without the term.
+    pub share_without: f64,
+    /// Its 95 % interval.
+    pub ci95_without: [f64; 2],
+}
+
+/// Closeness of found texts to their seeds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Validity {
+    /// Of the global phase.
+    pub global: ValidityMeans,
+    /// Of the local phase.
+    pub local: ValidityMeans,
+}
+
+/// Means over pairs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ValidityMeans {
+    /// Pairs.
+    pub pairs: u64,
+    /// Token edits.
+    pub l0: f64,
+    /// Distance of the word vectors.
+    pub l2: f64,
+    /// Share of common tokens.
+    pub jaccard: f64,
+    /// Sentence BLEU.
+    pub bleu: f64,
+    /// Cosine of the sentence vectors.
+    pub similarity: f64,
+}
+
+/// One phase of a search.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Phase {
+    /// Seeds or starts.
+    pub seeds: u64,
+    /// Moves or trials.
+    #[serde(alias = "iterations", alias = "trials")]
+    pub steps: u64,
+    /// Distinct individuals checked.
+    pub generated: u64,
+    /// Distinct discriminatory individuals.
+    pub discriminatory: u64,
+    /// Checks.
+    pub checks: u64,
+    /// Seconds.
+    pub seconds: f64,
+}
+
+/// Both phases.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Total {
+    /// Distinct individuals checked.
+    pub generated: u64,
+    /// Distinct discriminatory individuals.
+    pub discriminatory: u64,
+    /// Pairs in the samples file.
+    pub discriminatory_rows: u64,
+    /// Share of the individuals checked.
+    pub success_rate: f64,
+    /// Checks.
+    pub checks: u64,
+    /// Rows that the model was asked about.
+    #[serde(default)]
+    pub model_rows: Option<u64>,
+    /// Gradients that it was asked for.
+    #[serde(default)]
+    pub model_gradients: Option<u64>,
+    /// Seconds.
+    pub seconds: f64,
+    /// Pairs that the reference device did not confirm.
+    #[serde(default)]
+    pub unconfirmed: u64,
+}
+
+/// What a search found, as a whole.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Finds {
+    /// Share of the seeds that came to a discriminatory row of their own.
+    pub reached: f64,
+    /// Clusters of the data that could be covered.
+    pub data_clusters: u64,
+    /// How diverse the finds are.
+    pub diversity: FindDiversity,
+}
+
+/// How diverse finds are.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FindDiversity {
+    /// Mean share of the attributes in which two finds differ.
+    #[serde(default)]
+    pub hamming: Option<f64>,
+    /// Cells of the grid with a find.
+    pub cells: u64,
+    /// Clusters of the data that are covered.
+    pub clusters: u64,
+}
+
+/// What was found after how many calls: columns of equal length.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Trace {
+    /// Rows.
+    pub model_rows: Vec<u64>,
+    /// Gradients.
+    pub model_gradients: Vec<u64>,
+    /// Distinct individuals found.
+    pub found: Vec<u64>,
+}
+
+/// The score of the strategy `themis`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CausalDiscrimination {
+    /// Inputs drawn.
+    pub sampled: u64,
+    /// The share.
+    pub score: f64,
+    /// Its interval.
+    pub interval: [f64; 2],
+    /// The confidence of the interval.
+    pub confidence: f64,
+}

@@ -1,0 +1,156 @@
+//! What runs of several kinds say.
+
+use serde::{Deserialize, Serialize};
+
+/// What a model classifies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Modality {
+    /// Rows of a table.
+    Table,
+    /// Texts.
+    Text,
+}
+
+/// What all inputs that a model was tried on were decided.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DecidedAlike {
+    /// The class.
+    pub class: String,
+    /// The inputs.
+    pub inputs: u64,
+}
+
+/// Rows that were read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReadCounts {
+    /// Rows kept.
+    pub rows: u64,
+    /// Rows left out.
+    pub skipped_rows: u64,
+    /// Values that were mapped into their domain.
+    pub mapped_values: u64,
+    /// Rows with which something is wrong, left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bad_rows: Option<BadRows>,
+}
+
+impl ReadCounts {
+    /// Rows that were left out for whatever reason.
+    pub fn left_out(&self) -> u64 {
+        self.skipped_rows + self.bad_rows.as_ref().map_or(0, |bad| bad.rows)
+    }
+}
+
+/// Rows that were left out because something is wrong with them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BadRows {
+    /// All of them.
+    pub rows: u64,
+    /// By what is wrong.
+    pub reasons: Vec<BadReason>,
+}
+
+/// What is wrong with some rows.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BadReason {
+    /// What it is.
+    pub reason: String,
+    /// How many rows.
+    pub rows: u64,
+}
+
+/// A discriminatory share.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Share {
+    /// By which attributes.
+    pub protected: Vec<String>,
+    /// Inputs drawn.
+    pub sampled: u64,
+    /// Discriminatory ones.
+    pub discriminatory: u64,
+    /// Their share.
+    pub rate: f64,
+    /// Its 95 % interval.
+    pub ci95: [f64; 2],
+}
+
+/// A declared bound.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Bound {
+    /// The bound.
+    pub bound: f64,
+    /// The share that it is on: `data` or `uniform`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on: Option<String>,
+    /// `within`, `exceeds` or `inconclusive`.
+    pub verdict: String,
+}
+
+/// Quality of a model on one part of its data.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Quality {
+    /// Of a classifier.
+    Classes(ClassQuality),
+    /// Of a regressor.
+    Numbers(Errors),
+}
+
+/// Quality of a classifier.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ClassQuality {
+    /// Rows.
+    pub rows: u64,
+    /// Share predicted right.
+    pub accuracy: f64,
+    /// Share of the most frequent class.
+    pub majority_share: f64,
+    /// Mean over the classes.
+    pub balanced_accuracy: f64,
+    /// Area under the ROC curve.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub auc: Option<f64>,
+    /// F1.
+    pub f1: f64,
+}
+
+/// Errors of a regressor, in the unit of its label.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Errors {
+    /// Rows.
+    pub rows: u64,
+    /// Mean absolute error.
+    pub mean_absolute: f64,
+    /// Root of the mean squared error.
+    pub root_mean_squared: f64,
+    /// Coefficient of determination.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub r_squared: Option<f64>,
+}
+
+impl Quality {
+    /// Rows.
+    pub fn rows(&self) -> u64 {
+        match self {
+            Quality::Classes(of) => of.rows,
+            Quality::Numbers(errors) => errors.rows,
+        }
+    }
+
+    /// The figure that sums it up: accuracy, or R².
+    pub fn in_short(&self) -> f64 {
+        match self {
+            Quality::Classes(of) => of.accuracy,
+            Quality::Numbers(errors) => errors.r_squared.unwrap_or_default(),
+        }
+    }
+
+    /// What this figure is called.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Quality::Classes(_) => "Accuracy",
+            Quality::Numbers(_) => "R²",
+        }
+    }
+}

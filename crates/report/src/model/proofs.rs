@@ -1,0 +1,171 @@
+//! Proofs and certificates, as their summaries say them.
+
+use serde::{Deserialize, Serialize};
+
+use super::figures::DecidedAlike;
+use super::repair::Part;
+
+/// A proof about a whole domain.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ProveFindings {
+    /// Protected attributes.
+    pub protected: Vec<String>,
+    /// Combinations of the other attributes.
+    pub points: String,
+    /// Whether shares are of people drawn by marginals or from a population.
+    pub is_weighted: bool,
+    /// The fitted population that they are drawn from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub population: Option<ProvedPopulation>,
+    /// Proven to be fair.
+    pub fair: ProvedPart,
+    /// Proven to be discriminatory.
+    pub discriminatory: ProvedPart,
+    /// Neither.
+    pub undecided: ProvedPart,
+    /// The discriminatory share, at least and at most.
+    pub bounds: [f64; 2],
+    /// What is estimated within.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub estimate: Option<ProvedEstimate>,
+    /// Boxes.
+    pub boxes: u64,
+    /// Seconds.
+    pub seconds: f64,
+    /// Shares against time.
+    pub trace: Vec<ProvedMoment>,
+    /// Where discriminatory points are.
+    pub largest: Vec<ProvedPlace>,
+    /// Attributes at which boxes were split.
+    pub deciding: Vec<DecidingAttribute>,
+    /// The domain in parts.
+    pub map: Vec<ProvedPlace>,
+    /// The declared bound.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fail_above: Option<ProvedBound>,
+}
+
+/// A fitted population.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ProvedPopulation {
+    /// Products that it is a mixture of.
+    pub components: u64,
+    /// Share of what the network gives that lies in the domain.
+    pub inside: f64,
+}
+
+/// A share that is proven.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ProvedPart {
+    /// Points in decimal digits, where they are counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub points: Option<String>,
+    /// Their share.
+    pub share: f64,
+}
+
+/// What points of undecided boxes say of the discriminatory share.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ProvedEstimate {
+    /// Points.
+    pub sampled: u64,
+    /// The share.
+    pub rate: f64,
+    /// Its 95 % interval.
+    pub ci95: [f64; 2],
+}
+
+/// What was proven after so many seconds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ProvedMoment {
+    /// Seconds.
+    pub seconds: f64,
+    /// Boxes.
+    pub boxes: u64,
+    /// Fair share.
+    pub fair: f64,
+    /// Discriminatory share.
+    pub discriminatory: f64,
+}
+
+/// A part of the domain.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ProvedPlace {
+    /// What it is, in words.
+    pub conditions: Vec<ProvedCondition>,
+    /// Its share of the domain.
+    pub share: f64,
+    /// Of it, the fair share at least.
+    pub fair: f64,
+    /// Of it, the discriminatory share at least.
+    pub discriminatory: f64,
+}
+
+/// What an attribute is in a part of the domain.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ProvedCondition {
+    /// The attribute.
+    pub attribute: String,
+    /// Its values.
+    pub values: String,
+}
+
+/// How much an attribute decides.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DecidingAttribute {
+    /// The attribute.
+    pub attribute: String,
+    /// Its share of the splits, by what was undecided.
+    pub share: f64,
+}
+
+/// A declared bound, and what is proven of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ProvedBound {
+    /// The largest share that is allowed.
+    pub bound: f64,
+    /// `within`, `exceeds` or `inconclusive`.
+    pub verdict: String,
+}
+
+/// Certificates.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CertifyFindings {
+    /// What the model decides everything, if it is one class.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decides_alike: Option<DecidedAlike>,
+    /// Part of the data.
+    pub part: String,
+    /// Each attribute, and all of them.
+    pub sets: Vec<CertifiedSet>,
+    /// The declared bound.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fail_below: Option<f64>,
+}
+
+/// Certificates for some attributes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CertifiedSet {
+    /// The attributes.
+    pub protected: Vec<String>,
+    /// Inputs.
+    pub inputs: u64,
+    /// Proved by one box.
+    pub one_box: Part,
+    /// Proved in all.
+    pub certified: Part,
+    /// Seconds of the proofs.
+    pub seconds: f64,
+    /// Fair, as trying everything says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fair: Option<Part>,
+    /// With a change that changes their class.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unfair: Option<u64>,
+    /// Not decided before the model calls were spent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undecided: Option<u64>,
+    /// Certificates that trying everything refutes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refuted: Option<u64>,
+}

@@ -1,0 +1,56 @@
+//! Why a run cannot be sealed, or a seal not be checked.
+
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+use crate::error::RunError;
+use crate::names::SUMMARY;
+use crate::specification::file::SpecificationError;
+
+/// Why a run cannot be sealed, or a seal not be checked.
+#[derive(Debug, Error)]
+pub enum SealError {
+    /// A file of it cannot be read or written, or was changed before it was sealed.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// Its `run.toml` cannot be read.
+    #[error(transparent)]
+    Specification(#[from] SpecificationError),
+    /// A key is in another form.
+    #[error(
+        "{} is no {expected}: {problem}; openssl genpkey -algorithm ed25519 makes a private key, \
+         openssl pkey -pubout the public one of it",
+        file.display()
+    )]
+    Key {
+        /// The file.
+        file: PathBuf,
+        /// What it must be.
+        expected: &'static str,
+        /// What is wrong.
+        problem: String,
+    },
+    /// The run has no results yet.
+    #[error("{} has no {SUMMARY}: its run is unfinished, and there is nothing to seal", directory.display())]
+    Unfinished {
+        /// The directory.
+        directory: PathBuf,
+    },
+    /// Something in the directory cannot be sealed.
+    #[error("{} {problem}; a seal stands for files alone", file.display())]
+    NoFile {
+        /// Where it is.
+        file: PathBuf,
+        /// What it is.
+        problem: String,
+    },
+    /// A run that this one was made from does not hold what its own seal says.
+    #[error("{} {problem}, so that nothing can be sealed on it", file.display())]
+    Parent {
+        /// The file of it.
+        file: PathBuf,
+        /// What is wrong.
+        problem: String,
+    },
+}

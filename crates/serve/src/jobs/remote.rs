@@ -1,0 +1,206 @@
+//! Workers on other machines: what they ask for, and what they are told.
+
+use std::path::PathBuf;
+
+use axum::body::Body;
+
+use super::handed::{Announced, AtWorker, lost};
+use super::queue::Held;
+use super::state_of_run::{StateOfRun, state_of_run};
+use super::wire::{Asks, Ended, Ending, Heard, Leased, Report, WorkFile};
+use crate::identifier::Id;
+use crate::problem::Problem;
+use crate::service::Service;
+use crate::store::{Job, Work};
+
+/// Characters of a message of a worker.
+const MESSAGE: usize = 2000;
+
+impl Service {
+    /// Hands the job whose turn it is to a worker, if one waits.
+    /// Fails when the worker is of another version.
+    pub(crate) async fn hand_out(
+        &self,
+        work: &Work,
+        asks: &Asks,
+    ) -> Result<Option<Leased>, Problem> {
+        let version = env!("CARGO_PKG_VERSION");
+        if asks.version != version {
+            return Err(Problem::conflict(format!(
+                "The worker is probity {}, the service probity {version}; checkpoints belong to one version, so both must be the same.",
+                asks.version.escape_debug()
+            )));
+        }
+        let (service, worker) = (self.clone(), work.worker().clone());
+        // A worker that goes away meanwhile must not leave a job that nobody has.
+        unhindered(async move {
+            match service.take(Some(&worker)).await? {
+                Some((job, _)) => service.leased(&job).await.map(Some),
+                None => Ok(None),
+            }
+        })
+        .await
+    }
+
+    async fn leased(&self, job: &Job) -> Result<Leased, Problem> {
+        let held = self.queue.running().get(&job.id).cloned();
+        let worker = held.and_then(|held| held.worker).ok_or_else(lost)?;
+        let names: Vec<String> = worker.arrived.lock().await.kept.keys().cloned().collect();
+        let (places, directory) = (self.places.clone(), self.places.run(&job.id));
+        let run = self.blocking(move || {
+            let files = names.iter().map(|name| directory.join(name));
+            files
+                .map(|file| super::handed::work_file(&places, &file))
+                .collect()
+        });
+        Ok(Leased {
+            job: job.id.clone(),
+            lease: job.lease(),
+            lease_seconds: self.limits.lease.as_secs_f64(),
+            kind: job.kind,
+            specification: self.toml_of(job).await?,
+            seconds: self.time_of(job).as_secs_f64(),
+            memory: self.limits.job_memory,
+            reads: worker.reads.clone(),
+            run: run.await?,
+        })
+    }
+
+    /// A job that a worker has by the number `lease`.
+    /// Fails when it does not have it, or has it no longer.
+    fn held_by(
+        &self,
+        work: &Work,
+        id: &Id,
+        lease: u64,
+    ) -> Result<(Held, std::sync::Arc<AtWorker>), Problem> {
+        let held = self.queue.running().get(id).cloned();
+        let held = held
+            .filter(|held| held.job.lease() == lease)
+            .ok_or_else(lost)?;
+        let worker = held.worker.clone();
+        let worker = worker.filter(|worker| worker.token == *work.worker());
+        Ok((held, worker.ok_or_else(lost)?))
+    }
+
+    /// Where the file `path` of the data directory lies, if a job that the worker has reads it, or
+    /// its run directory holds it.
+    pub(crate) async fn file_for(
+        &self,
+        work: &Work,
+        id: &Id,
+        lease: u64,
+        path: &str,
+    ) -> Result<PathBuf, Problem> {
+        let (_, worker) = self.held_by(work, id, lease)?;
+        let run = self.places.run(id);
+        let arrived = worker.arrived.lock().await;
+        let mut of_run = arrived.kept.keys().map(|name| run.join(name));
+        let is_read = |file: &WorkFile| file.path == path;
+        match worker.reads.iter().any(is_read) {
+            true => Ok(self.places.root().join(path)),
+            false => of_run
+                .find(|file| self.places.name_of(file) == path)
+                .ok_or_else(|| Problem::missing("file that this job reads")),
+        }
+    }
+
+    /// Receives a file of the run of a job that the worker has.
+    /// Fails when it does not have it, and as [`Service::receive`] does.
+    pub(crate) async fn receive_from(
+        &self,
+        work: &Work,
+        id: &Id,
+        lease: u64,
+        announced: Announced,
+        body: Body,
+    ) -> Result<(), Problem> {
+        let (held, worker) = self.held_by(work, id, lease)?;
+        self.receive(&held.job, &worker, announced, body).await?;
+        worker.heard(self.limits.lease);
+        Ok(())
+    }
+
+    /// Takes note of what a worker says of a job that it has.
+    /// Fails when it does not have it, or says what cannot be.
+    pub(crate) async fn hear(
+        &self,
+        work: &Work,
+        id: &Id,
+        report: Report,
+    ) -> Result<Heard, Problem> {
+        let (held, worker) = self.held_by(work, id, report.lease)?;
+        worker.heard(self.limits.lease);
+        let call = *held.calls.borrow();
+        if let Some(mut progress) = report.progress.clone() {
+            progress.phase = bounded(&progress.phase);
+            progress.message = bounded(&progress.message);
+            self.board.change(id, |view| view.progress = Some(progress));
+        }
+        let missing = match report.files.is_some() || report.ended.is_some() {
+            true => {
+                let service = self.clone();
+                // What has begun comes to its end, though the worker goes away.
+                unhindered(async move { service.settle(&held, &worker, report).await }).await?
+            }
+            false => Vec::new(),
+        };
+        Ok(Heard { call, missing })
+    }
+
+    /// Puts what has arrived in its place, and ends the job if the worker has.
+    async fn settle(
+        &self,
+        held: &Held,
+        worker: &AtWorker,
+        report: Report,
+    ) -> Result<Vec<String>, Problem> {
+        let mut arrived = worker.arrived.lock().await;
+        arrived.expect_held()?;
+        let (job, run) = (&held.job, self.places.run(&held.job.id));
+        if let Some(files) = report.files {
+            let missing = arrived.missing(&files)?;
+            if !missing.is_empty() {
+                return Ok(missing);
+            }
+            let (mut taken, directory) = (std::mem::take(&mut *arrived), run.clone());
+            let (outcome, back) = self
+                .blocking(move || {
+                    let outcome = taken.put(&directory, &files);
+                    Ok((outcome, taken))
+                })
+                .await?;
+            *arrived = back;
+            outcome?;
+        }
+        if let Some(ended) = report.ended {
+            let kind = job.kind;
+            let state = self.blocking(move || Ok(state_of_run(&run, kind))).await?;
+            if ended.ending == Ending::Done && state != StateOfRun::Finished {
+                return Err(Problem::invalid("The run is said to be done, and is not."));
+            }
+            let message = ended.message.as_deref().map(bounded);
+            let ending = ended.ending;
+            self.finish(job, &Ended { ending, message }).await?;
+            arrived.is_over = true;
+        }
+        worker.heard(self.limits.lease);
+        Ok(Vec::new())
+    }
+}
+
+/// A text of a worker as far as it is shown.
+fn bounded(text: &str) -> String {
+    let shown = text.chars().filter(|c| !c.is_control());
+    shown.take(MESSAGE).collect()
+}
+
+/// What `work` gives, which is done to its end whether somebody waits for it or not.
+async fn unhindered<T: Send + 'static>(
+    work: impl Future<Output = Result<T, Problem>> + Send + 'static,
+) -> Result<T, Problem> {
+    match tokio::spawn(work).await {
+        Ok(result) => result,
+        Err(error) => Err(Problem::internal(&error)),
+    }
+}

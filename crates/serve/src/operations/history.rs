@@ -1,0 +1,236 @@
+//! How audits of a model, or of one name, went one after the other: their shares with intervals,
+//! what got better or worse, and which pairs are new.
+
+use probity_report::Change;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::inspect::inspect;
+use super::jobs::views;
+use super::results::{AuditFigures, ComparedJob, ShareFigure, compared, samples};
+use crate::identifier::Id;
+use crate::inspection::Inspection;
+use crate::problem::Problem;
+use crate::service::Service;
+use crate::store::{Job, Model, Scope, Series};
+
+/// Audits that are looked at: the newest ones.
+const LOOKED_AT: u32 = 30;
+
+/// Audits one after the other.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub struct History {
+    /// The newest thirty that are done, the oldest first.
+    pub audits: Vec<HistoryAudit>,
+}
+
+/// An audit, and how it differs from the one before it.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub struct HistoryAudit {
+    /// The audit.
+    #[serde(flatten)]
+    pub compared: ComparedJob,
+    /// The last one before it with the same protected attributes, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub since: Option<Id>,
+    /// What became of the shares that both know.
+    pub changes: Vec<ShareChange>,
+    /// What else is not as it was.
+    pub differs: Vec<Differs>,
+}
+
+/// Of what a share is one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum SharesOf {
+    /// The rows of the data.
+    People,
+    /// Random inputs, or texts.
+    Shares,
+}
+
+impl SharesOf {
+    /// Both, the more telling ones first.
+    pub const ALL: [SharesOf; 2] = [SharesOf::People, SharesOf::Shares];
+
+    /// Those of `audit`.
+    pub fn of(self, audit: &AuditFigures) -> &[ShareFigure] {
+        match self {
+            SharesOf::People => &audit.people,
+            SharesOf::Shares => &audit.shares,
+        }
+    }
+}
+
+/// What became of a share.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub struct ShareChange {
+    /// Of what it is one.
+    pub of: SharesOf,
+    /// By which attributes.
+    pub protected: Vec<String>,
+    /// The share in the audit before.
+    pub before: ShareFigure,
+    /// The share in this one.
+    pub after: ShareFigure,
+    /// `fell` or `rose`, where the intervals do not overlap, else `not-shown`.
+    #[schema(value_type = String, example = "fell")]
+    pub change: Change,
+}
+
+/// What two audits differ in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Differs {
+    /// The model.
+    Model,
+    /// The data set.
+    Data,
+    /// Which rows of the data are asked about.
+    Rows,
+    /// How the model decides: thresholds, abstention, gaps.
+    Decision,
+}
+
+/// The pairs of an audit beside those of an earlier one. A search does not find all pairs: one that
+/// is not found again may still be there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct PairChanges {
+    /// Pairs that the earlier audit had not found.
+    pub new: u64,
+    /// Pairs that both found.
+    pub kept: u64,
+    /// Pairs of the earlier audit that the later one did not find.
+    pub gone: u64,
+    /// Some of the new ones, of different rows or texts.
+    pub shown: Vec<NewPair>,
+}
+
+/// A pair that was not found before.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct NewPair {
+    /// Its number in the file of samples, from 1.
+    pub number: u64,
+    /// What is decided of x and of the other.
+    pub labels: [String; 2],
+    /// What differs.
+    pub differences: Vec<PairDifference>,
+    /// Names and values of x; of a text the text, without a name.
+    pub input: Vec<[String; 2]>,
+}
+
+/// A protected attribute that differs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct PairDifference {
+    /// The attribute.
+    pub attribute: String,
+    /// Its value in x.
+    pub from: String,
+    /// Its value in the other.
+    pub to: String,
+}
+
+/// How the audits of the model `id` went.
+/// Fails when there is no such model.
+pub async fn of_model(service: &Service, scope: &Scope, id: &Id) -> Result<History, Problem> {
+    service.find::<Model>(scope, id).await?;
+    history(service, scope, Series::OfModel(id.clone())).await
+}
+
+/// How the audits went that are called as the job `id`.
+/// Fails when there is no such job, or it is no audit.
+pub async fn of_name(service: &Service, scope: &Scope, id: &Id) -> Result<History, Problem> {
+    let job: Job = service.find(scope, id).await?;
+    if job.specification.as_audit().is_none() {
+        return Err(Problem::conflict("Only audits are compared over time."));
+    }
+    history(service, scope, Series::Called(job.label)).await
+}
+
+async fn history(service: &Service, scope: &Scope, series: Series) -> Result<History, Problem> {
+    let seen = scope.clone();
+    let jobs = service
+        .store(move |store| store.done_audits(&seen, &series, LOOKED_AT))
+        .await?;
+    let mut audits: Vec<HistoryAudit> = Vec::with_capacity(jobs.len());
+    for view in views(service, jobs).into_iter().rev() {
+        let next = compared(service, scope, view).await?;
+        let Some(figures) = &next.audit else { continue };
+        let earlier = audits.iter().rev().map(|before| &before.compared);
+        let before = earlier
+            .filter_map(|before| Some((before, before.audit.as_ref()?)))
+            .find(|(_, of)| of.protected == figures.protected);
+        let (since, changes, differs) = match before {
+            Some((before, of)) => (
+                Some(before.job.job.id.clone()),
+                changes(of, figures),
+                differs(&before.job.job, &next.job.job),
+            ),
+            None => Default::default(),
+        };
+        audits.push(HistoryAudit {
+            compared: next,
+            since,
+            changes,
+            differs,
+        });
+    }
+    Ok(History { audits })
+}
+
+fn changes(before: &AuditFigures, after: &AuditFigures) -> Vec<ShareChange> {
+    let mut changes = Vec::new();
+    for of in SharesOf::ALL {
+        for share in of.of(after) {
+            let mut earlier = of.of(before).iter();
+            let twin = earlier.find(|twin| twin.protected == share.protected);
+            changes.extend(twin.map(|twin| ShareChange {
+                of,
+                protected: share.protected.clone(),
+                before: twin.clone(),
+                after: share.clone(),
+                change: Change::between(twin.ci95, share.ci95),
+            }));
+        }
+    }
+    changes
+}
+
+fn differs(before: &Job, after: &Job) -> Vec<Differs> {
+    let asked = (&before.specification, &after.specification);
+    let (Some(one), Some(other)) = (asked.0.as_audit(), asked.1.as_audit()) else {
+        return Vec::new();
+    };
+    let differ = [
+        (Differs::Model, asked.0.model() != asked.1.model()),
+        (Differs::Data, asked.0.data() != asked.1.data()),
+        (Differs::Rows, one.population != other.population),
+        (
+            Differs::Decision,
+            (&one.decision, one.gap) != (&other.decision, other.gap),
+        ),
+    ];
+    let differ = differ.into_iter().filter(|(_, differs)| *differs);
+    differ.map(|(what, _)| what).collect()
+}
+
+/// The pairs of the audit `id` beside those of the audit `since`.
+/// Fails when one of them does not exist, is no audit or has no samples, and when they are about
+/// different columns.
+pub async fn new_pairs(
+    service: &Service,
+    scope: &Scope,
+    id: &Id,
+    since: &Id,
+) -> Result<PairChanges, Problem> {
+    let inspection = Inspection::Pairs {
+        before: samples(service, scope, since).await?.path,
+        after: samples(service, scope, id).await?.path,
+    };
+    let changes: Option<PairChanges> = inspect(service, scope.party(), inspection).await?;
+    changes.ok_or_else(|| {
+        Problem::conflict(
+            "These audits are about different columns, so no pair of the one can be one of the other.",
+        )
+    })
+}

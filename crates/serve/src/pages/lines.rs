@@ -1,0 +1,223 @@
+//! The lists of the overview: which jobs are asked for, and each as a line of a table.
+
+use std::collections::HashMap;
+
+use form_urlencoded::Serializer;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::figures::{first, mark, repair_mark};
+use super::form::{Choice, Form};
+use super::landing::HOME;
+use super::things;
+use super::views::{JobLine, State};
+use super::words::{bytes, duration, interval, kind, moment, percent, state};
+use crate::identifier::Id;
+use crate::jobs::specification::JobKind;
+use crate::operations::results::ComparedJob;
+use crate::store::{Job, JobState, Model, Which, WhichJobs};
+
+/// Names of the fields of the filter.
+const NAME: &str = "name";
+const BY: &str = "by";
+const KIND: &str = "kind";
+const STATE: &str = "state";
+const MODEL: &str = "model";
+
+/// What is asked for, by the fields of the overview's filter; a value that there is not asks for
+/// nothing.
+pub(super) struct Filter {
+    /// The filter as it was filled in.
+    pub form: Form,
+    /// Which things of any kind.
+    pub which: Which,
+    /// Which jobs; in none of the states where all are as good.
+    pub jobs: WhichJobs,
+}
+
+impl Filter {
+    /// That of a query.
+    pub fn of(form: Form) -> Filter {
+        let which = Which {
+            name: form.value(NAME).to_owned(),
+            by: form.value(BY).to_owned(),
+        };
+        let state: Option<JobState> = word(form.value(STATE));
+        let jobs = WhichJobs {
+            which: which.clone(),
+            kind: word(form.value(KIND)),
+            states: state.into_iter().collect(),
+            model: form.value(MODEL).parse().ok(),
+        };
+        Filter { form, which, jobs }
+    }
+
+    /// Whether it leaves anything out.
+    pub fn is_set(&self) -> bool {
+        self.jobs != WhichJobs::default()
+    }
+
+    /// Whether it asks for jobs alone.
+    pub fn is_of_jobs(&self) -> bool {
+        let of_all = WhichJobs {
+            which: self.which.clone(),
+            ..WhichJobs::default()
+        };
+        self.jobs != of_all
+    }
+
+    /// The address of the overview with this filter, where the list `name` goes on after `last`.
+    pub fn after(&self, name: &str, last: &Id) -> String {
+        let mut query = Serializer::new(String::new());
+        for field in [NAME, BY, KIND, STATE, MODEL] {
+            if let Some(value) = self.form.filled(field) {
+                query.append_pair(field, value);
+            }
+        }
+        query.append_pair(name, last.as_str());
+        format!("{HOME}?{}", query.finish())
+    }
+}
+
+/// The value that the API calls `text`.
+fn word<T: DeserializeOwned>(text: &str) -> Option<T> {
+    serde_json::from_value(Value::from(text)).ok()
+}
+
+/// The kinds of jobs to choose from.
+pub(super) fn kinds() -> Vec<Choice> {
+    let kinds = [JobKind::Audit, JobKind::Repair, JobKind::Train];
+    let choices = kinds.map(|one| Choice::new(one.name(), kind(one)));
+    any("All", choices)
+}
+
+/// The states of jobs to choose from.
+pub(super) fn states() -> Vec<Choice> {
+    let states = [JobState::UNFINISHED, JobState::FINAL].concat().into_iter();
+    any(
+        "Any",
+        states.map(|one| Choice::new(one.name(), state(one).text)),
+    )
+}
+
+/// The names of those who brought things, to choose from: each once, though it be of several tokens.
+pub(super) fn people(owners: &[(Id, String)]) -> Vec<Choice> {
+    let mut names: Vec<&String> = owners.iter().map(|(_, name)| name).collect();
+    names.retain(|name| !name.is_empty());
+    names.dedup();
+    let choices = names.into_iter().map(|name| Choice::new(name, name));
+    any("Anybody", choices)
+}
+
+/// The models to choose from.
+pub(super) fn models(models: &[Model]) -> Vec<Choice> {
+    let choices = models.iter();
+    let choices = choices.map(|model| Choice::new(model.id.as_str(), &model.label));
+    any("All", choices)
+}
+
+fn any(all: &str, choices: impl IntoIterator<Item = Choice>) -> Vec<Choice> {
+    let all = Choice::new("", all);
+    [all].into_iter().chain(choices).collect()
+}
+
+/// What tokens are called.
+pub(super) struct Owners(HashMap<Id, String>);
+
+impl Owners {
+    /// Those of `owners`.
+    pub fn new(owners: Vec<(Id, String)>) -> Owners {
+        Owners(owners.into_iter().collect())
+    }
+
+    /// What the token is called; its identifier where it has no name.
+    pub fn name(&self, id: &Id) -> String {
+        let name = self.0.get(id).filter(|name| !name.is_empty());
+        name.map_or_else(|| id.to_string(), String::clone)
+    }
+}
+
+/// A job at an end that takes `stored` bytes.
+pub(super) fn line(compared: &ComparedJob, stored: u64, owners: &Owners) -> JobLine {
+    let job = &compared.job.job;
+    let about = compared
+        .model_label
+        .as_ref()
+        .or(compared.data_label.as_ref());
+    let is_done = job.state == JobState::Done;
+    let (result, [share, interval]) = result(compared);
+    JobLine {
+        id: job.id.to_string(),
+        address: things::address(job),
+        title: job.label.clone(),
+        detail: match about {
+            Some(about) => format!("{} · {about}", kind(job.kind)),
+            None => kind(job.kind).to_owned(),
+        },
+        can_be_picked: is_done && job.kind == JobKind::Audit,
+        result,
+        share,
+        interval,
+        state: state(job.state),
+        ended: moment(job.ended.unwrap_or(job.created)),
+        took: took(job),
+        owner: owners.name(&job.owner),
+        stored: bytes(stored),
+        report: match is_done && job.kind != JobKind::Train {
+            true => format!("/runs/{}/report", job.id),
+            false => String::new(),
+        },
+    }
+}
+
+/// What a job found: its verdict, and the share and its interval in words.
+fn result(compared: &ComparedJob) -> (State, [String; 2]) {
+    if let Some(audit) = &compared.audit {
+        let share = first(audit);
+        let share = share.map(|share| [percent(share.share), interval(share.ci95)]);
+        return (mark(audit), share.unwrap_or_default());
+    }
+    let state = compared.repair.map(repair_mark);
+    (state.unwrap_or_default(), Default::default())
+}
+
+/// How long a job ran; empty where it is not at an end, or never began.
+fn took(job: &Job) -> String {
+    let both = job.started.zip(job.ended);
+    both.map_or(String::new(), |(started, ended)| {
+        duration(ended.0.saturating_sub(started.0))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn filter(pairs: &[(&str, &str)]) -> Filter {
+        let owned = |&(name, value): &(&str, &str)| (name.to_owned(), value.to_owned());
+        Filter::of(Form::sent(pairs.iter().map(owned).collect()))
+    }
+
+    #[test]
+    fn a_query_says_what_is_listed() {
+        let all = filter(&[("kind", "nonsense"), ("state", ""), ("jobs", "x")]);
+        assert!(!all.is_set() && !all.is_of_jobs());
+        let named = filter(&[("name", " a&b "), ("by", "ada")]);
+        assert!(named.is_set() && !named.is_of_jobs());
+        assert_eq!(named.jobs.which, named.which);
+        let id: Id = "0123456789abcdef".parse().unwrap();
+        assert_eq!(
+            named.after("jobs", &id),
+            "/?name=a%26b&by=ada&jobs=0123456789abcdef"
+        );
+        let audits = filter(&[
+            ("kind", "audit"),
+            ("state", "failed"),
+            ("model", id.as_str()),
+        ]);
+        assert!(audits.is_set() && audits.is_of_jobs());
+        assert_eq!(audits.jobs.kind, Some(JobKind::Audit));
+        assert_eq!(audits.jobs.states, [JobState::Failed]);
+        assert_eq!(audits.jobs.model, Some(id));
+    }
+}

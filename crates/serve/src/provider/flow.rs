@@ -1,0 +1,324 @@
+//! The two steps in which the provider takes part: where the browser is sent, and who came back.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use openidconnect::core::{
+    CoreAuthenticationFlow, CoreClient, CoreClientAuthMethod, CoreIdToken, CoreIdTokenClaims,
+    CoreJwsSigningAlgorithm, CoreTokenResponse, CoreUserInfoClaims,
+};
+use openidconnect::{
+    AccessToken, AuthType, AuthorizationCode, ClaimsVerificationError, ClientId, ClientSecret,
+    CsrfToken, EndpointMaybeSet, EndpointNotSet, EndpointSet, IssuerUrl, Nonce,
+    OAuth2TokenResponse, PkceCodeChallenge, PkceCodeVerifier, RedirectUrl, Scope,
+    SignatureVerificationError, TokenResponse,
+};
+use thiserror::Error;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use ureq::tls::RootCerts;
+
+use super::asking::Asking;
+use super::begun::{Begins, Begun};
+use super::metadata::{Kept, Metadata, failure};
+use super::options::{ProviderError, ProviderOptions};
+use crate::address::Address;
+use crate::shares::Allowances;
+use crate::store::Identity;
+
+/// Steps of log-ins that wait for the provider at the same time.
+const AT_ONCE: usize = 16;
+
+/// Steps of log-ins from one address in a second, of which an office may have one; twice as many may
+/// come at once.
+const RATE: u32 = 20;
+
+/// Characters of a line of the log about the provider.
+const LINE: usize = 300;
+
+/// Signatures that are taken: those of keys that the provider alone has.
+const SIGNATURES: [CoreJwsSigningAlgorithm; 9] = [
+    CoreJwsSigningAlgorithm::RsaSsaPkcs1V15Sha256,
+    CoreJwsSigningAlgorithm::RsaSsaPkcs1V15Sha384,
+    CoreJwsSigningAlgorithm::RsaSsaPkcs1V15Sha512,
+    CoreJwsSigningAlgorithm::RsaSsaPssSha256,
+    CoreJwsSigningAlgorithm::RsaSsaPssSha384,
+    CoreJwsSigningAlgorithm::RsaSsaPssSha512,
+    CoreJwsSigningAlgorithm::EcdsaP256Sha256,
+    CoreJwsSigningAlgorithm::EcdsaP384Sha384,
+    CoreJwsSigningAlgorithm::EdDsa,
+];
+
+/// Why nobody can log in by the provider at present: what it did, for the log.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{0}")]
+pub(crate) struct Failure(String);
+
+impl Failure {
+    /// From a text that may hold what the provider answered.
+    pub fn new(text: &str) -> Failure {
+        let plain = |letter: char| if letter.is_control() { ' ' } else { letter };
+        Failure(text.chars().map(plain).take(LINE).collect())
+    }
+}
+
+/// The identity provider of a service.
+pub struct Provider {
+    issuer: IssuerUrl,
+    host: String,
+    client: ClientId,
+    secret: ClientSecret,
+    roots: RootCerts,
+    kept: Kept,
+    places: Arc<Semaphore>,
+    attempts: Allowances<Address>,
+    /// Log-ins that were begun.
+    pub(crate) begins: Begins,
+}
+
+/// What the browser came back with.
+pub(crate) struct Returned<'r> {
+    /// The code.
+    pub code: &'r str,
+    /// Who says so, where the provider names itself.
+    pub issuer: Option<&'r str>,
+}
+
+/// The service as a client of the provider.
+type Client = CoreClient<
+    EndpointSet,
+    EndpointNotSet,
+    EndpointNotSet,
+    EndpointNotSet,
+    EndpointMaybeSet,
+    EndpointMaybeSet,
+>;
+
+impl Provider {
+    /// The provider that `options` name. It is not asked for anything yet.
+    ///
+    /// # Errors
+    /// When they name none.
+    pub fn new(options: ProviderOptions) -> Result<Provider, ProviderError> {
+        let (issuer, host) = options.issuer()?;
+        Ok(Provider {
+            host,
+            roots: options.roots()?,
+            client: ClientId::new(options.client),
+            secret: ClientSecret::new(options.secret),
+            kept: Kept::default(),
+            places: Arc::new(Semaphore::new(AT_ONCE)),
+            attempts: Allowances::new(RATE),
+            begins: Begins::new()?,
+            issuer,
+        })
+    }
+
+    /// What people know it by: the name of its machine.
+    pub(crate) fn host(&self) -> &str {
+        &self.host
+    }
+
+    /// Lets a step of a log-in from `address` wait for the provider, unless too many do.
+    pub(crate) fn enter(&self, address: Address) -> Option<OwnedSemaphorePermit> {
+        if !self.attempts.take(&address, Instant::now()) {
+            return None;
+        }
+        self.places.clone().try_acquire_owned().ok()
+    }
+
+    /// Asks the provider about itself, for the first time or again. Waits for it.
+    pub(crate) fn ask(&self) -> Result<(), Failure> {
+        self.metadata(&self.asking(), false).map(drop)
+    }
+
+    /// Where the browser is sent to log in, with `back` as the address to come back to. Waits for
+    /// the provider.
+    pub(crate) fn address(&self, begun: &Begun, back: &str) -> Result<String, Failure> {
+        let metadata = self.metadata(&self.asking(), false)?;
+        let client = self.client(&metadata, back)?;
+        let nonce = Nonce::new(self.nonce(begun)?);
+        let challenge = PkceCodeChallenge::from_code_verifier_sha256(&self.verifier(begun)?);
+        let state = CsrfToken::new(begun.state.clone());
+        let asked = client.authorize_url(
+            CoreAuthenticationFlow::AuthorizationCode,
+            move || state,
+            move || nonce,
+        );
+        let asked = asked.add_scope(Scope::new("email".to_owned()));
+        Ok(asked.set_pkce_challenge(challenge).url().0.into())
+    }
+
+    /// Who came back from the provider with `returned`. Waits for it.
+    pub(crate) fn identity(
+        &self,
+        begun: &Begun,
+        back: &str,
+        returned: &Returned<'_>,
+    ) -> Result<Identity, Failure> {
+        let asking = self.asking();
+        let metadata = self.metadata(&asking, false)?;
+        let names_itself = metadata.additional_metadata().names_itself();
+        match returned.issuer {
+            Some(issuer) if issuer != self.issuer.as_str() => {
+                return Err(Failure::new("another provider sent the browser back"));
+            }
+            None if names_itself => {
+                return Err(Failure::new("it sent the browser back without its name"));
+            }
+            _ => {}
+        }
+        let client = self.client(&metadata, back)?;
+        let code = AuthorizationCode::new(returned.code.to_owned());
+        let request = client.exchange_code(code).map_err(|e| failure(&e))?;
+        let request = request.set_pkce_verifier(self.verifier(begun)?);
+        let answer: CoreTokenResponse = request
+            .request(&|request| asking.ask(request))
+            .map_err(|error| failure(&error))?;
+        let token = answer.id_token();
+        let token = token.ok_or_else(|| Failure::new("it gave no ID token"))?;
+        let nonce = Nonce::new(self.nonce(begun)?);
+        let claims = match self.checked(&client, token, &nonce) {
+            Err(ClaimsVerificationError::SignatureVerification(
+                SignatureVerificationError::NoMatchingKey,
+            )) => {
+                let metadata = self.metadata(&asking, true)?;
+                let client = self.client(&metadata, back)?;
+                self.checked(&client, token, &nonce).cloned()
+            }
+            claims => claims.cloned(),
+        };
+        let claims = claims.map_err(|error| failure(&error))?;
+        if claims.subject().is_empty() {
+            return Err(Failure::new("its ID token names nobody"));
+        }
+        let party = claims.authorized_party();
+        if party.is_some_and(|party| **party != *self.client) {
+            return Err(Failure::new("its ID token is for another party"));
+        }
+        let mut email = verified(
+            claims.email().map(|it| it.as_str()),
+            claims.email_verified(),
+        );
+        if email.is_none() && client.user_info_url().is_some() {
+            let more = self.more(&client, answer.access_token(), &claims, &asking)?;
+            email = verified(more.email().map(|it| it.as_str()), more.email_verified());
+        }
+        Ok(Identity {
+            issuer: self.issuer.as_str().to_owned(),
+            subject: claims.subject().as_str().to_owned(),
+            email,
+        })
+    }
+
+    /// What the provider says about the person of `claims` beside the ID token.
+    fn more(
+        &self,
+        client: &Client,
+        access: &AccessToken,
+        claims: &CoreIdTokenClaims,
+        asking: &Asking,
+    ) -> Result<CoreUserInfoClaims, Failure> {
+        // It becomes a header.
+        if !access.secret().bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Err(Failure::new("its access token has characters of no token"));
+        }
+        let subject = Some(claims.subject().clone());
+        let request = client.user_info(access.clone(), subject);
+        let request = request.map_err(|error| failure(&error))?;
+        let answer = request.request(&|request| asking.ask(request));
+        answer.map_err(|error| failure(&error))
+    }
+
+    fn checked<'t>(
+        &self,
+        client: &Client,
+        token: &'t CoreIdToken,
+        nonce: &Nonce,
+    ) -> Result<&'t CoreIdTokenClaims, ClaimsVerificationError> {
+        let verifier = client.id_token_verifier().set_allowed_algs(SIGNATURES);
+        token.claims(&verifier, nonce)
+    }
+
+    fn asking(&self) -> Asking {
+        Asking::begin(self.issuer.url().scheme() == "http", self.roots.clone())
+    }
+
+    fn metadata(&self, asking: &Asking, anew: bool) -> Result<Arc<Metadata>, Failure> {
+        let ask = |request| asking.ask(request);
+        self.kept.get(&self.issuer, ask, anew, Instant::now())
+    }
+
+    fn nonce(&self, begun: &Begun) -> Result<String, Failure> {
+        self.begins.nonce(begun).map_err(|error| failure(&error))
+    }
+
+    fn verifier(&self, begun: &Begun) -> Result<PkceCodeVerifier, Failure> {
+        let verifier = self.begins.verifier(begun);
+        verifier
+            .map(PkceCodeVerifier::new)
+            .map_err(|error| failure(&error))
+    }
+
+    fn client(&self, metadata: &Metadata, back: &str) -> Result<Client, Failure> {
+        let to = metadata.authorization_endpoint().url();
+        if to.scheme() != "https" && to.scheme() != self.issuer.url().scheme() {
+            return Err(Failure::new("its log-in has an address without TLS"));
+        }
+        let back = RedirectUrl::new(back.to_owned()).map_err(|error| failure(&error))?;
+        let methods = metadata.token_endpoint_auth_methods_supported();
+        let has = |method| methods.is_some_and(|methods| methods.contains(&method));
+        // HTTP Basic is what OpenID Connect Discovery 1.0 has providers do that say nothing.
+        let is_posted = has(CoreClientAuthMethod::ClientSecretPost)
+            && !has(CoreClientAuthMethod::ClientSecretBasic);
+        let secret = Some(self.secret.clone());
+        let client =
+            CoreClient::from_provider_metadata(metadata.clone(), self.client.clone(), secret);
+        Ok(client
+            .set_redirect_uri(back)
+            .set_auth_type(match is_posted {
+                true => AuthType::RequestBody,
+                false => AuthType::BasicAuth,
+            }))
+    }
+}
+
+/// An e-mail address that the provider has verified.
+fn verified(email: Option<&str>, is_verified: Option<bool>) -> Option<String> {
+    email
+        .filter(|_| is_verified == Some(true))
+        .map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_of_one_address_are_bounded() {
+        let options = ["https://login.example.org", "probity", "secret"].map(str::to_owned);
+        let [issuer, client, secret] = options;
+        let provider = Provider::new(ProviderOptions::new(issuer, client, secret)).unwrap();
+        let address = |last| Address::from(std::net::IpAddr::from([192, 0, 2, last]));
+        let entered = (0..50).filter(|_| provider.enter(address(1)).is_some());
+        assert_eq!(entered.count(), 2 * RATE as usize);
+        let places: Vec<_> = (2..40).filter_map(|n| provider.enter(address(n))).collect();
+        assert_eq!(places.len(), AT_ONCE);
+        drop(places);
+        assert!(provider.enter(address(50)).is_some());
+    }
+
+    #[test]
+    fn only_verified_addresses_count() {
+        let email = Some("ada@example.org");
+        assert_eq!(verified(email, Some(true)).as_deref(), email);
+        for unverified in [None, Some(false)] {
+            assert_eq!(verified(email, unverified), None);
+        }
+    }
+
+    #[test]
+    fn a_failure_is_one_line() {
+        let long = Failure::new(&format!("a\nb\u{1b}c{}", "x".repeat(1000))).to_string();
+        assert!(long.starts_with("a b c") && long.chars().count() == LINE);
+    }
+}

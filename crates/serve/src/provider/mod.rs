@@ -1,0 +1,49 @@
+//! Log-in by an identity provider: OpenID Connect Core 1.0, by the authorisation code with PKCE.
+//!
+//! A company's people have accounts with its provider already. The provider says who somebody is;
+//! what they may do here is decided here, as for holders of tokens: an owner or an administrator
+//! *gives access* to a person, with a project, a role and perhaps a last day. Such an access is a
+//! token without a secret: a row among the tokens, which is listed, revoked, over and logged as
+//! they are, and the sessions of the pages are sessions of it. So nothing that asks for a token, a
+//! [`Scope`](crate::store::Scope) or a turn knows how somebody came in.
+//!
+//! An access is given to an e-mail address, or to a subject, the identifier that the provider has
+//! for somebody. An address counts only if the provider says that it verified it. The first log-in
+//! binds the access to issuer and subject, which alone never change hands: whoever is given the
+//! address later does not come in with it.
+//!
+//! | step | where      | what                                                               |
+//! |------|------------|--------------------------------------------------------------------|
+//! | 1    | `begun`    | [`BEGIN`] makes a state, of which nonce and PKCE verifier follow,  |
+//! |      |            | and sends the browser to the provider, with a cookie of ours       |
+//! | 2    | elsewhere  | the provider logs the person in and sends the browser to [`RETURN`]|
+//! | 3    | `begun`    | the state must be that of a cookie, and no log-in have ended by it |
+//! | 4    | `flow`     | the code is exchanged, and the ID token checked: signature by the  |
+//! |      |            | provider's keys, issuer, audience, party, time, nonce              |
+//! | 5    | `store`    | the accesses of the person are looked up; one gets a session       |
+//!
+//! **Nothing is held for a log-in that was begun.** What is to be known of it stands in the cookie,
+//! under a code of authentication with a key of this process; who begins log-ins without end fills
+//! nothing but the own browser. Nonce and verifier are derived of the state by the same key, so the
+//! cookie does not hold them. What is held is the states with which somebody did log in, as long as
+//! they could be used again. A restart forgets the key, and with it all log-ins under way.
+//!
+//! **The provider is trusted to say who somebody is, and with nothing else.** What is asked of it
+//! (`asking`) is bounded in time and size and follows no redirect; what it answers is data of a
+//! stranger until it was checked. Metadata and keys are kept for an hour, and asked for anew when a
+//! token names a key that is not among them.
+
+pub(crate) mod asking;
+pub(crate) mod begun;
+pub(crate) mod flow;
+mod metadata;
+mod options;
+
+pub(crate) use flow::Provider;
+pub use options::{ProviderError, ProviderOptions};
+
+/// Where a log-in by the provider begins.
+pub(crate) const BEGIN: &str = "/login/provider";
+
+/// Where the provider sends the browser back to.
+pub(crate) const RETURN: &str = "/login/provider/return";

@@ -1,0 +1,200 @@
+//! How long a client may take to read and to send.
+//!
+//! Both bounds are on the time that the service waits for the client, and give back some of it for
+//! what came through: somebody on a slow line is let alone, somebody who only holds a place is not.
+
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::{Instant, Sleep, sleep_until, timeout_at};
+
+use super::problem::{Problem, ProblemKind};
+
+/// Bytes a second that a client reads or sends at least, once it has used up its time.
+const RATE: f64 = 1024.0;
+
+/// Times of being idle that a body may take altogether, besides what its bytes give.
+pub const TIMES: u32 = 3;
+
+/// A connection that is cut off when its client does not read what it asked for.
+pub struct Patient<S> {
+    stream: S,
+    /// How long a write may wait.
+    patience: Duration,
+    /// How long writes have waited, less what was read since.
+    waited: Duration,
+    /// When the present wait began, and its end.
+    waits: Option<(Instant, Pin<Box<Sleep>>)>,
+}
+
+impl<S> Patient<S> {
+    /// Cuts `stream` off once writes have waited for `patience`.
+    pub fn new(stream: S, patience: Duration) -> Patient<S> {
+        Patient {
+            stream,
+            patience,
+            waited: Duration::ZERO,
+            waits: None,
+        }
+    }
+
+    /// What becomes of a write that ended as `written`.
+    fn watch(
+        &mut self,
+        context: &mut Context<'_>,
+        written: Poll<io::Result<usize>>,
+    ) -> Poll<io::Result<usize>> {
+        match written {
+            Poll::Pending => {
+                let left = self.patience.saturating_sub(self.waited);
+                let (_, end) = self.waits.get_or_insert_with(|| {
+                    let now = Instant::now();
+                    (now, Box::pin(sleep_until(now + left)))
+                });
+                ready!(end.as_mut().poll(context));
+                Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
+            }
+            Poll::Ready(Ok(bytes)) => {
+                if let Some((start, _)) = self.waits.take() {
+                    self.waited += start.elapsed();
+                }
+                self.waited = self.waited.saturating_sub(earned(bytes as u64));
+                Poll::Ready(Ok(bytes))
+            }
+            failed => failed,
+        }
+    }
+}
+
+fn earned(bytes: u64) -> Duration {
+    Duration::from_secs_f64(bytes as f64 / RATE)
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_read(context, buffer)
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write(context, bytes);
+        self.watch(context, written)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        slices: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write_vectored(context, slices);
+        self.watch(context, written)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}
+
+/// How fast the body of a request has to arrive.
+pub struct Pace {
+    idle: Duration,
+    end: Instant,
+}
+
+impl Pace {
+    /// A body of which `idle` may pass between two pieces.
+    pub fn new(idle: Duration) -> Pace {
+        Pace {
+            idle,
+            end: Instant::now() + idle * TIMES,
+        }
+    }
+
+    /// The `next` piece.
+    /// Fails when it does not come in time, or all of them come too slowly.
+    pub async fn next<T>(&self, next: impl Future<Output = T>) -> Result<T, Problem> {
+        let end = self.end.min(Instant::now() + self.idle);
+        timeout_at(end, next)
+            .await
+            .map_err(|_| Problem::new(ProblemKind::TooSlow, "The body did not arrive in time."))
+    }
+
+    /// Takes note of `bytes` that came.
+    pub fn came(&mut self, bytes: usize) {
+        self.end += earned(bytes as u64);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
+
+    fn run<T>(work: impl Future<Output = T>) -> T {
+        let mut builder = tokio::runtime::Builder::new_current_thread();
+        builder.enable_time().build().unwrap().block_on(work)
+    }
+
+    #[test]
+    fn a_client_that_does_not_read_is_cut_off() {
+        run(async {
+            let (client, server) = duplex(16);
+            let mut server = Patient::new(server, Duration::from_millis(50));
+            let error = server.write_all(&[0; 64]).await.unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+            drop(client);
+        });
+    }
+
+    #[test]
+    fn a_client_that_reads_is_not() {
+        run(async {
+            let (mut client, server) = duplex(1024);
+            let mut server = Patient::new(server, Duration::from_millis(400));
+            let reads = async {
+                let (mut all, mut piece) = (0, [0; 1024]);
+                while all < 8 * 1024 {
+                    tokio::time::sleep(Duration::from_millis(100)).await;
+                    all += client.read(&mut piece).await.unwrap();
+                }
+            };
+            let bytes = [0; 8 * 1024];
+            let (written, ()) = tokio::join!(server.write_all(&bytes), reads);
+            written.unwrap();
+        });
+    }
+
+    #[test]
+    fn a_body_comes_at_a_pace() {
+        run(async {
+            let mut pace = Pace::new(Duration::from_millis(40));
+            assert!(pace.next(std::future::pending::<()>()).await.is_err());
+            pace.next(async {}).await.unwrap();
+            tokio::time::sleep(Duration::from_millis(120)).await;
+            assert!(pace.next(std::future::pending::<()>()).await.is_err());
+            pace.came(10 << 10);
+            let nap = tokio::time::sleep(Duration::from_millis(20));
+            pace.next(nap).await.unwrap();
+        });
+    }
+}

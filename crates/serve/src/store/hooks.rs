@@ -1,0 +1,295 @@
+//! Webhooks: where a project wants to hear that its jobs are at an end, and what is still to be said.
+//!
+//! A notification is written in the transaction that ends its job, so none is lost when the service
+//! is killed; one that was under way then is sent again. What it says goes with its job, or with the
+//! webhook.
+
+use std::time::Duration;
+
+use rusqlite::{OptionalExtension, Row, Transaction, params};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::access::{By, Manage};
+use super::jobs::{Job, JobState};
+use super::log::{Action, note};
+use super::{Store, StoreError, select};
+use crate::identifier::{Id, random_bytes};
+use crate::jobs::Itself;
+use crate::jobs::specification::JobKind;
+use crate::moment::Moment;
+use probity_run::run_directory::hex;
+
+/// How long a notification may be under way until it is taken for lost.
+const UNDER_WAY: Duration = Duration::from_secs(60);
+
+/// A webhook.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct Hook {
+    /// Where notifications are sent.
+    pub url: String,
+    /// When it was set.
+    pub created: Moment,
+    /// What became of the last attempt to send one, and when.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last: Option<LastAttempt>,
+}
+
+/// What became of an attempt to send a notification.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct LastAttempt {
+    /// When.
+    pub at: Moment,
+    /// What.
+    pub said: String,
+}
+
+/// A notification that is sent now.
+#[derive(Debug, Clone)]
+pub(crate) struct Notification {
+    /// Its identifier.
+    pub id: Id,
+    /// The project.
+    pub project: Id,
+    /// The job.
+    pub job: Id,
+    /// Where it is sent.
+    pub url: String,
+    /// What it is signed with.
+    pub secret: String,
+    /// What it says, in JSON.
+    pub body: String,
+    /// Attempts before this one.
+    pub attempts: u32,
+}
+
+/// What becomes of a notification after an attempt to send it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// It arrived.
+    Arrived,
+    /// It is sent again.
+    Again(Moment),
+    /// It is given up.
+    GivenUp,
+}
+
+/// What a notification says.
+#[derive(Serialize)]
+struct Said<'a> {
+    event: &'static str,
+    id: &'a Id,
+    project: SaidProject,
+    job: SaidJob<'a>,
+}
+
+#[derive(Serialize)]
+struct SaidProject {
+    id: Id,
+    name: String,
+}
+
+#[derive(Serialize)]
+struct SaidJob<'a> {
+    id: &'a Id,
+    label: &'a str,
+    kind: JobKind,
+    state: JobState,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<&'a str>,
+    created: Moment,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    started: Option<Moment>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ended: Option<Moment>,
+}
+
+/// Notes that the project of the job `id`, which has just come to its end, is to be told, if it wants
+/// to be.
+pub(super) fn notify(transaction: &Transaction<'_>, id: &Id) -> Result<(), StoreError> {
+    let wants = transaction.query_row(
+        "SELECT projects.id, projects.name FROM jobs JOIN projects ON projects.id = jobs.project
+         JOIN hooks ON hooks.project = projects.id WHERE jobs.id = ?",
+        [id],
+        |row| {
+            Ok(SaidProject {
+                id: row.get(0)?,
+                name: row.get(1)?,
+            })
+        },
+    );
+    let Some(project) = wants.optional()? else {
+        return Ok(());
+    };
+    let Some(job) = select::<Job>(transaction, "id = ?", &[id])?.pop() else {
+        return Ok(());
+    };
+    let (notification, owner) = (Id::random()?, project.id.clone());
+    let said = Said {
+        event: "job-ended",
+        id: &notification,
+        project,
+        job: SaidJob {
+            id: &job.id,
+            label: &job.label,
+            kind: job.kind,
+            state: job.state,
+            message: job.message.as_deref(),
+            created: job.created,
+            started: job.started,
+            ended: job.ended,
+        },
+    };
+    transaction.execute(
+        "INSERT INTO notifications (id, project, job, body, attempts, next) VALUES (?, ?, ?, ?, 0, ?)",
+        params![notification, owner, id, super::InJson(said), Moment::now()],
+    )?;
+    Ok(())
+}
+
+impl Notification {
+    fn from_row(row: &Row<'_>) -> rusqlite::Result<Notification> {
+        Ok(Notification {
+            id: row.get(0)?,
+            project: row.get(1)?,
+            job: row.get(2)?,
+            url: row.get(3)?,
+            secret: row.get(4)?,
+            body: row.get(5)?,
+            attempts: row.get(6)?,
+        })
+    }
+}
+
+impl Store {
+    /// Has the project notified at `url` in place of where it was before, and gives the secret that
+    /// notifications are signed with: 64 hexadecimal characters; nothing where there is no such
+    /// project any more. What was still to be said is forgotten.
+    pub(crate) fn set_hook(
+        &self,
+        manage: &Manage,
+        url: &str,
+    ) -> Result<Option<(Hook, String)>, StoreError> {
+        let secret = hex(&random_bytes::<32>()?);
+        let hook = Hook {
+            url: url.to_owned(),
+            created: Moment::now(),
+            last: None,
+        };
+        self.write(|transaction| {
+            let project = manage.project();
+            transaction.execute("DELETE FROM hooks WHERE project = ?", [project])?;
+            let added = transaction.execute(
+                "INSERT INTO hooks (project, url, secret, created)
+                 SELECT id, ?, ?, ? FROM projects WHERE id = ?",
+                params![hook.url, secret, hook.created, project],
+            )?;
+            if added == 0 {
+                return Ok(None);
+            }
+            let id = Some(project);
+            note(transaction, manage.by(), id, Action::WebhookSet, id)?;
+            Ok(Some((hook.clone(), secret.clone())))
+        })
+    }
+
+    /// The webhook of a project, if it has one.
+    pub(crate) fn hook(&self, manage: &Manage) -> Result<Option<Hook>, StoreError> {
+        let connection = self.connection();
+        let found = connection.query_row(
+            "SELECT url, created, last_at, last_said FROM hooks WHERE project = ?",
+            [manage.project()],
+            |row| {
+                let at: Option<Moment> = row.get(2)?;
+                let said: Option<String> = row.get(3)?;
+                Ok(Hook {
+                    url: row.get(0)?,
+                    created: row.get(1)?,
+                    last: at.zip(said).map(|(at, said)| LastAttempt { at, said }),
+                })
+            },
+        );
+        Ok(found.optional()?)
+    }
+
+    /// Removes the webhook of a project, if it has one, and what was still to be said.
+    pub(crate) fn remove_hook(&self, manage: &Manage) -> Result<(), StoreError> {
+        self.write(|transaction| {
+            let project = manage.project();
+            let removed = transaction.execute("DELETE FROM hooks WHERE project = ?", [project])?;
+            if removed == 1 {
+                let id = Some(project);
+                note(transaction, manage.by(), id, Action::WebhookRemoved, id)?;
+            }
+            Ok(())
+        })?;
+        self.forget_deleted()
+    }
+
+    /// The notification that has been due the longest, of none of the projects `busy`.
+    pub(crate) fn claim_notification(
+        &self,
+        _: Itself,
+        busy: &[Id],
+    ) -> Result<Option<Notification>, StoreError> {
+        self.write(|transaction| {
+            let mut statement = transaction.prepare(
+                "SELECT id, notifications.project, job, url, secret, body, attempts
+                 FROM notifications JOIN hooks USING (project) WHERE next <= ? ORDER BY next",
+            )?;
+            let mut rows = statement.query([Moment::now()])?;
+            while let Some(row) = rows.next()? {
+                let due = Notification::from_row(row)?;
+                if busy.contains(&due.project) {
+                    continue;
+                }
+                transaction.execute(
+                    "UPDATE notifications SET next = ? WHERE id = ?",
+                    params![Moment::now().after(UNDER_WAY), due.id],
+                )?;
+                return Ok(Some(due));
+            }
+            Ok(None)
+        })
+    }
+
+    /// Writes what became of an attempt to send a notification.
+    pub(crate) fn end_attempt(
+        &self,
+        _: Itself,
+        sent: &Notification,
+        said: &str,
+        next: Next,
+    ) -> Result<(), StoreError> {
+        self.write(|transaction| {
+            // The webhook may be gone, or another one, by now.
+            transaction.execute(
+                "UPDATE hooks SET last_at = ?, last_said = ? WHERE project = ? AND secret = ?",
+                params![Moment::now(), said, sent.project, sent.secret],
+            )?;
+            let action = match next {
+                Next::Arrived => Action::NotificationSent,
+                Next::GivenUp => Action::NotificationGivenUp,
+                Next::Again(moment) => {
+                    transaction.execute(
+                        "UPDATE notifications SET attempts = attempts + 1, next = ? WHERE id = ?",
+                        params![moment, sent.id],
+                    )?;
+                    return Ok(());
+                }
+            };
+            let gone = transaction.execute("DELETE FROM notifications WHERE id = ?", [&sent.id])?;
+            if gone == 1 {
+                let project = Some(&sent.project);
+                note(
+                    transaction,
+                    &By::service(),
+                    project,
+                    action,
+                    Some(&sent.job),
+                )?;
+            }
+            Ok(())
+        })
+    }
+}

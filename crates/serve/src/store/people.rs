@@ -1,0 +1,314 @@
+//! People who log in by the identity provider, and the accesses that they were given.
+//!
+//! An access is a row of the tokens whose secret nobody knows, and a row here that says whose it
+//! is: at first an e-mail address or a subject, from the first log-in on the issuer and subject of
+//! who logged in. E-mail addresses are given to somebody else in time, subjects never are.
+
+use std::fmt;
+use std::str::FromStr;
+
+use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
+use rusqlite::{Transaction, params};
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+use utoipa::ToSchema;
+
+use super::access::{By, Caller};
+use super::log::{Action, note};
+use super::tokens::{VALID, held};
+use super::{Store, StoreError};
+use crate::identifier::Id;
+use crate::moment::Moment;
+
+/// Characters of a subject: as many as OpenID Connect allows.
+const LONGEST: usize = 255;
+
+/// Whom an access is given to: an e-mail address, or a subject of the identity provider, which has
+/// no `@`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(try_from = "String", into = "String")]
+#[schema(value_type = String, example = "ada@example.org")]
+pub struct Person(String);
+
+/// A text that names nobody.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error(
+    "a person is named by an e-mail address such as ada@example.org, or by the identifier that the identity provider has for them: at most 255 characters of ASCII without blanks"
+)]
+pub struct NotAPerson;
+
+impl Person {
+    /// Its characters.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    fn is_address(&self) -> bool {
+        self.0.contains('@')
+    }
+}
+
+impl FromStr for Person {
+    type Err = NotAPerson;
+
+    fn from_str(text: &str) -> Result<Person, NotAPerson> {
+        let text = text.trim();
+        let is_plain = text.bytes().all(|byte| byte.is_ascii_graphic());
+        if text.is_empty() || text.len() > LONGEST || !is_plain {
+            return Err(NotAPerson);
+        }
+        match text.split_once('@') {
+            None => Ok(Person(text.to_owned())),
+            Some((name, host)) if !name.is_empty() && !host.is_empty() && !host.contains('@') => {
+                Ok(Person(text.to_ascii_lowercase()))
+            }
+            Some(_) => Err(NotAPerson),
+        }
+    }
+}
+
+impl fmt::Display for Person {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl TryFrom<String> for Person {
+    type Error = NotAPerson;
+
+    fn try_from(text: String) -> Result<Person, NotAPerson> {
+        text.parse()
+    }
+}
+
+impl From<Person> for String {
+    fn from(person: Person) -> String {
+        person.0
+    }
+}
+
+impl ToSql for Person {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        self.0.to_sql()
+    }
+}
+
+impl FromSql for Person {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Person> {
+        value
+            .as_str()?
+            .parse()
+            .map_err(|error| FromSqlError::Other(Box::new(error)))
+    }
+}
+
+/// Who logged in, as the identity provider says it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Identity {
+    /// The provider.
+    pub issuer: String,
+    /// Its identifier of the person, which is never given to anybody else.
+    pub subject: String,
+    /// An e-mail address that it has verified.
+    pub email: Option<String>,
+}
+
+impl Identity {
+    /// What accesses may have been given to.
+    fn names(&self) -> (Option<Person>, Option<Person>) {
+        let email = self.email.as_deref().and_then(|email| email.parse().ok());
+        let subject = self.subject.parse().ok();
+        (
+            email.filter(Person::is_address),
+            // A provider may call somebody by the address of somebody else.
+            subject.filter(|subject: &Person| !subject.is_address()),
+        )
+    }
+}
+
+/// The access `token` is for `person`.
+pub(super) fn give(
+    transaction: &Transaction<'_>,
+    token: &Id,
+    person: &Person,
+) -> Result<(), StoreError> {
+    transaction.execute(
+        "INSERT INTO people (token, person) VALUES (?, ?)",
+        params![token, person],
+    )?;
+    Ok(())
+}
+
+/// Columns of the holder of a token, for [`held`].
+const HOLDER: &str = "SELECT tokens.id, tokens.label, role, projects.id, projects.name
+    FROM tokens JOIN people ON people.token = tokens.id
+    LEFT JOIN projects ON projects.id = project";
+
+impl Store {
+    /// Lets in whom `identity` is: the accesses that are valid, the oldest first. Those that were
+    /// given to the e-mail address or the subject and that nobody logged in with yet are this
+    /// person's from now on.
+    pub(crate) fn let_in(&self, identity: &Identity) -> Result<Vec<Caller>, StoreError> {
+        let (email, subject) = identity.names();
+        let now = Moment::now();
+        self.write(|transaction| {
+            let mut statement = transaction.prepare(&format!(
+                "{HOLDER} WHERE people.issuer IS NULL AND people.person IN (?, ?) AND {VALID}"
+            ))?;
+            let rows = statement.query_map(params![email, subject, now], held)?;
+            let new: Vec<Caller> = rows
+                .map(|row| row.map(Caller::from))
+                .collect::<Result<_, _>>()?;
+            for caller in &new {
+                transaction.execute(
+                    "UPDATE people SET issuer = ?, subject = ? WHERE token = ?",
+                    params![identity.issuer, identity.subject, caller.token()],
+                )?;
+                let project = caller.project().map(|(id, _)| id);
+                let (by, token) = (By::caller(caller), Some(caller.token()));
+                note(transaction, &by, project, Action::AccessTaken, token)?;
+            }
+            let mut statement = transaction.prepare(&format!(
+                "{HOLDER} WHERE people.issuer = ? AND people.subject = ? AND {VALID}
+                 ORDER BY tokens.created, tokens.rowid"
+            ))?;
+            let identity = params![identity.issuer, identity.subject, now];
+            let rows = statement.query_map(identity, held)?;
+            Ok(rows
+                .map(|row| row.map(Caller::from))
+                .collect::<Result<_, _>>()?)
+        })
+    }
+
+    /// All valid accesses of the person who has that of `caller`, the oldest first; none of the
+    /// holder of a token.
+    pub(crate) fn accesses(&self, caller: &Caller) -> Result<Vec<Caller>, StoreError> {
+        let connection = self.connection();
+        let mut statement = connection.prepare(&format!(
+            "{HOLDER} WHERE (people.issuer, people.subject)
+                 = (SELECT issuer, subject FROM people WHERE token = ?) AND {VALID}
+             ORDER BY tokens.created, tokens.rowid"
+        ))?;
+        let rows = statement.query_map(params![caller.token(), Moment::now()], held)?;
+        Ok(rows
+            .map(|row| row.map(Caller::from))
+            .collect::<Result<_, _>>()?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::store::{Administer, Changed, Holder, NewToken, Quotas, Role};
+
+    fn identity(subject: &str, email: Option<&str>) -> Identity {
+        Identity {
+            issuer: "https://login.example.org".to_owned(),
+            subject: subject.to_owned(),
+            email: email.map(str::to_owned),
+        }
+    }
+
+    fn give_to(store: &Store, project: &Id, person: &str, expires: Option<Moment>) -> Id {
+        let new = NewToken {
+            holder: Holder::Person(person.parse().unwrap()),
+            role: Role::Editor,
+            expires,
+        };
+        let manage = Administer::at_the_machine().manages(project);
+        let made = store.create_token(&manage, &new).unwrap().unwrap();
+        assert_eq!(made.text, None);
+        made.record.id
+    }
+
+    fn with_a_project() -> (tempfile::TempDir, Store, Id) {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path()).unwrap();
+        let administer = Administer::at_the_machine();
+        let made = store.create_project(&administer, "lending", Quotas::default());
+        let Changed::Done(project) = made.unwrap() else {
+            panic!("it is the first of its name");
+        };
+        (folder, store, project.id)
+    }
+
+    fn let_in(store: &Store, identity: &Identity) -> Vec<Id> {
+        let callers = store.let_in(identity).unwrap();
+        callers.iter().map(|one| one.token().clone()).collect()
+    }
+
+    #[test]
+    fn people_are_named_by_addresses_and_subjects() {
+        let read = |text: &str| text.parse::<Person>().map(String::from);
+        assert_eq!(read(" Ada@Example.ORG "), Ok("ada@example.org".to_owned()));
+        assert_eq!(read("auth0|5F7C"), Ok("auth0|5F7C".to_owned()));
+        let long = "a".repeat(256);
+        for wrong in [
+            "", " ", "@", "a@", "@b", "a@b@c", "a b", "ä@b", "a\tb", &long,
+        ] {
+            assert_eq!(read(wrong), Err(NotAPerson), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn the_first_log_in_binds_an_access_to_a_subject() {
+        let (_folder, store, project) = with_a_project();
+        let access = give_to(&store, &project, "Ada@example.org", None);
+        for stranger in [
+            identity("7", None),
+            identity("7", Some("bob@example.org")),
+            // Neither is an address what is called like one.
+            identity("ada@example.org", None),
+            identity("7", Some("ada@example.org@evil.example")),
+        ] {
+            assert_eq!(let_in(&store, &stranger), []);
+        }
+        let ada = identity("1", Some("ADA@example.org"));
+        let only = vec![access.clone()];
+        assert_eq!(let_in(&store, &ada), only);
+        // The subject counts from now on, and the issuer, not the address.
+        let renamed = identity("1", Some("countess@example.org"));
+        assert_eq!(let_in(&store, &renamed), only);
+        assert_eq!(let_in(&store, &identity("1", None)), only);
+        assert_eq!(let_in(&store, &identity("2", Some("ada@example.org"))), []);
+        let mut elsewhere = ada.clone();
+        elsewhere.issuer = "https://login.example.net".to_owned();
+        assert_eq!(let_in(&store, &elsewhere), []);
+
+        let second = give_to(&store, &project, "1", None);
+        assert_eq!(let_in(&store, &ada), [access.clone(), second.clone()]);
+        let callers = store.let_in(&ada).unwrap();
+        assert_eq!(callers[0].label(), "ada@example.org");
+        assert_eq!(store.accesses(&callers[1]).unwrap(), callers);
+        assert!(
+            store
+                .revoke_any_token(&Administer::at_the_machine(), &access)
+                .unwrap()
+        );
+        assert_eq!(let_in(&store, &ada), [second]);
+    }
+
+    #[test]
+    fn an_access_is_over_when_its_day_is() {
+        let (_folder, store, project) = with_a_project();
+        let second = Duration::from_secs(1);
+        give_to(&store, &project, "ada@example.org", Some(Moment(1)));
+        let ada = identity("1", Some("ada@example.org"));
+        assert_eq!(let_in(&store, &ada), []);
+        let later = Moment::now().after(60 * second);
+        let access = give_to(&store, &project, "ada@example.org", Some(later));
+        assert_eq!(let_in(&store, &ada), [access]);
+    }
+
+    #[test]
+    fn nobody_has_the_secret_of_an_access() {
+        let (_folder, store, project) = with_a_project();
+        let access = give_to(&store, &project, "ada@example.org", None);
+        for guess in [String::new(), "0".repeat(64), "ada@example.org".to_owned()] {
+            let text = format!("probity_{access}_{guess}");
+            assert_eq!(store.authenticate(&text).unwrap(), None);
+        }
+    }
+}

@@ -1,0 +1,280 @@
+//! Projects: what each holds is seen by those with a token of it alone.
+
+use rusqlite::{ErrorCode, OptionalExtension, Row, Transaction, params};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::access::{Administer, Caller, Manage, Scope};
+use super::log::{Action, note};
+use super::queue::unfinished;
+use super::{Count, Store, StoreError};
+use crate::identifier::Id;
+use crate::moment::Moment;
+
+/// How much a project may take; what is left out is bounded by the service alone.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Quotas {
+    /// Bytes that it may store.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stored_bytes: Option<u64>,
+    /// Its jobs that run at the same time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub jobs: Option<u32>,
+    /// Its jobs that wait.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queue: Option<u32>,
+    /// Days after their end that its jobs are deleted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 1, maximum = 3650)]
+    pub kept_days: Option<u32>,
+}
+
+/// A project.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct Project {
+    /// Identifier.
+    pub id: Id,
+    /// What it is called: no two have the same name.
+    pub name: String,
+    /// When it was made.
+    pub created: Moment,
+    /// How much it may take.
+    pub quotas: Quotas,
+}
+
+/// Columns of a project, as [`Project::from_row`] reads them.
+const COLUMNS: &str = "id, name, created, stored_bytes, jobs, queue, kept_days";
+
+impl Project {
+    fn from_row(row: &Row<'_>) -> rusqlite::Result<Project> {
+        Ok(Project {
+            id: row.get(0)?,
+            name: row.get(1)?,
+            created: row.get(2)?,
+            quotas: Quotas {
+                stored_bytes: row.get::<_, Option<Count>>(3)?.map(|count| count.0),
+                jobs: row.get(4)?,
+                queue: row.get(5)?,
+                kept_days: row.get(6)?,
+            },
+        })
+    }
+}
+
+/// What became of a change to a project.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Changed<T> {
+    /// It was made.
+    Done(T),
+    /// There is no such project.
+    Missing,
+    /// Another project has this name.
+    NameTaken,
+    /// A job of it is not at an end.
+    Busy(Id),
+}
+
+/// What lies in files of a project, or of something in it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Contents {
+    /// Its data sets.
+    pub data: Vec<Id>,
+    /// Its models.
+    pub models: Vec<Id>,
+    /// Its jobs.
+    pub jobs: Vec<Id>,
+}
+
+impl Contents {
+    /// What lies in files of the job `id`, and of the model that it made.
+    pub fn of_job(id: &Id) -> Contents {
+        Contents {
+            jobs: vec![id.clone()],
+            ..Contents::default()
+        }
+    }
+
+    fn of(transaction: &Transaction<'_>, project: &Id) -> Result<Contents, StoreError> {
+        let ids = |table: &str| -> Result<Vec<Id>, StoreError> {
+            let mut statement =
+                transaction.prepare(&format!("SELECT id FROM {table} WHERE project = ?"))?;
+            let rows = statement.query_map([project], |row| row.get(0))?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        };
+        Ok(Contents {
+            data: ids("data_sets")?,
+            models: ids("models")?,
+            jobs: ids("jobs")?,
+        })
+    }
+}
+
+/// `result`, or that the name is taken.
+fn named(result: rusqlite::Result<usize>) -> Result<Option<usize>, StoreError> {
+    match result {
+        Ok(changed) => Ok(Some(changed)),
+        Err(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+impl Store {
+    /// Makes a project, unless one has its name.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub fn create_project(
+        &self,
+        administer: &Administer,
+        name: &str,
+        quotas: Quotas,
+    ) -> Result<Changed<Project>, StoreError> {
+        let project = Project {
+            id: Id::random()?,
+            name: name.to_owned(),
+            created: Moment::now(),
+            quotas,
+        };
+        self.write(|transaction| {
+            let added = transaction.execute(
+                &format!("INSERT INTO projects ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)"),
+                params![
+                    project.id,
+                    project.name,
+                    project.created,
+                    quotas.stored_bytes.map(Count),
+                    quotas.jobs,
+                    quotas.queue,
+                    quotas.kept_days
+                ],
+            );
+            if named(added)?.is_none() {
+                return Ok(Changed::NameTaken);
+            }
+            let id = Some(&project.id);
+            note(transaction, administer.by(), id, Action::ProjectMade, id)?;
+            Ok(Changed::Done(project.clone()))
+        })
+    }
+
+    /// Gives a project another name and other quotas.
+    pub(crate) fn change_project(
+        &self,
+        administer: &Administer,
+        id: &Id,
+        name: &str,
+        quotas: Quotas,
+    ) -> Result<Changed<Project>, StoreError> {
+        self.write(|transaction| {
+            let changed = transaction.execute(
+                "UPDATE projects SET name = ?, stored_bytes = ?, jobs = ?, queue = ?, kept_days = ?
+                 WHERE id = ?",
+                params![
+                    name,
+                    quotas.stored_bytes.map(Count),
+                    quotas.jobs,
+                    quotas.queue,
+                    quotas.kept_days,
+                    id
+                ],
+            );
+            match named(changed)? {
+                None => return Ok(Changed::NameTaken),
+                Some(0) => return Ok(Changed::Missing),
+                Some(_) => {}
+            }
+            let action = Action::ProjectChanged;
+            note(transaction, administer.by(), Some(id), action, Some(id))?;
+            let found = project(transaction, id)?;
+            Ok(found.map_or(Changed::Missing, Changed::Done))
+        })
+    }
+
+    /// Deletes a project with its tokens and everything in it, unless a job of it is not at an end.
+    pub(crate) fn remove_project(
+        &self,
+        administer: &Administer,
+        id: &Id,
+    ) -> Result<Changed<Contents>, StoreError> {
+        let removed = self.write(|transaction| {
+            if project(transaction, id)?.is_none() {
+                return Ok(Changed::Missing);
+            }
+            let jobs = unfinished(transaction, Some(id))?;
+            if let Some(job) = jobs.first() {
+                return Ok(Changed::Busy(job.id.clone()));
+            }
+            let contents = Contents::of(transaction, id)?;
+            transaction.execute("DELETE FROM projects WHERE id = ?", [id])?;
+            let action = Action::ProjectDeleted;
+            note(transaction, administer.by(), Some(id), action, Some(id))?;
+            Ok(Changed::Done(contents))
+        })?;
+        self.forget_deleted()?;
+        Ok(removed)
+    }
+
+    /// The projects that `caller` has to do with, by their names: all for an administrator.
+    pub(crate) fn projects(&self, caller: &Caller) -> Result<Vec<Project>, StoreError> {
+        self.projects_of(caller.project().map(|(id, _)| id))
+    }
+
+    fn projects_of(&self, own: Option<&Id>) -> Result<Vec<Project>, StoreError> {
+        let connection = self.connection();
+        let mut statement = connection.prepare(&format!(
+            "SELECT {COLUMNS} FROM projects WHERE ?1 IS NULL OR id = ?1 ORDER BY name"
+        ))?;
+        let rows = statement.query_map([own], Project::from_row)?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// All projects, by their names.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub fn all_projects(&self, _: &Administer) -> Result<Vec<Project>, StoreError> {
+        self.projects_of(None)
+    }
+
+    /// The project called `name`.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub fn project_called(
+        &self,
+        _: &Administer,
+        name: &str,
+    ) -> Result<Option<Project>, StoreError> {
+        let connection = self.connection();
+        let mut statement =
+            connection.prepare(&format!("SELECT {COLUMNS} FROM projects WHERE name = ?"))?;
+        Ok(statement.query_row([name], Project::from_row).optional()?)
+    }
+
+    /// The managed project, if it is there.
+    pub(crate) fn managed_project(&self, manage: &Manage) -> Result<Option<Project>, StoreError> {
+        project(&self.connection(), manage.project())
+    }
+
+    /// The project that is seen.
+    pub(crate) fn seen_project(&self, scope: &Scope) -> Result<Option<Project>, StoreError> {
+        project(&self.connection(), scope.project())
+    }
+
+    /// What lies in files of the project that is seen.
+    pub(crate) fn contents(&self, scope: &Scope) -> Result<Contents, StoreError> {
+        let mut connection = self.connection();
+        Contents::of(&connection.transaction()?, scope.project())
+    }
+}
+
+/// The project `id`.
+pub(super) fn project(
+    connection: &rusqlite::Connection,
+    id: &Id,
+) -> Result<Option<Project>, StoreError> {
+    let mut statement =
+        connection.prepare(&format!("SELECT {COLUMNS} FROM projects WHERE id = ?"))?;
+    Ok(statement.query_row([id], Project::from_row).optional()?)
+}

@@ -1,0 +1,220 @@
+//! The queue: which job runs when, how each ends, and how long it is kept. The service works on the
+//! jobs of all projects, as [`Itself`] says.
+
+use rusqlite::{Connection, OptionalExtension, ToSql, Transaction, params};
+
+use super::access::{By, Scope};
+use super::hooks::notify;
+use super::jobs::{Bounds, remove_job};
+use super::log::{Action, note};
+use super::projects::project;
+use super::{Count, InJson, Job, JobState, Record, Removal, Store, StoreError, select};
+use crate::fair::{Fairness, Party};
+use crate::identifier::Id;
+use crate::jobs::Itself;
+use crate::moment::Moment;
+
+impl Store {
+    /// Takes the job whose turn it is out of the queue: it runs now, at a `worker` or at the service
+    /// itself.
+    pub(crate) fn claim_job(
+        &self,
+        _: Itself,
+        worker: Option<&Id>,
+    ) -> Result<Option<Job>, StoreError> {
+        self.write(|transaction| {
+            let jobs = unfinished(transaction, None)?;
+            let (waiting, others): (Vec<&Job>, Vec<&Job>) =
+                jobs.iter().partition(|job| job.state == JobState::Queued);
+            let mut fairness = turns(transaction)?;
+            others.iter().for_each(|job| fairness.runs(&job.party()));
+            let parties: Vec<Party> = waiting.iter().map(|job| job.party()).collect();
+            let mut most = Vec::with_capacity(parties.len());
+            for party in &parties {
+                let of = project(transaction, &party.project)?;
+                most.push((&party.project, of.and_then(|of| of.quotas.jobs)));
+            }
+            let may = |party: &Party| {
+                let most = most.iter().find(|(project, _)| **project == party.project);
+                let running = fairness.running_of_project(&party.project);
+                most.and_then(|(_, most)| *most)
+                    .is_none_or(|most| running < most as usize)
+            };
+            let Some(next) = fairness.next(parties.iter(), may) else {
+                return Ok(None);
+            };
+            let turn = Count(fairness.begin(&parties[next]));
+            let mut statement = transaction.prepare(&format!(
+                "UPDATE jobs SET state = ?, started = ?, attempts = attempts + 1, turn = ?, worker = ?
+                 WHERE id = ? RETURNING {}",
+                Job::COLUMNS
+            ))?;
+            let (state, now) = (InJson(JobState::Running), Moment::now());
+            let values = params![state, now, turn, worker, waiting[next].id];
+            Ok(statement.query_row(values, Job::from_row).optional()?)
+        })
+    }
+
+    /// The jobs that wait, in the order of their turns.
+    pub(crate) fn queue(&self, _: Itself) -> Result<Vec<Job>, StoreError> {
+        let connection = self.connection();
+        let jobs = unfinished(&connection, None)?;
+        let mut fairness = turns(&connection)?;
+        let (waiting, others): (Vec<Job>, Vec<Job>) = jobs
+            .into_iter()
+            .partition(|job| job.state == JobState::Queued);
+        others.iter().for_each(|job| fairness.runs(&job.party()));
+        let parties: Vec<Party> = waiting.iter().map(Job::party).collect();
+        let mut waiting: Vec<Option<Job>> = waiting.into_iter().map(Some).collect();
+        let order = fairness.order(&parties).into_iter();
+        Ok(order.filter_map(|place| waiting[place].take()).collect())
+    }
+
+    /// Writes that a job came to an end, after `seconds` more of running; nothing if somebody else
+    /// has taken it since.
+    pub(crate) fn end_job(
+        &self,
+        _: Itself,
+        job: &Job,
+        state: JobState,
+        message: Option<&str>,
+        seconds: f64,
+    ) -> Result<(), StoreError> {
+        self.write(|transaction| {
+            let changed = transaction.execute(
+                "UPDATE jobs SET state = ?, ended = ?, message = ?, seconds = seconds + ?
+                 WHERE id = ? AND turn = ?",
+                params![
+                    InJson(state),
+                    Moment::now(),
+                    message,
+                    seconds,
+                    job.id,
+                    Count(job.turn)
+                ],
+            )?;
+            match changed {
+                0 => Ok(()),
+                _ => notify(transaction, &job.id),
+            }
+        })
+    }
+
+    /// Puts a job back into its place in the queue, after `seconds` more of running, if nobody else
+    /// has taken it since. With `is_new_attempt` false the attempt that ends here does not count.
+    pub(crate) fn requeue_job(
+        &self,
+        _: Itself,
+        job: &Job,
+        seconds: f64,
+        is_new_attempt: bool,
+    ) -> Result<(), StoreError> {
+        self.write(|transaction| {
+            transaction.execute(
+                "UPDATE jobs SET state = ?, ended = NULL, message = NULL, seconds = seconds + ?, attempts = max(0, attempts - ?) WHERE id = ? AND turn = ?",
+                params![
+                    InJson(JobState::Queued),
+                    seconds,
+                    u32::from(!is_new_attempt),
+                    job.id,
+                    Count(job.turn)
+                ],
+            )?;
+            Ok(())
+        })
+    }
+
+    /// The jobs of all projects that are not at an end, in the order in which they were asked for.
+    pub(crate) fn unfinished_jobs_of_all(&self, _: Itself) -> Result<Vec<Job>, StoreError> {
+        unfinished(&self.connection(), None)
+    }
+
+    /// The jobs of all projects that have been at an end for longer than they are kept, by their
+    /// projects and by the service, which keeps them `days` at most; but for those whose model is
+    /// still there.
+    pub(crate) fn expired_jobs(
+        &self,
+        _: Itself,
+        days: Option<u32>,
+    ) -> Result<Vec<Job>, StoreError> {
+        let condition = "id NOT IN (SELECT id FROM models) AND state IN (?1, ?2, ?3)
+            AND ended < ?4 - 86400 * (SELECT min(coalesce(kept_days, ?5), coalesce(?5, kept_days))
+                                      FROM projects WHERE projects.id = project)
+            ORDER BY number";
+        let [stopped, done, failed] = JobState::FINAL.map(InJson);
+        let values: [&dyn ToSql; 5] = [&stopped, &done, &failed, &Moment::now(), &days];
+        select(&self.connection(), condition, &values)
+    }
+
+    /// Forgets a job that has been kept for long enough, if no unfinished one reads it; whether it is
+    /// gone.
+    pub(crate) fn expire_job(&self, itself: Itself, job: &Job) -> Result<bool, StoreError> {
+        let scope = job.scope(itself);
+        let is_gone = self.write(|transaction| {
+            let is_gone = remove_job(transaction, &scope, &job.id)? == Removal::Done;
+            if is_gone {
+                let (by, project) = (By::service(), Some(&job.project));
+                note(transaction, &by, project, Action::JobExpired, Some(&job.id))?;
+            }
+            Ok(is_gone)
+        })?;
+        self.forget_deleted()?;
+        Ok(is_gone)
+    }
+}
+
+/// The jobs that are not at an end, of `project` or of all, in the order in which they were asked
+/// for.
+pub(super) fn unfinished(
+    connection: &Connection,
+    project: Option<&Id>,
+) -> Result<Vec<Job>, StoreError> {
+    let states = JobState::UNFINISHED.map(InJson);
+    let [queued, running, stopping] = states.each_ref().map(|state| state as &dyn ToSql);
+    let condition = "state IN (?1, ?2, ?3) AND (?4 IS NULL OR project = ?4) ORDER BY number";
+    select(
+        connection,
+        condition,
+        &[queued, running, stopping, &project],
+    )
+}
+
+/// When projects and their users had their last turns.
+fn turns(connection: &Connection) -> Result<Fairness, StoreError> {
+    let mut fairness = Fairness::default();
+    let mut statement =
+        connection.prepare("SELECT project, owner, max(turn) FROM jobs GROUP BY project, owner")?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let party = Party {
+            project: row.get(0)?,
+            user: row.get(1)?,
+        };
+        fairness.had(&party, row.get::<_, Count>(2)?.0);
+    }
+    Ok(fairness)
+}
+
+/// How many jobs wait of the project or of all, if that is as many as may.
+pub(super) fn full(
+    transaction: &Transaction<'_>,
+    scope: &Scope,
+    bounds: Bounds,
+) -> Result<Option<u64>, StoreError> {
+    let waiting = |project: Option<&Id>| -> rusqlite::Result<u64> {
+        let count: Count = transaction.query_row(
+            "SELECT count(*) FROM jobs WHERE state = ?1 AND (?2 IS NULL OR project = ?2)",
+            params![InJson(JobState::Queued), project],
+            |row| row.get(0),
+        )?;
+        Ok(count.0)
+    };
+    let quota = project(transaction, scope.project())?.and_then(|project| project.quotas.queue);
+    let of_a_project = quota.map_or(bounds.of_a_project, |quota| quota as usize);
+    let (own, all) = (waiting(Some(scope.project()))?, waiting(None)?);
+    Ok(if own >= of_a_project as u64 {
+        Some(own)
+    } else {
+        Some(all).filter(|&all| all >= bounds.queue as u64)
+    })
+}

@@ -1,0 +1,233 @@
+//! A worker of a service: takes jobs from it, runs them on this machine, and brings back what they
+//! found (`probity work`).
+//!
+//! A worker has nothing that the service would miss: it fetches what a job reads, reports on it as
+//! long as it runs, sends each new checkpoint, and in the end the run directory. Whatever happens to
+//! it, the service hears nothing any more, and gives the job to another one, which goes on from the
+//! last checkpoint that arrived. See the module `jobs` for what both keep to.
+
+mod cache;
+mod client;
+mod job;
+
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use thiserror::Error;
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+use self::cache::Cache;
+use self::client::{Client, Refusal};
+use self::job::WorkerJob;
+use crate::limits::Limits;
+use crate::log;
+use crate::outside;
+use crate::places::{gone, make_private};
+use crate::service::blocking;
+
+/// The folder of the jobs that run.
+const JOBS: &str = "jobs";
+
+/// How long a worker waits before it asks for a job again.
+const PACE: Duration = Duration::from_secs(1);
+
+/// Why a worker cannot work.
+#[derive(Debug, Error)]
+pub enum WorkerError {
+    /// The address makes no sense.
+    #[error("--service is '{url}': {problem}")]
+    Url {
+        /// What was given.
+        url: String,
+        /// What is wrong with it.
+        problem: &'static str,
+    },
+    /// The folder cannot be used.
+    #[error("cannot use {}: {source}", folder.display())]
+    Folder {
+        /// The folder.
+        folder: PathBuf,
+        /// The operating system's word.
+        source: io::Error,
+    },
+    /// Another worker has it.
+    #[error("another probity work uses {}; take another --work-dir", folder.display())]
+    InUse {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// The service wants nothing of it.
+    #[error("the service at {url} refuses this worker: {problem}")]
+    Refused {
+        /// The service.
+        url: String,
+        /// Why.
+        problem: String,
+    },
+}
+
+/// How a worker is set up.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct WorkerOptions {
+    /// The address of the service.
+    pub service: String,
+    /// The token of the worker.
+    pub token: String,
+    /// The folder for what jobs read and write meanwhile.
+    pub folder: PathBuf,
+    /// The executable that jobs run: this one.
+    pub executable: PathBuf,
+    /// Jobs that run at the same time.
+    pub jobs: usize,
+    /// Threads of a job.
+    pub threads: u16,
+    /// How often it is looked for a new checkpoint, which is then sent.
+    pub save_every: Duration,
+}
+
+impl WorkerOptions {
+    /// A worker for the service at `service` that works in `folder` and runs `executable`.
+    pub fn new(
+        service: String,
+        token: String,
+        folder: PathBuf,
+        executable: PathBuf,
+    ) -> WorkerOptions {
+        WorkerOptions {
+            service,
+            token,
+            folder,
+            executable,
+            jobs: 1,
+            threads: Limits::default().job_threads,
+            save_every: Duration::from_secs(30),
+        }
+    }
+}
+
+/// What the jobs of a worker share.
+struct Shared {
+    client: Client,
+    cache: Cache,
+    folder: PathBuf,
+    executable: PathBuf,
+    threads: u16,
+    save_every: Duration,
+}
+
+/// A worker.
+pub struct Worker {
+    shared: Arc<Shared>,
+    url: String,
+    jobs: usize,
+    _lock: fs::File,
+}
+
+impl Worker {
+    /// A worker in its folder, which no other one may have.
+    ///
+    /// # Errors
+    /// When the address makes no sense, or the folder cannot be used.
+    pub fn open(options: WorkerOptions) -> Result<Worker, WorkerError> {
+        let url = outside::url(&options.service, true).map_err(|problem| WorkerError::Url {
+            url: options.service.clone(),
+            problem,
+        })?;
+        let folder = std::path::absolute(&options.folder);
+        let failed = |source| WorkerError::Folder {
+            folder: options.folder.clone(),
+            source,
+        };
+        let folder = folder.map_err(failed)?;
+        make_private(&folder).map_err(failed)?;
+        let lock = fs::File::create(folder.join("lock")).map_err(failed)?;
+        if lock.try_lock().is_err() {
+            return Err(WorkerError::InUse { folder });
+        }
+        // What a worker left here that was killed is somebody else's by now.
+        gone(fs::remove_dir_all(folder.join(JOBS))).map_err(failed)?;
+        let cache = Cache::create(&folder.join("files")).map_err(failed)?;
+        Ok(Worker {
+            shared: Arc::new(Shared {
+                client: Client::new(&url, &options.token),
+                cache,
+                folder,
+                executable: options.executable,
+                threads: options.threads,
+                save_every: options.save_every,
+            }),
+            url,
+            jobs: options.jobs,
+            _lock: lock,
+        })
+    }
+
+    /// Works until `ends`, and then gives back the jobs that it has.
+    ///
+    /// # Errors
+    /// When the service refuses the worker: its token, or its version.
+    pub async fn run(
+        self,
+        ends: impl Future<Output = ()> + Send + 'static,
+    ) -> Result<(), WorkerError> {
+        let (end, mut ended) = watch::channel(false);
+        tokio::spawn(async move {
+            ends.await;
+            log::line(&"ends; gives its jobs back");
+            end.send_replace(true);
+            // The channel lasts as long as somebody listens.
+            end.closed().await;
+        });
+        let mut running = JoinSet::new();
+        let mut refusal = None;
+        let mut is_there = true;
+        while !*ended.borrow() {
+            if running.len() < self.jobs {
+                let shared = self.shared.clone();
+                let taken = blocking(move || Ok(shared.client.take())).await;
+                match taken {
+                    Ok(Ok(Some(leased))) => {
+                        let (shared, ended) = (self.shared.clone(), ended.clone());
+                        running.spawn(WorkerJob::work(shared, leased, ended));
+                        is_there = true;
+                        continue;
+                    }
+                    Ok(Ok(None)) => is_there = true,
+                    Ok(Err(Refusal::Later(text))) => {
+                        if std::mem::replace(&mut is_there, false) {
+                            log::line(&format_args!("the service does not answer: {text}"));
+                        }
+                    }
+                    Ok(Err(other)) => {
+                        refusal = Some(other);
+                        break;
+                    }
+                    // It is in the log.
+                    Err(_) => {}
+                }
+            }
+            let shared = self.shared.clone();
+            let _ = blocking(move || Ok(shared.cache.forget_unused()?)).await;
+            tokio::select! {
+                () = tokio::time::sleep(PACE) => {}
+                Some(_) = running.join_next() => {}
+                _ = ended.changed() => {}
+            }
+        }
+        while running.join_next().await.is_some() {}
+        let shared = self.shared.clone();
+        let _ = blocking(move || Ok(shared.cache.clear()?)).await;
+        match refusal {
+            None => Ok(()),
+            Some(refusal) => Err(WorkerError::Refused {
+                url: self.url.clone(),
+                problem: refusal.text().trim_end_matches('.').to_owned(),
+            }),
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! Bad models, weight files and runs to the command: a message that names the file and what is
+//! wrong with it, exit code 2, and nothing written.
+
+use std::fs;
+
+use crate::probity_command::refusal::{PEOPLE, people, people_and_model, refuses};
+
+/// Models that are missing, of another version, contradictory, truncated or not models at all.
+#[test]
+fn models() {
+    let workspace = people_and_model();
+    let audit = "audit --model bad --data people.csv --out out";
+    refuses(&workspace, audit, 2, &["bad/model.toml", "weights"]);
+    workspace.copy_folder("model", "bad");
+    workspace.edit("bad/model.toml", "table model 2", "table model 9");
+    refuses(
+        &workspace,
+        audit,
+        2,
+        &["bad/model.toml", "version 9, not 2"],
+    );
+    workspace.copy_folder("model", "bad");
+    workspace.edit("bad/model.toml", "max = 90", "max = 91");
+    refuses(&workspace, audit, 2, &["bad/model.toml was changed"]);
+    // What the one who seals it anew has not thought of.
+    let tampered: [(&str, &str, &[&str]); 7] = [
+        (
+            "hidden = [4]",
+            "hidden = [5]",
+            &["layers.0.weight", "[3, 4]", "[3, 5]"],
+        ),
+        (
+            "hidden = [4]",
+            "hidden = [4, 2]",
+            &["layers.2.weight", "missing"],
+        ),
+        (
+            "hidden = [4]",
+            "hidden = []",
+            &["layers.0.weight", "[3, 2]"],
+        ),
+        ("\"relu\"", "\"magic\"", &["magic", "relu"]),
+        ("hidden = [4]", "widths = [4]", &["widths", "hidden"]),
+        (
+            "[network.encoding.age]",
+            "[network.encoding.agee]",
+            &["encoding"],
+        ),
+        ("max = 90", "max = 9", &["'age'", "above max"]),
+    ];
+    for (from, to, needles) in tampered {
+        workspace.copy_folder("model", "bad");
+        workspace.edit("bad/model.toml", from, to);
+        workspace.seal("bad");
+        refuses(&workspace, audit, 2, needles).complains(&["bad/"]);
+    }
+    workspace.copy_folder("model", "bad");
+    let whole = fs::read(workspace.path("model/weights.safetensors")).unwrap();
+    for (bytes, needle) in [
+        (&whole[..whole.len() - 5], "truncated"),
+        (&whole[..20], "truncated"),
+        (&[], "empty"),
+        (PEOPLE.as_bytes(), "text"),
+        (b"\x89PNG\r\n\x1a\n", "no weight file"),
+    ] {
+        workspace.write("bad/weights.safetensors", bytes);
+        let changed = ["bad/weights.safetensors was changed"];
+        refuses(&workspace, audit, 2, &changed);
+        workspace.seal("bad");
+        refuses(&workspace, audit, 2, &["weights.safetensors", needle]);
+        workspace.copy_folder("model", "bad");
+    }
+    let mut not_finite = whole.clone();
+    let end = not_finite.len();
+    not_finite[end - 4..].copy_from_slice(&f32::NAN.to_le_bytes());
+    workspace.write("bad/weights.safetensors", not_finite);
+    workspace.seal("bad");
+    refuses(&workspace, audit, 2, &["weights.safetensors", "NaN"]);
+    fs::remove_file(workspace.path("bad/weights.safetensors")).unwrap();
+    refuses(&workspace, audit, 2, &["bad/weights.safetensors"]);
+}
+
+/// Weight files that do not fit what `import` is told about them.
+#[test]
+fn imports() {
+    let workspace = people_and_model();
+    let weights = "model/weights.safetensors";
+    let config = "hidden = [4]\n[[layout]]\nweight = \"layers.{n}.weight\"\n\
+                  bias = \"layers.{n}.bias\"\norientation = \"in-out\"\n";
+    workspace.write("fits.toml", config);
+    let import = |weights: &str, config: &str, schema: &str| {
+        format!("import --weights {weights} --config {config} --schema {schema} --out out")
+    };
+    let line = import(weights, "fits.toml", "adf-census");
+    refuses(
+        &workspace,
+        &line,
+        2,
+        &[weights, "layers.0.weight", "[3, 4]", "[13, 4]"],
+    );
+    for (from, to, needles) in [
+        ("hidden = [4]", "hidden = [5]", &["[3, 4]", "[3, 5]"][..]),
+        ("in-out", "out-in", &["layers.0.weight", "[4, 3]"]),
+        ("in-out", "sideways", &["sideways"]),
+        ("layers.{n}.bias", "shift{n}", &["shift0", "layers.0.bias"]),
+        ("hidden = [4]", "hidden = 4", &["hidden"]),
+        ("hidden = [4]", "layers = [4]", &["layers"]),
+    ] {
+        workspace.write("bad.toml", config.replacen(from, to, 1));
+        let line = import(weights, "bad.toml", "people.toml");
+        refuses(&workspace, &line, 2, needles);
+    }
+    workspace.write(
+        "short.safetensors",
+        &fs::read(workspace.path(weights)).unwrap()[..90],
+    );
+    for (weights, needle) in [
+        ("people.csv", "text"),
+        ("short.safetensors", "truncated"),
+        ("absent.npz", "cannot read"),
+    ] {
+        let line = import(weights, "fits.toml", "people.toml");
+        refuses(&workspace, &line, 2, &[weights, needle]);
+    }
+    let line = import(weights, "absent.toml", "people.toml");
+    refuses(&workspace, &line, 2, &["absent.toml"]);
+    let line = import(weights, "fits.toml", "absent.toml");
+    refuses(&workspace, &line, 2, &["'absent.toml'", "schema"]);
+}
+
+/// A level of their own for outside values is only for models that were trained with one.
+#[test]
+fn a_level_that_the_model_does_not_have() {
+    let workspace = people();
+    workspace.edit(
+        "people.toml",
+        "max = 90\n",
+        "max = 90\noutside = \"clip\"\n",
+    );
+    workspace
+        .line("train --data people.csv --schema people.toml --out model --hidden 4 --epochs 1 --test 0 --validation 0")
+        .exits(0);
+    let line = "audit --model model --data people.csv --out out --outside level";
+    let needles = ["out_of_domain is level", "trained without"];
+    refuses(&workspace, line, 2, &needles);
+}
+
+/// `--resume` and `verify` of what is no run, or no longer the same run.
+#[test]
+fn runs() {
+    let workspace = people_and_model();
+    let resume = "audit --resume --out run";
+    refuses(&workspace, resume, 2, &["run/run.toml"]);
+    refuses(&workspace, "audit --resume", 2, &["--out"]);
+    refuses(&workspace, "train --resume --out run", 2, &["run/run.toml"]);
+    refuses(&workspace, "verify run", 2, &["run/run.toml"]);
+    refuses(&workspace, "verify people.csv", 2, &["people.csv/run.toml"]);
+    let needles = [
+        "model/run.toml",
+        "kind 'train'",
+        "'audit', 'prove' and 'knn'",
+    ];
+    refuses(&workspace, "verify model", 2, &needles);
+    // No time at all: the search ends after its first round and leaves a checkpoint.
+    let audit = "audit --model model --data people.csv --out run --local 3 --estimate 50";
+    workspace
+        .line(&format!("{audit} --time 1ns"))
+        .exits(0)
+        .says(&["Stopped", "--time"]);
+    assert!(workspace.path("run/checkpoint.bin").is_file());
+    for (file, change) in [
+        ("people.csv", "20,5,male,low\n"),
+        ("run/run.toml", "not toml\n"),
+    ] {
+        let was = workspace.read(file);
+        workspace.write(file, format!("{was}{change}"));
+        let needle = if file == "people.csv" {
+            "people.csv changed since the run began"
+        } else {
+            "run/run.toml"
+        };
+        refuses(&workspace, resume, 2, &[needle]);
+        workspace.write(file, was);
+    }
+    let model = workspace.read("model/model.toml");
+    workspace.edit("model/model.toml", "\"relu\"", "\"tanh\"");
+    workspace.seal("model");
+    refuses(
+        &workspace,
+        resume,
+        2,
+        &["model changed since the run began"],
+    );
+    refuses(
+        &workspace,
+        "verify run",
+        2,
+        &["not the one that the run was made with"],
+    );
+    workspace.write("model/model.toml", model);
+    let checkpoint = fs::read(workspace.path("run/checkpoint.bin")).unwrap();
+    workspace.write("run/checkpoint.bin", &checkpoint[..checkpoint.len() / 2]);
+    refuses(&workspace, resume, 2, &["run/checkpoint.bin"]);
+    workspace.write("run/checkpoint.bin", checkpoint);
+    workspace.line(resume).exits(0);
+    refuses(&workspace, resume, 2, &["complete", "nothing to resume"]);
+    fs::remove_file(workspace.path("run/samples.parquet")).unwrap();
+    refuses(&workspace, "verify run", 2, &["run/samples.parquet"]);
+    workspace.write("run/samples.parquet", "PAR1");
+    refuses(&workspace, "verify run", 2, &["run/samples.parquet"]);
+}

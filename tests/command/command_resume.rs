@@ -1,0 +1,182 @@
+//! Long work that is stopped, by Ctrl-C or by a budget, leaves what it has and goes on to the very
+//! result of uninterrupted work.
+
+use std::fs;
+
+use crate::probity_command::{Workspace, figures};
+
+/// Enough people to learn the planted rule from.
+const PEOPLE: u32 = 2000;
+
+/// A small audit of the demo's model.
+const AUDIT: &str =
+    "audit --model demo/model --data demo/people.csv --seeds 60 --local 20 --estimate 2000";
+
+/// Ctrl-C ends a running audit with what it has; resumed, it ends with the very files of an
+/// uninterrupted one.
+#[cfg(unix)]
+#[test]
+fn interrupted_and_resumed() {
+    let workspace = Workspace::with_demo(PEOPLE);
+    let audits = [500, 5000, 50_000].map(|local| {
+        format!(
+            "audit --model demo/model --data demo/people.csv --protected sex --seeds 1000 \
+             --local {local} --estimate 500 --samples csv"
+        )
+    });
+    // The command listens for Ctrl-C before it writes run.toml, and searches after it.
+    let (audit, outcome) = workspace.interrupted_early(&audits, "run");
+    outcome.exits(0).says(&["Interrupted", "--resume"]);
+    let summary = workspace.json("run/summary.json");
+    assert_eq!(summary["ending"], "interrupted");
+    assert!(workspace.path("run/checkpoint.bin").is_file());
+    workspace.line("verify run").exits(0).says(&[" 0 rejected"]);
+
+    workspace.line("audit --resume --out run").exits(0);
+    assert_eq!(workspace.json("run/summary.json")["ending"], "complete");
+    assert!(!workspace.path("run/checkpoint.bin").exists());
+    workspace.line(&format!("{audit} --out whole")).exits(0);
+    assert_eq!(
+        figures(&workspace.json("run/summary.json")),
+        figures(&workspace.json("whole/summary.json"))
+    );
+    assert!(workspace.read("run/samples.csv") == workspace.read("whole/samples.csv"));
+}
+
+/// Pairs beyond a bound of memory lie in the run until its end, and are the same in the end.
+#[test]
+fn pairs_beyond_a_bound_of_memory() {
+    let workspace = Workspace::with_demo(PEOPLE);
+    let audit = "audit --model demo/model --data demo/people.csv --seeds 400 --local 400 --estimate 500 --samples csv -q";
+    workspace.line(&format!("{audit} --out whole")).exits(0);
+    let line = format!("{audit} --memory 1MiB --max-calls 150000 --out run");
+    workspace.line(&line).exits(0);
+    assert_eq!(workspace.summary("run")["ending"], "max_calls");
+    let file = workspace.path("run/spilled-000000");
+    let honest = fs::read(&file).unwrap();
+    assert!(honest.len() < 1 << 20);
+    workspace.line("verify run -q").exits(0);
+    // They are part of the checkpoint.
+    fs::write(&file, &honest[1..]).unwrap();
+    let changed = ["checkpoint.bin", "spilled-000000", "changed"];
+    workspace
+        .line("audit --resume --out run -q")
+        .exits(2)
+        .complains(&changed);
+    fs::write(&file, &honest).unwrap();
+    workspace
+        .line("audit --resume --memory 2MiB --out run -q")
+        .exits(0);
+    assert!(!file.exists());
+    assert_eq!(
+        figures(&workspace.json("run/summary.json")),
+        figures(&workspace.json("whole/summary.json"))
+    );
+    assert!(workspace.read("run/samples.csv") == workspace.read("whole/samples.csv"));
+    workspace
+        .line(&format!("{audit} --memory 10KiB --out small"))
+        .exits(2)
+        .complains(&["--memory", "1MiB or more"]);
+}
+
+/// A killed audit leaves no half file under a final name, and `--resume` makes it whole.
+#[test]
+fn killed_and_resumed() {
+    let workspace = Workspace::with_demo(PEOPLE);
+    let audits = [200, 2000, 20_000].map(|local| {
+        format!("{AUDIT} --seeds 400 --local {local} --samples csv")
+            .replace("--seeds 60 --local 20 ", "")
+    });
+    let audit = workspace.killed_early(&audits, "run");
+    assert!(!workspace.path("run/summary.json").exists());
+    assert!(!workspace.path("run/samples.csv").exists());
+    workspace
+        .line("verify run")
+        .exits(2)
+        .complains(&["unfinished", "--resume"]);
+    workspace.line("audit --resume --out run").exits(0);
+    workspace.line(&format!("{audit} --out whole")).exits(0);
+    assert_eq!(
+        figures(&workspace.json("run/summary.json")),
+        figures(&workspace.json("whole/summary.json"))
+    );
+    assert!(workspace.read("run/samples.csv") == workspace.read("whole/samples.csv"));
+}
+
+/// Killed after a checkpoint was written: interrupted, gone on with, killed, gone on with again.
+#[cfg(unix)]
+#[test]
+fn killed_after_a_checkpoint() {
+    let workspace = Workspace::with_demo(PEOPLE);
+    let audit = format!("{AUDIT} --seeds 400 --local 300 --samples csv")
+        .replace("--seeds 60 --local 20 ", "");
+    workspace
+        .line(&format!("{audit} --out run --time 10ms"))
+        .exits(0);
+    assert!(workspace.path("run/checkpoint.bin").is_file());
+    let mut child = workspace
+        .prepared("audit --resume --out run")
+        .spawn()
+        .unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    workspace.line("audit --resume --out run").exits(0);
+    workspace.line(&format!("{audit} --out whole")).exits(0);
+    assert_eq!(
+        figures(&workspace.json("run/summary.json")),
+        figures(&workspace.json("whole/summary.json"))
+    );
+    assert!(workspace.read("run/samples.csv") == workspace.read("whole/samples.csv"));
+    assert!(!workspace.path("run/checkpoint.bin").exists());
+}
+
+/// The same for training: the resumed model is the uninterrupted one, bit for bit.
+#[cfg(unix)]
+#[test]
+fn interrupted_training_and_resumed() {
+    let workspace = Workspace::with_demo(PEOPLE);
+    let trainings = [150, 1500, 15_000].map(|epochs| {
+        format!(
+            "train --data demo/people.csv --schema synthetic-census --hidden 16,8 --epochs {epochs}"
+        )
+    });
+    let (train, outcome) = workspace.interrupted_early(&trainings, "model");
+    outcome
+        .exits(0)
+        .says(&["Interrupted after", "train --resume --out model"]);
+    assert_eq!(workspace.json("model/summary.json")["finished"], false);
+    workspace.line("train --resume --out model").exits(0);
+    workspace.line(&format!("{train} --out whole")).exits(0);
+    let [resumed, whole] =
+        ["model", "whole"].map(|run| workspace.json(&format!("{run}/summary.json")));
+    assert_eq!(resumed["finished"], true);
+    assert_eq!(resumed["history"], whole["history"]);
+    assert_eq!(resumed["model_sha256"], whole["model_sha256"]);
+}
+
+/// A budget ends the search; a larger one takes it up again.
+#[test]
+fn budgets() {
+    let workspace = Workspace::with_demo(PEOPLE);
+    workspace
+        .line(&format!("{AUDIT} --time 1ns --out timed"))
+        .exits(0)
+        .says(&["Stopped", "--time"]);
+    assert_eq!(workspace.json("timed/summary.json")["ending"], "time");
+    workspace
+        .line("audit --resume --out timed --time 1h")
+        .exits(0);
+    workspace.line(&format!("{AUDIT} --out whole")).exits(0);
+    assert_eq!(
+        figures(&workspace.json("timed/summary.json")),
+        figures(&workspace.json("whole/summary.json"))
+    );
+    workspace
+        .line(&format!("{AUDIT} --max-found 25 --out few"))
+        .exits(0)
+        .says(&["Stopped", "--max-found"]);
+    let summary = workspace.json("few/summary.json");
+    assert_eq!(summary["ending"], "max_found");
+    assert_eq!(summary["total"]["discriminatory"], 25);
+    workspace.line("verify few").exits(0).says(&["0 rejected"]);
+}

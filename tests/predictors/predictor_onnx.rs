@@ -1,0 +1,444 @@
+//! Predictors that are ONNX files (scripts/predictor_graphs.py), against what onnxruntime makes of
+//! them.
+#![cfg(feature = "onnx")]
+
+use std::path::{Path, PathBuf};
+
+use crate::probity_command::{Workspace, figures};
+use probity::data::builtin;
+use probity::data::schema::Schema;
+use probity::nn::{Classifier, Rows};
+use probity::predictor::Predictor;
+use probity::predictor::onnx::OnnxPredictor;
+use probity::predictor::source::{Categories, GraphOptions, OutputKind};
+use rand::{RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use serde_json::Value;
+
+fn data(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/data/predictors")
+        .join(name)
+}
+
+fn schema() -> Schema {
+    builtin::schema("synthetic-census").unwrap().unwrap()
+}
+
+/// How each graph is used.
+fn graphs() -> [(&'static str, GraphOptions); 5] {
+    let mut indicators = GraphOptions::default();
+    indicators.categories = Categories::Onehot;
+    indicators.output = None;
+    indicators.gives = OutputKind::Logits;
+    [
+        ("matrix", GraphOptions::default()),
+        ("indicators", indicators),
+        ("columns", GraphOptions::default()),
+        ("trees", GraphOptions::default()),
+        ("words", GraphOptions::default()),
+    ]
+}
+
+fn open(name: &str, options: &GraphOptions) -> Result<OnnxPredictor, String> {
+    let file = data(&format!("{name}.onnx"));
+    OnnxPredictor::open(&file, &schema(), options).map_err(|error| error.to_string())
+}
+
+/// The recorded rows and the whole record.
+fn recorded() -> (Vec<i32>, Value) {
+    let text = std::fs::read_to_string(data("recorded.json")).unwrap();
+    let record: Value = serde_json::from_str(&text).unwrap();
+    let rows = record["rows"].as_array().unwrap();
+    let codes = rows
+        .iter()
+        .flat_map(|row| row.as_array().unwrap())
+        .map(|code| code.as_i64().unwrap() as i32);
+    (codes.collect(), record)
+}
+
+#[test]
+fn probabilities_equal_those_of_onnxruntime() {
+    let (codes, record) = recorded();
+    for (name, options) in graphs() {
+        let predictor = open(name, &options).unwrap();
+        let rows = Rows::new(&codes, predictor.width());
+        let logits = predictor.logits(rows).unwrap();
+        let expected = record[name].as_array().unwrap();
+        assert_eq!(logits.len(), 2 * expected.len());
+        let (mut low, mut high) = (false, false);
+        for (logits, expected) in logits.chunks_exact(2).zip(expected) {
+            let expected = expected.as_f64().unwrap();
+            let found = 1.0 / (1.0 + f64::from(logits[0] - logits[1]).exp());
+            assert!(
+                (found - expected).abs() < 1e-6,
+                "{name}: {found} {expected}"
+            );
+            low |= found < 0.4;
+            high |= found > 0.6;
+        }
+        assert!(low && high, "{name} says something");
+    }
+}
+
+/// The promise of [`probity::nn`], for these too.
+#[test]
+fn a_row_alone_has_the_bits_that_it_has_in_any_batch() {
+    let (codes, _) = recorded();
+    // More than a tile.
+    let codes = codes.repeat(3);
+    for (name, options) in graphs() {
+        let predictor = open(name, &options).unwrap();
+        let width = predictor.width();
+        let whole = predictor.logits(Rows::new(&codes, width)).unwrap();
+        for (number, row) in codes.chunks_exact(width).enumerate().take(70) {
+            let alone = predictor.logits(Rows::new(row, width)).unwrap();
+            assert_eq!(alone, whole[2 * number..2 * number + 2], "{name} {number}");
+        }
+        assert!(predictor.logits(Rows::new(&[], width)).unwrap().is_empty());
+    }
+}
+
+/// A number of a row's own takes the place of that of its bin, in every row of every tile.
+#[test]
+fn rows_keep_their_own_numbers() {
+    let (codes, _) = recorded();
+    let codes = codes.repeat(3);
+    let place = schema().index_of("hours_per_week").unwrap();
+    let mut moved = 0;
+    for (name, options) in graphs() {
+        let predictor = open(name, &options).unwrap();
+        let width = predictor.width();
+        let mut others = codes.clone();
+        let mut own = Vec::new();
+        for (number, row) in others.chunks_exact_mut(width).enumerate() {
+            // Every third row keeps the number of its bin.
+            if number % 3 == 0 {
+                own.push(f64::NAN);
+                continue;
+            }
+            row[place] = (row[place] + 3) % 10;
+            own.push(f64::from(6 * row[place]));
+        }
+        let rows = Rows::new(&codes, width);
+        let found = predictor.logits_with(rows, &own).unwrap();
+        assert_eq!(
+            found,
+            predictor.logits(Rows::new(&others, width)).unwrap(),
+            "{name}"
+        );
+        moved += usize::from(found != predictor.logits(rows).unwrap());
+        assert_eq!(
+            predictor
+                .logits_with(rows, &vec![f64::NAN; own.len()])
+                .unwrap(),
+            predictor.logits(rows).unwrap()
+        );
+    }
+    // Trees and words make nothing of the hours.
+    assert_eq!(moved, 3);
+}
+
+#[test]
+fn what_does_not_fit_is_named() {
+    let default = GraphOptions::default();
+    let mut onehot = GraphOptions::default();
+    onehot.categories = Categories::Onehot;
+    let named = |output: &str| {
+        let mut options = GraphOptions::default();
+        options.output = Some(output.to_owned());
+        options
+    };
+    for (name, options, needles) in [
+        (
+            "mapper",
+            default.clone(),
+            &["CategoryMapper (node 'the_mapper')", "docs/predictors.md"][..],
+        ),
+        (
+            "matrix",
+            onehot.clone(),
+            &[
+                "has the shape [?, 8]",
+                "make 16 columns",
+                "predictor.categories",
+            ],
+        ),
+        (
+            "indicators",
+            default.clone(),
+            &["has the shape [10, 16]", "make 8 columns"],
+        ),
+        (
+            "columns",
+            onehot.clone(),
+            &[
+                "one input for each attribute",
+                "leave predictor.categories out",
+            ],
+        ),
+        ("words", onehot.clone(), &["leave predictor.categories out"]),
+        (
+            "words",
+            named("label"),
+            &["LinearClassifier", "only the scores"],
+        ),
+        (
+            "matrix",
+            named("score"),
+            &["no output 'score'", "label, probabilities"],
+        ),
+        ("nothing", default, &["nothing.onnx"]),
+    ] {
+        let error = open(name, &options).err().unwrap();
+        for needle in needles {
+            assert!(error.contains(needle), "{name}: no '{needle}' in: {error}");
+        }
+    }
+    // Found out when it is asked.
+    let (codes, _) = recorded();
+    for (name, options, needle) in [
+        ("matrix", named("label"), "floating-point"),
+        ("indicators", onehot, "as the probability of"),
+    ] {
+        let predictor = open(name, &options).unwrap();
+        let error = predictor
+            .logits(Rows::new(&codes, predictor.width()))
+            .unwrap_err();
+        let cause = std::error::Error::source(&error).unwrap().to_string();
+        assert!(cause.contains(needle), "{cause}");
+    }
+    let mut narrow = schema();
+    narrow.attributes.pop();
+    let error = OnnxPredictor::open(&data("columns.onnx"), &narrow, &GraphOptions::default())
+        .err()
+        .unwrap();
+    assert!(
+        error.to_string().contains("'origin' is no attribute"),
+        "{error}"
+    );
+    let mut others = schema();
+    others.label.classes = vec!["poor".into(), "rich".into()];
+    let error = OnnxPredictor::open(&data("words.onnx"), &others, &GraphOptions::default())
+        .err()
+        .unwrap();
+    assert!(
+        error.to_string().contains("classes are high, low"),
+        "{error}"
+    );
+}
+
+/// Whole numbers count the schema's classes, names say which class a column is.
+#[test]
+fn columns_are_the_classes_that_the_file_names() {
+    let (codes, _) = recorded();
+    let winners = |name: &str, classes: [&str; 2]| {
+        let mut schema = schema();
+        schema.label.classes = classes.map(str::to_owned).to_vec();
+        let predictor =
+            OnnxPredictor::open(&data(&format!("{name}.onnx")), &schema, &graphs()[0].1).unwrap();
+        let logits = predictor.logits(Rows::new(&codes, predictor.width()));
+        let logits = logits.unwrap();
+        let winners = logits
+            .chunks_exact(2)
+            .map(|row| classes[usize::from(row[1] > row[0])].to_owned());
+        winners.collect::<Vec<String>>()
+    };
+    assert_eq!(
+        winners("words", ["low", "high"]),
+        winners("words", ["high", "low"])
+    );
+    assert_eq!(
+        winners("trees", ["0", "1"]),
+        winners("trees", ["1.0", "0.0"])
+            .iter()
+            .map(|name| name[..1].to_owned())
+            .collect::<Vec<_>>()
+    );
+    let counted = winners("trees", ["low", "high"]);
+    let turned = winners("trees", ["high", "low"]);
+    assert!(counted.iter().zip(&turned).all(|(one, other)| one != other));
+}
+
+/// Files that are cut or changed are refused or run; neither ends the process.
+#[test]
+fn broken_files_are_errors() {
+    let (codes, _) = recorded();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("broken.onnx");
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(5);
+    let (mut refused, mut ran) = (0, 0);
+    let mut attempt = |bytes: &[u8]| {
+        std::fs::write(&file, bytes).unwrap();
+        match OnnxPredictor::open(&file, &schema(), &GraphOptions::default()) {
+            Err(_) => refused += 1,
+            Ok(predictor) => {
+                let rows = Rows::new(&codes[..2 * predictor.width()], predictor.width());
+                let _ = predictor.logits(rows);
+                ran += 1;
+            }
+        }
+    };
+    for (name, _) in graphs() {
+        let whole = std::fs::read(data(&format!("{name}.onnx"))).unwrap();
+        for end in (0..whole.len()).step_by(1 + whole.len() / 100) {
+            attempt(&whole[..end]);
+        }
+        for _ in 0..150 {
+            let mut bytes = whole.clone();
+            for _ in 0..random.random_range(1..4) {
+                let at = random.random_range(0..bytes.len());
+                match random.random_range(0..4) {
+                    0 => bytes[at] = random.random(),
+                    1 => bytes[at] ^= 1 << random.random_range(0..8),
+                    2 => drop(bytes.remove(at)),
+                    _ => bytes.insert(at, random.random()),
+                }
+            }
+            attempt(&bytes);
+        }
+    }
+    assert!(refused > 500 && ran > 50, "{refused} refused, {ran} ran");
+}
+
+#[test]
+fn audited_verified_and_independent_of_threads() {
+    let workspace = Workspace::with_demo(400);
+    std::fs::copy(data("matrix.onnx"), workspace.path("matrix.onnx")).unwrap();
+    let audit = "audit --predictor onnx:matrix.onnx --schema synthetic-census --data demo/people.csv \
+                 --protected sex,origin --seeds 60 --local 30 --estimate 1000 --samples csv";
+    workspace
+        .line(&format!("{audit} --threads 1 --out one"))
+        .exits(0);
+    workspace
+        .line(&format!("{audit} --threads 3 --batch 7 --out two"))
+        .exits(0);
+    let [one, two] = ["one", "two"].map(|run| workspace.json(&format!("{run}/summary.json")));
+    assert_eq!(figures(&one), figures(&two));
+    assert!(one["total"]["discriminatory"].as_u64().unwrap() > 0);
+    assert!(workspace.read("one/samples.csv") == workspace.read("two/samples.csv"));
+    workspace.line("verify one").exits(0).says(&[" 0 rejected"]);
+    // The file has moved: the run says where it was.
+    std::fs::remove_file(workspace.path("matrix.onnx")).unwrap();
+    workspace
+        .line("verify one")
+        .exits(2)
+        .complains(&["matrix.onnx"]);
+}
+
+#[test]
+fn refused_by_the_command() {
+    let workspace = Workspace::with_demo(400);
+    for name in ["matrix", "mapper"] {
+        std::fs::copy(
+            data(&format!("{name}.onnx")),
+            workspace.path(&format!("{name}.onnx")),
+        )
+        .unwrap();
+    }
+    workspace.write("broken.onnx", "not a model");
+    let before = workspace.snapshot();
+    for (source, more, needle) in [
+        ("mapper.onnx", "", "CategoryMapper"),
+        ("broken.onnx", "", "broken.onnx"),
+        (
+            "matrix.onnx",
+            "--predictor-timeout 5s",
+            "has no meaning for an ONNX file",
+        ),
+        ("matrix.onnx", "--onnx-categories onehot", "make 16 columns"),
+        (
+            "matrix.onnx",
+            "--onnx-categories letters",
+            "possible values",
+        ),
+    ] {
+        workspace
+            .line(&format!(
+                "audit --predictor onnx:{source} --schema synthetic-census --data demo/people.csv {more}"
+            ))
+            .exits(2)
+            .complains(&[needle]);
+    }
+    assert_eq!(workspace.snapshot(), before);
+}
+
+/// A field of a message of protocol buffers.
+fn field(number: u64, content: &[u8]) -> Vec<u8> {
+    let length = varint(content.len() as u64);
+    [&varint(number << 3 | 2), &length, content].concat()
+}
+
+fn varint(mut number: u64) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    while number >= 0x80 {
+        bytes.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    bytes.push(number as u8);
+    bytes
+}
+
+/// A graph that gives what it takes: `[rows, 8]` numbers.
+fn identity_of(rows: u64) -> Vec<u8> {
+    let number = |place: u64, number: u64| [varint(place << 3), varint(number)].concat();
+    let port = |name: &[u8]| {
+        let sizes = [rows, 8].map(|size| field(1, &number(1, size)));
+        let tensor = [number(1, 1), field(2, &sizes.concat())].concat();
+        [field(1, name), field(2, &field(1, &tensor))].concat()
+    };
+    let node = [field(1, b"x"), field(2, b"y"), field(4, b"Identity")].concat();
+    let graph = [
+        field(1, &node),
+        field(11, &port(b"x")),
+        field(12, &port(b"y")),
+    ];
+    [
+        number(1, 8),
+        field(7, &graph.concat()),
+        field(8, &number(2, 13)),
+    ]
+    .concat()
+}
+
+/// All rows that a graph is fixed to are computed for every answer.
+#[test]
+fn a_graph_is_fixed_to_few_rows_or_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("fixed.onnx");
+    let opened = |rows: u64| {
+        std::fs::write(&file, identity_of(rows)).unwrap();
+        OnnxPredictor::open(&file, &schema(), &GraphOptions::default()).map(drop)
+    };
+    opened(10).unwrap();
+    opened(1 << 16).unwrap();
+    for rows in [(1 << 16) + 1, 1_000_000_000_000, i64::MAX as u64] {
+        let error = opened(rows).unwrap_err().to_string();
+        assert!(error.contains(&format!("fixed to {rows} rows")), "{error}");
+    }
+}
+
+/// Neither takes for true what a few bytes promise: a number of ten bytes that does not end, where
+/// the parser would look for its end for ever, and a name of 26 GB.
+#[test]
+fn numbers_without_end_and_names_of_gigabytes_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("hostile.onnx");
+    let whole = identity_of(10);
+    let without_end = [&whole[..], &[0x08], &[0xff; 12]].concat();
+    let of_gigabytes = [&[0x12, 0xff, 0xff, 0xff, 0xff, 0x62], &whole[..]].concat();
+    // In every message that is read, not at its top alone.
+    let mut inside = Vec::new();
+    for at in 0..whole.len() {
+        let mut changed = whole.clone();
+        let end = (at + 10).min(changed.len());
+        changed[at..end].fill(0xff);
+        inside.push(changed);
+    }
+    for bytes in [without_end, of_gigabytes].into_iter().chain(inside) {
+        std::fs::write(&file, &bytes).unwrap();
+        let opened = OnnxPredictor::open(&file, &schema(), &GraphOptions::default());
+        let error = opened.map(drop).unwrap_err().to_string();
+        assert!(error.contains("hostile.onnx"), "{error}");
+    }
+}
