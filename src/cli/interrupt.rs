@@ -6,6 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Context;
 
+use probity::run::pause;
+
 /// Whether the user wants to stop.
 #[derive(Clone)]
 pub(super) struct Interrupt {
@@ -27,6 +29,7 @@ impl Interrupt {
                 at_end();
                 std::process::exit(130);
             }
+            pause::release();
         })
         .map_err(|error| match error {
             // Whoever reads it is told what the system said: no thread, no memory.

@@ -75,6 +75,7 @@ use probity::fairness::repair::error::RepairError;
 use probity::nn::ModelError;
 use probity::nn::train::TrainError;
 use probity::predictor::PredictorError;
+use probity::run::pause;
 use probity::tensor::device::DeviceError;
 use supervision::Supervision;
 
@@ -196,6 +197,7 @@ pub fn main() -> ExitCode {
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let output = Output::new(&cli.reporting, &cli.supervision);
     let outcome = numbers::expect_threads_of_environment()
+        .and_then(|()| pause::check().map_err(anyhow::Error::msg))
         .and_then(|()| cli.supervision.begin())
         .and_then(|_supervised| run(cli.command, &output));
     match outcome {

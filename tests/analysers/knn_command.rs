@@ -552,22 +552,19 @@ fn threads_change_no_verdict() {
     assert_eq!(alone, verdicts(&workspace, "run3"));
 }
 
-/// Starts an analysis that would take for ever, sends it Ctrl-C, and returns what it says and its
-/// summary.
+/// Starts an analysis that would take for ever, sends it Ctrl-C at `point`, and returns its summary.
 #[cfg(unix)]
-fn interrupted(rows: usize) -> Value {
+fn interrupted(rows: usize, point: &'static str) -> Value {
     let workspace = Workspace::new();
     let rows: Vec<String> = (0..rows)
         .map(|row| format!("{},{}", row * 37 % 101, (row * 37 % 101) / 51))
         .collect();
     workspace.write("train.csv", format!("x,y\n{}\n", rows.join("\n")));
     workspace.write("test.csv", "x\n1\n");
-    // The command listens for Ctrl-C before it writes this file.
     workspace
         .interrupted(
             "knn --train train.csv --test test.csv --label-column y --poison 6 --method baseline --time-limit none --out run",
-            "run/run.toml",
-            0,
+            point,
         )
         .exits(0)
         .says(&["Interrupted"]);
@@ -579,18 +576,18 @@ fn interrupted(rows: usize) -> Value {
 #[cfg(unix)]
 #[test]
 fn an_interrupted_run_keeps_what_it_has() {
-    let summary = interrupted(400);
+    let summary = interrupted(400, "begun");
     assert_eq!(
         (&summary["finished"], &summary["inputs"]),
         (&Value::Bool(false), &Value::from(0))
     );
 }
 
-/// Every row meets every other: learning from so many takes minutes, and does not hold Ctrl-C up.
+/// Learning, where every row meets every other, does not hold Ctrl-C up.
 #[cfg(unix)]
 #[test]
 fn learning_stops_when_it_is_interrupted() {
-    let summary = interrupted(60_000);
+    let summary = interrupted(4000, "round:2");
     assert_eq!(summary["finished"], false);
     assert_eq!(
         summary["sweep"],

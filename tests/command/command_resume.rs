@@ -18,14 +18,9 @@ const AUDIT: &str =
 #[test]
 fn interrupted_and_resumed() {
     let workspace = Workspace::with_demo(PEOPLE);
-    let audits = [500, 5000, 50_000].map(|local| {
-        format!(
-            "audit --model demo/model --data demo/people.csv --protected sex --seeds 1000 \
-             --local {local} --estimate 500 --samples csv"
-        )
-    });
-    // The command listens for Ctrl-C before it writes run.toml, and searches after it.
-    let (audit, outcome) = workspace.interrupted_early(&audits, "run");
+    let audit = "audit --model demo/model --data demo/people.csv --protected sex --seeds 300 \
+                 --local 100 --estimate 500 --samples csv";
+    let outcome = workspace.interrupted(&format!("{audit} --out run"), "round:3");
     outcome.exits(0).says(&["Interrupted", "--resume"]);
     let summary = workspace.json("run/summary.json");
     assert_eq!(summary["ending"], "interrupted");
@@ -83,11 +78,8 @@ fn pairs_beyond_a_bound_of_memory() {
 #[test]
 fn killed_and_resumed() {
     let workspace = Workspace::with_demo(PEOPLE);
-    let audits = [200, 2000, 20_000].map(|local| {
-        format!("{AUDIT} --seeds 400 --local {local} --samples csv")
-            .replace("--seeds 60 --local 20 ", "")
-    });
-    let audit = workspace.killed_early(&audits, "run");
+    let audit = format!("{AUDIT} --samples csv");
+    workspace.killed(&format!("{audit} --out run"), "round:2");
     assert!(!workspace.path("run/summary.json").exists());
     assert!(!workspace.path("run/samples.csv").exists());
     workspace
@@ -108,18 +100,12 @@ fn killed_and_resumed() {
 #[test]
 fn killed_after_a_checkpoint() {
     let workspace = Workspace::with_demo(PEOPLE);
-    let audit = format!("{AUDIT} --seeds 400 --local 300 --samples csv")
-        .replace("--seeds 60 --local 20 ", "");
+    let audit = format!("{AUDIT} --samples csv");
     workspace
-        .line(&format!("{audit} --out run --time 10ms"))
+        .interrupted(&format!("{audit} --out run"), "round:2")
         .exits(0);
     assert!(workspace.path("run/checkpoint.bin").is_file());
-    let mut child = workspace
-        .prepared("audit --resume --out run")
-        .spawn()
-        .unwrap();
-    child.kill().unwrap();
-    child.wait().unwrap();
+    workspace.killed("audit --resume --out run", "round:2");
     workspace.line("audit --resume --out run").exits(0);
     workspace.line(&format!("{audit} --out whole")).exits(0);
     assert_eq!(
@@ -135,12 +121,8 @@ fn killed_after_a_checkpoint() {
 #[test]
 fn interrupted_training_and_resumed() {
     let workspace = Workspace::with_demo(PEOPLE);
-    let trainings = [150, 1500, 15_000].map(|epochs| {
-        format!(
-            "train --data demo/people.csv --schema synthetic-census --hidden 16,8 --epochs {epochs}"
-        )
-    });
-    let (train, outcome) = workspace.interrupted_early(&trainings, "model");
+    let train = "train --data demo/people.csv --schema synthetic-census --hidden 16,8 --epochs 12";
+    let outcome = workspace.interrupted(&format!("{train} --out model"), "round:4");
     outcome
         .exits(0)
         .says(&["Interrupted after", "train --resume --out model"]);

@@ -339,21 +339,15 @@ fn a_stopped_repair_goes_on() {
 #[test]
 fn an_interrupted_repair_says_how_to_go_on() {
     let workspace = workspace();
-    let line = REPAIR.replace("--epochs 15", "--epochs 60");
+    let line = REPAIR;
     workspace
-        .interrupted(&format!("{line} --out parts"), "parts/checkpoint.bin", 0)
+        .interrupted(&format!("{line} --out parts"), "checkpoint")
         .exits(2)
         .complains(&["interrupted before", "probity repair --resume --out parts"]);
     assert!(workspace.path("parts/run.toml").is_file());
     assert!(!workspace.path("parts/summary.json").exists());
-    let kept = std::fs::metadata(workspace.path("parts/checkpoint.bin"))
-        .unwrap()
-        .len();
-    workspace.killed(
-        "repair --resume --out parts -q",
-        "parts/checkpoint.bin",
-        kept,
-    );
+    assert!(workspace.path("parts/checkpoint.bin").is_file());
+    workspace.killed("repair --resume --out parts -q", "checkpoint:2");
     let resumed = workspace
         .line("repair --resume --out parts --json -q")
         .exits(0)

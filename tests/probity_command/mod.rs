@@ -16,6 +16,7 @@ use std::process::{Child, Command, Output, Stdio};
 
 use probity::run::run_directory::{file_sha256, sha256_of};
 use probity::run::sealed::write_json;
+use probity_testing::Gate;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -159,75 +160,34 @@ impl Workspace {
         self.run(line.split_whitespace())
     }
 
-    /// Starts `probity LINE` and waits until `file` is there and longer than `bytes`; the process's
-    /// end is the bound of the wait.
-    pub fn started(&self, line: &str, file: &str, bytes: u64) -> Child {
-        let mut child = self.prepared(line).spawn().unwrap();
-        let path = self.path(file);
-        while !fs::metadata(&path).is_ok_and(|file| file.len() > bytes) {
-            if let Some(status) = child.try_wait().unwrap() {
-                let mut stderr = String::new();
-                if let Some(pipe) = &mut child.stderr {
-                    pipe.read_to_string(&mut stderr).unwrap();
-                }
-                panic!("ended before {file} was there: {status} {stderr}");
-            }
-            std::thread::yield_now();
-        }
-        child
+    /// Starts `probity LINE` and waits until it is held at `point` (`begun`, `round:3`,
+    /// `checkpoint`; see [`probity::run::pause`]).
+    #[track_caller]
+    pub fn held(&self, line: &str, point: &'static str) -> (Child, Gate) {
+        let gate = Gate::closed_at(point);
+        let (name, value) = gate.variable();
+        let mut child = self.prepared(line).env(name, value).spawn().unwrap();
+        gate.wait_for(1, || {
+            let status = child.try_wait().unwrap()?;
+            let mut stderr = String::new();
+            child.stderr.take()?.read_to_string(&mut stderr).unwrap();
+            Some(format!("{line}: {status} {stderr}"))
+        });
+        (child, gate)
     }
 
-    /// What comes of `probity LINE` when Ctrl-C is pressed once it has [`Workspace::started`].
-    pub fn interrupted(&self, line: &str, file: &str, bytes: u64) -> Outcome {
-        let child = self.started(line, file, bytes);
+    /// What comes of `probity LINE` when Ctrl-C is pressed at `point`.
+    #[track_caller]
+    pub fn interrupted(&self, line: &str, point: &'static str) -> Outcome {
+        let (child, _gate) = self.held(line, point);
         interrupt(&child);
         Outcome::new(child.wait_with_output().unwrap())
     }
 
-    /// The first of `lines`, of ever longer work, that Ctrl-C stops before its end, and what came
-    /// of it.
-    pub fn interrupted_early<'a>(&self, lines: &'a [String], folder: &str) -> (&'a str, Outcome) {
-        self.stopped_early(lines, folder, |line, file| {
-            let outcome = self.interrupted(line, file, 0);
-            outcome.stdout.contains("Interrupted").then_some(outcome)
-        })
-    }
-
-    /// The first of `lines`, of ever longer work, that is killed before it has a summary.
-    pub fn killed_early<'a>(&self, lines: &'a [String], folder: &str) -> &'a str {
-        let summary = self.path(folder).join("summary.json");
-        let (line, ()) = self.stopped_early(lines, folder, |line, file| {
-            self.killed(line, file, 0);
-            (!summary.exists()).then_some(())
-        });
-        line
-    }
-
-    /// The first of `lines` of which `stop`, given it with its output and the file that it writes
-    /// before its work, gives something. A fast machine, or one that is busy elsewhere, may end
-    /// short work before it is stopped: that is removed, and longer work is tried.
-    fn stopped_early<'a, T>(
-        &self,
-        lines: &'a [String],
-        folder: &str,
-        stop: impl Fn(&str, &str) -> Option<T>,
-    ) -> (&'a str, T) {
-        for line in lines {
-            let stopped = stop(
-                &format!("{line} --out {folder}"),
-                &format!("{folder}/run.toml"),
-            );
-            if let Some(stopped) = stopped {
-                return (line, stopped);
-            }
-            fs::remove_dir_all(self.path(folder)).unwrap();
-        }
-        panic!("each of {lines:?} ended before it was stopped");
-    }
-
-    /// Kills `probity LINE` once it has [`Workspace::started`].
-    pub fn killed(&self, line: &str, file: &str, bytes: u64) {
-        let mut child = self.started(line, file, bytes);
+    /// Kills `probity LINE` at `point`.
+    #[track_caller]
+    pub fn killed(&self, line: &str, point: &'static str) {
+        let (mut child, _gate) = self.held(line, point);
         child.kill().unwrap();
         child.wait().unwrap();
     }

@@ -1,11 +1,14 @@
 //! Twenty commands at a time where each of them changes what all share.
 
 use std::collections::BTreeSet;
+use std::io::{BufRead, BufReader, Read};
 use std::process::Child;
+
+use probity::run::lock::DirectoryLock;
 
 use crate::kills::charged;
 use crate::probity_command::{Outcome, Workspace};
-use crate::races::{at_once, is_done, successes};
+use crate::races::{at_once, ends_of, is_done, started, successes};
 use crate::state::{are_same, copy_of, nothing_is_left, state};
 use crate::writers::{COUNT, SUBSPACES};
 use crate::{AUDIT, prepared, spelt, with_models, with_texts};
@@ -32,10 +35,17 @@ fn deletions() {
         let lines: Vec<String> = (1..=AT_ONCE)
             .map(|id| delete(10 * id).replace("--model ", paths[id % 2]))
             .collect();
-        let outcomes = at_once(&raced, &lines);
-        assert_eq!(successes(&outcomes), AT_ONCE);
-        let waits = |outcome: &&Outcome| outcome.stderr.contains("waiting for it");
-        assert!(outcomes.iter().any(|outcome| waits(&outcome)));
+        // Somebody writes into the directory when they begin: they wait, and say so.
+        let lock = DirectoryLock::now(&raced.path(name)).unwrap();
+        let mut deletions = started(&raced, &lines);
+        let mut remarks = BufReader::new(deletions[0].stderr.take().unwrap());
+        let mut said = String::new();
+        while !said.contains("waiting for it") {
+            assert_ne!(remarks.read_line(&mut said).unwrap(), 0, "{said}");
+        }
+        drop(lock);
+        remarks.read_to_string(&mut said).unwrap();
+        assert_eq!(successes(&ends_of(deletions, &lines)), AT_ONCE);
         are_same(&state(&raced), &state(&one_by_one), command);
         // The same row twenty times: deleted once.
         assert_eq!(successes(&at_once(&raced, &vec![delete(5); AT_ONCE])), 1);

@@ -121,8 +121,8 @@ fn checkpoints() {
         return;
     }
     let start = with_models();
-    let train = spelt("train TABLE --hidden 4 --epochs 100000 --out trained");
-    let outcome = start.interrupted(&train, "trained/run.toml", 0);
+    let train = spelt("train TABLE --hidden 4 --epochs 5 --out trained");
+    let outcome = start.interrupted(&train, "round:2");
     outcome.exits(0).says(&["Interrupted"]);
     start.line(&spelt(&format!("{AUDIT} --time 1ns"))).exits(0);
     for (out, resume) in [

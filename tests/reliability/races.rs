@@ -12,10 +12,17 @@ use crate::{AUDIT, spelt, with_models, with_texts};
 /// What comes of `lines`, all started before the first one is waited for: work that is done, or a
 /// refusal that says why.
 pub fn at_once(workspace: &Workspace, lines: &[String]) -> Vec<Outcome> {
-    let started: Vec<Child> = lines
-        .iter()
-        .map(|line| workspace.prepared(line).spawn().unwrap())
-        .collect();
+    ends_of(started(workspace, lines), lines)
+}
+
+/// `lines`, started one right after the other.
+pub fn started(workspace: &Workspace, lines: &[String]) -> Vec<Child> {
+    let started = lines.iter().map(|line| workspace.prepared(line).spawn());
+    started.map(|child| child.unwrap()).collect()
+}
+
+/// What comes of `lines` that were [`started`].
+pub fn ends_of(started: Vec<Child>, lines: &[String]) -> Vec<Outcome> {
     let ended = started
         .into_iter()
         .map(|child| child.wait_with_output().unwrap());

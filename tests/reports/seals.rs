@@ -5,7 +5,7 @@ use crate::probity_command::Workspace;
 use crate::probity_command::refusal::refuses;
 use probity::privacy::error::PrivacyError;
 
-const REPAIR: &str = "repair --model demo/model --data demo/people.csv --share 0.1 --repeats 2 --estimate 500 --epochs 40 \
+const REPAIR: &str = "repair --model demo/model --data demo/people.csv --share 0.1 --repeats 2 --estimate 500 --epochs 10 \
                       --save-anyway -q";
 
 fn audit(workspace: &Workspace, options: &str) {
@@ -29,7 +29,7 @@ fn a_repair_goes_on_with_the_audits_and_the_provenance_that_it_began_with() {
     let line = REPAIR.replace("demo/model", "model");
     let line = format!("{line} --run ra --run rb");
     workspace
-        .interrupted(&format!("{line} --out z"), "z/checkpoint.bin", 0)
+        .interrupted(&format!("{line} --out z"), "checkpoint")
         .exits(2);
     let whole = workspace.line(&format!("{line} --out whole"));
     assert!(matches!(whole.code, Some(0 | 1)), "{}", whole.stderr);
@@ -205,16 +205,15 @@ fn provenance_belongs_to_one_model() {
 fn a_stopped_run_without_its_checkpoint_is_not_complete() {
     let workspace = Workspace::with_demo(1500);
     workspace
-        .line("audit --model demo/model --data demo/people.csv --protected sex --seeds 500 --local 400 --time 1ms --out z -q")
+        .line("audit --model demo/model --data demo/people.csv --protected sex --seeds 50 --local 40 --time 1ns --out z -q")
         .exits(0);
     std::fs::remove_file(workspace.path("z/checkpoint.bin")).unwrap();
     let says = ["z was stopped before its end", "start a new run"];
     refuses(&workspace, "audit --resume --out z", 2, &says);
     workspace
         .interrupted(
-            "train --data demo/people.csv --schema synthetic-census --hidden 16,8 --epochs 100000 --out m",
-            "m/run.toml",
-            0,
+            "train --data demo/people.csv --schema synthetic-census --hidden 16,8 --epochs 5 --out m",
+            "round:2",
         )
         .exits(0);
     std::fs::remove_file(workspace.path("m/checkpoint.bin")).unwrap();

@@ -11,9 +11,11 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, Command, Stdio};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use probity::data::builtin;
 use probity::data::synthetic::synthetic_census;
+use probity_testing::Gate;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -24,6 +26,7 @@ use http::{Answer, form, open, read_chunk, read_head, request};
 pub struct Home {
     folder: TempDir,
     token: String,
+    gate: Gate,
 }
 
 /// A service that runs; killed when dropped.
@@ -45,9 +48,46 @@ impl Home {
         let mut home = Home {
             folder,
             token: String::new(),
+            gate: Gate::open_at("round:2"),
         };
         home.token = home.new_token("test");
         home
+    }
+
+    /// Holds the jobs of the service and of its workers in the middle of their work, in their second
+    /// round or epoch, from now on.
+    pub fn hold(&self) {
+        self.gate.close();
+    }
+
+    /// Waits until `jobs` of them are held.
+    #[track_caller]
+    pub fn held(&self, jobs: usize) {
+        self.gate.wait_for(jobs, || None);
+    }
+
+    /// Lets the jobs that are held go on to their next round.
+    pub fn step(&self) {
+        self.gate.step();
+    }
+
+    /// Lets all jobs go on.
+    pub fn go_on(&self) {
+        self.gate.open();
+    }
+
+    /// A training of the table `data` that does not end by itself: it is held from now on.
+    pub fn endless(&self, data: &str) -> Value {
+        self.hold();
+        json!({
+            "kind": "train", "modality": "table", "data": data, "network": {"hidden": [4]},
+            "training": {"epochs": 1000}
+        })
+    }
+
+    /// The environment variable with which processes heed the gate.
+    pub fn gate(&self) -> (&'static str, String) {
+        self.gate.variable()
     }
 
     /// Makes a token.
@@ -112,7 +152,7 @@ impl Home {
             .args(["serve", "--port", port, "--data-dir"])
             .arg(self.data_dir())
             .args(options);
-        Home::begin(command, self.token.clone())
+        self.begin(command, self.token.clone())
     }
 
     /// Starts the service with a data directory on a disk of its own with so many bytes; none where
@@ -143,16 +183,18 @@ impl Home {
             .arg(env!("CARGO_BIN_EXE_probity"))
             .arg(&token)
             .args(options);
-        let mut server = Home::begin(command, String::new());
+        let mut server = self.begin(command, String::new());
         let token = std::fs::read_to_string(token).expect("a token");
         server.token = token.trim().to_owned();
         Some(server)
     }
 
-    fn begin(mut command: Command, token: String) -> Server {
+    fn begin(&self, mut command: Command, token: String) -> Server {
+        let (name, gate) = self.gate();
         // Its jobs look for no GPU: to ask the drivers takes several times as long as a small run.
         let mut child = command
             .env("VK_DRIVER_FILES", "/dev/null")
+            .env(name, gate)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -340,13 +382,15 @@ impl Server {
         panic!("the events ended with {last}");
     }
 
-    /// Asks for a job until `is_it`; gives the view that it was, and fails when that takes too many
-    /// questions.
+    /// Asks for a job until `is_it`; gives the view that it was.
+    #[track_caller]
     pub fn poll(&self, job: &str, is_it: impl Fn(&Value) -> bool) -> Value {
-        (0..100_000)
-            .map(|_| self.get(&format!("/api/v1/jobs/{job}")).expect(200).json())
-            .find(is_it)
-            .expect("it comes about")
+        let mut view = Value::Null;
+        wait_until("a job is as it shall be", || {
+            view = self.get(&format!("/api/v1/jobs/{job}")).expect(200).json();
+            is_it(&view)
+        });
+        view
     }
 
     /// Waits until a job is at an end, and gives its last view.
@@ -402,6 +446,16 @@ impl Drop for Server {
         // It may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
+    }
+}
+
+/// Waits until `is_so`, which `what` says in words.
+#[track_caller]
+pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let began = Instant::now();
+    while !is_so() {
+        assert!(began.elapsed() < http::PATIENCE, "waited in vain: {what}");
+        std::thread::sleep(Duration::from_millis(50));
     }
 }
 

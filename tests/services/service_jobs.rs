@@ -7,11 +7,11 @@ use crate::service::http::request;
 use crate::service::{Home, Server};
 use serde_json::{Value, json};
 
-/// A search that takes a while, so that something can happen in the middle of it.
+/// An audit that has many rounds, so that it can be held in the middle of them.
 fn long_audit(model: &str, data: &str) -> Value {
     json!({
         "kind": "audit", "model": model, "data": data, "samples_format": "csv",
-        "search": {"seeds": 1000, "local": 2000}, "estimate": 1000
+        "search": {"seeds": 200, "local": 200}, "estimate": 1000
     })
 }
 
@@ -23,24 +23,12 @@ fn short_audit(model: &str, data: &str) -> Value {
     })
 }
 
-/// A training that does not end by itself within a test.
-fn endless(data: &str) -> Value {
-    json!({
-        "kind": "train", "modality": "table", "data": data, "network": {"hidden": [512, 512]},
-        "training": {"epochs": 10_000}
-    })
-}
-
-/// A training that takes a while.
+/// A training that has many epochs.
 fn long_training(data: &str) -> Value {
     json!({
         "kind": "train", "modality": "table", "data": data, "network": {"hidden": [32, 32]},
-        "training": {"epochs": 5000}
+        "training": {"epochs": 50}
     })
-}
-
-fn is_at_work(view: &Value) -> bool {
-    view["state"] == "running" && view["progress"]["done"].as_u64() > Some(0)
 }
 
 fn samples(server: &Server, job: &str) -> String {
@@ -79,13 +67,13 @@ fn killed_and_started_again() {
     let server = home.serve(&["--jobs", "2"]);
     let data = server.census(1500);
     let model = server.small_model(&data);
-    // One after the other: on a busy machine the first would else be done before it is looked at.
+    home.hold();
     let train = server.start(&long_training(&data));
-    server.follow(&train, is_at_work);
     let audit = server.start(&long_audit(&model, &data));
     let waiting = server.start(&short_audit(&model, &data));
-    server.follow(&audit, is_at_work);
+    home.held(2);
     server.kill();
+    home.go_on();
 
     let server = home.serve(&["--jobs", "2"]);
     let view = server.done(&audit);
@@ -114,9 +102,11 @@ fn ended_and_started_again() {
     let server = home.serve(&[]);
     let data = server.census(1500);
     let model = server.small_model(&data);
+    home.hold();
     let audit = server.start(&long_audit(&model, &data));
-    server.follow(&audit, is_at_work);
+    home.held(1);
     let log = server.terminate();
+    home.go_on();
     assert!(
         log.contains(&format!("job {audit} (audit) queued")),
         "{log}"
@@ -137,8 +127,9 @@ fn two_hundred_readers() {
     let server = home.serve(&[]);
     let data = server.census(1500);
     let model = server.small_model(&data);
+    home.hold();
     let audit = server.start(&long_audit(&model, &data));
-    server.follow(&audit, is_at_work);
+    home.held(1);
     let tokens: Vec<String> = (0..4)
         .map(|n| home.new_token(&format!("reader {n}")))
         .collect();
@@ -180,6 +171,7 @@ fn two_hundred_readers() {
         .filter(|status| ![200, 429, 503].contains(status));
     assert_eq!(other.count(), 0, "{statuses:?}");
     assert!(statuses.iter().filter(|&&status| status == 200).count() > READERS);
+    home.go_on();
     server.done(&audit);
     let alone = server.start(&long_audit(&model, &data));
     server.done(&alone);
@@ -204,7 +196,7 @@ fn places_run_out() {
         "100000",
     ]);
     let data = server.census(300);
-    let train = endless(&data);
+    let train = home.endless(&data);
     let running = server.start(&train);
     server
         .get(&format!("/api/v1/jobs/{running}/events"))
@@ -237,7 +229,7 @@ fn stopped_in_the_queue() {
     let home = Home::new();
     let server = home.serve(&["--jobs", "1"]);
     let data = server.census(300);
-    let train = endless(&data);
+    let train = home.endless(&data);
     let first = server.start(&train);
     let second = server.start(&train);
     let third = server.start(&train);
@@ -261,7 +253,7 @@ fn time_runs_out() {
     let home = Home::new();
     let server = home.serve(&["--job-time", "2s"]);
     let data = server.census(300);
-    let job = server.start(&endless(&data));
+    let job = server.start(&home.endless(&data));
     let view = server.end_of(&job);
     assert_eq!(view["state"], "stopped", "{view}");
     assert!(

@@ -200,7 +200,7 @@ fn a_table_is_audited_and_its_model_repaired() {
     server
         .ask("DELETE", &format!("/api/v1/models/{model}"))
         .refuses(409, "delete the job");
-    stop_and_resume(&server, &model, &id);
+    stop_and_resume(&home, &server, &model, &id);
     administered(&home, &server, &audit);
     by_hand(&home, &server, &id);
     for path in [
@@ -258,13 +258,14 @@ fn administered(home: &Home, server: &Server, audit: &str) {
 
 /// A job that is stopped has what it found by then; it goes on to the result of one that was not
 /// stopped.
-fn stop_and_resume(server: &Server, model: &str, data: &str) {
+fn stop_and_resume(home: &Home, server: &Server, model: &str, data: &str) {
     let request = json!({
         "kind": "audit", "model": model, "data": data, "samples_format": "csv",
-        "search": {"seeds": 1000, "local": 5000}, "estimate": 500
+        "search": {"seeds": 200, "local": 100}, "estimate": 500
     });
+    home.hold();
     let job = server.start(&request);
-    server.follow(&job, |view| view["progress"]["done"].as_u64() > Some(0));
+    home.held(1);
     server
         .ask("DELETE", &format!("/api/v1/data/{data}"))
         .refuses(409, "stop it first");
@@ -278,6 +279,7 @@ fn stop_and_resume(server: &Server, model: &str, data: &str) {
         .ask("POST", &format!("/api/v1/jobs/{job}/stop"))
         .expect(200);
     let view = server.end_of(&job);
+    home.go_on();
     assert_eq!(view["state"], "stopped", "{view}");
     let summary = server.get(&format!("/api/v1/jobs/{job}/summary"));
     assert_eq!(summary.expect(200).json()["ending"], "interrupted");

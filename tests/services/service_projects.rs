@@ -22,7 +22,7 @@ fn project_of(client: &Client<'_>) -> String {
     text(&about["project"]["id"])
 }
 
-/// A data set with a schema, large enough for trainings that take longer than a test.
+/// A data set with a schema, large enough for a training.
 fn described(client: &Client<'_>) -> String {
     let (head, rows) = PEOPLE.split_at(PEOPLE.iter().position(|&byte| byte == b'\n').unwrap() + 1);
     described_as(client, &[head, &rows.repeat(500)].concat())
@@ -35,14 +35,6 @@ fn described_as(client: &Client<'_>, people: &[u8]) -> String {
     let draft = json!({"label": "income", "protected": ["sex"]});
     client.send("POST", &path, &draft).expect(200);
     data
-}
-
-/// A training that does not end by itself within a test.
-fn endless(data: &str) -> Value {
-    json!({
-        "kind": "train", "modality": "table", "data": data, "network": {"hidden": [512, 512]},
-        "training": {"epochs": 10_000}
-    })
 }
 
 fn database(home: &Home) -> rusqlite::Connection {
@@ -274,7 +266,7 @@ fn administrators_make_projects_and_see_nothing_in_them() {
     ada.send("PUT", &path, &asked).refuses(403, "administrator");
     // It is deleted with everything in it, once its jobs are at an end.
     let job = ada
-        .send("POST", "/api/v1/jobs", &endless(&data))
+        .send("POST", "/api/v1/jobs", &home.endless(&data))
         .expect(201);
     let job = text(&job.json()["id"]);
     client.ask("DELETE", &path).refuses(409, &job);
@@ -316,17 +308,17 @@ fn a_project_takes_no_more_than_its_quotas() {
         .table("large", &large)
         .expect(201);
     let first = described(&server.with(&server.token));
-    let running = server.start(&endless(&first));
+    let running = server.start(&home.endless(&first));
     server.follow(&running, |view| view["state"] == "running");
     // Others may have two that wait, this one none: its storage is full.
     client
-        .send("POST", "/api/v1/jobs", &endless(&data))
+        .send("POST", "/api/v1/jobs", &home.endless(&data))
         .refuses(507, "project");
     for _ in 0..2 {
-        server.start(&endless(&first));
+        server.start(&home.endless(&first));
     }
     server
-        .send("POST", "/api/v1/jobs", &endless(&first))
+        .send("POST", "/api/v1/jobs", &home.endless(&first))
         .refuses(429, "2 jobs wait");
 }
 
@@ -344,7 +336,7 @@ fn turns_go_round_the_projects() {
     let colleague = home.token_of("many", "editor");
     let server = home.serve(&["--jobs", "1"]);
     let start = |client: &Client<'_>, data: &str| {
-        let job = client.send("POST", "/api/v1/jobs", &endless(data));
+        let job = client.send("POST", "/api/v1/jobs", &home.endless(data));
         text(&job.expect(201).json()["id"])
     };
     let ahead = |client: &Client<'_>, job: &str| {
@@ -420,7 +412,7 @@ fn what_was_deleted_is_gone_from_the_disk() {
     let path = format!("/api/v1/data/{data}/schema/draft");
     server.send("POST", &path, &draft).expect(200);
     let job = format!("/api/v1/jobs?label={mark}");
-    let job = server.send("POST", &job, &endless(&data)).expect(201);
+    let job = server.send("POST", &job, &home.endless(&data)).expect(201);
     let job = text(&job.json()["id"]);
     server.follow(&job, |view| view["state"] == "running");
     assert!(!holding(&home.data_dir(), mark).is_empty());
@@ -561,7 +553,7 @@ fn a_start_and_a_deletion_at_the_same_time() {
     let home = Home::new();
     let server = home.serve(&["--jobs", "1", "--max-rate-per-token", "10000"]);
     let busy = described(&server.with(&server.token));
-    let running = server.start(&endless(&busy));
+    let running = server.start(&home.endless(&busy));
     server.follow(&running, |view| view["state"] == "running");
     for _ in 0..8 {
         let data = described(&server.with(&server.token));
@@ -570,7 +562,9 @@ fn a_start_and_a_deletion_at_the_same_time() {
         let (started, deleted) = std::thread::scope(|scope| {
             let starts = scope.spawn(|| {
                 start.wait();
-                server.send("POST", "/api/v1/jobs", &endless(&data)).status
+                server
+                    .send("POST", "/api/v1/jobs", &home.endless(&data))
+                    .status
             });
             start.wait();
             let deleted = server.ask("DELETE", &path).status;
@@ -595,13 +589,8 @@ fn a_full_disk_lets_people_delete() {
     };
     let client = server.with(&server.token);
     let data = described(&client);
-    let job = server.start(&json!({
-        "kind": "train", "modality": "table", "data": data, "network": {"hidden": [64, 64]},
-        "training": {"epochs": 10_000}
-    }));
-    server.follow(&job, |view| {
-        view["state"] == "running" && view["progress"]["done"].as_u64() > Some(0)
-    });
+    let job = server.start(&home.endless(&data));
+    home.held(1);
     let refused = (0..40).find_map(|number| {
         // No two rows are alike, so that nothing is stored smaller.
         let row = |row: usize| format!("{row},{number},yes\n");
@@ -618,7 +607,7 @@ fn a_full_disk_lets_people_delete() {
     // Nothing writes and removes now; small files fill the rest.
     while client.table("small", PEOPLE).status == 201 {}
     client
-        .send("POST", "/api/v1/jobs", &endless(&data))
+        .send("POST", "/api/v1/jobs", &home.endless(&data))
         .refuses(507, "");
     let visitor = Visitor::logged_in(&server);
     assert_eq!(visitor.get("/").status, 200, "people get in");

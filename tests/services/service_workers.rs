@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use crate::service::{Home, Server, names_in, text};
 use crate::workers::{Worker, bad_network};
+use probity_testing::Gate;
 use serde_json::{Value, json};
 
 /// Kills of workers.
@@ -39,14 +40,6 @@ fn repair(model: &str, data: &str, audit: &str) -> Value {
     json!({
         "kind": "repair", "modality": "table", "model": model, "data": data, "runs": [audit],
         "training": {"epochs": 20}
-    })
-}
-
-/// A training that does not end by itself within a test.
-fn endless(data: &str) -> Value {
-    json!({
-        "kind": "train", "modality": "table", "data": data, "network": {"hidden": [256, 256]},
-        "training": {"epochs": 10_000}
     })
 }
 
@@ -87,6 +80,15 @@ fn expect_same(one: &Path, other: &Path) {
     }
 }
 
+/// Whether a file called `name` lies somewhere in `folder`.
+fn holds(folder: &Path, name: &str) -> bool {
+    let mut entries = fs::read_dir(folder).expect("a folder");
+    entries.any(|entry| {
+        let path = entry.expect("an entry").path();
+        path.ends_with(name) || (path.is_dir() && holds(&path, name))
+    })
+}
+
 fn token_id(token: &str) -> &str {
     token.split('_').nth(1).expect("an identifier")
 }
@@ -98,6 +100,9 @@ fn view(server: &Server, job: &str) -> Value {
         .json()
 }
 
+/// Where jobs are held when their worker is killed, by turns.
+const PLACES: [&str; 4] = ["round:2", "round:5", "checkpoint", "round:9"];
+
 /// Two workers share a queue and are killed twenty times, each time in the middle of a job: every job
 /// ends once, with the files of an uninterrupted one.
 #[test]
@@ -107,25 +112,27 @@ fn killed_twenty_times() {
         "--jobs",
         "0",
         "--lease",
-        "2s",
+        "4s",
         "--max-rate-per-token",
         "1000",
     ]);
     let tokens = [(); 2].map(|()| home.token_of("main", "worker"));
-    let names = ["one", "two"];
-    let start = |n: usize| Worker::start(&home, &server.address, names[n], &tokens[n], &OFTEN);
-    let mut workers = [0, 1].map(|n| Some(start(n)));
+    let start = |n: usize, gate: &Gate| {
+        let name = (["one", "two"][n], tokens[n].as_str());
+        Worker::start_with(&home, &server.address, name, &OFTEN, gate.variable())
+    };
+    let mut gates = [0, 1].map(|n| Gate::open_at(PLACES[n]));
+    let mut workers = [0, 1].map(|n| Some(start(n, &gates[n])));
     let data = server.census(600);
     let model = server.small_model(&data);
     let first = server.start(&audit(&model, &data, 20));
     server.done(&first);
-    // Each takes a second or more, so that a kill hits it.
     let asked = [
-        training(&data, 4000),
-        audit(&model, &data, 1500),
+        training(&data, 40),
+        audit(&model, &data, 150),
         repair(&model, &data, &first),
-        training(&data, 4500),
-        audit(&model, &data, 2000),
+        training(&data, 50),
+        audit(&model, &data, 200),
     ];
     let whole: Vec<String> = asked.iter().map(|asked| server.start(asked)).collect();
     for job in &whole {
@@ -135,40 +142,37 @@ fn killed_twenty_times() {
     let mut jobs: Vec<(usize, String)> = Vec::new();
     let mut kills = 0;
     while kills < KILLS {
-        let views: Vec<Value> = jobs.iter().map(|(_, job)| view(&server, job)).collect();
-        let waiting = views
-            .iter()
-            .filter(|view| view["state"] == "queued")
-            .count();
-        if waiting < 2 {
-            let next = jobs.len() % asked.len();
-            jobs.push((next, server.start(&asked[next])));
+        let n = kills % 2;
+        gates[n].close();
+        gates[n].wait_for(1, || {
+            let is_waiting = |(_, job): &&(usize, String)| view(&server, job)["state"] == "queued";
+            if jobs.iter().rev().take(4).filter(is_waiting).count() < 2 {
+                let next = jobs.len() % asked.len();
+                jobs.push((next, server.start(&asked[next])));
+            }
+            None
+        });
+        let is_held =
+            |view: &Value| view["state"] == "running" && view["worker"] == token_id(&tokens[n]);
+        let mut views = jobs.iter().map(|(_, job)| view(&server, job));
+        let held = views.find(is_held).expect("the worker has a job");
+        if held["attempts"].as_u64() >= Some(SPARED) {
+            gates[n].open();
+            server.done(held["id"].as_str().expect("an identifier"));
             continue;
         }
-        let n = kills % 2;
-        let is_at_work = |view: &&Value| {
-            view["state"] == "running"
-                && view["worker"] == token_id(&tokens[n])
-                && view["attempts"].as_u64() < Some(SPARED)
-        };
-        match views.iter().find(is_at_work) {
-            Some(_) => {
-                // Somewhere in its middle.
-                thread::sleep(Duration::from_millis(100 + 150 * (kills as u64 % 4)));
-                workers[n].take().expect("it runs").kill();
-                kills += 1;
-                workers[n] = Some(start(n));
-            }
-            None => thread::sleep(Duration::from_millis(20)),
-        }
+        workers[n].take().expect("it runs").kill();
+        kills += 1;
+        gates[n] = Gate::open_at(PLACES[kills % PLACES.len()]);
+        workers[n] = Some(start(n, &gates[n]));
     }
     let mut attempts = 0;
     for (which, job) in &jobs {
         attempts += server.done(job)["attempts"].as_u64().unwrap();
         expect_same(&home.run(&whole[*which]), &home.run(job));
     }
-    // A kill between the last word of a worker and the end of its job hits nothing.
-    assert!(attempts as usize > jobs.len() + KILLS / 2, "{attempts}");
+    // A worker that is held up may lose a job besides.
+    assert!(attempts as usize >= jobs.len() + KILLS, "{attempts}");
     let log = server.terminate();
     for (_, job) in &jobs {
         let ends = |line: &&str| {
@@ -193,10 +197,15 @@ fn a_worker_that_ends_gives_its_job_back() {
     let data = server.census(1500);
     let model = server.small_model(&data);
     // With a part of its pairs beside the checkpoint.
-    let mut long = audit(&model, &data, 2500);
+    let mut long = audit(&model, &data, 800);
     long["memory"] = json!("1MiB");
+    home.hold();
     let job = server.start(&long);
-    server.follow(&job, |view| view["progress"]["done"].as_u64() > Some(0));
+    home.held(1);
+    while !holds(&home.beside("one"), "spilled-000000") {
+        home.step();
+        home.held(1);
+    }
     assert_eq!(view(&server, &job)["worker"], token_id(&token));
     let log = worker.terminate();
     assert!(log.contains(&format!("job {job} (audit) paused")), "{log}");
@@ -209,6 +218,7 @@ fn a_worker_that_ends_gives_its_job_back() {
     assert!(home.run(&job).join("spilled-000000").is_file());
     assert_eq!(names_in(&home.beside("one")), ["jobs", "lock"]);
     server.terminate();
+    home.go_on();
 
     let server = home.serve(&["--jobs", "1"]);
     let now = server.done(&job);
@@ -236,16 +246,17 @@ fn stopped_at_a_worker() {
     let token = home.token_of("main", "worker");
     let _worker = Worker::start(&home, &server.address, "one", &token, &OFTEN);
     let data = server.census(300);
-    let job = server.start(&endless(&data));
-    server.follow(&job, |view| view["progress"]["done"].as_u64() > Some(0));
+    let job = server.start(&home.endless(&data));
+    home.held(1);
     let path = format!("/api/v1/jobs/{job}/stop");
     let stopping = server.ask("POST", &path).expect(200).json();
     assert_eq!(stopping["state"], "stopping");
     assert_eq!(server.end_of(&job)["state"], "stopped");
     assert!(home.run(&job).join("checkpoint.bin").is_file());
+    home.step();
     let path = format!("/api/v1/jobs/{job}/resume");
     server.ask("POST", &path).expect(200);
-    server.follow(&job, |view| view["progress"]["done"].as_u64() > Some(0));
+    home.held(1);
     let path = format!("/api/v1/jobs/{job}");
     server.ask("DELETE", &path).refuses(409, "job");
 }
@@ -259,12 +270,14 @@ fn the_service_goes_and_comes_back() {
     let worker = Worker::start(&home, &server.address, "one", &token, &OFTEN);
     let data = server.census(1500);
     let model = server.small_model(&data);
-    let job = server.start(&audit(&model, &data, 1000));
-    server.follow(&job, |view| view["progress"]["done"].as_u64() > Some(0));
+    home.hold();
+    let job = server.start(&audit(&model, &data, 200));
+    home.held(1);
     let port = server.address.rsplit(':').next().unwrap().to_owned();
     server.kill();
     thread::sleep(Duration::from_secs(2));
     let server = home.serve_at(&port, &["--jobs", "0", "--lease", "20s"]);
+    home.go_on();
     let now = server.done(&job);
     assert_eq!(now["attempts"], 1);
     assert_eq!(now["worker"], token_id(&token));
@@ -297,8 +310,8 @@ fn a_revoked_worker_ends() {
     let tokens = [(); 2].map(|()| home.token_of("main", "worker"));
     let worker = Worker::start(&home, &server.address, "one", &tokens[0], &OFTEN);
     let data = server.census(300);
-    let job = server.start(&endless(&data));
-    server.follow(&job, |view| view["progress"]["done"].as_u64() > Some(0));
+    let job = server.start(&home.endless(&data));
+    home.held(1);
     home.command(&["serve", "revoke", token_id(&tokens[0])]);
     let (code, log) = worker.end();
     assert_eq!(code, Some(2), "{log}");

@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread::JoinHandle;
 
 use crate::service::http::{Answer, request};
-use crate::service::{Home, Server, text};
+use crate::service::{Home, Server, text, wait_until};
 use serde_json::{Value, json};
 
 /// The SHA-256 of `content`.
@@ -24,12 +24,24 @@ impl Worker {
     /// Starts the worker called `name` of the service at `address`, with `token`, in a folder of its
     /// own.
     pub fn start(home: &Home, address: &str, name: &str, token: &str, options: &[&str]) -> Worker {
+        Worker::start_with(home, address, (name, token), options, home.gate())
+    }
+
+    /// The same, with the gate of its jobs.
+    pub fn start_with(
+        home: &Home,
+        address: &str,
+        (name, token): (&str, &str),
+        options: &[&str],
+        gate: (&'static str, String),
+    ) -> Worker {
         let mut child = Command::new(env!("CARGO_BIN_EXE_probity"))
             .args(["work", "--service", &format!("http://{address}")])
             .arg("--work-dir")
             .arg(home.beside(name))
             .args(options)
             .env("PROBITY_TOKEN", token)
+            .env(gate.0, gate.1)
             // Its jobs look for no GPU.
             .env("VK_DRIVER_FILES", "/dev/null")
             .stdin(Stdio::null())
@@ -97,9 +109,14 @@ pub struct Hand<'a> {
 impl<'a> Hand<'a> {
     /// One with a token of its own.
     pub fn new(home: &Home, server: &'a Server) -> Hand<'a> {
+        Hand::with(server, &home.token_of("main", "worker"))
+    }
+
+    /// One with this token.
+    pub fn with(server: &'a Server, token: &str) -> Hand<'a> {
         Hand {
             server,
-            token: home.token_of("main", "worker"),
+            token: token.to_owned(),
         }
     }
 
@@ -121,17 +138,18 @@ impl<'a> Hand<'a> {
 
     /// Takes a job; asks until there is one.
     pub fn take(&self) -> Value {
-        (0..600)
-            .find_map(|_| {
-                let answer = self.take_as(env!("CARGO_PKG_VERSION"));
-                if answer.status == 200 {
-                    return Some(answer.json());
-                }
+        let mut taken = Value::Null;
+        wait_until("there is a job", || {
+            let answer = self.take_as(env!("CARGO_PKG_VERSION"));
+            let is_there = answer.status == 200;
+            if is_there {
+                taken = answer.json();
+            } else {
                 answer.expect(204);
-                std::thread::sleep(std::time::Duration::from_millis(100));
-                None
-            })
-            .expect("there is a job")
+            }
+            is_there
+        });
+        taken
     }
 
     /// Says something about a job.
@@ -177,14 +195,9 @@ impl<'a> Hand<'a> {
 /// Has a worker take a job on `data`, send a file, fetch it, and say that the job failed, while the
 /// service is busy with others.
 pub fn by_hand(home: &Home, server: &Server, data: &str) {
-    let endless = json!({
-        "kind": "train", "modality": "table", "data": data, "network": {"hidden": [256, 256]},
-        "training": {"epochs": 10_000}
-    });
+    let endless = home.endless(data);
     let jobs = [(); 3].map(|()| server.start(&endless));
-    for job in &jobs[..2] {
-        server.poll(job, |view| view["state"] == "running");
-    }
+    home.held(2);
     let hand = Hand::new(home, server);
     let leased = hand.take();
     assert_eq!(text(&leased["job"]), jobs[2]);
@@ -202,6 +215,7 @@ pub fn by_hand(home: &Home, server: &Server, data: &str) {
             .expect(200);
         server.end_of(job);
     }
+    home.go_on();
     for job in jobs {
         let path = format!("/api/v1/jobs/{job}");
         server.ask("DELETE", &path).expect(204);

@@ -156,7 +156,7 @@ fn comparisons_of_texts_resume_and_are_cut() {
     is_whole("alone");
 
     workspace
-        .interrupted(&format!("{line} --out parts"), "parts/checkpoint.bin", 600)
+        .interrupted(&format!("{line} --out parts"), "checkpoint:3")
         .says(&["Interrupted"]);
     workspace.line("compare --resume --out parts").exits(0);
     is_whole("parts");

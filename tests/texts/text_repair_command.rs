@@ -214,7 +214,7 @@ fn a_stopped_repair_goes_on_with_what_it_began_with() {
     let line = REPAIR.replace("--max-found 200", "--max-found 40");
     let line = format!("{line} --run ra --share 0.3 --epochs 30");
     workspace
-        .interrupted(&format!("{line} --out z"), "z/checkpoint.bin", 0)
+        .interrupted(&format!("{line} --out z"), "checkpoint")
         .exits(2);
     let resume = "repair --resume --out z";
     let says = |what| [what, "changed since the run began"];

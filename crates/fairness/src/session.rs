@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::audit_error::AuditError;
 use super::search::{Ending, Phase, PhaseCounts, Search, StateOf};
 use super::strategy::Strategy;
+use probity_run::pause::{self, Point};
 use probity_run::run_directory::RunDirectory;
 
 /// How often a running search is saved.
@@ -71,6 +72,7 @@ pub fn run_search<S: Strategy>(
             }
             saved_at = Instant::now();
         }
+        pause::at(Point::Round);
         observe(progress_of(search, state))
     });
     let is_fallible = search.model.is_fallible();

@@ -7,6 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Context;
 
+use probity_run::pause;
+
 /// Whether the user wants to stop.
 pub struct Interrupt {
     asked: Arc<AtomicBool>,
@@ -21,6 +23,7 @@ impl Interrupt {
             if shared.swap(true, Ordering::SeqCst) {
                 std::process::exit(130);
             }
+            pause::release();
         })
         .map_err(|error| match error {
             // Whoever reads it is told what the system said: no thread, no memory.

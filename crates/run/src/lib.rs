@@ -10,6 +10,7 @@ pub mod moment;
 mod names;
 pub mod number;
 pub mod output_file;
+pub mod pause;
 pub mod pipe;
 pub mod place;
 pub mod run_directory;

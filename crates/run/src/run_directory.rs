@@ -21,6 +21,7 @@ pub use crate::hash::{file_sha256, hex, sha256_of};
 use crate::lock::{DirectoryLock, LOCK};
 use crate::moment;
 pub use crate::names::{CHECKPOINT, RUN, SEAL, SUMMARY, is_spilled, spilled};
+use crate::pause::{self, Point};
 use crate::sealed::{Form, decode, read_json, read_sealed, write_json, write_sealed};
 
 /// Checkpoints are private to the version that writes them.
@@ -323,7 +324,9 @@ impl RunDirectory {
                 .and_then(|writer| postcard::to_io(value, writer))
                 .map(|_| ())
                 .map_err(io::Error::other)
-        })
+        })?;
+        pause::at(Point::Checkpoint);
+        Ok(())
     }
 
     /// Reads the checkpoint of `run`, if there is one. `check` says what in it cannot be of this

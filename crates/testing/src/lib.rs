@@ -5,10 +5,18 @@
 //! so in one line, `skipped (data): …`, and passes; where `PROBITY_REQUIRE` names the kind, as in
 //! `PROBITY_REQUIRE=data,device,python,browser,programs,identity`, it fails instead. Nothing is skipped in
 //! silence.
+//!
+//! A test that stops, kills or races work in its middle holds it there with a [`Gate`].
+
+mod devices;
+mod gate;
 
 use std::env;
 use std::fmt;
 use std::path::{Path, PathBuf};
+
+pub use devices::devices;
+pub use gate::Gate;
 
 /// Environment variable: kinds that must not be missing, with commas between them.
 pub const REQUIRE: &str = "PROBITY_REQUIRE";

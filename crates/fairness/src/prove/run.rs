@@ -33,6 +33,7 @@ use probity_nn::ModelError;
 use probity_nn::fnn::Fnn;
 use probity_nn::modality::ModalityName;
 use probity_nn::model::Model;
+use probity_run::pause::{self, Point};
 use probity_run::run_directory::{RunDirectory, RunError};
 use probity_run::specification::file::{Changed, Record, SpecificationError};
 use probity_run::specification::{Checked, FieldError, Seconds};
@@ -327,6 +328,7 @@ impl Proof {
             if undecided <= self.specification.until_undecided || open.is_empty() {
                 return Ok(ProofEnding::Decided);
             }
+            pause::at(Point::Round);
             if observe(ProofProgress::Prove(now)).is_break() {
                 return Ok(ProofEnding::Interrupted);
             }

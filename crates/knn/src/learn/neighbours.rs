@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::dataset::TrainingSet;
 use crate::deadline::Deadline;
 use crate::learn::folds::Folds;
+use probity_run::pause::{self, Point};
 use probity_tensor::nearest::Approximation;
 use probity_tensor::nearest::rank::Ranking;
 
@@ -239,6 +240,7 @@ impl TrueRanking<'_> {
         ids.par_chunks_mut(self.depth * QUERY_BLOCK)
             .enumerate()
             .for_each(|(block, cells)| {
+                pause::at(Point::Round);
                 if !self.deadline.passed() {
                     self.rank_block(block, |at, ids| put(&mut cells[at..], ids, &narrowed));
                 }

@@ -26,6 +26,7 @@ use probity_data::named_schema::NamedSchemaError;
 use probity_data::read::BadRows;
 use probity_data::read::ReadError;
 use probity_data::table::ReadCounts;
+use probity_run::pause::{self, Point};
 use probity_run::run_directory::{RunDirectory, RunError};
 use probity_run::specification::file::{Changed, Record, SpecificationError};
 use probity_run::specification::{Checked, FieldError, Specification};
@@ -335,6 +336,7 @@ impl<T: Trainable> Training<T> {
         let fit = self
             .inputs
             .fit(specification, checkpoint, &mut |report, checkpoint| {
+                pause::at(Point::Round);
                 let flow = observe(report);
                 if flow.is_break() || saved_at.elapsed() >= CHECKPOINT_EVERY {
                     if let Err(error) = directory.write_checkpoint(&identity, &checkpoint()) {

@@ -31,6 +31,7 @@ use super::fields::{FieldError, changed_of};
 use super::parse::parse;
 use crate::error::RunError;
 use crate::names::RUN;
+use crate::pause::{self, Point};
 use crate::pipe::expect_rereadable;
 use crate::run_directory::RunDirectory;
 
@@ -414,7 +415,9 @@ impl RunDirectory {
         record: &Record,
     ) -> Result<(), SpecificationError> {
         let text = to_run_toml(specification, record, &self.file(RUN))?;
-        Ok(self.write_options(&text)?)
+        self.write_options(&text)?;
+        pause::at(Point::Begun);
+        Ok(())
     }
 
     /// Writes a run that is done at once: `run.toml` and the `summary`. Where the summary cannot be

@@ -1,0 +1,117 @@
+//! A gate: where processes of Probity are held in the middle of their work, until the test has done
+//! to them what it is about.
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use probity_run::pause::PAUSE;
+use tempfile::TempDir;
+
+/// How long a test waits for a process to come to its gate: beyond any work of a test.
+const PATIENCE: Duration = Duration::from_secs(600);
+
+/// A gate at a point of [`probity_run::pause`].
+pub struct Gate {
+    folder: TempDir,
+    point: &'static str,
+    steps: AtomicU32,
+}
+
+impl Gate {
+    /// A gate at `point`, written as in `round` or `round:2`. It is open: nobody is held.
+    pub fn open_at(point: &'static str) -> Gate {
+        let folder = TempDir::new().expect("a folder");
+        Gate {
+            folder,
+            point,
+            steps: AtomicU32::new(0),
+        }
+    }
+
+    /// The same, closed: whoever comes is held.
+    pub fn closed_at(point: &'static str) -> Gate {
+        let gate = Gate::open_at(point);
+        gate.close();
+        gate
+    }
+
+    /// The environment variable with which a process heeds the gate, and so do those that it starts.
+    pub fn variable(&self) -> (&'static str, String) {
+        let gate = self.file().display().to_string();
+        (PAUSE, format!("{}={gate}", self.point))
+    }
+
+    /// Holds whoever comes from now on.
+    pub fn close(&self) {
+        if !self.file().exists() {
+            self.write();
+        }
+    }
+
+    /// Lets whoever is held go on to the next arrival at the point.
+    pub fn step(&self) {
+        self.forget();
+        self.write();
+    }
+
+    /// Lets everybody go on.
+    pub fn open(&self) {
+        // It may be open.
+        let _ = fs::remove_file(self.file());
+        self.forget();
+    }
+
+    fn write(&self) {
+        let steps = self.steps.fetch_add(1, Ordering::Relaxed);
+        let passing = self.folder.path().join("passing");
+        fs::write(&passing, steps.to_string()).expect("a file");
+        fs::rename(passing, self.file()).expect("a gate can be closed");
+    }
+
+    /// Forgets who came so far.
+    fn forget(&self) {
+        // Perhaps nobody did.
+        let _ = fs::remove_file(self.held());
+    }
+
+    /// Waits until `count` processes are held. `is_lost` says why none will come any more.
+    ///
+    /// # Panics
+    /// When that is so, or none came for ten minutes.
+    #[track_caller]
+    pub fn wait_for(&self, count: usize, mut is_lost: impl FnMut() -> Option<String>) {
+        let began = Instant::now();
+        while self.arrivals() < count {
+            if let Some(why) = is_lost() {
+                panic!("nobody comes to '{}' any more: {why}", self.point);
+            }
+            assert!(
+                began.elapsed() < PATIENCE,
+                "{} of {count} processes came to '{}' within {PATIENCE:?}",
+                self.arrivals(),
+                self.point
+            );
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// The processes that came since it was closed or stepped. Several threads of one count once.
+    fn arrivals(&self) -> usize {
+        let held = fs::read_to_string(self.held()).unwrap_or_default();
+        let mut processes: Vec<&str> = held.lines().collect();
+        processes.sort_unstable();
+        processes.dedup();
+        processes.len()
+    }
+
+    fn file(&self) -> PathBuf {
+        self.folder.path().join("gate")
+    }
+
+    fn held(&self) -> PathBuf {
+        self.folder.path().join("gate.held")
+    }
+}
