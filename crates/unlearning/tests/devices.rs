@@ -1,12 +1,14 @@
 //! Who proposes is no part of a model: fits, deletions and assignments on any devices give the
 //! bytes of the reference.
 //!
-//! flex stands for a device here, which is asked however little there is to do. Which other devices
-//! answer depends on the build; `tests/devices.rs` of the workspace asks them the same.
+//! Many small cases have flex stand for a device, which is asked however little there is to do; two
+//! larger ones ask every device that answers.
 
 use probity_run::stream::{Purpose, Words};
 use probity_tensor::device::ComputeDevice;
 use probity_tensor::proposer::Proposer;
+use probity_testing::devices;
+use probity_unlearning::kmeans::mixture::mixture;
 use probity_unlearning::kmeans::points::ONE;
 use probity_unlearning::kmeans::{Algorithm, KMeans, Model, Points, Tree, nearest};
 use probity_unlearning::spn::{Dataset, Domain, Independence, LeafFamily, Spn, SpnParameters};
@@ -174,5 +176,75 @@ fn networks_are_the_same_bytes_whoever_computes_their_sums() {
                 assert!(anew == retrained, "case {case}");
             }
         }
+    }
+}
+
+/// Every device, and flex among them, proposes however little there is to do.
+fn every_proposer() -> Vec<Proposer> {
+    let all = std::iter::once(ComputeDevice::flex()).chain(devices());
+    all.map(|device| Proposer::always(&device)).collect()
+}
+
+#[test]
+fn clusterings_are_the_same_bytes_on_every_device() {
+    let (points, _) = mixture(700, 30, 4, 1).unwrap();
+    for algorithm in [
+        Algorithm::Lloyd,
+        Algorithm::default(),
+        Algorithm::DivideConquer {
+            tree: Tree::default(),
+        },
+    ] {
+        let options = KMeans::new(5).algorithm(algorithm).restarts(2);
+        let fitted = options.fit(&points).unwrap();
+        let mut deleted = fitted.clone();
+        deleted.delete(&[3, 17, 400]).unwrap();
+        for proposer in every_proposer() {
+            let mut model = Model::fit(points.clone().on(&proposer), &options).unwrap();
+            assert!(model.to_bytes().unwrap() == fitted.to_bytes().unwrap());
+            assert_eq!(model.assignment(), fitted.assignment());
+            model.delete(&[3, 17, 400]).unwrap();
+            assert!(model.to_bytes().unwrap() == deleted.to_bytes().unwrap());
+        }
+    }
+}
+
+#[test]
+fn networks_are_the_same_bytes_on_every_device() {
+    let domains = [
+        Domain::Integer { min: 0, max: 40 },
+        Domain::Categorical {
+            levels: ["a", "b", "c"].map(str::to_owned).to_vec(),
+        },
+        Domain::Real {
+            edges: vec![0.0, 10.0, 20.0, 60.0],
+        },
+    ];
+    let variables = domains.into_iter().cycle().take(6).enumerate();
+    let variables = variables.map(|(at, domain)| {
+        let family = match domain {
+            Domain::Categorical { .. } => LeafFamily::Categorical,
+            _ => LeafFamily::Histogram,
+        };
+        Variable::new(format!("v{at}"), domain, family).unwrap()
+    });
+    let rows = 900;
+    let value = |row: u64, column: u64| match column % 3 {
+        1 => (row * 7 / 3 + column) % 3,
+        _ => (row * (5 + column) / 4 + row % 2 * 11) % 40,
+    };
+    let values: Vec<f64> = (0..rows)
+        .flat_map(|row| (0..6).map(move |column| value(row, column) as f64))
+        .collect();
+    let ids: Vec<u64> = (0..rows).collect();
+    let data = Dataset::new(variables.collect(), &ids, &[], &values).unwrap();
+    let learn = |data: Dataset| Spn::learn(SpnParameters::default().min_rows(30), data).unwrap();
+    let learnt = learn(data.clone()).to_bytes().unwrap();
+    for proposer in every_proposer() {
+        let mut spn = learn(data.clone().on(&proposer));
+        assert!(spn.to_bytes().unwrap() == learnt);
+        spn.delete(&[5, 600]).unwrap();
+        let anew = spn.retrained().unwrap().on(&Proposer::default());
+        assert!(spn.to_bytes().unwrap() == anew.to_bytes().unwrap());
     }
 }
