@@ -24,11 +24,10 @@ def _features() -> list[str]:
 
 def _build_command() -> None:
     """Compiles the command and puts it where maturin takes scripts from."""
-    features = [f"probity/{name}" for name in ("cli", "onnx", "serve", *_features())]
-    features += [f"probity-python/{name}" for name in _features()]
+    features = [f"{package}/{name}" for name in _features() for package in ("probity", "probity-python")]
     # The extension module comes along: what both need is then compiled once, alike.
     words = ["cargo", "build", "--release", "--locked", "-p", "probity", "-p", "probity-python"]
-    words += ["--no-default-features", "--features", ",".join(features)]
+    words += ["--features", ",".join(features)]
     subprocess.run(words, cwd=_HERE.parent, check=True)
     target = os.environ.get("CARGO_TARGET_DIR", str(_HERE.parent / "target"))
     _SCRIPTS.mkdir(parents=True, exist_ok=True)
