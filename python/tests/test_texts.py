@@ -8,11 +8,10 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from needed import needed
 
 import probity
 
-needed("sklearn")
+pytest.importorskip("sklearn")
 from sklearn.feature_extraction.text import TfidfVectorizer  # noqa: E402
 from sklearn.linear_model import LogisticRegression  # noqa: E402
 from sklearn.pipeline import make_pipeline  # noqa: E402
@@ -165,8 +164,8 @@ def test_groups_are_measured():
 
 
 def test_networks_with_their_tokenizers_are_audited():
-    needed("torch")
-    transformers = needed("transformers")
+    pytest.importorskip("torch")
+    transformers = pytest.importorskip("transformers")
     place = TRANSFORMERS / "distilbert"
     network = transformers.AutoModelForSequenceClassification.from_pretrained(place)
     marks = dict(pad_token="[PAD]", unk_token="[UNK]", cls_token="[CLS]", sep_token="[SEP]")

@@ -6,9 +6,8 @@ import pytest
 from people import QUICK
 
 import probity
-from needed import needed
 
-torch = needed("torch")
+torch = pytest.importorskip("torch")
 nn = torch.nn
 
 DRAW = np.random.default_rng(2)

@@ -3,6 +3,7 @@
 import decimal
 import logging
 import multiprocessing
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -244,16 +245,18 @@ def test_a_fair_model_is_said_to_decide_alike(caplog):
 
 def test_exits_are_exits():
     data = pd.DataFrame({"sex": SEX, "age": AGE})
-    calls = []
+    asked = 0
 
+    # By rows: into how many calls they are cut depends on the threads of the machine.
     def model(frame):
-        calls.append(1)
-        if len(calls) > 45:
+        nonlocal asked
+        asked += len(frame) if Path("run/run.toml").exists() else 0
+        if asked > 100:
             raise SystemExit(3)
         return np.where(frame.sex == "m", 0.9, 0.1)
 
     with pytest.raises(SystemExit):
-        probity.audit(model, data, ["sex"], classes=["n", "y"], **QUICK)
+        probity.audit(model, data, ["sex"], classes=["n", "y"], out="run", **QUICK)
 
 
 def _fits(queue):
@@ -273,9 +276,9 @@ def test_forked_processes_refuse_rather_than_hang():
         queue = context.Queue()
         process = context.Process(target=_fits, args=(queue,))
         process.start()
-        assert said in queue.get(timeout=60)
-        process.join(60)
-        assert process.exitcode == 0
+        assert said in queue.get(timeout=600), f"a process that was made by {way} says nothing"
+        process.join(600)
+        assert process.exitcode == 0, f"a process that was made by {way} does not end"
 
 
 def test_ids_of_every_kind():

@@ -1,0 +1,397 @@
+"""Every step that a change must pass, and the table of what became of them.
+
+A step is done whatever became of those before it, unless it needs what one of them makes. Steps
+that need no tests to be built come first. A test that failed runs once more, alone: if it passes
+then it is FLAKY, which is a defect to mend; more than two of them fail the run.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import cargo_output
+from cargo_output import Failure
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
+TARGET = ROOT / "target"
+#: Python with everything that tests and package need; npm's packages.
+PYTHON = TARGET / "python"
+NPM = TARGET / "npm"
+#: More tests than this that fail are not looked at a second time: they are no weather.
+SECOND_LOOKS = 12
+#: FLAKY tests that a run may have.
+MOST_FLAKY = 2
+#: The limits are for what hangs: the steps take a fraction of them.
+HOUR = 3600
+
+
+@dataclass
+class Result:
+    """What came of a command."""
+
+    code: int
+    lines: list
+
+    @property
+    def passed(self):
+        return self.code == 0
+
+    def last(self, count=cargo_output.LAST_LINES):
+        return self.lines[-count:]
+
+
+@dataclass
+class Verdict:
+    """What became of a step."""
+
+    word: str
+    #: What is shown below the table's line.
+    lines: list = field(default_factory=list)
+    passed_tests: int = 0
+    failed_tests: int = 0
+    flaky_tests: int = 0
+
+    @property
+    def passed(self):
+        return self.word.startswith("passed")
+
+
+def run(*words, cwd=ROOT, limit=HOUR, env=None, quiet=False, stderr=subprocess.STDOUT):
+    """Runs a command, shows what it prints as it comes, and gives it with the exit code."""
+    words = [str(word) for word in words]
+    print("$", " ".join(words), flush=True)
+    process = subprocess.Popen(
+        words,
+        cwd=cwd,
+        env={**os.environ, **(env or {})},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=stderr,
+        text=True,
+        errors="replace",
+        start_new_session=True,
+    )
+    is_late = threading.Event()
+
+    def stop():
+        is_late.set()
+        os.killpg(process.pid, signal.SIGKILL)
+
+    timer = threading.Timer(limit, stop)
+    timer.start()
+    lines = []
+    for line in process.stdout:
+        lines.append(line.rstrip("\n"))
+        if not quiet:
+            print(line, end="", flush=True)
+    code = process.wait()
+    timer.cancel()
+    if is_late.is_set():
+        lines.append(f"stopped: it took longer than {limit} seconds")
+    return Result(code, lines)
+
+
+def of(*results):
+    """The verdict on commands that have nothing but an exit code."""
+    for result in results:
+        if not result.passed:
+            return Verdict(f"FAILED (exit {result.code})", result.last(25))
+    return Verdict("passed")
+
+
+class Checks:
+    """The steps, in their order, with what they make for one another."""
+
+    def __init__(self):
+        # Else every process that a test starts would compile its libraries anew.
+        os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+        self.required = []
+        self.executables = {}
+        self.installing = None
+        self.steps = [
+            ("tools", self.tools, []),
+            ("checks of the checks", self.checks_of_the_checks, []),
+            ("rustfmt", self.rustfmt, []),
+            ("clippy", self.clippy, []),
+            ("clippy, command only", self.clippy_command_only, []),
+            ("rustdoc", self.rustdoc, []),
+            ("python environment", self.python_environment, []),
+            ("build of the tests", self.build_tests, []),
+            ("tests", self.tests, ["build of the tests", "python environment"]),
+            ("broken input", self.broken_input, ["build of the tests"]),
+            ("python package", self.python_package, ["python environment"]),
+            ("devices", self.devices, []),
+        ]
+
+    # What must be there.
+
+    def require(self, kind, is_there, without):
+        if is_there:
+            self.required.append(kind)
+        else:
+            print(f"no {kind} here: {without}")
+        os.environ["PROBITY_REQUIRE"] = ",".join(self.required)
+
+    def tools(self):
+        for component in ("rustfmt", "clippy"):
+            name = "fmt" if component == "rustfmt" else component
+            if run("cargo", name, "--version", quiet=True).code:
+                run("rustup", "component", "add", component)
+        if shutil.which("npm"):
+            self.install_npm()
+        # It takes minutes on a network; what needs it comes later.
+        self.installing = threading.Thread(target=self.install_python)
+        self.installing.start()
+        # A software Vulkan driver, so that the conformance tests have a device to compare with flex;
+        # a browser; what the examples of the documentation use beside our own command, what kills
+        # it, lets its system calls fail and moves its clock, and what checks scripts of shards.
+        programs = "curl jq man openssl zip strace faketime parallel shellcheck".split()
+        packages = "curl jq man-db openssl zip strace faketime parallel shellcheck".split()
+        if not all(map(shutil.which, [*programs, "chromedriver"])) or not has_driver():
+            packages += "chromium chromium-driver fonts-dejavu-core mesa-vulkan-drivers libvulkan1".split()
+            if shutil.which("apt-get") and os.geteuid() == 0:
+                env = {"DEBIAN_FRONTEND": "noninteractive"}
+                run("apt-get", "update", "-qq", quiet=True)
+                run("apt-get", "install", "-y", "-qq", "--no-install-recommends", *packages, env=env, quiet=True)
+        modules = NPM / "node_modules"
+        os.environ["PROBITY_SCHEMAS"] = str(modules)
+        os.environ["PROBITY_IDENTITY"] = str(modules)
+        os.environ["PROBITY_AXE"] = str(modules / "axe-core/axe.min.js")
+        self.require("identity", (modules / "oidc-provider").is_dir(), "log-ins by a provider are not tried")
+        has_browser = shutil.which("chromedriver") and (modules / "axe-core").is_dir()
+        self.require("browser", has_browser, "pages are not looked at")
+        self.require("programs", all(map(shutil.which, programs)), "what needs them is not tried")
+        data = Path(os.environ.get("PROBITY_DATA_DIR", ROOT.parent / "shared/data"))
+        self.require("data", data.is_dir(), "what needs real data is not tried")
+        # The driver wants a folder of its own.
+        if not Path(os.environ.get("XDG_RUNTIME_DIR", "/nonexistent")).is_dir():
+            os.environ["XDG_RUNTIME_DIR"] = tempfile.mkdtemp()
+        return Verdict("passed")
+
+    def install_npm(self):
+        lock = HERE / "npm/package-lock.json"
+        if is_installed(NPM, lock):
+            return
+        shutil.rmtree(NPM, ignore_errors=True)
+        shutil.copytree(HERE / "npm", NPM)
+        if run("npm", "ci", "--silent", cwd=NPM).passed:
+            note_installed(NPM, lock)
+
+    def install_python(self):
+        lock = HERE / "requirements.txt"
+        if is_installed(PYTHON, lock) and run(PYTHON / "bin/python", "-c", "").passed:
+            return
+        shutil.rmtree(PYTHON, ignore_errors=True)
+        if not run(sys.executable, "-m", "venv", PYTHON).passed:
+            return
+        # The lock is complete, and leaves out what packages ask for and no test needs.
+        pip = [PYTHON / "bin/pip", "install", "--quiet", "--disable-pip-version-check"]
+        exact = ["--no-deps", "--require-hashes", "-r"]
+        own = PYTHON / "uv.txt"
+        own.write_text(lines_of(lock.read_text(), "uv"))
+        uv = [PYTHON / "bin/uv", "pip", "install", "--quiet", "--python", PYTHON / "bin/python"]
+        uv += ["--build-constraints", lock]
+        # uv takes a third of pip's time.
+        by_uv = run(*pip, *exact, own).passed and run(*uv, *exact, lock).passed
+        if by_uv or run(*pip, "--no-compile", *exact, lock).passed:
+            note_installed(PYTHON, lock)
+
+    def python_environment(self):
+        if self.installing:
+            self.installing.join()
+        if not is_installed(PYTHON, HERE / "requirements.txt"):
+            return Verdict("FAILED", ["the packages of .ci/requirements.txt could not be installed"])
+        os.environ["PROBITY_PYTHON"] = str(PYTHON / "bin/python")
+        self.require("python", True, "")
+        return Verdict("passed")
+
+    # What needs no tests.
+
+    def checks_of_the_checks(self):
+        return of(run(sys.executable, "-m", "unittest", "-q", "test_checks", cwd=HERE))
+
+    def rustfmt(self):
+        return of(run("cargo", "fmt", "--all", "--", "--check"))
+
+    def clippy(self):
+        return of(run("cargo", "clippy", "--release", "--all-targets", "--keep-going", "--", "-D", "warnings"))
+
+    def clippy_command_only(self):
+        # The package for Python needs more than the command. All others at once: their dependencies
+        # are then those that are checked already.
+        words = "clippy --release --workspace --exclude probity-python --no-default-features --features cli"
+        words += " --lib --bins --keep-going"
+        return of(run("cargo", *words.split(), "--", "-D", "warnings"))
+
+    def rustdoc(self):
+        return of(run("cargo", "doc", "--release", "--no-deps", "--keep-going", env={"RUSTDOCFLAGS": "-D warnings"}))
+
+    # The README's test command.
+
+    def build_tests(self):
+        result = run("cargo", "test", "--release", "--no-run", limit=2 * HOUR)
+        if not result.passed:
+            return of(result)
+        # Which package an executable is of, so that a test of it can run alone where cargo runs it.
+        listed = run(
+            *"cargo test --release --no-run --message-format json".split(), quiet=True, stderr=subprocess.DEVNULL
+        )
+        for line in listed.lines:
+            message = json.loads(line) if line.startswith("{") else {}
+            if message.get("reason") == "compiler-artifact" and message.get("executable"):
+                folder = Path(message["manifest_path"]).parent
+                self.executables[Path(message["executable"]).name] = (Path(message["executable"]), folder)
+        return of(result)
+
+    def tests(self):
+        result = run("cargo", "test", "--release", "--no-fail-fast")
+        outcome = cargo_output.of_cargo(result.lines)
+        return self.verdict(result, outcome, self.cargo_again)
+
+    def cargo_again(self, failure):
+        name = Path(failure.program).name
+        if name in self.executables:
+            executable, folder = self.executables[name]
+            words = [executable, "--exact", failure.test] if failure.test else [executable]
+            # What cargo tells a test, with the variables of .cargo/config.toml.
+            settings = tomllib.loads((ROOT / ".cargo/config.toml").read_text())["env"]
+            return run(*words, cwd=folder, env={**settings, "CARGO_MANIFEST_DIR": str(folder)}).passed
+        package = failure.program.replace("_", "-")
+        again = run("cargo", "test", "--release", "--doc", "-p", package, "--", "--exact", failure.test)
+        return again.passed and cargo_output.of_cargo(again.lines).passed > 0
+
+    def verdict(self, result, outcome, again):
+        """The verdict on tests: those that failed run once more, alone."""
+        skipped = [f"SKIPPED  {line}" for line in outcome.skipped]
+        if not result.passed and not outcome.failures:
+            outcome.failures.append(Failure("the command", f"exit {result.code}", result.last()))
+        looks = len(outcome.failures) <= SECOND_LOOKS
+        flaky = [failure for failure in outcome.failures if looks and again(failure)]
+        lines = []
+        for failure in outcome.failures:
+            lines.append(f"{'FLAKY   ' if failure in flaky else 'FAILED  '} {failure.name}")
+            lines += [f"    | {line}" for line in failure.lines]
+        failed = len(outcome.failures) - len(flaky)
+        counts = f"{outcome.passed} passed, {failed} failed, {len(flaky)} FLAKY, {len(skipped)} skipped"
+        if failed or len(flaky) > MOST_FLAKY or skipped or not outcome.passed:
+            word = f"FAILED: {counts}"
+        else:
+            word = f"passed: {counts}"
+        return Verdict(word, lines + skipped, outcome.passed, failed, len(flaky))
+
+    def broken_input(self):
+        return of(
+            # All programs at once, for the same reason.
+            run("cargo", "build", "--release", "--bins"),
+            run(TARGET / "release/probity-fuzz", "run", "--executions", "400", "--seed", "1"),
+        )
+
+    # The package for Python, taken as a user's pip takes it.
+
+    def python_package(self):
+        path = f"{PYTHON / 'bin'}{os.pathsep}{os.environ['PATH']}"
+        pip = "install --quiet --disable-pip-version-check --no-build-isolation --no-deps --force-reinstall ./python"
+        installed = run(PYTHON / "bin/pip", *pip.split(), env={"PATH": path})
+        if not installed.passed:
+            return of(installed)
+        python = PYTHON / "bin/python"
+        words = [python, "-m", "pytest", "-q", "-rfEs", "-p", "no:cacheprovider"]
+        result = run(*words, "python/tests")
+
+        def again(failure):
+            return run(*words, failure.test).passed
+
+        verdict = self.verdict(result, cargo_output.of_pytest(result.lines), again)
+        types = run(PYTHON / "bin/mypy", cwd=ROOT / "python")
+        if not types.passed:
+            verdict.word = f"FAILED: mypy; {verdict.word}"
+            verdict.lines += types.last()
+        return verdict
+
+    # What is of devices, with a GPU's backend on a software driver.
+
+    def devices(self):
+        env = {"PROBITY_REQUIRE": "device"} if has_driver() else {}
+        words = "cargo test --release --workspace --features probity-tensor/wgpu --test devices --no-fail-fast"
+        result = run(*words.split(), env=env)
+        outcome = cargo_output.of_cargo(result.lines)
+        return self.verdict(result, outcome, lambda failure: False)
+
+    def perform(self, names):
+        """Does the named steps, or all, with those that they need; gives the exit code."""
+        known = [name for name, _, _ in self.steps]
+        if unknown := [name for name in names if name not in known]:
+            sys.exit(f"no step {unknown[0]}; there are {', '.join(known)}")
+        needs = {name: needs for name, _, needs in self.steps}
+        wanted = list(names)
+        for name in wanted:
+            wanted += [need for need in needs[name] if need not in wanted]
+        verdicts, table = {}, []
+        for name, step, needs in self.steps:
+            if names and name not in wanted and name != "tools":
+                continue
+            print(f"\n== {name}", flush=True)
+            began = time.monotonic()
+            if lost := [need for need in needs if not verdicts[need].passed]:
+                verdict = Verdict(f"FAILED: not done, it needs the step '{lost[0]}'")
+            else:
+                try:
+                    verdict = step()
+                except Exception as error:  # The others are done all the same.
+                    verdict = Verdict(f"FAILED: {type(error).__name__}: {error}")
+            verdicts[name] = verdict
+            table.append((name, round(time.monotonic() - began), verdict))
+        return report(table)
+
+
+def report(table):
+    """Prints the table; gives the exit code."""
+    print(f"\n== summary\n{'step':24}{'seconds':>8}  verdict")
+    for name, seconds, verdict in table:
+        print(f"{name:24}{seconds:>8}  {verdict.word}")
+        for line in verdict.lines:
+            print(f"    {line}")
+    print(f"{'in all':24}{sum(seconds for _, seconds, _ in table):>8}")
+    failed = [name for name, _, verdict in table if not verdict.passed]
+    print(f"\nnot passed: {', '.join(failed)}" if failed else "\nall checks passed")
+    total = lambda count: sum(count(verdict) for _, _, verdict in table)
+    print(f"{total(lambda v: v.passed_tests)} passed, {total(lambda v: v.failed_tests)} failed")
+    return 1 if failed else 0
+
+
+def has_driver():
+    """Whether a software Vulkan driver is here."""
+    return any(Path("/usr/share/vulkan/icd.d").glob("lvp_icd*.json"))
+
+
+def lines_of(lock, package):
+    """The lines of a lock that are about `package`."""
+    lines = lock.splitlines(keepends=True)
+    begin = next(at for at, line in enumerate(lines) if line.startswith(f"{package}=="))
+    end = next(at for at, line in enumerate(lines[begin:], begin) if not line.rstrip().endswith("\\"))
+    return "".join(lines[begin : end + 1])
+
+
+def is_installed(folder, lock):
+    """Whether what `lock` names was installed in `folder`."""
+    stamp = folder / "installed"
+    return stamp.is_file() and stamp.read_text() == hashlib.sha256(lock.read_bytes()).hexdigest()
+
+
+def note_installed(folder, lock):
+    (folder / "installed").write_text(hashlib.sha256(lock.read_bytes()).hexdigest())
+
+
+if __name__ == "__main__":
+    sys.exit(Checks().perform(sys.argv[1:]))
