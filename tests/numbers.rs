@@ -9,7 +9,7 @@ mod probity_command;
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Child, Stdio};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -306,7 +306,8 @@ const BASES: &[(&str, How, &str)] = &[
     ),
 ];
 
-/// Fields that only say how long to go on: at its upper bound such a run ends when it is stopped.
+/// Fields that only say how long to go on: at its upper bound such a run ends when it is stopped,
+/// and what it did until then is what counts.
 const LONG: &[&str] = &[
     "training.epochs",
     "training.patience",
@@ -361,9 +362,9 @@ const LARGE: &[&str] = &["recurrent.units", "recurrent.layers", "transformer.wid
 
 /// Address space of a run.
 const MEMORY: &str = "4GiB";
-/// What a run may take; those of [`LONG`] are stopped long before.
-const TIME: Duration = Duration::from_secs(60);
-/// When a run of [`LONG`] is stopped.
+/// After this a run is said to hang; each but those of [`LONG`] takes a moment.
+const PATIENCE: Duration = Duration::from_secs(600);
+/// How much of a processor's time a run of [`LONG`] gets before it is stopped.
 const STOPPED: Duration = Duration::from_millis(500);
 
 /// A folder with everything that the bases read.
@@ -615,6 +616,25 @@ fn options<S: Specification>(specification: &S) -> Vec<String> {
     given.flatten().collect()
 }
 
+/// The time of processors that `child` has spent, where the system says so: how far it has come is
+/// then no matter of what else the machine does. Else the time since it `began`.
+fn spent(child: &Child, began: Instant) -> Duration {
+    let ticks = || {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.id())).ok()?;
+        // Behind the name, which may hold anything: the state is the first word, and the ticks of the
+        // program and of the system for it are the twelfth and thirteenth.
+        let (_, words) = stat.rsplit_once(") ")?;
+        let words = words.split(' ').skip(11).take(2);
+        let ticks: Vec<u64> = words.map_while(|word| word.parse().ok()).collect();
+        Some(ticks.iter().sum())
+    };
+    // Linux counts a hundred a second.
+    ticks().map_or_else(
+        || began.elapsed(),
+        |ticks: u64| Duration::from_millis(10 * ticks),
+    )
+}
+
 /// What is wrong with how the command ends on `trial`, in `folder`.
 fn wrong(folder: &Path, trial: &Trial) -> Option<String> {
     let said = folder.join(format!("{}.stderr", trial.line.join("_").replace('/', "_")));
@@ -622,16 +642,19 @@ fn wrong(folder: &Path, trial: &Trial) -> Option<String> {
         .current_dir(folder)
         .args(&trial.line)
         .args(["--memory-limit", MEMORY])
+        // Each thread has its part of the address space, and some machines have many cores.
+        .env("RAYON_NUM_THREADS", "2")
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(File::create(&said).unwrap())
         .spawn()
         .unwrap();
-    let (began, limit) = (Instant::now(), if trial.is_long { STOPPED } else { TIME });
+    let began = Instant::now();
     let status = loop {
         match child.try_wait().unwrap() {
             Some(status) => break Some(status),
-            None if began.elapsed() > limit => break None,
+            None if trial.is_long && spent(&child, began) > STOPPED => break None,
+            None if began.elapsed() > PATIENCE => break None,
             None => std::thread::sleep(Duration::from_millis(5)),
         }
     };
@@ -639,7 +662,7 @@ fn wrong(folder: &Path, trial: &Trial) -> Option<String> {
     let Some(status) = status else {
         child.kill().unwrap();
         child.wait().unwrap();
-        return (!trial.is_long).then(|| format!("{}: not done after {limit:?}", trial.what));
+        return (!trial.is_long).then(|| format!("{}: not done after {PATIENCE:?}", trial.what));
     };
     let is_well = matches!(status.code(), Some(0..=3)) && !said().contains("panicked");
     (!is_well).then(|| format!("{}: {status}\n{}", trial.what, said()))

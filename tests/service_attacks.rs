@@ -1,8 +1,8 @@
 //! Nobody puts the service out of action for the others: every attack that was found is made again,
-//! from another address and with another token, while a user works.
+//! from another address and with another token, while a user works. Each of her requests is answered
+//! as if nobody else were there, and who attacks is refused or cut off as docs/service.md says.
 //!
-//! What is asserted is that each of her requests is answered as if nobody else were there. How long
-//! the answers took is printed (`--nocapture`), as docs/service.md quotes it.
+//! How long her answers take says `cargo bench --bench service`.
 
 #![cfg(all(feature = "serve", target_os = "linux"))]
 
@@ -12,86 +12,51 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
-use serde_json::json;
-
-use service::attack::{Work, allow_sockets, attacker, connect, first_line, resident};
+use service::attack::{
+    Crowd, LARGE, MANY, PATIENT, SOME, Seen, User, allow_sockets, attacker, begun_log_in,
+    begun_upload, blank_files, connect, download, first_line, flood, refused, resident, seen,
+    slow_bodies, sockets, streams,
+};
 use service::http::{compose, form};
-use service::{Home, Server, text};
+use service::{Home, Server, text, wait_until};
 
-/// Sockets of an attack on what was once a bound for everybody.
-const MANY: usize = 1100;
-/// Sockets of an attack on memory.
-const IDLE: usize = 5000;
-/// Sockets of an attack on places for requests.
-const SOME: usize = 500;
+/// Requests of the user during an attack: lists and questions, and two uploads.
+const TURNS: usize = 41;
 
-fn head(token: &str) -> Vec<String> {
-    vec![format!("Authorization: Bearer {token}")]
+/// Has a user work.
+#[track_caller]
+fn works(server: &Server) {
+    let user = User::of(server);
+    for turn in 0..TURNS {
+        user.works(turn);
+    }
 }
 
-/// The request for the samples of an audit that found 32 MiB of them.
-fn download(home: &Home, server: &Server) -> impl Fn(&str) -> Vec<u8> + use<> {
-    let data = server.census(200);
-    let model = server.small_model(&data);
-    let audit = server.start(&json!({
-        "kind": "audit", "model": model, "data": data, "protected": ["sex"], "search": {"seeds": 5}
-    }));
-    server.done(&audit);
-    std::fs::write(home.run(&audit).join("samples.csv"), vec![b'x'; 32 << 20]).expect("a file");
-    let path = format!("/api/v1/jobs/{audit}/samples");
-    move |token| compose("GET", &path, &head(token), &[])
-}
-
-/// An upload of which the end does not come.
-fn begun_upload(token: &str) -> Vec<u8> {
-    let (kind, body) = form(&[("kind", "table")], "a.csv", b"a,b\n1,2\n");
-    let length = format!("Content-Length: {}", body.len());
-    let head = [head(token), vec![kind, length]].concat();
-    let request = compose("POST", "/api/v1/data", &head, &[]);
-    [&request, &body[..body.len() - 20]].concat()
-}
-
-/// `number` connections from one address that each send `bytes`.
-fn flood(server: &Server, number: usize, bytes: &[u8]) -> Vec<TcpStream> {
-    let one = |_| connect(server, attacker(0), bytes);
-    (0..number).map(one).collect()
-}
-
-/// Lets a user work for a while.
-fn works(server: &Server, attack: &str) {
-    let work = Work::begin(server, &server.token);
-    std::thread::sleep(Duration::from_secs(2));
-    work.end(attack);
+/// Waits until all but `held` of the `streams` were refused.
+#[track_caller]
+fn holds_at_most(held: usize, streams: &[TcpStream]) {
+    let least = streams.len() - held;
+    wait_until("most are refused", || refused(streams) >= least);
 }
 
 #[test]
 fn silent_connections_of_one_address_keep_nobody_out() {
     allow_sockets();
     let home = Home::new();
-    let server = home.serve(&[]);
+    let server = home.serve(&PATIENT);
     let silent = flood(&server, MANY, b"");
-    works(&server, "1,100 silent connections");
-    drop(silent);
+    works(&server);
+    holds_at_most(512, &silent);
 }
 
 #[test]
 fn bodies_that_never_come_hold_no_place() {
     allow_sockets();
     let home = Home::new();
-    let server = home.serve(&[]);
-    let login = compose(
-        "POST",
-        "/login",
-        &[
-            "Sec-Fetch-Site: same-origin".into(),
-            "Content-Type: application/x-www-form-urlencoded".into(),
-            "Content-Length: 100".into(),
-        ],
-        &[],
-    );
-    let silent = flood(&server, SOME, &login);
-    works(&server, "500 log-ins without a body");
-    drop(silent);
+    let server = home.serve(&PATIENT);
+    let log_ins = flood(&server, SOME, &begun_log_in(&[]));
+    works(&server);
+    holds_at_most(16, &log_ins);
 }
 
 #[test]
@@ -99,23 +64,10 @@ fn slow_bodies_of_one_token_hold_up_that_token_alone() {
     allow_sockets();
     let home = Home::new();
     let other = home.new_token("other");
-    let server = home.serve(&[]);
-    let mut slow = flood(&server, SOME, &begun_upload(&other));
-    let json = [
-        head(&other),
-        vec![
-            "Content-Type: application/json".into(),
-            "Content-Length: 50".into(),
-        ],
-    ]
-    .concat();
-    slow.extend(flood(
-        &server,
-        100,
-        &compose("POST", "/api/v1/jobs", &json, b""),
-    ));
-    works(&server, "600 slow bodies of one token");
-    drop(slow);
+    let server = home.serve(&PATIENT);
+    let slow = slow_bodies(&server, &other);
+    works(&server);
+    holds_at_most(16, &slow);
 }
 
 #[test]
@@ -127,11 +79,12 @@ fn a_body_that_drips_is_given_up() {
     let request = compose(
         "POST",
         "/api/v1/data",
-        &[head(&server.token), vec![kind, length]].concat(),
+        &[server.head(), vec![kind, length]].concat(),
         &[],
     );
     let mut stream = connect(&server, attacker(0), &request);
     let sender = stream.try_clone().expect("a second handle");
+    // Each byte comes in time.
     let drip = std::thread::spawn(move || {
         let mut sender = sender;
         for byte in &body {
@@ -151,17 +104,36 @@ fn unread_downloads_hold_up_nobody() {
     allow_sockets();
     let home = Home::new();
     let other = home.new_token("other");
-    let server = home.serve(&["--idle-time", "3s"]);
+    let server = home.serve(&PATIENT);
     let request = download(&home, &server)(&other);
     let unread = flood(&server, SOME, &request);
-    works(&server, "500 unread downloads");
-    println!("500 unread downloads: {} MiB resident", resident(&server));
-    // Those that were let in are cut off in the end: none of them has the whole file.
-    std::thread::sleep(Duration::from_secs(5));
+    works(&server);
+    holds_at_most(64, &unread);
+    let begun = unread
+        .iter()
+        .filter(|stream| seen(stream) == Seen::Answered("200".to_owned()));
+    assert!(begun.count() > 0);
+}
+
+#[test]
+fn who_does_not_read_is_cut_off() {
+    let home = Home::new();
+    let other = home.new_token("other");
+    let server = home.serve(&PATIENT);
+    let request = download(&home, &server)(&other);
+    server.terminate();
+    let server = home.serve(&["--idle-time", "1s"]);
+    let before = sockets(&server);
+    let mut unread = flood(&server, 10, &request);
+    for stream in &mut unread {
+        assert_eq!(first_line(stream), "HTTP/1.1 200");
+    }
+    wait_until("they are cut off", || sockets(&server) <= before);
+    // None of them has the whole file.
     for mut stream in unread {
         let mut bytes = Vec::new();
         let _ = stream.read_to_end(&mut bytes);
-        assert!(bytes.len() < 32 << 20, "{}", bytes.len());
+        assert!(bytes.len() < LARGE, "{}", bytes.len());
     }
 }
 
@@ -171,17 +143,17 @@ fn streams_of_one_token_leave_room_and_end_with_the_token() {
     let home = Home::new();
     let other = home.new_token("other");
     let server = home.serve(&[]);
-    let data = server.census(2000);
-    let job = server.start(&json!({
-        "kind": "train", "modality": "table", "data": data, "training": {"epochs": 10_000}
-    }));
-    let path = format!("/api/v1/jobs/{job}/events");
-    let mut streams = flood(&server, 300, &compose("GET", &path, &head(&other), &[]));
+    let data = server.census(200);
+    let job = server.start(&home.endless(&data));
+    home.held(1);
+    let mut streams = streams(&server, &job, &other);
     let lines: Vec<String> = streams.iter_mut().map(first_line).collect();
     let begun = lines.iter().filter(|line| line.ends_with("200")).count();
-    assert!((1..100).contains(&begun), "{begun} streams of one token");
-    server.follow(&job, |view| view["state"] == "running");
-    works(&server, "300 streams of one token");
+    assert!(
+        (1..=16).contains(&begun),
+        "{begun} streams of one token: {lines:?}"
+    );
+    works(&server);
     // `probity_ID_SECRET`
     let id = other.split('_').nth(1).expect("an identifier");
     home.command(&["serve", "revoke", id]);
@@ -193,8 +165,9 @@ fn streams_of_one_token_leave_room_and_end_with_the_token() {
         }
     }
     server
-        .send("POST", &format!("/api/v1/jobs/{job}/stop"), &json!({}))
+        .ask("POST", &format!("/api/v1/jobs/{job}/stop"))
         .expect(200);
+    server.end_of(&job);
 }
 
 #[test]
@@ -211,40 +184,14 @@ fn names_of_columns_are_bounded() {
     upload("most.csv", &most).expect(201);
 }
 
-/// Members of gzip that unpack to `bytes` bytes of blank lines in all.
-fn blank_lines(bytes: usize) -> Vec<u8> {
-    let piece = 16 << 20;
-    let mut writer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
-    writer.write_all(&vec![b'\n'; piece]).expect("memory");
-    let member = writer.finish().expect("memory");
-    member.repeat(bytes / piece)
-}
-
 #[test]
 fn files_that_take_long_to_read_hold_up_nobody() {
     allow_sockets();
     let home = Home::new();
     let other = home.new_token("other");
     let server = home.serve(&[]);
-    let file = blank_lines(20 << 30);
-    let begun: Vec<TcpStream> = [
-        ("table", "a.csv.gz"),
-        ("texts", "b.csv.gz"),
-        ("texts", "c.txt.gz"),
-        ("table", "d.csv.gz"),
-    ]
-    .map(|(what, name)| {
-        let (kind, body) = form(&[("kind", what)], name, &[b"", file.as_slice()].concat());
-        let request = compose(
-            "POST",
-            "/api/v1/data",
-            &[head(&other), vec![kind]].concat(),
-            &body,
-        );
-        connect(&server, attacker(0), &request)
-    })
-    .into();
-    works(&server, "four files of 20 GiB of blank lines");
+    let begun = blank_files(&server, &other);
+    works(&server);
     for mut stream in begun {
         assert_eq!(first_line(&mut stream), "HTTP/1.1 422");
     }
@@ -293,109 +240,64 @@ fn one_project_with_many_tokens_holds_up_itself_alone() {
     let home = Home::new();
     home.new_project("others");
     let tokens: Vec<String> = (0..40).map(|_| home.token_of("others", "editor")).collect();
-    let server = home.serve(&["--max-bodies", "80"]);
-    let mut slow: Vec<TcpStream> = (0..SOME)
+    let server = home.serve(&[&PATIENT[..], &["--max-bodies", "80"]].concat());
+    let slow: Vec<TcpStream> = (0..SOME)
         .map(|number| {
             let token = &tokens[number % tokens.len()];
             connect(&server, attacker(0), &begun_upload(token))
         })
         .collect();
-    works(&server, "500 slow bodies of 40 tokens of one project");
-    // Most were sent away: the project has 64 places, of the 80 that all have.
-    let refused = slow.iter_mut().map(|stream| {
-        stream.set_nonblocking(true).expect("it need not wait");
-        first_line(stream)
-    });
-    let refused = refused.filter(|line| line.ends_with("429")).count();
-    assert!(refused >= SOME - 64, "{refused}");
+    works(&server);
+    // The project has 64 places, of the 80 that all have.
+    holds_at_most(64, &slow);
 }
 
 /// Everything at once, from several addresses and with several tokens of another project, whose own
-/// bounds are lifted, so that no bound of an address, a token or a project helps.
+/// bounds are lifted.
 #[test]
 fn thousands_at_once_leave_room_for_one_more() {
-    // Fewer where the system allows no process so many.
-    let idle = IDLE.min(allow_sockets().saturating_sub(3 * SOME));
     let home = Home::new();
-    home.new_project("others");
-    let tokens: Vec<String> = (0..32).map(|_| home.token_of("others", "editor")).collect();
-    let mut server = home.serve(&[
-        "--idle-time",
-        "60s",
-        "--max-requests-per-project",
-        "2000",
-        "--max-bodies-per-project",
-        "1000",
-    ]);
-    let hers = std::mem::replace(&mut server.token, tokens[0].clone());
-    let download = download(&home, &server);
-    server.token = hers;
-    let address = |number: usize| attacker(u8::try_from(number % 20).expect("a byte"));
-    let mut held: Vec<TcpStream> = (0..idle)
-        .map(|number| connect(&server, address(number), b""))
-        .collect();
-    for number in 0..SOME {
-        let token = &tokens[number % tokens.len()];
-        held.push(connect(&server, address(number), &begun_upload(token)));
-        held.push(connect(&server, address(number), &download(token)));
-    }
-    let attack = format!("{idle} idle connections, 500 slow bodies, 500 unread downloads");
-    works(&server, &attack);
+    let (server, crowd) = Crowd::come(&home);
+    works(&server);
     let memory = resident(&server);
-    println!("{attack}: {memory} MiB resident");
     assert!(memory <= 150, "{memory} MiB");
-    // All of them are still there: nothing was answered, refused or cut off.
-    let is_held = |stream: &mut TcpStream| {
-        stream.set_nonblocking(true).expect("it need not wait");
-        match stream.read(&mut [0; 64]) {
-            Ok(read) => read == 64,
-            Err(error) => error.kind() == std::io::ErrorKind::WouldBlock,
-        }
-    };
-    let kept = held.iter_mut().map(is_held).filter(|&kept| kept).count();
-    assert_eq!(kept, idle + 2 * SOME);
+    // All of them are still there: nothing was refused or cut off, and nothing answered but what is
+    // not read.
+    let silent = crowd.idle.iter().chain(&crowd.bodies);
+    let held = silent.filter(|stream| seen(stream) == Seen::Nothing);
+    assert_eq!(held.count(), crowd.idle.len() + SOME);
+    let downloads = crowd.downloads.iter().map(seen);
+    let held = downloads.filter(|seen| match seen {
+        Seen::Nothing => true,
+        Seen::Answered(status) => status == "200",
+        Seen::CutOff => false,
+    });
+    assert_eq!(held.count(), SOME);
 }
 
 #[test]
 fn only_a_named_proxy_speaks_for_its_clients() {
     let home = Home::new();
+    // A form that is waited for is asked for: so it is known that the client was let in.
     let logs_in = |server: &Server, client: &str| {
-        let lines = [
-            "Sec-Fetch-Site: same-origin",
-            "Content-Type: application/x-www-form-urlencoded",
-            "Content-Length: 100",
-            &format!("X-Forwarded-For: {client}"),
-        ];
-        let bytes = compose("POST", "/login", &lines.map(str::to_owned), &[]);
-        connect(server, attacker(0), &bytes)
+        let client = format!("X-Forwarded-For: {client}");
+        let bytes = begun_log_in(&["Expect: 100-continue", &client]);
+        let mut stream = connect(server, attacker(0), &bytes);
+        let line = first_line(&mut stream);
+        (stream, line)
     };
-    let statuses = |options: &[&str], last: &str| {
-        let server = home.serve(
-            &[
-                &["--max-strangers-per-address", "1", "--idle-time", "4s"],
-                options,
-            ]
-            .concat(),
-        );
-        let first = logs_in(&server, "192.0.2.1");
-        std::thread::sleep(Duration::from_millis(300));
-        let mut second = logs_in(&server, last);
-        let answer = first_line(&mut second);
-        drop(first);
-        answer
-    };
-    // The second waits for its body as the first does, or is one too many.
-    assert_eq!(statuses(&[], "192.0.2.2"), "HTTP/1.1 429");
-    assert_eq!(
-        statuses(&["--proxy", "127.0.0.2"], "192.0.2.2"),
-        "HTTP/1.1 408"
-    );
-    assert_eq!(
-        statuses(&["--proxy", "127.0.0.2"], "192.0.2.1"),
-        "HTTP/1.1 429"
-    );
-    assert_eq!(
-        statuses(&["--proxy", "127.0.0.3"], "192.0.2.2"),
-        "HTTP/1.1 429"
-    );
+    let (let_in, one_too_many) = ("HTTP/1.1 100", "HTTP/1.1 429");
+    for (proxies, second, expected) in [
+        (&[][..], "192.0.2.2", one_too_many),
+        (&["--proxy", "127.0.0.2"][..], "192.0.2.2", let_in),
+        (&["--proxy", "127.0.0.2"][..], "192.0.2.1", one_too_many),
+        (&["--proxy", "127.0.0.3"][..], "192.0.2.2", one_too_many),
+    ] {
+        let one = ["--max-strangers-per-address", "1"];
+        let server = home.serve(&[&PATIENT[..], &one, proxies].concat());
+        let (_first, line) = logs_in(&server, "192.0.2.1");
+        assert_eq!(line, let_in);
+        let (_second, line) = logs_in(&server, second);
+        assert_eq!(line, expected, "{second} by {proxies:?}");
+    }
 }

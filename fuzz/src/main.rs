@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use clap::{Parser, Subcommand};
 use probity_fuzz::execute::{Made, execute, input_of};
-use probity_fuzz::supervisor::{Campaign, Tally};
+use probity_fuzz::supervisor::{Budget, Campaign, Tally};
 use probity_fuzz::target::Input;
 use probity_fuzz::worker::{Work, bound_memory, in_thread, scratch, work};
 use probity_fuzz::{supervisor, targets};
@@ -23,11 +23,14 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Fuzz for some minutes; exits with 1 if something was found
+    /// Fuzz for some minutes, or so many executions; exits with 1 if something was found
     Run {
-        /// Minutes in all
-        #[arg(long, default_value_t = 1.0)]
-        minutes: f64,
+        /// Minutes in all; 1 unless executions are given
+        #[arg(long, conflicts_with = "executions")]
+        minutes: Option<f64>,
+        /// Executions of each target: with a seed, the same inputs on any machine
+        #[arg(long)]
+        executions: Option<u64>,
         /// Seed of the keys; by default a random one, which is printed
         #[arg(long)]
         seed: Option<u64>,
@@ -65,9 +68,12 @@ enum Command {
         target: String,
         seed: u64,
         from: u64,
-        milliseconds: u64,
         progress: PathBuf,
         findings: PathBuf,
+        #[arg(long)]
+        milliseconds: Option<u64>,
+        #[arg(long)]
+        executions: Option<u64>,
     },
 }
 
@@ -75,10 +81,20 @@ fn main() -> anyhow::Result<ExitCode> {
     match Cli::parse().command {
         Command::Run {
             minutes,
+            executions,
             seed,
             targets,
             findings,
-        } => run(minutes, seed, &targets, findings),
+        } => {
+            let budget = match executions {
+                Some(executions) => Budget::Executions(executions),
+                None => {
+                    let seconds = minutes.unwrap_or(1.0) * 60.0;
+                    Budget::Time(Duration::try_from_secs_f64(seconds)?)
+                }
+            };
+            run(budget, seed, &targets, findings)
+        }
         Command::Replay {
             target,
             seed,
@@ -119,17 +135,18 @@ fn main() -> anyhow::Result<ExitCode> {
             target,
             seed,
             from,
-            milliseconds,
             progress,
             findings,
+            milliseconds,
+            executions,
         } => {
             bound_memory()?;
             let task = Work {
                 target,
                 seed,
                 from,
-                executions: u64::MAX,
-                time: Duration::from_millis(milliseconds),
+                executions: executions.unwrap_or(u64::MAX),
+                time: milliseconds.map(Duration::from_millis),
             };
             let progress = File::options().write(true).open(progress)?;
             work(&task, &progress, Some(&findings))?;
@@ -159,7 +176,7 @@ fn told(
 }
 
 fn run(
-    minutes: f64,
+    budget: Budget,
     seed: Option<u64>,
     targets: &[String],
     findings: PathBuf,
@@ -173,13 +190,14 @@ fn run(
     let campaign = Campaign {
         targets: all.into_iter().filter(is_asked).collect(),
         seed,
-        time: Duration::try_from_secs_f64(minutes * 60.0)?,
+        budget,
         findings,
     };
-    println!(
-        "{minutes} minutes, seed {seed}, {} targets",
-        campaign.targets.len()
-    );
+    let amount = match budget {
+        Budget::Time(time) => format!("{} minutes", time.as_secs_f64() / 60.0),
+        Budget::Executions(executions) => format!("{executions} executions of each target"),
+    };
+    println!("{amount}, seed {seed}, {} targets", campaign.targets.len());
     std::fs::create_dir_all(&campaign.findings)?;
     let tallies = campaign.run()?;
     let found = print(&tallies);

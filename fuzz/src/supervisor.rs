@@ -1,4 +1,4 @@
-//! Worker processes, a slice of time each, and what becomes of them.
+//! Worker processes, a slice of time or so many executions each, and what becomes of them.
 //!
 //! A worker that dies, or that stays with one execution for too long, has found something: its
 //! number is in the file of its progress. The next worker goes on behind it.
@@ -19,13 +19,22 @@ use crate::worker::{Finding, Progress, scratch};
 const LIMIT: Duration = Duration::from_secs(20);
 /// How long it may take when it is executed once more, alone: a machine may be slow, or a seed may
 /// take a worker with it.
-const LIMIT_ALONE: Duration = Duration::from_secs(90);
+const LIMIT_ALONE: Duration = Duration::from_secs(300);
 /// How long seeds may take to be made.
-const SEEDS: Duration = Duration::from_secs(120);
+const SEEDS: Duration = Duration::from_secs(600);
 /// How often workers are looked at.
 const LOOK: Duration = Duration::from_millis(50);
 /// The shortest and the longest time of a worker.
 const SLICE: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(60));
+
+/// How long to go on.
+#[derive(Debug, Clone, Copy)]
+pub enum Budget {
+    /// So long in all: how far that leads is a matter of the machine.
+    Time(Duration),
+    /// So many executions of each target: with a seed, the same inputs on any machine.
+    Executions(u64),
+}
 
 /// What to do.
 #[derive(Debug, Clone)]
@@ -34,8 +43,8 @@ pub struct Campaign {
     pub targets: Vec<&'static str>,
     /// The seed of all keys.
     pub seed: u64,
-    /// Time in all.
-    pub time: Duration,
+    /// When it ends.
+    pub budget: Budget,
     /// Where findings go.
     pub findings: PathBuf,
 }
@@ -59,42 +68,65 @@ enum End {
 }
 
 impl Campaign {
-    /// Runs it: the targets in turn, until the time is over; each of them at least once.
+    /// Runs it: the targets in turn, each of them at least once.
     ///
     /// # Errors
     /// When workers cannot be started, or their seeds not be made.
     pub fn run(&self) -> anyhow::Result<BTreeMap<&'static str, Tally>> {
-        let began = Instant::now();
-        let count = u32::try_from(self.targets.len()).unwrap_or(u32::MAX).max(1);
-        let slice = (self.time / count).clamp(SLICE.0, SLICE.1);
         let home = scratch()?;
         let mut tallies: BTreeMap<&'static str, Tally> = BTreeMap::new();
         let mut causes = BTreeSet::new();
-        let mut round = 0;
-        while round == 0 || began.elapsed() + slice / 2 < self.time {
-            for &target in &self.targets {
-                if round > 0 && began.elapsed() + slice / 2 >= self.time {
-                    break;
+        let mut turn = |target: &'static str, slice: Budget| {
+            let tally = tallies.entry(target).or_default();
+            self.slice(target, tally, slice, home.path(), &mut causes)
+        };
+        match self.budget {
+            Budget::Executions(_) => {
+                for &target in &self.targets {
+                    turn(target, self.budget)?;
                 }
-                let tally = tallies.entry(target).or_default();
-                self.slice(target, tally, slice, home.path(), &mut causes)?;
             }
-            round += 1;
+            Budget::Time(time) => {
+                let began = Instant::now();
+                let count = u32::try_from(self.targets.len()).unwrap_or(u32::MAX).max(1);
+                let slice = (time / count).clamp(SLICE.0, SLICE.1);
+                let mut round = 0;
+                while round == 0 || began.elapsed() + slice / 2 < time {
+                    for &target in &self.targets {
+                        if round > 0 && began.elapsed() + slice / 2 >= time {
+                            break;
+                        }
+                        turn(target, Budget::Time(slice))?;
+                    }
+                    round += 1;
+                }
+            }
         }
         Ok(tallies)
     }
 
+    /// Has workers execute `target` until `slice` is used up.
     fn slice(
         &self,
         target: &'static str,
         tally: &mut Tally,
-        time: Duration,
+        slice: Budget,
         home: &Path,
         causes: &mut BTreeSet<String>,
     ) -> anyhow::Result<()> {
         let began = Instant::now();
-        while began.elapsed() < time {
+        loop {
             let from = tally.executions;
+            let left = match slice {
+                Budget::Time(time) => Budget::Time(time.saturating_sub(began.elapsed())),
+                Budget::Executions(most) => Budget::Executions(most.saturating_sub(from)),
+            };
+            let (word, number) = match left {
+                Budget::Executions(0) => return Ok(()),
+                Budget::Time(time) if time.is_zero() => return Ok(()),
+                Budget::Time(time) => ("--milliseconds", time.as_millis().to_string()),
+                Budget::Executions(number) => ("--executions", number.to_string()),
+            };
             let log = home.join("log");
             let file = home.join("progress");
             let progress = File::create_new(&file).or_else(|_| {
@@ -102,12 +134,11 @@ impl Campaign {
                 opened.set_len(0)?;
                 Ok::<_, std::io::Error>(opened)
             })?;
-            let left = time.saturating_sub(began.elapsed());
             let child = Command::new(std::env::current_exe()?)
                 .args(["work", target, &self.seed.to_string(), &from.to_string()])
-                .arg(left.as_millis().to_string())
                 .arg(&file)
                 .arg(&self.findings)
+                .args([word, &number])
                 .env("RAYON_NUM_THREADS", "2")
                 .stdin(Stdio::null())
                 .stdout(File::create(&log)?)
@@ -165,7 +196,6 @@ impl Campaign {
                 tally.findings.push(finding);
             }
         }
-        Ok(())
     }
 
     /// Whether an execution ends in a process of its own.

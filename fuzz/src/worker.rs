@@ -33,8 +33,8 @@ pub struct Work {
     pub from: u64,
     /// Executions at most.
     pub executions: u64,
-    /// Time at most.
-    pub time: Duration,
+    /// Time at most, where there is a bound on it.
+    pub time: Option<Duration>,
 }
 
 /// How far a worker is: what it writes down before each execution.
@@ -173,7 +173,8 @@ pub fn work(
             has_begun: true,
         };
         let (mut causes, mut found) = (BTreeSet::new(), Vec::new());
-        while state.number - work.from < work.executions && began.elapsed() < work.time {
+        let is_over = || work.time.is_some_and(|time| began.elapsed() >= time);
+        while state.number - work.from < work.executions && !is_over() {
             state.write(progress)?;
             let made = input_of(&target, work.seed, state.number);
             match execute(&target, &made, &folder) {

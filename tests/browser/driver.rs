@@ -14,11 +14,12 @@ const CHROMEDRIVER: &str = "PROBITY_CHROMEDRIVER";
 /// Environment variable with the path of Chromium.
 const CHROMIUM: &str = "PROBITY_CHROMIUM";
 
-/// Chromium's flags: no window, no sandbox (which needs rights that a container lacks), and nothing
-/// that calls home.
-const FLAGS: [&str; 8] = [
+/// Chromium's flags: no window, no sandbox (which needs rights that a container lacks), no need of
+/// more shared memory than a container has, and nothing that calls home.
+const FLAGS: [&str; 9] = [
     "--headless=new",
     "--no-sandbox",
+    "--disable-dev-shm-usage",
     "--disable-gpu",
     "--disable-quic",
     "--no-first-run",
@@ -76,12 +77,17 @@ fn program(variable: &str, names: &[&str]) -> Result<PathBuf, String> {
     found.ok_or_else(|| format!("there is no {} on the path", names[0]))
 }
 
+/// Milliseconds that a page may take to load, and a script to call back: a machine may be busy with
+/// other things, and only what never ends shall fail.
+const MILLISECONDS: u32 = 300_000;
+
 /// What the driver is asked to start.
 pub fn capabilities(chromium: &Path, profile: &Path, downloads: &Path) -> Value {
     let mut flags: Vec<String> = FLAGS.map(str::to_owned).to_vec();
     flags.push(format!("--user-data-dir={}", profile.display()));
     json!({"capabilities": {"alwaysMatch": {
         "browserName": "chrome",
+        "timeouts": {"pageLoad": MILLISECONDS, "script": MILLISECONDS},
         "goog:loggingPrefs": {"browser": "ALL"},
         "goog:chromeOptions": {
             "binary": chromium,

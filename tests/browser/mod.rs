@@ -25,8 +25,8 @@ use driver::{Driver, Programs};
 use element::{ELEMENT, Element};
 use wire::Wire;
 
-/// How long a condition on a page may take to come true.
-pub const DEADLINE: Duration = Duration::from_secs(120);
+/// How long a condition on a page may take to come true: on a busy machine, too.
+pub const DEADLINE: Duration = Duration::from_secs(300);
 
 /// How often a condition is looked at.
 const POLL: Duration = Duration::from_millis(50);

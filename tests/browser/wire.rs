@@ -6,8 +6,8 @@ use serde_json::Value;
 use ureq::Agent;
 use ureq::http::Response;
 
-/// No command takes longer; a page that never loads fails the test.
-const LIMIT: Duration = Duration::from_secs(120);
+/// No command takes longer, also on a busy machine: longer than the driver itself waits for a page.
+const LIMIT: Duration = Duration::from_secs(360);
 
 /// The way to one driver.
 pub struct Wire {

@@ -13,7 +13,7 @@ use parquet::arrow::ArrowWriter;
 use std::sync::Arc;
 
 /// Much longer than any of these commands takes.
-const LIMIT: Duration = Duration::from_secs(120);
+const LIMIT: Duration = Duration::from_secs(600);
 
 /// What comes of `probity LINE` with `content` on a pipe as its standard input.
 fn piped(workspace: &Workspace, line: &str, content: &[u8]) -> Outcome {

@@ -37,7 +37,7 @@ fn a_run_that_goes_on_has_no_limit_of_time() {
     let workspace = Workspace::with_demo(500);
     let audit = format!("{AUDIT} --local 300").replace("--local 20 ", "");
     workspace
-        .line(&format!("{audit} --out run --time 1ms"))
+        .line(&format!("{audit} --out run --time 1ns"))
         .exits(0);
     assert_eq!(workspace.json("run/summary.json")["ending"], "time");
     workspace.line("run run --resume").exits(0);

@@ -249,7 +249,7 @@ fn a_fitted_population_is_weighed() {
     workspace.write(
         "people.toml",
         "kind = 'prove'\nmodel = 'demo/model'\nprotected = ['sex']\n\
-         within = ['age=20..21']\npopulation = 'spn:fitted'\ntime = '1ms'\nuntil_undecided = 0.2\n",
+         within = ['age=20..21']\npopulation = 'spn:fitted'\ntime = '1ns'\nuntil_undecided = 0.2\n",
     );
     workspace.line("run people.toml --out run -q").exits(0);
     assert_eq!(workspace.summary("run")["ending"], "time");

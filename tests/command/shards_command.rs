@@ -276,12 +276,18 @@ fn gaps_and_foreign_shards_are_refused() {
         "run whole/run.toml --shard 3/5 --out s",
         &["one of 4 shards", "into 5"],
     );
-    // A shard that is there is left as it is.
-    let before = std::fs::metadata(workspace.path("s/global-2-of-4.shard")).unwrap();
+    // A shard that is there is left as it is: no other file takes its place, not even one with the
+    // same bytes.
+    let shard = workspace.path("s/global-2-of-4.shard");
+    let content = std::fs::read(&shard).unwrap();
+    let same_file = workspace.path("same-file");
+    std::fs::hard_link(&shard, &same_file).unwrap();
     let again = workspace.line("run s --shard 2/4 --json").exits(0).json();
     assert_eq!(again["was_there"], true);
-    let after = std::fs::metadata(workspace.path("s/global-2-of-4.shard")).unwrap();
-    assert_eq!(before.modified().unwrap(), after.modified().unwrap());
+    assert_eq!(std::fs::read(&shard).unwrap(), content);
+    std::fs::write(&same_file, "changed by its other name").unwrap();
+    assert_eq!(std::fs::read(&shard).unwrap(), b"changed by its other name");
+    std::fs::write(&shard, content).unwrap();
 
     // One of the same audit with another seed.
     workspace

@@ -1,7 +1,6 @@
 //! A page of documentation, and its commands as they are run.
 
 use std::fmt::Write as _;
-use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -116,7 +115,6 @@ impl Page {
             Some(format!("{}\n", path.strip_prefix(&root).ok()?.display()))
         });
         record.write("given", given.collect::<String>());
-        let port = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
         let mut script = PRELUDE.to_owned();
         let all = || self.blocks.iter().flat_map(|block| &block.commands);
         for command in all() {
@@ -135,7 +133,6 @@ impl Page {
             .env("PROBITY", binary())
             .env(WITHOUT_GPU.0, WITHOUT_GPU.1)
             .env("PROBITY_CACHE_DIR", record.path("cache"))
-            .env("PORT", port.unwrap().port().to_string())
             .env("PYTHON", python)
             .env("EDITOR", "true")
             .env("GIVEN", record.path("given"))

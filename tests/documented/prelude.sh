@@ -1,5 +1,5 @@
 # What stands in for the world around a page: its commands are the built ones, its service listens
-# on a port that is free, published data come from a folder, and what a reader would look at is not shown.
+# on a port that the system gives it, published data come from a folder, and what a reader would look at is not shown.
 # What a page makes, its reader does not have yet: a file that was given for the commands before goes. (Each
 # example of the help is for a reader who has made no other one.)
 makes_anew() {
@@ -11,18 +11,30 @@ makes_anew() {
         shift
     done
 }
+# Starts a command that goes on, and waits for its first line, which begins with $1.
+begins() {
+    local words=$1
+    shift
+    # Nothing of a command before.
+    : > "$HOME/says"
+    "$PROBITY" "$@" > "$HOME/says" &
+    local id=$!
+    started="$started $id"
+    trap 'kill $started' EXIT
+    until line=$(grep -m 1 "^$words" "$HOME/says"); do
+        kill -0 $id || return 1
+        sleep 0.1
+    done
+    echo "$line"
+}
 probity() {
     makes_anew "$@"
     if [ "$1" = serve ] && [ "${2#--}" != "$2" ]; then
-        "$PROBITY" "${@/8080/$PORT}" &
-        started="$started $!"
-        trap 'kill $started' EXIT
-        until command curl -s -o "$HOME/answer" "http://127.0.0.1:$PORT/"; do sleep 0.1; done
+        # Its first line says where it listens.
+        begins "Probity listens on http://" "${@/8080/0}" || return 1
+        PORT=${line##*:}
     elif [ "$1" = work ]; then
-        "$PROBITY" "${@/8080/$PORT}" > "$HOME/works" &
-        worker=$!
-        started="$started $worker"
-        until grep -q "^Probity works" "$HOME/works"; do kill -0 $worker || return 1; sleep 0.1; done
+        begins "Probity works for " "${@/8080/$PORT}"
     elif [ "$1 $2" = "data fetch" ]; then
         "$PROBITY" "$@" --from "$PUBLISHED"
     else

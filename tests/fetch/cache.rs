@@ -51,8 +51,8 @@ pub fn entry(sources: Vec<Source>) -> DataSet {
 
 pub fn options(retries: u32) -> FetchOptions {
     let mut options = FetchOptions::default();
-    options.connect_timeout = Duration::from_secs(20);
-    options.silence_timeout = Duration::from_secs(20);
+    options.connect_timeout = Duration::from_secs(300);
+    options.silence_timeout = Duration::from_secs(300);
     options.retries = retries;
     options.backoff = Duration::ZERO;
     options.largest_body = 1 << 20;

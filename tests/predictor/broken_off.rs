@@ -1,11 +1,13 @@
 //! Runs that a failure or an interrupt breaks off.
 
-use std::process::Child;
+use std::process::Command;
+
+use probity_testing::Gate;
 
 use crate::fake;
 use crate::probity_command::{Outcome, Workspace, figures, interrupt, untimed};
 use crate::processes::is_running;
-use crate::{SEARCH, census};
+use crate::{SEARCH, census, wait_until};
 
 /// A run that a predictor's failure broke off goes on to the very result of an unbroken one.
 #[test]
@@ -26,7 +28,6 @@ fn broken_off_and_resumed() {
             ),
         );
         let [run, whole] = ["run", "whole"].map(|name| format!("{strategy}-{mode}-{name}"));
-        let short = if mode.starts_with("slow") { "2s" } else { "5m" };
         let audit = |patience: &str, out: &str| {
             let line = format!(
                 "audit --schema synthetic-census --data people.csv {SEARCH} --strategy {strategy} \
@@ -36,12 +37,27 @@ fn broken_off_and_resumed() {
             arguments.push("command:sh predict.sh");
             workspace.run(arguments)
         };
-        workspace.write("broken", "");
         let go_on = format!("audit --resume --out {run}");
-        audit(short, &run)
-            .exits(code)
-            .complains(&["predictor", &go_on]);
-        assert!(workspace.path(&format!("{run}/checkpoint.bin")).is_file());
+        let is_kept = || workspace.path(&format!("{run}/checkpoint.bin")).is_file();
+        // One that never answers is given up after any time. On a machine that is slower than that,
+        // an answer before may be waited for in vain, the first one even, with nothing to go on from.
+        let patience: &[&str] = match mode.starts_with("slow") {
+            true => &["2s", "20s", "5m"],
+            false => &["5m"],
+        };
+        let mut outcome = None;
+        for patience in patience {
+            // Nothing is there the first time.
+            let _ = std::fs::remove_dir_all(workspace.path(&run));
+            workspace.write("broken", "");
+            outcome = Some(audit(patience, &run));
+            if is_kept() {
+                break;
+            }
+        }
+        let outcome = outcome.expect("it was tried");
+        outcome.exits(code).complains(&["predictor", &go_on]);
+        assert!(is_kept());
         assert!(!workspace.path(&format!("{run}/summary.json")).exists());
         let longer = format!("{go_on} --predictor-timeout 5m --predictor-rows 100");
         workspace.line(&longer).exits(0);
@@ -109,31 +125,35 @@ fn comparisons_broken_off_and_resumed() {
     assert!(sizes[0] < sizes[2], "some searches were kept: {sizes:?}");
 }
 
-/// An audit under way on a predictor that behaves in `mode` and writes its id to `pid`.
-fn under_way(workspace: &Workspace, mode: &str) -> (Child, String) {
+/// An audit of a predictor that behaves in `mode` and writes its id to `pid`; not yet started.
+fn prepared(workspace: &Workspace, mode: &str) -> Command {
     workspace.write(
         "predict.sh",
         format!("echo $$ > pid\nexec {}\n", fake::command(mode)),
     );
-    let line = "audit --schema synthetic-census --data people.csv --protected sex --seeds 400 --local 500 \
-                --strategy random-walk --estimate 500 --samples csv --out run";
-    let mut child = workspace
-        .prepared(line)
-        .args(["--predictor", "command:sh predict.sh"])
-        .spawn()
-        .unwrap();
-    // The command listens for Ctrl-C before it writes this file.
-    while !workspace.path("run/run.toml").is_file() {
-        assert!(child.try_wait().unwrap().is_none(), "ended too early");
-        std::thread::yield_now();
-    }
-    (child, workspace.read("pid").trim().to_owned())
+    let line = "audit --schema synthetic-census --data people.csv --protected sex --seeds 40 --local 50 \
+                --strategy random-walk --estimate 500 --samples csv --predictor-timeout 1h --out run";
+    let mut command = workspace.prepared(line);
+    command.args(["--predictor", "command:sh predict.sh"]);
+    command
+}
+
+fn predictor_of(workspace: &Workspace) -> String {
+    workspace.read("pid").trim().to_owned()
 }
 
 #[test]
 fn interrupted_leaves_a_run_and_no_process() {
     let workspace = census();
-    let (child, predictor) = under_way(&workspace, "good");
+    let gate = Gate::closed_at("round:2");
+    let (name, value) = gate.variable();
+    let mut child = prepared(&workspace, "good")
+        .env(name, value)
+        .spawn()
+        .unwrap();
+    gate.wait_for(1, || Some(child.try_wait().unwrap()?.to_string()));
+    let predictor = predictor_of(&workspace);
+    assert!(is_running(&predictor));
     interrupt(&child);
     Outcome::new(child.wait_with_output().unwrap())
         .exits(0)
@@ -146,11 +166,21 @@ fn interrupted_leaves_a_run_and_no_process() {
 #[test]
 fn a_second_interrupt_ends_a_predictor_that_hangs() {
     let workspace = census();
-    let (mut child, predictor) = under_way(&workspace, "slow:42");
+    let mut child = prepared(&workspace, "hangs:5").spawn().unwrap();
+    wait_until("the predictor hangs", || {
+        assert_eq!(child.try_wait().unwrap(), None, "ended too early");
+        workspace.path("hangs").is_file()
+    });
+    let predictor = predictor_of(&workspace);
     assert!(is_running(&predictor));
-    while child.try_wait().unwrap().is_none() {
-        interrupt(&child);
-    }
+    // Two that come at once may be one for the process.
+    wait_until("the audit ends", || {
+        let has_ended = child.try_wait().unwrap().is_some();
+        if !has_ended {
+            interrupt(&child);
+        }
+        has_ended
+    });
     assert_eq!(child.wait().unwrap().code(), Some(130));
     assert!(!is_running(&predictor));
     // Without a checkpoint the run begins again.

@@ -107,6 +107,11 @@ pub fn serve() {
                 return;
             }
             "slow" => std::thread::park(),
+            // The same, which says so in a file.
+            "hangs" => {
+                std::fs::write("hangs", "").unwrap();
+                std::thread::park();
+            }
             "unasked" => {
                 say(json!({"batch": batch, "scores": scores}).to_string());
                 say(json!({"batch": batch, "scores": scores}).to_string());

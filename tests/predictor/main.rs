@@ -11,7 +11,8 @@ mod bins;
 mod broken_off;
 mod processes;
 
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use probity::data::builtin;
 use probity::data::schema::Schema;
@@ -19,6 +20,16 @@ use probity_command::{Outcome, Workspace};
 
 /// Long enough for any machine; nothing here waits for it.
 const PATIENCE: Duration = Duration::from_secs(300);
+
+/// Waits until `is_so`, which `what` says in words.
+#[track_caller]
+fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let began = Instant::now();
+    while !is_so() {
+        assert!(began.elapsed() < PATIENCE, "waited in vain: {what}");
+        thread::sleep(Duration::from_millis(10));
+    }
+}
 
 /// Not a test: what [`fake::command`] starts.
 #[test]

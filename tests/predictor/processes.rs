@@ -11,7 +11,7 @@ use probity::predictor::command::CommandPredictor;
 use probity::predictor::source::PredictorOptions;
 
 use crate::fake;
-use crate::{PATIENCE, schema};
+use crate::{PATIENCE, schema, wait_until};
 
 fn start(mode: &str, patience: Duration, rows: usize) -> Result<CommandPredictor, PredictorError> {
     CommandPredictor::start(
@@ -261,12 +261,9 @@ fn processes_that_end_leave_nobody_behind() {
     drop(predictor);
     // It is nobody's child any more; whoever inherits it takes a moment to notice that it ended.
     let state = || std::fs::read_to_string(format!("/proc/{}/stat", child.trim()));
-    let is_over = || state().map_or(true, |stat| stat.contains(") Z "));
-    let asked = std::time::Instant::now();
-    while !is_over() {
-        assert!(asked.elapsed() < PATIENCE, "{:?}", state());
-        std::thread::yield_now();
-    }
+    wait_until("what the process has started ends", || {
+        state().map_or(true, |stat| stat.contains(") Z "))
+    });
 }
 
 /// Whether a process, even a zombie, has this id.

@@ -4,7 +4,6 @@
 //! y `[n, 2]`, opset 17.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use crate::probity_command::{Workspace, binary};
 use probity::tensor::onnx::worker::{Limits, compute_in};
@@ -20,14 +19,6 @@ const LARGE: &str = "080812003a91010a170a0173120163220f436f6e7374616e744f6653686
      7563654d61782a0f0a086b65657064696d731800a001020a0e0a01780a016d12017922034164641201672a1908\
      0210074201734a10400d030000000000400d0300000000005a110a0178120c0a0a080112060a000a0208026211\
      0a0179120c0a0a080112060a000a02080242040a001011";
-
-/// y = x + the largest of c · c · c · c, where c has 6,000 × 6,000 numbers of x.
-const SLOW: &str = "080812003add010a220a017812016122095265647563654d61782a0f0a086b65657064696d731800a001020a12\
-     0a01610a0173120263302206457870616e640a140a0263300a0263301202633122064d61744d756c0a140a0263\
-     310a0263311202633222064d61744d756c0a230a02633212016d22095265647563654d61782a0f0a086b656570\
-     64696d731800a001020a0e0a01780a016d12017922034164641201672a19080210074201734a10701700000000\
-     000070170000000000005a110a0178120c0a0a080112060a000a02080262110a0179120c0a0a080112060a000a\
-     02080242040a001011";
 
 fn bytes(digits: &str) -> Vec<u8> {
     let pair = |at| u8::from_str_radix(&digits[at..at + 2], 16).unwrap();
@@ -52,12 +43,11 @@ fn rows() -> Vec<Tensor> {
 
 /// One test, because who computes graphs is said once for a process.
 #[test]
-fn workers_give_the_same_numbers_and_are_bounded() {
+fn workers_give_the_same_numbers() {
     let folder = tempfile::tempdir().unwrap();
     let here = open(folder.path(), "sound.onnx", SOUND);
-    let mut limits = Limits::default();
-    limits.time = Duration::from_secs(2);
-    compute_in(binary().into(), vec!["onnx-worker".into()], limits);
+    let worker = vec!["onnx-worker".into()];
+    compute_in(binary().into(), worker, Limits::default());
     let there = open(folder.path(), "sound.onnx", SOUND);
     assert_eq!(here.inputs(), there.inputs());
     let expected = here.run(rows()).unwrap();
@@ -83,13 +73,6 @@ fn workers_give_the_same_numbers_and_are_bounded() {
         "{refused}"
     );
     assert_eq!(there.run(rows()).unwrap(), expected);
-
-    let slow = open(folder.path(), "slow.onnx", SLOW);
-    let given_up = slow.run(rows()).unwrap_err().to_string();
-    assert!(
-        given_up.contains("took longer than 2 seconds"),
-        "{given_up}"
-    );
 }
 
 #[test]

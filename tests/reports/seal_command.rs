@@ -182,7 +182,7 @@ fn what_breaks_a_seal_is_named_and_a_sealed_run_is_not_gone_on_with() {
         &["secret.pem", "it is encrypted", "openssl pkey"],
     );
     workspace
-        .line("audit --model demo/model --data demo/people.csv --seeds 500 --local 400 --time 1ms --out stopped -q")
+        .line("audit --model demo/model --data demo/people.csv --seeds 500 --local 400 --time 1ns --out stopped -q")
         .exits(0);
     workspace
         .line("seal stopped --key auditor.pem")

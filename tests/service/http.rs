@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 /// Long enough for anything that a test waits for; an answer that never comes fails the test.
-const PATIENCE: Duration = Duration::from_secs(300);
+pub const PATIENCE: Duration = Duration::from_secs(300);
 
 /// The answer to a request.
 #[derive(Debug)]

@@ -5,22 +5,22 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::Duration;
 
 use crate::pages::Visitor;
-use crate::service::{Home, Server, text};
+use crate::service::http::PATIENCE;
+use crate::service::{Home, Server, text, wait_until};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-
-/// How long is waited for a notification.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A request that a webhook got.
 struct Got {
     head: Vec<String>,
     body: String,
+    /// What it is answered.
+    answer: String,
 }
 
 impl Got {
@@ -33,41 +33,79 @@ impl Got {
     }
 }
 
-/// A server that answers one request after the other with the `answers`, the last one from then on.
-fn hook(answers: &'static [&'static str]) -> (String, Receiver<Got>) {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = format!("http://{}/hook?team=1", listener.local_addr().unwrap());
-    let (sender, receiver) = channel();
-    thread::spawn(move || {
-        for (place, stream) in listener.incoming().enumerate() {
-            let mut stream = stream.unwrap();
-            let mut reader = BufReader::new(stream.try_clone().unwrap());
-            let mut head = Vec::new();
-            loop {
-                let mut line = String::new();
-                reader.read_line(&mut line).unwrap();
-                match line.trim_end() {
-                    "" => break,
-                    line => head.push(line.to_owned()),
+/// A server that gives one answer until it is told another.
+struct Hook {
+    url: String,
+    got: Receiver<Got>,
+    answer: Arc<Mutex<String>>,
+}
+
+impl Hook {
+    fn new(answer: &str) -> Hook {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/hook?team=1", listener.local_addr().unwrap());
+        let (sender, got) = channel();
+        let answer = Arc::new(Mutex::new(answer.to_owned()));
+        let says = answer.clone();
+        thread::spawn(move || {
+            for stream in listener.incoming() {
+                let mut stream = stream.unwrap();
+                let mut reader = BufReader::new(stream.try_clone().unwrap());
+                let mut head = Vec::new();
+                loop {
+                    let mut line = String::new();
+                    reader.read_line(&mut line).unwrap();
+                    match line.trim_end() {
+                        "" => break,
+                        line => head.push(line.to_owned()),
+                    }
                 }
+                let mut got = Got {
+                    head,
+                    body: String::new(),
+                    answer: says.lock().unwrap().clone(),
+                };
+                let mut body = vec![0; got.header("content-length").parse().unwrap()];
+                reader.read_exact(&mut body).unwrap();
+                got.body = String::from_utf8(body).unwrap();
+                let said = format!(
+                    "HTTP/1.1 {}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+                    got.answer
+                );
+                // Before the answer: whoever hears of that finds what was got.
+                if sender.send(got).is_err() {
+                    return;
+                }
+                stream.write_all(said.as_bytes()).unwrap();
             }
-            let mut got = Got {
-                head,
-                body: String::new(),
-            };
-            let mut body = vec![0; got.header("content-length").parse().unwrap()];
-            reader.read_exact(&mut body).unwrap();
-            got.body = String::from_utf8(body).unwrap();
-            let answer = answers[place.min(answers.len() - 1)];
-            let said =
-                format!("HTTP/1.1 {answer}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
-            stream.write_all(said.as_bytes()).unwrap();
-            if sender.send(got).is_err() {
-                return;
-            }
+        });
+        Hook { url, got, answer }
+    }
+
+    fn answers(&self, answer: &str) {
+        *self.answer.lock().unwrap() = answer.to_owned();
+    }
+
+    /// What it gets next.
+    #[track_caller]
+    fn next(&self) -> Got {
+        self.got.recv_timeout(PATIENCE).expect("a notification")
+    }
+
+    /// What it gets next that is answered so.
+    #[track_caller]
+    fn next_answered(&self, answer: &str) -> Got {
+        let mut got = self.next();
+        while got.answer != answer {
+            got = self.next();
         }
-    });
-    (address, receiver)
+        got
+    }
+
+    /// Whether it got nothing that was not looked at.
+    fn got_nothing(&self) -> bool {
+        self.got.try_recv().is_err()
+    }
 }
 
 /// HMAC-SHA256 (RFC 2104), anew.
@@ -114,12 +152,31 @@ fn last(server: &Server) -> Value {
 }
 
 /// Waits until the last attempt is said to have been `expected`.
+#[track_caller]
 fn waits_for(server: &Server, expected: &str) {
-    let ended = (0..600).any(|_| {
-        thread::sleep(Duration::from_millis(100));
+    wait_until(&format!("the last attempt {expected}"), || {
         last(server)["said"] == expected
     });
-    assert!(ended, "{}", last(server));
+}
+
+/// The database of a service.
+fn database(home: &Home) -> rusqlite::Connection {
+    let database = rusqlite::Connection::open(home.data_dir().join("probity.sqlite")).unwrap();
+    // The service writes there, too.
+    database.busy_timeout(PATIENCE).unwrap();
+    database
+}
+
+/// How many notifications wait to be sent.
+fn waiting(database: &rusqlite::Connection) -> i64 {
+    let count = "SELECT count(*) FROM notifications";
+    database.query_row(count, [], |row| row.get(0)).unwrap()
+}
+
+/// Lets those that wait be sent at once, after so many attempts.
+fn hurry(database: &rusqlite::Connection, attempts: u32) {
+    let sql = "UPDATE notifications SET attempts = ?, next = 0";
+    database.execute(sql, [attempts]).unwrap();
 }
 
 /// What the log of the project says was done to `job` by the service itself.
@@ -135,12 +192,13 @@ fn done_to(server: &Server, job: &str) -> Vec<String> {
 fn the_end_of_a_job_is_told_and_signed_until_it_is_taken() {
     let home = Home::new();
     let server = home.serve(&["--private-hooks"]);
-    let (url, got) = hook(&["500 Broken", "204 Taken"]);
-    let secret = set(&server, &url);
+    let taken = "204 Taken";
+    let hook = Hook::new("500 Broken");
+    let secret = set(&server, &hook.url);
     let data = server.census(150);
     let model = server.small_model(&data);
 
-    let first = got.recv_timeout(PATIENCE).unwrap();
+    let first = hook.next();
     assert_eq!(first.head[0], "POST /hook?team=1 HTTP/1.1");
     assert_eq!(first.header("content-type"), "application/json");
     let signature = signature(&secret, &first.body);
@@ -155,13 +213,17 @@ fn the_end_of_a_job_is_told_and_signed_until_it_is_taken() {
     assert!(done_to(&server, &model).is_empty());
 
     // The same again, which is taken.
-    let second = got.recv_timeout(PATIENCE).unwrap();
+    let database = database(&home);
+    hook.answers(taken);
+    hurry(&database, 1);
+    let second = hook.next_answered(taken);
     assert_eq!(second.body, first.body);
     assert_eq!(second.header("x-probity-signature"), signature);
     waits_for(&server, "took it with status 204");
     assert_eq!(done_to(&server, &model), ["notification-sent"]);
-    let nothing_more = got.recv_timeout(Duration::from_secs(3));
-    assert_eq!(nothing_more.err(), Some(RecvTimeoutError::Timeout));
+    // Nothing more is to be sent.
+    assert_eq!(waiting(&database), 0);
+    assert!(hook.got_nothing());
 
     // A job that is stopped before its turn is at an end, too.
     let root = server.with(&home.token_of("main", "administrator"));
@@ -170,7 +232,7 @@ fn the_end_of_a_job_is_told_and_signed_until_it_is_taken() {
     let waits = server.start(&json!({"kind": "train", "modality": "table", "data": data}));
     let stop = format!("/api/v1/jobs/{waits}/stop");
     server.ask("POST", &stop).expect(200);
-    let stopped = got.recv_timeout(PATIENCE).unwrap();
+    let stopped = hook.next();
     let said: Value = serde_json::from_str(&stopped.body).unwrap();
     assert_eq!(
         (&said["job"]["id"], &said["job"]["state"]),
@@ -188,36 +250,29 @@ fn the_end_of_a_job_is_told_and_signed_until_it_is_taken() {
 fn a_webhook_is_given_up_and_redirects_lead_nowhere() {
     let home = Home::new();
     let server = home.serve(&["--private-hooks"]);
-    let (elsewhere, got_elsewhere) = hook(&["200 OK"]);
-    let redirect: &'static str = Box::leak(format!("307 There\r\nLocation: {elsewhere}").into());
-    let answers: &'static [&'static str] = Box::leak(Box::new([redirect]));
-    let (url, got) = hook(answers);
-    set(&server, &url);
+    let elsewhere = Hook::new("200 OK");
+    let hook = Hook::new(&format!("307 There\r\nLocation: {}", elsewhere.url));
+    set(&server, &hook.url);
     let data = server.census(150);
     let model = server.small_model(&data);
-    got.recv_timeout(PATIENCE).unwrap();
+    hook.next();
     waits_for(&server, "answered 307");
     // As after all attempts but one.
-    let database = rusqlite::Connection::open(home.data_dir().join("probity.sqlite")).unwrap();
-    let changed = database
-        .execute("UPDATE notifications SET attempts = 5, next = 0", [])
-        .unwrap();
-    assert_eq!(changed, 1);
-    got.recv_timeout(PATIENCE).unwrap();
-    let is_given_up = (0..600).any(|_| {
-        thread::sleep(Duration::from_millis(100));
+    let database = database(&home);
+    wait_until("the notification is given up", || {
+        // An attempt that is under way may have begun before.
+        hurry(&database, 5);
         done_to(&server, &model) == ["notification-given-up"]
     });
-    assert!(is_given_up, "{:?}", done_to(&server, &model));
-    let nothing = got_elsewhere.recv_timeout(Duration::from_millis(100));
-    assert!(nothing.is_err(), "the redirect was followed");
+    assert!(elsewhere.got_nothing(), "the redirect was followed");
 }
 
 #[test]
 fn nothing_is_sent_to_private_addresses() {
     let home = Home::new();
     let server = home.serve(&[]);
-    let (url, got) = hook(&["200 OK"]);
+    let hook = Hook::new("200 OK");
+    let url = &hook.url;
     let path = format!("{}/webhook", project(&server));
     for (wrong, why) in [
         (url.as_str(), "private"),
@@ -234,7 +289,7 @@ fn nothing_is_sent_to_private_addresses() {
     // A name that leads there once the webhook is set, as names do that change.
     set(&server, "http://hooks.example.org/");
     let local = url.replace("127.0.0.1", "localhost");
-    let database = rusqlite::Connection::open(home.data_dir().join("probity.sqlite")).unwrap();
+    let database = database(&home);
     database
         .execute("UPDATE hooks SET url = ?", [local])
         .unwrap();
@@ -244,16 +299,12 @@ fn nothing_is_sent_to_private_addresses() {
         &server,
         "has a private address, to which this service sends nothing",
     );
-    assert!(got.recv_timeout(Duration::from_millis(100)).is_err());
+    assert!(hook.got_nothing());
 
     // What was to be said goes with the webhook.
-    let waiting = || -> i64 {
-        let count = "SELECT count(*) FROM notifications";
-        database.query_row(count, [], |row| row.get(0)).unwrap()
-    };
-    assert_eq!(waiting(), 1);
+    assert_eq!(waiting(&database), 1);
     server.ask("DELETE", &path).expect(204);
-    assert_eq!(waiting(), 0);
+    assert_eq!(waiting(&database), 0);
     server.ask("DELETE", &path).expect(204);
 }
 

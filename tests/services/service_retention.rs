@@ -2,11 +2,8 @@
 
 #![cfg(all(feature = "serve", unix))]
 
-use std::thread;
-use std::time::Duration;
-
 use crate::pages::Visitor;
-use crate::service::{Home, Server, text};
+use crate::service::{Home, Server, text, wait_until};
 use serde_json::{Value, json};
 
 const DAY: i64 = 24 * 3600;
@@ -36,11 +33,7 @@ fn is_there(server: &Server, job: &str) -> bool {
 }
 
 fn waits_for_end_of(server: &Server, job: &str) {
-    let is_gone = (0..600).any(|_| {
-        thread::sleep(Duration::from_millis(100));
-        !is_there(server, job)
-    });
-    assert!(is_gone);
+    wait_until("a job is deleted", || !is_there(server, job));
 }
 
 #[test]

@@ -6,10 +6,10 @@
 use std::fs;
 use std::path::Path;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::service::http::{compose, open};
-use crate::service::{Home, Server, names_in, text};
+use crate::service::{Home, Server, names_in, text, wait_until};
 use crate::workers::{Hand, sha256};
 use serde_json::{Value, json};
 use std::io::Write;
@@ -28,19 +28,30 @@ fn started(server: &Server) -> (String, String) {
 #[test]
 fn a_silent_worker_loses_its_job() {
     let home = Home::new();
-    let server = home.serve(&["--jobs", "0", "--lease", "3s"]);
+    let patient: [&str; 4] = ["--jobs", "0", "--lease", "1h"];
+    let server = home.serve(&patient);
     let (_, job) = started(&server);
-    let (silent, other) = (Hand::new(&home, &server), Hand::new(&home, &server));
+    let token = home.token_of("main", "worker");
+    let silent = Hand::with(&server, &token);
     let first = silent.take();
     assert_eq!(text(&first["job"]), job);
-    assert_eq!(first["lease_seconds"], 3.0);
+    assert_eq!(first["lease_seconds"], 3600.0);
     let path = text(&first["reads"][0]["path"]);
-    // As long as it is heard of, it keeps it.
-    for _ in 0..4 {
-        thread::sleep(Duration::from_secs(1));
-        silent.report(&first, json!({})).expect(200);
-    }
-    assert_eq!(other.take_as(env!("CARGO_PKG_VERSION")).status, 204);
+    // As long as its lease lasts, it keeps it.
+    silent.report(&first, json!({})).expect(200);
+    let version = env!("CARGO_PKG_VERSION");
+    let other = Hand::new(&home, &server);
+    assert_eq!(other.take_as(version).status, 204);
+    server.terminate();
+
+    // A service that has less patience hears nothing of it.
+    let server = home.serve(&["--jobs", "0", "--lease", "100ms"]);
+    server.poll(&job, |view| view["state"] == "queued");
+    server.terminate();
+
+    let server = home.serve(&patient);
+    let silent = Hand::with(&server, &token);
+    let other = Hand::new(&home, &server);
     let second = other.take();
     assert_eq!(second["job"], first["job"]);
     assert!(second["lease"].as_u64() > first["lease"].as_u64());
@@ -81,6 +92,35 @@ fn a_silent_worker_loses_its_job() {
         .expect(200)
         .json();
     assert_eq!(view["attempts"], 2);
+}
+
+/// A worker that is heard of keeps its job for longer than one lease.
+#[test]
+fn a_worker_that_reports_keeps_its_job() {
+    let lease = Duration::from_secs(1);
+    let home = Home::new();
+    let server = home.serve(&["--jobs", "0", "--lease", "1s"]);
+    let hand = Hand::new(&home, &server);
+    // A machine may keep a worker from reporting in time. It loses its job then, and takes another.
+    wait_until("a worker reports in time", || {
+        started(&server);
+        let mut heard = Instant::now();
+        let leased = hand.take();
+        let taken = Instant::now();
+        while taken.elapsed() < 3 * lease {
+            let asked = Instant::now();
+            let status = hand.report(&leased, json!({})).status;
+            // Since the word before was sent; it was heard later than that.
+            let silent = heard.elapsed();
+            if status != 200 {
+                assert!(silent >= lease, "{status} after {silent:?}");
+                return false;
+            }
+            heard = asked;
+            thread::sleep(lease / 20);
+        }
+        true
+    });
 }
 
 /// A job whose workers are never heard of again is taken for the cause in the end.
@@ -237,12 +277,10 @@ fn what_a_worker_sends_stays_where_it_belongs() {
         (&view["state"], &view["message"]),
         (&json!("failed"), &json!("nogood"))
     );
-    let uploads = || names_in(&home.data_dir().join("uploads"));
-    let is_swept = (0..100).any(|_| {
-        thread::sleep(Duration::from_millis(100));
-        uploads().is_empty()
+    let uploads = home.data_dir().join("uploads");
+    wait_until("nothing is on its way any more", || {
+        names_in(&uploads).is_empty()
     });
-    assert!(is_swept, "{:?}", uploads());
 }
 
 /// What a worker brings counts as what its project stores.

@@ -323,7 +323,7 @@ done
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("answer.sh"), SCRIPT).unwrap();
         let start = |mode: &str| {
-            let (line, timeout) = (format!("sh answer.sh {mode}"), Duration::from_secs(60));
+            let (line, timeout) = (format!("sh answer.sh {mode}"), Duration::from_secs(600));
             CommandPredictor::start(&line, folder.path(), &schema, timeout, 1).unwrap()
         };
         let logits = start("good").logits(rows).unwrap();

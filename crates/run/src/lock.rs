@@ -135,7 +135,8 @@ pub fn lock_or_wait(file: &File, waiting: impl FnOnce()) -> io::Result<()> {
 mod tests {
     use super::*;
     use std::fs;
-    use std::sync::atomic::{AtomicU32, Ordering};
+    use std::sync::mpsc;
+    use std::time::Duration;
 
     #[test]
     fn one_at_a_time_by_any_path() {
@@ -145,19 +146,18 @@ mod tests {
         let counter = model.join("counter");
         fs::write(&counter, "0").unwrap();
         let other = folder.path().join("model/../model");
-        let waited = AtomicU32::new(0);
+        let (told, hears) = mpsc::channel();
         std::thread::scope(|scope| {
-            for worker in 0..8 {
-                let (path, counter, waited) = (
+            let held = DirectoryLock::now(&model).unwrap();
+            for worker in 0..8_usize {
+                let (path, counter, told) = (
                     if worker % 2 == 0 { &model } else { &other },
                     &counter,
-                    &waited,
+                    told.clone(),
                 );
                 scope.spawn(move || {
                     for _ in 0..50 {
-                        let said = || {
-                            waited.fetch_add(1, Ordering::Relaxed);
-                        };
+                        let said = || told.send(worker).unwrap();
                         let _lock = DirectoryLock::wait(path, said).unwrap();
                         let count: u32 = fs::read_to_string(counter).unwrap().parse().unwrap();
                         std::thread::yield_now();
@@ -165,9 +165,16 @@ mod tests {
                     }
                 });
             }
+            // By either path it is waited for, and nothing is done meanwhile.
+            let mut waits = [false; 2];
+            while waits != [true; 2] {
+                let worker = hears.recv_timeout(Duration::from_secs(300));
+                waits[worker.expect("somebody waits") % 2] = true;
+            }
+            assert_eq!(fs::read_to_string(&counter).unwrap(), "0");
+            drop(held);
         });
         assert_eq!(fs::read_to_string(&counter).unwrap(), "400");
-        assert!(waited.load(Ordering::Relaxed) > 0);
         assert!(!model.join(LOCK).exists());
     }
 

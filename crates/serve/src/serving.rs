@@ -24,7 +24,8 @@ use super::router::router;
 use super::service::{Service, ServiceError};
 use super::stall::Patient;
 
-/// How long the head of a request may take to arrive, and how long a connection may be idle.
+/// How long the head of a request may take to arrive, and how long a connection may be idle, unless
+/// clients are given more time.
 const HEAD: Duration = Duration::from_secs(30);
 /// Bytes of the head of a request, and of what waits to be sent.
 const BUFFER: usize = 64 << 10;
@@ -208,7 +209,7 @@ async fn connection(
     let mut connection = pin!(
         http1::Builder::new()
             .timer(TokioTimer::new())
-            .header_read_timeout(HEAD)
+            .header_read_timeout(HEAD.max(service.limits.idle_time))
             .max_buf_size(BUFFER)
             .serve_connection(TokioIo::new(stream), answers)
     );

@@ -19,13 +19,29 @@ const RATE: f64 = 1024.0;
 /// Times of being idle that a body may take altogether, besides what its bytes give.
 pub const TIMES: u32 = 3;
 
+/// How long the writes of a connection may still wait.
+struct Left {
+    /// How long they may wait.
+    patience: Duration,
+    /// How long they have waited, less what was read since.
+    waited: Duration,
+}
+
+impl Left {
+    fn time(&self) -> Duration {
+        self.patience.saturating_sub(self.waited)
+    }
+
+    /// Takes note of a write of so many bytes, which waited so long.
+    fn written(&mut self, bytes: usize, waited: Duration) {
+        self.waited = (self.waited + waited).saturating_sub(earned(bytes as u64));
+    }
+}
+
 /// A connection that is cut off when its client does not read what it asked for.
 pub struct Patient<S> {
     stream: S,
-    /// How long a write may wait.
-    patience: Duration,
-    /// How long writes have waited, less what was read since.
-    waited: Duration,
+    left: Left,
     /// When the present wait began, and its end.
     waits: Option<(Instant, Pin<Box<Sleep>>)>,
 }
@@ -35,8 +51,10 @@ impl<S> Patient<S> {
     pub fn new(stream: S, patience: Duration) -> Patient<S> {
         Patient {
             stream,
-            patience,
-            waited: Duration::ZERO,
+            left: Left {
+                patience,
+                waited: Duration::ZERO,
+            },
             waits: None,
         }
     }
@@ -49,7 +67,7 @@ impl<S> Patient<S> {
     ) -> Poll<io::Result<usize>> {
         match written {
             Poll::Pending => {
-                let left = self.patience.saturating_sub(self.waited);
+                let left = self.left.time();
                 let (_, end) = self.waits.get_or_insert_with(|| {
                     let now = Instant::now();
                     (now, Box::pin(sleep_until(now + left)))
@@ -58,10 +76,8 @@ impl<S> Patient<S> {
                 Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
             }
             Poll::Ready(Ok(bytes)) => {
-                if let Some((start, _)) = self.waits.take() {
-                    self.waited += start.elapsed();
-                }
-                self.waited = self.waited.saturating_sub(earned(bytes as u64));
+                let waited = self.waits.take().map(|(start, _)| start.elapsed());
+                self.left.written(bytes, waited.unwrap_or_default());
                 Poll::Ready(Ok(bytes))
             }
             failed => failed,
@@ -170,11 +186,10 @@ mod tests {
     fn a_client_that_reads_is_not() {
         run(async {
             let (mut client, server) = duplex(1024);
-            let mut server = Patient::new(server, Duration::from_millis(400));
+            let mut server = Patient::new(server, Duration::from_secs(600));
             let reads = async {
                 let (mut all, mut piece) = (0, [0; 1024]);
                 while all < 8 * 1024 {
-                    tokio::time::sleep(Duration::from_millis(100)).await;
                     all += client.read(&mut piece).await.unwrap();
                 }
             };
@@ -182,6 +197,30 @@ mod tests {
             let (written, ()) = tokio::join!(server.write_all(&bytes), reads);
             written.unwrap();
         });
+    }
+
+    #[test]
+    fn who_reads_slowly_gets_time_back() {
+        let second = Duration::from_secs(1);
+        let mut left = Left {
+            patience: 4 * second,
+            waited: Duration::ZERO,
+        };
+        // A kilobyte a second may go on for ever.
+        for _ in 0..100 {
+            left.written(1024, second);
+            assert_eq!(left.time(), 4 * second);
+        }
+        // Half of that may not: each piece waits for half a second more than it gives back.
+        for pieces in 1..8 {
+            left.written(512, second);
+            assert_eq!(left.time(), 4 * second - pieces * second / 2);
+        }
+        left.written(0, second);
+        assert_eq!(left.time(), Duration::ZERO);
+        // What was waited for too long is given back as well.
+        left.written(3 << 10, Duration::ZERO);
+        assert_eq!(left.time(), 5 * second / 2);
     }
 
     #[test]

@@ -269,6 +269,14 @@ impl State {
         slot
     }
 
+    /// When there is something to ask about next.
+    fn due(&self) -> Option<Instant> {
+        match self.ready.is_empty() {
+            true => self.later.iter().map(|(due, _)| *due).min(),
+            false => Some(self.free_at),
+        }
+    }
+
     /// Takes what is due among the texts that wait.
     fn make_ready(&mut self, now: Instant) {
         let is_due = |(due, _): &mut (Instant, Job)| *due <= now;
@@ -356,11 +364,7 @@ impl Shared {
             }
             let now = Instant::now();
             state.make_ready(now);
-            let due = match state.ready.is_empty() {
-                true => state.later.iter().map(|(due, _)| *due).min(),
-                false => Some(state.free_at),
-            };
-            state = match due {
+            state = match state.due() {
                 None => {
                     let waited = self.work.wait(state);
                     waited.unwrap_or_else(PoisonError::into_inner)

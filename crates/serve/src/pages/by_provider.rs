@@ -7,7 +7,7 @@
 //! still.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::extract::{FromRequestParts, Query};
 use axum::http::request::Parts;
@@ -109,7 +109,7 @@ impl Step {
         &self,
         work: impl FnOnce(&Provider) -> Result<T, Failure> + Send + 'static,
     ) -> Result<Result<T, Refusal>, Problem> {
-        let Some(place) = self.provider.enter(self.client) else {
+        let Some(place) = self.provider.enter(self.client, Instant::now()) else {
             return Err(Problem::new(
                 ProblemKind::TooManyRequests,
                 "Too many people log in at present. Try again in a moment.",

@@ -64,3 +64,22 @@ impl Asking {
         outside::ask(request, left.min(TIME), BYTES, roots).map_err(Unanswered::Machine)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_is_asked_once_the_time_is_over() {
+        let asking = Asking {
+            until: Instant::now(),
+            allows_plain: true,
+            roots: RootCerts::WebPki,
+        };
+        let request = |address: &str| Request::get(address).body(Vec::new()).unwrap();
+        let asked = asking.ask(request("http://127.0.0.1:1/"));
+        assert_eq!(asked.unwrap_err(), Unanswered::TooLong);
+        let asked = asking.ask(request("ftp://127.0.0.1:1/"));
+        assert_eq!(asked.unwrap_err(), Unanswered::Plain);
+    }
+}

@@ -118,9 +118,9 @@ impl Provider {
         &self.host
     }
 
-    /// Lets a step of a log-in from `address` wait for the provider, unless too many do.
-    pub(crate) fn enter(&self, address: Address) -> Option<OwnedSemaphorePermit> {
-        if !self.attempts.take(&address, Instant::now()) {
+    /// Lets a step of a log-in from `address` wait for the provider, `now`, unless too many do.
+    pub(crate) fn enter(&self, address: Address, now: Instant) -> Option<OwnedSemaphorePermit> {
+        if !self.attempts.take(&address, now) {
             return None;
         }
         self.places.clone().try_acquire_owned().ok()
@@ -291,6 +291,8 @@ fn verified(email: Option<&str>, is_verified: Option<bool>) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     #[test]
@@ -298,13 +300,19 @@ mod tests {
         let options = ["https://login.example.org", "probity", "secret"].map(str::to_owned);
         let [issuer, client, secret] = options;
         let provider = Provider::new(ProviderOptions::new(issuer, client, secret)).unwrap();
-        let address = |last| Address::from(std::net::IpAddr::from([192, 0, 2, last]));
-        let entered = (0..50).filter(|_| provider.enter(address(1)).is_some());
-        assert_eq!(entered.count(), 2 * RATE as usize);
-        let places: Vec<_> = (2..40).filter_map(|n| provider.enter(address(n))).collect();
+        let now = Instant::now();
+        let enter = |last, now| {
+            let address = Address::from(std::net::IpAddr::from([192, 0, 2, last]));
+            provider.enter(address, now)
+        };
+        let entered = |now| (0..50).filter(|_| enter(1, now).is_some()).count();
+        assert_eq!(entered(now), 2 * RATE as usize);
+        // It comes back with time.
+        assert_eq!(entered(now + Duration::from_secs(1)), RATE as usize);
+        let places: Vec<_> = (2..40).filter_map(|n| enter(n, now)).collect();
         assert_eq!(places.len(), AT_ONCE);
         drop(places);
-        assert!(provider.enter(address(50)).is_some());
+        assert!(enter(50, now).is_some());
     }
 
     #[test]

@@ -350,3 +350,31 @@ fn read_frame(stream: &mut impl Read) -> io::Result<Option<Vec<u8>>> {
         false => Err(io::ErrorKind::UnexpectedEof.into()),
     }
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_worker_that_does_not_answer_is_given_up() {
+        let mut child = Command::new("sleep")
+            .arg("3600")
+            .stdin(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let (_answered, answers) = sync_channel(1);
+        let mut worker = Worker {
+            path: "endless.onnx".into(),
+            memory: 1 << 30,
+            time: Duration::from_secs(1),
+            input: child.stdin.take(),
+            child,
+            answers,
+        };
+        let given_up = worker.run(vec![Vec::new()]).unwrap_err().to_string();
+        assert!(
+            given_up.contains("took longer than 1 seconds") && given_up.contains("endless.onnx"),
+            "{given_up}"
+        );
+    }
+}

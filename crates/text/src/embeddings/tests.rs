@@ -5,6 +5,7 @@ use probity_run::stream::{Purpose, stream};
 use rand::RngExt;
 use std::fs;
 use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
 
 fn parse(text: &str) -> Result<EmbeddingTable, EmbeddingError> {
     EmbeddingTable::from_text(Path::new("v.txt"), text.as_bytes())
@@ -290,12 +291,17 @@ fn the_copies_that_were_not_used_for_longest_give_way() {
     let hashes = names.each_ref().map(|file| {
         let words = 20 + copies(folder.path()).len() as u64;
         fs::write(file, random_text(words, 4)).unwrap();
-        let hash = EmbeddingTable::load_hashed(file, &kept).unwrap().sha256;
-        std::thread::sleep(std::time::Duration::from_millis(20));
-        hash
+        EmbeddingTable::load_hashed(file, &kept).unwrap().sha256
     });
     let size = |copy: &PathBuf| fs::metadata(copy).unwrap().len();
     let total: u64 = copies(folder.path()).iter().map(size).sum();
+    // They were used one after the other, an hour apart.
+    for (hash, hours) in hashes.iter().zip([3, 2, 1]) {
+        let copy = folder.path().join(format!("cache/{hash}.vectors"));
+        let copy = fs::File::options().write(true).open(copy).unwrap();
+        let used = SystemTime::now() - Duration::from_secs(hours * 3600);
+        copy.set_modified(used).unwrap();
+    }
     // The first is used again, so the second is the oldest.
     EmbeddingTable::load(&names[0], &kept).unwrap();
     let bounded = LoadOptions {

@@ -122,10 +122,26 @@ fn no_more_are_asked_in_a_second_than_allowed() {
         rate: Some(100.0),
         ..PACE
     };
-    let texts: Vec<String> = (1..31).map(|length| "x".repeat(length)).collect();
-    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-    let started = Instant::now();
-    asking(&scores, 4, pace).logits(&texts).unwrap();
-    // The first request is sent at once.
-    assert!(started.elapsed() >= Duration::from_millis(270));
+    let texts = ["a", "bb", "ccc", "dddd", "eeeee"];
+    asking(&scores, 4, pace.clone()).logits(&texts).unwrap();
+    // Here nobody answers: what may be asked, and when, goes by a clock of the test's own.
+    let asking = asking(&scores, 0, pace);
+    let mut state = asking.shared.state();
+    for length in 1..31 {
+        state.enqueue(&"x".repeat(length));
+    }
+    let hundredth = Duration::from_millis(10);
+    let (start, mut asked) = (state.free_at, 0);
+    while !state.ready.is_empty() {
+        // The first request is sent at once, each other one when those before have had their time.
+        let now = state.due().unwrap();
+        assert_eq!(now, start + hundredth * asked);
+        asked += asking.shared.share(&mut state, now).len() as u32;
+    }
+    assert_eq!(asked, 30);
+    // Time in which nothing was asked is not made up for.
+    let late = start + Duration::from_secs(5);
+    state.enqueue("y");
+    asking.shared.share(&mut state, late);
+    assert_eq!(state.free_at, late + hundredth);
 }

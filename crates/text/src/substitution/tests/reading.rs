@@ -4,7 +4,6 @@
 use std::env;
 use std::io::Read;
 use std::ops::Range;
-use std::time::Instant;
 
 use probity_data::compressed;
 use probity_run::stream::{Purpose, stream};
@@ -70,18 +69,11 @@ fn pairs_of_comments_are_printed() {
     let asked = env::var("PROBITY_READ").unwrap_or_else(|_| "1,200".to_owned());
     let (seed, pairs) = asked.split_once(',').unwrap();
     let (seed, pairs): (u64, usize) = (seed.parse().unwrap(), pairs.parse().unwrap());
-    ALL.analyse("He is here.").unwrap();
-    let start = Instant::now();
     let analyses: Vec<Analysis> = texts
         .iter()
         .map(|text| ALL.analyse(text).unwrap())
         .collect();
-    let seconds = start.elapsed().as_secs_f64();
-    println!(
-        "{} texts, {:.0} in a second",
-        texts.len(),
-        texts.len() as f64 / seconds
-    );
+    println!("{} texts", texts.len());
     let english = analyses.iter().filter(|a| a.is_english).count();
     println!("{english} of them English");
     for (number, name) in ALL.attributes().iter().enumerate() {
@@ -92,38 +84,6 @@ fn pairs_of_comments_are_printed() {
         .flat_map(|at| analyses[at].sites.iter().map(move |site| (at, site)))
         .collect();
     println!("{} sites", sites.len());
-    let start = Instant::now();
-    let tokens: Vec<_> = texts
-        .iter()
-        .map(|text| ALL.tokenizer.tokens(text).unwrap())
-        .collect();
-    println!("splitting: {:.1} s", start.elapsed().as_secs_f64());
-    let start = Instant::now();
-    let words: Vec<Words> = texts
-        .iter()
-        .zip(tokens)
-        .map(|(t, of)| Words::new(t, of))
-        .collect();
-    println!(
-        "tagging and marking: {:.1} s",
-        start.elapsed().as_secs_f64()
-    );
-    let start = Instant::now();
-    let originals = |words: &Words| -> bool {
-        let all: Vec<&str> = words.all.iter().map(|word| word.original).collect();
-        english::is_english(&all)
-    };
-    let count = words.iter().filter(|words| originals(words)).count();
-    println!("{count} English: {:.1} s", start.elapsed().as_secs_f64());
-    let start = Instant::now();
-    let found: usize = words
-        .iter()
-        .map(|words| occurrences(words, &ALL.terms, &ALL.terms.all(words)).len())
-        .sum();
-    println!(
-        "{found} occurrences: {:.1} s",
-        start.elapsed().as_secs_f64()
-    );
     let mut draws = stream(seed, Purpose::Synthetic, 0, 0);
     let mut reversible = 0;
     for number in 0..pairs {
