@@ -30,6 +30,9 @@ PYTHON = TARGET / "python"
 NPM = TARGET / "npm"
 #: More tests than this that fail are not looked at a second time: they are no weather.
 SECOND_LOOKS = 12
+#: Steps that are done where they are named: they build the GPU's backend, and most of our crates once
+#: more, for what few changes touch.
+BY_NAME = {"devices"}
 #: FLAKY tests that a run may have.
 MOST_FLAKY = 2
 #: The limits are for what hangs: the steps take a fraction of them.
@@ -125,6 +128,7 @@ class Checks:
             ("rustfmt", self.rustfmt, []),
             ("clippy", self.clippy, []),
             ("clippy, command only", self.clippy_command_only, []),
+            ("clippy, GPUs", self.clippy_gpus, []),
             ("rustdoc", self.rustdoc, []),
             ("python environment", self.python_environment, []),
             ("build of the tests", self.build_tests, []),
@@ -234,6 +238,10 @@ class Checks:
         words += " --lib --bins --keep-going"
         return of(run("cargo", *words.split(), "--", "-D", "warnings"))
 
+    def clippy_gpus(self):
+        words = "clippy --release --workspace --features probity-tensor/wgpu --test networks_on_devices"
+        return of(run("cargo", *words.split(), "--", "-D", "warnings"))
+
     def rustdoc(self):
         return of(run("cargo", "doc", "--release", "--no-deps", "--keep-going", env={"RUSTDOCFLAGS": "-D warnings"}))
 
@@ -319,8 +327,7 @@ class Checks:
             verdict.lines += types.last()
         return verdict
 
-    # Networks on a GPU's backend, with a driver in software. Whatever else is tried on devices builds
-    # most of our crates once more: CONTRIBUTING.md says how.
+    # Networks on a GPU's backend, with a driver in software.
 
     def devices(self):
         env = {"PROBITY_REQUIRE": "device"} if has_driver() else {}
@@ -340,7 +347,7 @@ class Checks:
             wanted += [need for need in needs[name] if need not in wanted]
         verdicts, table = {}, []
         for name, step, needs in self.steps:
-            if names and name not in wanted and name != "tools":
+            if name not in (wanted if names else known) and name != "tools" or name in BY_NAME - set(names):
                 continue
             print(f"\n== {name}", flush=True)
             began = time.monotonic()
