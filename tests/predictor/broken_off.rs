@@ -166,7 +166,8 @@ fn interrupted_leaves_a_run_and_no_process() {
 #[test]
 fn a_second_interrupt_ends_a_predictor_that_hangs() {
     let workspace = census();
-    let mut child = prepared(&workspace, "hangs:5").spawn().unwrap();
+    // In the middle of the search: before it, nobody listens for an interrupt yet.
+    let mut child = prepared(&workspace, "hangs:45").spawn().unwrap();
     wait_until("the predictor hangs", || {
         assert_eq!(child.try_wait().unwrap(), None, "ended too early");
         workspace.path("hangs").is_file()
