@@ -199,7 +199,8 @@ pub fn download(home: &Home, server: &Server) -> impl Fn(&str) -> Vec<u8> + use<
     let data = server.census(200);
     let model = server.small_model(&data);
     let audit = server.start(&json!({
-        "kind": "audit", "model": model, "data": data, "protected": ["sex"], "search": {"seeds": 5}
+        "kind": "audit", "model": model, "data": data, "protected": ["sex"], "samples_format": "csv",
+        "search": {"seeds": 5}
     }));
     server.done(&audit);
     std::fs::write(home.run(&audit).join("samples.csv"), vec![b'x'; LARGE]).expect("a file");
