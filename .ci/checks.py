@@ -32,7 +32,7 @@ NPM = TARGET / "npm"
 SECOND_LOOKS = 12
 #: Steps that are done where they are named: they build the GPU's backend, and most of our crates once
 #: more, for what few changes touch.
-BY_NAME = {"devices"}
+BY_NAME = {"clippy, GPUs", "devices"}
 #: FLAKY tests that a run may have.
 MOST_FLAKY = 2
 #: The limits are for what hangs: the steps take a fraction of them.
