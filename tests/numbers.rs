@@ -350,6 +350,7 @@ const NEVER: &[&str] = &[
     "explain: text.min_fluency",
     "explain: text.min_similarity",
     "explain: text.neighbours",
+    "evaluate: label_threshold",
     "evaluate: predictor.rate",
     "evaluate: predictor.retries",
     "evaluate: predictor.rows",

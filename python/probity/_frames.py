@@ -2,16 +2,20 @@
 
 Probity reads words: trimmed, and numbers by their value. A model knows the values of its own data,
 with their blanks, types and categories. So both are kept side by side (`Frames`): every word that
-the data hold is given back as the very value that it was read from, and where two values are read as
-one word, nobody could tell which the model is to get, and they are refused.
+the data hold is given back as the very value that it was read from. Where two values are read as one
+word, nobody could tell which the model is to get, and they are refused; but where the schema says that
+they are one (marks of missing values, spellings that are merged) it gets the null or the level itself,
+else the first one, and this is said.
 """
 
 from __future__ import annotations
 
+import json
+import logging
 import os
 import tempfile
 from pathlib import Path
-from typing import Any, Iterable
+from typing import Any, Iterable, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -20,7 +24,9 @@ from . import _probity
 from ._errors import DataError, OptionError
 
 
-#: Rows at the beginning of the data by whose decisions a model is known again.
+_log = logging.getLogger("probity")
+
+#: Rows of the data by whose decisions a model is known again.
 _SAMPLE = 2000
 
 
@@ -28,16 +34,43 @@ def is_path(data: Any) -> bool:
     return isinstance(data, (str, os.PathLike))
 
 
+def is_text_file(data: Any) -> bool:
+    """Whether `data` is the path of a file here that is no Parquet file."""
+    if not is_path(data) or "://" in os.fspath(data):
+        return False
+    try:
+        with open(data, "rb") as file:
+            return file.read(4) != b"PAR1"
+    except OSError as error:
+        raise DataError(f"cannot read {os.fspath(data)}: {error}") from error
+
+
+def drawn(rows: int, most: int) -> np.ndarray:
+    """The places of `most` of so many rows, wherever they stand: always the same ones.
+
+    Files are often sorted, so that their first rows are of one kind. The places are those whose
+    numbers SplitMix64, a permutation of all 64-bit numbers, makes smallest.
+    """
+    if rows <= most:
+        return np.arange(rows)
+    key = np.arange(1, rows + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        key = (key ^ (key >> np.uint64(shift))) * np.uint64(factor)
+    key ^= key >> np.uint64(31)
+    return np.sort(np.argpartition(key, most)[:most])
+
+
 class Data:
     """The user's data, and the same as Probity reads them.
 
-    `table` has a column for each of theirs but those in `ignore`, by its name as text.
+    `table` has a column for each of theirs but those in `ignore`, by its name as text. A file of text
+    is laid out as `schema` says, where there is one.
     """
 
-    def __init__(self, data: Any, ignore: Iterable[Any] = ()):
-        if is_path(data):
-            data = _read(os.fspath(data))
+    def __init__(self, data: Any, ignore: Iterable[Any] = (), schema: Any = None):
         ignored = {str(name) for name in ignore}
+        if is_path(data):
+            data = _read(os.fspath(data), sorted(ignored), schema)
         #: The library that the data are of.
         self.library = type(data).__module__.partition(".")[0]
         self.frame = data
@@ -53,7 +86,13 @@ class Data:
                     continue
                 self._add(columns, name, data.iloc[:, place])
         elif hasattr(data, "__arrow_c_stream__"):
-            whole = pa.table(self.frame)
+            try:
+                whole = pa.table(self.frame)
+            except pa.ArrowException as error:
+                raise DataError(
+                    f"data is a {type(data).__name__} of single values, and neither a table nor a list "
+                    f"of texts ({error})"
+                ) from error
             if self.library != "polars":
                 self.frame = whole
             for name, column in zip(whole.column_names, whole.columns):
@@ -105,11 +144,11 @@ class Data:
                 return [value for value in values if value is not None], kind.ordered
         return None
 
-    def first(self, columns: list[str], rows: int) -> Any:
-        """The first rows, as they are, in these columns."""
+    def at(self, columns: list[str], places: np.ndarray) -> Any:
+        """The rows at these places, as they are, in these columns."""
         if self.library == "pandas":
-            return self.frame[[self.names[name] for name in columns]].head(rows).copy()
-        return self.frame.select(columns).head(rows) if self.library == "polars" else None
+            return self.frame[[self.names[name] for name in columns]].iloc[places].copy()
+        return self.frame.select(columns)[places] if self.library == "polars" else None
 
 
 def to_arrow(data: Any) -> pa.Table:
@@ -117,24 +156,19 @@ def to_arrow(data: Any) -> pa.Table:
     return Data(data).table
 
 
-def _read(path: str) -> pa.Table:
-    from pyarrow import csv, parquet
+def _read(path: str, ignore: Sequence[str] = (), schema: Any = None) -> pa.Table:
+    from pyarrow import parquet
 
     if "://" in path:
         from ._runs import fetched
 
         with tempfile.TemporaryDirectory(prefix="probity-") as folder:
-            return _read(fetched(path, Path(folder)))
+            return _read(fetched(path, Path(folder)), ignore, schema)
+    if is_text_file(path):
+        named = None if schema is None else os.fspath(schema)
+        return pa.Table.from_batches([_probity.read_table(path, list(ignore), named)])
     try:
-        if path.lower().endswith((".parquet", ".pq")):
-            return parquet.read_table(path)
-        # What is not known is null, as the reader of files has it.
-        return csv.read_csv(
-            path,
-            convert_options=csv.ConvertOptions(
-                strings_can_be_null=True, null_values=["", "?", "NA", "N/A", "null", "nan", "NaN"]
-            ),
-        )
+        return parquet.read_table(path)
     except (OSError, pa.ArrowException) as error:
         raise DataError(f"cannot read {path}: {error}") from error
 
@@ -156,6 +190,17 @@ def _readable(column: Any) -> Any:
 
 def _words(values: list[Any]) -> pa.Array:
     return pa.array([None if _is_missing(value) else _word(value) for value in values], pa.string())
+
+
+def _shared(attribute: Any) -> set[str]:
+    """The words of an attribute for which the data may hold several values."""
+    marks = attribute.get("missing", [])
+    return {*([marks] if isinstance(marks, str) else marks), *attribute.get("merge", {}).values()}
+
+
+def _first_of(word: str | None, one: Any, other: Any) -> Any:
+    """Which of two values that `word` stands for a model is asked with."""
+    return next((value for value in (one, other) if _is_missing(value) or value == word), one)
 
 
 def _is_missing(value: Any) -> bool:
@@ -203,7 +248,10 @@ class Frames:
             asked = _probity.rows_as_asked(schema, named.path)
         finally:
             named.release()
-        self._rows = asked.slice(0, _SAMPLE)
+        self._rows = asked.take(pa.array(drawn(len(asked), _SAMPLE)))
+        attributes = json.loads(_probity.schema(schema))["attribute"]
+        # Of each column the words that several values may stand for: marks, and levels of `merge`.
+        shared = {each["name"]: _shared(each) for each in attributes}
         found: dict[str, dict[Any, Any]] = {}
         if len(asked) != len(self._data.table):
             # Rows were left out: words are given as they stand in the schema.
@@ -213,9 +261,18 @@ class Frames:
             if not pa.types.is_string(words.type) and not self._is_of_words(name):
                 continue
             known: dict[Any, Any] = {}
+            joined = shared.get(name, set())
             pairs = dict.fromkeys(zip(words.to_pylist(), _keys(self._originals(name))))
             for word, (_, value) in ((word, key) for word, key in pairs):
                 if word in known and not _same(known[word], value):
+                    if word is None or word in joined:
+                        first = _first_of(word, known[word], value)
+                        _log.warning(
+                            "the column '%s' holds %r and %r, which are one: the model is asked with %r for both",
+                            name, known[word], value, first,
+                        )
+                        known[word] = first
+                        continue
                     raise OptionError(
                         f"the column '{name}' holds {known[word]!r} and {value!r}, which are read as "
                         "one; make them one, or two that differ in more than blanks and spelling"
@@ -245,8 +302,9 @@ class Frames:
         return list(column.to_list() if hasattr(column, "to_list") else column.to_pylist())
 
     def sample(self) -> tuple[Any, int]:
-        """The first rows of the data as the model knows them, and how many they are."""
-        frame = self._data.first(self._columns, _SAMPLE)
+        """Rows drawn from all of the data, as the model knows them, and how many they are."""
+        places = drawn(len(self._data.table), _SAMPLE)
+        frame = self._data.at(self._columns, places)
         if frame is not None:
             return frame, len(frame)
         return self(self._rows), len(self._rows)
@@ -330,10 +388,25 @@ def _like(word: Any, kind: Any, other: Any) -> Any:
         return word if other is None or isinstance(other, bool) else type(other)(_word(word))
     name = str(kind).lower()
     if name.startswith("bool") or isinstance(other, bool):
-        return word == "true"
+        return _truth(word)
     if any(name.startswith(start) for start in ("int", "uint", "float", "decimal")):
         return float(word) if "." in word or "float" in name else int(word)
     return word
+
+
+#: Words for true and for false, in any case.
+_TRUTHS = {"true": True, "yes": True, "t": True, "y": True, "1": True}
+_TRUTHS |= {"false": False, "no": False, "f": False, "n": False, "0": False}
+
+
+def _truth(word: str) -> bool:
+    """What a word of the schema is in a column of truth."""
+    if (meant := _TRUTHS.get(word.lower())) is None:
+        raise OptionError(
+            f"a column of the data holds true and false, but the schema has the level '{word}' for it, "
+            f"which means neither; name its levels by words of {', '.join(_TRUTHS)}, or give the data as words"
+        )
+    return meant
 
 
 def _number_column(column: Any, kind: Any) -> Any:

@@ -16,6 +16,10 @@ from ._frames import _word
 
 _log = logging.getLogger("probity")
 
+#: Probabilities of two classes that differ by less are equal up to the rounding of 32-bit numbers,
+#: and either class is a most probable one.
+_ROUNDING = 1e-6
+
 
 class Model:
     """A model that can only be asked.
@@ -176,18 +180,37 @@ class Asked:
     One call at a time, whatever the number of threads: few models are made for more.
     """
 
-    def __init__(self, model: Model, frames: Inputs, classes: list[str], of_schema: Sequence[str]):
+    def __init__(
+        self,
+        model: Model,
+        frames: Inputs,
+        classes: list[str],
+        of_schema: Sequence[str],
+        columns: list[str] | None = None,
+    ):
+        #: The columns that it is asked with; `None` of texts.
+        self.columns = columns
         self._model = model
         self._frames = frames
         self._classes = classes
         self._order = [0] if model.gives_numbers else in_order(classes, of_schema)
         self._lock = threading.Lock()
+        #: Of what the model decides, in its own words, the class; none where it says something else.
+        own = model.classes if model.predict is not None else None
+        self._is_compared = own is not None and len(own) == len(classes)
+        self._places: dict[str, int] = {}
+        if own is not None and self._is_compared:
+            self._places = {name: self._order.index(place) for place, name in enumerate(own)}
+        self._is_told = False
         self.rows, self.seconds = 0, 0.0
 
     def __call__(self, batch: pa.RecordBatch) -> pa.Array:
         with self._lock:
             started = time.perf_counter()
-            values = self._ordered(self._frames(batch), len(batch))
+            frame = self._frames(batch)
+            values = self._ordered(frame, len(batch))
+            if self._is_compared:
+                self._decide(values, self._decided(frame, len(batch)))
             self.seconds += time.perf_counter() - started
             self.rows += len(batch)
         return pa.array(np.ascontiguousarray(values).reshape(-1))
@@ -196,21 +219,22 @@ class Asked:
         return self._model.probabilities(frame, rows, self._classes)[:, self._order]
 
     def sha256(self) -> str:
-        """What the model decides of the first rows of the data: by this it is known again.
+        """What the model decides of rows drawn from all of the data: by this it is known again.
 
-        Where it says its decisions itself and they are not the most probable classes, it is asked for
-        its decisions from here on.
+        Where it says its decisions itself and they are not the most probable classes there, it is
+        asked for its decisions from here on. Where they are, it is asked for both, of every row:
+        what it decides counts, wherever the rows are on which the two differ.
         """
         try:
             frame, rows = self._frames.sample()
             answer = self._ordered(frame, rows)
-            if self._model.predict is not None and self._model.classes is not None:
-                answer = self._as_decided(frame, answer)
+            if self._is_compared:
+                answer = self._known(frame, answer)
         except ProbityError:
             raise
         except Exception as error:
             raise ModelError(f"the model raised an exception: {error!r:.1000}") from error
-        digest = hashlib.sha256(b"probity decisions 1")
+        digest = hashlib.sha256(b"probity decisions 2")
         if self._model.gives_numbers:
             # Five digits are alike wherever the model is asked.
             digest.update(" ".join(f"{number:.5g}" for number in answer[:, 0]).encode())
@@ -218,27 +242,62 @@ class Asked:
         digest.update(answer.argmax(axis=1).astype("<u4").tobytes())
         return digest.hexdigest()
 
-    def _as_decided(self, frame: Any, answer: np.ndarray) -> np.ndarray:
-        model = self._model
-        assert model.predict is not None and model.classes is not None
-        said = [_word(value) for value in np.asarray(model.predict(frame)).reshape(-1).tolist()]
-        if set(said) - set(model.classes):
+    def _known(self, frame: Any, answer: np.ndarray) -> np.ndarray:
+        """The answer to the rows by which the model is known; how it is asked follows from them."""
+        own = self._decided(frame, len(answer))
+        if (own < 0).any():
             # It says something else than classes.
+            self._is_compared = False
             return answer
-        places = {name: place for place, name in enumerate(model.classes)}
+        different = len(self._otherwise(answer, own))
+        if different == 0:
+            return answer
+        _log.warning(
+            "predict decides %d of %d rows otherwise than the most probable class; the model is "
+            "asked for its decisions alone",
+            different,
+            len(own),
+        )
+        self._model.decides()
+        self._is_compared = False
+        return self._ordered(frame, len(own))
+
+    def _decided(self, frame: Any, rows: int) -> np.ndarray:
+        """The class of each row that `predict` says, by its place in the answer; -1 for none."""
+        predict = self._model.predict
+        assert predict is not None
+        said = np.asarray(predict(frame)).reshape(-1).tolist()
+        if len(said) != rows:
+            return np.full(rows, -1)
+        places = {value: self._places.get(_word(value), -1) for value in set(said)}
+        return np.array([places[value] for value in said], dtype=np.int64)
+
+    def _otherwise(self, answer: np.ndarray, own: np.ndarray) -> np.ndarray:
+        """The rows of `answer` whose most probable class is another than its `own`; where the two are
+        equally probable, its own becomes the most probable one."""
         decided = answer.argmax(axis=1)
-        own = np.array([self._order.index(places[word]) for word in said])
-        different = int((decided != own).sum())
-        if different:
+        rows: np.ndarray = np.flatnonzero((own >= 0) & (own != decided))
+        most = answer[rows, decided[rows]]
+        is_tie = most - answer[rows, own[rows]] <= _ROUNDING
+        tied = rows[is_tie]
+        answer[tied, own[tied]] = np.nextafter(most[is_tie], np.inf)
+        otherwise: np.ndarray = rows[~is_tie]
+        return otherwise
+
+    def _decide(self, answer: np.ndarray, own: np.ndarray) -> None:
+        """Makes the `own` class of each row of `answer` its decision."""
+        rows = self._otherwise(answer, own)
+        if len(rows) == 0:
+            return
+        answer[rows] = 0.0
+        answer[rows, own[rows]] = 1.0
+        if not self._is_told:
+            self._is_told = True
             _log.warning(
-                "predict decides %d of %d rows otherwise than the most probable class; the model is "
-                "asked for its decisions alone",
-                different,
-                len(own),
+                "predict decides some rows otherwise than the most probable class, though none of "
+                "those by which the model is known; what it decides counts, and stands in place of "
+                "its probabilities there"
             )
-            model.decides()
-            return self._ordered(frame, len(own))
-        return answer
 
 
 def in_order(classes: Sequence[str], of_schema: Sequence[str]) -> list[int]:

@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 
 from . import _parts, _probity, _process
 from ._errors import DataError, ModelError, NameTaken, OptionError, ProbityError
-from ._frames import Data, Frames, _word, is_path, to_arrow
+from ._frames import Data, Frames, _word, is_path, is_text_file, to_arrow
 from ._models import Asked, Model, in_order
 from ._parts import Call, Failure, Part, PartDone
 from ._texts import TEXT, TextModel, Texts, classes_of, is_list_of_texts
@@ -56,6 +56,16 @@ class Share:
     def __str__(self) -> str:
         low, high = 100 * self.low, 100 * self.high
         return f"{100 * self.value:.1f} % ({low:.1f} – {high:.1f})"
+
+
+def _blind(not_taken: Sequence[str], protected: Sequence[str]) -> str:
+    """That a model does not take some of what is protected, in words."""
+    alone = "" if len(not_taken) == len(protected) else " by that alone"
+    names = " or ".join(f"'{name}'" for name in not_taken)
+    return (
+        f"the model does not take {names}; nothing here can flip{alone}, which says nothing about "
+        "columns that stand for it"
+    )
 
 
 def _shares(found: list[dict[str, Any]]) -> list[Share]:
@@ -244,9 +254,9 @@ class Audit(Run):
             of_texts = TextModel(model, held["gives"])
             asked = Asked(of_texts, Texts(data, held["column"]), held["classes"], held["classes"])
         else:
-            read, described = Data(data, held["ignore"]), Model(model, held["gives"])
-            described.knows(read.table.column_names)
             schema = specification["predictor"]["schema"]
+            read, described = Data(data, held["ignore"], schema), Model(model, held["gives"])
+            described.knows(read.table.column_names)
             asked = _Question(described, read, schema_of(schema), held).asked(schema)
         with contextlib.ExitStack() as names:
             named = _named_model(names, source.removeprefix("memory:"), True, asked)
@@ -257,9 +267,17 @@ class Audit(Run):
     @property
     def passed(self) -> bool | None:
         """Whether the joint share, of the rows or by `bound="uniform"` of random inputs, is shown to
-        be at most `fail_above`; `None` where that was not given."""
+        be at most `fail_above`; `None` where that was not given. It is not shown of a model that does
+        not take the protected attributes, unless `blind_ok=True` was given."""
         bound = self.summary.get("fail_above")
         return None if bound is None else bool(bound["verdict"] == "within")
+
+    @property
+    def not_taken(self) -> list[str]:
+        """The protected attributes that the model does not take: it was fitted without them, or its
+        answers are the same, bit for bit, for all of their values in everything that was asked. That
+        nothing flips by them says nothing about columns that stand for them."""
+        return list(self.summary.get("not_taken", ()))
 
     @property
     def is_complete(self) -> bool:
@@ -269,6 +287,8 @@ class Audit(Run):
     def _warn(self) -> None:
         if not self.is_complete:
             _log.warning("the audit was stopped: its figures are of what was done by then")
+        if not_taken := self.summary.get("not_taken"):
+            _log.warning("%s", _blind(not_taken, self.summary["protected"]))
         if self.summary.get("decides_alike") is not None:
             _log.warning(
                 "the model decides everything alike (%s): nothing can be found in it",
@@ -290,8 +310,12 @@ class Audit(Run):
             "<tr>" + "".join(f"<td>{html.escape(str(cell))}</td>" for cell in row.values()) + "</tr>"
             for row in some
         )
+        blind = ""
+        if self.not_taken:
+            said = _blind(self.not_taken, self.summary["protected"])
+            blind = f"<p>{html.escape(said[0].upper() + said[1:])}.</p>"
         return (
-            f"<table><caption>Discriminatory share</caption><tr><th>protected</th><th>of</th><th>share (95 %)</th></tr>{rows}</table>"
+            f"{blind}<table><caption>Discriminatory share</caption><tr><th>protected</th><th>of</th><th>share (95 %)</th></tr>{rows}</table>"
             f"<table><caption>{found} pairs were found, for instance</caption>"
             f"<tr><th>changed</th><th>decision</th><th>other decision</th></tr>{pairs}</table>"
         )
@@ -299,7 +323,9 @@ class Audit(Run):
     def __repr__(self) -> str:
         joint = (self.people or self.shares)[-1]
         stopped = "" if self.is_complete else ", stopped before its end"
-        return f"<probity.Audit of {' + '.join(joint.protected)}: {joint}{stopped}, in {self.directory}>"
+        not_taken = f", does not take {' + '.join(self.not_taken)}" if self.not_taken else ""
+        of = " + ".join(joint.protected)
+        return f"<probity.Audit of {of}: {joint}{not_taken}{stopped}, in {self.directory}>"
 
 
 @dataclass
@@ -317,6 +343,16 @@ def options(kind: str) -> list[dict[str, Any]]:
     return fields
 
 
+#: What is said of layout, cells and outcomes where nobody says anything.
+_SAID: Mapping[str, Any] = {
+    "layout": dict.fromkeys(("separator", "decimal", "thousands", "encoding")),
+    "missing": {},
+    "level": {},
+    "merge": [],
+    "label_threshold": None,
+}
+
+
 def infer_schema(
     data: Any,
     label: str | None = None,
@@ -326,26 +362,61 @@ def infer_schema(
     classes: Sequence[str] = (),
     favourable: str | None = None,
     number: bool = False,
+    label_threshold: float | None = None,
+    separator: str | None = None,
+    decimal: str | None = None,
+    thousands: str | None = None,
+    encoding: str | None = None,
+    missing: Mapping[str, Sequence[str]] | None = None,
+    level: Mapping[str, Sequence[str]] | None = None,
+    merge: Sequence[str] = (),
 ) -> str:
     """Drafts the schema of a table, as TOML: kinds and domains of its columns, and its classes.
 
     Without a label the data hold no decisions, and `classes` says which there are. With `number` the
-    label holds numbers, as of a regressor. What was decided that may be wrong goes to the logger
-    `probity`.
+    label holds numbers, as of a regressor, and with `label_threshold` numbers, such as shares of
+    raters, that stand for two classes: those below it, and the others. `missing={"race": ["?"]}` says
+    which marks of a column mean that a value is missing, `level={"race": ["NA"]}` which words that
+    look like such marks are levels, and `merge=["race"]` that levels which differ only in how they are
+    written are one. What was decided that may be wrong goes to the logger `probity`, with what to say
+    instead.
+
+    How a file of text is laid out, and how numbers are written in it or in columns of text, is found
+    in the data; `separator`, `encoding`, `decimal` and `thousands` say otherwise, as on the command
+    line.
     """
     of_label = list(classes), favourable, number
-    return _drafted(Data(data, ignore), label, _names(protected), (), of_label)
+    layout = {"separator": separator, "decimal": decimal, "thousands": thousands, "encoding": encoding}
+    said = {"layout": layout, "missing": _cells(missing), "level": _cells(level), "merge": _names(merge)}
+    said["label_threshold"] = label_threshold
+    if is_text_file(data):
+        # The schema says how the file itself is laid out.
+        path = os.path.abspath(os.fspath(data))
+        return _drafted(path, label, _names(protected), _names(ignore), of_label, said)
+    for name in ("separator", "encoding"):
+        if layout[name] is not None:
+            raise OptionError(f"{name} has no meaning where the data are no file of text")
+    return _drafted(Data(data, ignore), label, _names(protected), (), of_label, said)
+
+
+def _cells(said: Mapping[str, Sequence[str]] | None) -> dict[str, list[str]]:
+    """What is said of the cells of columns; one word is a list of itself."""
+    listed = {name: [cells] if isinstance(cells, str) else cells for name, cells in (said or {}).items()}
+    return {str(name): [_word(cell) for cell in cells] for name, cells in listed.items()}
 
 
 def _drafted(
-    data: Data,
+    data: Data | str,
     label: str | None,
     protected: Sequence[str],
     ignore: Sequence[str],
     of_label: tuple[Sequence[Any], Any, bool],
+    said: Mapping[str, Any] = _SAID,
 ) -> str:
+    """The schema of data, or of the file of text at a path."""
     classes, favourable, number = of_label
     wanted = {
+        **said,
         "number": number,
         "label": label if label is not None else "decision",
         "classes": [_word(name) for name in classes],
@@ -355,9 +426,9 @@ def _drafted(
         "name": "table",
     }
     with contextlib.ExitStack() as names:
-        path = _named(names, "draft", False, data.table)
+        path = data if isinstance(data, str) else _named(names, "draft", False, data.table)
         text, notes = _probity.infer_schema(path, _json(wanted))
-    listed = data.categories()
+    listed = {} if isinstance(data, str) else data.categories()
     listed.pop(label or "", None)
     for note in notes:
         if note.partition(":")[0] not in listed:
@@ -371,22 +442,29 @@ def _with_categories(schema: str, listed: Mapping[str, tuple[list[str], bool]]) 
     attributes = schema_of(schema)["attribute"]
     for place, attribute in enumerate(attributes):
         levels, ordered = listed.get(attribute["name"], ([], False))
-        levels = [level for level in levels if level != attribute.get("missing")]
-        if len(levels) < 2:
+        missing = attribute.get("missing", [])
+        marks = [missing] if isinstance(missing, str) else missing
+        levels = [level for level in levels if level not in marks]
+        if len(levels) < 2 or "merge" in attribute:
             continue
         lines = [
-            f"name = {json.dumps(attribute['name'])}",
+            f"name = {_toml(attribute['name'])}",
             'kind = "categorical"',
-            f"levels = {json.dumps(levels)}",
+            f"levels = {_toml(levels)}",
             f"ordered = {'true' if ordered else 'false'}",
         ]
         if attribute.get("protected"):
             lines.append("protected = true")
-        if attribute.get("missing") is not None:
-            lines.append(f"missing = {json.dumps(attribute['missing'])}")
-        lines.append(f"outside = {json.dumps(attribute['outside'])}")
+        if marks:
+            lines.append(f"missing = {_toml(missing)}")
+        lines.append(f"outside = {_toml(attribute['outside'])}")
         parts[place] = "\n" + "\n".join(lines) + "\n\n"
     return "[[attribute]]".join([head, *parts]).rstrip() + "\n"
+
+
+def _toml(value: str | list[str]) -> str:
+    """A text, or a list of them, in TOML, which has no pairs of surrogates as JSON has."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007F")
 
 
 def audit(
@@ -553,16 +631,21 @@ def _asked_about_rows(
     if "classes" in held:
         classes, gives = classes or held["classes"], gives or held["gives"]
         ignore = ignore or held["ignore"]
-    read = Data(data, ignore)
-    described = Model(model, gives)
-    described.knows(read.table.column_names)
+    unseen = held.get("unseen") or sorted({*_names(ignore)} & {*options.get("protected", ())})
+    # What the model does not take, and is protected, is a column of the data all the same.
+    ignore = [name for name in _names(ignore) if name not in unseen]
     if setting.began:
         schema = held.get("schema") or setting.began["predictor"]["schema"]
-    elif schema is None:
+    read = Data(data, ignore, schema)
+    described = Model(model, gives)
+    described.knows(read.table.column_names)
+    if schema is None:
         schema = _inferred(described, read, label, options.get("protected", ()), classes, favourable)
-    elif favourable is not None:
+    elif favourable is not None and not setting.began:
         raise OptionError("favourable has no meaning where there is a schema")
-    said = {"label": label, "classes": classes, "gives": gives, "ignore": list(map(str, ignore))}
+    said = {
+        "label": label, "classes": classes, "gives": gives, "ignore": ignore, "unseen": unseen
+    }
     question = _Question(described, read, schema_of(schema), said)
     said["classes"] = question.classes
     taken = setting.taken_again(model)
@@ -581,7 +664,7 @@ def _asked_about_rows(
     inputs["predictor.schema"] = _text_of(schema)
     try:
         with _explained(named):
-            run = setting.perform(made, kind, options, inputs, asked)
+            run = setting.perform(made, kind, options, inputs, asked if made is Audit else None)
             return run, _Kept(None, model, data)
     finally:
         setting.hold(said)
@@ -660,6 +743,13 @@ class _Question:
         self.classes = self._classes(said["classes"], said["label"])
         columns = data.table.column_names
         hidden = {schema["label"]["name"], said["label"]}
+        # What the model is said not to take.
+        unseen = set(said.get("unseen") or ())
+        if model.features is not None and (taken := unseen & set(model.features)):
+            raise OptionError(
+                f"ignore names '{min(taken)}', which the model takes; leave it out of ignore"
+            )
+        hidden |= unseen
         self.columns = model.features or [
             name for name in columns if name not in hidden and self._is_shown(name)
         ]
@@ -695,7 +785,7 @@ class _Question:
     def asked(self, schema: str) -> Asked:
         """The model as Probity asks it."""
         frames = Frames(self.data, schema, self.columns, self.attributes)
-        return Asked(self.model, frames, self.classes, self.of_schema)
+        return Asked(self.model, frames, self.classes, self.of_schema, self.columns)
 
 
 def _is_text(kind: Any) -> bool:
@@ -723,7 +813,8 @@ def _inferred(
         )
     others: list[str] = []
     if model.features is not None:
-        taken = {*model.features, label}
+        # What is protected is asked about even where the model does not take it.
+        taken = {*model.features, *protected, label}
         others = [name for name in data.table.column_names if name not in taken]
     named = () if label is not None else known or ()
     return _drafted(data, label, protected, others, (named, favourable, model.gives_numbers))
@@ -850,19 +941,46 @@ def repair(model: Any, data: Any, audits: Sequence[Any] = (), **options: Any) ->
     return _of_model("repair", model, data, options, {"runs": runs} if runs else {})
 
 
-def groups(model: Any, data: Any, **options: Any) -> Run:
-    """Measures how differently `model` treats the groups of protected attributes in `data`.
+def groups(
+    model: Any,
+    data: Any,
+    protected: Sequence[Any] = (),
+    label: Any = None,
+    *,
+    schema: str | os.PathLike[str] | None = None,
+    classes: Sequence[Any] | None = None,
+    ignore: Sequence[Any] = (),
+    gives: str | None = None,
+    **options: Any,
+) -> Run:
+    """Measures how differently `model` treats the groups of protected attributes in `data`, whether it
+    takes these attributes or not.
 
-    `model` is a model directory, or, for a table with a `text_column` and a `label_column`, whatever
-    `probity.audit` takes for texts, with `classes` and `gives` as there. `probity.options("groups")`
+    `model` is whatever `probity.audit` takes, with `label`, `schema`, `classes`, `ignore` and `gives` as
+    there; texts are a table with a `text_column` and a `label_column`. `probity.options("groups")`
     lists the options."""
-    if not is_path(model) and (options.get("modality") == "text" or "text_column" in options):
-        told = options.pop("classes", None), options.pop("gives", None)
-        setting = _Setting.split_from(options)
-        with setting:
-            run: Run = _asked_about_texts(Run, "groups", setting, (model, data), told, options)
-            return run
-    return _of_model("groups", model, data, options)
+    if len(names := _names(protected)):
+        options["protected"] = names
+    told = {
+        "label": label, "schema": schema, "classes": classes, "ignore": ignore, "gives": gives,
+    }
+    if is_path(model):
+        for name, value in told.items():
+            if value is not None and (name != "ignore" or len(value)):
+                raise OptionError(f"{name} has no meaning for a model directory")
+        return _of_model("groups", model, data, options)
+    setting = _Setting.split_from(options)
+    with setting:
+        run: Run
+        # The favourable class is the last one of a schema that is drafted.
+        told["favourable"] = options.get("favourable") if schema is None else None
+        if _is_of_texts(setting, data, options):
+            told["favourable"] = None
+        run, kept = _of_any_model(Run, "groups", setting, (model, data), told, options)
+        if kept is not None:
+            kept.folder = (run._keep, kept.folder)
+            run._keep = kept
+        return run
 
 
 def certify(model: Any, data: Any, **options: Any) -> Run:
@@ -1359,7 +1477,7 @@ def _named_model(
 ) -> _probity.NamedModel:
     """The name of a model while `names` lasts."""
     sha256 = asked.sha256()
-    model = _free(name, exactly, lambda free: _probity.NamedModel(free, asked, sha256))
+    model = _free(name, exactly, lambda free: _probity.NamedModel(free, asked, sha256, asked.columns))
     names.callback(model.release)
     return model
 

@@ -9,10 +9,10 @@ import numpy as np
 import pyarrow as pa
 
 from ._errors import DataError, OptionError
-from ._frames import Data, _read, is_path
+from ._frames import Data, _is_missing, _read, drawn, is_path
 from ._models import Model, _ends_in_probabilities, _is_torch
 
-#: Texts at the beginning of the data by whose decisions a model is known again.
+#: Texts of the data by whose decisions a model is known again.
 _SAMPLE = 64
 #: Texts that a network of PyTorch reads at a time.
 _BATCH = 64
@@ -24,19 +24,36 @@ TEXT = "text"
 
 
 def is_list_of_texts(data: Any) -> bool:
-    """Whether `data` is a list of texts, or an array or a series of them, and no table."""
+    """Whether `data` is a list of texts, or an array or a series of them, and no table. Some of them
+    may be missing: that is said, or they are left out, where they are read."""
+    listed = _listed(data)
+    return listed is not None and (not listed or any(isinstance(text, str) for text in listed))
+
+
+def _listed(data: Any) -> list[Any] | None:
+    """The values of a list, an array or a series; `None` of anything else."""
     if is_path(data) or hasattr(data, "columns") or hasattr(data, "column_names"):
-        return False
+        return None
     if isinstance(data, (list, tuple)):
-        return all(isinstance(text, str) for text in data)
+        return list(data)
     if isinstance(data, (pa.Array, pa.ChunkedArray)):
-        kind = data.type
-        return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+        return list(data.to_pylist())
     values = getattr(data, "tolist", None) or getattr(data, "to_list", None)
     if getattr(data, "ndim", 1) != 1 or values is None:
-        return False
+        return None
     listed = values()
-    return isinstance(listed, list) and all(isinstance(text, str) for text in listed)
+    return listed if isinstance(listed, list) else None
+
+
+def _text(place: int, value: Any) -> str | None:
+    """The text at `place`, from 1; `None` where there is none."""
+    if _is_missing(value):
+        return None
+    if not isinstance(value, str):
+        raise DataError(
+            f"text {place} of the list is {value!r}, a {type(value).__name__}; texts are of the type str"
+        )
+    return value
 
 
 class Texts:
@@ -51,8 +68,8 @@ class Texts:
             if column not in (None, TEXT):
                 raise OptionError("text_column has no meaning for a list of texts")
             column = TEXT
-            values = pa.array(data, from_pandas=True) if hasattr(data, "dtype") else pa.array(data)
-            self.given = table = pa.table({TEXT: values.cast(pa.string())})
+            texts = [_text(place, text) for place, text in enumerate(_listed(data) or [], 1)]
+            self.given = table = pa.table({TEXT: pa.array(texts, pa.string())})
         else:
             # A path is read again by the run, by its own rules.
             table = _read(os.fspath(data)) if is_path(data) else Data(data).table
@@ -64,11 +81,12 @@ class Texts:
         if column not in table.column_names:
             raise DataError(f"the data have no column '{column}'")
         self.column: str = column
-        first = table.column(column).drop_null().slice(0, _SAMPLE).to_pylist()
-        self._sample = [str(text) for text in first]
+        texts = table.column(column).drop_null().cast(pa.string())
+        some = texts.take(pa.array(drawn(len(texts), _SAMPLE))).to_pylist()
+        self._sample = [str(text) for text in some]
 
     def sample(self) -> tuple[list[str], int]:
-        """The first texts, and how many they are."""
+        """Texts drawn from all of them, and how many they are."""
         return self._sample, len(self._sample)
 
     def __call__(self, batch: pa.RecordBatch) -> list[str]:

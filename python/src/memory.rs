@@ -79,12 +79,20 @@ pub(crate) struct NamedModel {
 #[pymethods]
 impl NamedModel {
     /// Names `ask`, a function from a `pyarrow.RecordBatch` to a `pyarrow.DoubleArray` of the
-    /// probabilities of all classes, row by row; `sha256` says which model it is.
+    /// probabilities of all classes, row by row; `sha256` says which model it is, and `columns` those
+    /// that it looks at, where not all.
     #[new]
-    fn new(name: &str, ask: Py<PyAny>, sha256: String) -> PyResult<NamedModel> {
+    #[pyo3(signature = (name, ask, sha256, columns = None))]
+    fn new(
+        name: &str,
+        ask: Py<PyAny>,
+        sha256: String,
+        columns: Option<Vec<String>>,
+    ) -> PyResult<NamedModel> {
         let model = Arc::new(PythonModel {
             ask,
             sha256,
+            columns,
             raised: Mutex::default(),
         });
         let registered = callable::register(name, Arc::clone(&model) as Arc<dyn Callable>);
@@ -118,6 +126,7 @@ impl NamedModel {
 struct PythonModel {
     ask: Py<PyAny>,
     sha256: String,
+    columns: Option<Vec<String>>,
     /// The first exception that it raised.
     raised: Mutex<Option<PyErr>>,
 }
@@ -145,6 +154,11 @@ impl Callable for PythonModel {
 
     fn sha256(&self) -> String {
         self.sha256.clone()
+    }
+
+    fn takes(&self, column: &str) -> bool {
+        let columns = self.columns.as_ref();
+        columns.is_none_or(|columns| columns.iter().any(|name| name == column))
     }
 }
 

@@ -1,12 +1,15 @@
 //! What a run wrote, and what a table looks like.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use arrow_array::{Array, Float64Array, RecordBatch};
 use arrow_data::ArrayData;
 use arrow_pyarrow::PyArrowType;
-use probity::data::infer::{InferOptions, infer};
+use probity::data::infer::{InferOptions, Way, infer, typed};
 use probity::data::named_schema::named_schema;
+use probity::data::schema::{Encoding, Format};
+use probity::data::specification::Separator;
 use probity::data::table::{Labels, Table};
 use probity::fairness::audit::AuditSpecification;
 use probity::fairness::verify::verify_audit as verified;
@@ -35,9 +38,24 @@ struct Wanted {
     classes: Vec<String>,
     protected: Vec<String>,
     ignore: Vec<String>,
+    missing: BTreeMap<String, Vec<String>>,
+    level: BTreeMap<String, Vec<String>>,
+    merge: Vec<String>,
     favourable: Option<String>,
     number: bool,
+    label_threshold: Option<f64>,
     name: String,
+    layout: LayoutOptions,
+}
+
+/// What is said of how text is laid out; what is not is found in it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LayoutOptions {
+    separator: Option<Separator>,
+    decimal: Option<Separator>,
+    thousands: Option<Separator>,
+    encoding: Option<Encoding>,
 }
 
 /// The schema of the table at `path`, as TOML, and what was decided that may be wrong.
@@ -53,15 +71,50 @@ pub(crate) fn infer_schema(
     options.classes = wanted.classes;
     options.protected = wanted.protected;
     options.ignore = wanted.ignore;
+    options.missing = wanted.missing;
+    options.level = wanted.level;
+    options.merge = wanted.merge;
     options.favourable = wanted.favourable;
     options.number = wanted.number;
+    options.label_threshold = wanted.label_threshold;
     options.name = wanted.name;
+    let said = wanted.layout;
+    options.finds_separator = said.separator.is_none();
+    options.format.separator = said.separator.unwrap_or_default().character();
+    options.format.decimal = said.decimal.map(Separator::character);
+    options.format.thousands = said.thousands.map(Separator::character);
+    options.format.encoding = said.encoding;
     let draft = py.detach(|| infer(&path, &options));
     let draft = draft.map_err(|error| exception(&error))?;
     let text = draft.schema.to_toml().map_err(|error| exception(&error))?;
     let notes = draft.notes.iter();
-    let notes = notes.map(|note| format!("{}: {}", note.column, note.said));
+    let notes = notes.map(|note| format!("{}: {}", note.column, note.text(Way::field)));
     Ok((text, notes.collect()))
+}
+
+/// The rows of the text file at `path` in columns of types, without those in `ignore`; it is laid
+/// out as `schema` says, and what that does not say is found in it.
+#[pyfunction]
+#[pyo3(signature = (path, ignore, schema=None))]
+pub(crate) fn read_table(
+    py: Python<'_>,
+    path: PathBuf,
+    ignore: Vec<String>,
+    schema: Option<&str>,
+) -> PyResult<PyArrowType<RecordBatch>> {
+    let batch = py.detach(|| -> Result<RecordBatch, Failure> {
+        let schema = schema.map(named_schema).transpose()?.map(|it| it.schema);
+        let mut options = InferOptions::default();
+        options.ignore = ignore;
+        if let Some(schema) = &schema {
+            options.finds_separator = schema.format.separator == Format::default().separator;
+            options.format = schema.format.clone();
+        }
+        Ok(typed(&path, &options, schema.as_ref())?)
+    });
+    batch
+        .map(PyArrowType)
+        .map_err(|error| exception(error.as_ref()))
 }
 
 /// The schema called `schema` (a file, a built-in name or TOML), as JSON.
@@ -184,6 +237,7 @@ fn classified_texts(model: &TextModel, path: &Path) -> Result<(Vec<f32>, usize),
     let columns = TextColumns {
         text: Some("text".to_owned()),
         label: None,
+        label_threshold: None,
         skip_bad_rows: false,
     };
     let corpus = read_texts_hashed(path, &columns)?.value;

@@ -22,7 +22,7 @@ use probity::fairness::session::AuditProgress;
 use probity::fairness::shards::MergedAudit;
 use probity::fairness::strategies::StrategyName;
 use probity::knn::run::{
-    RobustnessProgress, ShardedInputs, check, decide_robustness, merge_robustness,
+    MergedVerdicts, RobustnessProgress, ShardedInputs, check, decide_robustness,
 };
 use probity::knn::specification::RobustnessSpecification;
 use probity::nn::import_run::{Import, ImportSpecification};
@@ -403,7 +403,7 @@ pub(crate) fn perform(
         Some(threads) => {
             expect_threads(threads)?;
             let threads = ThreadPoolBuilder::new().num_threads(threads).build()?;
-            threads.install(|| perform(options, setting))
+            watch.during(|| threads.install(|| perform(options, setting)))
         }
     });
     // An exception of Python stopped it, which is what the caller expects.
@@ -646,8 +646,8 @@ fn knn(
         }
         return Ok(said(work::<_, Failure>(&mut items, &folder, *shard)?));
     }
-    let verdicts = merged(&items, &folder)?;
+    let verdicts = MergedVerdicts::of(&run, folder.path(), merged(&items, &folder)?)?;
     let directory = merged_into::<RobustnessSpecification>(&folder, setting)?;
-    merge_robustness(&run, &record, &inputs, &directory, verdicts)?;
+    verdicts.write(&run, &record, &inputs, &directory)?;
     Ok(Value::Null)
 }

@@ -1,8 +1,11 @@
 //! Progress and Ctrl-C: what a run says of itself on its way.
 
 use std::ops::ControlFlow;
+use std::panic;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
@@ -76,11 +79,36 @@ impl Watch {
         match outcome {
             Ok(()) => ControlFlow::Continue(()),
             Err(error) => {
-                self.stop.store(true, Ordering::Relaxed);
-                self.told().raised = Some(error);
+                self.stop_for(error);
                 ControlFlow::Break(())
             }
         }
+    }
+
+    /// Performs `work`, which runs on other threads, and looks for signals meanwhile: Python tells
+    /// only its main thread of them.
+    pub fn during<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
+        thread::scope(|scope| {
+            let (ended, end) = mpsc::channel::<()>();
+            let worker = scope.spawn(move || {
+                let outcome = work();
+                drop(ended);
+                outcome
+            });
+            while end.recv_timeout(EVERY) == Err(RecvTimeoutError::Timeout) {
+                if let Err(error) = Python::attach(|py| py.check_signals()) {
+                    self.stop_for(error);
+                }
+            }
+            worker
+                .join()
+                .unwrap_or_else(|panic| panic::resume_unwind(panic))
+        })
+    }
+
+    fn stop_for(&self, error: PyErr) {
+        self.stop.store(true, Ordering::Relaxed);
+        self.told().raised = Some(error);
     }
 
     /// The exception that stopped the run, if one did.

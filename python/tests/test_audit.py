@@ -132,6 +132,15 @@ def test_a_model_of_arrays_gets_arrays():
     assert not record and audit.verify()["rejected"] == 0
 
 
+def test_levels_of_any_script_stand_in_the_schema():
+    data = FRAME.assign(job=FRAME.job.cat.rename_categories(lambda name: f"{name} 𝄞😀\x7f"))
+    inputs = data.drop(columns="loan")
+    words = make_column_transformer((OneHotEncoder(), ["sex", "job", "member"]))
+    model = make_pipeline(words, LogisticRegression()).fit(inputs, data.loan)
+    audit = probity.audit(model, data, ["sex"], "loan", **QUICK)
+    assert audit.verify()["rejected"] == 0
+
+
 def test_boosters():
     lightgbm = pytest.importorskip("lightgbm")
     xgboost = pytest.importorskip("xgboost")
@@ -368,14 +377,15 @@ def model(rows):
     return np.where(rows.sex == "male", 0.9, rows.age / 100)
 
 try:
-    probity.audit(model, people(), ["sex"], "loan", out="run", seeds=100, local=100_000, progress=False)
+    probity.audit(model, people(), ["sex"], "loan", out="run", seeds=100, local=100_000, progress=False, threads={threads})
 except KeyboardInterrupt:
     print("stopped", flush=True)
 """
 
 
-def test_ctrl_c_stops_and_the_run_goes_on():
-    script = INTERRUPTED.format(tests=str(Path(__file__).parent))
+@pytest.mark.parametrize("threads", [None, 1])
+def test_ctrl_c_stops_and_the_run_goes_on(threads):
+    script = INTERRUPTED.format(tests=str(Path(__file__).parent), threads=threads)
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     with subprocess.Popen([sys.executable, "-c", script], **pipes) as process:
         # It takes seconds; one that hangs ends, and says no more.

@@ -64,7 +64,9 @@ def test_texts_of_all_kinds_give_the_same_pairs():
     table.to_csv("texts.csv", index=False)
     kinds = [
         TEXTS, tuple(TEXTS), np.array(TEXTS), pd.Series(TEXTS), pl.Series(TEXTS), pa.array(TEXTS),
-        pd.Series(TEXTS, dtype=object),
+        pd.Series(TEXTS, dtype=object), pd.Series(TEXTS, dtype="category"),
+        pd.Series(TEXTS, dtype="string"), np.array(TEXTS, dtype=object),
+        pa.array(TEXTS).dictionary_encode(),
     ]
     of_columns = [table, pl.DataFrame(table), pa.table(pl.DataFrame(table)), "texts.csv"]
     asked = []
@@ -92,13 +94,32 @@ def test_texts_of_all_kinds_give_the_same_pairs():
     assert probity.audit(named, TEXTS, classes=["fine", "rude"], **QUICK).pairs().equals(first)
 
 
+def test_texts_that_are_missing_are_named_or_left_out():
+    model = pipeline()
+    gaps = [*TEXTS[:5], None, *TEXTS[5:], "  "]
+    kinds = [gaps, pd.Series(gaps), pd.Series([*TEXTS[:5], np.nan, *TEXTS[5:]]),
+             pd.Series(gaps, dtype="string"), pl.Series(gaps), pa.array(gaps)]
+    for data in kinds:
+        with pytest.raises(probity.ProbityError, match="row 6"):
+            probity.audit(model, data, **QUICK)
+    left_out = probity.audit(model, gaps, skip_bad_rows=True, **QUICK)
+    assert left_out.summary["texts"]["texts"] == len(TEXTS)
+    with pytest.raises(probity.DataError, match="text 3 of the list is 12345, a int"):
+        probity.audit(model, [*TEXTS[:2], 12345, *TEXTS[2:]], **QUICK)
+    with pytest.raises(probity.ProbityError):
+        probity.audit(model, [], **QUICK)
+    # Numbers alone are no texts, and no table.
+    with pytest.raises(probity.DataError, match="neither a table nor a list of texts"):
+        probity.audit(lambda rows: [0.5] * len(rows), pd.Series([1.0, 2.0]), protected=["gender"])
+
+
 def test_what_is_no_answer_is_refused_and_an_exception_keeps_its_traceback():
     def audit(model, **more):
         return probity.audit(model, TEXTS, **{"classes": ["fine", "rude"], **QUICK, **more})
 
     for answer, needle in [
-        (lambda texts: [0.5], r"shape \(1,\) for 16 rows"),
-        (lambda texts: np.zeros((len(texts), 3)), r"shape \(16, 3\)"),
+        (lambda texts: [0.5], r"shape \(1,\) for \d+ rows"),
+        (lambda texts: np.zeros((len(texts), 3)), r"shape \(\d+, 3\)"),
         (lambda texts: [float("nan")] * len(texts), "NaN as the probability of 'rude'"),
         (lambda texts: [[0.9, 0.9]] * len(texts), "sum to 1.8"),
         (lambda texts: np.random.rand(len(texts)), "not a function of the text"),
@@ -110,7 +131,7 @@ def test_what_is_no_answer_is_refused_and_an_exception_keeps_its_traceback():
             audit(model)
 
     def breaks(texts):
-        if any("song" in text for text in texts) and len(texts) == 16:
+        if any("song" in text for text in texts) and len(texts) <= 16:
             raise KeyError("out of songs")
         return score(texts)
 

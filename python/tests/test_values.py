@@ -10,7 +10,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.compose import make_column_transformer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import FixedThresholdClassifier
@@ -289,3 +289,239 @@ def test_ids_of_every_kind():
     model = probity.KMeans(2, bounds=(0, 10)).fit(X, row_ids=np.array([1, 3, 5, 7, 9], dtype=np.uint64))
     assert model.delete({1, 3}).row_ids_.tolist() == [5, 7, 9]
     assert model.delete([]).row_ids_.tolist() == [5, 7, 9]
+
+
+def test_words_that_look_like_marks_are_levels_where_nothing_is_null(caplog):
+    frame = pd.DataFrame({"race": ["W", "NA", "B", "W"] * 20, "age": [20, 30, 40, 50] * 20, "hired": ["yes", "no", None, "yes"] * 20})
+    levels = lambda text: {part["name"]: part for part in probity._runs.schema_of(text)["attribute"]}["race"]  # noqa: E731
+    with caplog.at_level(logging.INFO, logger="probity"):
+        text = probity.infer_schema(frame, "hired", protected=["race"])
+    assert levels(text)["levels"] == ["W", "B", "NA"] and "missing" not in levels(text)
+    assert any('missing={"race": ["NA"]}' in record.message for record in caplog.records)
+    assert probity._runs.schema_of(text)["label"] == {"name": "hired", "classes": ["no", "yes"], "missing": ""}
+    text = probity.infer_schema(frame, "hired", missing={"race": "NA"})
+    assert levels(text)["levels"] == ["W", "B"] and levels(text)["missing"] == "NA"
+    frame.loc[0, "race"] = None
+    text = probity.infer_schema(frame, "hired")
+    assert levels(text)["missing"] == ["", "NA"]
+    text = probity.infer_schema(frame, "hired", level={"race": ["NA"]})
+    assert levels(text)["missing"] == "" and "NA" in levels(text)["levels"]
+    frame["race"] = frame["race"].replace({"B": "w"})
+    text = probity.infer_schema(frame, "hired", merge=["race"], level={"race": ["NA"]})
+    assert levels(text)["merge"] == {"w": "W"}
+    with pytest.raises(probity.DataError, match="no cell"):
+        probity.infer_schema(frame, "hired", level={"race": ["N/A"]})
+
+
+def test_people_without_an_outcome_are_audited():
+    frame = pd.DataFrame({"score": np.arange(300) // 2, "sex": ["f", "m"] * 150, "granted": ["yes", "no", np.nan] * 100})
+    model = lambda rows: ((rows["score"] + 60 * (rows["sex"] == "m")) > 100).astype(float) * 0.8 + 0.1  # noqa: E731
+    audit = probity.audit(model, frame, ["sex"], "granted", favourable="yes", **QUICK)
+    # Those of a score of 41 to 100 are decided otherwise as the other sex: 120 of 300.
+    assert abs(audit.people[-1].value - 0.4) < 1e-9
+
+
+class Tuned(ClassifierMixin, BaseEstimator):
+    """Says yes from a probability of `cut` on."""
+
+    classes_ = np.array(["no", "yes"])
+
+    def __init__(self, cut=0.1):
+        self.cut = cut
+
+    def fit(self, X, y=None):
+        return self
+
+    def predict_proba(self, X):
+        p = np.clip(X["risk"].to_numpy() / 100 + 0.05 * (X["sex"] == "m").to_numpy(), 0, 1)
+        return np.stack([1 - p, p], axis=1)
+
+    def predict(self, X):
+        return self.classes_[(self.predict_proba(X)[:, 1] >= self.cut).astype(int)]
+
+
+def flips_of(model, frame):
+    """Rows that predict decides otherwise of the other sex, by brute force."""
+    own = model.predict(frame)
+    return np.mean([model.predict(frame.assign(sex=sex)) != own for sex in "fm"], axis=0) > 0
+
+
+def test_a_threshold_counts_wherever_the_rows_stand_that_show_it(caplog):
+    draw = np.random.default_rng(5)
+    # A file that is sorted by risk: of its first 2,200 rows predict says the most probable class.
+    risk = np.concatenate([np.sort(draw.integers(0, 5, 2200)), np.sort(draw.integers(5, 25, 800))])
+    frame = pd.DataFrame({"risk": risk, "age": draw.integers(18, 80, 3000), "sex": draw.choice(["f", "m"], 3000)})
+    with caplog.at_level(logging.WARNING, "probity"):
+        audit = probity.audit(Tuned(), frame, ["sex"], **QUICK)
+    assert "otherwise than the most probable class" in caplog.text
+    right = flips_of(Tuned(), frame).mean()
+    assert right > 0.05
+    assert audit.people[-1].value == pytest.approx(right, abs=0.01)
+
+
+def test_a_threshold_counts_that_no_row_of_the_data_shows(caplog):
+    # Nobody of the data is between 45 and 50 but as the other sex.
+    frame = pd.DataFrame({"risk": [43, 20, 43, 80] * 30, "sex": ["f", "m", "f", "f"] * 30})
+    with caplog.at_level(logging.WARNING, "probity"):
+        audit = probity.audit(Tuned(0.47), frame, ["sex"], **QUICK)
+    assert caplog.text.count("otherwise than the most probable class") == 1
+    right = flips_of(Tuned(0.47), frame).mean()
+    assert right == 0.5
+    assert audit.people[-1].value == right
+
+
+def test_equal_probabilities_are_decided_as_predict_does(caplog):
+    # Of a tie the estimator takes the first of its classes, which is the second of the schema.
+    class Tied(Tuned):
+        def predict_proba(self, X):
+            p = np.where(X["sex"] == "m", 0.5, 0.25 + X["risk"] / 200)
+            return np.stack([1 - p, p], axis=1)
+
+        def predict(self, X):
+            return self.classes_[self.predict_proba(X).argmax(axis=1)]
+
+    frame = pd.DataFrame({"risk": [10, 90] * 60, "sex": ["f", "f", "m", "m"] * 30})
+    with caplog.at_level(logging.WARNING, "probity"):
+        audit = probity.audit(Tied(), frame, ["sex"], favourable="no", **QUICK)
+    assert "otherwise than" not in caplog.text
+    right = flips_of(Tied(), frame).mean()
+    assert right == 0.5
+    assert audit.people[-1].value == right
+
+
+def noise(frame, draw=np.random.default_rng(1)):
+    """Draws one answer in a hundred anew."""
+    p = np.where(frame.age > 50, 0.9, 0.1)
+    return np.where(draw.random(len(p)) < 0.01, 1 - p, p)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda frame: 1 / (1 + np.exp(-(frame.age - frame.age.mean()) / (frame.age.std(ddof=0) or 1))),
+        lambda frame: pd.get_dummies(frame.sex, drop_first=True).reindex(columns=["m"], fill_value=0)["m"] * 0.8,
+        lambda frame: np.arange(len(frame)) / (len(frame) + 1),
+        noise,
+    ],
+    ids=["scaled by the batch", "dummies of the batch", "by the place", "seldom by chance"],
+)
+def test_answers_that_hang_on_more_than_the_row_are_refused(function):
+    data = pd.DataFrame({"sex": np.tile(SEX, 3), "age": np.tile(AGE, 3)})
+    for ask in (probity.audit, probity.groups):
+        with pytest.raises(probity.ProbityError, match="function of the row"):
+            ask(function, data.assign(y=np.where(data.age > 50, "yes", "no")), ["sex"], "y", classes=["no", "yes"])
+
+
+def test_a_column_of_truth_gets_what_the_words_of_a_schema_mean():
+    data = pd.DataFrame({"sex": SEX, "member": drawn([True, False])})
+    seen = set()
+
+    def model(frame):
+        seen.update(frame.member.tolist())
+        assert frame.member.dtype == bool
+        return np.where((frame.sex == "m") & frame.member, 0.9, 0.1)
+
+    schema = """name = "people"
+[label]
+name = "y"
+classes = ["no", "yes"]
+[[attribute]]
+name = "sex"
+kind = "categorical"
+levels = ["f", "m"]
+protected = true
+[[attribute]]
+name = "member"
+kind = "categorical"
+levels = LEVELS
+"""
+    audit = probity.audit(model, data, schema=schema.replace("LEVELS", '["true", "false"]'), **QUICK)
+    assert seen == {True, False}
+    assert abs(audit.share.value - 0.5) < 0.06
+    from probity._frames import _truth
+
+    assert [_truth(word) for word in ("TRUE", "Yes", "t", "y", "1")] == [True] * 5
+    assert [_truth(word) for word in ("False", "NO", "f", "n", "0")] == [False] * 5
+    with pytest.raises(probity.OptionError, match="'maybe'.*means neither"):
+        _truth("maybe")
+
+
+FITTED = LogisticRegression().fit(pd.DataFrame({"age": AGE}), np.where(AGE > 50, "yes", "no"))
+
+
+@pytest.mark.parametrize(
+    "model, options",
+    [
+        (FITTED, {"label": "y"}),
+        (FITTED, {"label": "y", "ignore": ["sex"]}),
+        (lambda frame: FITTED.predict_proba(frame[["age"]]), {"classes": ["no", "yes"]}),
+        (
+            lambda frame: np.full(len(frame), 0.9 if "sex" in frame else 0.2),
+            {"classes": ["no", "yes"], "ignore": ["sex", "y"]},
+        ),
+    ],
+    ids=["fitted without", "ignored too", "a function that does not look", "a function that is not given"],
+)
+def test_a_model_that_does_not_take_the_attribute_says_so(model, options, caplog):
+    data = pd.DataFrame({"age": AGE, "sex": SEX, "y": np.where(AGE > 45, "yes", "no")})
+    with caplog.at_level(logging.WARNING, "probity"):
+        audit = probity.audit(model, data, ["sex"], **options, **QUICK)
+    said = "the model does not take 'sex'; nothing here can flip, which says nothing about columns that stand for it"
+    assert said in caplog.text
+    assert audit.not_taken == ["sex"] == audit.summary["not_taken"]
+    assert audit.people[-1].value == 0
+    assert said[1:] in audit._repr_html_().replace("&#x27;", "'")
+    assert "does not take sex" in repr(audit)
+    assert audit.verify()["rejected"] == 0
+    assert "does not take ‘sex’" in audit.report(format="markdown")
+    bound = {"fail_above": 0.5, **options, **QUICK}
+    assert probity.audit(model, data, ["sex"], **bound).passed is False
+    assert probity.audit(model, data, ["sex"], blind_ok=True, **bound).passed is True
+
+
+def test_an_attribute_that_moves_a_score_is_taken():
+    data = pd.DataFrame({"age": AGE, "sex": SEX})
+    model = lambda frame: np.where(frame.age > 50, 0.8, 0.2) + 1e-3 * (frame.sex == "m")  # noqa: E731
+    audit = probity.audit(model, data, ["sex"], classes=["no", "yes"], fail_above=0.5, **QUICK)
+    assert audit.not_taken == [] and audit.people[-1].value == 0 and audit.passed is True
+
+
+def test_what_a_model_takes_cannot_be_ignored():
+    data = pd.DataFrame({"age": AGE, "sex": SEX, "y": np.where(AGE > 45, "yes", "no")})
+    with pytest.raises(probity.OptionError, match="ignore names 'age', which the model takes"):
+        probity.audit(FITTED, data, ["age"], "y", ignore=["age"], **QUICK)
+
+
+def test_groups_of_a_model_that_does_not_take_the_attribute():
+    data = pd.DataFrame({"age": AGE, "sex": SEX, "y": np.where(AGE > 45, "yes", "no")})
+    found = probity.groups(FITTED, data, ["sex"], "y", progress=False).summary
+    assert found["rows"] == ROWS
+    decided = FITTED.predict(data[["age"]])
+    [by_sex] = found["sets"]
+    rates = {group["values"][0]: group["selection_rate"]["value"] for group in by_sex["groups"]}
+    for sex in ("f", "m"):
+        assert rates[sex] == pytest.approx((decided[SEX == sex] == "yes").mean())
+    said = probity.explain(FITTED, data, 3, ["sex"], "y")
+    assert said["not_taken"] == ["sex"] and said["flips"] == 0
+
+
+def test_several_marks_of_missing_values_are_asked_about_as_the_null(caplog):
+    frame = pd.DataFrame({"job": ["a", None, "?", "b"] * 30, "sex": ["f", "f", "m", "m"] * 30})
+
+    def model(rows):
+        return np.where((rows.sex == "m") & rows.job.isna(), 0.9, 0.1)
+
+    with caplog.at_level(logging.WARNING, "probity"):
+        audit = probity.audit(model, frame, ["sex"], classes=["no", "yes"], **QUICK)
+    assert "'job' holds None and '?', which are one" in caplog.text
+    # Those without a job flip: half of all.
+    assert audit.people[-1].value == 0.5
+
+
+def test_levels_that_are_merged_are_asked_about_as_the_level():
+    frame = pd.DataFrame({"race": ["White", "white", "Black", "White"] * 30, "sex": ["f", "f", "m", "m"] * 30})
+    schema = probity.infer_schema(frame, classes=["no", "yes"], protected=["sex"], merge=["race"])
+    audit = probity.audit(lambda rows: np.where((rows.sex == "m") & (rows.race == "White"), 0.9, 0.1),
+                          frame, schema=schema, **QUICK)
+    # White and white are one, and flip: three of four.
+    assert audit.people[-1].value == 0.75

@@ -12,6 +12,7 @@ use super::inputs::{Hardware, directory_of, unfinished};
 use super::output::{Output, verdict};
 use super::predictor::{
     SearchArgs, device_for, interrupt_with, remark_on_bins, remark_on_instability,
+    remark_on_rounding,
 };
 use super::progress::AuditBar;
 use super::render_audit::{self, Shown};
@@ -131,6 +132,7 @@ where
     }
     remark_on_instability(audit.case().instability(), output);
     remark_on_bins(audit.case().bin_effect(), output);
+    remark_on_rounding(audit.case().rounded_rows(), output);
     let mut bar = AuditBar::new(output, interrupt_with(audit.case().ender())?);
     match part {
         Part::Whole => {}

@@ -11,6 +11,7 @@ use super::inputs::{Hardware, directory_of, unfinished};
 use super::output::Output;
 use super::predictor::{
     SearchArgs, device_for, interrupt_with, remark_on_bins, remark_on_instability,
+    remark_on_rounding,
 };
 use super::progress::AuditBar;
 use super::render::{self, count, percent, table};
@@ -111,6 +112,7 @@ fn compare<M: Modality>(
     }
     remark_on_instability(comparison.case().instability(), output);
     remark_on_bins(comparison.case().bin_effect(), output);
+    remark_on_rounding(comparison.case().rounded_rows(), output);
     let mut bar = AuditBar::new(output, interrupt_with(comparison.case().ender())?);
     let mut under_way = None;
     let repeats = comparison.specification().repeats;

@@ -141,6 +141,7 @@ fn train(args: TrainArgs, output: &Output) -> anyhow::Result<ExitCode> {
     let columns = TextColumns {
         text: args.text_column,
         label: None,
+        label_threshold: None,
         skip_bad_rows: args.skip_bad_rows,
     };
     let TextCorpus {

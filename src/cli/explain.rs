@@ -9,7 +9,7 @@ use super::fields::Fields;
 use super::inputs::Threads;
 use super::output::Output;
 use super::predictor::started_here;
-use super::render::{count, counted, percent, table};
+use super::render::{count, counted, not_taken, percent, table};
 use probity::fairness::explain::specification::ExplainSpecification;
 use probity::fairness::explain::{
     Decision, Direction, Ending, Explanation, Undoing, UndoingSummary, Variant, explain,
@@ -58,7 +58,8 @@ fn render(explained: &Explanation) -> String {
     };
     let own = &explained.decision;
     let watched = watched(explained);
-    let mut text = match explained.classes.contains(&own.class) {
+    let mut text = not_taken(&explained.not_taken, &explained.protected);
+    text += &match explained.classes.contains(&own.class) {
         _ if own.number.is_some() => format!("{kind} {}: {}.\n", explained.row, own.class),
         true => format!(
             "{kind} {}: {} with {}.\n",

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{anyhow, bail};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser, ValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
+use probity::run::list::words;
 use probity::run::specification::{
     Checked, Field, FieldError, FieldKind, Given, GivenError, Specification,
 };
@@ -310,43 +311,6 @@ fn listed(value: &Value) -> &[Value] {
     value
         .as_array()
         .map_or(std::slice::from_ref(value), Vec::as_slice)
-}
-
-/// The words in `text`, a line of CSV (RFC 4180): between commas, in double quotes where they have
-/// commas or begin with a double quote, which is doubled within them.
-fn words(text: &str) -> Result<Vec<String>, &'static str> {
-    let (mut words, mut rest) = (Vec::new(), text);
-    loop {
-        let (word, after) = match rest.strip_prefix('"') {
-            Some(quoted) => unquoted(quoted)?,
-            None => {
-                let (word, after) = rest.split_at(rest.find(',').unwrap_or(rest.len()));
-                (word.to_owned(), after)
-            }
-        };
-        words.push(word);
-        match after.strip_prefix(',') {
-            Some(more) => rest = more,
-            None if after.is_empty() => return Ok(words),
-            None => return Err("a comma is expected after what is in double quotes"),
-        }
-    }
-}
-
-/// What stands before the closing quote, and what follows it.
-fn unquoted(mut text: &str) -> Result<(String, &str), &'static str> {
-    let mut word = String::new();
-    loop {
-        let (before, after) = text.split_once('"').ok_or("a double quote is not closed")?;
-        word.push_str(before);
-        match after.strip_prefix('"') {
-            Some(more) => {
-                word.push('"');
-                text = more;
-            }
-            None => return Ok((word, after)),
-        }
-    }
 }
 
 /// A path without needless parts, for run.toml: absolute where that can be found out.

@@ -1,5 +1,6 @@
 //! `probity groups`
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -10,9 +11,8 @@ use super::fields::Fields;
 use super::inputs::Hardware;
 use super::output::Output;
 use super::predictor::{device_for, started_here};
-use super::render::{count, percent, table};
+use super::render::{count, counted, percent, read_counts, table};
 use super::render_text_groups::text_groups;
-use probity::fairness::group::gaps::Gaps;
 use probity::fairness::group::grouping::{DeclaredBins, GroupedBy};
 use probity::fairness::group::impact::{ImpactRate, ImpactReport, ImpactSet};
 use probity::fairness::group::run::{
@@ -86,19 +86,33 @@ fn render_run(summary: &GroupRunSummary) -> String {
         Part::All => String::new(),
         part => format!(" of the {part} part"),
     };
-    match &summary.report {
-        MeasuredGroups::Table(report) => row_groups(report, &part),
-        MeasuredGroups::Text(report) => text_groups(report, &part),
-    }
+    let left_out = summary.data.as_ref().map_or_else(String::new, read_counts);
+    left_out
+        + &match &summary.report {
+            MeasuredGroups::Table(report) => row_groups(report, &part),
+            MeasuredGroups::Text(report) => text_groups(report, &part),
+        }
 }
 
 fn row_groups(report: &GroupReport, part: &str) -> String {
     let mut text = format!("{} rows{part}. {}", count(report.rows), choices(report));
+    if report.rows_with_outcome < report.rows {
+        let known = match report.rows_with_outcome {
+            0 => "not defined: no outcomes".to_owned(),
+            known => format!("of the {} rows that have one", count(known)),
+        };
+        text.push_str(&format!(
+            "Of {} no outcome is known. Shares predicted so are of all rows; true and false positive rates, accuracy and \
+             calibration errors are {known}.\n",
+            counted(report.rows - report.rows_with_outcome, "row", "rows")
+        ));
+    }
     for set in &report.sets {
         text.push_str(&format!("\nBy {}\n", set.protected.join(" × ")));
         text.push_str(&groups_table(set));
         text.push_str(&sizes(set, report.min_group));
-        text.push_str(&gaps_table(&set.gaps));
+        text.push_str(&gaps_table(set));
+        text.push_str(&reasons(set));
     }
     text.push_str(
         "\nIntervals hold with 95 % probability, each by itself: those of shares and calibration errors for any number of rows, \
@@ -185,6 +199,29 @@ fn choices(report: &GroupReport) -> String {
     text
 }
 
+/// What stands for a figure of which nothing can be said.
+const NOT_DEFINED: &str = "not defined";
+
+/// Why figures of a set are not defined, each reason with the groups, or the gaps, that it is about.
+fn reasons(set: &GroupSet) -> String {
+    let mut of: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+    for group in &set.groups {
+        for &reason in group.not_defined.values() {
+            of.entry(reason)
+                .or_default()
+                .insert(group.values.join(", "));
+        }
+    }
+    for (name, &reason) in &set.not_defined {
+        of.entry(reason).or_default().insert(name.replace('_', " "));
+    }
+    let said = of.into_iter().map(|(reason, of)| {
+        let of: Vec<String> = of.into_iter().collect();
+        format!("Not defined ({reason}): {}.\n", of.join("; "))
+    });
+    said.collect()
+}
+
 fn groups_table(set: &GroupSet) -> String {
     let rows: Vec<Vec<String>> = set
         .groups
@@ -193,17 +230,20 @@ fn groups_table(set: &GroupSet) -> String {
             let mut cells = vec![
                 group.values.join(", "),
                 count(group.rows),
-                count(group.favourable_rows),
+                group.favourable_rows.map_or(NOT_DEFINED.to_owned(), count),
             ];
             let rates = [
-                group.selection_rate,
-                group.true_positive_rate,
-                group.false_positive_rate,
-                group.accuracy,
-                group.calibration_error,
+                ("selection_rate", group.selection_rate),
+                ("true_positive_rate", group.true_positive_rate),
+                ("false_positive_rate", group.false_positive_rate),
+                ("accuracy", group.accuracy),
+                ("calibration_error", group.calibration_error),
             ];
-            let too_small = if group.too_small { "too small" } else { "-" };
-            cells.extend(rates.map(|rate| rate.map_or(too_small.to_owned(), shown)));
+            cells.extend(rates.map(|(name, rate)| match rate {
+                Some(rate) => shown(rate),
+                None if group.not_defined.contains_key(name) => NOT_DEFINED.to_owned(),
+                None => "too small".to_owned(),
+            }));
             cells
         })
         .collect();
@@ -249,8 +289,13 @@ fn sizes(set: &GroupSet, min_group: u64) -> String {
     text
 }
 
-fn gaps_table(gaps: &Gaps) -> String {
-    let rows: Vec<Vec<String>> = gaps
+fn gaps_table(set: &GroupSet) -> String {
+    let is_undefined = |name: &str| {
+        let name = name.replace(' ', "_");
+        set.not_defined.contains_key(name.as_str())
+    };
+    let rows: Vec<Vec<String>> = set
+        .gaps
         .named()
         .into_iter()
         .map(|(name, gap)| match gap {
@@ -264,7 +309,10 @@ fn gaps_table(gaps: &Gaps) -> String {
             None => vec![
                 name.to_owned(),
                 "-".into(),
-                "too few groups".into(),
+                match is_undefined(name) {
+                    true => NOT_DEFINED.to_owned(),
+                    false => "too few groups".to_owned(),
+                },
                 "-".into(),
                 "-".into(),
             ],

@@ -101,6 +101,7 @@ fn check(args: CheckArgs, output: &Output) -> anyhow::Result<ExitCode> {
     let columns = TextColumns {
         text: args.text_column,
         label: None,
+        label_threshold: None,
         skip_bad_rows: args.skip_bad_rows,
     };
     let TextCorpus {

@@ -4,12 +4,14 @@ use super::fields::Fields;
 use super::inputs::Hardware;
 use super::interrupt::Interrupt;
 use super::output::Output;
+use super::render::count;
 use super::render_audit::bins;
 use anyhow::{Context, ensure};
 use clap::Args;
 use probity::fairness::specification::PredictorSpecification;
 use probity::predictor::Ender;
 use probity::predictor::own_numbers::BinEffect;
+use probity::predictor::probabilities::RoundedRows;
 use probity::run::specification::Specification;
 use probity::tensor::device::{ComputeDevice, DeviceName};
 
@@ -73,6 +75,17 @@ pub(super) fn remark_on_bins(effect: Option<BinEffect>, output: &Output) {
         "{weight}: {}; more bins keep more of the model: probity schema infer --bins 100, or --bins exact",
         bins(&effect)
     ));
+}
+
+/// Says of how many rows of the data the probabilities are rounded.
+pub(super) fn remark_on_rounding(rounded: Option<RoundedRows>, output: &Output) {
+    if let Some(RoundedRows { rows, divided }) = rounded {
+        output.remark(&format!(
+            "note: of {} rows of the data, the predictor's probabilities of {} do not sum to 1 and were divided by their sum",
+            count(rows),
+            count(divided)
+        ));
+    }
 }
 
 /// What `audit` and `compare` take besides their fields.

@@ -7,6 +7,7 @@ use comfy_table::{Cell, CellAlignment, Table, presets};
 use probity::data::read::BadRows;
 use probity::data::table::ReadCounts;
 use probity::fairness::estimate::Estimate;
+use probity::fairness::summary::not_taken as said_not_taken;
 use probity::nn::alike::DecidedAlike;
 use probity::report::PageError;
 use probity::report::text;
@@ -82,6 +83,12 @@ pub(super) fn alike(found: Option<&DecidedAlike>, inputs: &str, meaning: &str) -
     })
 }
 
+/// That the model does not take some of the attributes `protected`, where it does not.
+pub(super) fn not_taken(attributes: &[String], protected: &[String]) -> String {
+    said_not_taken(attributes, protected)
+        .map_or_else(String::new, |said| format!("NOT TAKEN: {said}.\n\n"))
+}
+
 /// The plain statement about one protected set; `inputs` are what the share is of.
 pub(super) fn statement(estimate: &Estimate, inputs: &str) -> String {
     format!(
@@ -104,6 +111,10 @@ pub(super) fn read_counts(counts: &ReadCounts) -> String {
             if mapped == 1 { "was" } else { "were" },
             counted(skipped, "row", "rows")
         );
+    }
+    if counts.unlabelled_rows > 0 {
+        let rows = counted(counts.unlabelled_rows, "row was", "rows were");
+        text += &format!("Of the data, {rows} left out because the outcome is missing.\n");
     }
     text + &bad_rows(&counts.bad_rows)
 }

@@ -1,7 +1,7 @@
 //! The results of audits for people.
 
 use super::render::{
-    alike, bad_rows, count, counted, percent, rate, read_counts, statement, table,
+    alike, bad_rows, count, counted, not_taken, percent, rate, read_counts, statement, table,
 };
 use super::render_population::{plausibility, population, text_moves};
 use probity::fairness::audit::AuditSummary;
@@ -9,10 +9,12 @@ use probity::fairness::estimate::Verdict;
 use probity::fairness::modality::{TableDetails, TextDetails};
 use probity::fairness::search::Ending;
 use probity::fairness::specification::BoundOn;
+use probity::fairness::statistics::Share;
 use probity::fairness::summary::{BoundSummary, GlobalSummary, LocalSummary, TotalSummary};
 use probity::fairness::text::exchanged::Exchanged;
 use probity::fairness::text::judge::ValidityMeans;
 use probity::predictor::own_numbers::BinEffect;
+use probity::predictor::stability::AskedTwice;
 use probity::tensor::device::DeviceName;
 use serde::Serialize;
 
@@ -43,7 +45,8 @@ pub(super) trait Shown: Serialize {
 
 /// The result of an audit.
 pub(super) fn audit<D: Shown>(summary: &AuditSummary<D>) -> String {
-    let mut text = alike(
+    let mut text = not_taken(&summary.not_taken, &summary.protected);
+    text += &alike(
         summary.decides_alike.as_ref(),
         D::TRIED,
         "Who is not told apart is not treated differently: that nothing was found says nothing of fairness.",
@@ -145,8 +148,22 @@ impl Shown for TableDetails {
         if let Some(effect) = &self.bins {
             text.push_str(&format!("{}.\n", bins(effect)));
         }
+        if let Some(asked) = &self.asked_twice {
+            text.push_str(&asked_twice(asked));
+        }
         text
     }
+}
+
+/// By how many rows it was found that answers hang on the row alone, and what that may have missed.
+fn asked_twice(asked: &AskedTwice) -> String {
+    let [_, most] = Share::new(0, asked.rows).ci95;
+    format!(
+        "Asked twice about {} of the data, in other batches, the predictor gave the same answers; that it gives others to more \
+         than {} of the rows would have shown with 97.5 % probability.\n",
+        counted(asked.rows, "row", "rows"),
+        percent(most)
+    )
 }
 
 /// What bins change of a predictor's decisions on rows of the data, without a full stop.
@@ -349,6 +366,11 @@ fn bound(summary: Option<&BoundSummary>, is_known: bool) -> String {
         Verdict::Exceeds => {
             format!("EXCEEDS the bound of {share}: the whole interval is above it.\n")
         }
+        Verdict::NotApplicable => format!(
+            "NOT APPLICABLE: the bound of {share} says nothing of a model that does not take what is protected, so it is not \
+             shown to hold. Measure its groups (probity groups); if that it takes nothing is what is wanted, give --blind-ok \
+             (blind_ok = true).\n"
+        ),
         Verdict::Inconclusive if !is_known => format!(
             "INCONCLUSIVE: the audit was stopped before its share was known, so the bound of {share} is not shown to hold.\n"
         ),

@@ -30,9 +30,7 @@ fn errors(parts: &[(&str, &Errors)]) -> String {
             vec![
                 (*name).to_owned(),
                 count(errors.rows as u64),
-                errors
-                    .r_squared
-                    .map_or("-".to_owned(), |r| format!("{r:.4}")),
+                defined(errors.r_squared),
                 amount(errors.mean_absolute),
                 amount(errors.root_mean_squared),
                 amount(errors.mean_label),
@@ -49,7 +47,36 @@ fn errors(parts: &[(&str, &Errors)]) -> String {
         "mean label",
         "mean prediction",
     ];
-    table(&head, &rows)
+    let mut text = table(&head, &rows);
+    for (name, errors) in parts {
+        if errors.r_squared.is_none() {
+            text.push_str(&format!(
+                "R² is not defined for the {name} part: all its labels are one number.\n"
+            ));
+        }
+    }
+    text
+}
+
+/// A figure in four digits behind the point, where there is one.
+fn defined(figure: Option<f64>) -> String {
+    figure.map_or("not defined".to_owned(), |figure| format!("{figure:.4}"))
+}
+
+/// Why figures of a classifier are not defined for one part of its data.
+fn undefined((name, metrics): &(&str, &Metrics), classes: &[String]) -> String {
+    let mut text = String::new();
+    if metrics.auc.is_none() {
+        text.push_str(&format!(
+            "AUC is not defined for the {name} part: a class has no row in it.\n"
+        ));
+    }
+    if let (None, Some(last)) = (metrics.f1, classes.last()) {
+        text.push_str(&format!(
+            "F1 is not defined for the {name} part: no row in it is '{last}' or predicted so.\n"
+        ));
+    }
+    text
 }
 
 /// A number in the unit of a label, in four digits that count, and never fewer than all before the
@@ -73,10 +100,8 @@ fn metrics(parts: &[(&str, &Metrics)], classes: &[String]) -> String {
                 percent(metrics.accuracy),
                 percent(metrics.majority_share),
                 percent(metrics.balanced_accuracy),
-                metrics
-                    .auc
-                    .map_or("-".to_owned(), |auc| format!("{auc:.4}")),
-                format!("{:.4}", metrics.f1),
+                defined(metrics.auc),
+                defined(metrics.f1),
             ]
         })
         .collect();
@@ -92,6 +117,9 @@ fn metrics(parts: &[(&str, &Metrics)], classes: &[String]) -> String {
         ],
         &rows,
     );
+    for part in parts {
+        text.push_str(&undefined(part, classes));
+    }
     if let Some((name, metrics)) = parts.last() {
         let mut header = vec!["actual".to_owned()];
         header.extend(classes.iter().map(|class| format!("predicted {class}")));

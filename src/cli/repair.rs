@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::Context;
 use clap::Args;
 
 use super::fields::Fields;
@@ -15,6 +14,7 @@ use super::progress::RepairBar;
 use super::render::{count, plots};
 use super::render_repair::{self, Shown};
 use super::train::device_for;
+use probity::fairness::repair::error::RepairError;
 use probity::fairness::repair::{
     LEAST_SHARE, Repair, RepairSpecification, Repairable, TableRepair, TextRepair,
     TransformerLearner,
@@ -139,9 +139,10 @@ where
     let go_on = format!("go on with: probity repair --resume --out {path}");
     let summary = repair
         .run(&directory, resume, &|progress| bar.observe(progress))
-        .with_context(|| {
+        .map_err(|error| {
             let model = repair.specification().model.display();
-            format!("repairing {model} (what is complete is kept; {go_on})")
+            let kept = kept_after(&error, &go_on);
+            anyhow::Error::new(error).context(format!("repairing {model}{kept}"))
         })?;
     bar.clear();
     let mut text = render_repair::repair(&summary);
@@ -168,4 +169,30 @@ where
     });
     output.result(&summary, &text)?;
     Ok(verdict(summary.verdict.holds))
+}
+
+/// What is said of a repair that ended with `error`, where going on can help.
+fn kept_after(error: &RepairError, go_on: &str) -> String {
+    match error {
+        RepairError::NothingFound { .. } => String::new(),
+        _ => format!(" (what is complete is kept; {go_on})"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_is_sent_to_go_on_where_nothing_was_found() {
+        let go_on = "go on with: probity repair --resume --out run";
+        let nothing = RepairError::NothingFound { part: "validation" };
+        assert_eq!(kept_after(&nothing, go_on), "");
+        let said = nothing.to_string();
+        assert!(
+            said.contains("begin a new run, in another directory"),
+            "{said}"
+        );
+        assert!(kept_after(&RepairError::Interrupted, go_on).contains(go_on));
+    }
 }

@@ -1,7 +1,11 @@
 //! `probity schema`
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::str::FromStr;
+
+use anyhow::anyhow;
 
 use clap::{Args, Subcommand};
 use serde::Serialize;
@@ -13,11 +17,12 @@ use super::output::Output;
 use super::render::{bad_rows, count, read_counts, table};
 use probity::data::bins::Cut;
 use probity::data::builtin;
-use probity::data::infer::{InferOptions, Note, infer};
+use probity::data::infer::{InferError, InferOptions, Note, Way, infer};
 use probity::data::named_schema::named_schema;
-use probity::data::schema::{Format, Kind, Schema};
+use probity::data::schema::{Encoding, Format, Kind, Schema};
 use probity::data::specification::{CheckSpecification, Separator};
 use probity::data::table::{Labels, ReadCounts, Table};
+use probity::run::list::{named_words, words};
 
 /// Arguments of `probity schema`.
 #[derive(Debug, Args)]
@@ -51,25 +56,58 @@ struct InferArgs {
     /// The column to predict holds numbers, as of a regressor, rather than classes
     #[arg(long)]
     label_number: bool,
+    /// The column to predict holds numbers, such as shares of raters, that stand for two classes:
+    /// those below this one, and the others
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        conflicts_with = "label_number",
+        allow_hyphen_values = true
+    )]
+    label_threshold: Option<f64>,
     /// Protected columns
-    #[arg(long, value_name = "COLUMN,…", value_delimiter = ',')]
-    protected: Vec<String>,
+    #[arg(long, value_name = "COLUMN,…")]
+    protected: Vec<Words>,
     /// Columns to leave out
-    #[arg(long, value_name = "COLUMN,…", value_delimiter = ',')]
-    ignore: Vec<String>,
+    #[arg(long, value_name = "COLUMN,…")]
+    ignore: Vec<Words>,
+    /// The marks of missing values in a column, in place of those that are found in it; none where
+    /// nothing but a blank is missing
+    #[arg(long, value_name = "COLUMN=MARK,…")]
+    missing: Vec<NamedWords>,
+    /// Words that are levels of a column, or classes, although they look like marks of missing
+    /// values
+    #[arg(long, value_name = "COLUMN=WORD,…")]
+    level: Vec<NamedWords>,
+    /// Columns of which levels that differ only in case, blanks, Unicode form or the order of joined
+    /// values are one
+    #[arg(long, value_name = "COLUMN,…")]
+    merge: Vec<Words>,
     /// The class that is good to get: it becomes the last one [default: what the words of the
-    /// classes say, else their order]
+    /// classes and the name of their column say, else their order]
     #[arg(long, value_name = "CLASS")]
     favourable: Option<String>,
-    /// Field separator: one character, 'tab' or 'space'
-    #[arg(long, value_name = "CHARACTER", default_value = ",")]
-    separator: Separator,
+    /// Field separator: one character, 'tab' or 'space' [default: that of ',', ';', '|' and 'tab' by
+    /// which the first lines have most fields]
+    #[arg(long, value_name = "CHARACTER")]
+    separator: Option<Separator>,
+    /// The mark before decimals: '.' or ',' [default: as the columns of the file say]
+    #[arg(long, value_name = "CHARACTER")]
+    decimal: Option<Separator>,
+    /// The mark between thousands: '.', ',', an apostrophe or 'space' [default: as the columns of the
+    /// file say]
+    #[arg(long, value_name = "CHARACTER")]
+    thousands: Option<Separator>,
+    /// How the text is encoded, such as windows-1252 or shift_jis [default: UTF-8 or UTF-16, else
+    /// windows-1252]
+    #[arg(long, value_name = "NAME")]
+    encoding: Option<Encoding>,
     /// Quote character
     #[arg(long, value_name = "CHARACTER", default_value = "\"")]
     quote: Separator,
     /// Column names by position, for a file without a header
-    #[arg(long, value_delimiter = ',', value_name = "NAME,…")]
-    columns: Vec<String>,
+    #[arg(long, value_name = "NAME,…")]
+    columns: Vec<Words>,
     /// Leave rows out that have the wrong number of fields, no class or bytes that are no text, and
     /// count them; the schema will do so, too
     #[arg(long)]
@@ -91,6 +129,44 @@ struct InferArgs {
     force: Force,
 }
 
+/// Several words in one argument, as all lists of options have them.
+#[derive(Debug, Clone)]
+struct Words(Vec<String>);
+
+impl FromStr for Words {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Words, &'static str> {
+        words(text).map(Words)
+    }
+}
+
+/// The words of all arguments of an option.
+fn all(arguments: Vec<Words>) -> Vec<String> {
+    arguments.into_iter().flat_map(|words| words.0).collect()
+}
+
+/// Several words for one column.
+#[derive(Debug, Clone)]
+struct NamedWords(String, Vec<String>);
+
+impl FromStr for NamedWords {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<NamedWords, &'static str> {
+        named_words(text).map(|(name, words)| NamedWords(name, words))
+    }
+}
+
+/// The words of all arguments of an option, by column.
+fn by_column(arguments: Vec<NamedWords>) -> BTreeMap<String, Vec<String>> {
+    let mut columns: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for NamedWords(column, words) in arguments {
+        columns.entry(column).or_default().extend(words);
+    }
+    columns
+}
+
 #[derive(Debug, Args)]
 struct CheckArgs {
     /// Table: CSV (also .gz, .xz) or Parquet
@@ -105,9 +181,16 @@ struct CheckSummary {
     attributes: usize,
     data: ReadCounts,
     class_rows: Vec<(String, u64)>,
+    /// Rows without an outcome where others have one.
+    #[serde(skip_serializing_if = "is_none")]
+    missing_outcomes: u64,
     /// The least and the largest label, where labels are numbers.
     #[serde(skip_serializing_if = "Option::is_none")]
     label_range: Option<[f32; 2]>,
+}
+
+fn is_none(rows: &u64) -> bool {
+    *rows == 0
 }
 
 /// Runs `probity schema`.
@@ -132,24 +215,38 @@ fn run_infer(args: InferArgs, output: &Output) -> anyhow::Result<ExitCode> {
     let name = args.file.file_name().unwrap_or_default().to_string_lossy();
     let name = name.split('.').next().unwrap_or("table").to_owned();
     let mut options = InferOptions::default();
+    let columns = all(args.columns);
     options.format = Format {
-        separator: args.separator.character(),
+        separator: args.separator.unwrap_or_default().character(),
         quote: args.quote.character(),
-        header: args.columns.is_empty(),
-        columns: args.columns,
+        header: columns.is_empty(),
+        columns,
+        decimal: args.decimal.map(Separator::character),
+        thousands: args.thousands.map(Separator::character),
+        encoding: args.encoding,
         skip_bad_rows: args.skip_bad_rows,
         ..Format::default()
     };
+    options.finds_separator = args.separator.is_none();
     options.label = args.label_column;
-    options.protected = args.protected;
-    options.ignore = args.ignore;
+    options.protected = all(args.protected);
+    options.ignore = all(args.ignore);
+    options.missing = by_column(args.missing);
+    options.level = by_column(args.level);
+    options.merge = all(args.merge);
     options.favourable = args.favourable;
     options.number = args.label_number;
+    options.label_threshold = args.label_threshold;
     options.max_integer_span = args.max_integer_span;
     options.bins = args.bins;
     options.max_words = args.max_words;
     options.name = name;
-    let draft = infer(&args.file, &options)?;
+    let draft = infer(&args.file, &options).map_err(|error| match error {
+        InferError::Unplaced { .. } | InferError::AmbiguousNumbers(_) => {
+            anyhow!(error.text(Way::command))
+        }
+        other => other.into(),
+    })?;
     let notes = rendered(&draft.notes) + &bad_rows(&draft.bad_rows);
     let text = format!(
         "# Drafted from {} by probity {}: check kinds, domains, bins, and the order of levels and\n# classes (F1, AUC and figures of groups speak of the last class).\n{}{}",
@@ -179,14 +276,15 @@ fn run_infer(args: InferArgs, output: &Output) -> anyhow::Result<ExitCode> {
 
 /// A line for each thing that is said, with all columns of which it is.
 fn rendered(notes: &[Note]) -> String {
-    let mut lines: Vec<(&str, Vec<&str>)> = Vec::new();
+    let mut lines: Vec<(String, Vec<&str>)> = Vec::new();
     for note in notes {
-        match lines.iter_mut().find(|(said, _)| *said == note.said) {
+        let text = note.text(Way::command);
+        match lines.iter_mut().find(|(said, _)| *said == text) {
             Some((_, columns)) => columns.push(&note.column),
-            None => lines.push((&note.said, vec![&note.column])),
+            None => lines.push((text, vec![&note.column])),
         }
     }
-    let line = |(said, columns): (&str, Vec<&str>)| {
+    let line = |(said, columns): (String, Vec<&str>)| {
         let each = if columns.len() > 1 { " (each)" } else { "" };
         format!("{}{each}: {said}.\n", columns.join(", "))
     };
@@ -201,26 +299,22 @@ fn run_check(args: CheckArgs, output: &Output) -> anyhow::Result<ExitCode> {
     }
     schema = schema.skipping_bad_rows(specification.skip_bad_rows);
     let table = Table::read(&args.file, &schema, Labels::Optional)?;
-    let targets = table.targets();
-    let label_range = (!targets.is_empty()).then(|| {
-        let least = targets.iter().copied().fold(f32::INFINITY, f32::min);
-        [least, targets.iter().copied().fold(least, f32::max)]
-    });
-    let classes = match schema.label.is_number() {
-        true => &[],
-        false => schema.label.classes.as_slice(),
+    let least = table.known_targets().reduce(f32::min);
+    let label_range = least.zip(table.known_targets().reduce(f32::max));
+    let label_range = label_range.map(|(least, largest)| [least, largest]);
+    let mut class_rows: Vec<(String, u64)> = match schema.label.is_number() {
+        true => Vec::new(),
+        false => schema
+            .label
+            .classes
+            .iter()
+            .map(|class| (class.clone(), 0))
+            .collect(),
     };
-    let class_rows: Vec<(String, u64)> = classes
-        .iter()
-        .enumerate()
-        .map(|(class, name)| {
-            let rows = table
-                .labels()
-                .iter()
-                .filter(|&&label| label as usize == class);
-            (name.clone(), rows.count() as u64)
-        })
-        .collect();
+    for class in table.known_labels() {
+        class_rows[class as usize].1 += 1;
+    }
+    let missing_outcomes = table.missing_outcomes();
     let counts = table.counts.clone();
     let mut text = format!(
         "{} fits the schema '{}': {} rows, {} attributes.\n",
@@ -230,9 +324,9 @@ fn run_check(args: CheckArgs, output: &Output) -> anyhow::Result<ExitCode> {
         schema.attributes.len()
     );
     text.push_str(&read_counts(&counts));
-    if !table.is_labelled() {
+    if !table.is_labelled() && missing_outcomes == 0 {
         text.push_str(&format!(
-            "There is no label column '{}'.\n",
+            "No row has a label in a column '{}'.\n",
             schema.label.name
         ));
     } else if let Some([least, largest]) = label_range {
@@ -247,11 +341,19 @@ fn run_check(args: CheckArgs, output: &Output) -> anyhow::Result<ExitCode> {
             ));
         }
     }
+    if missing_outcomes > 0 {
+        text.push_str(&format!(
+            "  {} is missing: {} rows\n",
+            schema.label.name,
+            count(missing_outcomes)
+        ));
+    }
     let summary = CheckSummary {
         schema: schema.name,
         attributes: schema.attributes.len(),
         data: counts,
         class_rows,
+        missing_outcomes,
         label_range,
     };
     output.summary("schema check", &summary, &text)

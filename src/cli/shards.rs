@@ -79,6 +79,11 @@ impl<'a, S: Specification> Cut<'a, S> {
         Ok(ControlFlow::Continue(merged(&items, &self.folder)?))
     }
 
+    /// The folder that the shards share.
+    pub(super) fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
     /// The directory that the shards are merged into.
     pub(super) fn directory(&self, name: &str) -> anyhow::Result<RunDirectory> {
         directory::<S>(&self.folder, self.out, name)

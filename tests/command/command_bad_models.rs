@@ -145,6 +145,61 @@ fn a_level_that_the_model_does_not_have() {
     refuses(&workspace, line, 2, &needles);
 }
 
+/// People whom a model was not made for: the message names what helps with a model that is there,
+/// and it does, wherever rows are read by its schema.
+#[test]
+fn new_people_outside_the_domains_of_a_model() {
+    let workspace = people_and_model();
+    // One is too old, one of a sex that was not declared; five are known.
+    let known =
+        "40,1,male,low\n41,12.5,female,high\n17,20,female,low\n90,0,male,high\n30,3,male,low\n";
+    let next = format!("age,wage,sex,income\n95,1,male,low\n{known}50,5,diverse,high\n");
+    workspace.write("next.csv", next);
+    let of = "--model model --data next.csv";
+    let predict = format!("predict {of} --out p.csv");
+    let needles = [
+        "line 2",
+        "'95'",
+        "for a model that is there, --outside skip",
+    ];
+    refuses(&workspace, &predict, 2, &needles);
+    // Numbers have a nearest one, words have not.
+    let needles = ["line 8", "'diverse'", "--outside skip"];
+    refuses(
+        &workspace,
+        &format!("{predict} --outside clip"),
+        2,
+        &needles,
+    );
+    let needles = ["out_of_domain is level", "skip, which leaves such rows out"];
+    refuses(
+        &workspace,
+        &format!("{predict} --outside level"),
+        2,
+        &needles,
+    );
+    let done = workspace
+        .line(&format!("{predict} --outside skip --json"))
+        .exits(0)
+        .json();
+    assert_eq!(done["inputs"], 5);
+    assert_eq!(done["data"]["skipped_rows"], 2);
+    let rows = workspace.read("p.csv");
+    let rows: Vec<&str> = rows.lines().skip(1).map(|line| &line[..1]).collect();
+    assert_eq!(rows, ["2", "3", "4", "5", "6"]);
+    for line in [
+        format!("groups {of} --min-group 1 --resamples 20"),
+        format!("evaluate {of}"),
+        format!("explain {of} --row 3"),
+        format!("audit {of} --seeds 2 --local 2 --estimate 100 --out audit"),
+        "audit --model model --data people.csv --population next.csv --seeds 2 --local 2 --estimate 100 --out people"
+            .to_owned(),
+    ] {
+        workspace.line(&format!("{line} --outside skip")).exits(0);
+    }
+    assert_eq!(workspace.summary("audit")["data"]["skipped_rows"], 2);
+}
+
 /// `--resume` and `verify` of what is no run, or no longer the same run.
 #[test]
 fn runs() {

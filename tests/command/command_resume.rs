@@ -136,6 +136,37 @@ fn interrupted_training_and_resumed() {
     assert_eq!(resumed["model_sha256"], whole["model_sha256"]);
 }
 
+/// A checkpoint of which somebody changed a number, and sealed it anew, is refused by its name.
+#[cfg(unix)]
+#[test]
+fn a_changed_checkpoint_of_a_training_is_named() {
+    use probity::run::run_directory::sha256_of;
+    let workspace = Workspace::with_demo(PEOPLE);
+    // Without validation the model so far has the numbers of the checkpoint.
+    let train = "train --data demo/people.csv --schema synthetic-census --hidden 4 --epochs 12 --validation 0";
+    workspace
+        .interrupted(&format!("{train} --out model"), "round:4")
+        .exits(0);
+    let weights = std::fs::read(workspace.path("model/weights.safetensors")).unwrap();
+    let last = &weights[weights.len() - 4..];
+    let file = workspace.path("model/checkpoint.bin");
+    let good = std::fs::read(&file).unwrap();
+    for number in [f32::NAN, f32::INFINITY] {
+        let mut bytes = good[..good.len() - 32].to_vec();
+        let at = bytes.windows(4).position(|four| four == last).unwrap();
+        bytes[at..at + 4].copy_from_slice(&number.to_le_bytes());
+        let hash = sha256_of(&mut bytes.as_slice()).unwrap();
+        let pairs = hash.as_bytes().chunks(2);
+        let hex = pairs.map(|pair| std::str::from_utf8(pair).unwrap());
+        bytes.extend(hex.map(|pair| u8::from_str_radix(pair, 16).unwrap()));
+        std::fs::write(&file, bytes).unwrap();
+        workspace
+            .line("train --resume --out model")
+            .exits(2)
+            .complains(&["model/checkpoint.bin", "changed", "begin anew"]);
+    }
+}
+
 /// A budget ends the search; a larger one takes it up again.
 #[test]
 fn budgets() {

@@ -286,7 +286,6 @@ fn what_numbers_do_not_go_with_is_named() {
         &["favourable", "numbers"],
     );
     for (name, label, said) in [
-        ("nan", "nan", "'nan' is not a finite number"),
         ("huge", "1e300", "'1e300' is not a finite number"),
         ("word", "much", "'much' is not a finite number"),
         ("blank", "", "'' is not a finite number"),
@@ -302,6 +301,13 @@ fn what_numbers_do_not_go_with_is_named() {
             .exits(0)
             .says(&["1 bad row"]);
     }
+    // A number that is not there is a missing outcome.
+    let rows = "a,b,wage\n0,0,1\n1,1,nan\n2,1,3\n3,0,4\n4,0,5\n";
+    workspace.write("nan.csv", rows);
+    workspace
+        .line("train --data nan.csv --schema pay.toml --epochs 1 --out m-nan")
+        .exits(0)
+        .says(&["1 row was left out because the outcome is missing"]);
     workspace.write("one.csv", "a,b,wage\n0,0,3\n1,1,3\n");
     let train = "train --schema pay.toml --out m";
     refuses(

@@ -141,7 +141,11 @@ fn refused_before_anything_is_written() {
             "--device ndarray",
             &["--device ndarray has no meaning"],
         ),
-        ("good", "--outside level", &["has nothing to act on"]),
+        (
+            "good",
+            "--outside level",
+            &["out_of_domain is level", "skip, which leaves such rows out"],
+        ),
         ("talkative", "", &["'Loading the model ...'"]),
     ] {
         audit(&workspace, mode, more).exits(2).complains(needles);
@@ -190,4 +194,47 @@ fn refused_before_anything_is_written() {
         workspace.line(line).exits(2).complains(&[needle]);
     }
     assert_eq!(workspace.snapshot(), before);
+}
+
+/// Sums of 0.99 are refused with what to say, and then divided: the decisions are those of the honest
+/// predictor.
+#[test]
+fn rounded_probabilities_are_taken_where_that_is_said() {
+    let workspace = census();
+    audit(&workspace, "rounded", "--out refused")
+        .exits(2)
+        .complains(&["sum to 0.99", "age = ", "--probabilities rounded"]);
+    audit(
+        &workspace,
+        "rounded",
+        "--probabilities rounded --out rounded",
+    )
+    .exits(0)
+    .complains(&["do not sum to 1 and were divided by their sum"]);
+    audit(&workspace, "good", "--out good").exits(0);
+    let [rounded, good] =
+        ["rounded", "good"].map(|run| workspace.json(&format!("{run}/summary.json")));
+    assert_eq!(rounded["fairness"], good["fairness"]);
+    assert_eq!(
+        rounded["population"]["shares"],
+        good["population"]["shares"]
+    );
+    let of = &rounded["rounded"];
+    assert!(
+        of["rows"].as_u64().unwrap() > 0 && of["rows"] == of["divided"],
+        "{of}"
+    );
+    assert_eq!(good["rounded"], serde_json::Value::Null);
+    // Percentages are none, whatever is said; nor has the option a meaning for a model.
+    audit(
+        &workspace,
+        "unnormalised",
+        "--probabilities rounded --out percent",
+    )
+    .exits(2)
+    .complains(&["sum to 1.8", "percentages"]);
+    workspace
+        .line("audit --model m --data people.csv --probabilities rounded --out none")
+        .exits(2)
+        .complains(&["is an option of a predictor"]);
 }

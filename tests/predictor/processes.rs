@@ -31,6 +31,7 @@ fn random_rows(count: u64) -> Vec<i32> {
         timeout_seconds: 1.0,
         rows: 1,
         graph: Default::default(),
+        probabilities: Default::default(),
         schema: schema(),
     };
     let sex = options.schema.index_of("sex").unwrap();

@@ -442,3 +442,254 @@ fn numbers_without_end_and_names_of_gigabytes_are_refused() {
         assert!(error.contains("hostile.onnx"), "{error}");
     }
 }
+
+/// Types of tensors, as ONNX numbers them.
+const FLOAT: u64 = 1;
+const INT64: u64 = 7;
+const BOOL: u64 = 9;
+
+/// A graph whose score is its one input `flag`, of the type `kind`, as a number.
+fn flag_as_it_is(kind: u64) -> Vec<u8> {
+    let number = |place: u64, number: u64| [varint(place << 3), varint(number)].concat();
+    let port = |name: &[u8], kind: u64| {
+        // Any number of rows, of one column.
+        let sizes = [field(1, &[]), field(1, &number(1, 1))].concat();
+        let tensor = [number(1, kind), field(2, &sizes)].concat();
+        [field(1, name), field(2, &field(1, &tensor))].concat()
+    };
+    // The attribute `to`, of the type of integers.
+    let to = [field(1, b"to"), number(3, FLOAT), number(20, 2)].concat();
+    let node = [
+        field(1, b"flag"),
+        field(2, b"score"),
+        field(4, b"Cast"),
+        field(5, &to),
+    ]
+    .concat();
+    let graph = [
+        field(1, &node),
+        field(11, &port(b"flag", kind)),
+        field(12, &port(b"score", FLOAT)),
+    ];
+    [
+        number(1, 8),
+        field(7, &graph.concat()),
+        field(8, &number(2, 13)),
+    ]
+    .concat()
+}
+
+/// A schema of `flag`, described by these lines, and of sex.
+fn flag_schema(flag: &str) -> String {
+    format!(
+        "name = \"people\"\n[label]\nname = \"approved\"\nclasses = [\"no\", \"yes\"]\n\
+         [[attribute]]\nname = \"flag\"\n{flag}\n\
+         [[attribute]]\nname = \"sex\"\nkind = \"categorical\"\nlevels = [\"f\", \"m\"]\nprotected = true\n"
+    )
+}
+
+/// What the graph of an input of the type `kind` says of each code of `flag`.
+fn scores_of_flag(kind: u64, flag: &str) -> Result<Vec<f64>, String> {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("flag.onnx");
+    std::fs::write(&file, flag_as_it_is(kind)).unwrap();
+    let schema = Schema::from_toml(&flag_schema(flag)).unwrap();
+    let predictor = OnnxPredictor::open(&file, &schema, &GraphOptions::default());
+    let predictor = predictor.map_err(|error| error.to_string())?;
+    assert!(predictor.takes(0) && !predictor.takes(1));
+    let (min, max) = schema.attributes[0].domain();
+    let codes: Vec<i32> = (min..=max).flat_map(|code| [code, 0]).collect();
+    let logits = predictor.logits(Rows::new(&codes, 2)).unwrap();
+    let score = |logits: &[f32]| 1.0 / (1.0 + f64::from(logits[0] - logits[1]).exp());
+    Ok(logits.chunks_exact(2).map(score).collect())
+}
+
+/// Not the place among the levels counts, in which they stand as they came first in a file.
+#[test]
+fn inputs_get_what_levels_mean() {
+    let levels = |levels: [&str; 2]| format!("kind = \"categorical\"\nlevels = {levels:?}");
+    let close = |found: &[f64], expected: [f64; 2]| {
+        found.len() == 2
+            && found
+                .iter()
+                .zip(expected)
+                .all(|(found, expected)| (found - expected).abs() < 1e-6)
+    };
+    for (words, expected) in [
+        (["True", "False"], [1.0, 0.0]),
+        (["FALSE", "true"], [0.0, 1.0]),
+        (["Yes", "no"], [1.0, 0.0]),
+        (["t", "F"], [1.0, 0.0]),
+        (["N", "y"], [0.0, 1.0]),
+        (["1", "0"], [1.0, 0.0]),
+    ] {
+        for kind in [BOOL, INT64, FLOAT] {
+            let found = scores_of_flag(kind, &levels(words)).unwrap();
+            assert!(close(&found, expected), "{words:?} {kind}: {found:?}");
+        }
+    }
+    let found = scores_of_flag(FLOAT, &levels(["0.75", "0.25"])).unwrap();
+    assert!(close(&found, [0.75, 0.25]), "{found:?}");
+    // Other words are codes, as before, and whole numbers themselves.
+    for kind in [INT64, FLOAT] {
+        let found = scores_of_flag(kind, &levels(["red", "blue"])).unwrap();
+        assert!(close(&found, [0.0, 1.0]), "{found:?}");
+    }
+    for kind in [BOOL, INT64, FLOAT] {
+        let found = scores_of_flag(kind, "kind = \"integer\"\nmin = 0\nmax = 1").unwrap();
+        assert!(close(&found, [0.0, 1.0]), "{found:?}");
+    }
+}
+
+#[test]
+fn what_an_input_has_no_form_for_is_refused_by_its_name() {
+    let missing =
+        "kind = \"categorical\"\nlevels = [\"yes\", \"no\"]\nmissing = \"?\"\noutside = \"level\"";
+    for (kind, flag, needles) in [
+        (
+            BOOL,
+            "kind = \"categorical\"\nlevels = [\"True\", \"maybe\"]",
+            &["'flag'", "'maybe'", "neither true nor false", "yes or no"][..],
+        ),
+        (
+            BOOL,
+            "kind = \"integer\"\nmin = 0\nmax = 2",
+            &["'flag'", "'2'", "neither true nor false"],
+        ),
+        (
+            BOOL,
+            "kind = \"numeric\"\nbins = [0, 1, 2]",
+            &["'flag'", "numeric", "integer from 0 to 1"],
+        ),
+        (BOOL, missing, &["'flag'", "'?'", "outside = \"skip\""]),
+        (
+            INT64,
+            missing,
+            &["'flag'", "'?'", "whole numbers", "outside = \"skip\""],
+        ),
+        (
+            INT64,
+            "kind = \"categorical\"\nlevels = [\"0.5\", \"1\"]",
+            &["'flag'", "the level 0.5"],
+        ),
+        (
+            INT64,
+            "kind = \"numeric\"\nbins = [0, 1000, 5e9, 6e9]",
+            &["'flag'", "5000000000", "32 bits"],
+        ),
+    ] {
+        let error = scores_of_flag(kind, flag).unwrap_err();
+        for needle in needles {
+            assert!(error.contains(needle), "no '{needle}' in: {error}");
+        }
+    }
+}
+
+/// A folder with a graph that takes `flag` and not sex, its schema, and rows.
+fn blind() -> Workspace {
+    let workspace = Workspace::new();
+    workspace.write("flag.onnx", flag_as_it_is(BOOL));
+    let levels = "kind = \"categorical\"\nlevels = [\"True\", \"False\"]";
+    let age = "[[attribute]]\nname = \"age\"\nkind = \"integer\"\nmin = 18\nmax = 77\n";
+    workspace.write("people.toml", flag_schema(levels) + age);
+    let row = |number: u32| {
+        let is_set = number.is_multiple_of(3);
+        let (flag, approved) = if is_set {
+            ("True", "yes")
+        } else {
+            ("False", "no")
+        };
+        format!(
+            "{flag},{},{},{approved}\n",
+            if number.is_multiple_of(2) { "f" } else { "m" },
+            18 + number
+        )
+    };
+    let rows: String = (0..60).map(row).collect();
+    workspace.write("people.csv", format!("flag,sex,age,approved\n{rows}"));
+    workspace
+}
+
+const OF_BLIND: &str = "--predictor onnx:flag.onnx --schema people.toml --data people.csv";
+const NOT_TAKEN: &str = "the model does not take 'sex'; nothing here can flip, which says nothing about \
+                         columns that stand for it";
+
+#[test]
+fn a_model_without_the_attribute_says_so_first_and_passes_no_gate() {
+    let workspace = blind();
+    let audit = |more: &str| {
+        let search = "--seeds 5 --local 2 --estimate 200";
+        workspace.line(&format!("audit {OF_BLIND} {search} {more}"))
+    };
+    audit("--out run").exits(0).says(&[NOT_TAKEN]);
+    let summary = workspace.json("run/summary.json");
+    assert_eq!(summary["not_taken"], serde_json::json!(["sex"]));
+    assert_eq!(summary["population"]["shares"][0]["discriminatory"], 0);
+    assert_eq!(summary["asked_twice"]["rows"], 60);
+    workspace
+        .line("report run --format markdown --out run.md")
+        .exits(0);
+    let report = workspace.read("run.md");
+    assert!(report.contains("does not take ‘sex’"), "{report}");
+
+    audit("--fail-above 0.5 --out above").exits(1).says(&[
+        NOT_TAKEN,
+        "NOT APPLICABLE",
+        "--blind-ok",
+    ]);
+    let verdict =
+        |run: &str| workspace.json(&format!("{run}/summary.json"))["fail_above"]["verdict"].clone();
+    assert_eq!(verdict("above"), "not_applicable");
+    audit("--fail-above 0.5 --blind-ok --out allowed")
+        .exits(0)
+        .says(&[NOT_TAKEN, "Within the bound"]);
+    assert_eq!(verdict("allowed"), "within");
+    audit("--blind-ok --out useless")
+        .exits(2)
+        .complains(&["--blind-ok"]);
+
+    // By the flag, which decides, all rows flip: the bound is on both.
+    audit("--protected flag,sex --fail-above 0.5 --out both")
+        .exits(1)
+        .says(&[
+            "the model does not take 'sex'; nothing here can flip by that alone",
+            "EXCEEDS",
+        ]);
+    audit("--protected flag --out flag").exits(0);
+    assert!(workspace.json("flag/summary.json")["not_taken"].is_null());
+
+    // Thresholds of a group's own can flip decisions on the same answers.
+    audit("--threshold sex=f:0.4 --fail-above 0.5 --out by_sex").exits(0);
+    assert!(workspace.json("by_sex/summary.json")["not_taken"].is_null());
+
+    workspace
+        .line(&format!("explain {OF_BLIND} --row 3"))
+        .exits(0)
+        .says(&[NOT_TAKEN]);
+}
+
+#[test]
+fn a_gate_on_a_model_without_the_attribute_fails_unless_that_is_wanted() {
+    let workspace = blind();
+    let check = "[[check]]\nname = \"people\"\ndata = \"people.csv\"\nfail_above = 0.5\nestimate = 200\n\
+                 search = { seeds = 5, local = 2 }\n\
+                 predictor = { source = \"onnx:flag.onnx\", schema = \"people.toml\" }\n";
+    workspace.write("probity.toml", check);
+    workspace
+        .line("gate --out first --junit gate.xml")
+        .exits(1)
+        .says(&[NOT_TAKEN, "NOT APPLICABLE"]);
+    let junit = workspace.read("gate.xml");
+    assert!(
+        junit.contains("type=\"not_applicable\"") && junit.contains("blind_ok = true"),
+        "{junit}"
+    );
+    workspace.write(
+        "probity.toml",
+        check.replace("fail_above", "blind_ok = true\nfail_above"),
+    );
+    workspace
+        .line("gate --out second")
+        .exits(0)
+        .says(&[NOT_TAKEN, "within"]);
+}

@@ -28,6 +28,7 @@ fn options(file: &Path) -> TextPredictorOptions {
         retries: 3,
         votes: 1,
         tolerance: 1e-5,
+        probabilities: Default::default(),
         graph: TextGraph::default(),
     }
 }

@@ -404,3 +404,65 @@ fn texts_are_trained_on_audited_and_repaired() {
     }));
     server.done(&audit);
 }
+
+/// The same people with semicolons, decimal commas and tabs are drafted alike, and one audit.
+#[test]
+fn people_are_the_same_however_their_file_is_laid_out() {
+    let home = Home::new();
+    let server = home.serve(&[]);
+    let mut plain = String::from("age,wage,sex,income\n");
+    for row in 0..200 {
+        let (sex, income) = (["f", "m"][row % 2], ["low", "high"][row / 3 % 2]);
+        let (whole, cents) = (1000 + 37 * row % 7000, 10 + row % 89);
+        plain += &format!("{},{whole}.{cents},{sex},{income}\n", 18 + row % 50);
+    }
+    let german = plain.replace(',', ";").replace('.', ",");
+    let windows = plain.replace(',', "\t").replace("\tf\t", "\tf\u{e9}\t");
+    let windows: Vec<u8> = windows.chars().map(|c| c as u8).collect();
+    let mut found = Vec::new();
+    for (name, bytes) in [
+        ("plain.csv", plain.as_bytes()),
+        ("german.csv", german.as_bytes()),
+    ] {
+        let uploaded = server.upload(
+            "/api/v1/data",
+            &[("kind", "table"), ("label", name)],
+            name,
+            bytes,
+        );
+        let id = text(&uploaded.expect(201).json()["id"]);
+        let draft = json!({"label": "income", "protected": ["sex"]});
+        let drafted = server.send("POST", &format!("/api/v1/data/{id}/schema/draft"), &draft);
+        let drafted = drafted.expect(200).json();
+        server
+            .send("PUT", &format!("/api/v1/data/{id}/schema"), &drafted)
+            .expect(200);
+        let model = server.small_model(&id);
+        let job = server.start(&audit_of(&model, &id));
+        server.done(&job);
+        let summary = server
+            .get(&format!("/api/v1/jobs/{job}/summary"))
+            .expect(200)
+            .json();
+        let told = ["global", "local", "total"].map(|part| summary[part]["discriminatory"].clone());
+        found.push((
+            drafted["attribute"].clone(),
+            summary["fairness"].clone(),
+            told,
+        ));
+        assert_eq!(
+            drafted["format"]["decimal"] == json!(","),
+            name == "german.csv"
+        );
+    }
+    assert_eq!(found[0], found[1]);
+    let uploaded = server.upload(
+        "/api/v1/data",
+        &[("kind", "table"), ("label", "w")],
+        "w.csv",
+        &windows,
+    );
+    let uploaded = uploaded.expect(201).json();
+    assert_eq!(uploaded["layout"]["separator"], "\t");
+    assert_eq!(uploaded["layout"]["encoding"], "windows-1252");
+}

@@ -4,6 +4,7 @@
 #![cfg(all(feature = "serve", unix))]
 
 use std::fs;
+use std::mem;
 use std::path::Path;
 use std::thread;
 use std::time::Duration;
@@ -140,11 +141,15 @@ fn killed_twenty_times() {
     }
 
     let mut jobs: Vec<(usize, String)> = Vec::new();
-    let mut kills = 0;
+    let (mut kills, mut passed) = (0, Vec::new());
     while kills < KILLS {
         let n = kills % 2;
         gates[n].close();
+        let worker = workers[n].as_mut().expect("it runs");
         gates[n].wait_for(1, || {
+            if let Some(said) = worker.has_ended() {
+                return Some(said);
+            }
             let is_waiting = |(_, job): &&(usize, String)| view(&server, job)["state"] == "queued";
             if jobs.iter().rev().take(4).filter(is_waiting).count() < 2 {
                 let next = jobs.len() % asked.len();
@@ -163,7 +168,9 @@ fn killed_twenty_times() {
         }
         workers[n].take().expect("it runs").kill();
         kills += 1;
-        gates[n] = Gate::open_at(PLACES[kills % PLACES.len()]);
+        // What the killed worker left is held there until it ends by itself.
+        let next = Gate::open_at(PLACES[kills % PLACES.len()]);
+        passed.push(mem::replace(&mut gates[n], next));
         workers[n] = Some(start(n, &gates[n]));
     }
     let mut attempts = 0;

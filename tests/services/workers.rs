@@ -61,6 +61,13 @@ impl Worker {
         }
     }
 
+    /// What it said, once it has ended by itself.
+    pub fn has_ended(&mut self) -> Option<String> {
+        let status = self.child.try_wait().expect("a process")?;
+        let log = self.log.take()?.join().expect("the log ends");
+        Some(format!("{status}: {log}"))
+    }
+
     /// Ends it at once.
     pub fn kill(mut self) {
         self.child.kill().expect("it can be killed");

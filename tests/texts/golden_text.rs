@@ -61,6 +61,7 @@ fn comments_at_their_natural_rate_are_told_apart() {
     let columns = TextColumns {
         text: Some("comment_text".to_owned()),
         label: Some("toxic".to_owned()),
+        label_threshold: None,
         skip_bad_rows: false,
     };
     let corpus = read_texts(&file, &columns).unwrap();

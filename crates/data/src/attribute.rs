@@ -3,8 +3,9 @@
 //! Part of [`super::schema`], which re-exports everything here.
 
 mod encoder;
+mod missing;
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -12,6 +13,7 @@ use super::bins::bin_of;
 use super::schema_error::SchemaError;
 
 pub use encoder::{Encoded, Encoder};
+pub use missing::{Missing, is_missing};
 
 /// The most codes one attribute may have; keeps one-hot layers and protected products sane.
 const MAX_DOMAIN: i64 = 1_000_000;
@@ -76,8 +78,10 @@ pub struct Attribute {
     pub kind: Kind,
     /// Whether decisions must not depend on it.
     pub protected: bool,
-    /// The marker that stands for "not known", compared with the whole trimmed cell.
-    pub missing: Option<String>,
+    /// The marks that stand for "not known".
+    pub missing: Missing,
+    /// Other spellings of levels: spelling → level.
+    pub merge: BTreeMap<String, String>,
     /// What happens to missing and out-of-domain values.
     pub outside: OutOfDomain,
 }
@@ -103,10 +107,12 @@ struct WrittenAttribute {
     values: Option<Vec<f64>>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     protected: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    missing: Option<String>,
+    #[serde(default, skip_serializing_if = "Missing::is_none")]
+    missing: Missing,
     #[serde(default)]
     outside: OutOfDomain,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    merge: BTreeMap<String, String>,
 }
 
 impl TryFrom<WrittenAttribute> for Attribute {
@@ -121,10 +127,11 @@ impl TryFrom<WrittenAttribute> for Attribute {
             ("ordered", written.ordered.is_some()),
             ("bins", written.bins.is_some()),
             ("values", written.values.is_some()),
+            ("merge", !written.merge.is_empty()),
         ];
         let own: &[&str] = match written.kind.as_str() {
             "integer" => &["min", "max"],
-            "categorical" => &["levels", "ordered"],
+            "categorical" => &["levels", "ordered", "merge"],
             "numeric" => &["bins", "values"],
             other => {
                 return Err(format!(
@@ -158,6 +165,7 @@ impl TryFrom<WrittenAttribute> for Attribute {
             kind,
             protected: written.protected,
             missing: written.missing,
+            merge: written.merge,
             outside: written.outside,
         })
     }
@@ -169,6 +177,7 @@ impl From<Attribute> for WrittenAttribute {
             name: attribute.name,
             protected: attribute.protected,
             missing: attribute.missing,
+            merge: attribute.merge,
             outside: attribute.outside,
             ..WrittenAttribute::default()
         };
@@ -224,8 +233,17 @@ impl Attribute {
     }
 
     /// Whether it has a missing marker, or a policy other than [`OutOfDomain::Reject`].
-    pub(super) fn expects_outside(&self) -> bool {
-        self.missing.is_some() || self.outside != OutOfDomain::Reject
+    fn expects_outside(&self) -> bool {
+        !self.missing.is_none() || self.outside != OutOfDomain::Reject
+    }
+
+    /// Whether [`super::schema::Schema::with_outside`] gives it the policy `outside`.
+    pub(super) fn takes(&self, outside: OutOfDomain) -> bool {
+        match outside {
+            OutOfDomain::Level => self.expects_outside(),
+            OutOfDomain::Clip => !matches!(self.kind, Kind::Categorical { .. }),
+            OutOfDomain::Skip | OutOfDomain::Reject => true,
+        }
     }
 
     /// Whether a step of one code up or down is meaningful.
@@ -263,7 +281,8 @@ impl Attribute {
     pub fn decode(&self, code: i32) -> String {
         let (_, declared_max) = self.declared_domain();
         if code > declared_max {
-            return self.missing.clone().unwrap_or_else(|| match &self.kind {
+            let mark = self.missing.first().map(str::to_owned);
+            return mark.unwrap_or_else(|| match &self.kind {
                 Kind::Integer { .. } => code.to_string(),
                 Kind::Categorical { .. } => OTHER.to_owned(),
                 Kind::Numeric { bins, .. } => bins
@@ -352,6 +371,9 @@ impl Attribute {
                 if levels.is_empty() {
                     return fail("levels are needed".into());
                 }
+                if let Err(problem) = check_spellings(&self.merge, levels) {
+                    return fail(format!("merge: {problem}"));
+                }
                 if self.outside == OutOfDomain::Clip {
                     return fail(
                         "outside = \"clip\" needs an order; use \"level\", \"skip\" or \"reject\""
@@ -394,25 +416,15 @@ impl Attribute {
             }
             Kind::Integer { .. } => {}
         }
-        if let Some(missing) = &self.missing {
-            if missing.trim() != missing {
-                return fail(format!(
-                    "the missing marker '{missing}' has blanks around it; cells are trimmed, so it would never match"
-                ));
-            }
-            let declared = Attribute {
-                missing: None,
-                outside: OutOfDomain::Reject,
-                ..self.clone()
-            };
-            if matches!(
-                Encoder::new(&declared).encode(missing),
-                Ok(Encoded::Code(_))
-            ) {
-                return fail(format!(
-                    "the missing marker '{missing}' is a value of the domain"
-                ));
-            }
+        let declared = Attribute {
+            missing: Missing::default(),
+            outside: OutOfDomain::Reject,
+            ..self.clone()
+        };
+        let encoder = Encoder::new(&declared);
+        let is_value = |mark: &str| matches!(encoder.encode(mark), Ok(Encoded::Code(_)));
+        if let Err(problem) = self.missing.check(is_value) {
+            return fail(problem);
         }
         if self.declared_levels() > MAX_DOMAIN {
             return fail(format!(
@@ -422,4 +434,27 @@ impl Attribute {
         }
         Ok(())
     }
+}
+
+/// What is wrong with `spellings` of some of `words`.
+///
+/// # Errors
+/// In words.
+pub(super) fn check_spellings(
+    spellings: &BTreeMap<String, String>,
+    words: &[String],
+) -> Result<(), String> {
+    for (spelling, word) in spellings {
+        if !words.contains(word) {
+            return Err(format!(
+                "'{spelling}' stands for '{word}', which is not listed"
+            ));
+        }
+        if words.contains(spelling) {
+            return Err(format!(
+                "'{spelling}' stands for '{word}', but is listed itself; take it off the list"
+            ));
+        }
+    }
+    Ok(())
 }

@@ -13,7 +13,8 @@ pub const MOST_BINS: usize = 10_000;
 /// How a column of numbers is cut into bins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cut {
-    /// At quantiles, into so many bins of about equal counts at most.
+    /// At quantiles, into so many bins of about equal counts at most; into one for each number that
+    /// occurs, where these are no more.
     Quantiles(usize),
     /// Into one bin for each number that occurs, at most [`MOST_BINS`].
     Exact,
@@ -52,16 +53,15 @@ impl Cut {
     /// The edges of the bins that this makes of `sorted`, numbers in ascending order of which there
     /// is at least one.
     pub fn edges(self, sorted: &[f64]) -> Vec<f64> {
-        match self {
-            Cut::Quantiles(bins) => quantile_edges(sorted, bins),
-            Cut::Exact => {
-                let mut distinct = sorted.to_vec();
-                distinct.dedup();
-                match distinct.len() {
-                    2..=MOST_BINS => edges_between(&distinct),
-                    _ => quantile_edges(sorted, MOST_BINS),
-                }
-            }
+        let most = match self {
+            Cut::Quantiles(bins) => bins,
+            Cut::Exact => MOST_BINS,
+        };
+        let mut distinct = sorted.to_vec();
+        distinct.dedup();
+        match (2..=most).contains(&distinct.len()) {
+            true => edges_between(&distinct),
+            false => quantile_edges(sorted, most),
         }
     }
 }

@@ -5,38 +5,44 @@
 //! between them; other numbers, or whole numbers spread over more than
 //! [`InferOptions::max_integer_span`] values, are `numeric` with bins at quantiles, or one for each
 //! number, and for each bin the median of its rows as the number that stands for it; anything else
-//! is `categorical` with its words in order of first appearance. Columns of one value, of dates,
-//! that count the rows or name them are left out. `?`, `NA`, `N/A`, `null`, `nan` and empty cells
-//! count as missing; a column has one marker, so a second spelling is refused rather than guessed
-//! at.
+//! is `categorical` with its words in order of first appearance, ranges such as `35-44` and `>74` in
+//! their order. Columns of one value, of dates, of free text, that count the rows or name them are
+//! left out. `?`, `NA`, `N/A`, `null`, `nan` and empty cells count as missing; in a table in memory,
+//! whose missing values are nulls, such words are words where a column has no null. Words beside
+//! many numbers, and numbers far away from all others that come again and again, are marks of
+//! missing values, too (`infer::odd`).
 //!
 //! Nothing of that is silent: what a person might want otherwise is a [`Note`], first of all which
-//! class is the last one (`infer::classes`).
+//! class is the last one (`infer::classes`), with what to give. Columns of which nothing can be made
+//! are refused together ([`InferError::Unplaced`]).
 
 mod classes;
 mod column;
 mod error;
+mod layout;
+mod note;
+mod odd;
 mod options;
+mod typed;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::Serialize;
 
-pub use self::column::is_missing;
 use self::column::{Column, Made};
-pub use self::error::InferError;
+pub use self::error::{Ambiguous, InferError};
+use self::layout::Layout;
+pub use self::layout::text_layout;
+pub use self::note::{Note, Way};
 pub use self::options::InferOptions;
+pub use self::typed::typed;
+use super::memory;
 use super::read::{BadRows, ReadError, Record, Records};
-use super::schema::{Label, Schema};
-
-/// What a person should know of a draft.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Note {
-    /// The column.
-    pub column: String,
-    /// What was made of it, and why.
-    pub said: String,
-}
+pub use super::schema::is_missing;
+use super::schema::{Label, Missing, Schema};
+use super::source::DataFile;
+use super::unicode;
 
 /// A schema to be edited.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -56,55 +62,29 @@ pub struct Draft {
 /// # Errors
 /// See [`InferError`].
 pub fn infer(file: &Path, options: &InferOptions) -> Result<Draft, InferError> {
-    let roles = |column: &String, first, second| {
-        Err(InferError::TwoRoles {
-            column: column.clone(),
-            first,
-            second,
-        })
-    };
-    if options.ignore.contains(&options.label) {
-        return roles(&options.label, "the label", "ignored");
-    }
-    if options.protected.contains(&options.label) {
-        return roles(&options.label, "the label", "protected");
-    }
-    if let Some(both) = options
-        .protected
-        .iter()
-        .find(|name| options.ignore.contains(name))
-    {
-        return roles(both, "protected", "ignored");
-    }
-    for (field, is_given) in [
-        ("classes", !options.classes.is_empty()),
-        ("favourable", options.favourable.is_some()),
-    ] {
-        if options.number && is_given {
-            return Err(InferError::Numbers { field });
-        }
-    }
-    let mut records = Records::open(file, &options.format)?;
+    let opened = DataFile::open_rereadable(file)?;
+    let layout = layout::found(&opened, options)?;
+    let mut records = Records::of(&opened, &layout.format)?;
     let names = records.names().to_vec();
-    let label = options.classes.is_empty().then_some(&options.label);
-    for wanted in options.protected.iter().chain(&options.ignore).chain(label) {
-        if !names.contains(wanted) {
-            return Err(ReadError::MissingColumn {
-                file: file.to_owned(),
-                column: wanted.clone(),
-                found: names.join(", "),
-            }
-            .into());
-        }
+    let options = &options.of_columns(file, &names)?;
+    options.check()?;
+    let in_memory = memory::is_name(file);
+    let is_repeated = |at: usize| names[..at].contains(&names[at]);
+    for name in names.iter().filter(|name| !options.ignore.contains(name)) {
+        // From now on a row is refused in which another column of the name holds something else.
+        records.require(name)?;
     }
-    let mut columns: Vec<Column> = names.iter().map(|_| Column::new()).collect();
+    let mut columns: Vec<Column> = names
+        .iter()
+        .map(|name| Column::new(name, options))
+        .collect();
     let mut rows = 0;
     let mut bad_rows = BadRows::default();
     loop {
         let row = match records.advance() {
             Ok(None) => break,
-            Ok(Some(record)) => match whole(&record, &names, options) {
-                Ok(()) => look(&record, &mut columns, &names, options),
+            Ok(Some(record)) => match whole(&record, &names, options, in_memory) {
+                Ok(()) => look(&record, &mut columns, &names, &layout, options),
                 Err(error) => Err(error.into()),
             },
             Err(error) => Err(error.into()),
@@ -120,62 +100,87 @@ pub fn infer(file: &Path, options: &InferOptions) -> Result<Draft, InferError> {
         return Err(bad_rows.none_left(file, expected).into());
     }
     let mut words = options.classes.clone();
-    let (mut attributes, mut notes) = (Vec::new(), Vec::new());
+    let Layout {
+        mut format,
+        mut notes,
+        ..
+    } = layout;
+    let (mut attributes, mut unplaced) = (Vec::new(), Vec::new());
+    let mut outcomes = Missing::default();
     let mut leaves_out = !options.ignore.is_empty();
-    for (column, name) in columns.into_iter().zip(&names) {
+    for (at, (column, name)) in columns.into_iter().zip(&names).enumerate() {
         if options.ignore.contains(name) {
             continue;
         }
-        let note = |said| Note {
-            column: name.clone(),
-            said,
-        };
+        if is_repeated(at) {
+            leaves_out = true;
+            let said = "left out: another column of this name before it holds the same";
+            notes.push(Note::new(name, said));
+            continue;
+        }
+        let column = column.decided(options, in_memory);
+        column.check()?;
+        notes.extend(column.said_of_marks());
         if *name == options.label {
             // Classes that are given are those of a model, whatever the column holds.
-            if options.classes.is_empty() && !options.number {
-                words = column.classes(name, options)?;
+            outcomes = column.marks();
+            notes.extend(column.said_of_outcomes(rows, options));
+            if options.classes.is_empty() && !options.label_holds_numbers() {
+                match column.classes(options) {
+                    Ok(classes) => words = classes,
+                    Err(note) => unplaced.push(note),
+                }
             }
             continue;
         }
-        match column.made(name, rows, options)? {
+        match column.made(rows, options) {
             Made::Kept(attribute, said) => {
                 attributes.push(attribute);
-                notes.extend(said.map(note));
+                notes.extend(said);
             }
             Made::LeftOut(why) if options.protected.contains(name) => {
-                return Err(InferError::UselessProtected {
-                    column: name.clone(),
-                    why,
-                });
+                let said =
+                    format!("it is protected, but {why}; name another one, or change the file");
+                unplaced.push(Note::new(name, said));
             }
             Made::LeftOut(why) => {
                 leaves_out = true;
-                notes.push(note(format!("left out: {why}")));
+                notes.push(Note::new(name, format!("left out: {why}")));
             }
+            Made::Unplaced(note) => unplaced.push(note),
         }
     }
-    let (label, said) = match options.number {
-        true => {
+    if !unplaced.is_empty() {
+        return Err(InferError::Unplaced { notes: unplaced });
+    }
+    let (label, note) = match options.label_threshold {
+        _ if options.number => {
             let said = "its numbers are predicted, and larger ones count as better to get";
-            (Label::of_numbers(&options.label), Some(said.to_owned()))
+            let note = Note::new(&options.label, said);
+            (Label::of_numbers(&options.label), note)
         }
-        false => {
-            let (classes, why) = classes::ordered(words, options.favourable.as_deref())?;
-            let last = classes.last();
-            let said = last.map(|last| format!("its last class is '{last}': {why}"));
-            (Label::of_classes(&options.label, classes), said)
+        Some(threshold) => {
+            let label = Label::of_threshold(&options.label, threshold);
+            let last = label.classes.last().cloned().unwrap_or_default();
+            let said =
+                format!("its last class is '{last}': groups --favourable names the other one");
+            (label, Note::new(&options.label, said))
+        }
+        None => {
+            let favourable = options.favourable.as_deref();
+            let (classes, note) = classes::ordered(&options.label, words, favourable)?;
+            (Label::of_classes(&options.label, classes), note)
         }
     };
-    if let Some(said) = said {
-        let column = options.label.clone();
-        notes.insert(0, Note { column, said });
-    }
-    let mut format = options.format.clone();
+    notes.insert(0, note);
     format.ignore_other_columns = leaves_out;
     let schema = Schema {
         name: options.name.clone(),
         format,
-        label,
+        label: Label {
+            missing: outcomes,
+            ..label
+        },
         attributes,
     };
     schema.check()?;
@@ -186,18 +191,129 @@ pub fn infer(file: &Path, options: &InferOptions) -> Result<Draft, InferError> {
     })
 }
 
-/// Refuses a row that has a cell that is no text, or no class.
-fn whole(record: &Record<'_>, names: &[String], options: &InferOptions) -> Result<(), ReadError> {
+impl InferOptions {
+    /// The same with the columns called as they are in `names`, those of `file`, whatever Unicode
+    /// form they were typed in.
+    fn of_columns(&self, file: &Path, names: &[String]) -> Result<InferOptions, InferError> {
+        let find = |wanted: &String| {
+            let found = unicode::place(names, wanted).map(|place| names[place].clone());
+            found.ok_or_else(|| ReadError::MissingColumn {
+                file: file.to_owned(),
+                column: wanted.clone(),
+                found: names.join(", "),
+            })
+        };
+        let all = |wanted: &[String]| wanted.iter().map(find).collect::<Result<Vec<_>, _>>();
+        let keys = |wanted: &BTreeMap<String, Vec<String>>| {
+            let named = wanted.iter();
+            let named = named.map(|(column, cells)| Ok((find(column)?, cells.clone())));
+            named.collect::<Result<BTreeMap<_, _>, ReadError>>()
+        };
+        Ok(InferOptions {
+            label: match find(&self.label) {
+                Err(error) if self.classes.is_empty() => return Err(error.into()),
+                found => found.unwrap_or_else(|_| self.label.clone()),
+            },
+            protected: all(&self.protected)?,
+            ignore: all(&self.ignore)?,
+            merge: all(&self.merge)?,
+            missing: keys(&self.missing)?,
+            level: keys(&self.level)?,
+            ..self.clone()
+        })
+    }
+
+    /// Whether the cells of the label are numbers rather than classes.
+    pub(super) fn label_holds_numbers(&self) -> bool {
+        self.number || self.label_threshold.is_some()
+    }
+
+    /// Refuses columns that are said to be two things, and classes of numbers.
+    fn check(&self) -> Result<(), InferError> {
+        let roles = |column: &String, first, second| {
+            Err(InferError::TwoRoles {
+                column: column.clone(),
+                first,
+                second,
+            })
+        };
+        for (columns, of) in [(&self.ignore, "ignored"), (&self.protected, "protected")] {
+            if columns.contains(&self.label) {
+                return roles(&self.label, "the label", of);
+            }
+        }
+        if self.merge.contains(&self.label) {
+            return roles(
+                &self.label,
+                "the label",
+                "among those whose levels are merged",
+            );
+        }
+        let is_ignored = |name: &&String| self.ignore.contains(name);
+        if let Some(both) = self.protected.iter().find(is_ignored) {
+            return roles(both, "protected", "ignored");
+        }
+        let said = self
+            .missing
+            .keys()
+            .chain(self.level.keys())
+            .chain(&self.merge);
+        if let Some(both) = said.clone().find(is_ignored) {
+            return roles(both, "described", "ignored");
+        }
+        for (column, cells) in &self.level {
+            let marks = self.missing.get(column).into_iter().flatten();
+            if let Some(both) = marks.clone().find(|mark| cells.contains(mark)) {
+                return Err(InferError::TwoMeanings {
+                    column: column.clone(),
+                    cell: both.clone(),
+                });
+            }
+        }
+        for (field, is_given) in [
+            ("classes", !self.classes.is_empty()),
+            ("favourable", self.favourable.is_some()),
+            (
+                "label_threshold",
+                self.number && self.label_threshold.is_some(),
+            ),
+        ] {
+            if self.label_holds_numbers() && is_given {
+                return Err(InferError::Numbers { field });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Refuses a row that has a cell that is no text, or no class. A null of a table in memory is an
+/// outcome that is missing; an empty cell of a file may be part of a row that is broken.
+fn whole(
+    record: &Record<'_>,
+    names: &[String],
+    options: &InferOptions,
+    in_memory: bool,
+) -> Result<(), ReadError> {
     for (position, name) in names.iter().enumerate() {
         if options.ignore.contains(name) {
             continue;
         }
-        let is_empty = record.cell(position)?.is_empty();
-        if *name == options.label && is_empty && !options.number {
-            return Err(record.no_class(position));
+        let cell = record.cell(position)?;
+        if *name != options.label {
+            continue;
         }
-        if *name == options.label && options.number {
+        let marks = options.missing.get(name);
+        let is_mark = match cell.is_empty() {
+            true => in_memory || marks.is_some_and(|marks| marks.iter().any(String::is_empty)),
+            false => marks.map_or_else(
+                || is_missing(cell),
+                |marks| marks.iter().any(|mark| mark == cell),
+            ),
+        };
+        if options.label_holds_numbers() && !is_mark {
             record.target(position)?;
+        } else if cell.is_empty() && !is_mark {
+            return Err(record.no_class(position));
         }
     }
     Ok(())
@@ -208,12 +324,16 @@ fn look(
     record: &Record<'_>,
     columns: &mut [Column],
     names: &[String],
+    layout: &Layout,
     options: &InferOptions,
 ) -> Result<(), InferError> {
     for (position, (column, name)) in columns.iter_mut().zip(names).enumerate() {
-        let is_passed_over = options.number && *name == options.label;
-        if !options.ignore.contains(name) && !is_passed_over {
-            column.look(record.cell(position)?, name, options)?;
+        if !options.ignore.contains(name) {
+            let cell = record.cell(position)?;
+            match layout.plain(position, name, cell)? {
+                Some(plain) => column.look(&plain, options),
+                None => column.look(cell, options),
+            }
         }
     }
     Ok(())

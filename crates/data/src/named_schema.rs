@@ -97,13 +97,17 @@ impl Schema {
     /// # Errors
     /// When it has nothing to act on.
     pub fn with_policy(self, policy: OutOfDomain) -> Result<Schema, FieldError> {
-        if !self.expects_outside() {
-            let expected = format!(
-                "left out: no attribute of the schema '{}' has a missing marker or an outside policy",
-                self.name
-            );
-            return Err(FieldError::new("out_of_domain", "given", expected));
+        if self.attributes.iter().any(|one| one.takes(policy)) {
+            return Ok(self.with_outside(policy));
         }
-        Ok(self.with_outside(policy))
+        let (policy, why) = match policy {
+            OutOfDomain::Level => ("level", "has a missing marker or an outside policy"),
+            _ => ("clip", "holds numbers, and words have no nearest one"),
+        };
+        let expected = format!(
+            "skip, which leaves such rows out: no attribute of the schema '{}' {why}",
+            self.name
+        );
+        Err(FieldError::new("out_of_domain", policy, expected))
     }
 }

@@ -6,7 +6,8 @@
 //! ([`crate::infer`], codes in [`crate::table`], numbers in [`crate::numbers`]) sees [`Records`]
 //! only, so that the rules are the same whatever rows are from:
 //!
-//! - A cell is text or a number. Text is trimmed; a number is what its text would be parsed to.
+//! - A cell is text or a number. Text is trimmed; a number is what its text would be parsed to, by
+//!   the marks that the layout gives ([`NumberForm`]).
 //! - A null of Parquet or Arrow is a missing value: for an attribute with a missing marker it
 //!   stands for that marker, everywhere else for the empty cell. (`text` and `arrow` say what the
 //!   types are.)
@@ -34,8 +35,12 @@ pub use self::error::{IN_MEMORY, OfRow, ReadError};
 pub use self::place::Place;
 pub use self::row_numbers::RowNumbers;
 use self::text::TextRecords;
+pub(crate) use self::text::first_records;
+use super::number_form::NumberForm;
 use super::schema::{Encoded, Encoder, Format, Label};
 use super::source::{Content, DataFile};
+use super::spelling::Levels;
+use super::unicode;
 use probity_run::spreadsheet::original;
 
 /// A stream of records from one file, or from batches in memory.
@@ -44,6 +49,8 @@ pub struct Records {
     names: Vec<String>,
     cells: Cells,
     skips_bad_rows: bool,
+    /// How numbers are written where they are text.
+    form: NumberForm,
     /// Whether cells of text are what [`safe`](probity_run::spreadsheet::safe) wrote.
     is_result: bool,
     /// Positions of columns that were asked for, each with another of the same name.
@@ -143,6 +150,7 @@ impl Records {
             names,
             cells,
             skips_bad_rows: format.skip_bad_rows,
+            form: format.number_form(),
             is_result: false,
             twins: RefCell::default(),
             number: 0,
@@ -154,13 +162,18 @@ impl Records {
         &self.names
     }
 
-    /// Position of the column `name`, if there is one. Where there are more, [`Records::advance`]
-    /// sees to it that they are equal.
+    /// Position of the column `name`, if there is one, in whatever Unicode form. Where there are more
+    /// of one name, [`Records::advance`] sees to it that they are equal.
     pub fn position(&self, name: &str) -> Option<usize> {
-        let mut named = (0..self.names.len()).filter(|&at| self.names[at] == name);
-        let first = named.next()?;
-        let mut twins = self.twins.borrow_mut();
-        twins.extend(named.map(|twin| (first, twin)));
+        let first = unicode::place(&self.names, name)?;
+        let own = &self.names[first];
+        let twins = (first + 1..self.names.len()).filter(|&at| self.names[at] == *own);
+        let mut known = self.twins.borrow_mut();
+        for twin in twins {
+            if !known.contains(&(first, twin)) {
+                known.push((first, twin));
+            }
+        }
         Some(first)
     }
 
@@ -288,6 +301,36 @@ impl<'a> Record<'a> {
         Ok(self.cell(position)?.is_empty())
     }
 
+    /// The cell of the column at `position`, if it was written as text; `None` for a value of Arrow
+    /// that is none, and for a null.
+    ///
+    /// # Errors
+    /// See [`Record::cell`].
+    pub(crate) fn written(&self, position: usize) -> Result<Option<&'a str>, ReadError> {
+        match &self.records.cells {
+            Cells::Arrow(arrow) if !arrow.is_text(position) => Ok(None),
+            Cells::Arrow(arrow) => arrow.text(&self.records.file, position),
+            Cells::Text(_) => self.cell(position).map(Some),
+        }
+    }
+
+    /// How numbers are written in the column at `position`: values of Arrow that are no text become
+    /// it as programs write it.
+    fn form(&self, position: usize) -> NumberForm {
+        match &self.records.cells {
+            Cells::Arrow(arrow) if !arrow.is_text(position) => NumberForm::PLAIN,
+            Cells::Arrow(_) | Cells::Text(_) => self.records.form,
+        }
+    }
+
+    /// The place among `levels` of the cell in the column at `position`, if it is one of them.
+    ///
+    /// # Errors
+    /// See [`Record::cell`].
+    pub fn level(&self, position: usize, levels: &Levels<'_>) -> Result<Option<i32>, ReadError> {
+        Ok(levels.code_in(self.cell(position)?, self.form(position)))
+    }
+
     /// The finite number in the column at `position`, if it is one.
     ///
     /// # Errors
@@ -295,11 +338,11 @@ impl<'a> Record<'a> {
     #[inline]
     pub fn number(&self, position: usize) -> Result<Option<f64>, ReadError> {
         let number = match self.plain(position) {
-            Some(cell) => cell.parse().ok(),
+            Some(cell) => self.records.form.number(cell),
             None => match self.of_arrow(position, |arrow, file| arrow.value(file, position))? {
                 Value::Null => None,
                 Value::Number(number) => Some(number),
-                Value::Text(text) => text.parse().ok(),
+                Value::Text(text) => self.form(position).number(text),
             },
         };
         Ok(number.filter(|number: &f64| number.is_finite()))
@@ -312,12 +355,12 @@ impl<'a> Record<'a> {
     #[inline]
     pub fn encode(&self, position: usize, encoder: &Encoder<'_>) -> Result<Encoded, ReadError> {
         let encoded = match self.plain(position) {
-            Some(cell) => encoder.encode(cell),
+            Some(cell) => encoder.encode_in(cell, self.records.form),
             None => match self.of_arrow(position, |arrow, file| arrow.value(file, position))? {
                 Value::Null => encoder.encode_missing(),
                 Value::Number(number) if encoder.takes_numbers() => encoder.encode_number(number),
                 Value::Number(_) => encoder.encode(self.cell(position)?),
-                Value::Text(text) => encoder.encode(text),
+                Value::Text(text) => encoder.encode_in(text, self.form(position)),
             },
         };
         match encoded {
@@ -376,8 +419,9 @@ impl<'a> Record<'a> {
     /// # Errors
     /// [`ReadError::Class`] when it is none of the label's.
     pub fn class(&self, position: usize, label: &Label) -> Result<u32, ReadError> {
+        let code = self.known_class(position, label)?;
         let cell = self.cell(position)?;
-        label.code(cell).ok_or_else(|| ReadError::Class {
+        code.ok_or_else(|| ReadError::Class {
             file: self.records.file.clone(),
             place: self.place(),
             column: self.column(position).to_owned(),
@@ -386,13 +430,29 @@ impl<'a> Record<'a> {
         })
     }
 
+    /// The class of `label` in the column at `position`, if it is one.
+    ///
+    /// # Errors
+    /// See [`Record::cell`].
+    pub fn known_class(&self, position: usize, label: &Label) -> Result<Option<u32>, ReadError> {
+        Ok(label.code_in(self.cell(position)?, self.form(position)))
+    }
+
+    /// The number in the column at `position`, if 32 bits hold it.
+    ///
+    /// # Errors
+    /// See [`Record::cell`].
+    pub fn finite(&self, position: usize) -> Result<Option<f32>, ReadError> {
+        let number = self.number(position)?.map(|number| number as f32);
+        Ok(number.filter(|number| number.is_finite()))
+    }
+
     /// The number in the label column at `position`, in 32 bits.
     ///
     /// # Errors
     /// [`ReadError::Target`] when there is none, or it is too large for them.
     pub fn target(&self, position: usize) -> Result<f32, ReadError> {
-        let number = self.number(position)?.map(|number| number as f32);
-        match number.filter(|number| number.is_finite()) {
+        match self.finite(position)? {
             Some(number) => Ok(number),
             None => Err(ReadError::Target {
                 file: self.records.file.clone(),

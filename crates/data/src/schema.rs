@@ -17,9 +17,13 @@ use std::collections::{BTreeMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::spelling::number;
+use super::attribute::check_spellings;
+use super::number_form::NumberForm;
+use super::spelling::{number, truth};
+use super::unicode;
 
-pub use super::attribute::{Attribute, Encoded, Encoder, Kind, OutOfDomain};
+pub use super::attribute::{Attribute, Encoded, Encoder, Kind, Missing, OutOfDomain, is_missing};
+pub use super::encoding::Encoding;
 pub use super::schema_error::SchemaError;
 
 /// What a column to predict holds.
@@ -57,9 +61,19 @@ pub struct Label {
     /// The classes, in code order. A class that is a number stands for all its spellings: 1 for
     /// 1.0. Of numbers these are [`SIDES`], and may be left out.
     pub classes: Vec<String>,
+    /// The marks of outcomes that are missing: a string, or a list of several. Without them the usual
+    /// ones, such as `NA` and `?`, are where they are no class; a blank is where there are any.
+    #[serde(skip_serializing_if = "Missing::is_none")]
+    #[cfg_attr(feature = "openapi", schema(required = false))]
+    pub missing: Missing,
     /// Other spellings of a class: spelling → class.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub aliases: BTreeMap<String, String>,
+    /// Where the column holds numbers, such as shares of raters, that stand for two classes: those
+    /// below it are of the first one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(required = false))]
+    pub threshold: Option<f64>,
 }
 
 /// A [`Label`] as it is written.
@@ -73,18 +87,24 @@ struct LabelForm {
     classes: Vec<String>,
     #[serde(default)]
     aliases: BTreeMap<String, String>,
+    #[serde(default)]
+    missing: Missing,
+    threshold: Option<f64>,
 }
 
 impl From<LabelForm> for Label {
     fn from(form: LabelForm) -> Label {
-        let label = Label {
+        let is_number = form.kind == LabelKind::Number;
+        let of_kind = match is_number && form.classes.is_empty() {
+            true => Label::of_numbers(form.name),
+            false => Label::of_classes(form.name, form.classes),
+        };
+        Label {
             kind: form.kind,
             aliases: form.aliases,
-            ..Label::of_classes(form.name, form.classes)
-        };
-        match label.is_number() && label.classes.is_empty() {
-            true => Label::of_numbers(label.name),
-            false => label,
+            missing: form.missing,
+            threshold: form.threshold,
+            ..of_kind
         }
     }
 }
@@ -97,6 +117,17 @@ impl Label {
             kind: LabelKind::Class,
             classes,
             aliases: BTreeMap::new(),
+            missing: Missing::default(),
+            threshold: None,
+        }
+    }
+
+    /// A column of numbers that are two classes: below `threshold`, and not.
+    pub fn of_threshold(name: impl Into<String>, threshold: f64) -> Label {
+        let classes = vec![format!("below {threshold}"), format!("{threshold} or more")];
+        Label {
+            threshold: Some(threshold),
+            ..Label::of_classes(name, classes)
         }
     }
 
@@ -122,21 +153,70 @@ impl Label {
         self.kind == LabelKind::Number
     }
 
-    /// The code of the class that `cell` says, as its name, as an alias, or as the same number.
+    /// The code of the class that `cell` says, as its name, as an alias, as the same number, or as
+    /// the same truth.
     pub fn code(&self, cell: &str) -> Option<u32> {
+        self.code_in(cell, NumberForm::PLAIN)
+    }
+
+    /// The same where numbers are written in this form.
+    pub(crate) fn code_in(&self, cell: &str, form: NumberForm) -> Option<u32> {
         let name = self.aliases.get(cell).map_or(cell, String::as_str);
         let same = |class: &String| class == name;
-        let code = self.classes.iter().position(same).or_else(|| {
-            let said = number(name)?;
+        let by_name = self.classes.iter().position(same);
+        let by_threshold = || {
+            let (threshold, share) = (self.threshold?, form.number(name)?);
+            share.is_finite().then_some(usize::from(share >= threshold))
+        };
+        let by_number = || {
+            let said = match form == NumberForm::PLAIN {
+                true => number(name),
+                false => None,
+            };
+            let said = said.or_else(|| number(&form.plain(name)?))?;
             let same = |class: &String| number(class) == Some(said);
             self.classes.iter().position(same)
-        });
-        code.map(|code| code as u32)
+        };
+        let by_truth = || {
+            let said = truth(name)?;
+            let mut same =
+                (0..self.classes.len()).filter(|&at| truth(&self.classes[at]) == Some(said));
+            same.next().filter(|_| same.next().is_none())
+        };
+        let in_form = || {
+            self.classes
+                .iter()
+                .position(|class| unicode::same(class, name))
+        };
+        let code = by_name
+            .or_else(by_threshold)
+            .or_else(by_number)
+            .or_else(by_truth);
+        code.or_else(in_form).map(|code| code as u32)
+    }
+
+    /// Whether `cell`, which is no class and no number, is an outcome that is missing.
+    pub fn is_missing(&self, cell: &str) -> bool {
+        match self.missing.is_none() {
+            // A row that has nothing there may be one that is broken.
+            true => !cell.is_empty() && is_missing(cell),
+            false => self.missing.holds(cell),
+        }
     }
 }
 
-/// How the text of a CSV file is laid out. Parquet files ignore all but `ignore_other_columns`
-/// and `skip_bad_rows`.
+/// The least threshold between two classes that are numbers.
+pub const LEAST_THRESHOLD: f64 = -1e15;
+/// The largest threshold between two classes that are numbers.
+pub const MOST_THRESHOLD: f64 = 1e15;
+
+/// The marks that may stand before decimals.
+pub(crate) const DECIMALS: [char; 2] = ['.', ','];
+/// The marks that may stand between thousands.
+pub(crate) const THOUSANDS: [char; 4] = [',', '.', ' ', '\''];
+
+/// How the text of a CSV file is laid out. Parquet files ignore all but `decimal`, `thousands`,
+/// `ignore_other_columns` and `skip_bad_rows`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = TableFormat))]
 #[serde(deny_unknown_fields, default)]
@@ -156,6 +236,19 @@ pub struct Format {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
     pub comment: Option<char>,
+    /// The mark before the decimals of a number that is written as text: a point or a comma; a point
+    /// unless it is said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>, example = ","))]
+    pub decimal: Option<char>,
+    /// The mark between the thousands of such a number: a point, a comma, an apostrophe or a blank.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>, example = "."))]
+    pub thousands: Option<char>,
+    /// How the text is encoded; as UTF-8, or as UTF-16 with its mark, unless it is said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>, example = "windows-1252"))]
+    pub encoding: Option<Encoding>,
     /// Whether the file may hold columns that the schema does not describe.
     pub ignore_other_columns: bool,
     /// Whether rows with which something is wrong are left out and counted, rather than refused.
@@ -170,8 +263,41 @@ impl Default for Format {
             header: true,
             columns: Vec::new(),
             comment: None,
+            decimal: None,
+            thousands: None,
+            encoding: None,
             ignore_other_columns: false,
             skip_bad_rows: false,
+        }
+    }
+}
+
+impl Format {
+    /// How numbers are written.
+    pub fn number_form(&self) -> NumberForm {
+        NumberForm {
+            decimal: self.decimal.unwrap_or(NumberForm::PLAIN.decimal),
+            thousands: self.thousands,
+        }
+    }
+
+    /// What is wrong with the marks of numbers.
+    ///
+    /// # Errors
+    /// What they must be, in words.
+    pub fn check_numbers(&self) -> Result<(), String> {
+        let form = self.number_form();
+        if !DECIMALS.contains(&form.decimal) {
+            return Err("decimal must be '.' or ','".to_owned());
+        }
+        match form.thousands {
+            Some(mark) if !THOUSANDS.contains(&mark) => {
+                Err("thousands must be '.', ',', ' ' or an apostrophe".to_owned())
+            }
+            Some(mark) if mark == form.decimal => Err(format!(
+                "decimal and thousands are both '{mark}'; say the other one, too"
+            )),
+            _ => Ok(()),
         }
     }
 }
@@ -242,10 +368,14 @@ impl Schema {
             })
         };
         if self.label.is_number() {
-            return match self.label.classes == SIDES && self.label.aliases.is_empty() {
-                true => Ok(()),
-                false => fail("a label of numbers has no classes; leave them out".into()),
-            };
+            if self.label.classes != SIDES || !self.label.aliases.is_empty() {
+                return fail("a label of numbers has no classes; leave them out".into());
+            }
+            if self.label.threshold.is_some() {
+                return fail("a threshold makes classes of numbers; leave kind out".into());
+            }
+            let is_value = |mark: &str| number(mark).is_some();
+            return self.label.missing.check(is_value).or_else(fail);
         }
         let classes: HashSet<_> = self.label.classes.iter().collect();
         if classes.len() != self.label.classes.len() {
@@ -265,17 +395,33 @@ impl Schema {
                 return fail(format!("the classes '{twin}' and '{class}' are one number"));
             }
         }
-        if let Some((spelling, class)) = self
-            .label
-            .aliases
-            .iter()
-            .find(|(_, class)| !classes.contains(class))
-        {
-            return fail(format!(
-                "alias '{spelling}' stands for the unknown class '{class}'"
-            ));
+        if let Some(threshold) = self.label.threshold {
+            let numbers: Vec<Option<f64>> =
+                self.label.classes.iter().map(|it| number(it)).collect();
+            let [below, above] = numbers[..] else {
+                return fail(format!(
+                    "a threshold makes two classes, but {} are given",
+                    classes.len()
+                ));
+            };
+            if !(LEAST_THRESHOLD..=MOST_THRESHOLD).contains(&threshold) {
+                return fail(format!(
+                    "the threshold {threshold} is not from {LEAST_THRESHOLD} to {MOST_THRESHOLD}"
+                ));
+            }
+            if below.is_some_and(|below| below >= threshold)
+                || above.is_some_and(|above| above < threshold)
+            {
+                return fail(format!(
+                    "the first class is that of numbers below {threshold}, the second that of the others"
+                ));
+            }
         }
-        Ok(())
+        if let Err(problem) = check_spellings(&self.label.aliases, &self.label.classes) {
+            return fail(format!("aliases: {problem}"));
+        }
+        let is_value = |mark: &str| self.label.code(mark).is_some();
+        self.label.missing.check(is_value).or_else(fail)
     }
 
     fn check_format(&self) -> Result<(), SchemaError> {
@@ -291,6 +437,7 @@ impl Schema {
                 )));
             }
         }
+        format.check_numbers().map_err(SchemaError::Format)?;
         if !format.header && format.columns.is_empty() {
             return Err(SchemaError::Format(
                 "a file without a header needs 'columns', the names by position".into(),
@@ -318,18 +465,16 @@ impl Schema {
     /// # Errors
     /// [`SchemaError::UnknownAttribute`] with the names there are.
     pub fn index_of(&self, name: &str) -> Result<usize, SchemaError> {
-        self.attributes
-            .iter()
-            .position(|attribute| attribute.name == name)
-            .ok_or_else(|| SchemaError::UnknownAttribute {
-                name: name.to_owned(),
-                known: self
-                    .attributes
-                    .iter()
-                    .map(|attribute| attribute.name.as_str())
-                    .collect::<Vec<_>>()
-                    .join(", "),
-            })
+        let names = self.attributes.iter().map(|attribute| &attribute.name);
+        unicode::place(names, name).ok_or_else(|| SchemaError::UnknownAttribute {
+            name: name.to_owned(),
+            known: self
+                .attributes
+                .iter()
+                .map(|attribute| attribute.name.as_str())
+                .collect::<Vec<_>>()
+                .join(", "),
+        })
     }
 
     /// Positions of the attributes marked protected.
@@ -337,12 +482,6 @@ impl Schema {
         (0..self.attributes.len())
             .filter(|&i| self.attributes[i].protected)
             .collect()
-    }
-
-    /// Whether any attribute expects missing or outside values: has a missing marker, or a policy
-    /// other than [`OutOfDomain::Reject`].
-    pub fn expects_outside(&self) -> bool {
-        self.attributes.iter().any(Attribute::expects_outside)
     }
 
     /// The same schema, by which rows with which something is wrong are left out if `skip` says so,
@@ -353,17 +492,14 @@ impl Schema {
         self
     }
 
-    /// The same schema with another policy for missing and outside values, in every attribute
-    /// that expects any: one with a missing marker, or a policy other than [`OutOfDomain::Reject`].
-    /// The others go on refusing, so that no domain grows without need; categorical attributes
-    /// keep their policy under [`OutOfDomain::Clip`], which has no meaning for words.
+    /// The same schema with another policy for missing and outside values, in every attribute that
+    /// it has a meaning for. A [level](OutOfDomain::Level) is for those that expect such values, by
+    /// a missing marker or a policy other than [`OutOfDomain::Reject`], so that no domain grows
+    /// without need; [`OutOfDomain::Clip`] is for numbers; the others are for all.
     #[must_use]
     pub fn with_outside(mut self, outside: OutOfDomain) -> Schema {
         for attribute in &mut self.attributes {
-            let expects = attribute.expects_outside();
-            let clips_words =
-                outside == OutOfDomain::Clip && matches!(attribute.kind, Kind::Categorical { .. });
-            if expects && !clips_words {
+            if attribute.takes(outside) {
                 attribute.outside = outside;
             }
         }

@@ -12,7 +12,7 @@
 //! hash.
 
 use std::fs::File;
-use std::io::{self, BufReader, Cursor, Read};
+use std::io::{self, BufReader, Cursor, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -118,14 +118,48 @@ impl DataFile {
         Self::with_hasher(path, None)
     }
 
+    /// Opens the file at `path` for a reader that goes over it more than once
+    /// ([`DataFile::rewind`]): what comes from a pipe is put into a file that has no name.
+    ///
+    /// # Errors
+    /// When it cannot be opened, or a pipe cannot be read or kept.
+    pub(crate) fn open_rereadable(path: &Path) -> Result<DataFile, ReadError> {
+        let opened = Self::open_unhashed(path)?;
+        let failed = |source| ReadError::io(path, source);
+        if let Origin::File(file) = &mut opened.state().origin
+            && !file.metadata().is_ok_and(|data| data.is_file())
+        {
+            let mut kept = tempfile::tempfile().map_err(failed)?;
+            io::copy(file, &mut kept).map_err(failed)?;
+            *file = kept;
+        }
+        opened.rewind()?;
+        Ok(opened)
+    }
+
+    /// Goes back to the beginning of a file that [`DataFile::open_rereadable`] opened.
+    ///
+    /// # Errors
+    /// When that fails.
+    pub(crate) fn rewind(&self) -> Result<(), ReadError> {
+        if let Origin::File(file) = &mut self.state().origin {
+            let moved = file.seek(SeekFrom::Start(0));
+            moved.map_err(|source| ReadError::io(&self.path, source))?;
+        }
+        Ok(())
+    }
+
     fn with_hasher(path: &Path, hasher: Option<Sha256>) -> Result<DataFile, ReadError> {
         let origin = match memory::table(path) {
             Some(batches) => Origin::Memory(batches),
             None if memory::is_name(path) && !path.exists() => {
                 let why = "no table of this process has this name";
-                return Err(io_error(path, io::Error::new(io::ErrorKind::NotFound, why)));
+                return Err(ReadError::io(
+                    path,
+                    io::Error::new(io::ErrorKind::NotFound, why),
+                ));
             }
-            None => Origin::File(File::open(path).map_err(|source| io_error(path, source))?),
+            None => Origin::File(File::open(path).map_err(|source| ReadError::io(path, source))?),
         };
         Ok(DataFile {
             path: path.to_owned(),
@@ -143,12 +177,12 @@ impl DataFile {
     /// # Errors
     /// When it cannot be read to its end.
     pub fn sha256(mut self) -> Result<String, ReadError> {
-        let failed = |source| io_error(&self.path, source);
+        let failed = |source| ReadError::io(&self.path, source);
         if let Some(batches) = self.batches() {
             let hashed = memory::hash(&batches).map_err(|error| failed(io::Error::other(error)))?;
             return Ok(hex(&hashed.finalize()));
         }
-        io::copy(&mut self, &mut io::sink()).map_err(|source| io_error(&self.path, source))?;
+        io::copy(&mut self, &mut io::sink()).map_err(|source| ReadError::io(&self.path, source))?;
         let mut state = self.state();
         let hasher = state.hasher.take().unwrap_or_default();
         Ok(hex(&hasher.finalize()))
@@ -182,7 +216,7 @@ impl DataFile {
         if let Some(batches) = self.batches() {
             return Ok(Content::Memory(batches));
         }
-        let failed = |source| io_error(&self.path, source);
+        let failed = |source| ReadError::io(&self.path, source);
         let mut input = self.clone();
         let mut start = Vec::new();
         let mut signature = input.by_ref().take(SIGNATURE);
@@ -228,13 +262,6 @@ impl Read for DataFile {
             hasher.update(&buffer[..read]);
         }
         Ok(read)
-    }
-}
-
-fn io_error(path: &Path, source: io::Error) -> ReadError {
-    ReadError::Io {
-        file: path.to_owned(),
-        source,
     }
 }
 

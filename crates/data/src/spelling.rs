@@ -1,9 +1,11 @@
-//! Spellings of one number: 1 and 1.0 are one level of a category.
+//! Spellings of one value: 1 and 1.0, True and true are one level of a category.
 //!
-//! A word counts as it is before it counts as a number, and as a number only in plain decimals:
-//! 02139 and 1E5 may be names.
+//! A word counts as it is before it counts as a number or as a truth, and as a number only in plain
+//! decimals: 02139 and 1E5 may be names.
 
 use std::collections::HashMap;
+
+use super::number_form::NumberForm;
 
 /// The finite number that `text` says; 1e-400, which only looks like 0, says none.
 pub(super) fn number(text: &str) -> Option<f64> {
@@ -12,6 +14,16 @@ pub(super) fn number(text: &str) -> Option<f64> {
     let is_zero = || digits.bytes().all(|byte| !(b'1'..=b'9').contains(&byte));
     // Adding zero takes the sign of -0 away.
     (number.is_finite() && (number != 0.0 || is_zero())).then_some(number + 0.0)
+}
+
+/// The truth that `text` says: `true` or `false`, in any case. Tables of other forms than text have
+/// values for it, which programs spell as they like.
+pub(super) fn truth(text: &str) -> Option<bool> {
+    let says = |word| text.eq_ignore_ascii_case(word);
+    match says("true") {
+        true => Some(true),
+        false => says("false").then_some(false),
+    }
 }
 
 /// The number that `text` says in plain decimals, without leading zeros.
@@ -35,6 +47,8 @@ pub struct Levels<'a> {
     words: HashMap<&'a str, i32>,
     /// By the bits of the number; of no use where several levels say it.
     numbers: HashMap<u64, Option<i32>>,
+    /// By the truth; of no use where several levels say it.
+    truths: HashMap<bool, Option<i32>>,
 }
 
 impl<'a> Levels<'a> {
@@ -43,13 +57,20 @@ impl<'a> Levels<'a> {
         let mut found = Levels {
             words: HashMap::with_capacity(levels.len()),
             numbers: HashMap::new(),
+            truths: HashMap::new(),
         };
+        let keep = |only: &mut Option<i32>, code| *only = only.filter(|only| *only == code);
         for (code, level) in levels.iter().enumerate() {
             let code = code as i32;
             found.words.insert(level, code);
             if let Some(number) = plain_number(level) {
-                let only = found.numbers.entry(number.to_bits()).or_insert(Some(code));
-                *only = only.filter(|only| *only == code);
+                keep(
+                    found.numbers.entry(number.to_bits()).or_insert(Some(code)),
+                    code,
+                );
+            }
+            if let Some(truth) = truth(level) {
+                keep(found.truths.entry(truth).or_insert(Some(code)), code);
             }
         }
         found
@@ -57,8 +78,23 @@ impl<'a> Levels<'a> {
 
     /// The code of the level that `cell` spells.
     pub fn code(&self, cell: &str) -> Option<i32> {
+        self.code_in(cell, NumberForm::PLAIN)
+    }
+
+    /// The same where numbers are written in this form.
+    pub(super) fn code_in(&self, cell: &str, form: NumberForm) -> Option<i32> {
         self.words.get(cell).copied().or_else(|| {
-            let number = plain_number(cell)?;
+            if let Some(truth) = truth(cell) {
+                return self.truths.get(&truth).copied().flatten();
+            }
+            if self.numbers.is_empty() {
+                return None;
+            }
+            let plain = match form == NumberForm::PLAIN {
+                true => plain_number(cell),
+                false => None,
+            };
+            let number = plain.or_else(|| plain_number(&form.plain(cell)?))?;
             self.numbers.get(&number.to_bits()).copied().flatten()
         })
     }
@@ -123,6 +159,50 @@ mod tests {
         ] {
             assert_eq!(levels.code(cell), code, "{cell}");
         }
+    }
+
+    #[test]
+    fn a_level_is_found_by_any_spelling_of_truth() {
+        for (levels, cell, code) in [
+            (["False", "True"], "true", Some(1)),
+            (["False", "True"], "FALSE", Some(0)),
+            (["true", "false"], "True", Some(0)),
+            (["true", "unknown"], "FALSE", None),
+            (["true", "True"], "True", Some(1)),
+            (["true", "True"], "TRUE", None),
+            (["no", "yes"], "true", None),
+            (["0", "1"], "true", None),
+            (["False", "True"], "t", None),
+        ] {
+            let levels = words(&levels);
+            assert_eq!(
+                Levels::new(&levels).code(cell),
+                code,
+                "{cell} of {levels:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_level_is_found_as_people_write_its_number() {
+        let levels = words(&["1.5", "2000", "many"]);
+        let levels = Levels::new(&levels);
+        let german = NumberForm {
+            decimal: ',',
+            thousands: Some('.'),
+        };
+        for (cell, code) in [
+            ("1,50", Some(0)),
+            ("1.5", Some(0)),
+            ("2.000", Some(1)),
+            ("2.000 €", Some(1)),
+            ("1.50", None),
+            ("many", Some(2)),
+        ] {
+            assert_eq!(levels.code_in(cell, german), code, "{cell}");
+        }
+        assert_eq!(levels.code("2.000"), None);
+        assert_eq!(levels.code("1.5 %"), Some(0));
     }
 
     #[test]

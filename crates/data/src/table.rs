@@ -22,6 +22,8 @@ pub struct Table {
     codes: Vec<i32>,
     labels: Vec<u32>,
     targets: Vec<f32>,
+    /// Rows without an outcome where others have one.
+    missing_outcomes: u64,
     numbers: RowNumbers,
     /// What the reader did to values and rows.
     pub counts: ReadCounts,
@@ -36,9 +38,16 @@ pub struct ReadCounts {
     pub skipped_rows: u64,
     /// Values mapped by a `clip` or `level` policy.
     pub mapped_values: u64,
+    /// Rows left out because their outcome is missing, where outcomes are needed.
+    #[serde(skip_serializing_if = "is_none")]
+    pub unlabelled_rows: u64,
     /// Rows left out because something is wrong with them.
     #[serde(skip_serializing_if = "BadRows::is_empty")]
     pub bad_rows: BadRows,
+}
+
+fn is_none(rows: &u64) -> bool {
+    *rows == 0
 }
 
 impl ReadCounts {
@@ -117,9 +126,11 @@ impl CellNumbers {
 /// Whether a table must have labels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Labels {
-    /// The label column must be there and hold at least two classes, or two numbers.
+    /// The label column must be there and hold at least two classes, or two numbers. Rows whose
+    /// outcome is missing are left out.
     Required,
-    /// The label column is read when it is there and not blank in all rows.
+    /// The label column is read when it is there. Rows whose outcome is missing are kept, and of use
+    /// to nobody who needs the outcome of every row.
     Optional,
 }
 
@@ -132,6 +143,7 @@ impl Table {
             codes,
             labels,
             targets: Vec::new(),
+            missing_outcomes: 0,
             numbers: RowNumbers::first(rows),
             counts: ReadCounts {
                 rows: rows as u64,
@@ -146,6 +158,7 @@ impl Table {
         Table {
             labels: Vec::new(),
             targets,
+            missing_outcomes: 0,
             ..self
         }
     }
@@ -232,20 +245,69 @@ impl Table {
     }
 
     /// The classes that are the labels, one a row; empty when the file has no label column, or one
-    /// of numbers.
+    /// of numbers, or where some are missing.
     pub fn labels(&self) -> &[u32] {
-        &self.labels
+        match self.missing_outcomes {
+            0 => &self.labels,
+            _ => &[],
+        }
     }
 
     /// The numbers that are the labels, one a row; empty when the file has no label column, or one
-    /// of classes.
+    /// of classes, or where some are missing.
     pub fn targets(&self) -> &[f32] {
-        &self.targets
+        match self.missing_outcomes {
+            0 => &self.targets,
+            _ => &[],
+        }
+    }
+
+    /// The class of row `row`, if it has one.
+    pub fn known_label(&self, row: usize) -> Option<u32> {
+        let label = self.labels.get(row).copied();
+        label.filter(|&label| label != decode::MISSING)
+    }
+
+    /// The number that is the label of row `row`, if it has one.
+    pub fn known_target(&self, row: usize) -> Option<f32> {
+        self.targets
+            .get(row)
+            .copied()
+            .filter(|target| !target.is_nan())
+    }
+
+    /// The classes of the rows that have one.
+    pub fn known_labels(&self) -> impl Iterator<Item = u32> {
+        (0..self.labels.len()).filter_map(|row| self.known_label(row))
+    }
+
+    /// The numbers of the rows that have one as their label.
+    pub fn known_targets(&self) -> impl Iterator<Item = f32> {
+        self.targets
+            .iter()
+            .copied()
+            .filter(|target| !target.is_nan())
+    }
+
+    /// Rows without an outcome where others have one.
+    pub fn missing_outcomes(&self) -> u64 {
+        self.missing_outcomes
+    }
+
+    /// Whether row `row` has a label.
+    pub fn has_label(&self, row: usize) -> bool {
+        self.known_label(row).is_some() || self.known_target(row).is_some()
+    }
+
+    /// The rows that have a label, where some have none.
+    pub fn labelled_rows(&self) -> Option<Vec<u32>> {
+        let rows = || (0..self.rows() as u32).filter(|&row| self.has_label(row as usize));
+        (self.missing_outcomes > 0).then(|| rows().collect())
     }
 
     /// Whether every row has a label.
     pub fn is_labelled(&self) -> bool {
-        self.labels.len().max(self.targets.len()) == self.rows()
+        self.labels().len().max(self.targets().len()) == self.rows()
     }
 
     /// Where the rows stand in their file. Those of a table that was made of another's rows are
@@ -262,10 +324,14 @@ impl Table {
             codes.extend_from_slice(self.row(index as usize));
         }
         let at = |&index: &u32| self.labels.get(index as usize).copied();
-        let labels = indices.iter().filter_map(at).collect();
+        let labels: Vec<u32> = indices.iter().filter_map(at).collect();
         let at = |&index: &u32| self.targets.get(index as usize).copied();
+        let targets: Vec<f32> = indices.iter().filter_map(at).collect();
+        let of_classes = labels.iter().filter(|&&label| label == decode::MISSING);
+        let of_numbers = targets.iter().filter(|target| target.is_nan());
         Table {
-            targets: indices.iter().filter_map(at).collect(),
+            missing_outcomes: (of_classes.count() + of_numbers.count()) as u64,
+            targets,
             ..Table::new(self.width, codes, labels)
         }
     }

@@ -72,6 +72,11 @@ pub struct AuditSummary<D> {
     /// What can be decided then: the classes, `abstain` too, or `lower` and `higher`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub decisions: Vec<String>,
+    /// Protected attributes that a predictor does not take: it has no input for them, or its answers
+    /// are the same in all bits for all of their values in everything that was asked. Nothing can
+    /// flip by them, whatever stands for them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub not_taken: Vec<String>,
     /// What only this modality has.
     #[serde(flatten)]
     pub details: D,
@@ -278,6 +283,35 @@ impl<M: Modality> Audit<M> {
         Ok(DecidedAlike::of(model, self.case.classes(), rows)?)
     }
 
+    /// The protected attributes that a predictor does not take, as far as the `shares` say, and the
+    /// `found` individuals.
+    fn not_taken(&self, shares: &Shares, found: u64) -> Vec<String> {
+        let (protected, no_inputs) = (&self.specification.protected, self.case.no_inputs());
+        let mut without: Vec<&String> = match self.specification.predictor.source {
+            // A network of ours takes all of its inputs.
+            None => Vec::new(),
+            Some(_) => {
+                let people = shares.population.iter();
+                people.flat_map(|of| &of.without_effect).collect()
+            }
+        };
+        for flipped in shares.uniform.iter().filter(|of| of.discriminatory > 0) {
+            if let [only] = flipped.protected.as_slice() {
+                without.retain(|name| *name != only);
+            }
+        }
+        // What flips by all jointly does so by something.
+        let joint = shares
+            .uniform
+            .last()
+            .map_or(0, |joint| joint.discriminatory);
+        if found + joint > 0 && without.len() == protected.len() {
+            without.clear();
+        }
+        let is_not_taken = |name: &&String| no_inputs.contains(name) || without.contains(name);
+        protected.iter().filter(is_not_taken).cloned().collect()
+    }
+
     /// Writes what a `finished` search of this audit came to, with `pairs`, to the directory `run`.
     pub(super) fn write(
         &self,
@@ -341,8 +375,11 @@ impl<M: Modality> Audit<M> {
             }
             _ => shares.uniform.last(),
         };
+        let not_taken = self.not_taken(&shares, counts.individuals.discriminatory());
+        let takes_none = !not_taken.is_empty() && not_taken.len() == specification.protected.len();
+        let is_blind = takes_none && !specification.blind_ok;
         let bound = specification.fail_above;
-        let fail_above = bound.map(|bound| BoundSummary::of(bound, on, joint));
+        let fail_above = bound.map(|bound| BoundSummary::of(bound, on, joint, is_blind));
         AuditSummary {
             schema_version: 1,
             command: "audit".to_owned(),
@@ -355,6 +392,7 @@ impl<M: Modality> Audit<M> {
             model_sha256: self.record.sha256_of("model").to_owned(),
             strategy: specification.strategy(),
             protected: specification.protected.clone(),
+            not_taken,
             details,
             decides_alike,
             decision: specification.deciding().to_string(),

@@ -73,14 +73,6 @@ pub enum AuditError {
         /// The model directory.
         model: PathBuf,
     },
-    /// A policy for values that cannot occur.
-    #[error(
-        "out_of_domain has nothing to act on: no attribute of the schema '{schema}' has a missing marker or an outside policy"
-    )]
-    NothingOutOfDomain {
-        /// Name of the schema.
-        schema: String,
-    },
     /// A schema that cannot be read.
     #[error(transparent)]
     NamedSchema(#[from] NamedSchemaError),
@@ -116,6 +108,16 @@ pub enum AuditError {
     EmptyPart {
         /// The part asked for.
         part: Part,
+    },
+    /// Nothing to compare decisions with.
+    #[error(
+        "{}: no row that is evaluated has an outcome in the column '{column}'; probity predict and groups do without", file.display()
+    )]
+    NoOutcomes {
+        /// The data.
+        file: PathBuf,
+        /// The label column.
+        column: String,
     },
     /// A label that the model does not know.
     #[error(

@@ -41,6 +41,9 @@ pub enum Verdict {
     Exceeds,
     /// The interval contains the bound: more samples are needed to tell.
     Inconclusive,
+    /// The model does not take the protected attributes: the share is 0 whatever it does.
+    #[serde(rename = "not_applicable")]
+    NotApplicable,
 }
 
 /// `12.4 % (11.8 – 13.1)`: the share and its 95 % interval, in percent.

@@ -124,6 +124,7 @@ pub fn open_texts(
     let columns = TextColumns {
         text: column.map(str::to_owned),
         label: None,
+        label_threshold: None,
         skip_bad_rows,
     };
     let hashed = read_texts_hashed(file, &columns)?;
@@ -234,7 +235,7 @@ pub fn reading_schema(
     let Some(policy) = policy else {
         return Ok(own);
     };
-    let read = with_policy(&own, policy)?;
+    let read = own.clone().with_policy(policy)?;
     let grows = |(own, read): (&Attribute, &Attribute)| read.domain().1 > own.domain().1;
     if schema.attributes.iter().zip(&read.attributes).any(grows) {
         let expected = "clip, skip or reject: this model was trained without such a level";
@@ -257,23 +258,10 @@ pub fn predictor_options(
         return Ok(None);
     };
     if let Some(policy) = policy {
-        predictor.schema = with_policy(&predictor.schema, policy)?;
+        predictor.schema = predictor.schema.with_policy(policy)?;
     }
     predictor.schema = predictor.schema.skipping_bad_rows(skip_bad_rows);
     Ok(Some(predictor))
-}
-
-/// `schema` with `policy` for values outside their domains.
-///
-/// # Errors
-/// When it has nothing to act on.
-pub fn with_policy(schema: &Schema, policy: OutOfDomain) -> Result<Schema, AuditError> {
-    if !schema.expects_outside() {
-        return Err(AuditError::NothingOutOfDomain {
-            schema: schema.name.clone(),
-        });
-    }
-    Ok(schema.clone().with_outside(policy))
 }
 
 /// The attributes `named`, else those that `schema` marks as protected.

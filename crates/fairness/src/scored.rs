@@ -47,28 +47,35 @@ impl LabelledTexts {
 }
 
 /// The labelled texts in `file`, a table, for a model of `classes`; without bad rows if
-/// `skip_bad_rows` says so.
+/// `skip_bad_rows` says so. Labels of a threshold are those that it was trained with, or two numbers
+/// on both sides of it.
 ///
 /// # Errors
 /// When it cannot be read, or a label is none of the classes.
 pub fn open_labelled_texts(
     file: &Path,
     (text, label): (Option<&str>, &str),
-    skip_bad_rows: bool,
+    (skip_bad_rows, label_threshold): (bool, Option<f64>),
     classes: &[String],
 ) -> Result<Opened<LabelledTexts>, AuditError> {
     let columns = TextColumns {
         text: text.map(str::to_owned),
         label: Some(label.to_owned()),
+        label_threshold,
         skip_bad_rows,
     };
     let hashed = read_texts_hashed(file, &columns)?;
     let corpus = hashed.value;
+    let is_around = label_threshold.is_some_and(|threshold| {
+        let numbers: Vec<Option<f64>> = classes.iter().map(|class| class.parse().ok()).collect();
+        matches!(numbers[..], [Some(below), Some(above)] if below < threshold && threshold <= above)
+    });
     let numbers: Vec<u32> = (0u32..)
         .zip(&corpus.classes)
         .map(|(own, class)| {
             let is_it = |known: &String| class_name(known) == class_name(class);
-            let number = classes.iter().position(is_it);
+            let at_side = is_around.then_some(own as usize);
+            let number = classes.iter().position(is_it).or(at_side);
             let number = number.ok_or_else(|| {
                 let first = corpus.labels.iter().position(|&label| label == own);
                 AuditError::UnknownLabel {

@@ -12,6 +12,8 @@ use probity_nn::Rows;
 use probity_nn::fnn::{Fnn, Network};
 use probity_nn::train::parallel_logits;
 use probity_predictor::source::PredictorOptions;
+use probity_predictor::stability::{LOOKED_AT, check_stability};
+use probity_run::stream::{Purpose, drawn};
 use probity_tensor::device::ComputeDevice;
 
 /// A classifier of rows, opened for what it says of those of a file.
@@ -110,10 +112,10 @@ impl RowScorer {
     }
 
     /// The logits of `rows`, row-major `[rows, classes]`, of a network on `device`. A predictor is
-    /// started now.
+    /// started now, and asked twice about some of the rows ([`check_stability`]).
     ///
     /// # Errors
-    /// When it cannot be started, or cannot answer.
+    /// When it cannot be started, cannot answer, or is no function of the row.
     pub fn logits(&self, rows: &ReadRows, device: &ComputeDevice) -> Result<Vec<f32>, AuditError> {
         let (table, numbers) = (&rows.table, &rows.numbers);
         match &self.asked {
@@ -124,6 +126,10 @@ impl RowScorer {
                     ..PredictorOptions::clone(options)
                 };
                 let predictor = predictor.open()?.predictor;
+                let some = drawn(0, Purpose::LookedAt, 0, table.rows() as u32, LOOKED_AT);
+                let some = table.select(&some);
+                let some = Rows::new(some.codes(), some.width());
+                check_stability(predictor.as_ref(), &self.schema, some)?;
                 let own = (0..table.rows()).flat_map(|row| numbers.row(row));
                 let own: Vec<f64> = own.copied().collect();
                 Ok(predictor.logits_with(Rows::new(table.codes(), table.width()), &own)?)

@@ -105,14 +105,34 @@ pub struct BoundSummary {
 
 impl BoundSummary {
     /// What the `joint` share says of `bound`, which is on it; nothing is shown where it is not
-    /// known.
-    pub fn of(bound: f64, on: BoundOn, joint: Option<&Estimate>) -> BoundSummary {
+    /// known, or where `is_blind` says that the model takes none of the attributes, which is not
+    /// declared to be right.
+    pub fn of(bound: f64, on: BoundOn, joint: Option<&Estimate>, is_blind: bool) -> BoundSummary {
         BoundSummary {
             bound,
             on,
-            verdict: joint.map_or(Verdict::Inconclusive, |joint| joint.verdict(bound)),
+            verdict: match is_blind {
+                true => Verdict::NotApplicable,
+                false => joint.map_or(Verdict::Inconclusive, |joint| joint.verdict(bound)),
+            },
         }
     }
+}
+
+/// That a model does not take the attributes `not_taken` of those `protected`; nothing where it takes
+/// all.
+pub fn not_taken(not_taken: &[String], protected: &[String]) -> Option<String> {
+    let names: Vec<String> = not_taken.iter().map(|name| format!("'{name}'")).collect();
+    let what = match not_taken.len() == protected.len() {
+        true => "nothing here can flip",
+        false => "nothing here can flip by that alone",
+    };
+    (!names.is_empty()).then(|| {
+        format!(
+            "the model does not take {}; {what}, which says nothing about columns that stand for it",
+            names.join(" or ")
+        )
+    })
 }
 
 /// What was found after how many model calls, to the end of the search.

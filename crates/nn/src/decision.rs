@@ -82,6 +82,11 @@ impl Decision {
         matches!(self, Decision::Thresholds(of) if of.by_value.is_some())
     }
 
+    /// Whether it hangs on the row's attribute at `place` beside its logits.
+    pub fn reads(&self, place: usize) -> bool {
+        matches!(self, Decision::Thresholds(of) if of.reads(place))
+    }
+
     /// Names of what can be decided of `classes`, by number: see [`Decision::contrast`].
     pub fn names(&self, classes: &[String]) -> Vec<String> {
         match self {

@@ -39,12 +39,13 @@ impl FlatOptimizer {
         }
     }
 
-    /// Whether it is one of the same kind and of as many numbers.
+    /// Whether it is one of the same kind and of as many numbers, whose state can be one.
     pub fn fits(&self, other: &FlatOptimizer) -> bool {
         (self.name, self.weight_decay) == (other.name, other.weight_decay)
             && self.first.len() == other.first.len()
             && self.second.len() == other.second.len()
             && i32::try_from(self.steps).is_ok()
+            && are_moments(&self.first, &self.second)
     }
 
     /// Moves `parameters` along `gradients`, both one a number.
@@ -102,6 +103,17 @@ impl FlatOptimizer {
             }
         });
     }
+}
+
+/// Whether means of gradients, and of their squares, are ones that gradients have.
+pub(super) fn are_moments(first: &[f32], second: &[f32]) -> bool {
+    // Of large gradients the squares may be infinite.
+    are_finite(first) && second.iter().all(|&square| square >= 0.0)
+}
+
+/// Whether all `values` are numbers that a network can have.
+pub(super) fn are_finite(values: &[f32]) -> bool {
+    values.iter().all(|value| value.is_finite())
 }
 
 #[cfg(test)]

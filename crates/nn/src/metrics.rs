@@ -146,8 +146,9 @@ pub struct Metrics {
     /// rest when there are more than two.
     /// `None` when a class is absent.
     pub auc: Option<f64>,
-    /// F1 of the last class; the unweighted mean over all classes when there are more than two.
-    pub f1: f64,
+    /// F1 of the last class, `None` where no row has it and none is predicted so; when there are
+    /// more than two, the unweighted mean over the classes that some row has or is predicted.
+    pub f1: Option<f64>,
     /// `confusion[actual][predicted]`: rows.
     pub confusion: Vec<Vec<u64>>,
     /// Rows of which nothing was decided: none of them is right, and they are not in the confusion
@@ -187,11 +188,7 @@ impl Metrics {
         let f1_of = |class: usize| {
             let predicted: u64 = confusion.iter().map(|row| row[class]).sum();
             let total = predicted + actual[class];
-            if total == 0 {
-                0.0
-            } else {
-                2.0 * confusion[class][class] as f64 / total as f64
-            }
+            (total > 0).then(|| 2.0 * confusion[class][class] as f64 / total as f64)
         };
         let (auc, f1) = if classes == 2 {
             (auc(logits, classes, labels, 1), f1_of(1))
@@ -199,10 +196,9 @@ impl Metrics {
             let aucs: Option<Vec<f64>> = (0..classes)
                 .map(|class| auc(logits, classes, labels, class))
                 .collect();
-            (
-                aucs.map(|aucs| mean(&aucs)),
-                mean(&(0..classes).map(f1_of).collect::<Vec<_>>()),
-            )
+            let f1s: Vec<f64> = (0..classes).filter_map(f1_of).collect();
+            let f1 = (!f1s.is_empty()).then(|| mean(&f1s));
+            (aucs.map(|aucs| mean(&aucs)), f1)
         };
         Metrics {
             rows,
@@ -274,7 +270,7 @@ mod tests {
         assert_eq!(metrics.accuracy, 0.75);
         assert_eq!(metrics.balanced_accuracy, 0.75);
         assert_eq!(metrics.auc, Some(0.875));
-        assert_eq!(metrics.f1, 0.8);
+        assert_eq!(metrics.f1, Some(0.8));
         assert_eq!(metrics.majority_share, 0.5);
     }
 
@@ -336,5 +332,17 @@ mod tests {
     #[test]
     fn an_absent_class_has_no_auc() {
         assert_eq!(Metrics::new(&[0.0, 1.0], 2, &[1]).auc, None);
+    }
+
+    #[test]
+    fn a_class_that_nobody_has_or_is_predicted_has_no_f1() {
+        let f1 = |logits: &[f32], classes, labels| Metrics::new(logits, classes, labels).f1;
+        assert_eq!(f1(&[1.0, 0.0], 2, &[0]), None);
+        // Predicted once, had by none.
+        assert_eq!(f1(&[0.0, 1.0], 2, &[0]), Some(0.0));
+        // Of three classes the first is right once and the second had once and never predicted:
+        // 2·1 / (2 + 1) and 0; the third is nowhere.
+        let found = f1(&[1.0, 0.0, 0.0, 1.0, 0.0, 0.0], 3, &[0, 1]).unwrap();
+        assert!((found - 1.0 / 3.0).abs() < 1e-12, "{found}");
     }
 }

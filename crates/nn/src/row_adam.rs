@@ -5,6 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::flat_optimizer::are_moments;
 use super::recurrent::backward::EmbeddingGradients;
 
 const BETA1: f64 = 0.9;
@@ -29,9 +30,12 @@ impl RowAdam {
         }
     }
 
-    /// Whether it is of a table of `numbers` numbers.
+    /// Whether it is of a table of `numbers` numbers, and its state can be one.
     pub fn fits(&self, numbers: usize) -> bool {
-        self.first.len() == numbers && self.second.len() == numbers && self.steps >= 0
+        self.first.len() == numbers
+            && self.second.len() == numbers
+            && self.steps >= 0
+            && are_moments(&self.first, &self.second)
     }
 
     /// Moves the rows of `table` that have a gradient.

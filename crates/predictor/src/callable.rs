@@ -25,7 +25,7 @@ use arrow_schema::{ArrowError, DataType, Field, Schema as ArrowSchema, SchemaRef
 
 use super::error::PredictorError;
 use super::own_numbers::{Predictor, batches};
-use super::probabilities::append_answer;
+use super::probabilities::{Taken, append_answer};
 use super::values::{Value, describe, value};
 use probity_data::schema::{Attribute, Kind, Schema};
 use probity_nn::{Classifier, ModelError, Rows};
@@ -49,6 +49,11 @@ pub trait Callable: Send + Sync {
 
     /// SHA-256, in hex, of what identifies it: two of the same answer alike.
     fn sha256(&self) -> String;
+
+    /// Whether it looks at this column; where it does not say, it does.
+    fn takes(&self, _column: &str) -> bool {
+        true
+    }
 }
 
 /// A function that has a name, until this is dropped.
@@ -93,6 +98,7 @@ pub(super) fn sha256_of(name: &str) -> Result<String, PredictorError> {
 pub struct CallablePredictor {
     schema: Schema,
     cells: RowCells,
+    taken: Taken,
     rows: usize,
     callable: Arc<dyn Callable>,
 }
@@ -110,9 +116,16 @@ impl CallablePredictor {
         Ok(CallablePredictor {
             schema: schema.clone(),
             cells: RowCells::new(schema),
+            taken: Taken::default(),
             rows: rows.max(1),
             callable: callable(name)?,
         })
+    }
+
+    /// The same, whose probabilities are taken in this way.
+    #[must_use]
+    pub fn taking(self, taken: Taken) -> CallablePredictor {
+        CallablePredictor { taken, ..self }
     }
 
     fn ask(
@@ -135,7 +148,7 @@ impl CallablePredictor {
         }
         for (row, probabilities) in rows.iter().zip(given.chunks_exact(classes)) {
             let asked = || describe(&self.schema.attributes, row);
-            append_answer(&self.schema.label, &asked, probabilities, out)?;
+            append_answer(&self.schema.label, &self.taken, &asked, probabilities, out)?;
         }
         Ok(())
     }
@@ -167,6 +180,11 @@ impl Predictor for CallablePredictor {
                 .map_err(ModelError::predictor)?;
         }
         Ok(out)
+    }
+
+    fn takes(&self, attribute: usize) -> bool {
+        let attribute = self.schema.attributes.get(attribute);
+        attribute.is_none_or(|attribute| self.callable.takes(&attribute.name))
     }
 }
 
@@ -274,7 +292,11 @@ impl Cells {
             min,
             values,
             kind,
-            null: attribute.missing.clone().filter(String::is_empty),
+            null: attribute
+                .missing
+                .first()
+                .filter(|mark| mark.is_empty())
+                .map(str::to_owned),
         }
     }
 

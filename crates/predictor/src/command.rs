@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use super::error::PredictorError;
 use super::own_numbers::{Predictor, batches};
-use super::probabilities::append_answer;
+use super::probabilities::{Taken, append_answer};
 use super::process::{Ender, Process};
 use super::protocol::{Answer, Greeting, Welcome, longest_answer};
 use super::values::{Value, describe, value};
@@ -29,6 +29,7 @@ pub struct CommandPredictor {
     cells: Vec<CellTexts>,
     /// For each class, which of the process's numbers is its probability.
     order: Vec<usize>,
+    taken: Taken,
     rows: usize,
     conversation: Mutex<Conversation>,
     ender: Ender,
@@ -77,6 +78,7 @@ impl CommandPredictor {
             schema: schema.clone(),
             cells: CellTexts::of(schema),
             order,
+            taken: Taken::default(),
             rows,
             ender,
             conversation: Mutex::new(Conversation {
@@ -85,6 +87,12 @@ impl CommandPredictor {
                 failed: None,
             }),
         })
+    }
+
+    /// The same, whose probabilities are taken in this way.
+    #[must_use]
+    pub fn taking(self, taken: Taken) -> CommandPredictor {
+        CommandPredictor { taken, ..self }
     }
 
     /// What ends the process, for use when the program must stop at once.
@@ -127,7 +135,7 @@ impl CommandPredictor {
                 ordered.extend(theirs);
             }
             let asked = || describe(&self.schema.attributes, row);
-            append_answer(&self.schema.label, &asked, &ordered, out)?;
+            append_answer(&self.schema.label, &self.taken, &asked, &ordered, out)?;
         }
         Ok(())
     }

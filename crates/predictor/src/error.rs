@@ -215,14 +215,14 @@ pub enum PredictorError {
         value: f64,
     },
     /// Probabilities that do not sum to one.
-    #[error(
-        "the predictor's probabilities sum to {sum}, not to 1, for {row}; are they logits or scores?"
-    )]
+    #[error("the predictor's probabilities sum to {sum}, not to 1, for {row}; {advice}")]
     Sum {
         /// The row.
         row: String,
         /// Their sum.
         sum: f64,
+        /// What they may be, and what to do then.
+        advice: &'static str,
     },
     /// A regressor that gives the same row another number.
     #[error(

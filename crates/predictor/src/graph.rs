@@ -10,10 +10,11 @@ use serde::{Deserialize, Serialize};
 )]
 #[serde(rename_all = "lowercase")]
 pub enum Categories {
-    /// Position among the levels, from 0
+    /// Position among the levels, from 0; levels that are all numbers as these, words for true and
+    /// false as 1 and 0
     #[default]
     Codes,
-    /// One column of 0 or 1 a level; ordered categories as codes
+    /// One column of 0 or 1 a level; ordered categories as by codes
     Onehot,
 }
 

@@ -2,9 +2,12 @@
 //!
 //! **Inputs.** Either one, a matrix `[rows, columns]`, or one for each attribute that the graph
 //! needs, called like it and of the shape `[rows]` or `[rows, 1]`. Numbers enter as
-//! [`super::values`] says. Words enter as they stand in the data where the input is made of words,
-//! else as [`super::graph::Categories`] says, as codes where each attribute has its own input. A
-//! missing value that is no number is NaN. Nothing is scaled here: scaling belongs into the graph.
+//! [`super::values`] says, levels that are all numbers as these. Words for true and false enter as 1
+//! and 0 ([`super::values::truth`]), and an input of truth takes nothing else. Other words enter as
+//! they stand in the data where the input is made of words, else as [`super::graph::Categories`]
+//! says, as codes where each attribute has its own input. A missing value that is no number is NaN,
+//! and refused where the input has no form for it. Nothing is scaled here: scaling belongs into the
+//! graph.
 //!
 //! **Output.** `[rows, classes]`, or for two classes `[rows]` or `[rows, 1]`: the second one's. The
 //! columns are the classes that the file names, else those of the schema in its order. Of a regressor
@@ -24,7 +27,7 @@ use self::inputs::{Columns, Inputs, numeric_places};
 use super::error::PredictorError;
 use super::graph::{GraphOptions, OutputKind};
 use super::own_numbers::Predictor;
-use super::probabilities::{append_answer, of_score};
+use super::probabilities::{Taken, append_answer, of_score};
 use super::values::describe;
 use probity_data::schema::{Label, Schema};
 use probity_nn::{Classifier, ModelError, Rows};
@@ -48,6 +51,7 @@ pub struct OnnxPredictor {
     /// For each class of the schema its column in the output.
     order: Vec<usize>,
     gives: OutputKind,
+    taken: Taken,
     tile: usize,
     /// Of each attribute, which of the numeric ones it is.
     numeric: Vec<Option<usize>>,
@@ -92,10 +96,17 @@ impl OnnxPredictor {
             inputs,
             order,
             gives: options.gives,
+            taken: Taken::default(),
             tile: fixed.unwrap_or(TILE).max(1),
             numeric: numeric_places(schema),
         };
         Ok(predictor)
+    }
+
+    /// The same, whose probabilities are taken in this way.
+    #[must_use]
+    pub fn taking(self, taken: Taken) -> OnnxPredictor {
+        OnnxPredictor { taken, ..self }
     }
 
     fn fail(&self, problem: String) -> ModelError {
@@ -152,7 +163,7 @@ impl OnnxPredictor {
         if self.schema.label.is_number() {
             let number: Vec<f64> = given.iter().map(|&number| f64::from(number)).collect();
             let asked = || describe(&self.schema.attributes, row);
-            return append_answer(&self.schema.label, &asked, &number, out)
+            return append_answer(&self.schema.label, &self.taken, &asked, &number, out)
                 .map_err(ModelError::predictor);
         }
         if self.gives == OutputKind::Logits {
@@ -172,7 +183,8 @@ impl OnnxPredictor {
         };
         let ordered = self.ordered(&probabilities, f64::next_up);
         let asked = || describe(&self.schema.attributes, row);
-        append_answer(&self.schema.label, &asked, &ordered, out).map_err(ModelError::predictor)
+        append_answer(&self.schema.label, &self.taken, &asked, &ordered, out)
+            .map_err(ModelError::predictor)
     }
 
     /// The numbers of the columns for the schema's classes. Of equal numbers that of the first
@@ -283,6 +295,13 @@ impl Predictor for OnnxPredictor {
             .map(|tiles| self.run_tiles(tiles))
             .collect::<Result<_, _>>()?;
         Ok(parts.concat())
+    }
+
+    fn takes(&self, attribute: usize) -> bool {
+        match &self.inputs {
+            Inputs::Matrix(_) => true,
+            Inputs::Attributes(inputs) => inputs.iter().any(|input| input.attribute == attribute),
+        }
     }
 }
 

@@ -24,6 +24,11 @@ pub trait Predictor: Classifier {
     /// # Errors
     /// See [`Classifier::logits`].
     fn logits_with(&self, rows: Rows<'_>, numbers: &[f64]) -> Result<Vec<f32>, ModelError>;
+
+    /// Whether it has an input for the attribute of this number; where it does not say, it has.
+    fn takes(&self, _attribute: usize) -> bool {
+        true
+    }
 }
 
 /// `rows` and their `numbers`, of which each row has `columns`, in batches of `most` rows.

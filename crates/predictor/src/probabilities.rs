@@ -6,17 +6,89 @@
 //! always that of the largest probability as the predictor gave it, the first of them on ties.
 //! The number of a regressor is the second of two logits, of which the first is 0.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use probity_data::schema::Label;
 use probity_nn::predicted_class;
+use serde::{Deserialize, Serialize};
 
 use super::error::PredictorError;
 
 /// Probabilities below this count as this: ln 0 has no use.
 pub const FLOOR: f64 = 1e-30;
 
-/// How far the probabilities of a row may sum from 1: more than numbers rounded to four digits, or
-/// computed in 32 bits, need.
+/// How far the probabilities of a row may sum from 1, of more than two classes half of it for
+/// each: what numbers rounded to three digits, or computed in 32 bits, need.
 pub const SUM_TOLERANCE: f64 = 1e-3;
+
+/// How far a probability of three digits may be from what it was.
+const THREE_DIGITS: f64 = 0.0005;
+
+/// How far each of two or more rounded probabilities may be from what it was: half of a hundredth.
+const ROUNDED_BY: f64 = 0.005;
+
+/// How probabilities must sum.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Probabilities {
+    /// To 1
+    #[default]
+    Exact,
+    /// To about 1, as numbers of two digits do: they are divided by their sum
+    Rounded,
+}
+
+impl Probabilities {
+    /// Whether they are as usual.
+    pub fn is_exact(&self) -> bool {
+        *self == Probabilities::Exact
+    }
+
+    /// How far the sum of so many may be from 1.
+    fn tolerance(self, count: usize) -> f64 {
+        let each = match self {
+            Probabilities::Exact => THREE_DIGITS,
+            Probabilities::Rounded => ROUNDED_BY,
+        };
+        // What computes in binary needs a little more.
+        each * count.max(2) as f64 + 1e-9
+    }
+}
+
+/// How the probabilities of a predictor are taken, and how many rows of them were divided by their
+/// sum. Clones count together.
+#[derive(Debug, Clone, Default)]
+pub struct Taken {
+    kind: Probabilities,
+    divided: Arc<AtomicU64>,
+}
+
+impl Taken {
+    /// Probabilities of this kind, none of which was divided yet.
+    pub fn new(kind: Probabilities) -> Taken {
+        Taken {
+            kind,
+            divided: Arc::default(),
+        }
+    }
+
+    /// How many rows were divided by their sum.
+    pub fn divided(&self) -> u64 {
+        self.divided.load(Ordering::Relaxed)
+    }
+}
+
+/// How many rows of the data get rounded probabilities.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct RoundedRows {
+    /// Rows that were asked about.
+    pub rows: u64,
+    /// Those whose probabilities were divided by their sum.
+    pub divided: u64,
+}
 
 /// Appends the logits of what a model `gave` for what `asked` describes to `out`: see
 /// [`append_logits`]; where `label` holds numbers, of the one finite number in 32 bits.
@@ -25,12 +97,13 @@ pub const SUM_TOLERANCE: f64 = 1e-3;
 /// [`PredictorError`] naming what was asked and what is wrong.
 pub fn append_answer(
     label: &Label,
+    taken: &Taken,
     asked: &dyn Fn() -> String,
     gave: &[f64],
     out: &mut Vec<f32>,
 ) -> Result<(), PredictorError> {
     if !label.is_number() {
-        return append_logits(&label.classes, asked, gave, out);
+        return append_logits(&label.classes, taken, asked, gave, out);
     }
     match *gave {
         [number] if (number as f32).is_finite() => {
@@ -50,12 +123,14 @@ pub fn append_answer(
 }
 
 /// Appends the logits of the `probabilities` of what `asked` describes to `out`, after checking
-/// that there is one for each of `classes`, from 0 to 1, and that they sum to 1.
+/// that there is one for each of `classes`, from 0 to 1, and that they sum to 1; where they are
+/// `taken` for rounded, to about 1, by which they are divided.
 ///
 /// # Errors
 /// [`PredictorError`] naming what was asked and what is wrong.
 pub fn append_logits(
     classes: &[String],
+    taken: &Taken,
     asked: &dyn Fn() -> String,
     probabilities: &[f64],
     out: &mut Vec<f32>,
@@ -79,11 +154,28 @@ pub fn append_logits(
         }
     }
     let sum: f64 = probabilities.iter().sum();
-    if (sum - 1.0).abs() > SUM_TOLERANCE {
-        return Err(PredictorError::Sum { row: asked(), sum });
+    let off = (sum - 1.0).abs();
+    if off.is_nan() || off > taken.kind.tolerance(classes.len()) {
+        let is_rounded = off <= Probabilities::Rounded.tolerance(classes.len());
+        return Err(PredictorError::Sum {
+            row: asked(),
+            sum,
+            advice: match is_rounded {
+                true => {
+                    "if they are rounded, say --probabilities rounded (predictor.probabilities), which divides them by their sum"
+                }
+                false => "are they logits, scores or percentages?",
+            },
+        });
     }
+    let is_divided = off > Probabilities::Exact.tolerance(classes.len());
+    if is_divided {
+        taken.divided.fetch_add(1, Ordering::Relaxed);
+    }
+    let divisor = if is_divided { sum } else { 1.0 };
     let start = out.len();
-    out.extend(probabilities.iter().map(|p| p.max(FLOOR).ln() as f32));
+    let shares = probabilities.iter().map(|p| (p / divisor).max(FLOOR));
+    out.extend(shares.map(|share| share.ln() as f32));
     keep_winner(probabilities, &mut out[start..]);
     Ok(())
 }
@@ -118,7 +210,13 @@ mod tests {
         let row: Vec<i32> = schema.attributes.iter().map(|a| a.domain().0).collect();
         let mut out = vec![7.0];
         let asked = || describe(&schema.attributes, &row);
-        append_logits(&schema.label.classes, &asked, probabilities, &mut out)?;
+        append_logits(
+            &schema.label.classes,
+            &Taken::default(),
+            &asked,
+            probabilities,
+            &mut out,
+        )?;
         assert_eq!(out.remove(0), 7.0, "appended, not replaced");
         Ok(out)
     }
@@ -128,7 +226,14 @@ mod tests {
         let label = Label::of_numbers("wage");
         let append = |gave: &[f64]| {
             let mut out = Vec::new();
-            append_answer(&label, &|| "age = 3".to_owned(), gave, &mut out).map(|()| out)
+            append_answer(
+                &label,
+                &Taken::default(),
+                &|| "age = 3".to_owned(),
+                gave,
+                &mut out,
+            )
+            .map(|()| out)
         };
         assert_eq!(append(&[-1234.5]).unwrap(), [0.0, -1234.5]);
         for (gave, needle) in [
@@ -165,6 +270,42 @@ mod tests {
         }
         assert_eq!(predicted_class(&logits(&[0.5, 0.5]).unwrap()), 0);
         assert_eq!(predicted_class(&logits(&[0.0, 1.0]).unwrap()), 1);
+    }
+
+    #[test]
+    fn rounded_probabilities_are_divided_by_their_sum() {
+        let classes = ["a", "b", "c"].map(str::to_owned);
+        let asked = || "age = 3".to_owned();
+        let rounded = Taken::new(Probabilities::Rounded);
+        let append = |taken: &Taken, gave: &[f64]| {
+            let mut out = Vec::new();
+            append_logits(&classes, taken, &asked, gave, &mut out).map(|()| out)
+        };
+        for (gave, divided) in [
+            ([0.33, 0.33, 0.33], 1),
+            ([0.34, 0.34, 0.335], 2),
+            ([0.5, 0.25, 0.25], 2),
+            ([0.0, 0.67, 0.34], 3),
+        ] {
+            let sum: f64 = gave.iter().sum();
+            let logits = append(&rounded, &gave).unwrap();
+            for (logit, p) in logits.iter().zip(gave) {
+                assert!((f64::from(*logit).exp() - p / sum).abs() < 1e-6, "{gave:?}");
+            }
+            let first_largest = (0..3).rev().max_by(|&a, &b| gave[a].total_cmp(&gave[b]));
+            assert_eq!(Some(predicted_class(&logits) as usize), first_largest);
+            assert_eq!(rounded.divided(), divided, "{gave:?}");
+        }
+        let refused = |taken: &Taken, gave: &[f64]| append(taken, gave).unwrap_err().to_string();
+        let said = refused(&Taken::default(), &[0.33, 0.33, 0.33]);
+        assert!(
+            said.contains("0.99") && said.contains("--probabilities rounded"),
+            "{said}"
+        );
+        for gave in [[33.0, 33.0, 34.0], [0.3, 0.3, 0.3], [f64::NAN, 0.5, 0.5]] {
+            let said = refused(&rounded, &gave);
+            assert!(!said.contains("rounded"), "{said}");
+        }
     }
 
     #[test]

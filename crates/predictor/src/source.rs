@@ -15,6 +15,7 @@ pub use super::graph::{Categories, GraphOptions, OutputKind};
 #[cfg(feature = "onnx")]
 use super::onnx::OnnxPredictor;
 use super::own_numbers::Predictor;
+use super::probabilities::{Probabilities, Taken};
 use super::process::Ender;
 use probity_data::schema::Schema;
 use probity_nn::encoding::InputLayout;
@@ -99,6 +100,9 @@ pub struct PredictorOptions {
     /// How an ONNX graph is used.
     #[serde(default)]
     pub graph: GraphOptions,
+    /// How its probabilities must sum.
+    #[serde(default, skip_serializing_if = "Probabilities::is_exact")]
+    pub probabilities: Probabilities,
     /// Its inputs and classes.
     pub schema: Schema,
 }
@@ -109,6 +113,8 @@ pub struct OpenPredictor {
     pub predictor: Box<dyn Predictor>,
     /// What ends its process, if it has one.
     pub ender: Option<Ender>,
+    /// How its probabilities are taken.
+    pub taken: Taken,
 }
 
 impl PredictorOptions {
@@ -117,18 +123,27 @@ impl PredictorOptions {
     /// # Errors
     /// See [`PredictorError`].
     pub fn open(&self) -> Result<OpenPredictor, PredictorError> {
+        let taken = Taken::new(self.probabilities);
         match &self.source {
             #[cfg(feature = "onnx")]
-            PredictorSource::Onnx(file) => Ok(OpenPredictor {
-                predictor: Box::new(OnnxPredictor::open(file, &self.schema, &self.graph)?),
-                ender: None,
-            }),
+            PredictorSource::Onnx(file) => {
+                let opened = OnnxPredictor::open(file, &self.schema, &self.graph)?;
+                Ok(OpenPredictor {
+                    predictor: Box::new(opened.taking(taken.clone())),
+                    ender: None,
+                    taken,
+                })
+            }
             #[cfg(not(feature = "onnx"))]
             PredictorSource::Onnx(file) => Err(super::graph::no_onnx(file)),
-            PredictorSource::Memory(name) => Ok(OpenPredictor {
-                predictor: Box::new(CallablePredictor::of(name, &self.schema, self.rows)?),
-                ender: None,
-            }),
+            PredictorSource::Memory(name) => {
+                let called = CallablePredictor::of(name, &self.schema, self.rows)?;
+                Ok(OpenPredictor {
+                    predictor: Box::new(called.taking(taken.clone())),
+                    ender: None,
+                    taken,
+                })
+            }
             PredictorSource::Command(line) => {
                 let timeout = Duration::try_from_secs_f64(self.timeout_seconds)
                     .unwrap_or(Duration::from_secs(u64::from(u32::MAX)));
@@ -141,7 +156,8 @@ impl PredictorOptions {
                 )?;
                 Ok(OpenPredictor {
                     ender: Some(started.ender()),
-                    predictor: Box::new(started),
+                    predictor: Box::new(started.taking(taken.clone())),
+                    taken,
                 })
             }
         }
@@ -163,6 +179,7 @@ impl PredictorOptions {
                 PredictorSource::Command(_) | PredictorSource::Memory(_) => None,
             },
             files: files_of(&self.source, &self.directory)?,
+            probabilities: self.probabilities,
         })
     }
 
@@ -180,6 +197,8 @@ struct Identity<'a> {
     schema: &'a Schema,
     graph: Option<&'a GraphOptions>,
     files: Vec<Named>,
+    #[serde(skip_serializing_if = "Probabilities::is_exact")]
+    probabilities: Probabilities,
 }
 
 /// A word of a command line, with the hash of the file that it names, if it names one.
@@ -288,6 +307,7 @@ mod tests {
             timeout_seconds: 60.0,
             rows: 4096,
             graph: GraphOptions::default(),
+            probabilities: Probabilities::default(),
             schema: builtin::schema("synthetic-census").unwrap().unwrap(),
         };
         let text = toml::to_string(&options).unwrap();

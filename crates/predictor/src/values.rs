@@ -40,6 +40,32 @@ pub fn value(attribute: &Attribute, code: i32) -> Value {
     }
 }
 
+/// What a word for true, and one for false, may be, in any case.
+pub const TRUTHS: [[&str; 2]; 5] = [
+    ["true", "false"],
+    ["yes", "no"],
+    ["t", "f"],
+    ["y", "n"],
+    ["1", "0"],
+];
+
+/// Whether `word` says true; nothing where it says neither true nor false.
+///
+/// ```
+/// use probity_predictor::values::truth;
+///
+/// assert_eq!(truth("TRUE"), Some(true));
+/// assert_eq!(truth("n"), Some(false));
+/// assert_eq!(truth("maybe"), None);
+/// ```
+pub fn truth(word: &str) -> Option<bool> {
+    TRUTHS.iter().find_map(|[yes, no]| match word {
+        word if word.eq_ignore_ascii_case(yes) => Some(true),
+        word if word.eq_ignore_ascii_case(no) => Some(false),
+        _ => None,
+    })
+}
+
 fn number(text: &str) -> Value {
     match text.parse::<f64>() {
         Ok(number) if number.is_finite() => Value::Number(number),

@@ -72,6 +72,7 @@ impl Outcome {
             Verdict::Within => "PASS",
             Verdict::Exceeds => "FAIL",
             Verdict::Inconclusive => "NOT SHOWN",
+            Verdict::NotApplicable => "NOT APPLICABLE",
         }
     }
 
@@ -80,7 +81,7 @@ impl Outcome {
         match self.verdict {
             Verdict::Within => "pass",
             Verdict::Exceeds => "fail",
-            Verdict::Inconclusive => "open",
+            Verdict::Inconclusive | Verdict::NotApplicable => "open",
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Where code of others may panic on a broken file: the panic becomes an error.
+//! Where code of others may panic on a broken file, or talk: the panic becomes an error, and what is
+//! said is not heard.
 //!
 //! Decoders of large formats have places that no check of ours can reach. What they say is taken
 //! for what is wrong with the file, and is not printed: a panic that is caught is no news for who
@@ -52,9 +53,61 @@ pub fn guarded_with_threads<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     outcome
 }
 
+/// The result of `work`, without what is written to standard error meanwhile: libraries that drivers
+/// load speak there of what is no error of ours, and nothing else stops them. Lines of other threads
+/// are lost as well, so this is for the moment in which a driver is opened; where the system has no
+/// way to turn standard error away, they are heard.
+pub fn silenced<T>(work: impl FnOnce() -> T) -> T {
+    #[cfg(unix)]
+    let _restored = Silence::begin().ok();
+    work()
+}
+
+/// Standard error as it was, which it is again when this is dropped.
+#[cfg(unix)]
+struct Silence(std::os::fd::OwnedFd);
+
+#[cfg(unix)]
+impl Silence {
+    fn begin() -> std::io::Result<Silence> {
+        let nowhere = std::fs::File::options().write(true).open("/dev/null")?;
+        let own = nix::unistd::dup(std::io::stderr())?;
+        nix::unistd::dup2_stderr(nowhere)?;
+        Ok(Silence(own))
+    }
+}
+
+#[cfg(unix)]
+impl Drop for Silence {
+    fn drop(&mut self) {
+        // Nobody could be told of a failure.
+        let _ = nix::unistd::dup2_stderr(&self.0);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_said_within_is_not_heard_and_what_is_said_after_is() {
+        use nix::unistd::{dup, dup2_stderr, write};
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let own = dup(std::io::stderr()).unwrap();
+        dup2_stderr(file.as_file()).unwrap();
+        let said = |words: &[u8]| write(std::io::stderr(), words).unwrap();
+        let result = silenced(|| said(b"of a driver\n"));
+        let panicked = guarded(|| silenced(|| panic!("in a driver")));
+        said(b"of ours\n");
+        dup2_stderr(&own).unwrap();
+        assert_eq!((result, panicked), (12, Err("in a driver".to_owned())));
+        let heard = std::fs::read_to_string(file.path()).unwrap();
+        assert!(
+            heard.contains("of ours") && !heard.contains("driver"),
+            "{heard}"
+        );
+    }
 
     #[test]
     fn a_panic_is_its_message() {

@@ -5,6 +5,7 @@ mod atomic;
 mod error;
 pub mod guard;
 mod hash;
+pub mod list;
 pub mod lock;
 pub mod moment;
 mod names;

@@ -60,6 +60,8 @@ pub enum Purpose {
     Requests = 44,
     /// Rows of the data that a share is of, where not all are asked about.
     PopulationRows = 80,
+    /// Inputs of the data that a model is looked at by (item: what for).
+    LookedAt = 81,
     /// Rows of the Gaussian mixture (items: component or row; step: column).
     Mixture = 45,
     /// Generated comments (item: comment).
@@ -185,6 +187,18 @@ pub fn permutation(seed: u64, purpose: Purpose, item: u64, count: u32) -> Vec<u3
     let mut order: Vec<u32> = (0..count).collect();
     order.shuffle(&mut stream(seed, purpose, item, 0));
     order
+}
+
+/// Of the numbers `0..count`, in their order, all or as many as `most`, drawn by the stream of
+/// `(seed, purpose, item)`: wherever they stand, since the first ones are often of one kind.
+pub fn drawn(seed: u64, purpose: Purpose, item: u64, count: u32, most: usize) -> Vec<u32> {
+    if count as usize <= most {
+        return (0..count).collect();
+    }
+    let mut drawn = permutation(seed, purpose, item, count);
+    drawn.truncate(most);
+    drawn.sort_unstable();
+    drawn
 }
 
 /// SplitMix64's output function: a bijection on 64-bit words with good avalanche.

@@ -2,7 +2,8 @@
 //!
 //! `flex` is burn's CPU backend and the default without a GPU; `ndarray` is its predecessor,
 //! deprecated upstream, selectable while it exists. `wgpu` (burn's WGSL path) and `cuda` are
-//! compiled in by the features of those names. `auto` is the first GPU that answers, else `flex`.
+//! compiled in by the features of those names. `auto` is the first GPU that answers, else `flex`;
+//! where the system shows no GPU, `auto` asks no driver, as it would take none in software.
 //!
 //! `wgpu` is Vulkan, Metal or DirectX 12. OpenGL is none of them: its drivers in software answer a
 //! small sum, and then panic in the middle of work.
@@ -20,6 +21,8 @@ use burn::tensor::wgpu::WgpuBackend;
 use probity_run::guard::guarded;
 #[cfg(any(feature = "ndarray", feature = "wgpu", feature = "cuda"))]
 use probity_run::guard::guarded_with_threads;
+#[cfg(feature = "wgpu")]
+use probity_run::guard::silenced;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -126,6 +129,7 @@ impl ComputeDevice {
         match name {
             DeviceName::Auto => Ok([DeviceName::Cuda, DeviceName::Wgpu]
                 .into_iter()
+                .filter(|_| has_gpu())
                 .find_map(|gpu| Self::open(gpu).ok().filter(|gpu| !gpu.is_software()))
                 .unwrap_or_else(Self::flex)),
             DeviceName::Flex => Ok(Self::flex()),
@@ -184,6 +188,28 @@ impl ComputeDevice {
     }
 }
 
+/// Whether the system shows a GPU that a driver could be for. Only Linux says so in files.
+fn has_gpu() -> bool {
+    let Some(files) = cfg!(target_os = "linux").then(|| std::fs::read_dir("/dev")) else {
+        return true;
+    };
+    files.map_or(true, |files| {
+        let names = files.flatten().map(|file| file.file_name());
+        names
+            .into_iter()
+            .any(|name| is_gpu_file(&name.to_string_lossy()))
+    })
+}
+
+/// Whether a file of that name in `/dev` is of a GPU: those of the kernel, NVIDIA, WSL, AMD, and
+/// boards.
+fn is_gpu_file(name: &str) -> bool {
+    const GPUS: [&str; 8] = [
+        "dri", "nvidia", "dxg", "kfd", "nvhost", "nvmap", "mali", "kgsl",
+    ];
+    GPUS.iter().any(|gpu| name.starts_with(gpu))
+}
+
 /// The device that `make` gives, if it can compute. Backends report a missing driver by a panic,
 /// which must not reach the user; its message becomes the error's.
 #[cfg(any(feature = "ndarray", feature = "wgpu", feature = "cuda"))]
@@ -221,7 +247,8 @@ fn wgpu() -> Result<Device, String> {
             ("Metal", WgpuBackend::Metal),
             ("DirectX 12", WgpuBackend::Dx12),
         ] {
-            let opened = guarded(|| Device::wgpu_options().graphics_api(api).init());
+            // Libraries that Vulkan loads print that there is no desktop.
+            let opened = guarded(|| silenced(|| Device::wgpu_options().graphics_api(api).init()));
             match opened {
                 Ok(Ok(device)) => return Ok(device),
                 Ok(Err(problem)) => problems.push(format!("{name}: {problem}")),
@@ -272,6 +299,16 @@ pub(crate) mod tests {
         named
             .filter_map(|name| ComputeDevice::open(name).ok())
             .collect()
+    }
+
+    #[test]
+    fn gpus_are_told_by_their_files() {
+        for gpu in ["dri", "nvidia0", "nvidiactl", "dxg", "mali0"] {
+            assert!(is_gpu_file(gpu), "{gpu}");
+        }
+        for other in ["null", "tty1", "drm_dp_aux0", "shm", "sda"] {
+            assert!(!is_gpu_file(other), "{other}");
+        }
     }
 
     #[test]

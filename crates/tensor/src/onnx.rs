@@ -124,6 +124,8 @@ pub enum Kind {
     Doubles,
     /// Whole numbers.
     Integers,
+    /// Truth: 1 is true, 0 is false.
+    Truths,
     /// Words.
     Words,
 }

@@ -9,7 +9,8 @@
 //! A row of a table without text or label, with the wrong number of fields or with what is no UTF-8
 //! is refused, or left out and counted where [`TextColumns::skip_bad_rows`] says so.
 //!
-//! Labels are numbered in ascending order: as numbers if all of them are, else as words.
+//! Labels are numbered in ascending order: as numbers if all of them are, else as words. More than two
+//! numbers of which some are fractions are no classes; a threshold makes two of them.
 
 use std::collections::{BTreeSet, HashMap};
 use std::io::{BufRead, BufReader};
@@ -20,7 +21,7 @@ use thiserror::Error;
 
 use probity_data::compressed;
 use probity_data::read::{BadRows, OfRow, Place, ReadError, Record, Records, RowNumbers};
-use probity_data::schema::Format;
+use probity_data::schema::{Format, Label};
 use probity_data::source::{DataFile, Hashed};
 
 /// Why texts cannot be read.
@@ -78,6 +79,18 @@ pub enum CorpusError {
         /// The file.
         file: PathBuf,
     },
+    /// The labels are numbers, of which some are fractions.
+    #[error("{}: the {count} labels in the column '{column}' are numbers, such as {example}, which are no classes; say --label-threshold 0.5 (label_threshold) to make two classes of them", file.display())]
+    Shares {
+        /// The file.
+        file: PathBuf,
+        /// The label column.
+        column: String,
+        /// How many different ones there are.
+        count: usize,
+        /// One of them.
+        example: String,
+    },
     /// All texts have one label.
     #[error("{}: all {rows} texts have the label '{class}' in the column '{column}'; a classifier needs at least two classes", file.display())]
     OneClass {
@@ -113,6 +126,8 @@ pub struct TextColumns {
     pub text: Option<String>,
     /// The column with the labels, if labels are wanted.
     pub label: Option<String>,
+    /// Where the labels are numbers that stand for two classes, the least one of the second.
+    pub label_threshold: Option<f64>,
     /// Whether rows with which something is wrong are left out and counted.
     pub skip_bad_rows: bool,
 }
@@ -292,11 +307,20 @@ fn read_table(mut records: Records, columns: &TextColumns) -> Result<TextCorpus,
         Some(label) => Some(records.require(label)?),
         None => None,
     };
+    let named = columns.label.as_deref().unwrap_or_default();
+    let thresholded = columns
+        .label_threshold
+        .map(|threshold| Label::of_threshold(named, threshold));
     let mut texts = Vec::new();
     let mut words: Vec<String> = Vec::new();
     let (mut rows, mut bad_rows) = (RowNumbers::default(), BadRows::default());
     for row in 1.. {
-        match next_text(&mut records, text_column, label_column) {
+        match next_text(
+            &mut records,
+            text_column,
+            label_column,
+            thresholded.as_ref(),
+        ) {
             Ok(None) => break,
             Ok(Some((text, label))) => {
                 texts.push(text);
@@ -312,7 +336,22 @@ fn read_table(mut records: Records, columns: &TextColumns) -> Result<TextCorpus,
             false => bad_rows.none_left(&file, "texts").into(),
         });
     }
-    let (classes, labels) = numbered(&words);
+    let (classes, labels) = match thresholded {
+        Some(label) => {
+            let codes = words.iter().filter_map(|word| label.code(word));
+            let codes = codes.collect();
+            (label.classes, codes)
+        }
+        None => numbered(&words),
+    };
+    if let Some(example) = share_among(&classes) {
+        return Err(CorpusError::Shares {
+            file,
+            column: named.to_owned(),
+            count: classes.len(),
+            example: example.clone(),
+        });
+    }
     Ok(TextCorpus {
         texts,
         labels,
@@ -327,11 +366,19 @@ fn next_text(
     records: &mut Records,
     text: usize,
     label: Option<usize>,
+    thresholded: Option<&Label>,
 ) -> Result<Option<(String, Option<String>)>, CorpusError> {
     let Some(record) = records.advance()? else {
         return Ok(None);
     };
-    let label = label.map(|column| filled(&record, column)).transpose();
+    let label = label.map(|column| {
+        let cell = filled(&record, column)?;
+        if let Some(label) = thresholded {
+            record.class(column, label)?;
+        }
+        Ok::<_, CorpusError>(cell)
+    });
+    let label = label.transpose();
     Ok(Some((filled(&record, text)?, label?)))
 }
 
@@ -357,6 +404,14 @@ fn filled(record: &Record<'_>, column: usize) -> Result<String, CorpusError> {
         }),
         text => Ok(text.to_owned()),
     }
+}
+
+/// A fraction among more than two `classes` that are all numbers.
+fn share_among(classes: &[String]) -> Option<&String> {
+    let numbers: Result<Vec<f64>, _> = classes.iter().map(|class| class.parse()).collect();
+    let is_fraction = |number: &f64| number.is_finite() && number.fract() != 0.0;
+    let at = numbers.ok()?.iter().position(is_fraction)?;
+    (classes.len() > 2).then(|| &classes[at])
 }
 
 /// The distinct `words` in order, and the number of each.

@@ -37,6 +37,7 @@ fn corpus(_: &Path) -> anyhow::Result<Target> {
         let columns = TextColumns {
             text: Some("text".to_owned()),
             label: Some("toxic".to_owned()),
+            label_threshold: None,
             skip_bad_rows: execution.bytes().len() % 2 == 1,
         };
         let Ok(corpus) = read_texts(&execution.file(), &columns) else {

@@ -127,6 +127,7 @@ fn onnx_texts(_: &Path) -> anyhow::Result<Target> {
             retries: 0,
             votes: 1,
             tolerance: 0.0,
+            probabilities: Default::default(),
             graph: TextGraph::default(),
         };
         let Ok(opened) = options.open() else {

@@ -116,25 +116,6 @@ fn arguments_become_a_specification() {
 }
 
 #[test]
-fn words_with_commas_stand_in_quotes() {
-    let of = |text: &str| words(text).map(|words| words.join("|"));
-    for (text, expected) in [
-        ("", ""),
-        ("a,b", "a|b"),
-        ("a,", "a|"),
-        ("\"a,b\",c d", "a,b|c d"),
-        ("x,\"\"\"ä\"\", y\"", "x|\"ä\", y"),
-        ("5\" pipe,b", "5\" pipe|b"),
-        ("\"\"", ""),
-    ] {
-        assert_eq!(of(text).unwrap(), expected, "{text}");
-    }
-    for text in ["\"a", "\"a\"b", "a,\"", "\"a\"\""] {
-        assert!(of(text).is_err(), "{text}");
-    }
-}
-
-#[test]
 fn a_resumed_run_keeps_what_determines_it() {
     let began = parsed(&["--data", "x", "--seeds", "3"]).unwrap();
     let began = began.specification().unwrap();

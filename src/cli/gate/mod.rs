@@ -22,6 +22,7 @@ use super::inputs::{Hardware, new_run};
 use super::out::Force;
 use super::output::{Output, verdict};
 use super::render::{interval, percent, table};
+use probity::fairness::summary::not_taken;
 use probity::report::bounds::{BoundKind, BoundOutcome, Verdict, to_junit, to_sarif};
 
 /// Arguments of `probity gate`.
@@ -171,6 +172,7 @@ fn render(summary: &GateSummary) -> String {
             Verdict::Within => "within",
             Verdict::Exceeds => "EXCEEDS",
             Verdict::Inconclusive => "INCONCLUSIVE",
+            Verdict::NotApplicable => "NOT APPLICABLE",
         };
         let mut row = vec![
             bound.name.clone(),
@@ -197,7 +199,12 @@ fn render(summary: &GateSummary) -> String {
         }
         row
     });
-    let mut text = table(&names, &rows.collect::<Vec<_>>());
+    let blind = summary.checks.iter().map(|check| &check.bound);
+    let blind = blind.map(|bound| (&bound.name, not_taken(&bound.not_taken, &bound.protected)));
+    let mut text: String = blind
+        .filter_map(|(name, said)| Some(format!("{name}: {}.\n", said?)))
+        .collect();
+    text.push_str(&table(&names, &rows.collect::<Vec<_>>()));
     text.push_str(match summary.holds {
         true => "All bounds hold.\n",
         false => "Not all bounds are shown to hold.\n",

@@ -18,7 +18,7 @@ use crate::cli::render::plots;
 use crate::cli::shards::Cut;
 use probity::knn::inputs::RobustnessError;
 use probity::knn::run::{
-    RobustnessProgress, ShardedInputs, check, decide_robustness, merge_robustness,
+    MergedVerdicts, RobustnessProgress, ShardedInputs, check, decide_robustness,
 };
 use probity::knn::specification::RobustnessSpecification;
 use probity::run::shards::Part;
@@ -141,8 +141,9 @@ pub(crate) fn run_specification(
                 ControlFlow::Continue(verdicts) => verdicts,
                 ControlFlow::Break(said) => return Ok(said),
             };
+            let merged = MergedVerdicts::of(&run, cut.folder(), verdicts)?;
             let directory = cut.directory("knn")?;
-            let summary = merge_robustness(&run, &record, &inputs, &directory, verdicts)?;
+            let summary = merged.write(&run, &record, &inputs, &directory)?;
             (directory, summary)
         }
     };

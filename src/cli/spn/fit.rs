@@ -11,7 +11,7 @@ use super::inputs::{LeafArgs, origin};
 use crate::cli::fields::Fields;
 use crate::cli::inputs::{Hardware, new_run};
 use crate::cli::output::Output;
-use crate::cli::render::{bad_rows, count};
+use crate::cli::render::{bad_rows, count, counted};
 use probity::data::read::LeftOut;
 use probity::run::specification::Checked;
 use probity::tensor::proposer::Proposer;
@@ -41,6 +41,8 @@ pub(super) struct FitArgs {
 struct FitSummary {
     model: PathBuf,
     rows: usize,
+    /// Values that are not known, and summed out.
+    missing_values: u64,
     #[serde(flatten)]
     left_out: LeftOut,
     variables: usize,
@@ -81,6 +83,7 @@ pub(crate) fn run_specification(
     let summary = FitSummary {
         model: directory.path().to_owned(),
         rows: model.spn.data().rows(),
+        missing_values: model.spn.data().missing_values(),
         left_out,
         variables: model.spn.data().variables().len(),
         parameters,
@@ -114,6 +117,10 @@ fn render(summary: &FitSummary) -> String {
         text.push_str(&format!(
             "{skipped} rows were left out, as the schema asks.\n"
         ));
+    }
+    if summary.missing_values > 0 {
+        let values = counted(summary.missing_values, "value", "values");
+        text.push_str(&format!("Missing, and summed out: {values}.\n"));
     }
     text.push_str(&bad_rows(&summary.left_out.bad_rows));
     text.push_str(&format!(

@@ -1,7 +1,11 @@
 //! How a raw value becomes an integer code.
 
+use std::collections::HashMap;
+
 use super::super::bins::bin_of;
-use super::super::spelling::Levels;
+use super::super::number_form::NumberForm;
+use super::super::spelling::{Levels, numbers_of};
+use super::super::unicode::composed;
 use super::{Attribute, Kind, OutOfDomain};
 
 /// What [`Encoder::encode`] makes of one cell.
@@ -19,22 +23,34 @@ pub enum Encoded {
 pub struct Encoder<'a> {
     attribute: &'a Attribute,
     levels: Levels<'a>,
+    /// The levels that are not plain ASCII, in Unicode's normal form.
+    composed: HashMap<String, i32>,
+    /// The marks of missing values, where one of them is a number, which has many spellings.
+    marks: Option<Levels<'a>>,
     takes_numbers: bool,
 }
 
 impl<'a> Encoder<'a> {
     /// Prepares the encoder of `attribute`.
     pub fn new(attribute: &'a Attribute) -> Encoder<'a> {
-        let levels = match &attribute.kind {
-            Kind::Categorical { levels, .. } => Levels::new(levels),
-            _ => Levels::new(&[]),
+        let words = match &attribute.kind {
+            Kind::Categorical { levels, .. } => levels.as_slice(),
+            _ => &[],
         };
-        let marker = attribute.missing.as_deref().unwrap_or_default();
+        let mut in_form = HashMap::new();
+        for (code, word) in (0..).zip(words).filter(|(_, word)| !word.is_ascii()) {
+            // The first of several levels of the same characters.
+            in_form.entry(composed(word).into_owned()).or_insert(code);
+        }
+        let marks = attribute.missing.marks();
+        let is_number = |mark: &String| numbers_of(std::slice::from_ref(mark)).is_some();
         Encoder {
             attribute,
-            levels,
+            levels: Levels::new(words),
+            composed: in_form,
+            marks: marks.iter().any(is_number).then(|| Levels::new(marks)),
             takes_numbers: !matches!(attribute.kind, Kind::Categorical { .. })
-                && marker.parse::<f64>().is_err(),
+                && marks.iter().all(|mark| mark.parse::<f64>().is_err()),
         }
     }
 
@@ -43,17 +59,26 @@ impl<'a> Encoder<'a> {
         self.attribute
     }
 
-    /// The code of a value that is not there: it stands for the marker of missing values, or where
-    /// there is no marker for an empty cell.
+    /// Whether `cell` says that its value is not known.
+    fn is_missing(&self, cell: &str, form: NumberForm) -> bool {
+        let is_number = || {
+            let marks = self.marks.as_ref();
+            marks.is_some_and(|marks| marks.code_in(cell, form).is_some())
+        };
+        self.attribute.missing.holds(cell) || is_number()
+    }
+
+    /// The code of a value that is not there: it stands for the first mark of missing values, or
+    /// where there is none for an empty cell.
     ///
     /// # Errors
     /// See [`Encoder::encode`].
     pub fn encode_missing(&self) -> Result<Encoded, String> {
-        self.encode(self.attribute.missing.as_deref().unwrap_or_default())
+        self.encode(self.attribute.missing.first().unwrap_or_default())
     }
 
     /// Whether [`Encoder::encode_number`] gives what [`Encoder::encode`] gives for the number's
-    /// text: words are compared as text, and so is a marker of missing values that is a number.
+    /// text: words are compared as text, and so is a mark of missing values that is a number.
     pub fn takes_numbers(&self) -> bool {
         self.takes_numbers
     }
@@ -85,24 +110,41 @@ impl<'a> Encoder<'a> {
     ///
     /// # Errors
     /// What was expected instead, in words, when the policy is to refuse.
+    #[inline]
     pub fn encode(&self, cell: &str) -> Result<Encoded, String> {
-        if self.attribute.missing.as_deref() == Some(cell) {
+        self.encode_in(cell, NumberForm::PLAIN)
+    }
+
+    /// The same where numbers are written in this form.
+    ///
+    /// # Errors
+    /// See [`Encoder::encode`].
+    pub(crate) fn encode_in(&self, cell: &str, form: NumberForm) -> Result<Encoded, String> {
+        if self.is_missing(cell, form) {
             return self.outside(cell, None);
         }
         match &self.attribute.kind {
-            Kind::Categorical { .. } => match self.levels.code(cell) {
+            Kind::Categorical { .. } => match self.level(cell, form) {
                 Some(code) => Ok(Encoded::Code(code)),
                 None => self.outside(cell, None),
             },
-            Kind::Integer { min, max } => match whole_number(cell) {
+            Kind::Integer { min, max } => match whole_number(cell, form) {
                 Some(value) => self.encode_whole(value, *min, *max),
                 None => Err(self.attribute.expected()),
             },
-            Kind::Numeric { .. } => match cell.parse() {
-                Ok(value) => self.encode_number(value),
-                Err(_) => Err(self.attribute.expected()),
+            Kind::Numeric { .. } => match form.number(cell) {
+                Some(value) => self.encode_number(value),
+                None => Err(self.attribute.expected()),
             },
         }
+    }
+
+    /// The code of the level that `cell` spells, by itself or as another spelling of one.
+    fn level(&self, cell: &str, form: NumberForm) -> Option<i32> {
+        let merged = || self.levels.code(self.attribute.merge.get(cell)?);
+        let in_form = || self.composed.get(composed(cell).as_ref()).copied();
+        let code = self.levels.code_in(cell, form).or_else(merged);
+        code.or_else(|| (!cell.is_ascii()).then(in_form).flatten())
     }
 
     fn encode_whole(&self, value: i64, min: i32, max: i32) -> Result<Encoded, String> {
@@ -140,10 +182,10 @@ impl<'a> Encoder<'a> {
 }
 
 /// A whole number, also when written with a zero fraction such as `40.0`.
-fn whole_number(cell: &str) -> Option<i64> {
+fn whole_number(cell: &str, form: NumberForm) -> Option<i64> {
     if let Ok(value) = cell.parse::<i64>() {
         return Some(value);
     }
-    let value = cell.parse::<f64>().ok()?;
+    let value = form.number(cell)?;
     (value.is_finite() && value.fract() == 0.0 && value.abs() < 9e15).then_some(value as i64)
 }

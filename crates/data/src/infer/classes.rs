@@ -1,15 +1,15 @@
 //! The order of the classes: the last one is that which AUC, F1 and figures of groups speak of.
+//!
+//! Which class is good to get is guessed from the words of the classes and from the name of their
+//! column, and only where these agree: `yes` is good to get of `granted`, and bad of `default`.
 
 use super::error::InferError;
+use super::note::{Note, Way};
+use crate::unicode;
 
-/// What is worse and what is better to get, as people write it.
-const PAIRS: [[&str; 2]; 16] = [
-    ["no", "yes"],
-    ["n", "y"],
-    ["false", "true"],
-    ["low", "high"],
+/// What is worse and what is better to get, whatever the column is called, as people write it.
+const PAIRS: [[&str; 2]; 11] = [
     ["bad", "good"],
-    ["negative", "positive"],
     ["poor", "rich"],
     ["fail", "pass"],
     ["failed", "passed"],
@@ -22,14 +22,63 @@ const PAIRS: [[&str; 2]; 16] = [
     ["loss", "win"],
 ];
 
-/// `classes` in the order of the schema, and why the last one is last.
+/// That what the column is called is not so, or less, and that it is so, or more.
+const DEGREES: [[&str; 2]; 5] = [
+    ["no", "yes"],
+    ["n", "y"],
+    ["false", "true"],
+    ["low", "high"],
+    ["negative", "positive"],
+];
+
+/// How parts of names begin of which it is bad to have more, such as `default` and `recidivism`.
+const BAD: [&str; 32] = [
+    "abus",
+    "arrest",
+    "attrition",
+    "bankrupt",
+    "cancel",
+    "chargeoff",
+    "churn",
+    "complain",
+    "crim",
+    "death",
+    "default",
+    "delinq",
+    "denial",
+    "denied",
+    "deny",
+    "died",
+    "disease",
+    "dismiss",
+    "dropout",
+    "fail",
+    "foreclos",
+    "fraud",
+    "harm",
+    "mortality",
+    "offen",
+    "reject",
+    "recid",
+    "refus",
+    "reoffen",
+    "risk",
+    "toxic",
+    "violen",
+];
+
+/// Parts of names that turn what follows round.
+const NEGATIONS: [&str; 4] = ["no", "non", "not", "without"];
+
+/// `classes` of the column `label` in the order of the schema, and why the last one is last.
 ///
 /// # Errors
 /// When `favourable` is none of them.
 pub(super) fn ordered(
+    label: &str,
     mut classes: Vec<String>,
     favourable: Option<&str>,
-) -> Result<(Vec<String>, String), InferError> {
+) -> Result<(Vec<String>, Note), InferError> {
     let numbers: Option<Vec<f64>> = classes.iter().map(|class| class.parse().ok()).collect();
     match numbers {
         Some(_) => {
@@ -42,7 +91,14 @@ pub(super) fn ordered(
         None => classes.sort(),
     }
     if let Some(wanted) = favourable {
-        let place = classes.iter().position(|class| class == wanted);
+        let place = classes
+            .iter()
+            .position(|class| class == wanted)
+            .or_else(|| {
+                classes
+                    .iter()
+                    .position(|class| unicode::same(class, wanted))
+            });
         let Some(place) = place else {
             return Err(InferError::NoSuchClass {
                 class: wanted.to_owned(),
@@ -50,66 +106,161 @@ pub(super) fn ordered(
             });
         };
         let last = classes.remove(place);
+        let said = format!("its last class is '{last}': it was said to be the favourable one");
         classes.push(last);
-        return Ok((classes, "it was said to be the favourable one".to_owned()));
+        return Ok((classes, Note::new(label, said)));
     }
-    if let Some([worse, better]) = known(&classes) {
-        let why = format!("'{better}' is usually better to get than '{worse}'");
-        return Ok((vec![worse, better], why));
-    }
-    let why = match numbers {
-        Some(_) => "it is the greatest number, which need not be the one that is good to get",
-        None => "it is the last by the alphabet, which says nothing of which is good to get",
+    let why = match (pair(&classes, &PAIRS), pair(&classes, &DEGREES)) {
+        (Some([worse, better]), _) => {
+            let why = format!("a guess, as '{better}' is usually better to get than '{worse}'");
+            classes = vec![worse, better];
+            why
+        }
+        (None, Some([less, more])) => {
+            let why = match is_bad(label) {
+                true => format!(
+                    "nobody has said which is good to get, and '{more}' usually is, but a column of the name '{label}' says what is bad"
+                ),
+                false => format!("a guess, as '{more}' is usually better to get than '{less}'"),
+            };
+            classes = vec![less, more];
+            why
+        }
+        (None, None) => match (numbers, is_bad(label)) {
+            (Some(_), true) => format!(
+                "nobody has said which is good to get; it is the greatest number, but a column of the name '{label}' says what is bad"
+            ),
+            (Some(_), false) => {
+                "it is the greatest number, which need not be the one that is good to get"
+                    .to_owned()
+            }
+            (None, _) => {
+                "it is the last by the alphabet, which says nothing of which is good to get"
+                    .to_owned()
+            }
+        },
     };
-    Ok((classes, why.to_owned()))
+    let last = classes.last().map_or("", String::as_str);
+    let mut note = Note::new(label, format!("its last class is '{last}': {why}"));
+    if let Some(other) = classes.iter().rev().nth(1) {
+        let effect = "if that is the class that is good to get";
+        note = note.or(Way::of_all("favourable", [other], effect));
+    }
+    Ok((classes, note))
 }
 
-/// Two classes, the worse one first, where their words tell.
-fn known(classes: &[String]) -> Option<[String; 2]> {
+/// Two classes, the first of one of `pairs` first.
+fn pair(classes: &[String], pairs: &[[&str; 2]]) -> Option<[String; 2]> {
     let [first, second] = classes else {
         return None;
     };
     let plain = |class: &String| class.trim_end_matches('.').to_lowercase();
-    let is_worse = |worse: &String, better: &String| {
+    let is_one = |worse: &String, better: &String| {
         let (worse, better) = (plain(worse), plain(better));
+        // More than a bound is better than less, such as an income.
         let is_below = worse.starts_with('<') && better.starts_with('>');
-        is_below || PAIRS.contains(&[worse.as_str(), better.as_str()])
+        is_below || pairs.contains(&[worse.as_str(), better.as_str()])
     };
-    if is_worse(first, second) {
+    if is_one(first, second) {
         return Some([first.clone(), second.clone()]);
     }
-    is_worse(second, first).then(|| [second.clone(), first.clone()])
+    is_one(second, first).then(|| [second.clone(), first.clone()])
+}
+
+/// Whether it is bad to have more of what a column of this name says.
+fn is_bad(name: &str) -> bool {
+    let parts = unicode::parts(name);
+    let starts = |part: &String| BAD.iter().any(|start| part.starts_with(start));
+    let is_negated = parts.iter().any(|part| NEGATIONS.contains(&part.as_str()));
+    !is_negated && parts.iter().any(starts)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn of(label: &str, classes: &[&str], favourable: Option<&str>) -> (String, Note) {
+        let classes = classes.iter().map(|&class| class.to_owned()).collect();
+        let (classes, note) = ordered(label, classes, favourable).unwrap();
+        (classes.join(","), note)
+    }
+
     #[test]
     fn the_last_class_is_said_with_its_reason() {
-        let of = |classes: &[&str], favourable| {
-            let classes = classes.iter().map(|&class| class.to_owned()).collect();
-            let (classes, why) = ordered(classes, favourable).unwrap();
-            (classes.join(","), why)
-        };
-        for (classes, expected, why) in [
-            (["high", "low"], "low,high", "usually better"),
-            ([">50K", "<=50K"], "<=50K,>50K", "usually better"),
-            (["Yes", "No"], "No,Yes", "usually better"),
-            (["10", "9"], "9,10", "greatest number"),
-            (["red", "blue"], "blue,red", "alphabet"),
+        for (label, classes, expected, why, other) in [
+            ("income", ["high", "low"], "low,high", "a guess", "low"),
+            (
+                "income",
+                [">50K", "<=50K"],
+                "<=50K,>50K",
+                "a guess",
+                "<=50K",
+            ),
+            ("granted", ["Yes", "No"], "No,Yes", "a guess", "No"),
+            (
+                "grade",
+                ["10", "9"],
+                "9,10",
+                "greatest number, which need not",
+                "9",
+            ),
+            ("colour", ["red", "blue"], "blue,red", "alphabet", "blue"),
+            // The name says the opposite of the words.
+            ("default", ["yes", "no"], "no,yes", "nobody has said", "no"),
+            ("two_year_recid", ["1", "0"], "0,1", "nobody has said", "0"),
+            (
+                "is_fraud",
+                ["True", "False"],
+                "False,True",
+                "nobody has said",
+                "False",
+            ),
+            ("credit_risk", ["2", "1"], "1,2", "nobody has said", "1"),
+            ("Churn", ["yes", "no"], "no,yes", "nobody has said", "no"),
+            ("loanDenied", ["1", "0"], "0,1", "nobody has said", "0"),
+            (
+                "riskLevel",
+                ["low", "high"],
+                "low,high",
+                "nobody has said",
+                "low",
+            ),
+            // Words with a worth of their own.
+            ("credit_risk", ["good", "bad"], "bad,good", "a guess", "bad"),
+            // And names that are turned round.
+            ("no_default", ["yes", "no"], "no,yes", "a guess", "no"),
         ] {
-            let (found, said) = of(&classes, None);
-            assert!(found == expected && said.contains(why), "{found}: {said}");
+            let (found, note) = of(label, &classes, None);
+            assert!(
+                found == expected && note.said.contains(why),
+                "{found}: {note:?}"
+            );
+            let ways: Vec<String> = note.ways.iter().map(Way::command).collect();
+            let quoted = match other.starts_with('<') {
+                true => format!("'{other}'"),
+                false => other.to_owned(),
+            };
+            assert_eq!(ways, [format!("--favourable {quoted}")]);
         }
-        let (found, said) = of(&["high", "low"], Some("low"));
+        let (found, note) = of("income", &["high", "low"], Some("low"));
         assert!(
-            found == "high,low" && said.contains("was said"),
-            "{found}: {said}"
+            found == "high,low" && note.said.contains("was said"),
+            "{note:?}"
         );
+        assert!(note.ways.is_empty());
         let spelt = ["1.0", "0", "1", "0.0"].map(str::to_owned).to_vec();
-        assert_eq!(ordered(spelt, None).unwrap().0, ["0", "1"]);
-        let none = ordered(vec!["a".to_owned()], Some("b")).unwrap_err();
+        assert_eq!(ordered("x", spelt, None).unwrap().0, ["0", "1"]);
+        let none = ordered("x", vec!["a".to_owned()], Some("b")).unwrap_err();
         assert!(none.to_string().contains("'b'"), "{none}");
+    }
+
+    #[test]
+    fn an_accent_may_be_typed_in_either_form() {
+        let (found, _) = of(
+            "avis",
+            &["accorde\u{301}", "refuse\u{301}"],
+            Some("accord\u{e9}"),
+        );
+        assert_eq!(found, "refuse\u{301},accorde\u{301}");
     }
 }

@@ -1,13 +1,16 @@
 //! What is made of one column: its kind and domain, or why it is left out.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::error::InferError;
+use super::note::{Note, Way};
+use super::odd;
 use super::options::InferOptions;
 use crate::bins::{Cut, MOST_BINS, values};
-use crate::schema::{Attribute, Kind, OutOfDomain};
+use crate::schema::{Attribute, Kind, Missing, OutOfDomain, is_missing};
 use crate::spelling::merged;
+use crate::unicode;
 
 /// Rows from which on values that all differ are taken for names of rows.
 const MANY: usize = 20;
@@ -19,165 +22,378 @@ const ROWS_PER_CODE: usize = 10;
 /// How often three in four of the codes stand in the file at least. The far values of a count, of
 /// which the file holds some by chance, are rarer.
 const CODE_ROWS: usize = 5;
+/// Different words that may stand beside many numbers, at most.
+const MOST_WORDS_BESIDE: usize = 5;
 
 /// What is known of a column so far.
 pub(super) struct Column {
+    name: String,
     /// Different words, in order of first appearance, as long as they are few.
     order: Vec<String>,
-    known: HashSet<String>,
+    /// How many cells hold each of them.
+    known: HashMap<String, u64>,
     too_many_words: bool,
     /// Hashes of the words beyond these.
     hashes: HashSet<u64>,
-    missing: Option<String>,
+    /// The marks of missing values in order of first appearance, each with its cells.
+    missing: Vec<(String, u64)>,
     /// Cells that hold a value.
     values: usize,
-    not_a_number: bool,
+    /// Different words that are no numbers, as long as they are few, and how many cells hold them.
+    beside: Vec<(String, u64)>,
+    is_words: bool,
     not_whole: bool,
     is_dates: bool,
-    /// In the order of the file.
+    /// In the order of the file, as long as the column is not of words.
     numbers: Vec<f64>,
+    /// What a person said of it.
+    given: Option<Vec<String>>,
+    levels: Vec<String>,
+    is_label: bool,
+    is_protected: bool,
+    is_merged: bool,
+    /// What was decided on the way.
+    notes: Vec<Note>,
 }
 
 /// What is made of a column.
 pub(super) enum Made {
     /// An attribute, and what a person should know of it.
-    Kept(Attribute, Option<String>),
+    Kept(Attribute, Vec<Note>),
     /// Nothing, and why.
     LeftOut(String),
+    /// Nothing without a decision.
+    Unplaced(Note),
 }
 
 impl Column {
-    pub fn new() -> Column {
+    pub fn new(name: &str, options: &InferOptions) -> Column {
         Column {
+            name: name.to_owned(),
             order: Vec::new(),
-            known: HashSet::new(),
+            known: HashMap::new(),
             too_many_words: false,
             hashes: HashSet::new(),
-            missing: None,
+            missing: Vec::new(),
             values: 0,
-            not_a_number: false,
+            beside: Vec::new(),
+            is_words: false,
             not_whole: false,
             is_dates: true,
             numbers: Vec::new(),
+            given: options.missing.get(name).cloned(),
+            levels: options.level.get(name).cloned().unwrap_or_default(),
+            is_label: options.label == name,
+            is_protected: options.protected.iter().any(|have| have == name),
+            is_merged: options.merge.iter().any(|have| have == name),
+            notes: Vec::new(),
         }
     }
 
-    /// Takes one cell of the column `name`.
-    ///
-    /// # Errors
-    /// When it spells "missing" in another way than a cell before.
-    pub fn look(
-        &mut self,
-        cell: &str,
-        name: &str,
-        options: &InferOptions,
-    ) -> Result<(), InferError> {
-        if is_missing(cell) && *name != options.label {
-            if let Some(first) = self.missing.as_ref().filter(|first| *first != cell) {
-                return Err(InferError::TwoMarkers {
-                    column: name.to_owned(),
-                    first: first.clone(),
-                    second: cell.to_owned(),
-                });
-            }
-            self.missing = Some(cell.to_owned());
-            return Ok(());
+    /// Whether `cell` is a mark of a missing value.
+    fn is_mark(&self, cell: &str) -> bool {
+        let is_level = || self.levels.iter().any(|level| level == cell);
+        match &self.given {
+            _ if cell.is_empty() => true,
+            Some(marks) => marks.iter().any(|mark| mark == cell),
+            None => is_missing(cell) && !is_level(),
+        }
+    }
+
+    /// Takes one cell.
+    pub fn look(&mut self, cell: &str, options: &InferOptions) {
+        if self.is_mark(cell) {
+            return count(&mut self.missing, cell, 1);
         }
         self.values += 1;
         self.is_dates = self.is_dates && is_date(cell);
+        let is_level = self.levels.iter().any(|level| level == cell);
         match cell.parse::<f64>() {
             // 02139 is no number: it would come back as 2139.
-            Ok(value) if value.is_finite() && !has_leading_zero(cell) => {
-                self.not_whole |= value.fract() != 0.0 || value.abs() > f64::from(i32::MAX);
-                if !self.not_a_number {
+            Ok(value) if value.is_finite() && !has_leading_zero(cell) && !is_level => {
+                self.not_whole |= !is_whole(value);
+                if !self.is_words {
                     self.numbers.push(value);
                 }
             }
+            _ if self.is_words => {}
             _ => {
-                self.not_a_number = true;
-                self.numbers = Vec::new();
+                count(&mut self.beside, cell, 1);
+                self.is_words =
+                    has_leading_zero(cell) || self.beside.len() > MOST_WORDS_BESIDE || is_level;
+                if self.is_words {
+                    self.numbers = Vec::new();
+                }
             }
         }
-        if self.known.contains(cell) {
-            return Ok(());
+        self.add(cell, 1, options);
+    }
+
+    /// Counts `cells` cells that hold `word`.
+    fn add(&mut self, word: &str, cells: u64, options: &InferOptions) {
+        if let Some(known) = self.known.get_mut(word) {
+            *known += cells;
+            return;
         }
         if self.order.len() < options.max_words {
-            self.known.insert(cell.to_owned());
-            self.order.push(cell.to_owned());
-            return Ok(());
+            self.known.insert(word.to_owned(), cells);
+            self.order.push(word.to_owned());
+            return;
         }
         self.too_many_words = true;
-        if self.not_a_number {
+        if self.is_words || !self.beside.is_empty() {
             let mut hasher = DefaultHasher::new();
-            cell.hash(&mut hasher);
+            word.hash(&mut hasher);
             self.hashes.insert(hasher.finish());
         }
-        Ok(())
+    }
+
+    /// The column when all of it was seen: whether it is of words, and what is missing. In a table in
+    /// memory (`in_memory`) nulls are missing, and words that look like marks are words.
+    pub fn decided(mut self, options: &InferOptions, in_memory: bool) -> Column {
+        let numbers: HashSet<u64> = self.numbers.iter().map(|number| number.to_bits()).collect();
+        let others: u64 = self.beside.iter().map(|(_, cells)| cells).sum();
+        let is_of_numbers = numbers.len() > MANY && self.numbers.len() as u64 > others;
+        if !self.beside.is_empty() && !self.is_words && !self.is_label {
+            match is_of_numbers && self.given.is_none() {
+                true => self.take_for_missing(),
+                false => self.is_words = true,
+            }
+        }
+        let has_null = self.missing.iter().any(|(mark, _)| mark.is_empty());
+        let keeps_words = in_memory && !has_null && !self.is_label && self.given.is_none();
+        if keeps_words && (self.is_words || self.order.is_empty()) {
+            let is_word = |mark: &str| mark.chars().any(char::is_alphabetic);
+            let (words, marks): (Vec<_>, Vec<_>) = std::mem::take(&mut self.missing)
+                .into_iter()
+                .partition(|(mark, _)| is_word(mark));
+            self.missing = marks;
+            for (word, cells) in words {
+                let said = format!(
+                    "'{word}' ({cells} cells) is a level, as the table has nulls for what is missing and the column holds none"
+                );
+                let effect = "if it says that the value is missing";
+                let way = Way::of_column("missing", &self.name, [&word], effect);
+                self.notes.push(Note::new(&self.name, said).or(way));
+                self.values += cells as usize;
+                self.is_words = true;
+                self.is_dates = false;
+                self.add(&word, cells, options);
+            }
+        }
+        // Where there is an empty cell, that is what is written: a null to whoever knows nulls.
+        self.missing.sort_by_key(|(mark, _)| !mark.is_empty());
+        self
+    }
+
+    /// Makes the words beside the numbers of the column marks of missing values.
+    fn take_for_missing(&mut self) {
+        let beside = std::mem::take(&mut self.beside);
+        for (word, cells) in &beside {
+            self.values -= *cells as usize;
+            count(&mut self.missing, word, *cells);
+        }
+        self.order
+            .retain(|word| !beside.iter().any(|(other, _)| other == word));
+        let words: Vec<&String> = beside.iter().map(|(word, _)| word).collect();
+        let said = format!(
+            "a column of numbers, beside which its words {} are taken for missing values",
+            listed(&beside)
+        );
+        let mut note = Note::new(&self.name, said);
+        if !self.too_many_words {
+            let effect = "makes levels of all its values, as of words";
+            note = note.or(Way::of_column("level", &self.name, words, effect));
+        }
+        self.notes.push(note);
+    }
+
+    /// Refuses levels that no cell holds.
+    ///
+    /// # Errors
+    /// [`InferError::NoSuchCell`].
+    pub fn check(&self) -> Result<(), InferError> {
+        let is_unknown = |level: &&String| !self.too_many_words && !self.known.contains_key(*level);
+        match self.levels.iter().find(is_unknown) {
+            Some(level) => Err(InferError::NoSuchCell {
+                column: self.name.clone(),
+                cell: level.clone(),
+            }),
+            None => Ok(()),
+        }
+    }
+
+    /// The marks of missing values: those that cells hold, and those that are said to be some.
+    pub fn marks(&self) -> Missing {
+        let held = self.missing.iter().map(|(mark, _)| mark.as_str());
+        held.chain(self.not_held()).collect()
+    }
+
+    /// The marks that are said to be some and that no cell holds.
+    fn not_held(&self) -> impl Iterator<Item = &str> {
+        let is_held = |mark: &str| self.missing.iter().any(|(held, _)| held == mark);
+        let given = self.given.iter().flatten().map(String::as_str);
+        given.filter(move |mark| !is_held(mark))
+    }
+
+    /// What is said of marks that no cell holds.
+    pub fn said_of_marks(&self) -> Option<Note> {
+        let marks: Vec<String> = self.not_held().map(|mark| format!("'{mark}'")).collect();
+        (!marks.is_empty()).then(|| {
+            let marks = marks.join(", ");
+            Note::new(
+                &self.name,
+                format!("no cell holds {marks}, which is said to mean a missing value"),
+            )
+        })
+    }
+
+    /// What is said of outcomes that are missing.
+    pub fn said_of_outcomes(&self, rows: usize, options: &InferOptions) -> Option<Note> {
+        (!self.missing.is_empty()).then(|| {
+            let said = format!(
+                "{} of the {rows} outcomes count as missing, and are no class: {}",
+                cells(&self.missing),
+                listed(&self.missing)
+            );
+            let words = self.missing.iter().map(|(mark, _)| mark);
+            let words: Vec<&String> = words.filter(|mark| !mark.is_empty()).collect();
+            let note = Note::new(&self.name, said);
+            match words.is_empty() || options.label_holds_numbers() {
+                true => note,
+                false => note.or(Way::of_column(
+                    "level",
+                    &self.name,
+                    words,
+                    "if they are classes",
+                )),
+            }
+        })
     }
 
     /// The words of a label, in order of first appearance.
     ///
     /// # Errors
-    /// When they are too many.
-    pub fn classes(self, name: &str, options: &InferOptions) -> Result<Vec<String>, InferError> {
+    /// What to do where they are too many, or numbers of which some are fractions.
+    pub fn classes(self, options: &InferOptions) -> Result<Vec<String>, Note> {
+        let fraction = self.order.iter().find(|word| {
+            let number: Result<f64, _> = word.parse();
+            number.is_ok_and(|number| number.fract() != 0.0)
+        });
+        if let Some(example) = fraction
+            && !self.is_words
+            && self.beside.is_empty()
+            && self.order.len() > 2
+        {
+            let said = format!("it holds many numbers, such as {example}, which are no classes");
+            let numbers = self
+                .order
+                .iter()
+                .filter_map(|word| word.parse::<f64>().ok());
+            let (least, most) = numbers
+                .fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), number| {
+                    (a.min(number), b.max(number))
+                });
+            let middle = ((least + most) * 500.0).round() / 1000.0;
+            let effect = "makes two classes of them, for example";
+            let two = Way::of_all("label_threshold", [middle.to_string()], effect);
+            let number = Way::of_all::<&str>("number", [], "predicts the number");
+            return Err(Note::new(&self.name, said).or(two).or(number));
+        }
         match self.too_many_words {
-            true => Err(self.too_many(name, options.max_words)),
+            true => Err(self.too_many(options)),
             false => Ok(self.order),
         }
     }
 
-    fn too_many(mut self, name: &str, limit: usize) -> InferError {
-        InferError::TooManyWords {
-            column: name.to_owned(),
-            limit,
-            example: self.order.swap_remove(0),
+    /// That the words are more than a category may have.
+    fn too_many(&self, options: &InferOptions) -> Note {
+        let limit = options.max_words;
+        let (what, number) = match self.hashes.len() {
+            0 => (format!("more than {limit}"), 2 * limit),
+            more => (
+                (self.order.len() + more).to_string(),
+                self.order.len() + more,
+            ),
+        };
+        let said = format!(
+            "it holds {what} different words (such as '{}')",
+            self.order[0]
+        );
+        let note = Note::new(&self.name, said);
+        let effect = "makes a category of so many";
+        let note = match self.is_label {
+            true => note,
+            false => note.or(Way::of_all("ignore", [&self.name], "leaves it out")),
+        };
+        let note = note.or(Way::of_all("max_words", [number.to_string()], effect));
+        if self.given.is_none() || self.beside.len() > MOST_WORDS_BESIDE {
+            return note;
         }
+        let words = self.missing.iter().chain(&self.beside);
+        let effect = "leaves numbers, if these are marks of missing values";
+        let words = words.map(|(word, _)| word);
+        note.or(Way::of_column("missing", &self.name, words, effect))
     }
 
-    /// What is made of the column `name` of `rows` rows.
-    ///
-    /// # Errors
-    /// When it has more words than a category may have.
-    pub fn made(self, name: &str, rows: usize, options: &InferOptions) -> Result<Made, InferError> {
-        if let Some(why) = self.why_left_out(name, rows) {
-            return Ok(Made::LeftOut(why));
+    /// What is made of it in `rows` rows.
+    pub fn made(mut self, rows: usize, options: &InferOptions) -> Made {
+        if let Some(why) = self.why_left_out(rows) {
+            return Made::LeftOut(why);
         }
-        if self.not_a_number && self.too_many_words {
-            return Err(self.too_many(name, options.max_words));
+        if self.is_words && self.too_many_words {
+            return Made::Unplaced(self.too_many(options));
         }
-        let (kind, note) = match self.not_a_number {
-            true => {
-                let (levels, left) = merged(self.order);
-                let kind = Kind::Categorical {
-                    levels,
-                    ordered: false,
+        let mut merge = BTreeMap::new();
+        let (kind, note) = match self.is_words {
+            true => self.of_words(&mut merge),
+            false => {
+                let mut numbers = std::mem::take(&mut self.numbers);
+                numbers.sort_by(f64::total_cmp);
+                let words = std::mem::take(&mut self.order);
+                let (far, kept) = match self.given {
+                    None => odd::apart(numbers.clone()),
+                    Some(_) => (Vec::new(), numbers.clone()),
                 };
-                (kind, left.map(|left| one_level(&left)))
+                // Codes such as 8888 are levels of a list, and marks beside a range.
+                let is_range = !far.is_empty() && !is_list_of(&kept);
+                match of_list(&numbers, words, self.not_whole) {
+                    Some((kind, said)) if !is_range => (kind, Some(said)),
+                    _ => {
+                        numbers = kept;
+                        self.take_far(&far, [numbers[0], numbers[numbers.len() - 1]]);
+                        self.not_whole = !numbers.iter().copied().all(is_whole);
+                        of_numbers(&numbers, self.not_whole, options)
+                    }
+                }
             }
-            false => of_numbers(self.numbers, self.order, self.not_whole, options),
         };
+        self.notes
+            .extend(note.map(|said| Note::new(&self.name, said)));
+        self.notes.extend(self.said_of_missing(rows));
         let attribute = Attribute {
-            name: name.to_owned(),
             kind,
-            protected: options.protected.iter().any(|have| have == name),
-            outside: match self.missing {
-                Some(_) => OutOfDomain::Level,
-                None => OutOfDomain::Reject,
+            merge,
+            protected: self.is_protected,
+            outside: match self.missing.is_empty() {
+                true => OutOfDomain::Reject,
+                false => OutOfDomain::Level,
             },
-            missing: self.missing,
+            missing: self.marks(),
+            name: self.name,
         };
-        Ok(Made::Kept(attribute, note))
+        Made::Kept(attribute, self.notes)
     }
 
     /// Why the column says nothing of what shall be predicted; `None` if it may.
-    fn why_left_out(&self, name: &str, rows: usize) -> Option<String> {
+    fn why_left_out(&self, rows: usize) -> Option<String> {
         if self.order.is_empty() {
             return Some("it holds no value".to_owned());
         }
         if self.order.len() == 1
             && self.values > 1
             && !self.too_many_words
-            && self.missing.is_none()
+            && self.missing.is_empty()
         {
             return Some(format!("it holds '{}' in every row", self.order[0]));
         }
@@ -187,83 +403,308 @@ impl Column {
                     .to_owned(),
             );
         }
-        if self.not_a_number {
-            let all_differ = self.hashes.len() + self.order.len() == self.values;
-            let is_text = all_differ && self.values >= MANY;
-            return is_text.then(|| "every row has another value: a name, or free text".to_owned());
+        if self.is_words {
+            let different = self.hashes.len() + self.order.len();
+            if different == self.values && self.values >= MANY {
+                return Some("every row has another value: a name, or free text".to_owned());
+            }
+            let is_text = self.too_many_words && 2 * different > self.values;
+            return is_text.then(|| {
+                format!(
+                    "it has {different} different values in {} rows: names, or free text",
+                    self.values
+                )
+            });
         }
-        let first = self.numbers[0];
+        let first = *self.numbers.first()?;
         let counts = |(place, value): (usize, &f64)| *value == first + place as f64;
         if rows >= MANY && self.numbers.len() == rows && self.numbers.iter().enumerate().all(counts)
         {
             return Some("it counts the rows".to_owned());
         }
-        let is_identifier = !self.not_whole && all_differ(&self.numbers) && names_rows(name);
-        is_identifier.then(|| {
-            "every row has another number, and its name is that of an identifier".to_owned()
+        let has_fractions = self.numbers.iter().any(|number| number.fract() != 0.0);
+        if has_fractions || !names_rows(&self.name) {
+            return None;
+        }
+        let different = different(&self.numbers);
+        let is_identifier = self.numbers.len() >= MANY && 2 * different > self.numbers.len();
+        is_identifier.then(|| match different == self.numbers.len() {
+            true => "every row has another number, and its name is that of an identifier".to_owned(),
+            false => format!(
+                "it has {different} different numbers in {} rows, and its name is that of an identifier",
+                self.numbers.len()
+            ),
         })
+    }
+
+    /// The kind of a column of words, some of which `merge` may make others.
+    fn of_words(&mut self, merge: &mut BTreeMap<String, String>) -> (Kind, Option<String>) {
+        let (mut levels, left) = merged(std::mem::take(&mut self.order));
+        let groups = self.alike(&levels);
+        if self.is_merged {
+            for group in &groups {
+                let others = group[1..].iter();
+                merge.extend(others.map(|(other, _)| (other.clone(), group[0].0.clone())));
+            }
+            levels.retain(|level| !merge.contains_key(level));
+            let said = match groups.is_empty() {
+                true => "its levels differ in more than how they are written, so none were merged"
+                    .to_owned(),
+                false => format!("one level each, as was asked for: {}", grouped(&groups)),
+            };
+            self.notes.push(Note::new(&self.name, said));
+        } else if !groups.is_empty() {
+            let said = format!(
+                "levels that differ only in case, blanks, Unicode form or the order of joined values: {}",
+                grouped(&groups)
+            );
+            let way = Way::of_all("merge", [&self.name], "makes one level of each");
+            self.notes.push(Note::new(&self.name, said).or(way));
+        }
+        let (levels, ordered) = match odd::ranges(&levels) {
+            Some(found) => self.in_order(found),
+            None => (levels, false),
+        };
+        let kind = Kind::Categorical { levels, ordered };
+        (kind, left.map(|left| one_level(&left)))
+    }
+
+    /// The levels of a column of ranges, and whether their order means something.
+    fn in_order(&mut self, found: odd::Ranges) -> (Vec<String>, bool) {
+        let odd::Ranges {
+            mut ranges,
+            numbers,
+            words,
+        } = found;
+        let is_asked =
+            self.given.is_some() || numbers.iter().any(|number| self.levels.contains(number));
+        let (marks, others) = match is_asked {
+            true => (Vec::new(), [numbers, words].concat()),
+            false => (numbers, words),
+        };
+        for number in &marks {
+            let cells = self.known.get(number).copied().unwrap_or_default();
+            count(&mut self.missing, number, cells);
+        }
+        if !marks.is_empty() {
+            let said = format!(
+                "{} lies far from all ranges, and is taken for missing",
+                quoted(&marks)
+            );
+            let effect = "if that is a value like the others";
+            let way = Way::of_column("level", &self.name, &marks, effect);
+            self.notes.push(Note::new(&self.name, said).or(way));
+        }
+        let ordered = others.is_empty();
+        let (said, way) = match ordered {
+            true => ("its ranges are ordered levels".to_owned(), None),
+            false => {
+                let missing = self.missing.iter().map(|(mark, _)| mark).chain(&others);
+                let effect = "makes ordered levels of the others";
+                (
+                    format!(
+                        "its ranges would be ordered levels but for {}",
+                        quoted(&others)
+                    ),
+                    Some(Way::of_column("missing", &self.name, missing, effect)),
+                )
+            }
+        };
+        let mut note = Note::new(&self.name, said);
+        note.ways.extend(way);
+        self.notes.push(note);
+        ranges.extend(others);
+        (ranges, ordered)
+    }
+
+    /// The levels that people take for one, the most frequent of each first, with their cells.
+    fn alike(&self, levels: &[String]) -> Vec<Vec<(String, u64)>> {
+        let mut groups: Vec<(String, Vec<(String, u64)>)> = Vec::new();
+        let mut places: HashMap<String, usize> = HashMap::new();
+        for level in levels {
+            let key = unicode::key(level);
+            let place = *places.entry(key.clone()).or_insert_with(|| {
+                groups.push((key, Vec::new()));
+                groups.len() - 1
+            });
+            let cells = self.known.get(level).copied().unwrap_or_default();
+            groups[place].1.push((level.clone(), cells));
+        }
+        let mut groups: Vec<_> = groups.into_iter().map(|(_, group)| group).collect();
+        groups.retain(|group| group.len() > 1);
+        for group in &mut groups {
+            group.sort_by_key(|(_, cells)| std::cmp::Reverse(*cells));
+        }
+        groups
+    }
+
+    /// Takes numbers that lie far from all others, each with its cells, for missing.
+    fn take_far(&mut self, far: &[(f64, u64)], [min, max]: [f64; 2]) {
+        if far.is_empty() {
+            return;
+        }
+        let far: Vec<(String, u64)> = far
+            .iter()
+            .map(|(number, cells)| (number.to_string(), *cells))
+            .collect();
+        let said = format!(
+            "{} come again and again, apart from all other numbers ({min} to {max}), and are taken for missing",
+            listed(&far)
+        );
+        let others = self.missing.iter().map(|(mark, _)| mark);
+        let effect = "if they are numbers like the others";
+        let way = Way::of_column("missing", &self.name, others, effect);
+        self.notes.push(Note::new(&self.name, said).or(way));
+        self.missing.extend(far);
+    }
+
+    /// What is said of missing values, in `rows` rows.
+    fn said_of_missing(&self, rows: usize) -> Option<Note> {
+        if self.missing.is_empty() {
+            return None;
+        }
+        let mut said = format!(
+            "{} of its {rows} cells count as missing: {}",
+            cells(&self.missing),
+            listed(&self.missing)
+        );
+        let is_word = |mark: &&String| mark.chars().any(char::is_alphabetic);
+        let marks = self.missing.iter().map(|(mark, _)| mark);
+        let words: Vec<&String> = marks.filter(is_word).collect();
+        // What was said by a person is not asked.
+        if !self.is_words || words.is_empty() || self.given.is_some() {
+            return Some(Note::new(&self.name, said));
+        }
+        let name = &self.name;
+        if self.is_protected {
+            let what = quoted(&words);
+            said += &format!("; {what} may be a group of people, which is for you to decide");
+        }
+        let none: [&str; 0] = [];
+        let mut note = Note::new(name, said)
+            .or(Way::of_column("level", name, &words, "if that is a level"))
+            .or(Way::of_column(
+                "missing",
+                name,
+                none,
+                "if nothing but a blank is missing",
+            ));
+        if self.is_protected {
+            let marks = self.missing.iter().map(|(mark, _)| mark);
+            note = note.or(Way::of_column("missing", name, marks, "if it is missing"));
+        }
+        Some(note)
     }
 }
 
-/// The kind of a column of `numbers`, which `words` spell as long as these are few.
-fn of_numbers(
-    mut numbers: Vec<f64>,
-    words: Vec<String>,
-    not_whole: bool,
-    options: &InferOptions,
-) -> (Kind, Option<String>) {
-    numbers.sort_by(f64::total_cmp);
-    let (min, max) = (numbers[0], numbers[numbers.len() - 1]);
-    let runs: Vec<usize> = numbers.chunk_by(|a, b| a == b).map(<[f64]>::len).collect();
+/// Adds `cells` to those that hold `word`.
+fn count(words: &mut Vec<(String, u64)>, word: &str, cells: u64) {
+    match words.iter_mut().find(|(known, _)| known == word) {
+        Some((_, known)) => *known += cells,
+        None => words.push((word.to_owned(), cells)),
+    }
+}
+
+/// All cells that hold any of `words`.
+fn cells(words: &[(String, u64)]) -> u64 {
+    words.iter().map(|(_, cells)| cells).sum()
+}
+
+/// `'NA' (80), blank (3)`
+fn listed(words: &[(String, u64)]) -> String {
+    let said = |(word, cells): &(String, u64)| match word.is_empty() {
+        true => format!("blank ({cells})"),
+        false => format!("'{word}' ({cells})"),
+    };
+    words.iter().map(said).collect::<Vec<_>>().join(", ")
+}
+
+/// `'White' (80) and 'white' (2); …`
+fn grouped(groups: &[Vec<(String, u64)>]) -> String {
+    let groups = groups.iter().map(|group| listed(group));
+    groups.collect::<Vec<_>>().join("; ")
+}
+
+/// `'NA', 'null'`
+fn quoted<T: AsRef<str>>(words: &[T]) -> String {
+    let words = words.iter().map(|word| format!("'{}'", word.as_ref()));
+    words.collect::<Vec<_>>().join(", ")
+}
+
+/// Whether a number is a whole one of 32 bits.
+fn is_whole(number: f64) -> bool {
+    number.fract() == 0.0 && number.abs() <= f64::from(i32::MAX)
+}
+
+/// The category that a column of `sorted` numbers is, which `words` spell as long as these are few;
+/// `None` where it is none.
+fn of_list(sorted: &[f64], words: Vec<String>, not_whole: bool) -> Option<(Kind, String)> {
+    let (min, max) = (*sorted.first()?, *sorted.last()?);
+    let runs = sorted.chunk_by(|a, b| a == b).count();
     // Two spellings of a number, such as 1 and 1.0, are no two levels.
     let (mut levels, left) = merged(words);
-    let is_complete = levels.len() == runs.len();
-    if !not_whole && is_complete && runs.len() > 1 && is_list(&runs, max - min) {
-        let value = |word: &String| word.parse::<f64>().unwrap_or_default();
-        levels.sort_by(|a, b| value(a).total_cmp(&value(b)));
-        let steps: HashSet<u64> = levels
-            .windows(2)
-            .map(|pair| (value(&pair[1]) - value(&pair[0])).to_bits())
-            .collect();
-        let ordered = levels.len() > 2 && steps.len() == 1;
-        let note = match levels.len() {
-            2 => "its two numbers are the levels of a category".to_owned(),
-            count => format!(
-                "its {count} numbers, from {min} to {max}, leave most of that range out, so they are the levels of a category; {}",
-                match ordered {
-                    true => "being evenly spaced they are ordered",
-                    false => "set ordered = true if neighbours are alike",
-                }
-            ),
-        };
-        let note = match left {
-            Some(left) => format!("{note}; {}", one_level(&left)),
-            None => note,
-        };
-        return (Kind::Categorical { levels, ordered }, Some(note));
+    let is_complete = levels.len() == runs;
+    if not_whole || !is_complete || runs < 2 || !is_list_of(sorted) {
+        return None;
     }
-    let note = (!not_whole && all_differ(&numbers))
+    let value = |word: &String| word.parse::<f64>().unwrap_or_default();
+    levels.sort_by(|a, b| value(a).total_cmp(&value(b)));
+    let steps: HashSet<u64> = levels
+        .windows(2)
+        .map(|pair| (value(&pair[1]) - value(&pair[0])).to_bits())
+        .collect();
+    let ordered = levels.len() > 2 && steps.len() == 1;
+    let note = match levels.len() {
+        2 => "its two numbers are the levels of a category".to_owned(),
+        count => format!(
+            "its {count} numbers, from {min} to {max}, leave most of that range out, so they are the levels of a category; {}",
+            match ordered {
+                true => "being evenly spaced they are ordered",
+                false => "set ordered = true if neighbours are alike",
+            }
+        ),
+    };
+    let note = match left {
+        Some(left) => format!("{note}; {}", one_level(&left)),
+        None => note,
+    };
+    Some((Kind::Categorical { levels, ordered }, note))
+}
+
+/// The kind of a column of `sorted` numbers that is no category.
+fn of_numbers(sorted: &[f64], not_whole: bool, options: &InferOptions) -> (Kind, Option<String>) {
+    let (min, max) = (sorted[0], sorted[sorted.len() - 1]);
+    let note = (!not_whole && sorted.len() >= MANY && different(sorted) == sorted.len())
         .then(|| "every row has another number; leave it out if it names the rows".to_owned());
     if !not_whole && max - min < options.max_integer_span as f64 {
         let (min, max) = (min as i32, max as i32);
         return (Kind::Integer { min, max }, note);
     }
-    let bins = options.bins.edges(&numbers);
-    let is_cut = options.bins == Cut::Exact && runs.len() > MOST_BINS;
-    let note = match is_cut {
+    let bins = options.bins.edges(sorted);
+    let runs = different(sorted);
+    let note = match options.bins == Cut::Exact && runs > MOST_BINS {
         true => Some(format!(
-            "its {} different numbers are more than {MOST_BINS}, so they share bins",
-            runs.len()
+            "its {runs} different numbers are more than {MOST_BINS}, so they share bins"
         )),
         false => note,
     };
-    let values = Some(values(&bins, &numbers));
+    let values = Some(values(&bins, sorted));
     (Kind::Numeric { bins, values }, note)
 }
 
 /// That a number is spelt in several ways, such as `left`.
 fn one_level(left: &str) -> String {
     format!("other spellings of a number, such as '{left}', are the same level")
+}
+
+/// Whether `sorted` whole numbers are a list of codes.
+fn is_list_of(sorted: &[f64]) -> bool {
+    let runs: Vec<usize> = sorted.chunk_by(|a, b| a == b).map(<[f64]>::len).collect();
+    let span = match sorted {
+        [first, .., last] => last - first,
+        _ => 0.0,
+    };
+    is_list(&runs, span)
 }
 
 /// Whether whole numbers that stand in the file so often (`runs`, by value) over a range of `span`
@@ -281,10 +722,10 @@ fn is_list(runs: &[usize], span: f64) -> bool {
         && 4 * frequent >= 3 * runs.len()
 }
 
-/// Whether many numbers are all different.
-fn all_differ(numbers: &[f64]) -> bool {
+/// How many of the numbers are different.
+fn different(numbers: &[f64]) -> usize {
     let bits: HashSet<u64> = numbers.iter().map(|number| number.to_bits()).collect();
-    numbers.len() >= MANY && bits.len() == numbers.len()
+    bits.len()
 }
 
 /// Whether a column of this name usually names the rows.
@@ -301,15 +742,7 @@ fn names_rows(name: &str) -> bool {
     lower.is_empty() || is_camel || parts.iter().any(is_part) || lower.starts_with("unnamed")
 }
 
-/// Whether a cell says that its value is not known: empty, or a usual mark such as `?` or `NA`.
-pub fn is_missing(cell: &str) -> bool {
-    matches!(
-        cell.to_ascii_lowercase().as_str(),
-        "" | "?" | "na" | "n/a" | "null" | "nan"
-    )
-}
-
-fn has_leading_zero(cell: &str) -> bool {
+pub(super) fn has_leading_zero(cell: &str) -> bool {
     let digits = cell.trim_start_matches(['-', '+']).as_bytes();
     digits.len() > 1 && digits[0] == b'0' && digits[1].is_ascii_digit()
 }

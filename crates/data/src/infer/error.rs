@@ -2,8 +2,55 @@
 
 use thiserror::Error;
 
+use super::note::{Note, Way};
 use crate::read::ReadError;
 use crate::schema::SchemaError;
+
+/// A column whose numbers may be read in two ways.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ambiguous {
+    /// The column.
+    pub column: String,
+    /// One of its cells.
+    pub example: String,
+    /// What it may be.
+    pub numbers: Vec<f64>,
+}
+
+/// All columns, with what their cells may be.
+fn listed(columns: &[Ambiguous]) -> String {
+    let line = |column: &Ambiguous| {
+        let numbers: Vec<String> = column.numbers.iter().map(f64::to_string).collect();
+        let Ambiguous {
+            column, example, ..
+        } = column;
+        format!("column '{column}': '{example}' is {}", numbers.join(" or "))
+    };
+    columns.iter().map(line).collect::<Vec<_>>().join("; ")
+}
+
+/// The mark of which it is not known what it is.
+fn mark_of(columns: &[Ambiguous]) -> char {
+    let has_comma = |column: &Ambiguous| column.example.contains(',');
+    if columns.iter().all(has_comma) {
+        ','
+    } else {
+        '.'
+    }
+}
+
+/// What may be meant by the numbers of `columns`, and what to give.
+fn ambiguous(columns: &[Ambiguous], written: fn(&Way) -> String) -> String {
+    let mark = mark_of(columns);
+    let [decimal, thousands] = ["decimal", "thousands"].map(|option| {
+        let way = Way::of_all(option, [mark.to_string()], "");
+        written(&way)
+    });
+    format!(
+        "{}; no other column tells, so say {decimal} where '{mark}' comes before decimals, or {thousands} where it is between thousands",
+        listed(columns)
+    )
+}
 
 /// Why no schema can be inferred.
 #[derive(Debug, Error)]
@@ -14,29 +61,34 @@ pub enum InferError {
     /// The draft would not be a valid schema.
     #[error(transparent)]
     Schema(#[from] SchemaError),
-    /// A column holds too many different words to be a category.
-    #[error(
-        "column '{column}' holds more than {limit} different words (such as '{example}'); name it in ignore to leave it out"
-    )]
-    TooManyWords {
-        /// The column.
-        column: String,
-        /// The limit.
-        limit: usize,
-        /// One of its words.
-        example: String,
+    /// Columns of which nothing can be made without a decision.
+    #[error("{}", unplaced(notes, Way::field))]
+    Unplaced {
+        /// What is wrong with each of them, and what to give.
+        notes: Vec<Note>,
     },
-    /// A column spells "missing" in two ways.
-    #[error(
-        "column '{column}' marks missing values both as '{first}' and as '{second}'; use one of them"
-    )]
-    TwoMarkers {
+    /// A cell is said to be a level, but no row has it.
+    #[error("level says that '{cell}' is a level of the column '{column}', but no cell holds it")]
+    NoSuchCell {
         /// The column.
         column: String,
-        /// One spelling.
-        first: String,
-        /// Another.
-        second: String,
+        /// The cell.
+        cell: String,
+    },
+    /// Numbers may be read in two ways, and nothing in the file says in which.
+    #[error("{}", ambiguous(.0, Way::field))]
+    AmbiguousNumbers(Vec<Ambiguous>),
+    /// A number is written in another way than those of the file.
+    #[error(
+        "column '{column}' holds '{cell}', but the numbers of the file have '{decimal}' before decimals; write them alike, or leave the column out"
+    )]
+    OtherForm {
+        /// The column.
+        column: String,
+        /// One of its cells.
+        cell: String,
+        /// The mark before decimals.
+        decimal: char,
     },
     /// A column has two roles that exclude each other.
     #[error("column '{column}' is {first} and {second} at once")]
@@ -48,13 +100,13 @@ pub enum InferError {
         /// The other.
         second: &'static str,
     },
-    /// A protected column says nothing.
-    #[error("column '{column}' is protected, but {why}; name another one, or change the file")]
-    UselessProtected {
+    /// A cell is said to be missing and to be a level.
+    #[error("'{cell}' of the column '{column}' is said to be missing and to be a level at once")]
+    TwoMeanings {
         /// The column.
         column: String,
-        /// Why it would be left out.
-        why: String,
+        /// The cell.
+        cell: String,
     },
     /// Classes are named of a label of numbers.
     #[error("{field} is given, but the label holds numbers; leave it out")]
@@ -70,4 +122,34 @@ pub enum InferError {
         /// Those that there are.
         known: String,
     },
+}
+
+impl InferError {
+    /// The error with what is to be given as `written` has it.
+    pub fn text(&self, written: fn(&Way) -> String) -> String {
+        match self {
+            InferError::Unplaced { notes } => unplaced(notes, written),
+            InferError::AmbiguousNumbers(columns) => ambiguous(columns, written),
+            other => other.to_string(),
+        }
+    }
+}
+
+/// All columns that `notes` are about, and what leaves them all out.
+fn unplaced(notes: &[Note], written: fn(&Way) -> String) -> String {
+    let mut lines: Vec<String> = notes
+        .iter()
+        .map(|note| format!("column '{}': {}", note.column, note.text(written)))
+        .collect();
+    let ignored: Vec<&String> = notes
+        .iter()
+        .flat_map(|note| &note.ways)
+        .filter(|way| way.option == "ignore")
+        .flat_map(|way| &way.values)
+        .collect();
+    if ignored.len() > 1 {
+        let all = Way::of_all("ignore", &ignored, "leaves all of these out");
+        lines.push(format!("{} {}", written(&all), all.effect));
+    }
+    lines.join("\n")
 }

@@ -1,5 +1,7 @@
 //! What a schema is inferred by: the roles of columns, and the limits of what is guessed.
 
+use std::collections::BTreeMap;
+
 use crate::bins::Cut;
 use crate::schema::Format;
 
@@ -7,18 +9,33 @@ use crate::schema::Format;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct InferOptions {
-    /// File layout.
+    /// File layout. What it does not say of how text is encoded and numbers are written is found in
+    /// the file.
     pub format: Format,
+    /// Whether the separator is found in the file, too, rather than that of `format`.
+    pub finds_separator: bool,
     /// Name of the column to predict.
     pub label: String,
     /// The classes, where the file has no such column: what a model says of the rows.
     pub classes: Vec<String>,
     /// Whether the column to predict holds numbers, rather than classes.
     pub number: bool,
+    /// Where the column to predict holds numbers that stand for two classes, the least one of the
+    /// second.
+    pub label_threshold: Option<f64>,
     /// Names of the protected columns.
     pub protected: Vec<String>,
     /// Names of the columns to leave out.
     pub ignore: Vec<String>,
+    /// Of columns by name: the marks of missing values. Where none are named of a column, the usual
+    /// ones are looked for; empty cells are always missing.
+    pub missing: BTreeMap<String, Vec<String>>,
+    /// Of columns by name: words that are levels, or classes, although they look like marks of
+    /// missing values.
+    pub level: BTreeMap<String, Vec<String>>,
+    /// Names of columns of which levels that differ only in case, blanks, Unicode form or the order
+    /// of joined values are one.
+    pub merge: Vec<String>,
     /// The class that is good to get, which becomes the last one; where none is named, the words
     /// of the classes or their order decide, and a note says so.
     pub favourable: Option<String>,
@@ -36,11 +53,16 @@ impl Default for InferOptions {
     fn default() -> InferOptions {
         InferOptions {
             format: Format::default(),
+            finds_separator: true,
             label: "label".to_owned(),
             classes: Vec::new(),
             number: false,
+            label_threshold: None,
             protected: Vec::new(),
             ignore: Vec::new(),
+            missing: BTreeMap::new(),
+            level: BTreeMap::new(),
+            merge: Vec::new(),
             favourable: None,
             max_integer_span: 200,
             bins: Cut::default(),

@@ -1,7 +1,7 @@
 //! How one cell becomes one or several numbers.
 
 use super::error::NumbersError;
-use crate::read::{ReadError, Record};
+use crate::read::Record;
 use crate::schema::{Encoded, Encoder, Kind, Label};
 use crate::spelling::Levels;
 
@@ -19,13 +19,14 @@ pub enum Reading<'s> {
     Number,
     /// The place of a word among levels.
     Level(Levels<'s>),
-    /// The place of a class among the classes of the label.
+    /// The place of a class among the classes of the label; a row whose outcome is missing is left out.
     Class(&'s Label),
     /// An attribute's value: the place of a category, else the number. A value that a policy maps
-    /// to a level of its own is refused where it is no category.
+    /// to a level of its own is not known where it is no category: NaN.
     Value(Encoder<'s>),
     /// An attribute's coordinates: like [`Reading::Value`], but an unordered category is an
-    /// indicator for each of its levels, and the level of an integer is one above the largest.
+    /// indicator for each of its levels, and a level of its own lies above the largest number: by
+    /// one of integers, by the mean width of a bin of others.
     Features(Encoder<'s>),
 }
 
@@ -59,17 +60,19 @@ impl Column<'_> {
         Ok(true)
     }
 
-    /// The one number of this column's cell; `None` if a policy leaves the row out.
+    /// The one number of this column's cell; `None` if a policy leaves the row out, or its outcome is
+    /// missing.
     ///
     /// # Errors
     /// A cell that does not stand for a number.
     pub fn value(&self, record: &Record<'_>) -> Result<Option<f64>, NumbersError> {
         let position = self.position;
         let number = match &self.reading {
-            Reading::Number => match record.number(position)? {
-                Some(number) => number,
+            Reading::Number => self.number(record)?,
+            Reading::Level(levels) => match record.level(position, levels)? {
+                Some(level) => f64::from(level),
                 None => {
-                    return Err(NumbersError::NotANumber {
+                    return Err(NumbersError::UnknownLevel {
                         file: record.file().to_owned(),
                         place: record.place(),
                         column: record.column(position).to_owned(),
@@ -77,21 +80,11 @@ impl Column<'_> {
                     });
                 }
             },
-            Reading::Level(levels) => {
-                let cell = record.cell(position)?;
-                match levels.code(cell) {
-                    Some(level) => f64::from(level),
-                    None => {
-                        return Err(NumbersError::UnknownLevel {
-                            file: record.file().to_owned(),
-                            place: record.place(),
-                            column: record.column(position).to_owned(),
-                            value: cell.to_owned(),
-                        });
-                    }
-                }
-            }
-            Reading::Class(label) => f64::from(record.class(position, label)?),
+            Reading::Class(label) => match record.known_class(position, label)? {
+                Some(class) => f64::from(class),
+                None if label.is_missing(record.cell(position)?) => return Ok(None),
+                None => f64::from(record.class(position, label)?),
+            },
             Reading::Value(encoder) | Reading::Features(encoder) => {
                 let (code, mapped) = match record.encode(position, encoder)? {
                     Encoded::Code(code) => (code, false),
@@ -112,31 +105,42 @@ impl Column<'_> {
         code: i32,
         mapped: bool,
     ) -> Result<f64, NumbersError> {
-        let number = match kind {
-            Kind::Integer { max, .. } if mapped && code > *max => {
-                matches!(self.reading, Reading::Features(_)).then_some(f64::from(code))
-            }
-            Kind::Categorical { .. } | Kind::Integer { .. } => Some(f64::from(code)),
-            Kind::Numeric { bins, .. } if mapped => match code {
-                0 => bins.first().copied(),
-                code if code == bins.len() as i32 - 2 => bins.last().copied(),
-                _ => None,
+        let level = |number: f64| match self.reading {
+            Reading::Features(_) => number,
+            _ => f64::NAN,
+        };
+        Ok(match kind {
+            Kind::Integer { max, .. } if mapped && code > *max => level(f64::from(code)),
+            Kind::Categorical { .. } | Kind::Integer { .. } => f64::from(code),
+            Kind::Numeric { bins, .. } if mapped => match (bins.as_slice(), code) {
+                ([first, ..], 0) => *first,
+                ([.., last], code) if code == bins.len() as i32 - 2 => *last,
+                (bins, _) => level(beyond(bins)),
             },
             // The encoder has found it to be a finite number.
-            Kind::Numeric { .. } => record.number(self.position)?,
-        };
-        match number {
-            Some(number) => Ok(number),
-            None => Err(self.level_of_number(record)?),
-        }
+            Kind::Numeric { .. } => self.number(record)?,
+        })
     }
 
-    fn level_of_number(&self, record: &Record<'_>) -> Result<NumbersError, ReadError> {
-        Ok(NumbersError::LevelOfNumber {
-            file: record.file().to_owned(),
-            place: record.place(),
-            column: record.column(self.position).to_owned(),
-            value: record.cell(self.position)?.to_owned(),
-        })
+    /// The finite number of this column's cell.
+    fn number(&self, record: &Record<'_>) -> Result<f64, NumbersError> {
+        match record.number(self.position)? {
+            Some(number) => Ok(number),
+            None => Err(NumbersError::NotANumber {
+                file: record.file().to_owned(),
+                place: record.place(),
+                column: record.column(self.position).to_owned(),
+                value: record.cell(self.position)?.to_owned(),
+            }),
+        }
+    }
+}
+
+/// Where the level of values outside `bins` lies among numbers: the mean width of a bin above the
+/// last edge.
+pub(super) fn beyond(bins: &[f64]) -> f64 {
+    match bins {
+        [first, .., last] => last + (last - first) / (bins.len() - 1) as f64,
+        _ => f64::NAN,
     }
 }

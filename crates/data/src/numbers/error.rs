@@ -151,21 +151,6 @@ pub enum NumbersError {
         /// The table.
         file: PathBuf,
     },
-    /// A policy gives no number.
-    #[error(
-        "{}, {place}, column '{column}': '{value}' is mapped to a level of its own, which is no number; use outside = \"clip\" or \"skip\"",
-        file.display()
-    )]
-    LevelOfNumber {
-        /// The file.
-        file: PathBuf,
-        /// Line or row.
-        place: Place,
-        /// Column name.
-        column: String,
-        /// The cell.
-        value: String,
-    },
 }
 
 impl OfRow for NumbersError {

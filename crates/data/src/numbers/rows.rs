@@ -7,7 +7,7 @@ use super::error::NumbersError;
 use super::options::NumbersOptions;
 use crate::idx::Images;
 use crate::read::{IN_MEMORY, LeftOut, Record, Records};
-use crate::schema::{Attribute, Encoder, Kind};
+use crate::schema::{Attribute, Encoder, Kind, Schema, is_missing};
 use crate::source::{Hashed, Source};
 use crate::spelling::number;
 use crate::table::Labels;
@@ -190,6 +190,7 @@ impl<'s> TableReader<'s> {
                 id,
                 label: position,
                 needs_label: labels == Labels::Required && training.is_none(),
+                schema,
             },
             names,
         })
@@ -232,6 +233,8 @@ struct RowReader<'s> {
     label: Option<usize>,
     /// Whether every row must have a label: those to learn from must.
     needs_label: bool,
+    /// What the schema says of labels.
+    schema: Option<&'s Schema>,
 }
 
 /// What a row has besides its features.
@@ -241,8 +244,8 @@ struct Marks {
 }
 
 impl RowReader<'_> {
-    /// Appends the features of a row. `None` where a policy leaves it out; what is appended of a
-    /// row that is not kept is of no use.
+    /// Appends the features of a row. `None` where a policy leaves it out, or its outcome is missing;
+    /// what is appended of a row that is not kept is of no use.
     fn read(
         &self,
         record: &Record<'_>,
@@ -270,10 +273,25 @@ impl RowReader<'_> {
         };
         let label = match self.label {
             None => None,
-            Some(label) => match record.cell(label)? {
-                "" if self.needs_label => return Err(record.no_class(label).into()),
-                cell => Some(class_name(cell)),
-            },
+            Some(label) => {
+                let cell = record.cell(label)?;
+                let (is_class, is_declared) = match self.schema.map(|schema| &schema.label) {
+                    Some(of) => (
+                        record.known_class(label, of)?.is_some(),
+                        of.is_missing(cell),
+                    ),
+                    None => (!is_missing(cell), false),
+                };
+                if self.needs_label && !is_class {
+                    if is_declared {
+                        return Ok(None);
+                    }
+                    if cell.is_empty() || self.schema.is_none() {
+                        return Err(record.no_class(label).into());
+                    }
+                }
+                Some(class_name(cell))
+            }
         };
         Ok(Some(Marks { id, label }))
     }

@@ -5,7 +5,7 @@
 //! | strings (plain, large, views)               | their text, trimmed like any other            |
 //! | whole numbers of any width, 64-bit floats   | the number itself                             |
 //! | 16- and 32-bit floats, decimals             | the number that their shortest text stands for |
-//! | booleans                                    | `true`, `false`                               |
+//! | booleans                                    | `true`, `false`; any spelling of a level fits |
 //! | dates, times, timestamps                    | ISO 8601, such as `2024-02-29`                |
 //! | dictionaries                                | their values                                  |
 //! | nulls                                       | missing values                                |
@@ -113,6 +113,12 @@ impl ArrowRecords {
     pub(super) fn names(&self) -> Vec<String> {
         let fields = self.schema.fields().iter();
         fields.map(|field| field.name().clone()).collect()
+    }
+
+    /// Whether the column at `position` holds texts, which people may have written.
+    pub(super) fn is_text(&self, position: usize) -> bool {
+        let field = self.schema.fields().get(position);
+        field.is_some_and(|field| is_text(field.data_type()))
     }
 
     /// Goes to the next record; false at the end.
@@ -262,11 +268,19 @@ impl Column {
     }
 }
 
+/// Whether values of a type are texts.
+fn is_text(kind: &DataType) -> bool {
+    match kind {
+        DataType::Dictionary(_, values) => is_text(values),
+        other => other.is_string(),
+    }
+}
+
 /// Whether values of a type are read at all: see the table above.
 fn is_read(kind: &DataType) -> bool {
     match kind {
         DataType::Dictionary(_, values) => is_read(values),
-        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => true,
+        text if text.is_string() => true,
         DataType::Null | DataType::Boolean => true,
         DataType::Date32 | DataType::Date64 | DataType::Timestamp(..) => true,
         DataType::Time32(_) | DataType::Time64(_) => true,

@@ -10,6 +10,7 @@ use thiserror::Error;
 
 use super::bad_rows::BadRows;
 use super::place::Place;
+use crate::number_form::NumberForm;
 
 /// What errors call record batches where others name a file.
 pub const IN_MEMORY: &str = "the table of record batches";
@@ -18,13 +19,21 @@ pub const IN_MEMORY: &str = "the table of record batches";
 /// say nothing of cells that hold no such thing at all.
 fn advice(value: &str, expected: &str) -> &'static str {
     let is_number = value.trim().parse::<f64>().is_ok_and(f64::is_finite);
+    let forms = [('.', ','), (',', '.'), (',', ' ')];
+    let is_in = |(decimal, mark)| {
+        let thousands = Some(mark);
+        NumberForm { decimal, thousands }.number(value).is_some()
+    };
     match (value.trim().is_empty(), expected.contains("number")) {
+        (false, true) if !is_number && forms.into_iter().any(is_in) => {
+            "if that is how its numbers are written, say so by decimal = \",\" and thousands = \".\" (or the other way round) under [format] of the schema"
+        }
         (true, _) => {
             "fill it in, or declare missing = \"\" for blank cells and what becomes of them"
         }
         (false, true) if !is_number => "correct the value, or declare it as missing",
         _ => {
-            "correct the value, widen the domain, or set outside = \"level\", \"clip\" or \"skip\""
+            "correct the value; or widen the domain or set outside = \"level\", \"clip\" or \"skip\" in the schema; for a model that is there, --outside skip leaves such rows out"
         }
     }
 }
@@ -117,7 +126,7 @@ pub enum ReadError {
     },
     /// A cell is not UTF-8.
     #[error(
-        "{}, {place}, column '{column}': the text is not valid UTF-8; convert the file first",
+        "{}, {place}, column '{column}': the text is not valid UTF-8; say what it is under [format] of the schema, such as encoding = \"windows-1252\", or convert the file first",
         file.display()
     )]
     Utf8 {
@@ -244,6 +253,19 @@ pub enum ReadError {
         /// What was wrong.
         bad_rows: BadRows,
     },
+    /// No row has an outcome.
+    #[error(
+        "{}: the outcome, '{column}', is missing in all {rows} rows that are left",
+        file.display()
+    )]
+    NoOutcome {
+        /// The file.
+        file: PathBuf,
+        /// The label column.
+        column: String,
+        /// Number of rows.
+        rows: u64,
+    },
     /// All rows have one label.
     #[error(
         "{}: all {rows} rows have the label '{class}'; a classifier needs at least two classes",
@@ -270,6 +292,16 @@ pub enum ReadError {
         /// The only number.
         number: f32,
     },
+}
+
+impl ReadError {
+    /// That `file` cannot be read for the reason that `source` gives.
+    pub(crate) fn io(file: &Path, source: io::Error) -> ReadError {
+        ReadError::Io {
+            file: file.to_owned(),
+            source,
+        }
+    }
 }
 
 /// An error of reading, of which one row may be the reason.

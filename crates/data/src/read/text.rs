@@ -1,4 +1,4 @@
-//! Records of a text file: CSV, plain or compressed.
+//! Records of a text file: CSV, plain or compressed, in UTF-8 or another encoding.
 
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
@@ -6,6 +6,7 @@ use std::path::Path;
 use super::error::ReadError;
 use super::place::Place;
 use crate::compressed;
+use crate::encoding::{Encoding, decoded};
 use crate::schema::Format;
 
 /// The fields of a record. Whether they are UTF-8 is found once a record rather than cell by cell;
@@ -39,6 +40,7 @@ pub(super) struct TextRecords {
     record: Option<Fields>,
     /// To find a record's line again.
     comment: Option<u8>,
+    encoding: Option<Encoding>,
     /// Whether the first record, read to learn the number of columns, is yet to be handed out.
     pending: bool,
 }
@@ -50,15 +52,8 @@ impl TextRecords {
         text: Box<dyn Read + Send>,
         format: &Format,
     ) -> Result<(TextRecords, Vec<String>), ReadError> {
-        let mut reader = csv::ReaderBuilder::new()
-            .delimiter(format.separator as u8)
-            .quote(format.quote as u8)
-            .comment(format.comment.map(|c| c as u8))
-            .has_headers(false)
-            .flexible(true)
-            .trim(csv::Trim::All)
-            .buffer_capacity(1 << 18)
-            .from_reader(text);
+        let text = decoded(text, format.encoding).map_err(|source| ReadError::io(file, source))?;
+        let mut reader = builder(format).buffer_capacity(1 << 18).from_reader(text);
         let mut record = csv::ByteRecord::new();
         let found = reader
             .read_byte_record(&mut record)
@@ -85,6 +80,7 @@ impl TextRecords {
             reader: Box::new(reader),
             record: Some(record.into()),
             comment: format.comment.map(|c| c as u8),
+            encoding: format.encoding,
             pending: !format.header,
         };
         Ok((records, names))
@@ -136,8 +132,29 @@ impl TextRecords {
         let Some(position) = position else {
             return 0;
         };
-        count_lines(file, position.byte(), self.comment).unwrap_or(position.line())
+        count_lines(file, self.encoding, position.byte(), self.comment).unwrap_or(position.line())
     }
+}
+
+/// How many fields the records of `text` have, which is the beginning of a file; what is broken ends
+/// them.
+pub(crate) fn first_records(text: &[u8], format: &Format) -> Vec<usize> {
+    let mut reader = builder(format).from_reader(text);
+    let records = reader.byte_records().map_while(Result::ok);
+    records.map(|record| record.len()).collect()
+}
+
+/// A reader of text that is laid out like this.
+fn builder(format: &Format) -> csv::ReaderBuilder {
+    let mut builder = csv::ReaderBuilder::new();
+    builder
+        .delimiter(format.separator as u8)
+        .quote(format.quote as u8)
+        .comment(format.comment.map(|c| c as u8))
+        .has_headers(false)
+        .flexible(true)
+        .trim(csv::Trim::All);
+    builder
 }
 
 /// The names in the first record.
@@ -161,8 +178,13 @@ fn header(file: &Path, record: &csv::ByteRecord) -> Result<Vec<String>, ReadErro
 
 /// Lines before the first one at or after byte `offset` that is neither empty nor a comment, plus
 /// one. The file is opened again: only errors ask.
-fn count_lines(file: &Path, offset: u64, comment: Option<u8>) -> io::Result<u64> {
-    let mut text = BufReader::new(compressed::open(file)?);
+fn count_lines(
+    file: &Path,
+    encoding: Option<Encoding>,
+    offset: u64,
+    comment: Option<u8>,
+) -> io::Result<u64> {
+    let mut text = BufReader::new(decoded(compressed::open(file)?, encoding)?);
     let mut lines = 0;
     let mut passed = 0;
     let mut line = Vec::new();
@@ -182,10 +204,7 @@ fn count_lines(file: &Path, offset: u64, comment: Option<u8>) -> io::Result<u64>
 
 fn csv_error(file: &Path, error: csv::Error) -> ReadError {
     match error.into_kind() {
-        csv::ErrorKind::Io(source) => ReadError::Io {
-            file: file.to_owned(),
-            source,
-        },
+        csv::ErrorKind::Io(source) => ReadError::io(file, source),
         kind => ReadError::Csv {
             file: file.to_owned(),
             problem: format!("{kind:?}"),

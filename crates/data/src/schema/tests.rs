@@ -173,3 +173,78 @@ fn problems_are_named() {
         assert!(error.to_string().contains(needle), "{error}");
     }
 }
+
+#[test]
+fn several_marks_and_spellings_are_read() {
+    let text = PEOPLE.replace(
+        "missing = \"?\"",
+        "missing = [\"NA\", \"?\", \"-1\"]\nmerge = { \"male\" = \"Male\", \"MALE\" = \"Male\" }",
+    );
+    let schema = Schema::from_toml(&text).unwrap();
+    let again = Schema::from_toml(&schema.to_toml().unwrap()).unwrap();
+    assert_eq!(schema, again);
+    let sex = Encoder::new(&schema.attributes[1]);
+    for cell in ["NA", "?", "", "-1", "-1.0", "other"] {
+        assert_eq!(sex.encode(cell), Ok(Encoded::Mapped(2)), "{cell}");
+    }
+    for cell in ["Male", "male", "MALE"] {
+        assert_eq!(sex.encode(cell), Ok(Encoded::Code(1)), "{cell}");
+    }
+    assert_eq!(schema.attributes[1].decode(2), "NA");
+    // A blank among numbers is missing where there is a mark.
+    let gain = "outside = \"level\"\nmissing = [\"NA\", \"8888888\"]";
+    let schema = Schema::from_toml(&PEOPLE.replace("outside = \"clip\"", gain)).unwrap();
+    let gain = Encoder::new(&schema.attributes[2]);
+    assert!(!gain.takes_numbers());
+    for cell in ["NA", "", "8888888", "8888888.0"] {
+        assert_eq!(gain.encode(cell), Ok(Encoded::Mapped(3)), "{cell}");
+    }
+    assert_eq!(gain.encode("7"), Ok(Encoded::Code(1)));
+    assert!(gain.encode("N/A").is_err());
+    for (from, to, needle) in [
+        ("missing = \"?\"", "missing = [\"?\", \"?\"]", "twice"),
+        (
+            "missing = \"?\"",
+            "missing = [\"?\", \"Male\"]",
+            "'Male' is a value",
+        ),
+        (
+            "missing = \"?\"",
+            "merge = { \"m\" = \"Man\" }",
+            "'Man', which is not listed",
+        ),
+        (
+            "missing = \"?\"",
+            "merge = { \"Female\" = \"Male\" }",
+            "take it off",
+        ),
+        (
+            "min = 17",
+            "min = 17\nmerge = { \"a\" = \"b\" }",
+            "'merge' has no meaning",
+        ),
+        (
+            "classes = [\"low\", \"high\"]",
+            "classes = [\"low\", \"high\"]\nmissing = \"low\"",
+            "'low' is a value",
+        ),
+    ] {
+        let error = Schema::from_toml(&PEOPLE.replacen(from, to, 1)).unwrap_err();
+        assert!(error.to_string().contains(needle), "{error}");
+    }
+}
+
+#[test]
+fn names_and_levels_are_the_same_in_every_unicode_form() {
+    let text = PEOPLE
+        .replace("Female", "Ne\u{301}e")
+        .replace("name = \"age\"", "name = \"a\u{302}ge\"");
+    let schema = Schema::from_toml(&text).unwrap();
+    assert_eq!(schema.index_of("\u{e2}ge").unwrap(), 0);
+    let sex = Encoder::new(&schema.attributes[1]);
+    for cell in ["Ne\u{301}e", "N\u{e9}e"] {
+        assert_eq!(sex.encode(cell), Ok(Encoded::Code(0)));
+    }
+    let label = Label::of_classes("x", vec!["non".into(), "accorde\u{301}".into()]);
+    assert_eq!(label.code("accord\u{e9}"), Some(1));
+}

@@ -1,8 +1,9 @@
 //! From records to a table.
 
 use super::{CellNumbers, Labels, ReadCounts, Table};
-use crate::read::{OfRow, Place, ReadError, Record, Records, RowNumbers};
+use crate::read::{ReadError, Record, Records, RowNumbers};
 use crate::schema::{Encoded, Encoder, Schema};
+use crate::unicode;
 
 impl Table {
     pub(super) fn decode(
@@ -28,7 +29,7 @@ impl Table {
         let mut targets = Vec::new();
         let mut counts = ReadCounts::default();
         let mut kept_rows = RowNumbers::default();
-        let mut blanks = Blanks::default();
+        let mut missing_outcomes = 0;
         for number in 1.. {
             let (start, kept) = (codes.len(), numbers.numbers.len());
             let row = match records.advance() {
@@ -37,18 +38,18 @@ impl Table {
                 Err(error) => Err(error),
             };
             match row {
+                Ok(Some((_, Answer::Missing))) if labels == Labels::Required => {
+                    counts.unlabelled_rows += 1;
+                }
                 Ok(Some((mapped, answer))) => {
-                    if answer == Answer::Blank {
-                        let column = &schema.label.name;
-                        blanks.see(mapped, || (column.clone(), records.place()));
-                    }
                     match (answer, schema.label.is_number()) {
                         (Answer::Class(class), _) => classes.push(class),
                         (Answer::Number(target), _) => targets.push(target),
-                        (Answer::Blank, false) => classes.push(BLANK),
-                        (Answer::Blank, true) => targets.push(f32::NAN),
+                        (Answer::Missing, false) => classes.push(MISSING),
+                        (Answer::Missing, true) => targets.push(f32::NAN),
                         (Answer::None, _) => {}
                     }
+                    missing_outcomes += u64::from(answer == Answer::Missing);
                     kept_rows.keep(number);
                     counts.rows += 1;
                     counts.mapped_values += mapped;
@@ -59,6 +60,13 @@ impl Table {
             }
             codes.truncate(start);
             numbers.numbers.truncate(kept);
+        }
+        if counts.rows == 0 && counts.unlabelled_rows > 0 {
+            return Err(ReadError::NoOutcome {
+                file,
+                column: schema.label.name.clone(),
+                rows: counts.unlabelled_rows,
+            });
         }
         if counts.rows == 0 {
             let expected = "at least one row that the schema keeps";
@@ -79,80 +87,21 @@ impl Table {
                 class: schema.label.classes[classes[0] as usize].clone(),
             });
         }
+        if missing_outcomes == counts.rows {
+            // As if there were no such column.
+            (classes, targets) = (Vec::new(), Vec::new());
+            missing_outcomes = 0;
+        }
         codes.shrink_to_fit();
-        let mut table = Table {
+        Ok(Table {
             width,
             codes,
             labels: classes,
             targets,
+            missing_outcomes,
             numbers: kept_rows,
             counts,
-        };
-        if let Some((column, place)) = blanks.first {
-            if blanks.rows == table.counts.rows {
-                (table.labels, table.targets) = (Vec::new(), Vec::new());
-                return Ok(table);
-            }
-            let value = String::new();
-            let blank = match schema.label.is_number() {
-                true => ReadError::Target {
-                    file,
-                    place,
-                    column,
-                    value,
-                },
-                false => ReadError::Class {
-                    file,
-                    place,
-                    column,
-                    value,
-                    expected: schema.label.classes.join(", "),
-                },
-            };
-            table.leave_blanks_out(blank, blanks.mapped, &records, numbers)?;
-        }
-        Ok(table)
-    }
-
-    /// Leaves the rows without a label out, where others have one and bad rows are left out.
-    ///
-    /// # Errors
-    /// `blank`, what is wrong with the first of them, where they are not.
-    fn leave_blanks_out(
-        &mut self,
-        blank: ReadError,
-        mapped: u64,
-        records: &Records,
-        numbers: &mut CellNumbers,
-    ) -> Result<(), ReadError> {
-        let reason = blank.reason().unwrap_or_default();
-        if !records.skips_bad_rows() {
-            return Err(blank.avoidable());
-        }
-        let (mut kept, mut bad) = (Vec::new(), std::mem::take(&mut self.counts.bad_rows));
-        let of_classes = self.labels.iter().map(|&label| label == BLANK);
-        let of_numbers = self.targets.iter().map(|target| target.is_nan());
-        for (row, is_blank) in (0u32..).zip(of_classes.chain(of_numbers)) {
-            match is_blank {
-                true => bad.count(reason.clone(), || Place::Row(self.numbers.of(row as usize))),
-                false => kept.push(row),
-            }
-        }
-        let rows = kept.iter().map(|&row| self.numbers.of(row as usize));
-        let rows: RowNumbers = rows.collect();
-        *numbers = numbers.select(&kept);
-        let counts = ReadCounts {
-            rows: kept.len() as u64,
-            mapped_values: self.counts.mapped_values - mapped,
-            skipped_rows: self.counts.skipped_rows,
-            bad_rows: bad,
-        };
-        *self = Table {
-            numbers: rows,
-            counts,
-            ..self.select(&kept)
-        };
-        Ok(())
+        })
     }
 }
 
@@ -161,31 +110,14 @@ impl Table {
 enum Answer {
     /// There is no such column.
     None,
-    Blank,
+    /// It does not know.
+    Missing,
     Class(u32),
     Number(f32),
 }
 
-/// The class of a row that has none, until it is known whether any has one.
-const BLANK: u32 = u32::MAX;
-
-/// The rows whose label is blank.
-#[derive(Default)]
-struct Blanks {
-    rows: u64,
-    /// Values of them that were mapped.
-    mapped: u64,
-    /// The column, and where the first of them stands.
-    first: Option<(String, Place)>,
-}
-
-impl Blanks {
-    fn see(&mut self, mapped: u64, place: impl FnOnce() -> (String, Place)) {
-        self.rows += 1;
-        self.mapped += mapped;
-        self.first.get_or_insert_with(place);
-    }
-}
+/// In place of the class of a row that has none.
+pub(super) const MISSING: u32 = u32::MAX;
 
 /// What reads one row.
 struct RowReader<'s> {
@@ -211,8 +143,7 @@ impl<'s> RowReader<'s> {
                 Labels::Required => Some(records.require(&schema.label.name)?),
                 Labels::Optional => records.position(&schema.label.name),
             },
-            is_optional: labels == Labels::Optional
-                && (schema.label.is_number() || schema.label.code("").is_none()),
+            is_optional: labels == Labels::Optional,
         })
     }
 
@@ -247,14 +178,32 @@ impl<'s> RowReader<'s> {
                 numbers.numbers.push(number.unwrap_or(f64::NAN));
             }
         }
-        let label = &self.schema.label;
         let answer = match self.label {
             None => Answer::None,
-            Some(column) if self.is_optional && record.is_empty(column)? => Answer::Blank,
-            Some(column) if label.is_number() => Answer::Number(record.target(column)?),
-            Some(column) => Answer::Class(record.class(column, label)?),
+            Some(column) => self.answer(record, column)?,
         };
         Ok(Some((mapped, answer)))
+    }
+
+    /// What the label column at `column` says.
+    #[inline]
+    fn answer(&self, record: &Record<'_>, column: usize) -> Result<Answer, ReadError> {
+        let label = &self.schema.label;
+        let known = match label.is_number() {
+            true => record.finite(column)?.map(Answer::Number),
+            false => record.known_class(column, label)?.map(Answer::Class),
+        };
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        let cell = record.cell(column)?;
+        if label.is_missing(cell) || (cell.is_empty() && self.is_optional) {
+            return Ok(Answer::Missing);
+        }
+        match label.is_number() {
+            true => record.target(column).map(Answer::Number),
+            false => record.class(column, label).map(Answer::Class),
+        }
     }
 }
 
@@ -266,7 +215,7 @@ fn attribute_columns(records: &Records, schema: &Schema) -> Result<Vec<usize>, R
         .collect::<Result<Vec<_>, _>>()?;
     if !schema.format.ignore_other_columns {
         for (position, name) in records.names().iter().enumerate() {
-            if !columns.contains(&position) && *name != schema.label.name {
+            if !columns.contains(&position) && !unicode::same(name, &schema.label.name) {
                 return Err(ReadError::ExtraColumn {
                     file: records.file().to_owned(),
                     column: name.clone(),

@@ -241,6 +241,27 @@ fn labels_may_be_absent_for_an_audit() {
 }
 
 #[test]
+fn rows_without_an_outcome_stay_where_only_some_figures_need_one() {
+    let text = b"age,sex,income\n40,Male,NA\n41,Female,high.\n42,Male,\n43,Male,low\n44,Male,?\n";
+    let table = read(text, Labels::Optional).unwrap();
+    let outcomes = (0..5).map(|row| table.known_label(row));
+    let expected = [None, Some(1), None, Some(0), None];
+    assert_eq!(outcomes.collect::<Vec<_>>(), expected);
+    assert!(table.has_label(1) && !table.has_label(0) && !table.is_labelled());
+    assert_eq!(table.select(&[2, 3]).known_label(1), Some(0));
+    // One class is enough, and so is none, or no column.
+    let one = read(b"age,sex,income\n40,Male,low\n", Labels::Optional).unwrap();
+    assert!(one.is_labelled());
+    for text in [&b"age,sex,income\n40,Male,nan\n"[..], b"age,sex\n40,Male\n"] {
+        let none = read(text, Labels::Optional).unwrap();
+        assert!(none.labels().is_empty() && none.known_label(0).is_none());
+    }
+    // What is no mark is a mistake.
+    let error = read(b"age,sex,income\n40,Male,lwo\n", Labels::Optional).unwrap_err();
+    assert!(error.to_string().contains("lwo"), "{error}");
+}
+
+#[test]
 fn a_blank_label_column_is_as_if_it_were_not_there() {
     let blank = b"age,sex,income\n40,Male,\n41,Female, \n";
     let table = read(blank, Labels::Optional).unwrap();
@@ -248,26 +269,102 @@ fn a_blank_label_column_is_as_if_it_were_not_there() {
     let without = read(b"age,sex\n40,Male\n41,Female\n", Labels::Optional).unwrap();
     assert_eq!(table, without);
     assert!(read(blank, Labels::Required).is_err());
-    // Where some rows have one, the others are bad.
-    let some = b"age,sex,income\n40,Male,\n99,Male,\n41,Female,low\n42,Male,\n43,Female,high\n";
-    let refused = read(some, Labels::Optional).unwrap_err().to_string();
+    // Where some rows have one, it is of use to nobody who needs all, and no row is bad.
+    let some = b"age,sex,income\n40,Male,\n99,Male,\n41,Female,low\n42,Male,NA\n43,Female,high\n";
+    let kept = read(some, Labels::Optional).unwrap();
+    assert_eq!((kept.rows(), kept.missing_outcomes()), (4, 2));
+    assert!(kept.labels().is_empty() && !kept.is_labelled());
+    assert_eq!(kept.known_labels().collect::<Vec<_>>(), [0, 1]);
+    let labelled = kept.select(&[1, 3]);
+    assert_eq!(
+        (labelled.labels(), labelled.missing_outcomes()),
+        (&[0, 1][..], 0)
+    );
+    assert_eq!(kept.select(&[0, 1]).missing_outcomes(), 1);
+}
+
+const MISSING: &str = "classes = [\"low\", \"high\"]\nmissing = [\"none\", \"?\"]";
+
+#[test]
+fn rows_without_an_outcome_are_left_out_where_outcomes_are_needed() {
+    let text =
+        "age,sex,income\n40,Male,none\n99,Male,?\n41,Female,low\n42,Male,MARK\n43,Female,high\n";
+    let read = |mark: &str, schema: &Schema| {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(text.replace("MARK", mark).as_bytes())
+            .unwrap();
+        Table::read(file.path(), schema, Labels::Required)
+    };
+    let marked = SCHEMA.replace("classes = [\"low\", \"high\"]", MISSING);
+    let marked = Schema::from_toml(&marked).unwrap();
+    let again = Schema::from_toml(&marked.to_toml().unwrap()).unwrap();
+    assert_eq!(again, marked);
+    for mark in ["none", "?", ""] {
+        let table = read(mark, &marked).unwrap();
+        assert_eq!(
+            (table.codes(), table.labels()),
+            (&[41, 0, 43, 0][..], &[0, 1][..])
+        );
+        assert_eq!((table.numbers().of(0), table.numbers().of(1)), (3, 5));
+        let counts = &table.counts;
+        assert_eq!(
+            (counts.rows, counts.skipped_rows, counts.unlabelled_rows),
+            (2, 1, 2)
+        );
+    }
+    // What is no mark is no class.
+    let error = read("NA", &marked).unwrap_err().to_string();
     assert!(
-        refused.contains("line 2") && refused.contains("income"),
-        "{refused}"
+        error.contains("'NA'") && error.contains("line 5"),
+        "{error}"
     );
+    // Without marks of its own, a schema knows the usual ones, but no blank.
+    let plain = Schema::from_toml(SCHEMA).unwrap();
+    let error = read("NA", &plain).unwrap_err().to_string();
+    assert!(error.contains("'none'"), "{error}");
+    let usual =
+        "age,sex,income\n40,Male,NA\n42,Male,?\n41,Female,low\n43,Female,high\n44,Male,nan\n";
+    let read = |text: &str| {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(text.as_bytes()).unwrap();
+        Table::read(file.path(), &plain, Labels::Required)
+    };
+    let table = read(usual).unwrap();
+    assert_eq!((table.rows(), table.counts.unlabelled_rows), (2, 3));
+    let error = read(&format!("{usual}45,Male,\n")).unwrap_err().to_string();
+    assert!(
+        error.contains("line 7") && error.contains("; skip_bad_rows"),
+        "{error}"
+    );
+    let error = read("age,sex,income\n40,Male,NA\n")
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains("missing in all 1 rows"), "{error}");
+}
+
+#[test]
+fn numbers_that_are_missing_are_no_targets() {
+    let schema = SCHEMA.replace(
+        "classes = [\"low\", \"high\"]\naliases = { \"high.\" = \"high\" }",
+        "kind = \"number\"\nmissing = [\"-\", \"\"]",
+    );
+    let schema = Schema::from_toml(&schema).unwrap();
     let mut file = tempfile::NamedTempFile::new().unwrap();
-    file.write_all(some).unwrap();
-    let schema = Schema::from_toml(SCHEMA).unwrap().skipping_bad_rows(true);
-    let kept = Table::read(file.path(), &schema, Labels::Optional).unwrap();
+    let rows = "age,sex,income\n40,Male,1.5\n41,Male,-\n42,Female,\n43,Male,7\n";
+    file.write_all(rows.as_bytes()).unwrap();
+    let table = Table::read(file.path(), &schema, Labels::Required).unwrap();
     assert_eq!(
-        (kept.codes(), kept.labels()),
-        (&[41, 0, 43, 0][..], &[0, 1][..])
+        (table.targets(), table.counts.unlabelled_rows),
+        (&[1.5, 7.0][..], 2)
     );
-    assert_eq!((kept.numbers().of(0), kept.numbers().of(1)), (3, 5));
-    let counts = &kept.counts;
+    let table = Table::read(file.path(), &schema, Labels::Optional).unwrap();
     assert_eq!(
-        (counts.rows, counts.skipped_rows, counts.bad_rows.rows),
-        (2, 1, 2)
+        (
+            table.rows(),
+            table.targets().len(),
+            table.missing_outcomes()
+        ),
+        (4, 0, 2)
     );
-    assert_eq!(counts.bad_rows.reasons[0].reason, "'income' is blank");
+    assert_eq!(table.known_targets().collect::<Vec<_>>(), [1.5, 7.0]);
 }

@@ -61,7 +61,8 @@ pub enum PartError {
 }
 
 /// The positions of `part` among the `count` rows or texts in `file`, as the training of
-/// `model` dealt them; each is given with its SHA-256.
+/// `model` dealt them; each is given with its SHA-256. `labelled` are those that have an outcome,
+/// where some have none: a training deals these alone.
 ///
 /// # Errors
 /// When the model does not say, what it says is of another model, or it was trained on another
@@ -70,7 +71,7 @@ pub fn positions_of(
     part: Part,
     (model, model_sha256): (&Path, &str),
     (file, sha256): (&Path, &str),
-    count: usize,
+    (count, labelled): (usize, Option<Vec<u32>>),
 ) -> Result<Vec<u32>, PartError> {
     if part == Part::All {
         return Ok((0..count as u32).collect());
@@ -87,13 +88,19 @@ pub fn positions_of(
             file: file.to_owned(),
         });
     }
-    let split = trained.specification.split(count);
+    let dealt = labelled.as_ref().map_or(count, Vec::len);
+    let split = trained.specification.split(dealt);
     let mut chosen = match part {
         Part::All => (0..count as u32).collect(),
         Part::Train => split.train,
         Part::Validation => split.validation,
         Part::Test => split.test,
     };
+    if let Some(labelled) = labelled {
+        for place in &mut chosen {
+            *place = labelled[*place as usize];
+        }
+    }
     chosen.sort_unstable();
     Ok(chosen)
 }

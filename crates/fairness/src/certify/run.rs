@@ -138,6 +138,11 @@ pub trait Certifiable: Sized {
     /// Number of inputs.
     fn inputs(&self) -> usize;
 
+    /// The inputs that have an outcome, where some have none.
+    fn labelled(&self) -> Option<Vec<u32>> {
+        None
+    }
+
     /// What the model decides all of the inputs `rows`, if it is one class.
     ///
     /// # Errors
@@ -245,7 +250,7 @@ impl<M: Certifiable> Certification<M> {
         let part = specification.part;
         let data = (specification.data.as_path(), record.sha256_of("data"));
         let model = (specification.model.as_path(), record.sha256_of("model"));
-        let rows = positions_of(part, model, data, case.inputs())?;
+        let rows = positions_of(part, model, data, (case.inputs(), case.labelled()))?;
         if rows.is_empty() {
             return Err(CertifyError::EmptyPart { part });
         }

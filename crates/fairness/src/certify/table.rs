@@ -92,6 +92,10 @@ impl Certifiable for CertifiableTable {
         self.table.rows()
     }
 
+    fn labelled(&self) -> Option<Vec<u32>> {
+        self.table.labelled_rows()
+    }
+
     fn counts(&self) -> Option<&ReadCounts> {
         Some(&self.table.counts)
     }

@@ -144,6 +144,9 @@ pub struct Explanation {
     pub input: Vec<Named>,
     /// Protected attributes.
     pub protected: Vec<String>,
+    /// Those of them that the model has no input for: nothing can flip by them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub not_taken: Vec<String>,
     /// What must not change besides.
     pub fixed: Vec<String>,
     /// The classes, in the order of the probabilities.
@@ -266,6 +269,7 @@ fn explained<E: Explained>(asked: &ExplainSpecification) -> Result<Explanation, 
         row,
         input: named(shown(&case, &input, domain.own_variant(&input)).sides[0].clone()),
         protected: case.protected().to_vec(),
+        not_taken: case.no_inputs().to_vec(),
         fixed: asked.fixed.clone(),
         classes: scored.to_vec(),
         favourable: asked.favourable.clone(),

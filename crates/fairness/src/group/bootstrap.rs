@@ -57,7 +57,7 @@ pub fn resample(
     tallies: &[Vec<Tally>],
     resampling: Resampling,
 ) -> Vec<Deviations> {
-    let rows = outcomes.positive.len();
+    let rows = outcomes.selected.len();
     let samples: Vec<Vec<Deviation>> = (0..resampling.resamples)
         .into_par_iter()
         .map(|number| {

@@ -74,9 +74,6 @@ pub enum GroupError {
         /// Where it was looked for.
         attributes: [String; 2],
     },
-    /// Rows without labels.
-    #[error("the rows have no labels; group figures need the column '{0}'")]
-    NoLabels(String),
     /// An option has no meaning.
     #[error("{option} is {value}, but must be {expected}")]
     Option {

@@ -70,7 +70,7 @@ pub struct Gaps {
 pub const PARITY_RATIO: &str = "demographic parity ratio";
 
 impl Gaps {
-    /// The gaps with their names.
+    /// The gaps with their names, which are those of the summary with blanks.
     pub fn named(&self) -> [(&'static str, Option<&Gap>); 6] {
         [
             (
@@ -191,7 +191,7 @@ impl Compared<'_> {
     fn calibration_difference(&self) -> Option<Gap> {
         let tallies = self.tallies.iter().enumerate();
         let judged: Vec<(usize, CalibrationError)> = tallies
-            .filter(|(_, tally)| tally.rows() >= self.min_group)
+            .filter(|(_, tally)| tally.known() >= self.min_group)
             .filter_map(|(group, tally)| Some((group, tally.calibration()?)))
             .collect();
         let values: Vec<(usize, f64)> = judged.iter().map(|(g, error)| (*g, error.value)).collect();

@@ -138,14 +138,18 @@ fn by_value(position: usize, attribute: &Attribute) -> AttributeGroups {
         name: attribute.name.clone(),
         by: GroupedBy::Values,
         labels: (min..=max)
-            .map(|code| match attribute.lowest(code) {
-                // The empty cell is the marker of missing values.
-                name if name.is_empty() => "(missing)".to_owned(),
-                name => name,
-            })
+            .map(|code| named(attribute.lowest(code)))
             .collect(),
         min,
         of_code: (0..attribute.levels() as u32).collect(),
+    }
+}
+
+/// The name of a group: the empty cell, where that is the marker of missing values, has none.
+fn named(label: String) -> String {
+    match label.is_empty() {
+        true => "(missing)".to_owned(),
+        false => label,
     }
 }
 
@@ -181,7 +185,7 @@ fn by_starts(
         .collect();
     if has_outside {
         of_code.push(labels.len() as u32);
-        labels.push(attribute.decode(max));
+        labels.push(named(attribute.decode(max)));
     }
     AttributeGroups {
         position,
@@ -346,6 +350,19 @@ mod tests {
         assert_eq!(groups, [0, 0, 1, 1, 2, 2, 3]);
         let pay = AttributeGroups::new(&schema(), "pay", &[bins("pay", &[20.0])]).unwrap();
         assert_eq!([0, 1, 2].map(|code| pay.of(code)), [0, 0, 1]);
+    }
+
+    #[test]
+    fn blank_cells_have_a_name_however_groups_are_made() {
+        let schema = Schema::from_toml(
+            "name = \"t\"\n[label]\nname = \"y\"\nclasses = [\"0\", \"1\"]\n\
+             [[attribute]]\nname = \"age\"\nkind = \"integer\"\nmin = 17\nmax = 90\nmissing = \"\"\noutside = \"level\"\n",
+        )
+        .unwrap();
+        for bins in [&[][..], &[bins("age", &[40.0])]] {
+            let age = AttributeGroups::new(&schema, "age", bins).unwrap();
+            assert_eq!(age.labels[age.of(91) as usize], "(missing)");
+        }
     }
 
     #[test]

@@ -1,5 +1,8 @@
-//! Group fairness: what a classifier does with the groups of labelled rows that protected
-//! attributes make.
+//! Group fairness: what a classifier does with the groups of rows that protected attributes make.
+//!
+//! Shares of decisions are of all rows. What compares decisions with outcomes is of the rows whose
+//! outcome is known: where a group has none, or only one class of them, the figures of which
+//! nothing can be said are not there, with the reason ([`undefined`]).
 //!
 //! For each protected attribute, and for each set of several of them together, the rows are sorted
 //! into groups ([`grouping`]). Each group has its rates ([`tally`]) and its calibration error
@@ -26,6 +29,7 @@ pub mod run;
 pub mod specification;
 pub mod tally;
 pub mod text;
+pub mod undefined;
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -38,7 +42,8 @@ use self::grouping::{
 };
 use self::impact::{ImpactOptions, ImpactReport, measure_impact};
 pub use self::tally::Rate;
-use self::tally::{Measure, Outcomes, Tally};
+use self::tally::{Measure, Outcome, Outcomes, Tally};
+use self::undefined::{Undefined, of_gaps, of_rates};
 use super::statistics::clopper_pearson;
 use probity_data::schema::Schema;
 use probity_data::table::Table;
@@ -182,15 +187,17 @@ impl GroupOptions {
     }
 }
 
-/// One group. A rate of fewer rows than the declared minimum is absent.
+/// One group. A rate of fewer rows than the declared minimum, or of none, is absent.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct GroupFigures {
     /// Values of the attributes.
     pub values: Vec<String>,
     /// Rows.
     pub rows: u64,
-    /// Rows of the favourable class.
-    pub favourable_rows: u64,
+    /// Rows whose outcome is known.
+    pub rows_with_outcome: u64,
+    /// Those of the favourable class; `None` where no outcome is known.
+    pub favourable_rows: Option<u64>,
     /// Whether the group has fewer rows than the declared minimum, so that nothing is judged.
     pub too_small: bool,
     /// Share of the rows predicted favourably.
@@ -199,10 +206,13 @@ pub struct GroupFigures {
     pub true_positive_rate: Option<Rate>,
     /// Share of the other rows predicted favourably.
     pub false_positive_rate: Option<Rate>,
-    /// Share of the rows predicted right.
+    /// Share of the rows with a known outcome predicted right.
     pub accuracy: Option<Rate>,
     /// Expected calibration error of the probability of the favourable class.
     pub calibration_error: Option<Rate>,
+    /// The rates that are of no rows.
+    #[serde(skip_serializing_if = "Undefined::is_empty")]
+    pub not_defined: Undefined,
 }
 
 /// The groups of one attribute, or of several together.
@@ -216,6 +226,9 @@ pub struct GroupSet {
     pub absent: u64,
     /// How far the groups are apart.
     pub gaps: Gaps,
+    /// The gaps of which nothing can be said, however many rows the groups have.
+    #[serde(skip_serializing_if = "Undefined::is_empty")]
+    pub not_defined: Undefined,
 }
 
 /// How the groups of an attribute were made.
@@ -229,7 +242,7 @@ pub struct GroupingNote {
     pub groups: Vec<String>,
 }
 
-/// Group fairness of a classifier on labelled rows.
+/// Group fairness of a classifier on rows.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct GroupReport {
     /// The favourable class.
@@ -238,6 +251,8 @@ pub struct GroupReport {
     pub is_favourable_given: bool,
     /// Rows.
     pub rows: u64,
+    /// Rows whose outcome is known.
+    pub rows_with_outcome: u64,
     /// Rows that a rate must be a share of to be judged.
     pub min_group: u64,
     /// Bins of the calibration error.
@@ -253,10 +268,10 @@ pub struct GroupReport {
     pub impact: Option<ImpactReport>,
 }
 
-/// Measures `model` on the labelled rows of `table`.
+/// Measures `model` on the rows of `table`.
 ///
 /// # Errors
-/// Options that do not fit `schema`, rows without labels, a model that cannot answer.
+/// Options that do not fit `schema`, a model that cannot answer.
 pub fn measure_groups(
     model: &dyn Classifier,
     schema: &Schema,
@@ -273,7 +288,7 @@ pub fn measure_groups(
 /// and what is decided by them.
 ///
 /// # Errors
-/// Options that do not fit `schema`, rows without labels.
+/// Options that do not fit `schema`.
 pub fn measure_answers(
     (logits, decision): (&[f32], &Decision),
     schema: &Schema,
@@ -281,15 +296,13 @@ pub fn measure_answers(
     options: &GroupOptions,
 ) -> Result<GroupReport, GroupError> {
     let attributes = options.groups(schema)?;
-    if table.labels().len() != table.rows() {
-        return Err(GroupError::NoLabels(schema.label.name.clone()));
-    }
     let favourable = options.class(schema)? as usize;
     let answers = logits.chunks_exact(schema.label.classes.len().max(1));
     let decide = |(row, logits)| decision.decide(table.row(row), logits);
     let decided: Vec<u32> = answers.enumerate().map(decide).collect();
     let answers = (logits, decided.as_slice());
-    let outcomes = outcomes_of(answers, table.labels(), favourable);
+    let labels = (0..table.rows()).map(|row| table.known_label(row));
+    let outcomes = outcomes_of(answers, labels, favourable);
     let sets: Vec<Vec<&AttributeGroups>> = attribute_sets(attributes.len())
         .into_iter()
         .map(|set| set.into_iter().map(|at| &attributes[at]).collect())
@@ -325,6 +338,7 @@ pub fn measure_answers(
         favourable: options.favourable.clone(),
         is_favourable_given: options.is_favourable_given,
         rows: table.rows() as u64,
+        rows_with_outcome: outcomes.known.iter().flatten().count() as u64,
         min_group: options.min_group,
         calibration_bins: options.calibration_bins,
         resamples: options.resamples,
@@ -341,6 +355,7 @@ pub fn measure_answers(
                 protected: set.iter().map(|groups| groups.name.clone()).collect(),
                 groups: figures(partition, tallies, options.min_group),
                 absent: partition.absent,
+                not_defined: of_gaps(tallies),
                 gaps: Compared {
                     names: &partition.groups,
                     tallies,
@@ -354,23 +369,25 @@ pub fn measure_answers(
     })
 }
 
-/// What the classifier did with each row, by its `logits` (row-major `[rows, classes]`) and what was
-/// `decided` of it.
+/// What the classifier did with each row, by its `logits` (row-major `[rows, classes]`), what was
+/// `decided` of it, and its class among `labels`, where that is known.
 pub fn outcomes_of(
     (logits, decided): (&[f32], &[u32]),
-    labels: &[u32],
+    labels: impl Iterator<Item = Option<u32>>,
     favourable: usize,
 ) -> Outcomes {
     let mut outcomes = Outcomes::default();
     let classes = logits.len() / decided.len().max(1);
     let answers = logits.chunks_exact(classes.max(1)).zip(decided);
-    for ((logits, &predicted), &label) in answers.zip(labels) {
+    for ((logits, &predicted), label) in answers.zip(labels) {
         let largest = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
         let exponent = |&logit: &f32| (f64::from(logit) - f64::from(largest)).exp();
         let total: f64 = logits.iter().map(exponent).sum();
-        outcomes.positive.push(label as usize == favourable);
+        outcomes.known.push(label.map(|label| Outcome {
+            positive: label as usize == favourable,
+            right: predicted == label,
+        }));
         outcomes.selected.push(predicted as usize == favourable);
-        outcomes.right.push(predicted == label);
         outcomes
             .probability
             .push(exponent(&logits[favourable]) / total);
@@ -389,11 +406,13 @@ fn figures(partition: &Partition, tallies: &[Tally], min_group: u64) -> Vec<Grou
                 Some(Rate { value, ci95 })
             };
             let too_small = tally.rows() < min_group;
-            let calibration = tally.calibration().filter(|_| !too_small);
+            let is_judged = tally.known() >= min_group;
+            let calibration = tally.calibration().filter(|_| is_judged);
             GroupFigures {
                 values: values.clone(),
                 rows: tally.rows(),
-                favourable_rows: tally.positive(),
+                rows_with_outcome: tally.known(),
+                favourable_rows: (tally.known() > 0).then(|| tally.positive()),
                 too_small,
                 selection_rate: rate(Measure::Selection),
                 true_positive_rate: rate(Measure::TruePositive),
@@ -403,6 +422,7 @@ fn figures(partition: &Partition, tallies: &[Tally], min_group: u64) -> Vec<Grou
                     value: error.value,
                     ci95: error.interval(0.05),
                 }),
+                not_defined: of_rates(tally),
             }
         })
         .collect()

@@ -225,11 +225,12 @@ impl TableCase {
         options.impact = run.impact.options();
         options.groups(model.value.reading())?;
         run.protected.clone_from(&options.protected);
-        let data = model.value.read(&run.data, Labels::Required)?;
+        let data = model.value.read(&run.data, Labels::Optional)?;
         let hashes = [("model", &model.sha256), ("data", &data.sha256)];
         let hashes = hashes.map(|(role, hash)| (role.to_owned(), hash.clone()));
         let count = data.value.table.rows();
-        let rows = rows_of(run, &model.sha256, &data.sha256, count)?;
+        let labelled = data.value.table.labelled_rows();
+        let rows = rows_of(run, &model.sha256, &data.sha256, (count, labelled))?;
         let favourable = options.class(own)? as usize;
         let decision = run
             .decision
@@ -272,7 +273,8 @@ impl TextCase {
         run.protected = naming.attributes();
         let label = run.label_column.as_deref().unwrap_or_default();
         let columns = (text.column.as_deref(), label);
-        let data = open_labelled_texts(&run.data, columns, run.skip_bad_rows, classes)?;
+        let reading = (run.skip_bad_rows, run.label_threshold);
+        let data = open_labelled_texts(&run.data, columns, reading, classes)?;
         let hashes = [
             ("model", &model.sha256),
             ("lexicon", &lexicon.sha256),
@@ -280,7 +282,7 @@ impl TextCase {
         ];
         let hashes = hashes.map(|(role, hash)| (role.to_owned(), hash.clone()));
         let count = data.value.texts.len();
-        let chosen = rows_of(run, &model.sha256, &data.sha256, count)?;
+        let chosen = rows_of(run, &model.sha256, &data.sha256, (count, None))?;
         let LabelledTexts {
             texts,
             labels,
@@ -331,7 +333,7 @@ fn rows_of(
     run: &GroupsSpecification,
     model_sha256: &str,
     data_sha256: &str,
-    count: usize,
+    (count, labelled): (usize, Option<Vec<u32>>),
 ) -> Result<Option<Vec<u32>>, GroupRunError> {
     let part = run.part;
     if part == Part::All {
@@ -352,12 +354,19 @@ fn rows_of(
             given: data_sha256.to_owned(),
         });
     }
-    let split = trained.specification.split(count);
-    let chosen = match part {
+    // A training deals the rows that have an outcome.
+    let dealt = labelled.as_ref().map_or(count, Vec::len);
+    let split = trained.specification.split(dealt);
+    let mut chosen = match part {
         Part::Train | Part::All => split.train,
         Part::Validation => split.validation,
         Part::Test => split.test,
     };
+    if let Some(labelled) = labelled {
+        for place in &mut chosen {
+            *place = labelled[*place as usize];
+        }
+    }
     if chosen.is_empty() {
         return Err(GroupRunError::EmptyPart { part });
     }

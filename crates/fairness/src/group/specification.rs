@@ -13,7 +13,7 @@ use crate::certify::specification::TextInputsSpecification;
 use crate::specification::{
     DecisionSpecification, PredictorSpecification, named_once, needed, unused,
 };
-use probity_data::schema::{OutOfDomain, Schema};
+use probity_data::schema::{LEAST_THRESHOLD, MOST_THRESHOLD, OutOfDomain, Schema};
 use probity_nn::modality::ModalityName;
 use probity_run::specification::{FieldError, Specification};
 
@@ -41,6 +41,11 @@ pub struct GroupsSpecification {
     /// Column of a table of texts that holds their labels.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label_column: Option<String>,
+    /// Labels that are numbers, such as shares of raters: those below this one are one class, the
+    /// others the second.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = LEAST_THRESHOLD, max = MOST_THRESHOLD))]
+    pub label_threshold: Option<f64>,
     /// Protected attributes; for texts, of the lexicon. By default those marked in the model's
     /// schema, or all of the lexicon that are not protected by name only.
     pub protected: Vec<String>,
@@ -96,6 +101,7 @@ impl Default for GroupsSpecification {
             out_of_domain: None,
             skip_bad_rows: false,
             label_column: None,
+            label_threshold: None,
             protected: Vec::new(),
             part: Part::All,
             seed: 1,
@@ -174,6 +180,7 @@ impl Specification for GroupsSpecification {
                 let is_left_out = self.text == TextInputsSpecification::default();
                 unused("text", is_left_out, "tables")?;
                 unused("label_column", self.label_column.is_none(), "tables")?;
+                unused("label_threshold", self.label_threshold.is_none(), "tables")?;
                 unused("groups.positive", groups.positive.is_none(), "tables")?;
                 self.impact.rules()
             }

@@ -5,15 +5,22 @@ use serde::Serialize;
 
 use super::calibration::CalibrationError;
 
-/// What the classifier did with each labelled row; the vectors are equally long.
+/// What came of a row whose class is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Outcome {
+    /// Whether the row has the favourable class.
+    pub positive: bool,
+    /// Whether the predicted class, whichever it is, is the row's.
+    pub right: bool,
+}
+
+/// What the classifier did with each row; the vectors are equally long.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Outcomes {
-    /// Whether the row has the favourable class.
-    pub positive: Vec<bool>,
-    /// Whether that is what was predicted.
+    /// What came of the row, where that is known.
+    pub known: Vec<Option<Outcome>>,
+    /// Whether the favourable class was predicted.
     pub selected: Vec<bool>,
-    /// Whether the predicted class, whichever it is, is the row's.
-    pub right: Vec<bool>,
     /// Predicted probability of the favourable class, from 0 to 1.
     pub probability: Vec<f64>,
 }
@@ -27,7 +34,7 @@ pub enum Measure {
     TruePositive,
     /// Share of the other rows predicted favourably.
     FalsePositive,
-    /// Share of the rows predicted right.
+    /// Share of the rows with a known class predicted right.
     Accuracy,
 }
 
@@ -61,9 +68,12 @@ pub struct Rate {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tally {
     rows: u64,
-    positive: u64,
     selected: u64,
+    /// Rows whose class is known: all that follows is of them.
+    known: u64,
+    positive: u64,
     selected_positive: u64,
+    selected_known: u64,
     right: u64,
     /// Σ (probability − 1 or 0 as the row has the favourable class or not)².
     squares: f64,
@@ -75,9 +85,11 @@ impl Tally {
     fn new(bins: usize) -> Tally {
         Tally {
             rows: 0,
-            positive: 0,
             selected: 0,
+            known: 0,
+            positive: 0,
             selected_positive: 0,
+            selected_known: 0,
             right: 0,
             squares: 0.0,
             bins: vec![CalibrationBin::default(); bins],
@@ -104,12 +116,17 @@ impl Tally {
 
     fn add(&mut self, outcomes: &Outcomes, row: usize, times: u32) {
         let count = u64::from(times);
-        let (positive, selected) = (outcomes.positive[row], outcomes.selected[row]);
+        let selected = outcomes.selected[row];
         self.rows += count;
-        self.positive += if positive { count } else { 0 };
         self.selected += if selected { count } else { 0 };
+        let Some(Outcome { positive, right }) = outcomes.known[row] else {
+            return;
+        };
+        self.known += count;
+        self.positive += if positive { count } else { 0 };
         self.selected_positive += if positive && selected { count } else { 0 };
-        self.right += if outcomes.right[row] { count } else { 0 };
+        self.selected_known += if selected { count } else { 0 };
+        self.right += if right { count } else { 0 };
         let probability = outcomes.probability[row];
         let label = if positive { 1.0 } else { 0.0 };
         self.squares += (probability - label).powi(2) * f64::from(times);
@@ -124,6 +141,11 @@ impl Tally {
         self.rows
     }
 
+    /// Rows whose class is known.
+    pub fn known(&self) -> u64 {
+        self.known
+    }
+
     /// Rows of the favourable class.
     pub fn positive(&self) -> u64 {
         self.positive
@@ -132,9 +154,10 @@ impl Tally {
     /// What `measure` is a share of.
     pub fn denominator(&self, measure: Measure) -> u64 {
         match measure {
-            Measure::Selection | Measure::Accuracy => self.rows,
+            Measure::Selection => self.rows,
+            Measure::Accuracy => self.known,
             Measure::TruePositive => self.positive,
-            Measure::FalsePositive => self.rows - self.positive,
+            Measure::FalsePositive => self.known - self.positive,
         }
     }
 
@@ -143,7 +166,7 @@ impl Tally {
         match measure {
             Measure::Selection => self.selected,
             Measure::TruePositive => self.selected_positive,
-            Measure::FalsePositive => self.selected - self.selected_positive,
+            Measure::FalsePositive => self.selected_known - self.selected_positive,
             Measure::Accuracy => self.right,
         }
     }
@@ -155,17 +178,17 @@ impl Tally {
     }
 
     /// The expected calibration error of the probability of the favourable class, over bins of
-    /// equal width; `None` of no rows.
+    /// equal width; `None` of no rows whose class is known.
     pub fn calibration(&self) -> Option<CalibrationError> {
-        if self.rows == 0 {
+        if self.known == 0 {
             return None;
         }
         let bins = self.bins.iter();
         let off: f64 = bins.map(|bin| (bin.probability - bin.positive).abs()).sum();
         Some(CalibrationError {
-            value: off / self.rows as f64,
-            rows: self.rows,
-            mean_square: self.squares / self.rows as f64,
+            value: off / self.known as f64,
+            rows: self.known,
+            mean_square: self.squares / self.known as f64,
             bins: self.bins.len(),
         })
     }

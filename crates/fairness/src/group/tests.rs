@@ -1,7 +1,7 @@
 use rand::RngExt;
 
 use super::*;
-use probity_data::table::Table;
+use probity_data::table::{Labels, Table};
 use probity_nn::{ModelError, Rows};
 use probity_run::stream::{Purpose, stream};
 
@@ -156,7 +156,8 @@ fn every_figure_is_what_its_definition_says() {
                     .iter()
                     .filter(|&&row| table.labels()[row] == favourable)
                     .count();
-                assert_eq!(group.favourable_rows, positive as u64);
+                assert_eq!(group.favourable_rows, Some(positive as u64));
+                assert_eq!(group.rows_with_outcome, group.rows);
                 let of = [
                     rows.len(),
                     positive,
@@ -515,7 +516,119 @@ fn options_without_meaning_are_refused() {
         let message = refused(options);
         assert!(message.contains(needle), "{message}");
     }
-    let unlabelled = Table::new(5, table.codes().to_vec(), Vec::new());
-    let error = measure_groups(&Spoken { classes: 3 }, &schema, &unlabelled, &good).unwrap_err();
-    assert!(error.to_string().contains("no labels"), "{error}");
+}
+
+/// Rows (group, label, predicted), by attribute `a`.
+fn by_a(rows: &[(i32, u32, u32)], labels: bool) -> GroupReport {
+    let schema = schema(2);
+    let said = |predicted| if predicted == 1 { 100 } else { -100 };
+    let codes = rows.iter().flat_map(|&(a, _, p)| [a, 0, 0, said(p)]);
+    let labels = rows.iter().filter(|_| labels).map(|row| row.1);
+    let table = Table::new(4, codes.collect(), labels.collect());
+    let options = GroupOptions {
+        protected: vec!["a".into()],
+        min_group: 1,
+        ..options(&schema, "c1")
+    };
+    measure_groups(&Spoken { classes: 2 }, &schema, &table, &options).unwrap()
+}
+
+/// Group 0 is selected 2 of 3 times, group 1 once of 2 times.
+const DECIDED: [(i32, u32, u32); 5] = [(0, 1, 1), (0, 1, 1), (0, 1, 0), (1, 1, 1), (1, 1, 0)];
+
+#[test]
+fn decisions_without_outcomes_have_selection_rates_alone() {
+    let report = by_a(&DECIDED, false);
+    assert_eq!((report.rows, report.rows_with_outcome), (5, 0));
+    let set = &report.sets[0];
+    let rates = set
+        .groups
+        .iter()
+        .map(|group| group.selection_rate.unwrap().value);
+    assert_eq!(rates.collect::<Vec<_>>(), [2.0 / 3.0, 0.5]);
+    let parity = set.gaps.demographic_parity_difference.as_ref().unwrap();
+    assert!((parity.value - 1.0 / 6.0).abs() < 1e-12);
+    for group in &set.groups {
+        assert_eq!((group.rows_with_outcome, group.favourable_rows), (0, None));
+        assert_eq!((group.true_positive_rate, group.accuracy), (None, None));
+        assert_eq!(
+            (group.false_positive_rate, group.calibration_error),
+            (None, None)
+        );
+        assert_eq!(group.not_defined.len(), 4);
+        assert!(
+            group
+                .not_defined
+                .values()
+                .all(|&reason| reason == "no outcomes")
+        );
+    }
+    assert_eq!(set.gaps.equalised_odds_difference, None);
+    assert_eq!(set.not_defined.len(), 4);
+    assert_eq!(set.not_defined["accuracy_difference"], "no outcomes");
+}
+
+#[test]
+fn rows_of_one_outcome_have_the_rates_that_it_defines() {
+    let report = by_a(&DECIDED, true);
+    let set = &report.sets[0];
+    let true_positive = |group: usize| set.groups[group].true_positive_rate.unwrap().value;
+    assert_eq!((true_positive(0), true_positive(1)), (2.0 / 3.0, 0.5));
+    let reason = "every outcome is the favourable one";
+    for group in &set.groups {
+        assert_eq!(group.false_positive_rate, None);
+        assert!(group.accuracy.is_some() && group.calibration_error.is_some());
+        assert_eq!(group.not_defined, [("false_positive_rate", reason)].into());
+    }
+    let opportunity = set.gaps.equal_opportunity_difference.as_ref().unwrap();
+    assert!((opportunity.value - 1.0 / 6.0).abs() < 1e-12);
+    assert_eq!(set.gaps.equalised_odds_difference, None);
+    assert_eq!(
+        set.not_defined,
+        [("equalised_odds_difference", reason)].into()
+    );
+    // And of the other outcome.
+    let none = DECIDED.map(|(a, _, predicted)| (a, 0, predicted));
+    let set = &by_a(&none, true).sets[0];
+    let reason = "no outcome is the favourable one";
+    for name in ["equalised_odds_difference", "equal_opportunity_difference"] {
+        assert_eq!(set.not_defined[name], reason);
+    }
+    assert_eq!(set.groups[0].false_positive_rate.unwrap().value, 2.0 / 3.0);
+    assert_eq!(set.groups[0].favourable_rows, Some(0));
+}
+
+#[test]
+fn shares_of_decisions_are_of_all_rows_and_others_of_those_with_an_outcome() {
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    // Of group 0: outcomes c1, NA, c0, none; predicted c1, c1, c1, c0.
+    let text = "a,b,l0,l1,y\n0,0,0,100,c1\n0,0,0,100,NA\n0,0,0,100,c0\n0,0,0,-100,\n1,0,0,100,?\n";
+    std::io::Write::write_all(&mut file, text.as_bytes()).unwrap();
+    let schema = schema(2);
+    let table = Table::read(file.path(), &schema, Labels::Optional).unwrap();
+    let options = GroupOptions {
+        protected: vec!["a".into()],
+        min_group: 1,
+        ..options(&schema, "c1")
+    };
+    let report = measure_groups(&Spoken { classes: 2 }, &schema, &table, &options).unwrap();
+    assert_eq!((report.rows, report.rows_with_outcome), (5, 2));
+    let [group, other] = &report.sets[0].groups[..] else {
+        panic!("{report:?}")
+    };
+    assert_eq!((group.rows, group.rows_with_outcome), (4, 2));
+    let values = [
+        group.selection_rate,
+        group.true_positive_rate,
+        group.false_positive_rate,
+        group.accuracy,
+    ];
+    let values = values.map(|rate| rate.unwrap().value);
+    assert_eq!(values, [0.75, 1.0, 1.0, 0.5]);
+    // Of probability σ(1) = 0.7311 each, in one bin of four: (2 · 0.7311 − 1) / 2.
+    let sure = 1.0 / (1.0 + (-1.0_f64).exp());
+    let error = group.calibration_error.unwrap().value;
+    assert!((error - (sure - 0.5)).abs() < 1e-6, "{error}");
+    assert_eq!(other.selection_rate.unwrap().value, 1.0);
+    assert_eq!(other.favourable_rows, None);
 }

@@ -44,6 +44,7 @@ pub use probity_nn::modality::ModalityName;
 use probity_nn::ModelError;
 use probity_predictor::Ender;
 use probity_predictor::own_numbers::BinEffect;
+use probity_predictor::probabilities::RoundedRows;
 use probity_tensor::device::ComputeDevice;
 
 /// How to search: a strategy and what it is made of besides model and inputs.
@@ -265,9 +266,19 @@ pub trait Modality: Sync + Sized {
         0.0
     }
 
+    /// Protected attributes that the model has no input for.
+    fn no_inputs(&self) -> &[String] {
+        &[]
+    }
+
     /// What replacing the numbers of the data by those that stand for their bins changes of a
     /// predictor's decisions, where it is asked about bins.
     fn bin_effect(&self) -> Option<BinEffect> {
+        None
+    }
+
+    /// How many rows of the data get rounded probabilities, where a predictor may give such.
+    fn rounded_rows(&self) -> Option<RoundedRows> {
         None
     }
 

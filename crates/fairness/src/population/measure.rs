@@ -53,6 +53,8 @@ struct Answers {
     scores: Vec<f32>,
     /// The least and the largest of all variants.
     range: [f32; 2],
+    /// By each protected attribute alone: whether any two variants differ in any bit.
+    differs_by: Vec<bool>,
 }
 
 /// Which variants are told apart.
@@ -173,6 +175,7 @@ fn ask(
             let rows = codes.chunks_exact(width).zip(logits.chunks_exact(classes));
             let rows: Vec<(&[i32], &[f32])> = rows.collect();
             Answers {
+                differs_by: differs_by(people, model.decision(), &rows),
                 told: Told::new(model.decision(), &rows),
                 scores: own(people, individual)
                     .iter()
@@ -184,6 +187,30 @@ fn ask(
         .collect())
 }
 
+/// By each protected attribute alone, whether the logits of any two `variants` differ in any bit, or
+/// the `decision` hangs on it.
+fn differs_by(
+    people: &People<'_>,
+    decision: &Decision,
+    variants: &[(&[i32], &[f32])],
+) -> Vec<bool> {
+    let spans = people.domain.spans();
+    // Variants count through the values of the last protected attribute first.
+    let mut stride = 1;
+    let by = people.domain.protected().iter().rev().map(|&attribute| {
+        let levels = spans[attribute].levels;
+        let first = |own: usize| own - own / stride % levels * stride;
+        let mut all = variants.iter().enumerate();
+        let differs = decision.reads(attribute)
+            || all.any(|(own, (_, logits))| *logits != variants[first(own)].1);
+        stride *= levels;
+        differs
+    });
+    let mut by: Vec<bool> = by.collect();
+    by.reverse();
+    by
+}
+
 /// The variants that rows of an individual are.
 fn own<'p>(people: &'p People<'_>, individual: usize) -> &'p [u32] {
     &people.variants[people.starts[individual]..people.starts[individual + 1]]
@@ -192,6 +219,9 @@ fn own<'p>(people: &'p People<'_>, individual: usize) -> &'p [u32] {
 /// Counts the rows of one individual.
 fn count(people: &People<'_>, individual: usize, answers: &Answers, tally: &mut Tally) {
     tally.individuals += 1;
+    for (is_taken, differs) in tally.is_taken.iter_mut().zip(&answers.differs_by) {
+        *is_taken |= differs;
+    }
     let (told, favourable) = (&answers.told, people.favourable.0 as u32);
     for (&variant, &score) in own(people, individual).iter().zip(&answers.scores) {
         let flips = told.flips(variant as usize);

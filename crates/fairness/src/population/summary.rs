@@ -55,6 +55,10 @@ pub struct PopulationSummary {
     pub contrasts: Vec<Contrasts>,
     /// How far scores move.
     pub changes: Changes,
+    /// The protected attributes by each of which alone no answer differs in any bit; the summary of
+    /// an audit says which of them a predictor does not take.
+    #[serde(skip)]
+    pub without_effect: Vec<String>,
 }
 
 /// Pairs of a row and its twin with another value of one attribute, all else alike, of which one gets
@@ -168,6 +172,13 @@ impl PopulationSummary {
                 .map(|(by, counts)| contrasts(by, counts))
                 .collect(),
             changes: tally.moves.changes(),
+            without_effect: people
+                .protected
+                .iter()
+                .zip(&tally.is_taken)
+                .filter(|(_, is_taken)| !**is_taken)
+                .map(|(name, _)| name.clone())
+                .collect(),
         }
     }
 

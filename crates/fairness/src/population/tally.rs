@@ -29,6 +29,8 @@ pub struct Tally {
     /// By each protected attribute alone: pairs of a row and its twin with another value, one of
     /// which gets what is good and the other does not, by the groups of both.
     pub(super) contrasts: Vec<BTreeMap<Sides, u64>>,
+    /// By each protected attribute alone: whether any answer differs in any bit.
+    pub(super) is_taken: Vec<bool>,
     /// The largest change of the score of each row.
     pub(super) moves: Moves,
 }
@@ -59,6 +61,7 @@ impl Tally {
             flips: vec![0; people.groups.len()],
             groups: groups.map(|by| vec![[0; 5]; by.values.len()]).collect(),
             contrasts: vec![BTreeMap::new(); people.protected.len()],
+            is_taken: vec![false; people.protected.len()],
             moves: Moves::new(people.score == Score::Number),
             ..Tally::default()
         }
@@ -95,6 +98,7 @@ impl Tally {
         let is_alike = self.flips.len() == other.flips.len()
             && self.groups.len() == other.groups.len()
             && self.contrasts.len() == other.contrasts.len()
+            && self.is_taken.len() == other.is_taken.len()
             && self
                 .groups
                 .iter()
@@ -118,6 +122,9 @@ impl Tally {
                 let own = own.entry(sides).or_default();
                 *own = own.checked_add(*more)?;
             }
+        }
+        for (own, other) in self.is_taken.iter_mut().zip(&other.is_taken) {
+            *own |= other;
         }
         Some(self)
     }
@@ -146,7 +153,11 @@ impl Tally {
                     .keys()
                     .all(|&(good, other)| good != other && known(good) && known(other))
         };
+        // What flips by an attribute is another answer by it.
+        let flips = self.flips.iter().zip(&self.is_taken);
+        let are_answers = flips.into_iter().all(|(&flips, &is)| flips == 0 || is);
         Tally::new(people).and(self).is_some()
+            && are_answers
             && (self.individuals, self.rows) == (people.individuals(), people.rows())
             && self.flips.iter().all(|&flips| flips <= joint)
             && self.groups.iter().all(adds_up)

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use rand::RngExt;
 
-use super::Plausibility;
+use super::{People, Plausibility, PopulationSummary, Source, Tally, count_people};
 use crate::domain::{Domain, TabularDomain};
 use crate::estimate::{Estimate, discriminatory_share};
 use probity_data::schema::Schema;
 use probity_nn::encoding::InputLayout;
 use probity_nn::fnn::{Activation, Fnn, Network};
-use probity_nn::{Classifier, Rows, predicted_class};
+use probity_nn::{Classifier, ModelError, Rows, predicted_class};
 use probity_run::stream::{Purpose, stream};
 use probity_tensor::device::ComputeDevice;
 
@@ -106,4 +106,60 @@ fn intervals_hold_the_share_of_the_fitted_population() {
     assert!(drawn_from.contains(&row));
     let sexes = (0..100).map(|item| drawn_from.random_input(3, item)[1]);
     assert!((30..70).contains(&sexes.sum::<i32>()));
+}
+
+/// Decides everything alike; some attributes move its score a little.
+struct Moved(Vec<usize>);
+
+impl Classifier for Moved {
+    fn width(&self) -> usize {
+        4
+    }
+    fn classes(&self) -> usize {
+        2
+    }
+    fn logits(&self, rows: Rows<'_>) -> Result<Vec<f32>, ModelError> {
+        let by = |row: &[i32]| self.0.iter().map(|&place| row[place]).sum::<i32>();
+        let logits = |row: &[i32]| [0.0, 5.0 + row[0] as f32 + 1e-5 * by(row) as f32];
+        Ok(rows.iter().flat_map(logits).collect())
+    }
+}
+
+/// An attribute has no effect where no answer differs by it alone, however little, and in no part of
+/// the people.
+#[test]
+fn attributes_without_effect_are_those_that_no_answer_differs_by() {
+    let schema = Schema::from_toml(SCHEMA).unwrap();
+    let layout = InputLayout::unscaled(&schema.attributes);
+    let domain = TabularDomain::new(&schema, &layout, &[1, 2]).unwrap();
+    let rows = people();
+    let rows: Vec<&[i32]> = rows.iter().map(Vec::as_slice).collect();
+    let source = Source {
+        rows: rows.len() as u64,
+        ..Source::default()
+    };
+    let people = People::new((&schema, &domain), (source, &rows), 1).unwrap();
+    let count = |taken: &[usize], items| {
+        let observe = &mut |_| ControlFlow::Continue(());
+        let counted = count_people(&Moved(taken.to_vec()), &people, items, observe);
+        counted.unwrap().unwrap()
+    };
+    let all = people.individuals();
+    let without = |tally: &Tally| PopulationSummary::new(&people, tally).without_effect;
+    for (taken, expected) in [
+        (&[][..], &["sex", "job"][..]),
+        (&[1], &["job"]),
+        (&[2], &["sex"]),
+        (&[2, 1], &[]),
+    ] {
+        let whole = count(taken, 0..all);
+        assert!(whole.is_of(&people));
+        assert_eq!(without(&whole), expected);
+        let parts = [0..all / 3, all / 3..all].map(|items| count(taken, items));
+        let [one, other] = parts;
+        assert_eq!(one.and(&other).unwrap(), whole);
+    }
+    // What one part of the people shows counts for all.
+    let [one, other] = [(&[1][..], 0..1), (&[], 1..all)].map(|(taken, items)| count(taken, items));
+    assert_eq!(without(&other.and(&one).unwrap()), ["job"]);
 }

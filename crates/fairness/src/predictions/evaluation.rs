@@ -44,6 +44,8 @@ pub struct Evaluation {
     /// What reading a table changed or left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<ReadCounts>,
+    /// Rows of the part that have no outcome, and are left out.
+    pub rows_without_outcome: u64,
     /// The classes, in the order of the confusion matrix.
     pub classes: Vec<String>,
     /// Accuracy, AUC, F1, confusion matrix; of a regressor its errors.
@@ -95,6 +97,7 @@ pub fn evaluate(
     let Opened {
         hashes: [model_sha256, data_sha256],
         data,
+        rows_without_outcome,
         judged,
     } = opened;
     Ok(Evaluation {
@@ -102,6 +105,7 @@ pub fn evaluate(
         model_sha256,
         data_sha256,
         data,
+        rows_without_outcome,
         quality: judged.quality(),
         probabilities: judged.targets.is_empty().then(|| ProbabilityFigures {
             log_loss: judged.log_loss(),
@@ -116,15 +120,25 @@ pub fn evaluate(
 struct Opened {
     hashes: [String; 2],
     data: Option<ReadCounts>,
+    rows_without_outcome: u64,
     judged: Judged,
 }
 
 fn rows(asked: &EvaluateSpecification, device: &ComputeDevice) -> Result<Opened, AuditError> {
     let reading = (asked.out_of_domain, asked.skip_bad_rows);
     let model = RowScorer::open(&asked.model, &asked.predictor, reading)?;
-    let data = model.value.read(&asked.data, Labels::Required)?;
+    let data = model.value.read(&asked.data, Labels::Optional)?;
     let hashes = [model.sha256, data.sha256];
-    let places = places(asked, &hashes, data.value.table.rows())?;
+    let table = &data.value.table;
+    let mut places = places(asked, &hashes, (table.rows(), table.labelled_rows()))?;
+    let all = places.len();
+    places.retain(|&row| data.value.table.has_label(row as usize));
+    if places.is_empty() {
+        return Err(AuditError::NoOutcomes {
+            file: asked.data.clone(),
+            column: model.value.schema().label.name.clone(),
+        });
+    }
     let chosen = data.value.select(&places);
     let logits = model.value.logits(&chosen, device)?;
     let (own, table) = (model.value.schema(), chosen.table);
@@ -141,6 +155,7 @@ fn rows(asked: &EvaluateSpecification, device: &ComputeDevice) -> Result<Opened,
         },
         hashes,
         data: Some(data.value.table.counts),
+        rows_without_outcome: (all - places.len()) as u64,
     })
 }
 
@@ -151,11 +166,11 @@ fn texts(asked: &EvaluateSpecification, device: &ComputeDevice) -> Result<Opened
     let data = open_labelled_texts(
         &asked.data,
         columns,
-        asked.skip_bad_rows,
+        (asked.skip_bad_rows, asked.label_threshold),
         model.value.classes(),
     )?;
     let hashes = [model.sha256, data.sha256];
-    let places = places(asked, &hashes, data.value.texts.len())?;
+    let places = places(asked, &hashes, (data.value.texts.len(), None))?;
     let chosen = data.value.select(&places);
     let logits = model.value.logits(&chosen.texts, device)?;
     let classes = model.value.classes().to_vec();
@@ -171,6 +186,7 @@ fn texts(asked: &EvaluateSpecification, device: &ComputeDevice) -> Result<Opened
         },
         hashes,
         data: chosen.counts,
+        rows_without_outcome: 0,
     })
 }
 
@@ -178,7 +194,7 @@ fn texts(asked: &EvaluateSpecification, device: &ComputeDevice) -> Result<Opened
 fn places(
     asked: &EvaluateSpecification,
     [model, data]: &[String; 2],
-    count: usize,
+    count: (usize, Option<Vec<u32>>),
 ) -> Result<Vec<u32>, AuditError> {
     let (model, data) = (
         (asked.model.as_path(), model.as_str()),
@@ -238,7 +254,8 @@ impl Judged {
         let of_one = vec![0; self.labels.len()];
         let classes = self.classes.iter().enumerate();
         let figures = classes.filter_map(|(class, name)| {
-            let outcomes = outcomes_of((&self.logits, &self.decided), &self.labels, class);
+            let labels = self.labels.iter().copied().map(Some);
+            let outcomes = outcomes_of((&self.logits, &self.decided), labels, class);
             let tallies = Tally::of_groups(&outcomes, &of_one, 1, bins as usize, &once);
             let tally = tallies.first()?;
             let error: CalibrationError = tally.calibration()?;

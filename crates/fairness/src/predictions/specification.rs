@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::certify::parts::Part;
 use crate::specification::{DecisionSpecification, PredictorSpecification, needed, unused};
-use probity_data::schema::OutOfDomain;
+use probity_data::schema::{LEAST_THRESHOLD, MOST_THRESHOLD, OutOfDomain};
 use probity_nn::modality::ModalityName;
 use probity_run::specification::{FieldError, Specification};
 
@@ -83,6 +83,11 @@ pub struct EvaluateSpecification {
     /// Column of a table of texts that holds their labels.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label_column: Option<String>,
+    /// Labels that are numbers, such as shares of raters: those below this one are one class, the
+    /// others the second.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = LEAST_THRESHOLD, max = MOST_THRESHOLD))]
+    pub label_threshold: Option<f64>,
     /// Part of the data, by the split of the training that made the model.
     pub part: Part,
     /// Bins of the calibration errors.
@@ -105,6 +110,7 @@ impl Default for EvaluateSpecification {
             skip_bad_rows: false,
             text_column: None,
             label_column: None,
+            label_threshold: None,
             part: Part::All,
             calibration_bins: 10,
             decision: DecisionSpecification::default(),
@@ -125,7 +131,8 @@ impl Specification for EvaluateSpecification {
         match (self.modality, &self.label_column) {
             (ModalityName::Table, label) => {
                 unused("text_column", self.text_column.is_none(), "tables")?;
-                unused("label_column", label.is_none(), "tables")
+                unused("label_column", label.is_none(), "tables")?;
+                unused("label_threshold", self.label_threshold.is_none(), "tables")
             }
             (ModalityName::Text, None) => Err(FieldError::new(
                 "label_column",

@@ -144,9 +144,9 @@ pub enum RepairError {
         /// What is wrong.
         problem: String,
     },
-    /// There is nothing to learn from or to measure on.
+    /// There is nothing to learn from or to measure on: going on would find it again.
     #[error(
-        "the search finds no discriminatory text from the {part} texts; give it more text.seeds, or there is nothing to repair"
+        "the search finds no discriminatory text from the {part} texts; begin a new run, in another directory, with more text.seeds, or there is nothing to repair"
     )]
     NothingFound {
         /// Which part.

@@ -84,6 +84,10 @@ pub struct AuditSpecification {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 1))]
     pub fail_above: Option<f64>,
+    /// Let this bound hold, too, where a predictor does not take the protected attributes, so that
+    /// nothing can flip; else it is not applicable, and the exit code is 1.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub blind_ok: bool,
     /// The share that this bound is on, by default that of the data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bound: Option<BoundOn>,
@@ -135,6 +139,7 @@ impl Default for AuditSpecification {
             strategy: None,
             estimate: None,
             fail_above: None,
+            blind_ok: false,
             bound: None,
             gap: None,
             rank: None,
@@ -170,6 +175,11 @@ impl Specification for AuditSpecification {
         if self.bound.is_some() && self.fail_above.is_none() {
             let expected = "left out: it says what fail_above is a bound on, which is not given";
             return Err(FieldError::new("bound", "given", expected));
+        }
+        if self.blind_ok && self.fail_above.is_none() {
+            let expected = "left out: it says what fail_above makes of a model that does not take the \
+                            protected attributes, and that is not given";
+            return Err(FieldError::new("blind_ok", true, expected));
         }
         let given: Vec<StrategyName> = self.strategy.into_iter().collect();
         for strategy in given.iter().chain(&self.text.local_strategy) {

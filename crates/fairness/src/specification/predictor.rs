@@ -11,6 +11,7 @@ use crate::audit_error::AuditError;
 use probity_data::named_schema::named_schema;
 use probity_data::schema::Schema;
 use probity_nn::modality::ModalityName;
+use probity_predictor::probabilities::Probabilities;
 use probity_predictor::source::{
     Categories, GraphOptions, OutputKind, PredictorOptions, PredictorSource,
 };
@@ -66,6 +67,10 @@ pub struct PredictorSpecification {
     /// several votes.
     #[schemars(range(min = 0, max = 1), extend("x-flag" = "predictor-tolerance"))]
     pub tolerance: f32,
+    /// How its probabilities must sum.
+    #[serde(skip_serializing_if = "Probabilities::is_exact")]
+    #[schemars(extend("x-flag" = "probabilities"))]
+    pub probabilities: Probabilities,
     /// How words enter the ONNX graph.
     #[schemars(extend("x-flag" = "onnx-categories"))]
     pub categories: Categories,
@@ -98,6 +103,7 @@ impl Default for PredictorSpecification {
             retries: 3,
             votes: 1,
             tolerance: TOLERANCE,
+            probabilities: Probabilities::default(),
             categories: Categories::default(),
             tokenizer: None,
             output: None,
@@ -115,6 +121,7 @@ impl PredictorSpecification {
             ("timeout", self.timeout != usual.timeout),
             ("rows", self.rows != usual.rows),
         ];
+        let of_sums = [("probabilities", !self.probabilities.is_exact())];
         let of_rows = [("categories", self.categories != usual.categories)];
         let of_graphs = [
             ("output", self.output.is_some()),
@@ -147,9 +154,25 @@ impl PredictorSpecification {
         if !is_text {
             refuse(&of_texts, "has no meaning for tables")?;
         }
+        let of_graph = match is_text {
+            true => OutputKind::Logits,
+            false => OutputKind::Probabilities,
+        };
+        if let Some(PredictorSource::Onnx(_)) = &self.source
+            && self.gives.unwrap_or(of_graph) == OutputKind::Logits
+        {
+            refuse(&of_sums, "has no meaning for a graph that gives logits")?;
+        }
         match &self.source {
             None => {
-                let all = [&schema[..], &of_commands, &all_of_graphs, &of_texts].concat();
+                let all = [
+                    &schema[..],
+                    &of_commands,
+                    &all_of_graphs,
+                    &of_texts,
+                    &of_sums,
+                ]
+                .concat();
                 refuse(
                     &all,
                     "is an option of a predictor; a model has its schema in it",
@@ -227,6 +250,7 @@ impl PredictorSpecification {
             retries: self.retries,
             votes: self.votes,
             tolerance: self.tolerance,
+            probabilities: self.probabilities,
             graph: {
                 let mut graph = TextGraph::default();
                 graph.tokenizer.clone_from(&self.tokenizer);
@@ -259,6 +283,7 @@ impl PredictorSpecification {
             timeout_seconds: self.timeout.duration().as_secs_f64(),
             rows: self.rows,
             graph,
+            probabilities: self.probabilities,
             schema: schema_of(&directory, schema)?,
             directory,
         }))

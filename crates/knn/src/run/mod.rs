@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-pub use self::shards::{InputVerdicts, ShardedInputs, merge_robustness};
+pub use self::shards::{InputVerdicts, MergedVerdicts, ShardedInputs};
 pub use self::summary::{CertifiedCounts, RobustnessFigures, RobustnessSummary, SecondsPerInput};
 use self::worker_pool::WorkerPool;
 pub use self::worker_pool::{Effort, RobustnessProgress};

@@ -4,6 +4,7 @@
 //! verdicts into the order of one machine, by threshold, then by input.
 
 use std::ops::Range;
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use serde::{Deserialize, Serialize};
@@ -107,51 +108,99 @@ impl Items for ShardedInputs<'_> {
     }
 }
 
-/// Writes the verdicts of all inputs, in their order, to `directory`. The seconds of learning are
-/// those of the slowest shard.
-///
-/// # Errors
-/// When verdicts cannot be read or are of other thresholds; when the directory cannot be written.
-pub fn merge_robustness(
-    run: &RobustnessSpecification,
-    record: &Record,
-    inputs: &Inputs,
-    directory: &RunDirectory,
-    verdicts: impl Iterator<Item = Result<InputVerdicts, RunError>>,
-) -> Result<RobustnessSummary, RobustnessError> {
-    directory.write_run(run, record)?;
-    let poisons = &run.analysis.poison;
-    let figures = |&poison: &usize| RobustnessFigures {
-        poison,
-        ..RobustnessFigures::default()
-    };
-    let mut by_poison: Vec<(RobustnessFigures, Vec<VerdictRow>)> = poisons
-        .iter()
-        .map(|poison| (figures(poison), Vec::new()))
-        .collect();
-    for verdict in verdicts {
-        let verdict = verdict?.by_poison;
-        let found = verdict.iter().map(|(_, row)| row.poison);
-        if !found.eq(poisons.iter().copied()) {
-            let problem = "a shard has verdicts for other thresholds".to_owned();
-            let file = directory.path().to_owned();
-            return Err(RunError::Foreign { file, problem }.into());
+/// The verdicts of all inputs, whole and of one run: a directory is made for them only then.
+pub struct MergedVerdicts(Sweep);
+
+impl MergedVerdicts {
+    /// Those that the shards in `folder` hold, in their order. The seconds of learning are those of
+    /// the slowest shard.
+    ///
+    /// # Errors
+    /// When they cannot be read or are of other thresholds than `run`.
+    pub fn of(
+        run: &RobustnessSpecification,
+        folder: &Path,
+        verdicts: impl Iterator<Item = Result<InputVerdicts, RunError>>,
+    ) -> Result<MergedVerdicts, RobustnessError> {
+        let poisons = &run.analysis.poison;
+        let figures = |&poison: &usize| RobustnessFigures {
+            poison,
+            ..RobustnessFigures::default()
+        };
+        let mut by_poison: Vec<(RobustnessFigures, Vec<VerdictRow>)> = poisons
+            .iter()
+            .map(|poison| (figures(poison), Vec::new()))
+            .collect();
+        for verdict in verdicts {
+            let verdict = verdict?.by_poison;
+            let found = verdict.iter().map(|(_, row)| row.poison);
+            if !found.eq(poisons.iter().copied()) {
+                let problem = "a shard has verdicts for other thresholds".to_owned();
+                let file = folder.to_owned();
+                return Err(RunError::Foreign { file, problem }.into());
+            }
+            for ((figures, rows), (learnt, row)) in by_poison.iter_mut().zip(verdict) {
+                figures.candidates = learnt.candidates;
+                figures.k = learnt.k;
+                figures.certified_k_set = learnt.certified_k_set;
+                figures.learn_seconds = figures.learn_seconds.max(learnt.learn_seconds);
+                figures.k_set_seconds = figures.k_set_seconds.max(learnt.k_set_seconds);
+                figures.count(&row);
+                rows.push(row);
+            }
         }
-        for ((figures, rows), (learnt, row)) in by_poison.iter_mut().zip(verdict) {
-            figures.candidates = learnt.candidates;
-            figures.k = learnt.k;
-            figures.certified_k_set = learnt.certified_k_set;
-            figures.learn_seconds = figures.learn_seconds.max(learnt.learn_seconds);
-            figures.k_set_seconds = figures.k_set_seconds.max(learnt.k_set_seconds);
-            figures.count(&row);
-            rows.push(row);
-        }
+        let (figures, rows): (Vec<_>, Vec<_>) = by_poison.into_iter().unzip();
+        Ok(MergedVerdicts(Sweep {
+            figures,
+            rows: rows.concat(),
+            finished: true,
+        }))
     }
-    let (figures, rows): (Vec<_>, Vec<_>) = by_poison.into_iter().unzip();
-    let swept = Sweep {
-        figures,
-        rows: rows.concat(),
-        finished: true,
-    };
-    write_robustness(run, inputs, directory, swept)
+
+    /// Writes them to `directory`.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn write(
+        self,
+        run: &RobustnessSpecification,
+        record: &Record,
+        inputs: &Inputs,
+        directory: &RunDirectory,
+    ) -> Result<RobustnessSummary, RobustnessError> {
+        directory.write_run(run, record)?;
+        write_robustness(run, inputs, directory, self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run() -> RobustnessSpecification {
+        RobustnessSpecification::new("a".into(), "b".into(), vec![1, 2])
+    }
+
+    #[test]
+    fn verdicts_that_cannot_be_read_are_never_written() {
+        let folder = Path::new("folder");
+        let broken = || RunError::Foreign {
+            file: "folder/verdicts-1-of-2.shard".into(),
+            problem: "broken".into(),
+        };
+        let error = MergedVerdicts::of(&run(), folder, std::iter::once(Err(broken())));
+        let said = error.err().unwrap().to_string();
+        assert!(said.contains("verdicts-1-of-2.shard"), "{said}");
+        // A verdict of no threshold at all.
+        let other = InputVerdicts {
+            by_poison: Vec::new(),
+        };
+        let error = MergedVerdicts::of(&run(), folder, std::iter::once(Ok(other)));
+        let said = error.err().unwrap().to_string();
+        assert!(
+            said.contains("folder") && said.contains("other thresholds"),
+            "{said}"
+        );
+        assert!(MergedVerdicts::of(&run(), folder, std::iter::empty()).is_ok());
+    }
 }

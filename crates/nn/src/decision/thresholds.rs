@@ -56,6 +56,10 @@ impl Thresholds {
         self
     }
 
+    pub(super) fn reads(&self, place: usize) -> bool {
+        self.by_value.as_ref().is_some_and(|by| by.place == place)
+    }
+
     pub(super) fn offsets(&self, row: &[i32]) -> &[f64] {
         let of_value = self.by_value.as_ref().and_then(|by| {
             let code = usize::try_from(row.get(by.place)?.checked_sub(by.min)?).ok()?;

@@ -69,6 +69,7 @@ pub(super) fn texts(
             let columns = TextColumns {
                 text: text.text_column.clone(),
                 label: None,
+                label_threshold: None,
                 skip_bad_rows: false,
             };
             let read = read_texts_hashed(texts, &columns)?;

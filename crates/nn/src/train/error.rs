@@ -42,8 +42,18 @@ pub enum TrainError {
         /// The loss.
         loss: f64,
     },
-    /// A checkpoint of another training run.
-    #[error("the checkpoint belongs to other data or options; begin anew in another directory")]
+    /// The same in the first epoch after a checkpoint.
+    #[error(
+        "the loss became {loss} in epoch {epoch}, the first one after it: it was changed, or training.learning_rate is too large; begin anew in another directory"
+    )]
+    DivergedAfterCheckpoint {
+        /// Epoch, from 1.
+        epoch: u32,
+        /// The loss.
+        loss: f64,
+    },
+    /// A checkpoint of another training run, or one with numbers that no training has.
+    #[error("it belongs to other data or options, or was changed; begin anew in another directory")]
     ForeignCheckpoint,
     /// A training that no other device performs.
     #[error("{what} on the CPU alone, not on the device {device}; audits run on every device")]

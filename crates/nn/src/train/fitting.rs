@@ -60,7 +60,7 @@ pub(super) trait Learner {
     /// Takes up a state, if it fits; whether it does.
     fn restore(&mut self, state: Self::State) -> bool;
 
-    /// Whether `parameters` are as many as its own.
+    /// Whether `parameters` are as many as its own, and numbers.
     fn fits(&self, parameters: &Self::Parameters) -> bool;
 }
 
@@ -75,6 +75,8 @@ pub(super) struct Fitting<'a, L: Learner> {
     pub keeps_best: bool,
     history: Vec<EpochReport>,
     best: Option<(f64, L::Parameters)>,
+    /// Epochs of the checkpoint that was taken up.
+    resumed_at: Option<usize>,
 }
 
 /// How a training ended.
@@ -101,6 +103,7 @@ impl<'a, L: Learner> Fitting<'a, L> {
             keeps_best: true,
             history: Vec::new(),
             best: None,
+            resumed_at: None,
         }
     }
 
@@ -138,8 +141,12 @@ impl<'a, L: Learner> Fitting<'a, L> {
         let rate = self.learning.learning_rate_in(epoch, self.pace.epochs);
         let loss = self.learner.pass(epoch, rate)?;
         if !loss.is_finite() {
+            let is_first = self.resumed_at == Some(self.history.len());
             let epoch = epoch + 1;
-            return Err(TrainError::Diverged { epoch, loss });
+            return Err(match is_first {
+                true => TrainError::DivergedAfterCheckpoint { epoch, loss },
+                false => TrainError::Diverged { epoch, loss },
+            });
         }
         let validated = self.learner.validate()?;
         let report = EpochReport {
@@ -179,12 +186,14 @@ impl<'a, L: Learner> Fitting<'a, L> {
         let best = checkpoint.best.as_ref();
         let is_own = checkpoint.fingerprint == self.fingerprint
             && checkpoint.history.len() <= self.pace.epochs as usize
-            && best.is_none_or(|(_, best)| self.learner.fits(best));
+            && checkpoint.history.iter().all(|one| one.loss.is_finite())
+            && best.is_none_or(|(loss, best)| loss.is_finite() && self.learner.fits(best));
         if !(is_own && self.learner.restore(checkpoint.state)) {
             return Err(TrainError::ForeignCheckpoint);
         }
         self.history = checkpoint.history;
         self.best = checkpoint.best;
+        self.resumed_at = Some(self.history.len());
         Ok(())
     }
 }

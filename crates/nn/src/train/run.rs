@@ -27,7 +27,7 @@ use probity_data::read::BadRows;
 use probity_data::read::ReadError;
 use probity_data::table::ReadCounts;
 use probity_run::pause::{self, Point};
-use probity_run::run_directory::{RunDirectory, RunError};
+use probity_run::run_directory::{CHECKPOINT, RunDirectory, RunError};
 use probity_run::specification::file::{Changed, Record, SpecificationError};
 use probity_run::specification::{Checked, FieldError, Specification};
 use probity_tensor::device::ComputeDevice;
@@ -239,6 +239,20 @@ pub struct TrainingSummary {
     pub history: Vec<EpochReport>,
 }
 
+/// `error`, with the file if it is about the checkpoint of `directory`.
+fn of_checkpoint(error: TrainingError, directory: &RunDirectory) -> TrainingError {
+    match error {
+        TrainingError::Train(
+            error @ (TrainError::ForeignCheckpoint | TrainError::DivergedAfterCheckpoint { .. }),
+        ) => RunError::Foreign {
+            file: directory.file(CHECKPOINT),
+            problem: error.to_string(),
+        }
+        .into(),
+        other => other,
+    }
+}
+
 /// A training whose inputs are opened and checked; nothing is written yet.
 pub struct Training<T> {
     specification: Checked<TrainSpecification>,
@@ -346,7 +360,8 @@ impl<T: Trainable> Training<T> {
                     saved_at = Instant::now();
                 }
                 flow
-            })?;
+            })
+            .map_err(|error| of_checkpoint(error, directory))?;
         if let Some(error) = failed {
             return Err(error.into());
         }

@@ -12,7 +12,7 @@ use super::options::{
 };
 use super::transformer::TransformerOptions;
 use crate::modality::ModalityName;
-use probity_data::schema::OutOfDomain;
+use probity_data::schema::{LEAST_THRESHOLD, MOST_THRESHOLD, OutOfDomain};
 use probity_run::specification::{FieldError, Specification};
 
 /// Everything that determines a training.
@@ -43,6 +43,11 @@ pub struct TrainSpecification {
     /// Column that holds the labels of texts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label_column: Option<String>,
+    /// Labels that are numbers, such as shares of raters: those below this one are one class, the
+    /// others the second.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = LEAST_THRESHOLD, max = MOST_THRESHOLD))]
+    pub label_threshold: Option<f64>,
     /// How the network learns.
     #[serde(default)]
     pub training: Learning,
@@ -85,6 +90,7 @@ impl TrainSpecification {
             skip_bad_rows: false,
             text_column: None,
             label_column: None,
+            label_threshold: None,
             training: Learning::default(),
             network: None,
             recurrent: None,
@@ -139,6 +145,7 @@ impl Specification for TrainSpecification {
         let of_texts = [
             ("text_column", self.text_column.is_some()),
             ("label_column", self.label_column.is_some()),
+            ("label_threshold", self.label_threshold.is_some()),
             ("recurrent", self.recurrent.is_some()),
             ("transformer", self.transformer.is_some()),
         ];

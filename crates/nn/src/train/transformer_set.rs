@@ -204,6 +204,7 @@ impl Trainable for TransformerSet {
         let columns = TextColumns {
             text: specification.text_column.clone(),
             label: specification.label_column.clone(),
+            label_threshold: specification.label_threshold,
             skip_bad_rows: specification.skip_bad_rows,
         };
         let read = read_texts_hashed(&specification.data, &columns)?;

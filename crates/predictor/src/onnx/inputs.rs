@@ -1,8 +1,9 @@
 //! What the inputs of a graph take of a row.
 
 use crate::graph::Categories;
-use crate::values::{Value, value};
-use probity_data::schema::{Attribute, Kind, Schema};
+use crate::values::{TRUTHS, Value, truth, value};
+use probity_data::numbers::numbers_of;
+use probity_data::schema::{Attribute, Kind, OutOfDomain, Schema};
 use probity_tensor::onnx::{Kind as Element, OnnxError, OnnxModel, Port};
 
 /// How rows enter the graph.
@@ -106,15 +107,22 @@ impl AttributeInput {
             }
         };
         let attribute = &schema.attributes[at];
+        let refused = |what: String| format!("its input '{}' {what}", port.name);
         Ok(AttributeInput {
             attribute: at,
             is_column,
             is_words: port.kind == Some(Element::Words),
             columns: match port.kind {
-                Some(Element::Words) => {
-                    Columns::words(attribute, graph).map_err(|error| error.to_string())?
+                Some(Element::Words) => Columns::words(attribute, graph).map_err(refused)?,
+                Some(Element::Truths) => Columns::truths(attribute).map_err(refused)?,
+                Some(Element::Integers) => {
+                    let columns = Columns::new(attribute, Categories::Codes);
+                    columns.expect_whole(attribute).map_err(refused)?;
+                    columns
                 }
-                _ => Columns::new(attribute, Categories::Codes),
+                Some(Element::Floats | Element::Doubles) | None => {
+                    Columns::new(attribute, Categories::Codes)
+                }
             },
         })
     }
@@ -126,9 +134,17 @@ impl Columns {
         let (min, max) = attribute.domain();
         match &attribute.kind {
             Kind::Categorical { .. } if is_onehot => Columns::Indicators(attribute.levels()),
-            Kind::Categorical { .. } => Columns::Number {
+            Kind::Categorical { levels, .. } => Columns::Number {
                 min,
-                numbers: Vec::new(),
+                numbers: meant(levels).map_or_else(Vec::new, |mut numbers| {
+                    // The level of missing values comes after those that are named.
+                    numbers.extend((numbers.len() as i32..=max).map(|code| {
+                        let mark = attribute.decode(code).parse().ok();
+                        mark.filter(|mark: &f64| mark.is_finite())
+                            .unwrap_or(f64::NAN)
+                    }));
+                    numbers
+                }),
             },
             Kind::Integer { .. } | Kind::Numeric { .. } => Columns::Number {
                 min,
@@ -143,14 +159,85 @@ impl Columns {
     }
 
     /// The words that stand in the data, as `graph` numbers them.
-    fn words(attribute: &Attribute, graph: &mut OnnxModel) -> Result<Columns, OnnxError> {
+    fn words(attribute: &Attribute, graph: &mut OnnxModel) -> Result<Columns, String> {
+        if matches!(attribute.kind, Kind::Numeric { .. }) {
+            return Err(format!(
+                "takes words, but '{}' is numeric, of whose numbers bins are kept and not how they are written; \
+                 declare it categorical, or export the graph with an input of floating-point numbers",
+                attribute.name
+            ));
+        }
         let (min, max) = attribute.domain();
         let number = |code| Ok(f64::from(graph.word(&attribute.decode(code))?));
+        let numbers: Result<_, OnnxError> = (min..=max).map(number).collect();
+        Ok(Columns::Number {
+            min,
+            numbers: numbers.map_err(|error| format!("takes words: {error}"))?,
+        })
+    }
+
+    /// 1 where a value means true and 0 where it means false, whatever its code is.
+    fn truths(attribute: &Attribute) -> Result<Columns, String> {
+        let name = &attribute.name;
+        if matches!(attribute.kind, Kind::Numeric { .. }) {
+            return Err(format!(
+                "takes truth, but '{name}' is numeric; declare it categorical with two levels, or an integer from 0 to 1"
+            ));
+        }
+        let (min, max) = attribute.domain();
+        let number = |code| {
+            let word = attribute.decode(code);
+            let is_missing = attribute.outside == OutOfDomain::Level && code == max;
+            match truth(&word) {
+                Some(is_true) => Ok(f64::from(u8::from(is_true))),
+                None if is_missing => Err(format!(
+                    "takes truth, which no missing value of '{name}' ('{word}') has; leave such rows out \
+                     (outside = \"skip\"), or export the graph with an input of floating-point numbers or words"
+                )),
+                None => Err(format!(
+                    "takes truth, but the level '{word}' of '{name}' means neither true nor false (in any case: {}); \
+                     name the levels so in the data and in the schema, or export the graph with an input of words or numbers",
+                    TRUTHS.map(|[yes, no]| format!("{yes} or {no}")).join(", ")
+                )),
+            }
+        };
         let numbers = (min..=max).map(number);
         Ok(Columns::Number {
             min,
             numbers: numbers.collect::<Result<_, _>>()?,
         })
+    }
+
+    /// Refuses numbers of `attribute` that an input of whole numbers has no form for, which would
+    /// become others without a word.
+    fn expect_whole(&self, attribute: &Attribute) -> Result<(), String> {
+        let Columns::Number { min, numbers } = self else {
+            return Ok(());
+        };
+        let name = &attribute.name;
+        for (code, &number) in (*min..).zip(numbers) {
+            if number.is_nan() {
+                return Err(format!(
+                    "takes whole numbers, of which none is a missing value of '{name}' ('{}'); leave such rows out \
+                     (outside = \"skip\"), or export the graph with an input of floating-point numbers",
+                    attribute.decode(code)
+                ));
+            }
+            if number.abs() > f64::from(i32::MAX) {
+                return Err(format!(
+                    "takes whole numbers, which are computed in 32 bits, but '{name}' has {number}; export the graph with \
+                     an input of floating-point numbers"
+                ));
+            }
+            let is_level = matches!(attribute.kind, Kind::Categorical { .. });
+            if is_level && number.fract() != 0.0 {
+                return Err(format!(
+                    "takes whole numbers, but '{name}' has the level {number}; export the graph with an input of \
+                     floating-point numbers"
+                ));
+            }
+        }
+        Ok(())
     }
 
     pub(super) fn width(&self) -> usize {
@@ -172,6 +259,13 @@ impl Columns {
             }
         }
     }
+}
+
+/// The numbers that all of `levels` mean: those that they are in plain decimals, or 1 for true and 0
+/// for false; nothing where some are other words, such as 02139.
+fn meant(levels: &[String]) -> Option<Vec<f64>> {
+    let of_truth = |level: &String| truth(level).map(|is_true| f64::from(u8::from(is_true)));
+    numbers_of(levels).or_else(|| levels.iter().map(of_truth).collect())
 }
 
 /// The attribute that an input is called like. Exports write a name's signs, such as a blank, as

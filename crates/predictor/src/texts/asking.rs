@@ -19,7 +19,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use super::protocol::{Probabilities, Reply};
 use crate::error::PredictorError;
-use crate::probabilities::append_logits;
+use crate::probabilities::{Probabilities as Sums, Taken, append_logits};
 use crate::process::Ender;
 
 /// Answers that are remembered: half of them at least the latest ones. Some 200 MB.
@@ -67,6 +67,8 @@ pub(super) struct Pace {
     pub retries: u32,
     /// Answers to each text, of which the class that most give counts.
     pub votes: u32,
+    /// How probabilities must sum.
+    pub probabilities: Sums,
 }
 
 /// The answer to a text: its logits.
@@ -109,6 +111,7 @@ struct Shared {
     at_once: usize,
     classes: Vec<String>,
     order: Vec<usize>,
+    taken: Taken,
 }
 
 /// Whether more of a text is written than is read.
@@ -143,6 +146,7 @@ impl Asking {
             }),
             work: Condvar::new(),
             answered: Condvar::new(),
+            taken: Taken::new(pace.probabilities),
             pace,
             at_once: answering.len().max(1),
             classes,
@@ -452,7 +456,7 @@ impl Shared {
             return Ok(false);
         };
         logits.clear();
-        append_logits(classes, &asked, last, logits)?;
+        append_logits(classes, &self.taken, &asked, last, logits)?;
         if job.votes.len() < self.pace.votes as usize {
             return Ok(false);
         }
@@ -463,7 +467,7 @@ impl Shared {
         let mut class_of = Vec::with_capacity(job.votes.len());
         for vote in &job.votes {
             logits.clear();
-            append_logits(classes, &asked, vote, logits)?;
+            append_logits(classes, &self.taken, &asked, vote, logits)?;
             let class = predicted_class(logits) as usize;
             given[class].0 += 1;
             given[class].1 += vote[class];
@@ -483,7 +487,7 @@ impl Shared {
         };
         let mean: Vec<f64> = (0..classes.len()).map(mean).collect();
         logits.clear();
-        append_logits(classes, &asked, &mean, logits)?;
+        append_logits(classes, &self.taken, &asked, &mean, logits)?;
         Ok(true)
     }
 

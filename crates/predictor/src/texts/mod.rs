@@ -16,6 +16,7 @@ use probity_nn::predicted_class;
 use probity_nn::text_classifier::TextClassifier;
 use probity_nn::text_model::TOKENIZER;
 use probity_nn::transformer_model::ElsewhereConfig;
+use probity_run::stream::{Purpose, drawn};
 use serde::Serialize;
 
 use self::asking::{Answering, Asking, Cuts, Pace, Unread, shown};
@@ -27,6 +28,7 @@ use self::protocol::expect_classes;
 use super::command::words;
 use super::error::PredictorError;
 pub use super::graph::TextGraph;
+use super::probabilities::Probabilities;
 use super::process::Ender;
 use super::source::{Named, PredictorSource, files_of, identity_hash};
 
@@ -59,6 +61,8 @@ pub struct TextPredictorOptions {
     pub votes: u32,
     /// How far two probabilities of one text may lie apart.
     pub tolerance: f32,
+    /// How probabilities must sum.
+    pub probabilities: Probabilities,
     /// How an ONNX graph is used.
     pub graph: TextGraph,
 }
@@ -85,6 +89,8 @@ struct Identity<'a> {
     files: Vec<Named>,
     #[serde(skip_serializing_if = "Option::is_none")]
     graph: Option<&'a TextGraph>,
+    #[serde(skip_serializing_if = "Probabilities::is_exact")]
+    probabilities: Probabilities,
 }
 
 /// Who answers, and what they say of themselves.
@@ -123,6 +129,7 @@ impl TextPredictorOptions {
                 PredictorSource::Onnx(_) | PredictorSource::Memory(_) => 0,
             },
             votes: self.votes.max(1),
+            probabilities: self.probabilities,
         };
         let asking = Asking::of(
             (answerers.answering, ender.clone()),
@@ -249,6 +256,7 @@ impl TextPredictorOptions {
                 PredictorSource::Onnx(_) => Some(&self.graph),
                 PredictorSource::Command(_) | PredictorSource::Memory(_) => None,
             },
+            probabilities: self.probabilities,
         })
     }
 }
@@ -259,16 +267,18 @@ impl OpenTextPredictor {
         Arc::clone(&self.asking) as Arc<dyn TextClassifier>
     }
 
-    /// Asks about some texts together, then about each alone, from the last to the first. One vote
+    /// Asks about some texts, drawn from all, together, then about each alone, from the last to the
+    /// first. One vote
     /// must give the same probabilities, several the same class. The largest difference between two
     /// probabilities of one text.
     ///
     /// # Errors
     /// When they are others, or it cannot answer.
     pub fn check_stability(&self, texts: &[&str]) -> Result<f32, PredictorError> {
-        let texts = &texts[..texts.len().min(TWICE)];
+        let drawn = drawn(0, Purpose::LookedAt, 0, texts.len() as u32, TWICE);
+        let texts: Vec<&str> = drawn.iter().map(|&text| texts[text as usize]).collect();
         // What is said first is remembered: whoever asks about these texts next has their answers.
-        let first = self.asking.ask_once(texts)?;
+        let first = self.asking.ask_once(&texts)?;
         let mut largest = 0.0f32;
         for (text, one) in texts
             .iter()
@@ -374,6 +384,7 @@ done
             retries: 2,
             votes: 1,
             tolerance: 1e-5,
+            probabilities: Probabilities::default(),
             graph: TextGraph::default(),
         }
     }

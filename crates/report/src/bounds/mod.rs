@@ -13,6 +13,7 @@ use serde::Serialize;
 
 pub use self::junit::to_junit;
 pub use self::sarif::to_sarif;
+use super::compose::shares::not_taken;
 use super::error::PageError;
 use super::model::{Findings, Modality, Population, Report, RunReport};
 use super::text::{interval, percent};
@@ -28,6 +29,9 @@ pub enum Verdict {
     Exceeds,
     /// It is not shown to hold.
     Inconclusive,
+    /// The model does not take what is protected: nothing is shown by a share of 0.
+    #[serde(rename = "not_applicable")]
+    NotApplicable,
 }
 
 impl Verdict {
@@ -42,6 +46,7 @@ impl Verdict {
             Verdict::Within => "within",
             Verdict::Exceeds => "exceeds",
             Verdict::Inconclusive => "inconclusive",
+            Verdict::NotApplicable => "not_applicable",
         }
     }
 }
@@ -75,6 +80,9 @@ pub struct BoundOutcome {
     pub ci95: [f64; 2],
     /// By which attributes.
     pub protected: Vec<String>,
+    /// Those of them that the model does not take.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub not_taken: Vec<String>,
     /// What came of it.
     pub verdict: Verdict,
     /// When the run ended, in UTC, if it says so.
@@ -103,8 +111,13 @@ impl BoundOutcome {
             Verdict::Within => "the bound holds",
             Verdict::Exceeds => "the bound is broken",
             Verdict::Inconclusive => "the bound is not shown to hold",
+            Verdict::NotApplicable => {
+                "the bound is not applicable, unless blind_ok = true says that this is what is wanted"
+            }
         };
-        let mut message = format!(
+        let said = not_taken(&self.not_taken, &self.protected);
+        let mut message = said.map_or_else(String::new, |said| said + " ");
+        message += &format!(
             "By {by}, {} of {} are {what} (95 % interval {}), and {than} {} may be: {verdict}.",
             percent(self.share),
             self.of,
@@ -170,6 +183,7 @@ pub(super) fn of_run(run: &RunReport) -> Result<Option<BoundOutcome>, PageError>
         share: measured.share,
         ci95: measured.ci95,
         protected: measured.protected.to_vec(),
+        not_taken: measured.not_taken.to_vec(),
         verdict,
         ended: run.ended.clone(),
         seconds,
@@ -199,12 +213,14 @@ pub(super) fn of_run(run: &RunReport) -> Result<Option<BoundOutcome>, PageError>
                 "within" => Verdict::Within,
                 "exceeds" => Verdict::Exceeds,
                 "inconclusive" => Verdict::Inconclusive,
+                "not_applicable" => Verdict::NotApplicable,
                 other => return Err(foreign(format!("the verdict '{other}' is not known"))),
             };
             let measured = Measured {
                 share: joint.rate,
                 ci95: joint.ci95,
                 protected: &joint.protected,
+                not_taken: &summary.not_taken,
             };
             let seconds = summary.total.seconds;
             let kind = BoundKind::FailAbove;
@@ -229,6 +245,7 @@ pub(super) fn of_run(run: &RunReport) -> Result<Option<BoundOutcome>, PageError>
                 share: joint.certified.share,
                 ci95: joint.certified.ci95,
                 protected: &joint.protected,
+                not_taken: &[],
             };
             let seconds = certify.sets.iter().map(|set| set.seconds).sum();
             let kind = BoundKind::FailBelow;
@@ -256,6 +273,7 @@ pub(super) fn of_run(run: &RunReport) -> Result<Option<BoundOutcome>, PageError>
                 share: prove.bounds[1],
                 ci95: prove.bounds,
                 protected: &prove.protected,
+                not_taken: &[],
             };
             let of = match (&prove.population, prove.is_weighted) {
                 (Some(_), _) => "people drawn from the population",
@@ -281,4 +299,5 @@ struct Measured<'r> {
     share: f64,
     ci95: [f64; 2],
     protected: &'r [String],
+    not_taken: &'r [String],
 }

@@ -73,7 +73,7 @@ fn rule(bound: &BoundOutcome) -> Value {
 
 fn result(place: usize, bound: &BoundOutcome) -> Value {
     let level = match bound.verdict {
-        Verdict::Exceeds => "error",
+        Verdict::Exceeds | Verdict::NotApplicable => "error",
         Verdict::Inconclusive | Verdict::Within => "warning",
     };
     let mut identity = Sha256::new();

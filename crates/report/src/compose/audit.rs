@@ -76,8 +76,9 @@ fn asked(audit: &AuditFindings) -> Asked {
 
 fn verdict(audit: &AuditFindings) -> Vec<Text> {
     let summary = &audit.summary;
+    let not_taken = shares::not_taken(&summary.not_taken, &summary.protected);
     let alike = shares::alike(summary.decides_alike.as_ref());
-    let mut sentences: Vec<String> = alike.into_iter().collect();
+    let mut sentences: Vec<String> = not_taken.into_iter().chain(alike).collect();
     if !summary.decision.is_empty() {
         sentences.push(summary.decision.clone());
     }
@@ -551,6 +552,12 @@ fn limits(audit: &AuditFindings) -> Part {
         ));
     }
     limits.extend(summary.bins.as_ref().map(shares::bins));
+    limits.extend(summary.asked_twice.as_ref().map(|asked| {
+        format!(
+            "That an answer hangs on the row alone was tried by asking twice about {}. What differs more seldom was not seen.",
+            counted(asked.rows, "row of the data", "rows of the data")
+        )
+    }));
     limits.push("Found individuals depend on where the search began and how long it went on; their number is not a measure of how unfair the model is. The share is.".to_owned());
     limits.push("Intervals cover chance in the drawing of inputs (95 %, exact by Clopper and Pearson), not what was left out.".to_owned());
     Part::limits(limits)

@@ -1,8 +1,10 @@
 //! What is said of groups, of one model or before and after a repair.
 
+use std::collections::BTreeMap;
+
 use super::super::chart::{IntervalRow, Intervals};
 use super::super::document::{Block, Part, Table};
-use super::super::model::{Gap, Group, GroupGaps, GroupReport, GroupRunFindings, GroupSet, Rate};
+use super::super::model::{Gap, Group, GroupGaps, GroupReport, GroupRunFindings, GroupSet};
 use super::super::text::{Text, count, estimate, number};
 use super::impact::{self, GroupRate};
 use super::shares::crossed;
@@ -97,20 +99,19 @@ fn set_part(set: &GroupSet, report: &GroupReport, id: String) -> Part {
         groups.len(),
         report.min_group
     );
-    let shown = |rate: &Option<Rate>| match rate {
-        Some(rate) => estimate(rate.value, rate.ci95),
-        None => "–".to_owned(),
-    };
     let rows = groups.iter().map(|group| {
         let mut row = vec![group.values.join(", "), count(group.rows)];
         let rates = [
-            &group.selection_rate,
-            &group.true_positive_rate,
-            &group.false_positive_rate,
-            &group.accuracy,
-            &group.calibration_error,
+            ("selection_rate", &group.selection_rate),
+            ("true_positive_rate", &group.true_positive_rate),
+            ("false_positive_rate", &group.false_positive_rate),
+            ("accuracy", &group.accuracy),
+            ("calibration_error", &group.calibration_error),
         ];
-        row.extend(rates.map(shown));
+        row.extend(rates.map(|(name, rate)| match rate {
+            Some(rate) => estimate(rate.value, rate.ci95),
+            None => why_not(&group.not_defined, name).unwrap_or("–".to_owned()),
+        }));
         row
     });
     let data = Table::new(
@@ -159,31 +160,55 @@ fn set_part(set: &GroupSet, report: &GroupReport, id: String) -> Part {
     }
     part.with(gaps_table(
         &format!("Gaps between groups of {by}"),
-        &[("", &set.gaps)],
+        &[("", set)],
     ))
     .with(terms::explained(&terms::GROUPS))
 }
 
-/// The gaps with their names.
-fn named(gaps: &GroupGaps) -> [(&'static str, &Option<Gap>); 6] {
+/// That a figure is not defined, with the reason, if it is not.
+fn why_not(not_defined: &BTreeMap<String, String>, name: &str) -> Option<String> {
+    let reason = not_defined.get(name)?;
+    Some(format!("not defined: {reason}"))
+}
+
+/// The gaps with their names in a report and in a summary.
+fn named(gaps: &GroupGaps) -> [(&'static str, &'static str, &Option<Gap>); 6] {
     [
         (
             "Demographic parity difference",
+            "demographic_parity_difference",
             &gaps.demographic_parity_difference,
         ),
-        ("Demographic parity ratio", &gaps.demographic_parity_ratio),
-        ("Equalised odds difference", &gaps.equalised_odds_difference),
+        (
+            "Demographic parity ratio",
+            "demographic_parity_ratio",
+            &gaps.demographic_parity_ratio,
+        ),
+        (
+            "Equalised odds difference",
+            "equalised_odds_difference",
+            &gaps.equalised_odds_difference,
+        ),
         (
             "Equal opportunity difference",
+            "equal_opportunity_difference",
             &gaps.equal_opportunity_difference,
         ),
-        ("Accuracy difference", &gaps.accuracy_difference),
-        ("Calibration difference", &gaps.calibration_difference),
+        (
+            "Accuracy difference",
+            "accuracy_difference",
+            &gaps.accuracy_difference,
+        ),
+        (
+            "Calibration difference",
+            "calibration_difference",
+            &gaps.calibration_difference,
+        ),
     ]
 }
 
 /// Gaps of one model, or of several side by side.
-fn gaps_table(caption: &str, models: &[(&str, &GroupGaps)]) -> Block {
+fn gaps_table(caption: &str, models: &[(&str, &GroupSet)]) -> Block {
     let mut header = vec!["Gap"];
     for (name, _) in models {
         header.push(if name.is_empty() {
@@ -195,16 +220,17 @@ fn gaps_table(caption: &str, models: &[(&str, &GroupGaps)]) -> Block {
     if let [_] = models {
         header.extend(["Lowest", "Highest"]);
     }
-    let places = 0..named(models[0].1).len();
+    let places = 0..named(&models[0].1.gaps).len();
     let rows = places.map(|place| {
-        let gap = |gaps: &GroupGaps| named(gaps)[place].1.clone();
-        let mut row = vec![named(models[0].1)[place].0.to_owned()];
-        row.extend(models.iter().map(|(_, gaps)| match gap(gaps) {
+        let (title, name, _) = named(&models[0].1.gaps)[place];
+        let gap = |set: &GroupSet| named(&set.gaps)[place].2.clone();
+        let mut row = vec![title.to_owned()];
+        row.extend(models.iter().map(|(_, set)| match gap(set) {
             Some(gap) => format!("{:.3} ({:.3} – {:.3})", gap.value, gap.ci95[0], gap.ci95[1]),
-            None => "too few groups".to_owned(),
+            None => why_not(&set.not_defined, name).unwrap_or("too few groups".to_owned()),
         }));
-        if let [(_, gaps)] = models {
-            let gap = gap(gaps);
+        if let [(_, set)] = models {
+            let gap = gap(set);
             let ends = gap.map_or(["–".to_owned(), "–".to_owned()], |gap| {
                 [gap.lowest.join(", "), gap.highest.join(", ")]
             });
@@ -232,18 +258,27 @@ pub(super) fn before_after(before: &GroupReport, after: &GroupReport) -> Part {
                 "Gaps between groups of {}, with 95 % intervals",
                 crossed(&set.protected)
             );
-            part = part.with(gaps_table(
-                &caption,
-                &[("Before", &set.gaps), ("After", &twin.gaps)],
-            ));
+            part = part.with(gaps_table(&caption, &[("Before", set), ("After", twin)]));
         }
     }
     part
 }
 
 fn limits(report: &GroupReport) -> Part {
+    let old = "Where labels carry on an old injustice, a model that repeats them looks fair here.";
+    let rows = count(report.rows);
+    let labelled = match report.known() {
+        0 => format!(
+            "The figures are of {rows} rows of which no outcome is known: whether the decisions were right is not looked at."
+        ),
+        known if known < report.rows => format!(
+            "Shares predicted so are of {rows} rows; what compares them with labels is of the {} that have one. {old}",
+            count(known)
+        ),
+        _ => format!("The figures are of {rows} rows with their labels. {old}"),
+    };
     let limits = [
-        format!("The figures are of {} rows with their labels. Where labels carry on an old injustice, a model that repeats them looks fair here.", count(report.rows)),
+        labelled,
         format!("A rate of fewer than {} rows is not judged and takes part in no gap.", report.min_group),
         "Several definitions of fairness cannot hold at once where groups differ in how often the favourable class is right; which one matters is a decision, not a measurement.".to_owned(),
         "Equal rates of groups do not mean that individuals are treated alike; probity audit looks at that.".to_owned(),

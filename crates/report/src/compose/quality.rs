@@ -35,7 +35,7 @@ impl Quality {
                 percent(of.majority_share),
                 percent(of.balanced_accuracy),
                 four_digits(of.auc),
-                four_digits(Some(of.f1)),
+                four_digits(of.f1),
             ],
             Quality::Numbers(errors) => vec![
                 four_digits(errors.r_squared),

@@ -125,6 +125,21 @@ pub(super) fn figure(id: String, asked: Asked, shares: &[Share]) -> Block {
 }
 
 /// That a model tells no inputs apart, as the first thing that is said.
+/// That the model does not take some of the attributes `protected`.
+pub(crate) fn not_taken(attributes: &[String], protected: &[String]) -> Option<String> {
+    let names: Vec<String> = attributes.iter().map(|name| format!("‘{name}’")).collect();
+    let what = match attributes.len() == protected.len() {
+        true => "nothing here can flip",
+        false => "nothing here can flip by that alone",
+    };
+    (!names.is_empty()).then(|| {
+        format!(
+            "The model does not take {}; {what}, which says nothing about columns that stand for it.",
+            names.join(" or ")
+        )
+    })
+}
+
 pub(super) fn alike(found: Option<&DecidedAlike>) -> Option<String> {
     found.map(|found| {
         format!(

@@ -150,12 +150,19 @@ impl Sentences {
             for group in set.groups.iter().take(MOST) {
                 let values = group.values.join(", ");
                 let share = percent(group.rows as f64 / report.rows.max(1) as f64);
-                let labelled = percent(group.favourable_rows as f64 / group.rows.max(1) as f64);
+                let labelled = group.favourable_rows.map(|favourable| {
+                    let share = percent(favourable as f64 / group.known().max(1) as f64);
+                    let them = match group.known() < group.rows {
+                        true => "those with a label",
+                        false => "them",
+                    };
+                    format!("{share} of {them} are labelled '{}'", report.favourable)
+                });
+                let labelled = labelled.unwrap_or("none of them has a label".to_owned());
                 self.biases.push(format!(
-                    "{by} = {values}: {} of {} rows ({share}); {labelled} of them are labelled '{}'.",
+                    "{by} = {values}: {} of {} rows ({share}); {labelled}.",
                     count(group.rows),
-                    count(report.rows),
-                    report.favourable
+                    count(report.rows)
                 ));
             }
             let small: Vec<String> = set

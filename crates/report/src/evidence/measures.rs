@@ -136,7 +136,7 @@ impl Measures {
                     Scale::Share,
                 ),
                 ("Area under the ROC curve", of.auc, Scale::Number),
-                ("F1", Some(of.f1), Scale::Number),
+                ("F1", of.f1, Scale::Number),
             ],
             Quality::Numbers(of) => vec![
                 ("R²", of.r_squared, Scale::Number),
@@ -201,8 +201,9 @@ impl Measures {
                     .collect();
                 let good = &report.favourable;
                 let slice = format!("of {}, favourable '{good}'", parts.join(", "));
-                let (rows, positive) = (group.rows, group.favourable_rows);
-                let negative = rows.saturating_sub(positive);
+                let (rows, known) = (group.rows, group.known());
+                let positive = group.favourable_rows.unwrap_or_default();
+                let negative = known.saturating_sub(positive);
                 let rates = [
                     (
                         "Selection rate",
@@ -222,7 +223,7 @@ impl Measures {
                         negative,
                         Subject::Quality,
                     ),
-                    ("Accuracy", &group.accuracy, rows, Subject::Quality),
+                    ("Accuracy", &group.accuracy, known, Subject::Quality),
                 ];
                 for (what, rate, inputs, subject) in rates {
                     if let Some(rate) = rate {

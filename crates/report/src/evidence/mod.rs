@@ -14,6 +14,7 @@ pub(super) mod measures;
 
 use std::path::Path;
 
+use super::compose::shares::not_taken;
 use super::error::PageError;
 use super::form::Form;
 use super::model::{Findings, Report, RunReport};
@@ -66,6 +67,10 @@ fn of_models(report: &Report, form: Form, takes: &'static str) -> Result<(), Pag
 fn limits(runs: &[&RunReport]) -> Vec<String> {
     let mut all: Vec<String> = CAVEATS.map(str::to_owned).into();
     for run in runs {
+        if let Findings::Audit(audit) = &run.findings {
+            let summary = &audit.summary;
+            all.extend(not_taken(&summary.not_taken, &summary.protected));
+        }
         if let Findings::Audit(audit) = &run.findings
             && let Some(alike) = &audit.summary.decides_alike
         {

@@ -55,6 +55,9 @@ pub struct AuditSummary {
     pub strategy: String,
     /// Protected attributes.
     pub protected: Vec<String>,
+    /// Protected attributes that the model does not take.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_taken: Vec<String>,
     /// How decisions are made, where not for the most probable class.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub decision: String,
@@ -70,6 +73,9 @@ pub struct AuditSummary {
     /// What bins change of a predictor's decisions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bins: Option<BinEffect>,
+    /// By how many rows a predictor was found to be a function of the row.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked_twice: Option<AskedTwice>,
     /// What was read of texts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub texts: Option<TextCounts>,
@@ -137,6 +143,13 @@ pub struct BinEffect {
     pub changed: u64,
     /// changed / rows.
     pub share: f64,
+}
+
+/// Rows of the data that a predictor was asked about twice, and answered alike.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AskedTwice {
+    /// How many.
+    pub rows: u64,
 }
 
 /// Texts that were read.

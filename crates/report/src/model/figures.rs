@@ -30,6 +30,9 @@ pub struct ReadCounts {
     pub skipped_rows: u64,
     /// Values that were mapped into their domain.
     pub mapped_values: u64,
+    /// Rows whose outcome is missing, left out.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub unlabelled_rows: u64,
     /// Rows with which something is wrong, left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bad_rows: Option<BadRows>,
@@ -38,8 +41,13 @@ pub struct ReadCounts {
 impl ReadCounts {
     /// Rows that were left out for whatever reason.
     pub fn left_out(&self) -> u64 {
-        self.skipped_rows + self.bad_rows.as_ref().map_or(0, |bad| bad.rows)
+        let bad = self.bad_rows.as_ref().map_or(0, |bad| bad.rows);
+        self.skipped_rows + self.unlabelled_rows + bad
     }
+}
+
+fn is_none(rows: &u64) -> bool {
+    *rows == 0
 }
 
 /// Rows that were left out because something is wrong with them.
@@ -83,7 +91,7 @@ pub struct Bound {
     /// The share that it is on: `data` or `uniform`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on: Option<String>,
-    /// `within`, `exceeds` or `inconclusive`.
+    /// `within`, `exceeds`, `inconclusive` or `not_applicable`.
     pub verdict: String,
 }
 
@@ -112,7 +120,8 @@ pub struct ClassQuality {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub auc: Option<f64>,
     /// F1.
-    pub f1: f64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub f1: Option<f64>,
 }
 
 /// Errors of a regressor, in the unit of its label.

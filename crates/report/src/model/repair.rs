@@ -1,5 +1,7 @@
 //! Repairs and group figures, as their summaries say them.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::figures::{Quality, ReadCounts, Share};
@@ -275,6 +277,9 @@ pub struct GroupReport {
     pub is_favourable_given: bool,
     /// Rows.
     pub rows: u64,
+    /// Rows whose outcome is known; all, where an earlier version does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rows_with_outcome: Option<u64>,
     /// Rows that a rate must be of.
     pub min_group: u64,
     /// Each attribute, then each pair of them, and so on.
@@ -282,6 +287,13 @@ pub struct GroupReport {
     /// Impact ratios, where they were asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub impact: Option<Impact>,
+}
+
+impl GroupReport {
+    /// Rows whose outcome is known.
+    pub fn known(&self) -> u64 {
+        self.rows_with_outcome.unwrap_or(self.rows)
+    }
 }
 
 /// Groups by some attributes.
@@ -295,6 +307,9 @@ pub struct GroupSet {
     pub absent: u64,
     /// How far they are apart.
     pub gaps: GroupGaps,
+    /// Gaps of which nothing can be said, with the reasons.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub not_defined: BTreeMap<String, String>,
 }
 
 /// One group.
@@ -304,8 +319,11 @@ pub struct Group {
     pub values: Vec<String>,
     /// Rows.
     pub rows: u64,
-    /// Rows labelled with the favourable class.
-    pub favourable_rows: u64,
+    /// Rows whose outcome is known; all, where an earlier version does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rows_with_outcome: Option<u64>,
+    /// Those of the favourable class.
+    pub favourable_rows: Option<u64>,
     /// Whether they are too few to be judged.
     pub too_small: bool,
     /// Rows predicted favourably.
@@ -318,6 +336,16 @@ pub struct Group {
     pub accuracy: Option<Rate>,
     /// Expected calibration error.
     pub calibration_error: Option<Rate>,
+    /// Rates of no rows, with the reasons.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub not_defined: BTreeMap<String, String>,
+}
+
+impl Group {
+    /// Rows whose outcome is known.
+    pub fn known(&self) -> u64 {
+        self.rows_with_outcome.unwrap_or(self.rows)
+    }
 }
 
 /// A gap between groups.

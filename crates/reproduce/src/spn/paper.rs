@@ -6,13 +6,16 @@
 //! part of the density estimation benchmarks, whose training part is not to be had; Plants is their
 //! training part, with 69 columns, where the paper counts 71.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
 use crate::published::find;
 use probity_data::builtin;
-use probity_data::schema::{Attribute, Format, Kind, Label, OutOfDomain, Schema, SchemaError};
+use probity_data::schema::{
+    Attribute, Format, Kind, Label, Missing, OutOfDomain, Schema, SchemaError,
+};
 use probity_unlearning::spn::benchmark::{Pool, Protocol};
 use probity_unlearning::spn::table::{TableError, TableOptions};
 use probity_unlearning::spn::{LeafFamily, SpnError};
@@ -247,7 +250,8 @@ fn attribute(name: &str, kind: Kind) -> Attribute {
         name: name.to_owned(),
         kind,
         protected: false,
-        missing: None,
+        missing: Missing::default(),
+        merge: BTreeMap::new(),
         outside: OutOfDomain::Reject,
     }
 }

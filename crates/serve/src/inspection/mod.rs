@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 pub use self::error::InspectionError;
+use crate::operations::schema::DraftRequest;
 use crate::store::{DataKind, Layout};
 use probity_data::infer::{InferOptions, infer};
 use probity_data::schema::Schema;
@@ -49,12 +50,8 @@ pub enum Inspection {
         layout: Layout,
         /// What the table is called.
         name: String,
-        /// The column to predict.
-        label: String,
-        /// Protected columns.
-        protected: Vec<String>,
-        /// Columns to leave out.
-        ignore: Vec<String>,
+        /// What a user says about it.
+        request: DraftRequest,
     },
     /// Reads a whole table by a schema; answers with nothing.
     Check {
@@ -127,15 +124,25 @@ impl Inspection {
                 file,
                 layout,
                 name,
-                label,
-                protected,
-                ignore,
+                request,
             } => {
                 let mut options = InferOptions::default();
                 options.format = layout.format();
-                options.label = label.clone();
-                options.protected = protected.clone();
-                options.ignore = ignore.clone();
+                options.finds_separator = false;
+                options.label = request.label.clone();
+                options.protected = request.protected.clone();
+                options.ignore = request.ignore.clone();
+                options.missing = request.missing.clone();
+                options.level = request.level.clone();
+                options.merge = request.merge.clone();
+                options.favourable = request.favourable.clone();
+                options.format.decimal = request.decimal;
+                options.format.thousands = request.thousands;
+                options.label_threshold = request.label_threshold;
+                options.number = request.number;
+                if let Some(words) = request.max_words {
+                    options.max_words = words.get() as usize;
+                }
                 options.name = name.clone();
                 serde_json::to_value(infer(file, &options)?.schema)?
             }

@@ -7,7 +7,7 @@ use std::path::Path;
 use super::error::InspectionError;
 use crate::store::{ColumnKind, ColumnSketch, DataKind, Layout, Sketch};
 use probity_data::compressed;
-use probity_data::infer::is_missing;
+use probity_data::infer::{is_missing, text_layout};
 use probity_data::read::Records;
 use probity_data::schema::Format;
 
@@ -81,8 +81,13 @@ pub(super) fn table(
     layout: &Layout,
     bounds: &Bounds,
 ) -> Result<Sketch, InspectionError> {
+    bounds.check_bytes(file)?;
     let format = match kind {
-        DataKind::Table => layout.format(),
+        DataKind::Table => {
+            let format = layout.format();
+            let is_usual = format.separator == Format::default().separator;
+            text_layout(file, &format, is_usual)?
+        }
         // As the reader of texts takes them: the form of the file says how columns are separated.
         DataKind::Texts => Format {
             separator: layout.separator,
@@ -90,7 +95,6 @@ pub(super) fn table(
             ..Format::default()
         },
     };
-    bounds.check_bytes(file)?;
     let mut records = Records::open(file, &format)?;
     let names = records.names().to_vec();
     check_names(&names)?;
@@ -127,7 +131,11 @@ pub(super) fn table(
         ));
     }
     Ok(Sketch {
-        layout: layout.clone(),
+        layout: Layout {
+            separator: format.separator,
+            encoding: format.encoding,
+            columns: layout.columns.clone(),
+        },
         rows,
         columns: columns
             .into_iter()

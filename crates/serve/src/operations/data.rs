@@ -57,7 +57,7 @@ impl NewDataSet {
                 true => '\t',
                 false => ',',
             },
-            columns: Vec::new(),
+            ..Layout::default()
         };
         if kind == DataKind::Table {
             layout = told(form, layout)?;
@@ -189,9 +189,7 @@ pub async fn draft_schema(
             file: service.places.file_of(&data),
             layout: data.sketch.layout,
             name: data.label,
-            label: request.label,
-            protected: request.protected,
-            ignore: request.ignore,
+            request,
         },
     )
     .await?;

@@ -58,6 +58,9 @@ pub struct AuditFigures {
     /// The class of all decisions, where there is no other: nothing can be said of their fairness.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decides_alike: Option<String>,
+    /// Protected attributes that the model does not take: nothing can flip by them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub not_taken: Vec<String>,
 }
 
 /// The largest acceptable share, and what its interval says of it.
@@ -68,7 +71,8 @@ pub struct BoundFigure {
     /// The share that it is on: `data` or `uniform`.
     #[schema(value_type = String, example = "data")]
     pub on: BoundOn,
-    /// What the interval says: `within`, `exceeds` or `inconclusive`.
+    /// What the interval says: `within`, `exceeds` or `inconclusive`; `not_applicable` where the model
+    /// does not take what is protected.
     #[schema(value_type = String, example = "within")]
     pub verdict: Verdict,
 }
@@ -270,6 +274,8 @@ struct Summary {
     fairness: Vec<ShareFigure>,
     fail_above: Option<BoundFigure>,
     decides_alike: Option<Alike>,
+    #[serde(default)]
+    not_taken: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -303,5 +309,6 @@ fn figures(summary: Summary) -> AuditFigures {
         shares: summary.fairness,
         fail_above: summary.fail_above,
         decides_alike: summary.decides_alike.map(|alike| alike.class),
+        not_taken: summary.not_taken,
     }
 }

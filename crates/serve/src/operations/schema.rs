@@ -1,13 +1,16 @@
 //! Schemas of tables as users see and change them.
 
+use std::collections::BTreeMap;
+use std::num::NonZeroU32;
+
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::problem::Problem;
-use probity_data::schema::{Format, Label, OutOfDomain, Schema};
+use probity_data::schema::{Format, Label, Missing, OutOfDomain, Schema};
 
 /// What a user says about a table, for a draft of its schema.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DraftRequest {
     /// Column to predict.
@@ -18,6 +21,36 @@ pub struct DraftRequest {
     /// Columns to leave out.
     #[serde(default)]
     pub ignore: Vec<String>,
+    /// Of columns by name: the marks of missing values, in place of those that are found.
+    #[serde(default)]
+    pub missing: BTreeMap<String, Vec<String>>,
+    /// Of columns by name: words that are levels, or classes, although they look like such marks.
+    #[serde(default)]
+    pub level: BTreeMap<String, Vec<String>>,
+    /// Columns of which levels that differ only in how they are written are one.
+    #[serde(default)]
+    pub merge: Vec<String>,
+    /// The class that is good to get, which becomes the last one.
+    #[serde(default)]
+    pub favourable: Option<String>,
+    /// The mark before decimals, `.` or `,`, where the file does not tell.
+    #[serde(default)]
+    #[schema(value_type = Option<String>, example = ",")]
+    pub decimal: Option<char>,
+    /// The mark between thousands, where the file does not tell.
+    #[serde(default)]
+    #[schema(value_type = Option<String>, example = ".")]
+    pub thousands: Option<char>,
+    /// The label holds numbers, such as shares, of which those below this are one class.
+    #[serde(default)]
+    pub label_threshold: Option<f64>,
+    /// The label holds numbers that are predicted as such.
+    #[serde(default)]
+    pub number: bool,
+    /// The most different words a category may have.
+    #[serde(default)]
+    #[schema(value_type = Option<u32>, minimum = 1)]
+    pub max_words: Option<NonZeroU32>,
 }
 
 /// The schema of a table: what each column means, and which values it has. It is unchecked, so that
@@ -78,9 +111,14 @@ pub struct AttributeColumn {
     /// Whether decisions must not depend on it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub protected: bool,
-    /// The marker that stands for "not known".
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub missing: Option<String>,
+    /// The marks that stand for "not known": a string, or a list of several.
+    #[serde(default, skip_serializing_if = "Missing::is_none")]
+    #[schema(required = false)]
+    pub missing: Missing,
+    /// Other spellings of the words of a category.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[schema(required = false)]
+    pub merge: BTreeMap<String, String>,
     /// What becomes of missing and outside values.
     #[serde(default)]
     pub outside: OutOfDomain,

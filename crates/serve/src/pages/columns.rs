@@ -221,6 +221,7 @@ fn request(form: &mut Form, columns: &[ColumnSketch]) -> Option<DraftRequest> {
         label: labels.pop()?,
         protected: with("protected", form),
         ignore: with("ignore", form),
+        ..DraftRequest::default()
     })
 }
 

@@ -8,6 +8,7 @@ use super::words::{count, interval, list, percent};
 use crate::operations::results::{AuditFigures, RepairFigures, ShareFigure};
 use probity_fairness::estimate::Verdict;
 use probity_fairness::specification::BoundOn;
+use probity_fairness::summary::not_taken;
 
 /// How good a model is on each part of its data, from the summary of its training.
 pub(super) fn qualities(summary: &Value) -> Vec<Quality> {
@@ -55,6 +56,11 @@ pub(super) fn verdict(audit: &AuditFigures, is_of_texts: bool) -> (&'static str,
         );
     };
     let class = mark(audit).class;
+    if is_blind(audit)
+        && let Some(said) = not_taken(&audit.not_taken, &audit.protected)
+    {
+        return (class, format!("Nothing is shown: {said}."));
+    }
     if let Some(alike) = &audit.decides_alike {
         return (
             class,
@@ -71,6 +77,11 @@ pub(super) fn verdict(audit: &AuditFigures, is_of_texts: bool) -> (&'static str,
     (class, text)
 }
 
+/// Whether the model takes none of the protected attributes.
+fn is_blind(audit: &AuditFigures) -> bool {
+    !audit.not_taken.is_empty() && audit.not_taken.len() == audit.protected.len()
+}
+
 /// What an audit found, in a word or two and a colour.
 pub(super) fn mark(audit: &AuditFigures) -> State {
     let share = first(audit);
@@ -80,6 +91,8 @@ pub(super) fn mark(audit: &AuditFigures) -> State {
         Some(Verdict::Within) => ("good", "pass"),
         Some(Verdict::Exceeds) => ("bad", "fail"),
         Some(Verdict::Inconclusive) => ("warn", "not shown"),
+        Some(Verdict::NotApplicable) => ("warn", "not applicable"),
+        None if is_blind(audit) => ("warn", "not taken"),
         None if audit.discriminatory > 0 || share.is_some_and(|share| share.ci95[0] > 0.0) => {
             ("bad", "discriminates")
         }
@@ -116,7 +129,12 @@ pub(super) fn caveat(audit: &AuditFigures) -> String {
             Verdict::Within => format!("{share} is shown to be at most {bound}, as was demanded."),
             Verdict::Inconclusive => format!("{share} is not shown to be at most {bound}, as was demanded, nor to be more: that is not decided."),
             Verdict::Exceeds => format!("{share} is more than {bound}, which was the most that is acceptable."),
+            Verdict::NotApplicable => format!("{share} was to be at most {bound}, which is not applicable to a model that does not take what is protected."),
         });
+    }
+    if !is_blind(audit) {
+        let of_some = not_taken(&audit.not_taken, &audit.protected);
+        said.extend(of_some.map(|of_some| format!("Note: {of_some}.")));
     }
     match audit.ending.as_str() {
         "time" => said.push(
@@ -256,6 +274,7 @@ mod tests {
                 .collect(),
             fail_above: None,
             decides_alike: None,
+            not_taken: Vec::new(),
         }
     }
 
@@ -298,6 +317,26 @@ mod tests {
         assert!(
             said.contains("The share of random inputs is shown"),
             "{said}"
+        );
+        let one = vec!["sex".to_owned()];
+        let both = vec!["sex".to_owned(), "race".to_owned()];
+        let mut blind = with(Verdict::NotApplicable);
+        blind.not_taken = both;
+        let (found, text) = verdict(&blind, false);
+        assert!(
+            found == "warn" && text.contains("does not take 'sex' or 'race'"),
+            "{text}"
+        );
+        assert_eq!(mark(&blind).text, "not applicable");
+        assert!(caveat(&blind).contains("was to be at most 5.00"));
+        blind.fail_above = None;
+        assert_eq!(mark(&blind).text, "not taken");
+        blind.not_taken = one;
+        assert_eq!(mark(&blind).text, "discriminates");
+        assert!(
+            caveat(&blind).contains(
+                "Note: the model does not take 'sex'; nothing here can flip by that alone"
+            )
         );
         let alike = AuditFigures {
             decides_alike: Some("no".to_owned()),

@@ -12,6 +12,7 @@ use super::form::Form;
 use super::views::{ColumnFields, Names};
 use crate::operations::schema::{AttributeColumn, AttributeKind, TableSchema};
 use probity_data::schema::OutOfDomain;
+use probity_run::list::{line, words};
 
 /// Whole numbers over more values than this are not suggested as categories.
 const MANY: i64 = 100;
@@ -32,10 +33,7 @@ pub(super) fn filled(schema: &TableSchema) -> Form {
         if attribute.ordered == Some(true) {
             form.set(&names.ordered, "yes");
         }
-        form.set(
-            &names.missing,
-            attribute.missing.clone().unwrap_or_default(),
-        );
+        form.set(&names.missing, line(attribute.missing.marks()));
         form.set(&names.outside, word(attribute.outside));
         let domains = Domains::of(attribute);
         form.set(&names.min, domains.min);
@@ -175,11 +173,15 @@ fn read(form: &mut Form, names: &Names, attribute: &mut AttributeColumn) {
     };
     attribute.kind = kind;
     attribute.protected = form.has(&names.protected, "yes");
-    attribute.missing = form.filled(&names.missing).map(str::to_owned);
+    match form.filled(&names.missing).map_or(Ok(Vec::new()), words) {
+        Ok(marks) => attribute.missing = marks.into_iter().collect(),
+        Err(problem) => form.refuse(&names.missing, format!("This is no list: {problem}.")),
+    }
     attribute.outside = of_word(form.value(&names.outside)).unwrap_or_default();
     (attribute.min, attribute.max) = (None, None);
     (attribute.levels, attribute.ordered) = (None, None);
     let drafted = (attribute.bins.take(), attribute.values.take());
+    let merge = std::mem::take(&mut attribute.merge);
     match kind {
         AttributeKind::Integer => {
             attribute.min = whole_number(form, &names.min);
@@ -188,7 +190,18 @@ fn read(form: &mut Form, names: &Names, attribute: &mut AttributeColumn) {
                 form.refuse(&names.max, "The largest value is below the smallest.");
             }
         }
-        AttributeKind::Categorical => read_levels(form, names, attribute),
+        AttributeKind::Categorical => {
+            read_levels(form, names, attribute);
+            // Spellings of levels that are gone, or that are levels now, are none.
+            let levels = attribute.levels.as_deref().unwrap_or_default();
+            let is_kept = |spelling: &String, level: &String| {
+                levels.contains(level) && !levels.contains(spelling)
+            };
+            attribute.merge = merge;
+            attribute
+                .merge
+                .retain(|spelling, level| is_kept(spelling, level));
+        }
         AttributeKind::Numeric => {
             attribute.bins = edges(form, &names.bins);
             // The numbers that stand for the bins are of these and no others.
@@ -316,6 +329,26 @@ mod tests {
         assert_eq!(
             schema(&mut form, &drafted).unwrap().attributes[0].values,
             None
+        );
+    }
+
+    #[test]
+    fn several_marks_of_missing_are_a_list() {
+        let mut drafted = census();
+        drafted.attributes[0].missing = ["", "NA"].into_iter().collect();
+        let mut form = filled(&drafted);
+        let name = Names::of(0).missing;
+        assert_eq!(form.value(&name), "\"\",NA");
+        let kept = schema(&mut form, &drafted).unwrap();
+        assert_eq!(kept.attributes[0].missing, drafted.attributes[0].missing);
+        let mut form = filled(&drafted).with(&name, "?");
+        let changed = schema(&mut form, &drafted).unwrap();
+        assert_eq!(changed.attributes[0].missing.marks(), ["?"]);
+        let mut form = filled(&drafted).with(&name, "\"NA");
+        assert!(schema(&mut form, &drafted).is_none());
+        assert!(
+            form.error(&name)
+                .is_some_and(|error| error.contains("not closed"))
         );
     }
 

@@ -11,7 +11,7 @@ use super::queue::unfinished;
 use super::{Contents, Count, InJson, Record, Removal, Store, StoreError, put, remove};
 use crate::identifier::Id;
 use crate::moment::Moment;
-use probity_data::schema::Format;
+use probity_data::schema::{Encoding, Format};
 
 /// What a data set holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -136,6 +136,10 @@ pub struct Layout {
     pub separator: char,
     /// Column names by position, for a file whose first line does not name them.
     pub columns: Vec<String>,
+    /// How the text is encoded, where not as UTF-8 or UTF-16.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, example = "windows-1252")]
+    pub encoding: Option<Encoding>,
 }
 
 impl Default for Layout {
@@ -143,6 +147,7 @@ impl Default for Layout {
         Layout {
             separator: ',',
             columns: Vec::new(),
+            encoding: None,
         }
     }
 }
@@ -154,6 +159,7 @@ impl Layout {
             separator: self.separator,
             header: self.columns.is_empty(),
             columns: self.columns.clone(),
+            encoding: self.encoding,
             ..Format::default()
         }
     }

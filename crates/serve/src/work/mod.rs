@@ -12,8 +12,9 @@ mod job;
 
 use std::fs;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
 
 use thiserror::Error;
@@ -34,6 +35,11 @@ const JOBS: &str = "jobs";
 
 /// How long a worker waits before it asks for a job again.
 const PACE: Duration = Duration::from_secs(1);
+
+/// How often a folder is tried to be cleared that the jobs of a killed worker still write in, and how
+/// long that is waited for each time.
+const CLEARINGS: u32 = 100;
+const CLEARING_PAUSE: Duration = Duration::from_millis(100);
 
 /// Why a worker cannot work.
 #[derive(Debug, Error)]
@@ -150,7 +156,7 @@ impl Worker {
             return Err(WorkerError::InUse { folder });
         }
         // What a worker left here that was killed is somebody else's by now.
-        gone(fs::remove_dir_all(folder.join(JOBS))).map_err(failed)?;
+        clear(&folder.join(JOBS)).map_err(failed)?;
         let cache = Cache::create(&folder.join("files")).map_err(failed)?;
         Ok(Worker {
             shared: Arc::new(Shared {
@@ -228,6 +234,21 @@ impl Worker {
                 url: self.url.clone(),
                 problem: refusal.text().trim_end_matches('.').to_owned(),
             }),
+        }
+    }
+}
+
+/// Removes `folder` with everything in it. The jobs of a worker that was killed end by themselves, and
+/// may write there until they do.
+fn clear(folder: &Path) -> io::Result<()> {
+    let mut tries = 0;
+    loop {
+        match gone(fs::remove_dir_all(folder)) {
+            Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty && tries < CLEARINGS => {
+                tries += 1;
+                thread::sleep(CLEARING_PAUSE);
+            }
+            outcome => return outcome,
         }
     }
 }

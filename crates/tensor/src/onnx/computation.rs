@@ -153,7 +153,9 @@ impl Computation {
             let held = match port.kind {
                 Some(Kind::Floats) => Numbers::Floats(held.into_floats()),
                 Some(Kind::Doubles) => Numbers::Doubles(held.into_doubles()),
-                Some(Kind::Integers | Kind::Words) => Numbers::Integers(held.into_integers()),
+                Some(Kind::Integers | Kind::Truths | Kind::Words) => {
+                    Numbers::Integers(held.into_integers())
+                }
                 None => held,
             };
             values[place] = Some(Arc::new(Tensor {

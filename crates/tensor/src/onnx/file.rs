@@ -224,8 +224,8 @@ pub(super) fn port(value: &ValueInfoProto) -> Port {
             DataType::FLOAT | DataType::FLOAT16 => Some(Kind::Floats),
             DataType::DOUBLE => Some(Kind::Doubles),
             DataType::STRING => Some(Kind::Words),
-            DataType::BOOL
-            | DataType::INT8
+            DataType::BOOL => Some(Kind::Truths),
+            DataType::INT8
             | DataType::INT16
             | DataType::INT32
             | DataType::INT64

@@ -13,6 +13,7 @@ fn read(name: &str, content: &[u8], text: &str, label: &str) -> Result<TextCorpu
         &TextColumns {
             text: some(text),
             label: some(label),
+            label_threshold: name.starts_with("shares").then_some(0.5),
             skip_bad_rows: name.starts_with("skip"),
         },
     )
@@ -173,4 +174,27 @@ fn bad_files_are_refused_by_what_is_wrong() {
         let error = read(name, content, text, label).unwrap_err();
         assert!(error.contains(expected), "{error}");
     }
+}
+
+#[test]
+fn shares_are_no_classes_until_a_threshold_makes_two_of_them() {
+    let csv = b"text,y\na,0.0\nb,0.5\nc,0.8333\nd,0.4\ne,1\n";
+    let error = read("a.csv", csv, "text", "y").unwrap_err();
+    assert!(
+        error.contains("5 labels")
+            && error.contains("such as 0.4")
+            && error.contains("--label-threshold"),
+        "{error}"
+    );
+    let two = read("shares.csv", csv, "text", "y").unwrap();
+    assert_eq!(two.classes, ["below 0.5", "0.5 or more"]);
+    assert_eq!(two.labels, [0, 1, 1, 0, 1]);
+    let error = read("shares.csv", b"text,y\na,0.1\nb,high\n", "text", "y").unwrap_err();
+    assert!(
+        error.contains("line 3") && error.contains("'high'"),
+        "{error}"
+    );
+    // 0.0 and 1.0 are classes.
+    let floats = read("a.csv", b"text,y\na,0.0\nb,1.0\n", "text", "y").unwrap();
+    assert_eq!(floats.classes, ["0.0", "1.0"]);
 }

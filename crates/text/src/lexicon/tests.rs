@@ -257,6 +257,27 @@ fn the_papers_lexicon_is_the_papers() {
     }
 }
 
+/// "Actor" is said of both: it changes with the person whom it is said of, and alone it is no term.
+#[test]
+fn an_actor_is_an_actress_where_the_sentence_says_so() {
+    let lexicon = Lexicon::shipped();
+    let matcher = TermMatcher::new(lexicon.attribute("gender").unwrap(), &tokenizer()).unwrap();
+    for (one, other) in [
+        ("son is an actor", "daughter is an actress"),
+        ("she was an actress", "he was an actor"),
+    ] {
+        let words: Vec<&str> = one.split(' ').collect();
+        let found = matcher.find(&words);
+        assert_eq!((found.len(), found[0].tokens.len()), (1, words.len()));
+        let substitutes = matcher.substitutes(found[0].term).iter();
+        let texts: Vec<&str> = substitutes.map(|other| other.text.as_str()).collect();
+        assert_eq!(texts, [other]);
+    }
+    for alone in [["the", "actor"], ["an", "actress"]] {
+        assert!(matcher.find(&alone).is_empty());
+    }
+}
+
 #[test]
 fn a_pronoun_is_replaced_by_its_counterpart_in_the_same_form() {
     let lexicon = Lexicon::shipped();

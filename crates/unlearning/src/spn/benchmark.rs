@@ -67,7 +67,7 @@ pub struct BenchmarkFigures {
     pub effort: DeletionEffort,
 }
 
-/// Rows to draw from: row-major values.
+/// Rows to draw from: row-major values, NaN where one is not known.
 #[derive(Debug, Clone)]
 pub struct Pool {
     /// The columns.
@@ -82,7 +82,8 @@ impl Pool {
     pub fn new(data: &Dataset) -> Pool {
         let width = data.variables().len() as u32;
         let rows = data.remaining();
-        let row = |&at: &u32| (0..width).map(move |variable| data.value(at, variable));
+        let value = |at, variable| data.value(at, variable).unwrap_or(f64::NAN);
+        let row = |&at: &u32| (0..width).map(move |variable| value(at, variable));
         Pool {
             variables: data.variables().to_vec(),
             values: rows.iter().flat_map(row).collect(),
@@ -243,7 +244,12 @@ fn measure(
     let test: Vec<Vec<Option<f64>>> = rest
         .iter()
         .take(TEST_ROWS)
-        .map(|&at| pool.row(at).iter().copied().map(Some).collect())
+        .map(|&at| {
+            let values = pool.row(at).iter();
+            values
+                .map(|&value| (!value.is_nan()).then_some(value))
+                .collect()
+        })
         .collect();
     let scores = network.log_densities(&test);
     let victims = permutation(

@@ -199,7 +199,7 @@ fn likelihood(
 ) -> Result<f64, SpnError> {
     let network = Spn::learn_network(parameters, learnt.clone())?;
     let width = held_out.variables().len() as u32;
-    let value = |at, variable| Some(held_out.value(at, variable));
+    let value = |at, variable| held_out.value(at, variable);
     let rows = held_out.remaining().into_iter();
     let rows: Vec<Vec<Option<f64>>> = rows
         .map(|at| (0..width).map(|variable| value(at, variable)).collect())

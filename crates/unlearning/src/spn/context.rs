@@ -61,13 +61,12 @@ impl LearningContext {
         }
     }
 
-    /// The statistics of `rows` at a leaf of `variable`.
+    /// The statistics of `rows` at a leaf of `variable`: of those whose value is known.
     pub(super) fn leaf_statistics(&self, variable: u32, rows: &[u32]) -> LeafStatistics {
         let rule = &self.leaves[variable as usize];
-        let column = self.data.column(variable);
         let mut statistics = rule.empty();
-        for &row in rows {
-            rule.add(&mut statistics, column[row as usize]);
+        for fixed in self.data.known(variable, rows) {
+            rule.add(&mut statistics, fixed);
         }
         statistics
     }

@@ -13,21 +13,30 @@ use probity_tensor::proposer::Proposer;
 /// Counts of contingency tables are exact up to so many rows.
 pub const MAX_ROWS: usize = 1 << 30;
 
+/// Stands for a value that is not known where fixed-point values are given.
+pub const MISSING: i32 = -1;
+
 /// Fixed-point values of all rows, with what derives from each value alone.
+///
+/// A value that is not known has no say at leaves: it is summed out. Where columns are compared and
+/// rows are clustered it stands in the middle of its domain, which is declared, so that what is
+/// learnt from a row depends on the row alone.
 #[derive(Debug, Clone)]
 pub struct Dataset {
     variables: Vec<Variable>,
     ids: Vec<u64>,
     groups: Vec<String>,
     columns: Vec<Vec<i32>>,
+    /// By variable: which positions have no known value; empty where all have one.
+    missing: Vec<Vec<bool>>,
     present: Vec<bool>,
     rows: usize,
     proposer: Proposer,
 }
 
 impl Dataset {
-    /// Rows `ids` with `values` (row-major, `[rows, variables]`) and, for deletion by group, one
-    /// group a row or none at all.
+    /// Rows `ids` with `values` (row-major, `[rows, variables]`; NaN where one is not known) and,
+    /// for deletion by group, one group a row or none at all.
     ///
     /// # Errors
     /// No rows or variables, values that do not fill the rows, repeated ids, values outside their
@@ -55,15 +64,16 @@ impl Dataset {
         for &row in &order {
             let cells = &values[row * width..(row + 1) * width];
             for ((column, variable), &value) in columns.iter_mut().zip(&variables).zip(cells) {
-                let fixed = variable
-                    .fixed(value)
-                    .ok_or_else(|| SpnError::OutsideDomain {
-                        id: ids[row],
-                        column: variable.name().to_owned(),
-                        value,
-                        expected: variable.expected(),
-                    })?;
-                column.push(fixed);
+                let fixed = match value.is_nan() {
+                    true => Some(MISSING),
+                    false => variable.fixed(value),
+                };
+                column.push(fixed.ok_or_else(|| SpnError::OutsideDomain {
+                    id: ids[row],
+                    column: variable.name().to_owned(),
+                    value,
+                    expected: variable.expected(),
+                })?);
             }
         }
         let sorted = order.iter().map(|&row| ids[row]).collect();
@@ -74,7 +84,7 @@ impl Dataset {
         Dataset::from_fixed(variables, sorted, groups, columns)
     }
 
-    /// The same from fixed-point columns and ascending ids.
+    /// The same from fixed-point columns, with [`MISSING`] values, and ascending ids.
     ///
     /// # Errors
     /// See [`Dataset::new`].
@@ -82,7 +92,7 @@ impl Dataset {
         variables: Vec<Variable>,
         ids: Vec<u64>,
         groups: Vec<String>,
-        columns: Vec<Vec<i32>>,
+        mut columns: Vec<Vec<i32>>,
     ) -> Result<Dataset, SpnError> {
         if ids.is_empty() {
             return Err(SpnError::NoRows);
@@ -96,7 +106,22 @@ impl Dataset {
         if let Some(pair) = ids.windows(2).find(|pair| pair[0] >= pair[1]) {
             return Err(SpnError::DuplicateId { id: pair[1] });
         }
+        let missing = variables
+            .iter()
+            .zip(&mut columns)
+            .map(|(variable, column)| {
+                let missing: Vec<bool> = column.iter().map(|&fixed| fixed == MISSING).collect();
+                for (fixed, _) in column
+                    .iter_mut()
+                    .zip(&missing)
+                    .filter(|(_, missing)| **missing)
+                {
+                    *fixed = variable.middle();
+                }
+                missing
+            });
         Ok(Dataset {
+            missing: missing.map(of_some).collect(),
             present: vec![true; ids.len()],
             rows: ids.len(),
             variables,
@@ -159,14 +184,59 @@ impl Dataset {
         self.groups.get(position as usize).map(String::as_str)
     }
 
-    /// The fixed-point values of variable `variable` by position.
+    /// How many values of rows that are there are not known.
+    pub fn missing_values(&self) -> u64 {
+        let missing = self
+            .missing
+            .iter()
+            .flat_map(|missing| missing.iter().zip(&self.present));
+        missing
+            .filter(|(missing, present)| **missing && **present)
+            .count() as u64
+    }
+
+    /// Whether the value of variable `variable` at `position` is known.
+    pub fn is_known(&self, position: u32, variable: u32) -> bool {
+        let missing = self.missing[variable as usize].get(position as usize);
+        !missing.copied().unwrap_or(false)
+    }
+
+    /// The fixed-point values of variable `variable` at the positions `rows`, where they are known.
+    pub(super) fn known<'a>(
+        &'a self,
+        variable: u32,
+        rows: &'a [u32],
+    ) -> impl Iterator<Item = i32> + 'a {
+        let column = self.column(variable);
+        let known = rows
+            .iter()
+            .filter(move |&&row| self.is_known(row, variable));
+        known.map(|&row| column[row as usize])
+    }
+
+    /// The fixed-point values of variable `variable` by position, as they were given, with
+    /// [`MISSING`] ones.
+    pub(super) fn given(&self, variable: u32) -> Vec<i32> {
+        let values = (0u32..).zip(self.column(variable));
+        values
+            .map(|(at, &fixed)| match self.is_known(at, variable) {
+                true => fixed,
+                false => MISSING,
+            })
+            .collect()
+    }
+
+    /// The fixed-point values of variable `variable` by position; where one is not known, the
+    /// middle of the domain.
     pub fn column(&self, variable: u32) -> &[i32] {
         &self.columns[variable as usize]
     }
 
-    /// The value of variable `variable` at `position`.
-    pub fn value(&self, position: u32, variable: u32) -> f64 {
-        self.variables[variable as usize].value(self.columns[variable as usize][position as usize])
+    /// The value of variable `variable` at `position`, where it is known.
+    pub fn value(&self, position: u32, variable: u32) -> Option<f64> {
+        let fixed = self.columns[variable as usize][position as usize];
+        let value = || self.variables[variable as usize].value(fixed);
+        self.is_known(position, variable).then(value)
     }
 
     /// The positions of the rows `ids`, ascending.
@@ -250,7 +320,12 @@ impl Dataset {
     /// The rows at the positions `kept`, ascending.
     pub(super) fn of_positions(&self, kept: &[u32]) -> Dataset {
         let pick = |column: &Vec<i32>| kept.iter().map(|&at| column[at as usize]).collect();
+        let pick_missing = |missing: &Vec<bool>| {
+            let kept = kept.iter().filter_map(|&at| missing.get(at as usize));
+            of_some(kept.copied().collect())
+        };
         Dataset {
+            missing: self.missing.iter().map(pick_missing).collect(),
             variables: self.variables.clone(),
             ids: kept.iter().map(|&at| self.id(at)).collect(),
             groups: kept
@@ -286,5 +361,13 @@ impl Dataset {
             .zip(&self.columns)
             .map(|(variable, column)| column.iter().map(|&q| variable.coordinate(q)).collect())
             .collect()
+    }
+}
+
+/// Which values are missing, if any is.
+fn of_some(missing: Vec<bool>) -> Vec<bool> {
+    match missing.contains(&true) {
+        true => missing,
+        false => Vec::new(),
     }
 }

@@ -9,6 +9,10 @@
 //! | Gaussian    | n, Σq, Σq²    | mean Σq/n; variance (n·s² + α·σ₀²) / (n + α), σ₀ = range/16            |
 //! | Poisson     | n, Σq         | rate (Σq + α) / (n + α) of the distance q from the declared minimum   |
 //!
+//! The n rows are those whose value is known. With n = 0 all values or bins are alike, a Gaussian has
+//! the mean and the variance of the uniform distribution over the declared range, and a Poisson
+//! rate is half of the range.
+//!
 //! q are fixed-point values, so that all statistics are whole numbers and deletion is exact. The
 //! Gaussian's variance is at least (range/10,000)², also with α = 0. A Poisson leaf has mass above
 //! the declared maximum; Gaussian leaves have density outside the declared bounds.
@@ -121,10 +125,13 @@ impl LeafRule {
         match statistics {
             LeafStatistics::Counts(counts) => {
                 let rows: f64 = counts.iter().map(|&count| f64::from(count)).sum();
-                let total = rows + smoothing * counts.len() as f64;
-                let log_mass = counts
-                    .iter()
-                    .map(|&count| ((f64::from(count) + smoothing) / total).ln());
+                let cells = counts.len() as f64;
+                let total = rows + smoothing * cells;
+                let mass = |count: u32| match rows == 0.0 {
+                    true => 1.0 / cells,
+                    false => (f64::from(count) + smoothing) / total,
+                };
+                let log_mass = counts.iter().map(|&count| mass(count).ln());
                 match &self.binning {
                     None => Distribution::Categorical {
                         min: variable.range().0,
@@ -136,6 +143,10 @@ impl LeafRule {
             LeafStatistics::Moments(rows, moments) => {
                 let rows = f64::from(*rows);
                 let (min, range) = variable.range();
+                if self.family == LeafFamily::Poisson && rows == 0.0 {
+                    let rate = range / 2.0;
+                    return Distribution::Poisson { min, rate };
+                }
                 if self.family == LeafFamily::Poisson {
                     let rate = (moments.sum() as f64 + smoothing) / (rows + smoothing);
                     return Distribution::Poisson { min, rate };
@@ -145,6 +156,12 @@ impl LeafRule {
                     Domain::Categorical { .. } | Domain::Integer { .. } => 1.0,
                 };
                 let scale = range.max(unit);
+                if rows == 0.0 {
+                    return Distribution::Gaussian {
+                        mean: min + range / 2.0,
+                        deviation: scale / 12.0_f64.sqrt(),
+                    };
+                }
                 let spread = moments.spread(rows as usize) as f64 / (rows * rows) * unit * unit;
                 let prior = scale * PRIOR_DEVIATION;
                 let variance = (rows * spread + smoothing * prior * prior) / (rows + smoothing);

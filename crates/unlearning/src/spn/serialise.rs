@@ -21,6 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use super::clustering::Clustering;
 use super::context::{LearningContext, child_key};
+use super::dataset::MISSING;
 use super::leaves::LeafStatistics;
 use super::moments::Moments;
 use super::parameters::Choice;
@@ -93,7 +94,7 @@ impl Spn {
                 .filter_map(|at| data.group(at).map(str::to_owned))
                 .collect(),
             columns: (0..data.variables().len() as u32)
-                .map(|variable| data.column(variable).to_vec())
+                .map(|variable| data.given(variable))
                 .collect(),
             nodes: nodes
                 .iter()
@@ -178,7 +179,8 @@ fn dataset(written: &Written) -> Result<Dataset, SpnError> {
                 variable.values().unwrap_or(1) as i32 - 1
             }
         };
-        if column.iter().any(|value| !(0..=last).contains(value)) {
+        let is_inside = |&value: &i32| value == MISSING || (0..=last).contains(&value);
+        if !column.iter().all(is_inside) {
             return Err(refuse(format!(
                 "column '{}' leaves its domain",
                 variable.name()

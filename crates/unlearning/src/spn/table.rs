@@ -3,7 +3,9 @@
 //!
 //! Every attribute of the schema is a variable, and the label is one more, categorical, at the end.
 //! Integers keep their declared range, numbers the ends and edges of their declared bins. Nothing
-//! is taken from the rows themselves.
+//! is taken from the rows themselves. A value of a column of numbers that the schema gives a level
+//! of its own, such as a missing one, is not known: it is summed out, where is learnt as where is
+//! asked. Of words such a level is one more category.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -199,7 +201,8 @@ impl TableOptions {
             let Some(cells) = row.cells else {
                 continue;
             };
-            values.extend(cells.into_iter().map(Option::unwrap_or_default));
+            let known = |cell: Option<f64>| cell.unwrap_or(f64::NAN);
+            values.extend(cells.into_iter().map(known));
             ids.push(row.id.unwrap_or(reader.number));
             groups.extend(row.group);
         }
@@ -378,12 +381,11 @@ impl<'s> Reader<'s> {
                 cells.push(None);
                 continue;
             }
-            let value = column.value(&record)?;
-            if value.is_none() {
+            let Some(value) = column.value(&record)? else {
                 kept = false;
                 break;
-            }
-            cells.push(value);
+            };
+            cells.push((!value.is_nan()).then_some(value));
         }
         let id = match self.id {
             None => None,

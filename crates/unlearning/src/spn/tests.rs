@@ -207,6 +207,98 @@ fn sequences_and_batches_of_deletions_give_the_bytes_of_learning_anew() {
     assert!(met.thresholds > 50, "{}", met.thresholds);
 }
 
+/// `data` in which about a fifth of the values is not known.
+fn with_gaps(data: &Dataset) -> Dataset {
+    let rows = data.remaining();
+    let columns = (0..data.variables().len() as u32).map(|variable| {
+        let column = data.column(variable).iter().enumerate();
+        let is_gap = |at: usize| (at * 3 + variable as usize).is_multiple_of(5);
+        column
+            .map(|(at, &fixed)| if is_gap(at) { dataset::MISSING } else { fixed })
+            .collect()
+    });
+    let ids = rows.iter().map(|&at| data.id(at)).collect();
+    Dataset::from_fixed(
+        data.variables().to_vec(),
+        ids,
+        Vec::new(),
+        columns.collect(),
+    )
+    .unwrap()
+}
+
+#[test]
+fn deletions_of_rows_with_gaps_give_the_bytes_of_learning_anew() {
+    for case in 0..400 {
+        let draws = &mut generator(case);
+        let rows = draws.random_range(3..70);
+        let width = draws.random_range(1..8);
+        let data = with_gaps(&data(draws, rows, width, &[0, 1, 2, 3, 4, 5]));
+        assert!(data.missing_values() > 0);
+        let parameters = parameters(draws, rows);
+        let mut ids: Vec<u64> = data.remaining().iter().map(|&at| data.id(at)).collect();
+        ids.shuffle(draws);
+        ids.truncate(draws.random_range(1..rows));
+        let mut spn = Spn::learn(parameters, data).unwrap();
+        for id in ids {
+            spn.delete(&[id]).unwrap();
+            let bytes = spn.to_bytes().unwrap();
+            assert!(
+                bytes == spn.retrained().unwrap().to_bytes().unwrap(),
+                "case {case}"
+            );
+            let read = Spn::from_bytes(&bytes).unwrap();
+            assert!(read.to_bytes().unwrap() == bytes, "case {case}");
+            assert_eq!(read.data().missing_values(), spn.data().missing_values());
+        }
+        let width = spn.data().variables().len();
+        let density = spn.network().log_densities(&[vec![None; width]])[0];
+        assert!(density.abs() < 1e-9, "case {case}: {density}");
+    }
+}
+
+/// A naive factorisation: its leaves are of the values that are known, and of none all are alike.
+#[test]
+fn leaves_are_of_the_values_that_are_known() {
+    let words = Domain::Categorical {
+        levels: vec!["no".into(), "yes".into()],
+    };
+    let numbers = Domain::Real {
+        edges: vec![0.0, 4.0, 16.0],
+    };
+    let variables = vec![
+        Variable::new("word".into(), words.clone(), LeafFamily::Categorical).unwrap(),
+        Variable::new("number".into(), numbers, LeafFamily::Gaussian).unwrap(),
+        Variable::new("never".into(), words, LeafFamily::Categorical).unwrap(),
+    ];
+    let gap = f64::NAN;
+    let values = [
+        [1.0, 2.0, gap],
+        [gap, 6.0, gap],
+        [1.0, gap, gap],
+        [0.0, 10.0, gap],
+    ];
+    let data = Dataset::new(variables, &[1, 2, 3, 4], &[], &values.concat()).unwrap();
+    assert_eq!(data.missing_values(), 6);
+    assert_eq!((data.value(0, 1), data.value(2, 1)), (Some(2.0), None));
+    let parameters = SpnParameters {
+        min_rows: 100,
+        threshold: Some(0.01),
+        smoothing: 1.0,
+        ..SpnParameters::default()
+    };
+    let spn = Spn::learn(parameters, data).unwrap();
+    let density = |row: [Option<f64>; 3]| spn.network().log_densities(&[row.to_vec()])[0].exp();
+    // Two of three are yes, with one more of each: 3/5.
+    assert!((density([Some(1.0), None, None]) - 0.6).abs() < 1e-12);
+    assert!((density([None, None, Some(1.0)]) - 0.5).abs() < 1e-12);
+    // 2, 6 and 10: mean 6, squared deviations 32 in all; (32 + the prior's 1²) / 4.
+    let variance: f64 = 33.0 / 4.0;
+    let peak = 1.0 / (std::f64::consts::TAU * variance).sqrt();
+    let found = density([None, Some(6.0), None]);
+    assert!((found - peak).abs() < 1e-6, "{found} {peak}");
+}
+
 /// The threshold is chosen from the rows that are left, also where that is another one than before,
 /// and rows outside of the sample have no say.
 #[test]

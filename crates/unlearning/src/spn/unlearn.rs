@@ -258,12 +258,12 @@ impl Spn {
         } = node
         {
             let rule = &self.rules.leaves[*variable as usize];
-            let column = self.rules.data.column(*variable);
-            for &row in &change.left {
-                rule.remove(statistics, column[row as usize]);
+            let data = &self.rules.data;
+            for fixed in data.known(*variable, &change.left) {
+                rule.remove(statistics, fixed);
             }
-            for &row in &change.came {
-                rule.add(statistics, column[row as usize]);
+            for fixed in data.known(*variable, &change.came) {
+                rule.add(statistics, fixed);
             }
         }
     }

@@ -237,6 +237,14 @@ impl Variable {
         }
     }
 
+    /// The fixed-point value in the middle of the domain.
+    pub fn middle(&self) -> i32 {
+        match self.values() {
+            Some(values) => (values.max(1) - 1) as i32 / 2,
+            None => REAL_STEPS / 2,
+        }
+    }
+
     /// The value that a fixed-point value stands for.
     pub fn value(&self, fixed: i32) -> f64 {
         let (min, range) = self.range();

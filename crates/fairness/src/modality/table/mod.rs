@@ -40,13 +40,13 @@ use probity_nn::encoding::InputLayout;
 use probity_nn::{Classifier, Objective, Rows};
 use probity_predictor::Ender;
 use probity_predictor::own_numbers::{BinEffect, OwnNumbers, WithOwnNumbers};
+use probity_predictor::probabilities::RoundedRows;
 use probity_predictor::source::{OpenPredictor, PredictorOptions};
-use probity_predictor::stability::check_stability;
+use probity_predictor::stability::{AskedTwice, LOOKED_AT, check_stability};
 use probity_run::specification::FieldError;
+use probity_run::stream::{Purpose, drawn};
 use probity_tensor::device::ComputeDevice;
 
-/// Rows of the data that a predictor is asked for twice before a search.
-const STABILITY_ROWS: usize = 32;
 /// Rows of the data that a predictor is asked for with and without their own numbers: enough to
 /// tell 1 % from 2 %.
 const BIN_ROWS: usize = 2000;
@@ -65,8 +65,11 @@ pub struct TableCase<'m> {
     sha256: BTreeMap<String, String>,
     own_numbers: Option<Arc<OwnNumbers>>,
     ender: Option<Ender>,
-    instability: f32,
+    asked_twice: Option<AskedTwice>,
     bin_effect: Option<BinEffect>,
+    rounded_rows: Option<RoundedRows>,
+    /// Protected attributes that the model has no input for.
+    no_inputs: Vec<String>,
     /// Made where it is first asked for.
     find_space: OnceLock<TableSpace>,
 }
@@ -82,6 +85,12 @@ pub struct TableDetails {
     /// on rows of the data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bins: Option<BinEffect>,
+    /// How many rows of the data get rounded probabilities of the predictor.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rounded: Option<RoundedRows>,
+    /// The rows of the data by which a predictor was found to be a function of the row.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub asked_twice: Option<AskedTwice>,
 }
 
 impl<'m> TableCase<'m> {
@@ -114,8 +123,10 @@ impl<'m> TableCase<'m> {
             sha256: hashes.map(|(role, hash)| (role.to_owned(), hash)).into(),
             own_numbers: None,
             ender: None,
-            instability: 0.0,
+            asked_twice: None,
             bin_effect: None,
+            rounded_rows: None,
+            no_inputs: Vec::new(),
             find_space: OnceLock::new(),
         })
     }
@@ -233,6 +244,7 @@ impl<'m> TableCase<'m> {
         let OpenPredictor {
             predictor: opened,
             ender,
+            taken,
         } = filled.open()?;
         let is_binned = !numbers.places().is_empty();
         let own = is_binned.then(|| {
@@ -245,11 +257,32 @@ impl<'m> TableCase<'m> {
             }
             Arc::new(own)
         });
-        let all = only.map_or(0..table.rows(), |row| row..row + 1);
-        let step = all.len().div_ceil(BIN_ROWS).max(1);
-        let some = all.step_by(step);
-        let effect = || BinEffect::of(opened.as_ref(), (&table, &numbers), some);
+        let some = match only {
+            Some(row) => vec![row as u32],
+            None => looked_at(&table, BIN_ROWS, specification.seed),
+        };
+        let some = some.iter().map(|&row| row as usize);
+        let effect = || BinEffect::of(opened.as_ref(), (&table, &numbers), some.clone());
+        let has_no_input = |name: &&String| {
+            let place = schema.index_of(name);
+            place.is_ok_and(|place| !opened.takes(place))
+        };
+        let mut no_inputs: Vec<String> = protected.iter().filter(has_no_input).cloned().collect();
         // Decisions that change are counted, and a regressor makes none.
+        let rounded = || -> Result<RoundedRows, AuditError> {
+            let rows = some.clone().flat_map(|row| table.row(row));
+            let codes: Vec<i32> = rows.copied().collect();
+            let own = some.clone().flat_map(|row| numbers.row(row));
+            let own: Vec<f64> = own.copied().collect();
+            let (rows, before) = (Rows::new(&codes, table.width()), taken.divided());
+            opened.logits_with(rows, &own)?;
+            Ok(RoundedRows {
+                rows: rows.len() as u64,
+                divided: taken.divided() - before,
+            })
+        };
+        let may_round = !predictor.probabilities.is_exact() && !schema.label.is_number();
+        let rounded_rows = may_round.then(rounded).transpose()?;
         let has_effect = is_binned && !schema.label.is_number();
         let bin_effect = has_effect.then(effect).transpose()?;
         if let Some(row) = only {
@@ -275,13 +308,17 @@ impl<'m> TableCase<'m> {
         let file = file.map(|file| file.map(|(table, _)| table));
         let mut case = case.asking(specification, file)?;
         (case.own_numbers, case.bin_effect) = (own, bin_effect);
-        let table = &case.table;
-        let step = table.rows().div_ceil(STABILITY_ROWS).max(1);
-        let rows = (0..table.rows()).step_by(step);
-        let codes: Vec<i32> = rows.flat_map(|row| table.row(row)).copied().collect();
-        let rows = Rows::new(&codes, table.width());
-        case.instability = check_stability(case.model.judge(), &case.schema, rows)?;
-        case.ender = ender;
+        case.rounded_rows = rounded_rows;
+        let some = looked_at(&case.table, LOOKED_AT, specification.seed);
+        let some = case.table.select(&some);
+        let rows = Rows::new(some.codes(), some.width());
+        case.asked_twice = Some(check_stability(case.model.judge(), &case.schema, rows)?);
+        // Thresholds of a group's own flip decisions on answers that are the same.
+        no_inputs.retain(|name| {
+            let place = case.schema.index_of(name);
+            !place.is_ok_and(|place| case.model.judge().decision().reads(place))
+        });
+        (case.no_inputs, case.ender) = (no_inputs, ender);
         Ok(case)
     }
 
@@ -303,6 +340,11 @@ impl<'m> TableCase<'m> {
             ..TableColumns::new(&self.schema, &self.domain)
         }
     }
+}
+
+/// Rows of `table`, `most` at most, by which a model is looked at.
+fn looked_at(table: &Table, most: usize, seed: u64) -> Vec<u32> {
+    drawn(seed, Purpose::LookedAt, 0, table.rows() as u32, most)
 }
 
 /// Where the row of the number `row` is in `table`.
@@ -379,10 +421,9 @@ impl<'m> Modality for TableCase<'m> {
     }
 
     fn probes(&self, most: usize, seed: u64) -> Vec<Vec<i32>> {
-        let rows = self.table.rows();
-        let some = (0..rows).step_by(rows.div_ceil(most).max(1));
+        let some = looked_at(&self.table, most, seed).into_iter();
         let random = (0..most as u64).map(|item| self.domain.random_input(seed, item));
-        some.map(|row| self.table.row(row).to_vec())
+        some.map(|row| self.table.row(row as usize).to_vec())
             .chain(random)
             .collect()
     }
@@ -479,11 +520,20 @@ impl<'m> Modality for TableCase<'m> {
     }
 
     fn instability(&self) -> f32 {
-        self.instability
+        self.asked_twice
+            .map_or(0.0, |asked| asked.largest_difference)
+    }
+
+    fn no_inputs(&self) -> &[String] {
+        &self.no_inputs
     }
 
     fn bin_effect(&self) -> Option<BinEffect> {
         self.bin_effect
+    }
+
+    fn rounded_rows(&self) -> Option<RoundedRows> {
+        self.rounded_rows
     }
 
     fn shown(&self, pair: &Pair<'_>) -> ShownPair<'_> {
@@ -524,6 +574,8 @@ impl<'m> Modality for TableCase<'m> {
             data_sha256: self.sha256.get("data").cloned().unwrap_or_default(),
             data: self.table.counts.clone(),
             bins: self.bin_effect,
+            rounded: self.rounded_rows,
+            asked_twice: self.asked_twice,
         }
     }
 

@@ -12,7 +12,7 @@ use crate::specification::{AuditSpecification, FIT};
 use crate::strategies::Bound;
 use probity_data::schema::Schema;
 use probity_data::table::Table;
-use probity_run::stream::{Purpose, permutation};
+use probity_run::stream::{Purpose, drawn};
 
 /// Rows, and the class that is good to get.
 #[derive(Default)]
@@ -43,11 +43,17 @@ impl Population {
         let favourable = asked.favourable_of(&schema.label.classes)?;
         let part = asked.part;
         let mut chosen = None;
-        let mut rows = file.as_ref().map_or(data.0, |file| &file.value).rows();
+        let table = file.as_ref().map_or(data.0, |file| &file.value);
+        let mut rows = table.rows();
         if part != Part::All {
             let model = specification.model.as_deref().unwrap_or(Path::new(""));
             let model = (model, model_sha256);
-            let of = positions_of(part, model, (&specification.data, data.1), rows)?;
+            let of = positions_of(
+                part,
+                model,
+                (&specification.data, data.1),
+                (rows, table.labelled_rows()),
+            )?;
             if of.is_empty() {
                 return Err(AuditError::EmptyPart { part });
             }
@@ -57,10 +63,8 @@ impl Population {
         let most = asked.most(specification.predictor.source.is_some());
         let most = most.and_then(|most| usize::try_from(most).ok());
         if let Some(most) = most.filter(|&most| most < rows) {
-            let mut drawn =
-                permutation(specification.seed, Purpose::PopulationRows, 0, rows as u32);
-            drawn.truncate(most);
-            drawn.sort_unstable();
+            let purpose = Purpose::PopulationRows;
+            let drawn = drawn(specification.seed, purpose, 0, rows as u32, most);
             chosen = Some(match chosen {
                 Some(of) => drawn.into_iter().map(|place| of[place as usize]).collect(),
                 None => drawn,

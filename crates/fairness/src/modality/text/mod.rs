@@ -53,7 +53,7 @@ use probity_data::read::BadRows;
 use probity_nn::ModelError;
 use probity_nn::text_reader::EncodedText;
 use probity_predictor::Ender;
-use probity_run::stream::{Purpose, permutation};
+use probity_run::stream::{Purpose, drawn, permutation};
 use probity_tensor::device::ComputeDevice;
 use probity_text::validity::Validity;
 
@@ -330,9 +330,10 @@ impl<'m> Modality for TextCase<'m> {
         sources.map(|&source| self.domain.row(source)).collect()
     }
 
-    fn probes(&self, most: usize, _seed: u64) -> Vec<Vec<i32>> {
-        let texts = self.domain.inputs().iter().take(most);
-        texts.map(|&text| self.domain.row(text)).collect()
+    fn probes(&self, most: usize, seed: u64) -> Vec<Vec<i32>> {
+        let texts = self.domain.inputs();
+        let some = drawn(seed, Purpose::LookedAt, 0, texts.len() as u32, most).into_iter();
+        some.map(|at| self.domain.row(texts[at as usize])).collect()
     }
 
     fn with_strategy<W: WithStrategy>(

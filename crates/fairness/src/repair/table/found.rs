@@ -47,8 +47,8 @@ pub enum RowLabel {
 impl RowLabel {
     /// That of row `row` of `table`, if it has one.
     pub fn of(table: &Table, row: usize) -> Option<RowLabel> {
-        let class = table.labels().get(row).copied().map(RowLabel::Class);
-        class.or_else(|| table.targets().get(row).copied().map(RowLabel::Number))
+        let class = table.known_label(row).map(RowLabel::Class);
+        class.or_else(|| table.known_target(row).map(RowLabel::Number))
     }
 
     /// The class, where it is one.
@@ -198,8 +198,8 @@ enum SeedRow {
 /// The rows that an audit began at, in order.
 struct Seeds {
     rows: Vec<u32>,
-    /// Labels of all rows of that table, where it has them.
-    labels: Vec<RowLabel>,
+    /// Labels of all rows of that table, where they have one.
+    labels: Vec<Option<RowLabel>>,
     /// Rows of the table that are held out; empty when it is not the table of the training.
     held_out: HashSet<u32>,
 }
@@ -235,7 +235,10 @@ impl Seeds {
             options.out_of_domain,
             options.skip_bad_rows,
         )?;
-        let table = match is_training_data && schema == baseline.reading {
+        // An audit keeps rows without an outcome, which a training leaves out.
+        let counts = &baseline.table.counts;
+        let is_whole = counts.unlabelled_rows == 0 && counts.bad_rows.is_empty();
+        let table = match is_training_data && is_whole && schema == baseline.reading {
             true => Cow::Borrowed(&baseline.table),
             false => {
                 let opened = open_table(file, &schema, Labels::Optional);
@@ -246,16 +249,20 @@ impl Seeds {
                 Cow::Owned(opened.value)
             }
         };
-        let held_out = if is_training_data && table.rows() == baseline.table.rows() {
-            let split = &baseline.split;
-            split
+        let own = |&row: &u32| {
+            let number = baseline.table.numbers().of(row as usize);
+            let place = table.numbers().index_of(number)?;
+            u32::try_from(place).ok()
+        };
+        let split = &baseline.split;
+        let held_out = match is_training_data {
+            true => split
                 .test
                 .iter()
                 .chain(&split.validation)
-                .copied()
-                .collect()
-        } else {
-            HashSet::new()
+                .filter_map(own)
+                .collect(),
+            false => HashSet::new(),
         };
         Ok(Seeds {
             rows: clustered_seeds(
@@ -265,7 +272,7 @@ impl Seeds {
                 options.seed,
             ),
             labels: (0..table.rows())
-                .filter_map(|row| RowLabel::of(&table, row))
+                .map(|row| RowLabel::of(&table, row))
                 .collect(),
             held_out,
         })
@@ -278,7 +285,7 @@ impl Seeds {
         match row {
             Some(row) if self.held_out.contains(row) => SeedRow::HeldOut,
             Some(&row) => SeedRow::Usable {
-                truth: self.labels.get(row as usize).copied(),
+                truth: self.labels.get(row as usize).copied().flatten(),
             },
             None => SeedRow::Usable { truth: None },
         }

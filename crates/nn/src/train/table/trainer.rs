@@ -8,7 +8,7 @@ use super::loss::{Batch, Loss, Worst};
 use super::parameters::network_with;
 use super::tensors::Tensors;
 use super::worst_case::TableWorstCase;
-use crate::flat_optimizer::FlatOptimizer;
+use crate::flat_optimizer::{FlatOptimizer, are_finite};
 use crate::fnn::{Fnn, Network};
 use crate::train::fitting::Learner;
 use crate::train::{Pace, Split, TrainError};
@@ -116,7 +116,7 @@ impl Learner for Trainer<'_> {
     }
 
     fn fits(&self, values: &Vec<f32>) -> bool {
-        values.len() == self.values.len()
+        values.len() == self.values.len() && are_finite(values)
     }
 }
 

@@ -6,7 +6,7 @@ use super::certified::CertifiedLoss;
 use super::labelled::{LabelledTexts, clip, text_logits};
 use super::tensors::Tensors;
 use crate::ModelError;
-use crate::flat_optimizer::FlatOptimizer;
+use crate::flat_optimizer::{FlatOptimizer, are_finite};
 use crate::recurrent::backward::{Batch, BatchGradients};
 use crate::recurrent::kernels::{EmbeddingTable, Kernels};
 use crate::recurrent::network::RecurrentWeights;
@@ -98,7 +98,9 @@ impl Learner for Trainer<'_> {
         let own = self.learned.as_ref().map(numbers);
         let learned = state.embeddings.as_ref();
         let fits = state.values.len() == self.weights.values.len()
+            && are_finite(&state.values)
             && learned.map(numbers) == own
+            && learned.is_none_or(|(values, _)| are_finite(values))
             && learned.is_none_or(|(values, adam)| adam.fits(values.len()))
             && state.optimizer.fits(&self.optimizer);
         if fits {
@@ -111,7 +113,10 @@ impl Learner for Trainer<'_> {
 
     fn fits(&self, (values, learned): &TextParameters) -> bool {
         let own = self.learned.as_ref().map(|(values, _)| values.len());
-        values.len() == self.weights.values.len() && learned.as_ref().map(Vec::len) == own
+        values.len() == self.weights.values.len()
+            && learned.as_ref().map(Vec::len) == own
+            && are_finite(values)
+            && learned.as_ref().is_none_or(|values| are_finite(values))
     }
 }
 

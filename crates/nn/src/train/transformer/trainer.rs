@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::flat_optimizer::FlatOptimizer;
+use crate::flat_optimizer::{FlatOptimizer, are_finite};
 use crate::recurrent::backward::{Batch, BatchGradients};
 use crate::row_adam::RowAdam;
 use crate::train::fitting::{Learner, class_weights, weighted_loss};
@@ -235,6 +235,6 @@ impl Learner for Trainer<'_> {
 
     fn fits(&self, values: &Vec<f32>) -> bool {
         let start = self.pooled.as_ref().map_or(0, |_| self.start());
-        values.len() == self.weights.values.len() - start
+        values.len() == self.weights.values.len() - start && are_finite(values)
     }
 }

@@ -49,6 +49,7 @@ const PACE: Pace = Pace {
     rate: None,
     retries: 3,
     votes: 1,
+    probabilities: Sums::Exact,
 };
 
 #[test]

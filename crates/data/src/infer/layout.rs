@@ -1,0 +1,434 @@
+//! How a file is laid out, as far as nobody says: what separates its fields, how its text is encoded,
+//! and how its numbers are written.
+//!
+//! The separator is the one that cuts the first lines into most fields, as many in each as in the
+//! first. Text that is no UTF-8 is Windows-1252, if it can be. Of the forms of numbers
+//! ([`NumberForm`]) that is taken by which most columns hold numbers. Where two forms read a cell as
+//! two numbers, as 12.5 and 12500, and no other column excludes one of them, the user is asked;
+//! only where commas separate the fields of a text decimals stand behind points, which is said.
+
+use std::io::Read;
+use std::path::Path;
+
+use super::Note;
+use super::error::{Ambiguous, InferError};
+use super::options::InferOptions;
+use crate::encoding::{Encoding, decoded, is_windows_1252, marked};
+use crate::number_form::NumberForm;
+use crate::read::{OfRow, ReadError, Records, first_records};
+use crate::schema::{DECIMALS, Format, SchemaError, THOUSANDS, is_missing};
+use crate::source::{Content, DataFile};
+use crate::unicode;
+
+/// What notes on the whole file stand under.
+const WHOLE_FILE: &str = "[format]";
+/// What may separate fields, apart from what a user says.
+const SEPARATORS: [char; 4] = [',', ';', '\t', '|'];
+/// Bytes at the beginning of a file by which its separator is found.
+const BEGINNING: u64 = 1 << 16;
+/// The least share of records, in percent, that have as many fields as the first.
+const ALIKE: usize = 90;
+
+/// What was found.
+pub(super) struct Layout {
+    /// The layout.
+    pub format: Format,
+    /// What a person should know of it.
+    pub notes: Vec<Note>,
+    /// Whether each column holds numbers, of any form.
+    numbers: Vec<bool>,
+}
+
+impl Layout {
+    /// The cell of the column `name` at `position` as programs write it, if it is a number of a column
+    /// of numbers and written in another way.
+    ///
+    /// # Errors
+    /// [`InferError::OtherForm`] when it is a number for programs alone.
+    pub fn plain(
+        &self,
+        position: usize,
+        name: &str,
+        cell: &str,
+    ) -> Result<Option<String>, InferError> {
+        let form = self.format.number_form();
+        let is_number = self.numbers.get(position).copied().unwrap_or_default();
+        let is_plain = || cell.parse().is_ok_and(f64::is_finite);
+        if !is_number || (form == NumberForm::PLAIN && is_plain()) {
+            return Ok(None);
+        }
+        match form.plain(cell) {
+            None if is_plain() => Err(InferError::OtherForm {
+                column: name.to_owned(),
+                cell: cell.to_owned(),
+                decimal: form.decimal,
+            }),
+            plain => Ok(plain),
+        }
+    }
+}
+
+/// The layout of the text in `file`: `format`, with the separator of its first lines where
+/// `finds_separator` says so, and with its encoding where none is said.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn text_layout(
+    file: &Path,
+    format: &Format,
+    finds_separator: bool,
+) -> Result<Format, ReadError> {
+    let mut format = format.clone();
+    lay_out(
+        &DataFile::open_rereadable(file)?,
+        &mut format,
+        finds_separator,
+        &mut |_| (),
+    )?;
+    Ok(format)
+}
+
+/// Completes the `format` of the text in `file`, and says what was found. Other files are no text, and
+/// need none.
+fn lay_out(
+    file: &DataFile,
+    format: &mut Format,
+    finds_separator: bool,
+    note: &mut dyn FnMut(String),
+) -> Result<bool, ReadError> {
+    let Some(start) = beginning(file)? else {
+        return Ok(false);
+    };
+    if let Some(encoding) = marked(&start) {
+        note(format!("the text is in {encoding}"));
+    } else if format.encoding.is_none()
+        && !format.skip_bad_rows
+        && let Content::Stream(text) = file.content()?
+        && is_windows_1252(text).map_err(|source| ReadError::io(file.path(), source))?
+    {
+        format.encoding = Some(Encoding::WINDOWS_1252);
+        note(format!(
+            "the text is no UTF-8 and is read as {}; --encoding says another",
+            Encoding::WINDOWS_1252
+        ));
+    }
+    file.rewind()?;
+    if finds_separator {
+        format.separator = separator(start, format);
+        let said = match format.separator {
+            ',' => return Ok(true),
+            '\t' => "tabs".to_owned(),
+            other => format!("'{other}'"),
+        };
+        note(format!(
+            "fields are separated by {said}; --separator says another"
+        ));
+    }
+    Ok(true)
+}
+
+/// Finds the layout of `file`, which is gone over several times.
+///
+/// # Errors
+/// When it cannot be read, or its numbers may be read in two ways.
+pub(super) fn found(file: &DataFile, options: &InferOptions) -> Result<Layout, InferError> {
+    let mut format = options.format.clone();
+    // A column may stand there twice.
+    format.ignore_other_columns = true;
+    let mut notes = Vec::new();
+    let mut note = |said: String| notes.push(Note::new(WHOLE_FILE, said));
+    let forms = forms();
+    let allowed = allowed(&forms, &format)?;
+    let is_text = lay_out(file, &mut format, options.finds_separator, &mut note)?;
+    let survey = match seen(file, &format, &forms) {
+        // Whoever reads the rows says what is wrong, and where.
+        Err(ReadError::Utf8 { .. }) => Vec::new(),
+        survey => survey?,
+    };
+    file.rewind()?;
+    let is_asked = |column: &&Seen| {
+        let is_column = |ignored: &String| unicode::same(ignored, &column.name);
+        column.is_marked() && !options.ignore.iter().any(is_column)
+    };
+    let columns: Vec<&Seen> = survey.iter().filter(is_asked).collect();
+    let has_commas = is_text && format.separator == ',';
+    let (at, guessed) = chosen(&columns, &forms, allowed, has_commas)?;
+    let form = forms[at];
+    if form.decimal != NumberForm::PLAIN.decimal {
+        format.decimal = Some(form.decimal);
+    }
+    format.thousands = form.thousands;
+    if form != NumberForm::PLAIN
+        && let Some(column) = columns.iter().find(|column| column.reads(at))
+    {
+        let thousands = match form.thousands {
+            Some(' ') => " and blanks between thousands".to_owned(),
+            Some(mark) => format!(" and '{mark}' between thousands"),
+            None => String::new(),
+        };
+        note(format!(
+            "numbers are written with '{}' before decimals{thousands}, such as '{}' in '{}'; --decimal and --thousands say otherwise",
+            form.decimal, column.example, column.name
+        ));
+    }
+    for column in columns {
+        let example = &column.example;
+        let said = match form.plain(example) {
+            // Between commas it may be a list.
+            None if format.separator != ',' && column.is_of_numbers() => {
+                return Err(InferError::OtherForm {
+                    column: column.name.clone(),
+                    cell: example.clone(),
+                    decimal: form.decimal,
+                });
+            }
+            None => format!(
+                "'{example}' is no number as the others of the file are written, and is taken for a word; write them alike if it is one"
+            ),
+            Some(plain) if NumberForm::PLAIN.number(example) != plain.parse().ok() => {
+                format!("'{example}' is read as {plain}")
+            }
+            Some(plain) if example.parse::<f64>().is_err() => {
+                format!("signs of what it counts are left out: '{example}' is {plain}")
+            }
+            Some(_) => continue,
+        };
+        notes.push(Note::new(&column.name, said));
+    }
+    for column in guessed {
+        let said = match form.thousands {
+            Some(_) => {
+                "the comma in its numbers is taken for one between thousands; --decimal , says that it stands before decimals"
+            }
+            None => {
+                "the point in its numbers is taken for one before decimals; --thousands . says that it stands between thousands"
+            }
+        };
+        notes.push(Note::new(&column.name, said));
+    }
+    Ok(Layout {
+        numbers: survey.iter().map(Seen::is_marked).collect(),
+        format,
+        notes,
+    })
+}
+
+/// All forms of numbers, the simplest first.
+fn forms() -> Vec<NumberForm> {
+    let marks = std::iter::once(None).chain(THOUSANDS.map(Some));
+    let forms =
+        marks.flat_map(|thousands| DECIMALS.map(|decimal| NumberForm { decimal, thousands }));
+    forms
+        .filter(|form| form.thousands != Some(form.decimal))
+        .collect()
+}
+
+/// The places of those of `forms` that `format` leaves open.
+fn allowed(forms: &[NumberForm], format: &Format) -> Result<Vec<usize>, SchemaError> {
+    let is_allowed = |&at: &usize| {
+        let form = forms[at];
+        format.decimal.is_none_or(|said| said == form.decimal)
+            && (format.thousands.is_none() || format.thousands == form.thousands)
+    };
+    let allowed: Vec<usize> = (0..forms.len()).filter(is_allowed).collect();
+    match allowed.is_empty() {
+        true => Err(SchemaError::Format(
+            "decimal is '.' or ',', and thousands the other one of these, a blank or an apostrophe"
+                .to_owned(),
+        )),
+        false => Ok(allowed),
+    }
+}
+
+/// The first bytes of a file of text, as they stand there.
+fn beginning(file: &DataFile) -> Result<Option<Vec<u8>>, ReadError> {
+    let start = match file.content()? {
+        Content::Stream(text) => {
+            let mut start = Vec::new();
+            let read = text.take(BEGINNING).read_to_end(&mut start);
+            read.map_err(|source| ReadError::io(file.path(), source))?;
+            Some(start)
+        }
+        Content::Memory(_) | Content::Parquet(_) => None,
+    };
+    file.rewind()?;
+    Ok(start)
+}
+
+/// What separates the fields of a text that begins with `start`.
+fn separator(start: Vec<u8>, format: &Format) -> char {
+    let is_cut = start.len() as u64 == BEGINNING;
+    let mut text = Vec::new();
+    // What cannot be decoded is refused by whoever reads the rows.
+    if let Ok(decoded) = decoded(Box::new(std::io::Cursor::new(start)), format.encoding) {
+        let _ = { decoded }.read_to_end(&mut text);
+    }
+    let fields = |separator: char| {
+        let format = Format {
+            separator,
+            ..format.clone()
+        };
+        let mut counts = first_records(&text, &format);
+        if is_cut {
+            counts.pop();
+        }
+        let expected = match format.columns.len() {
+            0 => counts.first().copied().unwrap_or_default(),
+            columns => columns,
+        };
+        let alike = counts.iter().filter(|&&count| count == expected).count();
+        (expected > 1 && 100 * alike >= ALIKE * counts.len()).then_some(expected)
+    };
+    let mut best = (Format::default().separator, 1);
+    for separator in SEPARATORS {
+        match fields(separator) {
+            Some(fields) if fields > best.1 => best = (separator, fields),
+            _ => {}
+        }
+    }
+    best.0
+}
+
+/// What the columns of all rows hold; bad rows are passed over.
+fn seen(file: &DataFile, format: &Format, forms: &[NumberForm]) -> Result<Vec<Seen>, ReadError> {
+    file.rewind()?;
+    let mut records = Records::of(file, format)?;
+    let names = records.names().iter();
+    let mut columns: Vec<Seen> = names.map(|name| Seen::new(name, forms.len())).collect();
+    loop {
+        let record = match records.advance() {
+            Ok(None) => return Ok(columns),
+            Ok(Some(record)) => record,
+            Err(error) if error.reason().is_some() => continue,
+            Err(error) => return Err(error),
+        };
+        for (position, column) in columns.iter_mut().enumerate() {
+            match record.written(position) {
+                Ok(Some(cell)) => column.look(cell, forms),
+                Ok(None) | Err(ReadError::ColumnType { .. }) => {}
+                Err(ReadError::Utf8 { .. }) if format.skip_bad_rows => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+}
+
+/// What one column holds.
+struct Seen {
+    name: String,
+    /// Cells that hold something.
+    cells: u64,
+    /// Those that say the same number in all forms.
+    alike: u64,
+    /// Of the others, how many are numbers in each form, and the sum of these, which tells whether
+    /// two forms read the same.
+    counts: Vec<u64>,
+    sums: Vec<f64>,
+    /// The first of them that is one in any form.
+    example: String,
+}
+
+impl Seen {
+    fn new(name: &str, forms: usize) -> Seen {
+        Seen {
+            name: name.to_owned(),
+            cells: 0,
+            alike: 0,
+            counts: vec![0; forms],
+            sums: vec![0.0; forms],
+            example: String::new(),
+        }
+    }
+
+    fn look(&mut self, cell: &str, forms: &[NumberForm]) {
+        if is_missing(cell) {
+            return;
+        }
+        self.cells += 1;
+        let digits = cell.strip_prefix('-').unwrap_or(cell);
+        if digits.bytes().all(|byte| byte.is_ascii_digit()) {
+            self.alike += u64::from(!digits.is_empty());
+            return;
+        }
+        let mut is_number = false;
+        for (at, form) in forms.iter().enumerate() {
+            if let Some(number) = form.number(cell).filter(|number| number.is_finite()) {
+                self.counts[at] += 1;
+                self.sums[at] += number;
+                is_number = true;
+            }
+        }
+        if is_number && self.example.is_empty() {
+            self.example = cell.to_owned();
+        }
+    }
+
+    fn most(&self) -> u64 {
+        self.counts.iter().copied().max().unwrap_or_default()
+    }
+
+    /// Whether it holds numbers, some of which say how they are written.
+    fn is_marked(&self) -> bool {
+        self.most() > 0 && 2 * (self.alike + self.most()) >= self.cells
+    }
+
+    /// Whether it holds nothing else than numbers.
+    fn is_of_numbers(&self) -> bool {
+        self.alike + self.most() == self.cells
+    }
+
+    /// Whether no form reads more of it as numbers.
+    fn reads(&self, at: usize) -> bool {
+        self.counts[at] == self.most()
+    }
+}
+
+/// The place among `forms` of that in which `columns`, which are marked, are written: one of those
+/// that are `open`. Also the columns that another form reads otherwise, and only commas between
+/// fields (`has_commas`) decide about.
+fn chosen<'c>(
+    columns: &[&'c Seen],
+    forms: &[NumberForm],
+    mut open: Vec<usize>,
+    has_commas: bool,
+) -> Result<(usize, Vec<&'c Seen>), InferError> {
+    let reads = |at: usize| columns.iter().filter(|column| column.reads(at)).count();
+    let most = open.iter().map(|&at| reads(at)).max().unwrap_or_default();
+    open.retain(|&at| reads(at) == most);
+    let is_open = |column: &Seen, open: &[usize]| {
+        let mut sums = open.iter().filter(|&&at| column.reads(at));
+        let first = sums.next().map(|&at| column.sums[at]);
+        sums.any(|&at| Some(column.sums[at]) != first)
+    };
+    let undecided = |open: &[usize]| -> Vec<&'c Seen> {
+        let columns = columns.iter().copied();
+        columns.filter(|column| is_open(column, open)).collect()
+    };
+    // Nobody who separates fields by commas writes decimals behind one, or points between thousands.
+    let is_point = |at: &usize| forms[*at].decimal == '.';
+    let mut guessed = Vec::new();
+    if has_commas && open.iter().any(is_point) {
+        guessed = undecided(&open);
+        open.retain(is_point);
+    }
+    let asked: Vec<Ambiguous> = undecided(&open)
+        .into_iter()
+        .map(|column| {
+            let read = open.iter().filter(|&&at| column.reads(at));
+            let mut numbers: Vec<f64> = read
+                .filter_map(|&at| forms[at].number(&column.example))
+                .collect();
+            numbers.sort_by(f64::total_cmp);
+            numbers.dedup();
+            Ambiguous {
+                column: column.name.clone(),
+                example: column.example.clone(),
+                numbers,
+            }
+        })
+        .collect();
+    match asked.is_empty() {
+        true => Ok((open.first().copied().unwrap_or_default(), guessed)),
+        false => Err(InferError::AmbiguousNumbers(asked)),
+    }
+}

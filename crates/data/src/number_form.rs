@@ -1,0 +1,206 @@
+//! How people write numbers: `2.345,67`, `12'500`, `$52,300`, `5,07 %`.
+//!
+//! A number is read in one form: the mark before its decimals, and the one between its thousands,
+//! if it has any. Currency and percent signs are left out in every form: 5 % is 5. What fits no form
+//! is no number, and never half of one.
+
+/// Currency signs, and codes of currencies, as they stand before or behind an amount.
+const CURRENCIES: [&str; 30] = [
+    "$", "€", "£", "¥", "₹", "₽", "₩", "₪", "₺", "₫", "₴", "₦", "₱", "฿", "¢", "USD", "EUR", "GBP",
+    "CHF", "JPY", "CAD", "AUD", "NZD", "INR", "CNY", "SEK", "NOK", "DKK", "PLN", "BRL",
+];
+/// The longest text that is looked at as a number in such a form.
+const LONGEST: usize = 64;
+
+/// The marks of a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NumberForm {
+    /// The one before the decimals.
+    pub decimal: char,
+    /// The one between groups of digits, if there may be one.
+    pub thousands: Option<char>,
+}
+
+impl NumberForm {
+    /// As programs write numbers: a point, and nothing between thousands.
+    pub const PLAIN: NumberForm = NumberForm {
+        decimal: '.',
+        thousands: None,
+    };
+
+    /// The number that `cell` says.
+    pub fn number(self, cell: &str) -> Option<f64> {
+        if self == NumberForm::PLAIN
+            && let Ok(number) = cell.parse()
+        {
+            return Some(number);
+        }
+        self.plain(cell)?.parse().ok()
+    }
+
+    /// The number that `cell` says, as [`NumberForm::PLAIN`] has it, without signs of what it
+    /// counts.
+    pub fn plain(self, cell: &str) -> Option<String> {
+        if cell.len() > LONGEST || !cell.bytes().any(|byte| byte.is_ascii_digit()) {
+            return None;
+        }
+        let (first, rest) = without_sign(cell.trim());
+        let (second, rest) = without_sign(without_units(rest));
+        if first.is_some() && second.is_some() {
+            return None;
+        }
+        let mut plain = String::with_capacity(cell.len());
+        if first.or(second) == Some('-') {
+            plain.push('-');
+        }
+        self.digits(rest, &mut plain).then_some(plain)
+    }
+
+    /// Appends the digits of an unsigned number; false where `text` is none.
+    fn digits(self, text: &str, plain: &mut String) -> bool {
+        let (mantissa, exponent) = match text.split_once(['e', 'E']) {
+            Some((mantissa, exponent)) => (mantissa, Some(exponent)),
+            None => (text, None),
+        };
+        let (whole, fraction) = mantissa.split_once(self.decimal).unwrap_or((mantissa, ""));
+        let groups: Vec<&str> = whole.split(|mark| self.is_thousands(mark)).collect();
+        let is_grouped = match groups.as_slice() {
+            [_] => true,
+            // Groups of two stand before the last three digits in India, between commas.
+            [first, middle @ .., last] => {
+                let size = match self.thousands {
+                    Some(',') => middle.first().map_or(3, |group| group.len()),
+                    _ => 3,
+                };
+                (1..=3).contains(&first.len())
+                    && !first.starts_with('0')
+                    && (2..=3).contains(&size)
+                    && middle.iter().all(|group| group.len() == size)
+                    && last.len() == 3
+            }
+            [] => false,
+        };
+        let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+        let is_number = is_grouped
+            && groups.iter().all(|group| is_digits(group))
+            && is_digits(fraction)
+            && !(whole.is_empty() && fraction.is_empty());
+        let power = exponent.map(|exponent| exponent.strip_prefix(['-', '+']).unwrap_or(exponent));
+        if !is_number || power.is_some_and(|power| power.is_empty() || !is_digits(power)) {
+            return false;
+        }
+        groups.iter().for_each(|group| plain.push_str(group));
+        for (mark, digits) in [
+            ('.', Some(fraction).filter(|it| !it.is_empty())),
+            ('e', exponent),
+        ] {
+            if let Some(digits) = digits {
+                plain.push(mark);
+                plain.push_str(digits);
+            }
+        }
+        true
+    }
+
+    fn is_thousands(self, mark: char) -> bool {
+        match self.thousands {
+            Some(' ') => is_blank(mark),
+            Some('\'') => matches!(mark, '\'' | '’'),
+            thousands => thousands == Some(mark),
+        }
+    }
+}
+
+/// A blank that may stand within a number: also one that does not break, or is narrow.
+fn is_blank(mark: char) -> bool {
+    matches!(mark, ' ' | '\u{a0}' | '\u{2009}' | '\u{202f}')
+}
+
+fn without_sign(text: &str) -> (Option<char>, &str) {
+    match text.strip_prefix(['-', '\u{2212}']) {
+        Some(rest) => (Some('-'), rest.trim_start()),
+        None => match text.strip_prefix('+') {
+            Some(rest) => (Some('+'), rest.trim_start()),
+            None => (None, text),
+        },
+    }
+}
+
+/// `text` without one sign of what it counts: a currency, or percent.
+fn without_units(text: &str) -> &str {
+    let before = CURRENCIES
+        .iter()
+        .find_map(|currency| text.strip_prefix(currency));
+    let behind = || {
+        let mut units = CURRENCIES.iter().copied().chain(["%"]);
+        units.find_map(|unit| text.strip_suffix(unit))
+    };
+    before.or_else(behind).map_or(text, str::trim)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn form(decimal: char, thousands: impl Into<Option<char>>) -> NumberForm {
+        NumberForm {
+            decimal,
+            thousands: thousands.into(),
+        }
+    }
+
+    #[test]
+    fn numbers_are_read_as_people_write_them() {
+        for (cell, form, plain) in [
+            ("2.345,67", form(',', '.'), "2345.67"),
+            ("12.500", form(',', '.'), "12500"),
+            ("-1.234.567,5", form(',', '.'), "-1234567.5"),
+            ("7", form(',', '.'), "7"),
+            ("5,07 %", form(',', '.'), "5.07"),
+            ("5,07\u{a0}%", form(',', None), "5.07"),
+            ("1.234,50 €", form(',', '.'), "1234.50"),
+            ("$52,300", form('.', ','), "52300"),
+            ("-$1,200.25", form('.', ','), "-1200.25"),
+            ("$-3", NumberForm::PLAIN, "-3"),
+            ("\u{2212}3.5", NumberForm::PLAIN, "-3.5"),
+            ("EUR 500", NumberForm::PLAIN, "500"),
+            ("12'500.5", form('.', '\''), "12500.5"),
+            ("12’500", form('.', '\''), "12500"),
+            ("1 234 567,8", form(',', ' '), "1234567.8"),
+            ("1\u{202f}234", form(',', ' '), "1234"),
+            ("12,34,567", form('.', ','), "1234567"),
+            ("1,5E+03", form(',', None), "1.5e+03"),
+            (",5", form(',', None), ".5"),
+            ("+4", form(',', None), "4"),
+        ] {
+            assert_eq!(form.plain(cell).as_deref(), Some(plain), "{cell}");
+            assert_eq!(form.number(cell), plain.parse().ok(), "{cell}");
+        }
+    }
+
+    #[test]
+    fn what_fits_no_form_is_no_number() {
+        for (cell, form) in [
+            ("12.5", form(',', '.')),
+            ("0.500", form(',', '.')),
+            ("1234.567", form(',', '.')),
+            ("1.23.456", form(',', '.')),
+            ("1.234.5678", form(',', '.')),
+            ("2.345,67", NumberForm::PLAIN),
+            ("$52,300", NumberForm::PLAIN),
+            ("1,2,3", form(',', '.')),
+            ("31.12.2019", form(',', '.')),
+            ("--3", NumberForm::PLAIN),
+            ("-$-3", NumberForm::PLAIN),
+            ("5 % %", NumberForm::PLAIN),
+            ("MAT 101", NumberForm::PLAIN),
+            ("1e", NumberForm::PLAIN),
+            (".", NumberForm::PLAIN),
+            ("%", NumberForm::PLAIN),
+            ("", NumberForm::PLAIN),
+            ("nan", form(',', '.')),
+        ] {
+            assert_eq!(form.number(cell), None, "{cell}");
+        }
+    }
+}

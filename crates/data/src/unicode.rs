@@ -1,0 +1,110 @@
+//! Names and words as people type them: in Unicode's normal form C, whatever form a file has.
+
+use std::borrow::Cow;
+
+use icu_normalizer::ComposingNormalizerBorrowed;
+
+/// `text` in normal form C: é is one character, not e with an accent.
+pub(crate) fn composed(text: &str) -> Cow<'_, str> {
+    match text.is_ascii() {
+        true => Cow::Borrowed(text),
+        false => ComposingNormalizerBorrowed::new_nfc().normalize(text),
+    }
+}
+
+/// Whether two texts are the same characters.
+pub(crate) fn same(one: &str, other: &str) -> bool {
+    one == other || (!(one.is_ascii() && other.is_ascii()) && composed(one) == composed(other))
+}
+
+/// Which one of `names` is `wanted`: the first that is so to the byte, else the only one of the same
+/// characters.
+pub(crate) fn place<'n>(
+    names: impl IntoIterator<Item = &'n String> + Clone,
+    wanted: &str,
+) -> Option<usize> {
+    let exact = names.clone().into_iter().position(|name| name == wanted);
+    exact.or_else(|| {
+        let named = names.into_iter().enumerate();
+        let mut alike = named.filter(|(_, name)| same(name, wanted));
+        let (place, _) = alike.next()?;
+        alike.next().is_none().then_some(place)
+    })
+}
+
+/// The parts of a name, in lower case: `isFraud` and `IS_FRAUD` are `is` and `fraud`.
+pub(crate) fn parts(name: &str) -> Vec<String> {
+    let mut parts = vec![String::new()];
+    let mut was_lower = false;
+    for character in name.chars() {
+        let is_new = was_lower && character.is_uppercase();
+        if is_new || !character.is_alphanumeric() {
+            parts.push(String::new());
+        }
+        if let Some(part) = parts.last_mut()
+            && character.is_alphanumeric()
+        {
+            part.extend(character.to_lowercase());
+        }
+        was_lower = character.is_lowercase();
+    }
+    parts.retain(|part| !part.is_empty());
+    parts
+}
+
+/// What levels have in common that differ only in case, blanks, Unicode form or the order of values
+/// that are joined.
+pub(crate) fn key(level: &str) -> String {
+    let lower = composed(level).to_lowercase();
+    let values = lower.split([',', ';', '/', '|', '&', '+']);
+    let mut values: Vec<String> = values
+        .map(|value| value.split_whitespace().collect::<Vec<_>>().join(" "))
+        .collect();
+    values.sort();
+    values.join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forms_of_one_name_are_the_same() {
+        assert!(same("d\u{e9}cision", "de\u{301}cision") && same("a", "a"));
+        assert!(!same("e", "\u{e9}") && !same("a", "A"));
+        let names = ["de\u{301}cision", "d\u{e9}cision", "cafe\u{301}"].map(str::to_owned);
+        assert_eq!(place(&names, "d\u{e9}cision"), Some(1));
+        assert_eq!(place(&names[..1], "d\u{e9}cision"), Some(0));
+        assert_eq!(place(&names, "caf\u{e9}"), Some(2));
+        assert_eq!(place(&names, "cafe"), None);
+    }
+
+    #[test]
+    fn names_have_parts() {
+        for (name, expected) in [
+            ("two_year_recid", "two year recid"),
+            ("isFraud", "is fraud"),
+            ("IS_FRAUD", "is fraud"),
+            ("credit risk", "credit risk"),
+            ("", ""),
+        ] {
+            assert_eq!(parts(name).join(" "), expected);
+        }
+    }
+
+    #[test]
+    fn levels_that_people_write_alike_have_one_key() {
+        for alike in [
+            &["White", "white", "WHITE", "White "][..],
+            &["Hispanic, White", "White, Hispanic", "white,hispanic"],
+            &["Caf\u{e9}", "Cafe\u{301}"],
+            &["more  than one", "More than one"],
+        ] {
+            assert!(
+                alike.iter().all(|level| key(level) == key(alike[0])),
+                "{alike:?}"
+            );
+        }
+        assert_ne!(key("White"), key("Whites"));
+    }
+}
