@@ -100,13 +100,9 @@ pub fn infer(file: &Path, options: &InferOptions) -> Result<Draft, InferError> {
         return Err(bad_rows.none_left(file, expected).into());
     }
     let mut words = options.classes.clone();
-    let Layout {
-        mut format,
-        mut notes,
-        ..
-    } = layout;
+    let (mut format, mut notes) = (layout.format.clone(), layout.notes.clone());
     let (mut attributes, mut unplaced) = (Vec::new(), Vec::new());
-    let mut outcomes = Missing::default();
+    let (mut outcomes, mut aliases) = (Missing::default(), BTreeMap::new());
     let mut leaves_out = !options.ignore.is_empty();
     for (at, (column, name)) in columns.into_iter().zip(&names).enumerate() {
         if options.ignore.contains(name) {
@@ -127,17 +123,26 @@ pub fn infer(file: &Path, options: &InferOptions) -> Result<Draft, InferError> {
             notes.extend(column.said_of_outcomes(rows, options));
             if options.classes.is_empty() && !options.label_holds_numbers() {
                 match column.classes(options) {
-                    Ok(classes) => words = classes,
+                    Ok((classes, alike, said)) => {
+                        (words, aliases) = (classes, alike);
+                        notes.extend(said);
+                    }
                     Err(note) => unplaced.push(note),
                 }
+            } else if let Some(threshold) = options.label_threshold {
+                unplaced.extend(column.one_side(threshold));
             }
             continue;
         }
+        let is_of_numbers = !column.is_of_words();
         match column.made(rows, options) {
-            Made::Kept(attribute, said) => {
-                attributes.push(attribute);
-                notes.extend(said);
-            }
+            Made::Kept(attribute, said) => match layout.mixed(at, name).filter(|_| is_of_numbers) {
+                Some(mixed) => unplaced.push(mixed),
+                None => {
+                    attributes.push(attribute);
+                    notes.extend(said);
+                }
+            },
             Made::LeftOut(why) if options.protected.contains(name) => {
                 let said =
                     format!("it is protected, but {why}; name another one, or change the file");
@@ -167,9 +172,14 @@ pub fn infer(file: &Path, options: &InferOptions) -> Result<Draft, InferError> {
             (label, Note::new(&options.label, said))
         }
         None => {
-            let favourable = options.favourable.as_deref();
+            let favourable = options.favourable.as_ref();
+            let favourable = favourable.map(|class| aliases.get(class).unwrap_or(class).as_str());
             let (classes, note) = classes::ordered(&options.label, words, favourable)?;
-            (Label::of_classes(&options.label, classes), note)
+            let label = Label {
+                aliases,
+                ..Label::of_classes(&options.label, classes)
+            };
+            (label, note)
         }
     };
     notes.insert(0, note);
@@ -241,13 +251,6 @@ impl InferOptions {
             if columns.contains(&self.label) {
                 return roles(&self.label, "the label", of);
             }
-        }
-        if self.merge.contains(&self.label) {
-            return roles(
-                &self.label,
-                "the label",
-                "among those whose levels are merged",
-            );
         }
         let is_ignored = |name: &&String| self.ignore.contains(name);
         if let Some(both) = self.protected.iter().find(is_ignored) {

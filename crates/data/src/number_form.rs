@@ -1,13 +1,17 @@
 //! How people write numbers: `2.345,67`, `12'500`, `$52,300`, `5,07 %`.
 //!
 //! A number is read in one form: the mark before its decimals, and the one between its thousands,
-//! if it has any. Currency and percent signs are left out in every form: 5 % is 5. What fits no form
-//! is no number, and never half of one.
+//! if it has any. Currency and percent signs are left out in every form: 5 % is 5. An amount in round
+//! brackets is a loss, as in accounts: (1,234) is -1234. What fits no form is no number, and never half
+//! of one.
 
-/// Currency signs, and codes of currencies, as they stand before or behind an amount.
-const CURRENCIES: [&str; 30] = [
-    "$", "€", "£", "¥", "₹", "₽", "₩", "₪", "₺", "₫", "₴", "₦", "₱", "฿", "¢", "USD", "EUR", "GBP",
-    "CHF", "JPY", "CAD", "AUD", "NZD", "INR", "CNY", "SEK", "NOK", "DKK", "PLN", "BRL",
+/// Currency signs, and codes of currencies, as they stand before or behind an amount; of two that
+/// begin alike the longer one first.
+const CURRENCIES: [&str; 54] = [
+    "US$", "NZ$", "HK$", "A$", "C$", "R$", "S$", "$", "€", "£", "¥", "₹", "₽", "₩", "₪", "₺", "₫",
+    "₴", "₦", "₱", "฿", "¢", "USD", "EUR", "GBP", "CHF", "JPY", "CAD", "AUD", "NZD", "INR", "CNY",
+    "SEK", "NOK", "DKK", "PLN", "BRL", "MXN", "ZAR", "SGD", "HKD", "CZK", "HUF", "RON", "TRY",
+    "RUB", "KRW", "Fr.", "Rs.", "Rs", "kr.", "kr", "zł", "Kč",
 ];
 /// The longest text that is looked at as a number in such a form.
 const LONGEST: usize = 64;
@@ -44,14 +48,16 @@ impl NumberForm {
         if cell.len() > LONGEST || !cell.bytes().any(|byte| byte.is_ascii_digit()) {
             return None;
         }
-        let (first, rest) = without_sign(cell.trim());
-        let (second, rest) = without_sign(without_units(rest));
-        if first.is_some() && second.is_some() {
-            return None;
-        }
+        let (loss, rest) = self.without_brackets(cell.trim());
+        let (first, rest) = without_sign(rest);
+        let (second, rest) = without_sign(without_units(rest).1);
+        let mut signs = [loss, first, second].into_iter().flatten();
         let mut plain = String::with_capacity(cell.len());
-        if first.or(second) == Some('-') {
+        if signs.next() == Some('-') {
             plain.push('-');
+        }
+        if signs.next().is_some() {
+            return None;
         }
         self.digits(rest, &mut plain).then_some(plain)
     }
@@ -102,6 +108,21 @@ impl NumberForm {
         true
     }
 
+    /// `text` without the brackets that accounts have around a loss, which are its sign. Around decimals
+    /// behind a comma they are those of a range, `(20,30)`, unless thousands have a mark.
+    fn without_brackets(self, text: &str) -> (Option<char>, &str) {
+        let inside = text
+            .strip_prefix('(')
+            .and_then(|rest| rest.strip_suffix(')'));
+        let is_loss = |inside: &&str| {
+            self.decimal == '.' || inside.contains(|mark: char| self.is_thousands(mark))
+        };
+        match inside.filter(is_loss) {
+            Some(inside) => (Some('-'), inside.trim()),
+            None => (None, text),
+        }
+    }
+
     fn is_thousands(self, mark: char) -> bool {
         match self.thousands {
             Some(' ') => is_blank(mark),
@@ -126,16 +147,58 @@ fn without_sign(text: &str) -> (Option<char>, &str) {
     }
 }
 
-/// `text` without one sign of what it counts: a currency, or percent.
-fn without_units(text: &str) -> &str {
+/// The sign of what a number counts, such as `%` or `€`, as it stands in `cell`.
+pub(crate) fn unit_of(cell: &str) -> Option<&str> {
+    let cell = cell.trim().trim_matches(['(', ')']);
+    without_units(without_sign(cell).1).0
+}
+
+/// The one way in which a sign of what a number counts is written here: the code of a currency where
+/// signs and codes say the same.
+pub(crate) fn currency_of(unit: &str) -> &'static str {
+    match unit {
+        "$" | "US$" => "USD",
+        "€" => "EUR",
+        "£" => "GBP",
+        "¥" => "JPY",
+        "₹" | "Rs" | "Rs." => "INR",
+        "Fr." => "CHF",
+        "A$" => "AUD",
+        "C$" => "CAD",
+        "NZ$" => "NZD",
+        "HK$" => "HKD",
+        "S$" => "SGD",
+        "R$" => "BRL",
+        "zł" => "PLN",
+        "Kč" => "CZK",
+        "₺" => "TRY",
+        "₽" => "RUB",
+        "₩" => "KRW",
+        "kr." => "kr",
+        other => CURRENCIES
+            .into_iter()
+            .find(|currency| *currency == other)
+            .unwrap_or("%"),
+    }
+}
+
+/// `text` without one sign of what it counts, a currency or percent, and that sign.
+fn without_units(text: &str) -> (Option<&str>, &str) {
     let before = CURRENCIES
         .iter()
-        .find_map(|currency| text.strip_prefix(currency));
-    let behind = || {
-        let mut units = CURRENCIES.iter().copied().chain(["%"]);
-        units.find_map(|unit| text.strip_suffix(unit))
-    };
-    before.or_else(behind).map_or(text, str::trim)
+        .find(|currency| text.starts_with(**currency));
+    if let Some(currency) = before {
+        let (unit, rest) = text.split_at(currency.len());
+        return (Some(unit), rest.trim());
+    }
+    let mut units = CURRENCIES.iter().copied().chain(["%"]);
+    match units.find(|unit| text.ends_with(unit)) {
+        Some(unit) => {
+            let (rest, unit) = text.split_at(text.len() - unit.len());
+            (Some(unit), rest.trim())
+        }
+        None => (None, text),
+    }
 }
 
 #[cfg(test)]
@@ -164,6 +227,12 @@ mod tests {
             ("$-3", NumberForm::PLAIN, "-3"),
             ("\u{2212}3.5", NumberForm::PLAIN, "-3.5"),
             ("EUR 500", NumberForm::PLAIN, "500"),
+            ("Fr. 86'111", form('.', '\''), "86111"),
+            ("A$1,200", form('.', ','), "1200"),
+            ("500 kr", NumberForm::PLAIN, "500"),
+            ("(1,234)", form('.', ','), "-1234"),
+            ("($1,234.50)", form('.', ','), "-1234.50"),
+            ("(1.234,50)", form(',', '.'), "-1234.50"),
             ("12'500.5", form('.', '\''), "12500.5"),
             ("12’500", form('.', '\''), "12500"),
             ("1 234 567,8", form(',', ' '), "1234567.8"),
@@ -191,6 +260,10 @@ mod tests {
             ("1,2,3", form(',', '.')),
             ("31.12.2019", form(',', '.')),
             ("--3", NumberForm::PLAIN),
+            ("(-3)", NumberForm::PLAIN),
+            ("(20,30)", form(',', '.')),
+            ("(20, 30)", form('.', ',')),
+            ("[3]", NumberForm::PLAIN),
             ("-$-3", NumberForm::PLAIN),
             ("5 % %", NumberForm::PLAIN),
             ("MAT 101", NumberForm::PLAIN),

@@ -56,6 +56,9 @@ pub(super) struct Column {
     notes: Vec<Note>,
 }
 
+/// Classes, other spellings of them, and what a person should know.
+type Classes = (Vec<String>, BTreeMap<String, String>, Vec<Note>);
+
 /// What is made of a column.
 pub(super) enum Made {
     /// An attribute, and what a person should know of it.
@@ -208,6 +211,11 @@ impl Column {
         self.notes.push(note);
     }
 
+    /// Whether it is of words, as far as was decided.
+    pub fn is_of_words(&self) -> bool {
+        self.is_words
+    }
+
     /// Refuses levels that no cell holds.
     ///
     /// # Errors
@@ -271,11 +279,12 @@ impl Column {
         })
     }
 
-    /// The words of a label, in order of first appearance.
+    /// The words of a label in order of first appearance, other spellings of them where these are
+    /// merged, and what a person should know of both.
     ///
     /// # Errors
     /// What to do where they are too many, or numbers of which some are fractions.
-    pub fn classes(self, options: &InferOptions) -> Result<Vec<String>, Note> {
+    pub fn classes(mut self, options: &InferOptions) -> Result<Classes, Note> {
         let fraction = self.order.iter().find(|word| {
             let number: Result<f64, _> = word.parse();
             number.is_ok_and(|number| number.fract() != 0.0)
@@ -286,24 +295,46 @@ impl Column {
             && self.order.len() > 2
         {
             let said = format!("it holds many numbers, such as {example}, which are no classes");
-            let numbers = self
-                .order
-                .iter()
-                .filter_map(|word| word.parse::<f64>().ok());
-            let (least, most) = numbers
-                .fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), number| {
-                    (a.min(number), b.max(number))
-                });
-            let middle = ((least + most) * 500.0).round() / 1000.0;
-            let effect = "makes two classes of them, for example";
-            let two = Way::of_all("label_threshold", [middle.to_string()], effect);
             let number = Way::of_all::<&str>("number", [], "predicts the number");
-            return Err(Note::new(&self.name, said).or(two).or(number));
+            return Err(Note::new(&self.name, said)
+                .or(self.two_classes())
+                .or(number));
         }
-        match self.too_many_words {
-            true => Err(self.too_many(options)),
-            false => Ok(self.order),
+        if self.too_many_words {
+            return Err(self.too_many(options));
         }
+        let (mut classes, mut aliases) = (std::mem::take(&mut self.order), BTreeMap::new());
+        self.join_alike(&mut classes, &mut aliases, "classes");
+        Ok((classes, aliases, self.notes))
+    }
+
+    /// A way to make two classes of the numbers of a label, in the middle of their range.
+    fn two_classes(&self) -> Way {
+        let (least, most) = self.range();
+        let middle = ((least + most) * 500.0).round() / 1000.0;
+        let effect = "makes two classes of them, for example";
+        Way::of_all("label_threshold", [middle.to_string()], effect)
+    }
+
+    /// The least and the greatest of its numbers.
+    fn range(&self) -> (f64, f64) {
+        let ends = (f64::INFINITY, f64::NEG_INFINITY);
+        let numbers = self.numbers.iter();
+        numbers.fold(ends, |(least, most), number| {
+            (least.min(*number), most.max(*number))
+        })
+    }
+
+    /// That all numbers of a label lie on one side of `threshold`, if they do.
+    pub fn one_side(&self, threshold: f64) -> Option<Note> {
+        let (least, most) = self.range();
+        let is_empty = self.numbers.is_empty() || (least < threshold && threshold <= most);
+        (!is_empty).then(|| {
+            let said = format!(
+                "its numbers, from {least} to {most}, lie on one side of {threshold}, which makes no two classes of them"
+            );
+            Note::new(&self.name, said).or(self.two_classes())
+        })
     }
 
     /// That the words are more than a category may have.
@@ -440,33 +471,48 @@ impl Column {
     /// The kind of a column of words, some of which `merge` may make others.
     fn of_words(&mut self, merge: &mut BTreeMap<String, String>) -> (Kind, Option<String>) {
         let (mut levels, left) = merged(std::mem::take(&mut self.order));
-        let groups = self.alike(&levels);
-        if self.is_merged {
-            for group in &groups {
-                let others = group[1..].iter();
-                merge.extend(others.map(|(other, _)| (other.clone(), group[0].0.clone())));
-            }
-            levels.retain(|level| !merge.contains_key(level));
-            let said = match groups.is_empty() {
-                true => "its levels differ in more than how they are written, so none were merged"
-                    .to_owned(),
-                false => format!("one level each, as was asked for: {}", grouped(&groups)),
-            };
-            self.notes.push(Note::new(&self.name, said));
-        } else if !groups.is_empty() {
-            let said = format!(
-                "levels that differ only in case, blanks, Unicode form or the order of joined values: {}",
-                grouped(&groups)
-            );
-            let way = Way::of_all("merge", [&self.name], "makes one level of each");
-            self.notes.push(Note::new(&self.name, said).or(way));
-        }
+        self.join_alike(&mut levels, merge, "levels");
         let (levels, ordered) = match odd::ranges(&levels) {
             Some(found) => self.in_order(found),
             None => (levels, false),
         };
         let kind = Kind::Categorical { levels, ordered };
         (kind, left.map(|left| one_level(&left)))
+    }
+
+    /// Makes one of those of `words`, `what` they are, that people take for one, and their other
+    /// spellings `merge`, where that was asked for; else says that they are there.
+    fn join_alike(
+        &mut self,
+        words: &mut Vec<String>,
+        merge: &mut BTreeMap<String, String>,
+        what: &str,
+    ) {
+        let groups = self.alike(words);
+        if self.is_merged {
+            for group in &groups {
+                let others = group[1..].iter();
+                merge.extend(others.map(|(other, _)| (other.clone(), group[0].0.clone())));
+            }
+            words.retain(|word| !merge.contains_key(word));
+            let said = match groups.is_empty() {
+                true => format!(
+                    "its {what} differ in more than how they are written, so none were merged"
+                ),
+                false => format!(
+                    "of these {what} one each, as was asked for: {}",
+                    grouped(&groups)
+                ),
+            };
+            self.notes.push(Note::new(&self.name, said));
+        } else if !groups.is_empty() {
+            let said = format!(
+                "{what} that differ only in case, blanks, Unicode form or the order of joined values: {}",
+                grouped(&groups)
+            );
+            let way = Way::of_all("merge", [&self.name], "makes one of each");
+            self.notes.push(Note::new(&self.name, said).or(way));
+        }
     }
 
     /// The levels of a column of ranges, and whether their order means something.

@@ -10,11 +10,11 @@
 use std::io::Read;
 use std::path::Path;
 
-use super::Note;
 use super::error::{Ambiguous, InferError};
+use super::note::{Note, Way};
 use super::options::InferOptions;
 use crate::encoding::{Encoding, decoded, is_windows_1252, marked};
-use crate::number_form::NumberForm;
+use crate::number_form::{NumberForm, currency_of, unit_of};
 use crate::read::{OfRow, ReadError, Records, first_records};
 use crate::schema::{DECIMALS, Format, SchemaError, THOUSANDS, is_missing};
 use crate::source::{Content, DataFile};
@@ -37,9 +37,17 @@ pub(super) struct Layout {
     pub notes: Vec<Note>,
     /// Whether each column holds numbers, of any form.
     numbers: Vec<bool>,
+    /// What is said of each column whose numbers count different things.
+    mixed: Vec<Option<String>>,
 }
 
 impl Layout {
+    /// Why the numbers of the column `name` at `position` are on no one scale, if they are on none.
+    pub fn mixed(&self, position: usize, name: &str) -> Option<Note> {
+        let said = self.mixed.get(position)?.as_ref()?;
+        Some(Note::new(name, said).or(Way::of_all("ignore", [name], "leaves it out")))
+    }
+
     /// The cell of the column `name` at `position` as programs write it, if it is a number of a column
     /// of numbers and written in another way.
     ///
@@ -208,6 +216,7 @@ pub(super) fn found(file: &DataFile, options: &InferOptions) -> Result<Layout, I
     }
     Ok(Layout {
         numbers: survey.iter().map(Seen::is_marked).collect(),
+        mixed: survey.iter().map(Seen::mixed).collect(),
         format,
         notes,
     })
@@ -326,6 +335,9 @@ struct Seen {
     sums: Vec<f64>,
     /// The first of them that is one in any form.
     example: String,
+    /// What its numbers count, each with how many do and the first of them: nothing, percent, or a
+    /// currency. 0 is 0 of anything.
+    units: Vec<(Option<&'static str>, u64, String)>,
 }
 
 impl Seen {
@@ -337,6 +349,7 @@ impl Seen {
             counts: vec![0; forms],
             sums: vec![0.0; forms],
             example: String::new(),
+            units: Vec::new(),
         }
     }
 
@@ -348,7 +361,7 @@ impl Seen {
         let digits = cell.strip_prefix('-').unwrap_or(cell);
         if digits.bytes().all(|byte| byte.is_ascii_digit()) {
             self.alike += u64::from(!digits.is_empty());
-            return;
+            return self.count(cell);
         }
         let mut is_number = false;
         for (at, form) in forms.iter().enumerate() {
@@ -358,9 +371,46 @@ impl Seen {
                 is_number = true;
             }
         }
+        if is_number {
+            self.count(cell);
+        }
         if is_number && self.example.is_empty() {
             self.example = cell.to_owned();
         }
+    }
+
+    /// Counts a number by what it is a number of.
+    fn count(&mut self, cell: &str) {
+        if !cell.bytes().any(|byte| (b'1'..=b'9').contains(&byte)) {
+            return;
+        }
+        let unit = unit_of(cell).map(currency_of);
+        match self.units.iter_mut().find(|(known, ..)| *known == unit) {
+            Some((_, cells, _)) => *cells += 1,
+            None => self.units.push((unit, 1, cell.to_owned())),
+        }
+    }
+
+    /// Why its numbers are on no one scale: percent beside what is none, or two currencies. An amount
+    /// without its currency is one like the others.
+    fn mixed(&self) -> Option<String> {
+        let is_percent = |unit: Option<&str>| unit == Some("%");
+        let is_mixed = self.units.iter().enumerate().any(|(at, (unit, ..))| {
+            let others = self.units[..at].iter();
+            let mut others = others.map(|(other, ..)| *other);
+            others.any(|other| {
+                is_percent(other) != is_percent(*unit) || (other.is_some() && unit.is_some())
+            })
+        });
+        (is_mixed && self.is_marked()).then(|| {
+            let units = self.units.iter();
+            let shown = units.map(|(_, cells, example)| format!("'{example}' ({cells} cells)"));
+            let shown: Vec<String> = shown.collect();
+            format!(
+                "its numbers count different things, such as {}; write them on one scale in the file",
+                shown.join(", ")
+            )
+        })
     }
 
     fn most(&self) -> u64 {

@@ -33,7 +33,7 @@ pub struct InferOptions {
     /// Of columns by name: words that are levels, or classes, although they look like marks of
     /// missing values.
     pub level: BTreeMap<String, Vec<String>>,
-    /// Names of columns of which levels that differ only in case, blanks, Unicode form or the order
+    /// Names of columns of which levels, or classes, that differ only in case, blanks, Unicode form or the order
     /// of joined values are one.
     pub merge: Vec<String>,
     /// The class that is good to get, which becomes the last one; where none is named, the words

@@ -922,3 +922,94 @@ fn marks_that_no_cell_holds_are_kept_and_said() {
     assert_eq!(attribute(&draft, "race").missing.marks(), ["?", "unknwon"]);
     note(&draft, "race", "no cell holds 'unknwon'");
 }
+
+#[test]
+fn classes_that_differ_only_in_case_are_listed_and_can_be_merged() {
+    let mut text = String::from("age,sex,income\n");
+    for row in 0..60 {
+        let class = ["high", "low", "High", "high"][row % 4];
+        text += &format!("{},{},{class}\n", 18 + row, ["m", "f"][row % 2]);
+    }
+    let file = file(&text);
+    let draft = infer(file.path(), &options()).unwrap();
+    assert_eq!(draft.schema.label.classes, ["High", "high", "low"]);
+    let said: Vec<String> = draft.notes.iter().map(|n| n.text(Way::command)).collect();
+    let alike = said
+        .iter()
+        .find(|said| said.contains("classes that differ only in case"));
+    let alike = alike.unwrap();
+    assert!(
+        alike.contains("'high' (30), 'High' (15)") && alike.contains("--merge income"),
+        "{alike}"
+    );
+    let mut merging = options();
+    merging.merge = vec!["income".to_owned()];
+    merging.favourable = Some("High".to_owned());
+    let draft = infer(file.path(), &merging).unwrap();
+    assert_eq!(draft.schema.label.classes, ["low", "high"]);
+    let again = Schema::from_toml(&draft.schema.to_toml().unwrap()).unwrap();
+    let table = Table::read(file.path(), &again, Labels::Required).unwrap();
+    assert_eq!(table.labels()[..4], [1, 0, 1, 1]);
+}
+
+#[test]
+fn a_threshold_with_all_numbers_on_one_side_is_refused() {
+    let mut text = String::from("age,sex,income\n");
+    for row in 0..60 {
+        text += &format!(
+            "{},{},{}\n",
+            18 + row,
+            ["m", "f"][row % 2],
+            (row % 5) as f64 / 4.0
+        );
+    }
+    let file = file(&text);
+    let mut two = options();
+    for (threshold, is_fine) in [(0.0, false), (0.25, true), (1.0, true), (1.5, false)] {
+        two.label_threshold = Some(threshold);
+        match infer(file.path(), &two) {
+            Ok(_) => assert!(is_fine, "{threshold}"),
+            Err(error) => {
+                let error = error.to_string();
+                assert!(
+                    !is_fine
+                        && error.contains("from 0 to 1, lie on one side")
+                        && error.contains("label_threshold=0.5"),
+                    "{threshold}: {error}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn numbers_of_different_things_are_on_no_one_scale() {
+    let draft = |cells: [&str; 3]| {
+        let mut text = String::from("rate;sex;income\n");
+        for row in 0..60 {
+            text += &format!("{};{};{}\n", cells[row % 3], ["m", "f"][row % 2], row % 2);
+        }
+        infer(file(&text).path(), &options())
+    };
+    for cells in [
+        ["5 %", "0.05", "7 %"],
+        ["$100", "€120", "300"],
+        ["5 %", "$3", "0"],
+    ] {
+        let error = draft(cells).unwrap_err().to_string();
+        assert!(
+            error.contains("column 'rate': its numbers count different things")
+                && error.contains(&format!("'{}' (20 cells)", cells[0]))
+                && error.contains(r#"ignore=["rate"]"#),
+            "{error}"
+        );
+    }
+    // 0 is 0 of anything, and an amount may leave its currency out, or name it in two ways.
+    for cells in [
+        ["5 %", "0", "7 %"],
+        ["$100", "120", "USD 300"],
+        ["($100)", "$20", "$30"],
+    ] {
+        draft(cells).unwrap();
+    }
+}

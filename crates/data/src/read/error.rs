@@ -231,7 +231,7 @@ pub enum ReadError {
         value: String,
     },
     /// A row has no label.
-    #[error("{}, {place}, label column '{column}': the row has no class", file.display())]
+    #[error("{}, {place}, label column '{column}': the row has no class; where blanks are missing outcomes, say that '' is missing in '{column}'", file.display())]
     NoClass {
         /// The file.
         file: PathBuf,
