@@ -212,6 +212,7 @@ pub use probity_tensor as tensor;
 pub use probity_text as text;
 pub use probity_unlearning as unlearning;
 
+pub mod failure;
 pub mod specifications;
 
 pub use probity_data::schema::Schema;

@@ -69,14 +69,8 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use option_names::OptionNames;
 use output::{Output, Reporting};
-use probity::fairness::audit::AuditError;
-use probity::fairness::group::GroupError;
-use probity::fairness::repair::error::RepairError;
-use probity::nn::ModelError;
-use probity::nn::train::TrainError;
-use probity::predictor::PredictorError;
+use probity::failure;
 use probity::run::pause;
-use probity::tensor::device::DeviceError;
 use supervision::Supervision;
 
 /// Find and measure individual discrimination in classifiers.
@@ -251,23 +245,11 @@ fn run(command: Command, output: &Output) -> anyhow::Result<ExitCode> {
 
 /// 3 when this machine is the problem, else 2.
 fn code_of(error: &anyhow::Error) -> u8 {
-    let device_failed = |cause: &ModelError| matches!(cause, ModelError::Device(_));
-    let here = error.chain().any(|cause| {
-        cause.is::<DeviceError>()
-            || cause
-                .downcast_ref::<PredictorError>()
-                .is_some_and(PredictorError::is_circumstance)
-            || cause.downcast_ref::<ModelError>().is_some_and(device_failed)
-            || matches!(cause.downcast_ref::<AuditError>(), Some(AuditError::Model(e)) if device_failed(e))
-            || matches!(cause.downcast_ref::<AuditError>(), Some(AuditError::Predictor(e)) if e.is_circumstance())
-            || matches!(cause.downcast_ref::<TrainError>(), Some(TrainError::Model(e)) if device_failed(e))
-            || matches!(
-                cause.downcast_ref::<RepairError>(),
-                Some(RepairError::Model(e) | RepairError::Train(TrainError::Model(e))) if device_failed(e)
-            )
-            || matches!(cause.downcast_ref::<GroupError>(), Some(GroupError::Model(e)) if device_failed(e))
-    });
-    if here { 3 } else { 2 }
+    if failure::is_of_machine(error.as_ref()) {
+        3
+    } else {
+        2
+    }
 }
 
 #[cfg(test)]

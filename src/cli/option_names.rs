@@ -4,14 +4,8 @@
 //! and no specification gets to read theirs: `--range`. Every message of a command whose options
 //! are made of a specification ([`super::fields`]) passes here.
 
-use std::error::Error;
-
 use clap::{ArgMatches, Command};
-use probity::fairness::audit::AuditError;
-use probity::fairness::certify::run::CertifyError;
-use probity::fairness::prove::run::ProveError;
-use probity::fairness::repair::RepairError;
-use probity::run::output_file::OutputError;
+use probity::run::failure::cause_of;
 use probity::run::run_directory::RunError;
 use probity::run::specification::FieldError;
 
@@ -27,30 +21,6 @@ const FORCE: &str = "force";
 pub(super) struct OptionNames {
     /// Id and long name; the id of what was made of a field is its path.
     options: Vec<(String, String)>,
-}
-
-/// The field that `cause`, one of a chain, refuses: an error that only passes it on hides it.
-fn refused<'e>(cause: &'e (dyn Error + 'static)) -> Option<&'e FieldError> {
-    let of_audit = |error: &'e AuditError| match error {
-        AuditError::Field(field) => Some(field),
-        _ => None,
-    };
-    if let Some(error) = cause.downcast_ref::<RepairError>() {
-        return match error {
-            RepairError::Field(field) => Some(field),
-            RepairError::Audit(error) => of_audit(error),
-            _ => None,
-        };
-    }
-    if let Some(ProveError::Audit(error)) = cause.downcast_ref() {
-        return of_audit(error);
-    }
-    match cause.downcast_ref::<CertifyError>() {
-        Some(CertifyError::Audit(error)) => of_audit(error),
-        _ => cause
-            .downcast_ref()
-            .or_else(|| of_audit(cause.downcast_ref()?)),
-    }
 }
 
 impl OptionNames {
@@ -75,10 +45,8 @@ impl OptionNames {
 
     /// `text` of `error`, with options in place of the fields that it names.
     pub fn in_text(&self, error: &anyhow::Error, text: &str) -> String {
-        let lone = error
-            .chain()
-            .find_map(refused)
-            .map(|error| error.field.as_str())
+        let lone = cause_of::<FieldError>(error.as_ref())
+            .map(|refused| refused.field.as_str())
             .filter(|field| !field.contains('.') && self.is_of_fields());
         let is_part = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "_.".contains(c);
         let mut said = String::with_capacity(text.len());
@@ -111,7 +79,10 @@ impl OptionNames {
             }
         }
         said.push_str(rest);
-        if error.chain().any(is_there) && self.options.iter().any(|(_, long)| long == FORCE) {
+        let is_there = |error: &RunError| matches!(error, RunError::Exists { .. });
+        if cause_of(error.as_ref()).is_some_and(is_there)
+            && self.options.iter().any(|(_, long)| long == FORCE)
+        {
             said.push_str("; add --force to replace it");
         }
         said
@@ -143,15 +114,11 @@ impl OptionNames {
     }
 }
 
-/// Whether `cause` is a file that is there and may not be replaced.
-fn is_there(cause: &(dyn Error + 'static)) -> bool {
-    let exists = |error: &RunError| matches!(error, RunError::Exists { .. });
-    let of_output = |error: &OutputError| matches!(error, OutputError::Write(of) if exists(of));
-    cause.downcast_ref().is_some_and(exists) || cause.downcast_ref().is_some_and(of_output)
-}
-
 #[cfg(test)]
 mod tests {
+    use probity::fairness::audit::AuditError;
+    use probity::fairness::repair::error::RepairError;
+
     use super::*;
 
     fn names() -> OptionNames {

@@ -8,6 +8,7 @@ use std::time::Duration;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle, WeakProgressBar};
 use probity::data::compressed::write_as;
+use probity::run::failure::said;
 use probity::run::output_file::OutputFile;
 use serde::Serialize;
 
@@ -165,14 +166,7 @@ impl Output {
 
     /// An error and its causes, in the names of the options that were given.
     pub fn error(&self, error: &anyhow::Error, options: &OptionNames) {
-        let mut text = error.to_string();
-        for cause in error.chain().skip(1) {
-            let cause = cause.to_string();
-            if !text.contains(&cause) {
-                text.push_str(&format!(": {cause}"));
-            }
-        }
-        let text = options.in_text(error, &text);
+        let text = options.in_text(error, &said(error.as_ref()));
         match self.progress {
             None => to_stderr(&format!("error: {text}")),
             Some(ProgressForm::Json) => self.say("error", &text),

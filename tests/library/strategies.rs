@@ -15,6 +15,7 @@ use probity::fairness::search::{Ending, PhaseCounts, Search, SearchOptions, Sear
 use probity::fairness::strategies::tuning::Tuning;
 use probity::fairness::strategies::{Ingredients, StrategyName, WithStrategy, with_strategy};
 use probity::fairness::strategy::Strategy;
+use probity::nn::modality::ModalityName;
 use probity::nn::{Classifier, Differentiable, ModelError, Rows};
 use rayon::ThreadPoolBuilder;
 
@@ -149,6 +150,19 @@ enum Access {
     Outputs,
 }
 
+fn ingredients<'a>(case: &'a Case, model: ModelAccess<'a>, tuning: &'a Tuning) -> Ingredients<'a> {
+    Ingredients {
+        model,
+        domain: &case.domain,
+        objective: case.objective,
+        step_global: case.steps.0,
+        step_local: case.steps.1,
+        tuning,
+        rank: None,
+        seed: case.seed,
+    }
+}
+
 fn run(
     case: &Case,
     name: StrategyName,
@@ -163,19 +177,12 @@ fn run(
         outside: AtomicU64::new(0),
     };
     let counted = Counted::new(&guarded, &calls);
-    let ingredients = Ingredients {
-        model: match access {
-            Access::Gradients => ModelAccess::Gradients(&counted),
-            Access::Outputs => ModelAccess::Outputs(&counted),
-        },
-        domain: &case.domain,
-        objective: case.objective,
-        step_global: case.steps.0,
-        step_local: case.steps.1,
-        tuning: &tuning(),
-        rank: None,
-        seed: case.seed,
+    let model = match access {
+        Access::Gradients => ModelAccess::Gradients(&counted),
+        Access::Outputs => ModelAccess::Outputs(&counted),
     };
+    let tuning = tuning();
+    let ingredients = ingredients(case, model, &tuning);
     let work = Run {
         case,
         model: &counted,
@@ -189,12 +196,46 @@ fn run(
     ran
 }
 
+/// What a strategy is, for what is known of it by name.
+struct Facts;
+
+impl WithStrategy for Facts {
+    type Output = (String, bool, bool);
+
+    fn with<S: Strategy>(self, strategy: &S) -> Self::Output {
+        let takes_seeds = strategy.own_seeds(1).is_none();
+        (strategy.name().to_owned(), S::LEARNS, takes_seeds)
+    }
+}
+
+/// What is said of a strategy by its name, before it is made, is so: whether its finds can be traced
+/// to rows of the data, above all, by which repairs keep them out of what is held out.
+#[test]
+fn names_say_what_strategies_are() {
+    let case = &cases()[0];
+    for name in StrategyName::of(ModalityName::Table) {
+        let tuning = tuning();
+        let ingredients = ingredients(case, ModelAccess::Gradients(&case.fnn), &tuning);
+        let is = with_strategy(name, &ingredients, Facts).unwrap();
+        let said = (
+            name.name().to_owned(),
+            !name.is_divisible(),
+            name.takes_seeds(),
+        );
+        assert_eq!(said, is);
+    }
+    for name in StrategyName::ALL {
+        let written = serde_json::to_value(name).unwrap();
+        assert_eq!(written, name.name());
+    }
+}
+
 /// Every strategy, on every case: what is reported holds, something is found, inputs stay in their
 /// domains, and no more is checked than the options allow.
 #[test]
 fn real_pairs_within_domains_and_budgets() {
     for case in cases() {
-        for name in StrategyName::OF_TABLES {
+        for name in StrategyName::of(ModalityName::Table) {
             let ran = run(&case, name, &options(10, 30), Access::Gradients, None);
             let label = name.name();
             assert_eq!(ran.ending, Ending::Complete, "{label}");
@@ -221,7 +262,7 @@ fn real_pairs_on_random_cases() {
     let mut found = 0;
     for number in 0..16 {
         let case = Case::random(number);
-        for name in StrategyName::OF_TABLES {
+        for name in StrategyName::of(ModalityName::Table) {
             found += run(&case, name, &options(4, 8), Access::Gradients, None).discriminatory;
         }
     }
@@ -232,7 +273,7 @@ fn real_pairs_on_random_cases() {
 #[test]
 fn neither_batch_nor_threads_matter() {
     for case in cases() {
-        for name in StrategyName::OF_TABLES {
+        for name in StrategyName::of(ModalityName::Table) {
             let mut first: Option<Found> = None;
             for (threads, batch) in [(1, 4096), (1, 1), (2, 7), (3, 4096)] {
                 let pool = ThreadPoolBuilder::new()
@@ -263,7 +304,7 @@ fn neither_batch_nor_threads_matter() {
 #[test]
 fn interruptions_do_not_matter() {
     for case in cases() {
-        for name in StrategyName::OF_TABLES {
+        for name in StrategyName::of(ModalityName::Table) {
             let options = options(10, 20);
             let whole = run(&case, name, &options, Access::Gradients, None);
             for every in [1, 3] {
@@ -286,7 +327,7 @@ fn interruptions_do_not_matter() {
 #[test]
 fn seeds_matter_and_budgets_are_exact() {
     let mut case = Case::synthetic(8, &["sex"]);
-    for name in StrategyName::OF_TABLES {
+    for name in StrategyName::of(ModalityName::Table) {
         let whole = run(&case, name, &options(10, 20), Access::Gradients, None);
         for enough in [1, 3, whole.discriminatory - 1] {
             let limited = SearchOptions {
@@ -317,7 +358,7 @@ fn seeds_matter_and_budgets_are_exact() {
 #[test]
 fn outputs_are_enough_for_the_others() {
     let case = Case::synthetic(3, &["sex", "origin"]);
-    for name in StrategyName::OF_TABLES {
+    for name in StrategyName::of(ModalityName::Table) {
         let options = options(5, 10);
         if !name.needs_gradients() {
             let with = run(&case, name, &options, Access::Gradients, None);

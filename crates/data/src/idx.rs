@@ -21,7 +21,7 @@ const MAX_VALUES: u64 = 1 << 31;
 #[derive(Debug, Error)]
 pub enum IdxError {
     /// It cannot be read.
-    #[error(transparent)]
+    #[error("{0}")]
     Read(#[from] ReadError),
     /// It is some other kind of file.
     #[error("{} is no IDX file: it does not begin with 0 0 8 and the number of dimensions", file.display())]

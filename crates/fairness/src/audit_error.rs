@@ -29,37 +29,37 @@ use probity_text::tokenizer::TokenizerError;
 #[derive(Debug, Error)]
 pub enum AuditError {
     /// The model cannot be loaded.
-    #[error(transparent)]
+    #[error("{0}")]
     Store(#[from] StoreError),
     /// The data cannot be read.
-    #[error(transparent)]
+    #[error("{0}")]
     Read(#[from] ReadError),
     /// A protected attribute does not exist.
-    #[error(transparent)]
+    #[error("{0}")]
     Schema(#[from] SchemaError),
     /// The protected set cannot be searched.
-    #[error(transparent)]
+    #[error("{0}")]
     Domain(#[from] DomainError),
     /// Pairs cannot be put into columns.
     #[error(transparent)]
     Columns(#[from] arrow_schema::ArrowError),
     /// The model cannot answer.
-    #[error(transparent)]
+    #[error("{0}")]
     Model(#[from] ModelError),
     /// The predictor cannot be opened.
-    #[error(transparent)]
+    #[error("{0}")]
     Predictor(#[from] PredictorError),
     /// The run directory cannot be used.
-    #[error(transparent)]
+    #[error("{0}")]
     Run(#[from] RunError),
     /// Shards of the run cannot be written or put together.
-    #[error(transparent)]
+    #[error("{0}")]
     Shards(#[from] ShardError),
     /// A field of the specification has no meaning.
-    #[error(transparent)]
+    #[error("{0}")]
     Field(#[from] FieldError),
     /// The run cannot be written or read.
-    #[error(transparent)]
+    #[error("{0}")]
     Specification(#[from] SpecificationError),
     /// A model of texts where one of tables is needed.
     #[error("{} classifies texts, not tables", model.display())]
@@ -74,34 +74,34 @@ pub enum AuditError {
         model: PathBuf,
     },
     /// A schema that cannot be read.
-    #[error(transparent)]
+    #[error("{0}")]
     NamedSchema(#[from] NamedSchemaError),
     /// The parts of a text model do not fit each other.
-    #[error(transparent)]
+    #[error("{0}")]
     Network(#[from] TextNetworkError),
     /// A text cannot be split into words.
-    #[error(transparent)]
+    #[error("{0}")]
     Tokenizer(#[from] TokenizerError),
     /// The lexicon cannot be used.
-    #[error(transparent)]
+    #[error("{0}")]
     Lexicon(#[from] LexiconError),
     /// The word vectors cannot be used.
-    #[error(transparent)]
+    #[error("{0}")]
     Embeddings(#[from] EmbeddingError),
     /// The n-gram model cannot be used.
-    #[error(transparent)]
+    #[error("{0}")]
     Ngrams(#[from] NgramError),
     /// The texts cannot be read.
-    #[error(transparent)]
+    #[error("{0}")]
     Corpus(#[from] CorpusError),
     /// The groups of a protected attribute cannot be told.
-    #[error(transparent)]
+    #[error("{0}")]
     Groups(#[from] GroupError),
     /// Individuals cannot be graded.
-    #[error(transparent)]
+    #[error("{0}")]
     Plausibility(#[from] PlausibilityError),
     /// The parts of the data are not known.
-    #[error(transparent)]
+    #[error("{0}")]
     Part(#[from] PartError),
     /// A part without inputs.
     #[error("the model was trained without a {part} part; choose another part")]

@@ -21,7 +21,7 @@ use probity_run::stream::{Purpose, stream};
 #[derive(Debug, Error)]
 pub enum RobustnessError {
     /// The rows cannot be read.
-    #[error(transparent)]
+    #[error("{0}")]
     Numbers(#[from] NumbersError),
     /// Rows and parameters do not fit.
     #[error("{}: {source}", file.display())]
@@ -59,16 +59,16 @@ pub enum RobustnessError {
         problem: String,
     },
     /// The schema cannot be used.
-    #[error(transparent)]
+    #[error("{0}")]
     Schema(#[from] NamedSchemaError),
     /// The run directory cannot be used.
-    #[error(transparent)]
+    #[error("{0}")]
     Run(#[from] RunError),
     /// `run.toml` cannot be written.
-    #[error(transparent)]
+    #[error("{0}")]
     Specification(#[from] SpecificationError),
     /// The verdicts cannot be read back.
-    #[error(transparent)]
+    #[error("{0}")]
     Verdicts(#[from] VerdictsError),
 }
 

@@ -70,7 +70,7 @@ impl VerdictsFormat {
 #[derive(Debug, Error)]
 pub enum VerdictsError {
     /// It cannot be read as a table.
-    #[error(transparent)]
+    #[error("{0}")]
     Read(#[from] ReadError),
     /// A cell is not what this build writes.
     #[error("{}, {place}, column '{column}': '{value}' is not {expected}", file.display())]

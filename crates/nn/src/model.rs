@@ -46,7 +46,7 @@ pub enum StoreError {
         source: io::Error,
     },
     /// A file cannot be written, is another one, or was changed.
-    #[error(transparent)]
+    #[error("{0}")]
     File(#[from] RunError),
     /// The description is not what this build writes.
     #[error("{}: {problem}", file.display())]
@@ -65,7 +65,7 @@ pub enum StoreError {
         source: SchemaError,
     },
     /// The weights cannot be read.
-    #[error(transparent)]
+    #[error("{0}")]
     Weights(#[from] WeightsError),
     /// A tensor is missing or of another shape.
     #[error("{}: the tensor '{tensor}' {problem}", file.display())]

@@ -17,10 +17,10 @@ use probity_text::tokenizer::{Token, Tokenizer, TokenizerError};
 #[derive(Debug, Error)]
 pub enum VocabularyError {
     /// A text cannot be split.
-    #[error(transparent)]
+    #[error("{0}")]
     Tokenizer(#[from] TokenizerError),
     /// A shipped lexicon cannot be used.
-    #[error(transparent)]
+    #[error("{0}")]
     Lexicon(#[from] LexiconError),
     /// The texts and the table share no word.
     #[error(

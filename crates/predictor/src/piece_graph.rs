@@ -38,7 +38,7 @@ pub enum PieceGraphError {
         source: io::Error,
     },
     /// The tokenizer cannot be used.
-    #[error(transparent)]
+    #[error("{0}")]
     Tokenizer(#[from] StoreError),
     /// The limit leaves no room for a word.
     #[error(

@@ -36,16 +36,16 @@ pub use self::subspaces::{SubspaceFigures, SubspacesQuery, SubspacesSummary};
 #[derive(Debug, Error)]
 pub enum QueryError {
     /// What is asked has no private answer.
-    #[error(transparent)]
+    #[error("{0}")]
     Privacy(#[from] PrivacyError),
     /// The data cannot be read as declared.
-    #[error(transparent)]
+    #[error("{0}")]
     Source(#[from] SourceError),
     /// The ledger cannot be read or does not cover the price.
-    #[error(transparent)]
+    #[error("{0}")]
     Ledger(#[from] LedgerError),
     /// The schema cannot be read.
-    #[error(transparent)]
+    #[error("{0}")]
     Schema(#[from] NamedSchemaError),
 }
 

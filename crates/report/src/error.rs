@@ -11,10 +11,10 @@ use probity_run::run_directory::RunError;
 #[derive(Debug, Error)]
 pub enum PageError {
     /// A file of the run cannot be read.
-    #[error(transparent)]
+    #[error("{0}")]
     Run(#[from] RunError),
     /// The samples or verdicts cannot be read.
-    #[error(transparent)]
+    #[error("{0}")]
     Read(#[from] ReadError),
     /// There is no run.
     #[error(

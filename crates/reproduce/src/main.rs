@@ -18,6 +18,7 @@ mod spn;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use probity_run::failure::said;
 
 use output::{Output, Reporting};
 
@@ -61,7 +62,7 @@ fn main() -> ExitCode {
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error:#}");
+            eprintln!("error: {}", said(error.as_ref()));
             ExitCode::from(2)
         }
     }

@@ -3,6 +3,7 @@
 
 mod atomic;
 mod error;
+pub mod failure;
 pub mod guard;
 mod hash;
 pub mod list;

@@ -48,7 +48,7 @@ pub enum OutputError {
         file: PathBuf,
     },
     /// It cannot be written.
-    #[error(transparent)]
+    #[error("{0}")]
     Write(#[from] RunError),
 }
 

@@ -16,13 +16,13 @@ use crate::specification::{FieldError, Specification};
 #[derive(Debug, Error)]
 pub enum PlaceError {
     /// The directory cannot be made, read or written.
-    #[error(transparent)]
+    #[error("{0}")]
     Run(#[from] RunError),
     /// It lies in a directory that belongs to something else.
-    #[error(transparent)]
+    #[error("{0}")]
     Output(#[from] OutputError),
     /// What a run began with cannot be read.
-    #[error(transparent)]
+    #[error("{0}")]
     Specification(#[from] SpecificationError),
     /// The run began on another device.
     #[error("{0}")]

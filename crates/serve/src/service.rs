@@ -56,10 +56,10 @@ pub enum ServiceError {
         directory: PathBuf,
     },
     /// The database cannot be used.
-    #[error(transparent)]
+    #[error("{0}")]
     Store(#[from] StoreError),
     /// Nobody can log in by the identity provider that was named.
-    #[error(transparent)]
+    #[error("{0}")]
     Provider(#[from] ProviderError),
     /// The address cannot be listened on.
     #[error("cannot listen on {address}: {source}")]

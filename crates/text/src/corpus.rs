@@ -28,7 +28,7 @@ use probity_data::source::{DataFile, Hashed};
 #[derive(Debug, Error)]
 pub enum CorpusError {
     /// The table is broken, or lacks a column.
-    #[error(transparent)]
+    #[error("{0}")]
     Table(#[from] ReadError),
     /// It is not said which column holds the texts.
     #[error("{} has several columns; name the one with the texts (text_column): {found}", file.display())]

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use probity_fairness::audit::Audit;
 use probity_fairness::compare::Comparison;
-use probity_fairness::modality::{Modality, TableCase, TextCase};
+use probity_fairness::modality::{Modality, ModalityName, TableCase, TextCase};
 use probity_fairness::repair::{Repair, Repairable, TableRepair, TextRepair};
 use probity_fairness::strategies::StrategyName;
 use probity_nn::train::run::{Trainable, Training};
@@ -159,7 +159,11 @@ fn add_audits<M: Modality + Send + 'static>(
 fn audits(folder: &Path) -> anyhow::Result<Target> {
     let fields = people(folder)?;
     let mut checkpoints = Checkpoints::new(folder);
-    add_audits::<TableCase<'static>>(&mut checkpoints, &fields, &StrategyName::OF_TABLES)?;
+    add_audits::<TableCase<'static>>(
+        &mut checkpoints,
+        &fields,
+        &StrategyName::of(ModalityName::Table),
+    )?;
     Ok(checkpoints.target("checkpoint-audit"))
 }
 
@@ -199,7 +203,11 @@ fn toxic(folder: &Path) -> anyhow::Result<Value> {
 fn text_audits(folder: &Path) -> anyhow::Result<Target> {
     let fields = toxic(folder)?;
     let mut checkpoints = Checkpoints::new(folder);
-    add_audits::<TextCase<'static>>(&mut checkpoints, &fields, &StrategyName::OF_TEXTS)?;
+    add_audits::<TextCase<'static>>(
+        &mut checkpoints,
+        &fields,
+        &StrategyName::of(ModalityName::Text),
+    )?;
     Ok(checkpoints.target("checkpoint-audit-text"))
 }
 

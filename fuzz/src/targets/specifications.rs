@@ -2,57 +2,26 @@
 
 use std::path::Path;
 
-use probity_fairness::certify::specification::CertifySpecification;
-use probity_fairness::explain::specification::ExplainSpecification;
-use probity_fairness::group::specification::GroupsSpecification;
-use probity_fairness::predictions::specification::{
-    EvaluateSpecification, PredictSpecification as ClassifySpecification,
-};
-use probity_fairness::prove::specification::ProveSpecification;
-use probity_fairness::repair::specification::RepairSpecification;
-use probity_fairness::specification::{AuditSpecification, CompareSpecification};
-use probity_knn::specification::{PredictSpecification, RobustnessSpecification};
-use probity_nn::import_run::ImportSpecification;
-use probity_nn::train::specification::TrainSpecification;
-use probity_privacy::specification::{
-    CountSpecification, ExactSpecification, SubspacesSpecification,
-};
+use probity::specifications::{Visitor, each};
 use probity_run::specification::Specification;
 use probity_run::specification::file::{kind_of, read, to_toml};
-use probity_unlearning::{kmeans, spn};
 
 use super::fixtures::Make;
 use crate::target::{Execution, Input, Seen, Target, Verdict};
 
 pub const ALL: &[(&str, Make)] = &[("specification", toml_file), ("specification-json", json)];
 
-/// Does `$task` with each kind of specification.
-macro_rules! each_kind {
-    ($task:ident, $($argument:expr),*) => {{
-        $task::<AuditSpecification>($($argument),*);
-        $task::<CompareSpecification>($($argument),*);
-        $task::<TrainSpecification>($($argument),*);
-        $task::<ImportSpecification>($($argument),*);
-        $task::<RepairSpecification>($($argument),*);
-        $task::<CertifySpecification>($($argument),*);
-        $task::<ProveSpecification>($($argument),*);
-        $task::<GroupsSpecification>($($argument),*);
-        $task::<ClassifySpecification>($($argument),*);
-        $task::<ExplainSpecification>($($argument),*);
-        $task::<EvaluateSpecification>($($argument),*);
-        $task::<RobustnessSpecification>($($argument),*);
-        $task::<PredictSpecification>($($argument),*);
-        $task::<kmeans::specification::FitSpecification>($($argument),*);
-        $task::<kmeans::specification::BenchSpecification>($($argument),*);
-        $task::<spn::specification::FitSpecification>($($argument),*);
-        $task::<CountSpecification>($($argument),*);
-        $task::<SubspacesSpecification>($($argument),*);
-        $task::<ExactSpecification>($($argument),*);
-    }};
+/// What each kind needs, with a value of every field that has a default.
+#[derive(Default)]
+struct Examples(Vec<(String, serde_json::Value)>);
+
+impl Visitor for Examples {
+    fn visit<S: Specification>(&mut self) {
+        self.0.push((S::KIND.to_owned(), example::<S>()));
+    }
 }
 
-/// What each kind needs, with a value of every field that has a default.
-fn example<S: Specification>(seeds: &mut Vec<(String, serde_json::Value)>) {
+fn example<S: Specification>() -> serde_json::Value {
     let texts = serde_json::json!({
         "data": "people.csv", "model": "model", "schema": "adf-census", "config": "adf-fnn",
         "weights": "weights.pt", "modality": "table", "clusters": 2, "train": "a.csv",
@@ -82,14 +51,13 @@ fn example<S: Specification>(seeds: &mut Vec<(String, serde_json::Value)>) {
     let whole = S::from_json(&given)
         .ok()
         .and_then(|s| serde_json::to_value(s).ok());
-    let value = whole.unwrap_or(given);
-    seeds.push((S::KIND.to_owned(), value));
+    whole.unwrap_or(given)
 }
 
 fn examples() -> Vec<(String, serde_json::Value)> {
-    let mut seeds = Vec::new();
-    each_kind!(example, &mut seeds);
-    seeds
+    let mut examples = Examples::default();
+    each(&mut examples);
+    examples.0
 }
 
 const WORDS: &[&str] = &[
@@ -114,7 +82,18 @@ const WORDS: &[&str] = &[
     "1979-05-27",
 ];
 
-/// What is accepted can be written, and read again as the same.
+/// What is accepted by any kind can be written, and read again as the same.
+struct SameAgain<'a> {
+    execution: &'a Execution<'a>,
+    verdict: Verdict,
+}
+
+impl Visitor for SameAgain<'_> {
+    fn visit<S: Specification>(&mut self) {
+        same_again::<S>(self.execution, &mut self.verdict);
+    }
+}
+
 fn same_again<S: Specification>(execution: &Execution<'_>, verdict: &mut Verdict) {
     let file = execution.file();
     if verdict.is_err() || kind_of(&file).is_ok_and(|kind| kind != S::KIND) {
@@ -151,9 +130,12 @@ fn toml_file(_: &Path) -> anyhow::Result<Target> {
         seeds.push(Input::one("run.toml", toml::to_string(&table)?));
     }
     let check = |execution: &Execution<'_>| {
-        let mut verdict = Ok(Seen::Refused);
-        each_kind!(same_again, execution, &mut verdict);
-        verdict
+        let mut again = SameAgain {
+            execution,
+            verdict: Ok(Seen::Refused),
+        };
+        each(&mut again);
+        again.verdict
     };
     Ok(Target::new("specification", seeds, check).words(WORDS))
 }
@@ -170,9 +152,17 @@ fn strip(value: serde_json::Value) -> serde_json::Value {
     }
 }
 
-fn of_json<S: Specification>(value: &serde_json::Value, accepted: &mut bool) {
-    let checked = S::from_json(value).map(Specification::check);
-    *accepted |= matches!(checked, Ok(Ok(_)));
+/// Whether any kind accepts a body.
+struct OfJson {
+    value: serde_json::Value,
+    is_accepted: bool,
+}
+
+impl Visitor for OfJson {
+    fn visit<S: Specification>(&mut self) {
+        let checked = S::from_json(&self.value).map(Specification::check);
+        self.is_accepted |= matches!(checked, Ok(Ok(_)));
+    }
 }
 
 fn json(_: &Path) -> anyhow::Result<Target> {
@@ -184,9 +174,12 @@ fn json(_: &Path) -> anyhow::Result<Target> {
         let Ok(value) = serde_json::from_slice::<serde_json::Value>(execution.bytes()) else {
             return Ok(Seen::Refused);
         };
-        let mut accepted = false;
-        each_kind!(of_json, &value, &mut accepted);
-        Ok(match accepted {
+        let mut body = OfJson {
+            value,
+            is_accepted: false,
+        };
+        each(&mut body);
+        Ok(match body.is_accepted {
             true => Seen::Accepted,
             false => Seen::Refused,
         })

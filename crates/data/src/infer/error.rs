@@ -56,10 +56,10 @@ fn ambiguous(columns: &[Ambiguous], written: fn(&Way) -> String) -> String {
 #[derive(Debug, Error)]
 pub enum InferError {
     /// The file cannot be read.
-    #[error(transparent)]
+    #[error("{0}")]
     Read(#[from] ReadError),
     /// The draft would not be a valid schema.
-    #[error(transparent)]
+    #[error("{0}")]
     Schema(#[from] SchemaError),
     /// Columns of which nothing can be made without a decision.
     #[error("{}", unplaced(notes, Way::field))]

@@ -12,10 +12,10 @@ use crate::read::{OfRow, Place, ReadError};
 #[derive(Debug, Error)]
 pub enum NumbersError {
     /// The file cannot be read as a table.
-    #[error(transparent)]
+    #[error("{0}")]
     Read(#[from] ReadError),
     /// The file cannot be read as images or labels.
-    #[error(transparent)]
+    #[error("{0}")]
     Idx(#[from] IdxError),
     /// A feature is no finite number.
     #[error(

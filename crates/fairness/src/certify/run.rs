@@ -28,16 +28,16 @@ pub const CERTIFICATES: &str = "certificates.csv";
 #[derive(Debug, Error)]
 pub enum CertifyError {
     /// Model, data or protected set cannot be used.
-    #[error(transparent)]
-    Audit(Box<AuditError>),
+    #[error("{0}")]
+    Audit(#[source] Box<AuditError>),
     /// The part of the data cannot be told.
-    #[error(transparent)]
+    #[error("{0}")]
     Part(#[from] PartError),
     /// The run directory cannot be used.
-    #[error(transparent)]
+    #[error("{0}")]
     Run(#[from] RunError),
     /// The run cannot be written.
-    #[error(transparent)]
+    #[error("{0}")]
     Specification(#[from] SpecificationError),
     /// The part is empty.
     #[error("the part '{part:?}' of the data has no rows")]

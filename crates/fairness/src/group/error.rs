@@ -9,10 +9,10 @@ use probity_nn::ModelError;
 #[derive(Debug, Error)]
 pub enum GroupError {
     /// A protected attribute does not exist.
-    #[error(transparent)]
+    #[error("{0}")]
     Schema(#[from] SchemaError),
     /// The model cannot answer.
-    #[error(transparent)]
+    #[error("{0}")]
     Model(#[from] ModelError),
     /// The model gives numbers.
     #[error("the label '{label}' holds numbers, and rates of groups are of classes")]

@@ -29,13 +29,13 @@ use probity_tensor::device::ComputeDevice;
 #[derive(Debug, Error)]
 pub enum GroupRunError {
     /// The model directory cannot be read.
-    #[error(transparent)]
+    #[error("{0}")]
     Run(#[from] RunError),
     /// Model or data cannot be opened.
-    #[error(transparent)]
-    Open(Box<AuditError>),
+    #[error("{0}")]
+    Open(#[source] Box<AuditError>),
     /// The figures cannot be computed.
-    #[error(transparent)]
+    #[error("{0}")]
     Group(#[from] GroupError),
     /// A part of rows that nobody dealt.
     #[error("part is {part}, but {} does not say how it was trained, so its rows have no parts; leave the part out", model.display())]

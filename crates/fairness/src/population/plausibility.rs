@@ -43,10 +43,10 @@ const INPUT_BITS: u32 = 40;
 #[derive(Debug, Error)]
 pub enum PlausibilityError {
     /// There is no network.
-    #[error(transparent)]
+    #[error("{0}")]
     Model(#[from] SpnModelError),
     /// None can be learnt.
-    #[error(transparent)]
+    #[error("{0}")]
     Learning(#[from] SpnError),
     /// A network of other columns.
     #[error("the network in {} was not learnt from the attribute '{attribute}'", directory.display())]

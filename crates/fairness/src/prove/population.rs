@@ -33,7 +33,7 @@ const MOST_COMPONENTS: usize = 4_096;
 #[derive(Debug, Error)]
 pub enum FittedError {
     /// There is no network, or it is of other columns.
-    #[error(transparent)]
+    #[error("{0}")]
     Network(#[from] PlausibilityError),
     /// Values of another kind.
     #[error("its values of the attribute '{attribute}' are {found}")]

@@ -61,13 +61,13 @@ const MAP: usize = 256;
 #[derive(Debug, Error)]
 pub enum ProveError {
     /// The model, the data or the protected set cannot be used.
-    #[error(transparent)]
-    Audit(Box<AuditError>),
+    #[error("{0}")]
+    Audit(#[source] Box<AuditError>),
     /// The run directory cannot be used.
-    #[error(transparent)]
+    #[error("{0}")]
     Run(#[from] RunError),
     /// The run cannot be written.
-    #[error(transparent)]
+    #[error("{0}")]
     Specification(#[from] SpecificationError),
     /// A regressor.
     #[error("the model gives numbers, not classes; what is proved is about classes")]

@@ -23,46 +23,46 @@ use probity_text::embeddings::EmbeddingError;
 #[derive(Debug, Error)]
 pub enum RepairError {
     /// The model cannot be loaded or saved.
-    #[error(transparent)]
+    #[error("{0}")]
     Store(#[from] StoreError),
     /// A file cannot be read.
-    #[error(transparent)]
+    #[error("{0}")]
     Read(#[from] ReadError),
     /// A protected attribute does not exist.
-    #[error(transparent)]
+    #[error("{0}")]
     Schema(#[from] SchemaError),
     /// A protected set has no variants.
-    #[error(transparent)]
+    #[error("{0}")]
     Domain(#[from] DomainError),
     /// A run directory cannot be used.
-    #[error(transparent)]
+    #[error("{0}")]
     Run(#[from] RunError),
     /// A model cannot answer.
-    #[error(transparent)]
+    #[error("{0}")]
     Model(#[from] ModelError),
     /// Training cannot start or go on.
-    #[error(transparent)]
+    #[error("{0}")]
     Train(#[from] TrainError),
     /// The group figures cannot be computed.
-    #[error(transparent)]
+    #[error("{0}")]
     Group(#[from] GroupError),
     /// Protected terms, or a search, cannot be used.
-    #[error(transparent)]
-    Audit(Box<AuditError>),
+    #[error("{0}")]
+    Audit(#[source] Box<AuditError>),
     /// The training that made the model cannot be repeated.
-    #[error(transparent)]
+    #[error("{0}")]
     Training(#[from] TrainingError),
     /// A network does not fit its word vectors.
-    #[error(transparent)]
+    #[error("{0}")]
     Network(#[from] TextNetworkError),
     /// The word vectors do not fit.
-    #[error(transparent)]
+    #[error("{0}")]
     Embeddings(#[from] EmbeddingError),
     /// The run cannot be read or written.
-    #[error(transparent)]
+    #[error("{0}")]
     Specification(#[from] SpecificationError),
     /// A field has a value that does not go with the inputs.
-    #[error(transparent)]
+    #[error("{0}")]
     Field(#[from] FieldError),
     /// A run that searched another model.
     #[error(

@@ -49,9 +49,70 @@ pub enum StrategyName {
     Rp,
 }
 
+/// Where a search begins, and how it goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Begins {
+    /// At inputs of the data, from each of which it goes by steps of its own.
+    AtData,
+    /// At inputs of the data, or near them; the next ones are solved for, or drawn.
+    NearData,
+    /// At inputs of its own.
+    Elsewhere,
+}
+
+/// What is to be known of a strategy before it is made.
+struct Facts {
+    /// As on the command line.
+    name: &'static str,
+    /// What it searches.
+    searches: &'static [ModalityName],
+    needs_gradients: bool,
+    begins: Begins,
+    /// Whether it learns from all of its walkers.
+    learns: bool,
+}
+
+const TABLES: &[ModalityName] = &[ModalityName::Table];
+const TEXTS: &[ModalityName] = &[ModalityName::Text];
+const BOTH: &[ModalityName] = &[ModalityName::Table, ModalityName::Text];
+
+impl Facts {
+    /// Of one that asks for gradients at inputs of the data, and goes from each by steps of its own.
+    const fn of(name: &'static str, searches: &'static [ModalityName]) -> Facts {
+        Facts {
+            name,
+            searches,
+            needs_gradients: true,
+            begins: Begins::AtData,
+            learns: false,
+        }
+    }
+
+    /// The same of one that asks for outputs alone.
+    const fn by_outputs(self) -> Facts {
+        Facts {
+            needs_gradients: false,
+            ..self
+        }
+    }
+
+    /// The same of one that begins so.
+    const fn begins(self, begins: Begins) -> Facts {
+        Facts { begins, ..self }
+    }
+
+    /// The same of one that learns from all of its walkers.
+    const fn learns(self) -> Facts {
+        Facts {
+            learns: true,
+            ..self
+        }
+    }
+}
+
 impl StrategyName {
-    /// All that search tables.
-    pub const OF_TABLES: [StrategyName; 11] = [
+    /// All of them.
+    pub const ALL: [StrategyName; 16] = [
         StrategyName::Frontier,
         StrategyName::FrontierZeroOrder,
         StrategyName::Adf,
@@ -63,69 +124,72 @@ impl StrategyName {
         StrategyName::AequitasRandom,
         StrategyName::Themis,
         StrategyName::RandomWalk,
-    ];
-
-    /// All that search texts.
-    pub const OF_TEXTS: [StrategyName; 8] = [
-        StrategyName::Frontier,
-        StrategyName::FrontierZeroOrder,
         StrategyName::AdfAsc,
         StrategyName::AdfHf,
         StrategyName::Asc,
         StrategyName::Hf,
         StrategyName::Rp,
-        StrategyName::AdfZeroOrder,
     ];
 
-    /// All that search inputs of `modality`.
-    pub fn of(modality: ModalityName) -> &'static [StrategyName] {
-        match modality {
-            ModalityName::Table => &StrategyName::OF_TABLES,
-            ModalityName::Text => &StrategyName::OF_TEXTS,
+    /// What is known of each: a strategy that is forgotten here does not compile.
+    const fn facts(self) -> Facts {
+        use Begins::{Elsewhere, NearData};
+        match self {
+            StrategyName::Frontier => Facts::of("frontier", BOTH),
+            StrategyName::FrontierZeroOrder => Facts::of("frontier-zero-order", BOTH)
+                .by_outputs()
+                .begins(NearData),
+            StrategyName::Adf => Facts::of("adf", TABLES),
+            StrategyName::Eidig => Facts::of("eidig", TABLES),
+            StrategyName::AdfZeroOrder => Facts::of("adf-zero-order", BOTH).by_outputs(),
+            StrategyName::Sg => Facts::of("sg", TABLES)
+                .by_outputs()
+                .begins(NearData)
+                .learns(),
+            StrategyName::AequitasFully => Facts::of("aequitas-fully", TABLES)
+                .by_outputs()
+                .begins(Elsewhere)
+                .learns(),
+            StrategyName::AequitasSemi => Facts::of("aequitas-semi", TABLES)
+                .by_outputs()
+                .begins(Elsewhere)
+                .learns(),
+            StrategyName::AequitasRandom => Facts::of("aequitas-random", TABLES)
+                .by_outputs()
+                .begins(Elsewhere)
+                .learns(),
+            StrategyName::Themis => Facts::of("themis", TABLES)
+                .by_outputs()
+                .begins(Elsewhere)
+                .learns(),
+            StrategyName::RandomWalk => Facts::of("random-walk", TABLES).by_outputs(),
+            StrategyName::AdfAsc => Facts::of("adf-asc", TEXTS),
+            StrategyName::AdfHf => Facts::of("adf-hf", TEXTS),
+            StrategyName::Asc => Facts::of("asc", TEXTS),
+            StrategyName::Hf => Facts::of("hf", TEXTS),
+            StrategyName::Rp => Facts::of("rp", TEXTS).by_outputs(),
         }
+    }
+
+    /// All that search inputs of `modality`.
+    pub fn of(modality: ModalityName) -> Vec<StrategyName> {
+        let fits = |name: &StrategyName| name.fits(modality);
+        StrategyName::ALL.into_iter().filter(fits).collect()
     }
 
     /// Whether it searches inputs of `modality`.
     pub fn fits(self, modality: ModalityName) -> bool {
-        StrategyName::of(modality).contains(&self)
+        self.facts().searches.contains(&modality)
     }
 
     /// As on the command line.
     pub fn name(self) -> &'static str {
-        match self {
-            StrategyName::Frontier => "frontier",
-            StrategyName::FrontierZeroOrder => "frontier-zero-order",
-            StrategyName::Adf => "adf",
-            StrategyName::Eidig => "eidig",
-            StrategyName::AdfZeroOrder => "adf-zero-order",
-            StrategyName::Sg => "sg",
-            StrategyName::AequitasFully => "aequitas-fully",
-            StrategyName::AequitasSemi => "aequitas-semi",
-            StrategyName::AequitasRandom => "aequitas-random",
-            StrategyName::Themis => "themis",
-            StrategyName::RandomWalk => "random-walk",
-            StrategyName::AdfAsc => "adf-asc",
-            StrategyName::AdfHf => "adf-hf",
-            StrategyName::Asc => "asc",
-            StrategyName::Hf => "hf",
-            StrategyName::Rp => "rp",
-        }
+        self.facts().name
     }
 
     /// Whether it asks a model for gradients, so that a plain classifier will not do.
     pub fn needs_gradients(self) -> bool {
-        !matches!(
-            self,
-            StrategyName::FrontierZeroOrder
-                | StrategyName::AdfZeroOrder
-                | StrategyName::Sg
-                | StrategyName::AequitasFully
-                | StrategyName::AequitasSemi
-                | StrategyName::AequitasRandom
-                | StrategyName::Themis
-                | StrategyName::RandomWalk
-                | StrategyName::Rp
-        )
+        self.facts().needs_gradients
     }
 
     /// The best of those that need no gradients, for a model of `modality` that gives none.
@@ -149,7 +213,7 @@ impl StrategyName {
             ModalityName::Table => "tables",
             ModalityName::Text => "texts",
         };
-        let names = names(StrategyName::of(modality), |_| true);
+        let names = names(&StrategyName::of(modality), |_| true);
         let expected = format!("one that searches {searched}: {names}");
         Err(FieldError::new(field, self.name(), expected))
     }
@@ -170,21 +234,19 @@ impl StrategyName {
     /// Whether it begins at rows of the data and goes from each by steps of its own: no
     /// strategy that draws or solves for its next inputs.
     pub fn begins_at_data(self) -> bool {
-        use StrategyName::{
-            AequitasFully, AequitasRandom, AequitasSemi, FrontierZeroOrder, Sg, Themis,
-        };
-        !matches!(
-            self,
-            AequitasFully | AequitasRandom | AequitasSemi | FrontierZeroOrder | Sg | Themis
-        )
+        self.facts().begins == Begins::AtData
+    }
+
+    /// Whether its walks begin at rows of the data, rather than at inputs of its own: see
+    /// [`Strategy::own_seeds`](crate::strategy::Strategy::own_seeds).
+    pub fn takes_seeds(self) -> bool {
+        self.facts().begins != Begins::Elsewhere
     }
 
     /// Whether its walkers have nothing to do with each other: see
     /// [`Strategy::LEARNS`](crate::strategy::Strategy::LEARNS).
     pub fn is_divisible(self) -> bool {
-        use StrategyName::{AequitasFully, AequitasRandom, AequitasSemi, Sg, Themis};
-        let learns = [Sg, AequitasFully, AequitasSemi, AequitasRandom, Themis];
-        !learns.contains(&self)
+        !self.facts().learns
     }
 
     /// Refuses this strategy, which `field` names, where some of its walkers are to be on another
@@ -200,7 +262,10 @@ impl StrategyName {
     }
 
     pub(crate) fn refused_as_indivisible(self, field: &str) -> FieldError {
-        let names = names(&StrategyName::OF_TABLES, StrategyName::is_divisible);
+        let names = names(
+            &StrategyName::of(ModalityName::Table),
+            StrategyName::is_divisible,
+        );
         let expected = format!(
             "another to be cut into shards: it learns from all of its walkers; these do not: {names}"
         );
@@ -212,7 +277,7 @@ impl StrategyName {
             true => ModalityName::Text,
             false => ModalityName::Table,
         };
-        let names = names(StrategyName::of(modality), |name| !name.needs_gradients());
+        let names = names(&StrategyName::of(modality), |name| !name.needs_gradients());
         let expected = format!(
             "another: it needs gradients, which this model does not give; these need outputs only: {names}"
         );

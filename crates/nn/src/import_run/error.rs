@@ -57,22 +57,22 @@ pub enum ImportRunError {
         source: TextImportError,
     },
     /// The weights cannot be read.
-    #[error(transparent)]
+    #[error("{0}")]
     Weights(#[from] WeightsError),
     /// There is no such schema.
-    #[error(transparent)]
+    #[error("{0}")]
     Schema(#[from] NamedSchemaError),
     /// The schema does not go with a field.
-    #[error(transparent)]
+    #[error("{0}")]
     Field(#[from] FieldError),
     /// The vocabulary cannot be read.
-    #[error(transparent)]
+    #[error("{0}")]
     Words(#[from] RowWordsError),
     /// The word vectors cannot be read.
-    #[error(transparent)]
+    #[error("{0}")]
     Embeddings(#[from] EmbeddingError),
     /// The texts cannot be read.
-    #[error(transparent)]
+    #[error("{0}")]
     Corpus(#[from] CorpusError),
     /// The imported network gives other answers than the original.
     #[error("{}: {problem}", file.display())]
@@ -83,24 +83,24 @@ pub enum ImportRunError {
         problem: String,
     },
     /// The data cannot be read.
-    #[error(transparent)]
+    #[error("{0}")]
     Data(#[from] ReadError),
     /// The tokenizer cannot be used, or has no file form.
-    #[error(transparent)]
+    #[error("{0}")]
     Tokenizer(#[from] TokenizerError),
     /// The model cannot be saved.
-    #[error(transparent)]
+    #[error("{0}")]
     Store(#[from] StoreError),
     /// The directory cannot be used.
-    #[error(transparent)]
+    #[error("{0}")]
     Run(#[from] RunError),
     /// The run cannot be written.
-    #[error(transparent)]
+    #[error("{0}")]
     Specification(#[from] SpecificationError),
     /// The network cannot answer.
-    #[error(transparent)]
+    #[error("{0}")]
     Model(#[from] ModelError),
     /// Its parts do not fit each other.
-    #[error(transparent)]
+    #[error("{0}")]
     Network(#[from] TextNetworkError),
 }

@@ -114,7 +114,7 @@ pub enum TextImportError {
         expected: usize,
     },
     /// The words do not fit the table.
-    #[error(transparent)]
+    #[error("{0}")]
     RowWords(#[from] RowWordsError),
     /// Other class names than classes.
     #[error("{problem}; the network tells {classes} classes apart")]
@@ -128,7 +128,7 @@ pub enum TextImportError {
     #[error("the network {0}")]
     Unfit(String),
     /// The words make no tokenizer.
-    #[error(transparent)]
+    #[error("{0}")]
     Tokenizer(#[from] TokenizerError),
 }
 

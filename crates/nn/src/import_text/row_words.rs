@@ -15,7 +15,7 @@ use probity_text::words::WordList;
 #[derive(Debug, Error)]
 pub enum RowWordsError {
     /// The file cannot be read.
-    #[error(transparent)]
+    #[error("{0}")]
     Read(#[from] ReadError),
     /// It is not text.
     #[error("{}, line {line}: not valid UTF-8", file.display())]
@@ -118,10 +118,10 @@ pub enum RowWordsError {
         first: String,
     },
     /// Words and vectors make no table.
-    #[error(transparent)]
+    #[error("{0}")]
     Embeddings(#[from] EmbeddingError),
     /// The words cannot be looked for in texts.
-    #[error(transparent)]
+    #[error("{0}")]
     Tokenizer(#[from] TokenizerError),
 }
 

@@ -10,7 +10,7 @@ use probity_tensor::device::{ComputeDevice, DeviceName};
 #[derive(Debug, Error)]
 pub enum TrainError {
     /// An option has no meaning.
-    #[error(transparent)]
+    #[error("{0}")]
     Field(#[from] FieldError),
     /// Splitting leaves no training row, or one class only.
     #[error(
@@ -64,7 +64,7 @@ pub enum TrainError {
         device: DeviceName,
     },
     /// The device failed.
-    #[error(transparent)]
+    #[error("{0}")]
     Model(#[from] ModelError),
 }
 

@@ -42,37 +42,37 @@ const CHECKPOINT_EVERY: Duration = Duration::from_secs(20);
 #[derive(Debug, Error)]
 pub enum TrainingError {
     /// The table cannot be read.
-    #[error(transparent)]
+    #[error("{0}")]
     Read(#[from] ReadError),
     /// There is no such schema.
-    #[error(transparent)]
+    #[error("{0}")]
     Schema(#[from] NamedSchemaError),
     /// The texts cannot be read.
-    #[error(transparent)]
+    #[error("{0}")]
     Corpus(#[from] CorpusError),
     /// The word vectors cannot be read.
-    #[error(transparent)]
+    #[error("{0}")]
     Embeddings(#[from] EmbeddingError),
     /// Texts and word vectors do not fit each other.
-    #[error(transparent)]
+    #[error("{0}")]
     Vocabulary(#[from] VocabularyError),
     /// The tokenizer has no file form.
-    #[error(transparent)]
+    #[error("{0}")]
     Tokenizer(#[from] TokenizerError),
     /// A field has a value that does not go with the data.
-    #[error(transparent)]
+    #[error("{0}")]
     Field(#[from] FieldError),
     /// Training cannot start or go on.
-    #[error(transparent)]
+    #[error("{0}")]
     Train(#[from] TrainError),
     /// The model cannot be saved.
-    #[error(transparent)]
+    #[error("{0}")]
     Store(#[from] StoreError),
     /// The directory cannot be used.
-    #[error(transparent)]
+    #[error("{0}")]
     Run(#[from] RunError),
     /// The run cannot be read or written.
-    #[error(transparent)]
+    #[error("{0}")]
     Specification(#[from] SpecificationError),
     /// An input is no longer what the run began with.
     #[error("{} changed since the run began (SHA-256 {now}, was {then}); start a new run", file.display())]

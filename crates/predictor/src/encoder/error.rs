@@ -11,10 +11,10 @@ use probity_tensor::onnx::OnnxError;
 #[derive(Debug, Error)]
 pub enum EncoderError {
     /// The ONNX file cannot be used.
-    #[error(transparent)]
+    #[error("{0}")]
     Graph(#[from] OnnxError),
     /// Its inputs or its tokenizer are none of a graph that reads texts.
-    #[error(transparent)]
+    #[error("{0}")]
     Pieces(#[from] PieceGraphError),
     /// The graph reads several texts at a time.
     #[error("{path}: the graph reads exactly {height} texts at a time; expected one or any number")]

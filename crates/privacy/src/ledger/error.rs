@@ -93,6 +93,6 @@ pub enum LedgerError {
         left: Remaining,
     },
     /// The operating system gives no random bits for a key.
-    #[error(transparent)]
+    #[error("{0}")]
     Entropy(#[from] PrivacyError),
 }

@@ -13,14 +13,14 @@ use probity_data::read::ReadError;
 #[derive(Debug, Error)]
 pub enum SourceError {
     /// A declaration makes no sense.
-    #[error(transparent)]
+    #[error("{0}")]
     Privacy(#[from] PrivacyError),
     /// The file cannot be read as a table, or a cell is no finite number or no level of the schema.
     /// For whoever is not the owner of the data, it is but one that says nothing of what is in it.
-    #[error(transparent)]
+    #[error("{0}")]
     Numbers(#[from] NumbersError),
     /// A schema cannot be used.
-    #[error(transparent)]
+    #[error("{0}")]
     Schema(#[from] NamedSchemaError),
     /// The file is not as it was declared.
     #[error(

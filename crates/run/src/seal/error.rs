@@ -12,10 +12,10 @@ use crate::specification::file::SpecificationError;
 #[derive(Debug, Error)]
 pub enum SealError {
     /// A file of it cannot be read or written, or was changed before it was sealed.
-    #[error(transparent)]
+    #[error("{0}")]
     Run(#[from] RunError),
     /// Its `run.toml` cannot be read.
-    #[error(transparent)]
+    #[error("{0}")]
     Specification(#[from] SpecificationError),
     /// A key is in another form.
     #[error(

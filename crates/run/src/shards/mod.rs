@@ -146,10 +146,10 @@ pub enum ShardError {
         given: String,
     },
     /// A file cannot be read or written, or is not what it should be.
-    #[error(transparent)]
+    #[error("{0}")]
     Run(#[from] RunError),
     /// What the run is asked for cannot be read.
-    #[error(transparent)]
+    #[error("{0}")]
     Specification(#[from] SpecificationError),
     /// There is another run's shard, or one with other inputs.
     #[error(

@@ -88,7 +88,7 @@ pub enum SpecificationError {
         source: FieldError,
     },
     /// The run directory cannot be read or written.
-    #[error(transparent)]
+    #[error("{0}")]
     Run(#[from] RunError),
 }
 

@@ -34,7 +34,7 @@ pub enum GivenError {
         paths: Vec<String>,
     },
     /// A field has no such value, is out of bounds, or contradicts another.
-    #[error(transparent)]
+    #[error("{0}")]
     Field(#[from] FieldError),
 }
 

@@ -15,22 +15,22 @@ use probity_run::run_directory::RunError;
 #[derive(Debug, Error)]
 pub enum InspectionError {
     /// The table or the texts cannot be read.
-    #[error(transparent)]
+    #[error("{0}")]
     Read(#[from] ReadError),
     /// No schema can be inferred.
-    #[error(transparent)]
+    #[error("{0}")]
     Infer(#[from] InferError),
     /// The schema is wrong.
-    #[error(transparent)]
+    #[error("{0}")]
     Schema(#[from] SchemaError),
     /// The model cannot be loaded.
-    #[error(transparent)]
+    #[error("{0}")]
     Model(#[from] StoreError),
     /// The samples of an audit cannot be compared.
-    #[error(transparent)]
+    #[error("{0}")]
     Samples(#[from] PageError),
     /// A file cannot be written.
-    #[error(transparent)]
+    #[error("{0}")]
     Run(#[from] RunError),
     /// A file cannot be read or written.
     #[error("{}: {source}", file.display())]

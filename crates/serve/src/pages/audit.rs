@@ -147,8 +147,8 @@ impl AuditForm {
     /// The fields of an audit that the page shows, those that most people leave alone from the
     /// second on.
     fn options(&self) -> (Options, Options) {
-        let strategies = StrategyName::of(self.modality()).iter();
-        let words: Vec<&str> = strategies.map(|strategy| strategy.name()).collect();
+        let strategies = StrategyName::of(self.modality()).into_iter();
+        let words: Vec<&str> = strategies.map(StrategyName::name).collect();
         let advanced = [
             "strategy",
             "search.seeds",

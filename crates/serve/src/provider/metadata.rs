@@ -12,6 +12,7 @@ use openidconnect::core::{
 use openidconnect::{
     AdditionalProviderMetadata, HttpRequest, HttpResponse, IssuerUrl, ProviderMetadata,
 };
+use probity_run::failure::said;
 use serde::{Deserialize, Serialize};
 
 use super::asking::Unanswered;
@@ -96,14 +97,8 @@ impl Kept {
 }
 
 /// What went wrong, with all that led to it.
-pub(super) fn failure(error: &dyn Error) -> Failure {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text.push_str(&format!(": {error}"));
-        cause = error.source();
-    }
-    Failure::new(&text)
+pub(super) fn failure(error: &(dyn Error + 'static)) -> Failure {
+    Failure::new(&said(error))
 }
 
 #[cfg(test)]

@@ -100,7 +100,7 @@ pub enum ProviderError {
         what: String,
     },
     /// No random bits.
-    #[error(transparent)]
+    #[error("{0}")]
     Random(#[from] NoRandomness),
 }
 

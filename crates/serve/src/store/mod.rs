@@ -85,7 +85,7 @@ pub enum StoreError {
         found: i64,
     },
     /// No random bits.
-    #[error(transparent)]
+    #[error("{0}")]
     Random(#[from] NoRandomness),
 }
 

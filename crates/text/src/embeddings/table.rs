@@ -12,7 +12,7 @@ use probity_data::read::ReadError;
 #[derive(Debug, Error)]
 pub enum EmbeddingError {
     /// The file cannot be opened or read, or its compression is damaged.
-    #[error(transparent)]
+    #[error("{0}")]
     Read(#[from] ReadError),
     /// There is no vector in it.
     #[error("{} holds no word vectors; expected lines of a word and its numbers", file.display())]

@@ -11,7 +11,7 @@ use probity_run::specification::{FieldError, Specification};
 #[derive(Debug, Error)]
 pub enum GloveError {
     /// An option has no sensible value.
-    #[error(transparent)]
+    #[error("{0}")]
     Option(#[from] FieldError),
     /// Too few words are frequent enough.
     #[error(
@@ -41,7 +41,7 @@ pub enum GloveError {
         epochs: usize,
     },
     /// The vectors do not make a table.
-    #[error(transparent)]
+    #[error("{0}")]
     Table(#[from] EmbeddingError),
 }
 

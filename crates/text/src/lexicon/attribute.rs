@@ -12,7 +12,7 @@ use crate::tokenizer::TokenizerError;
 #[derive(Debug, Error)]
 pub enum LexiconError {
     /// Words cannot be told apart.
-    #[error(transparent)]
+    #[error("{0}")]
     Tokenizer(#[from] TokenizerError),
     /// The file cannot be read.
     #[error("cannot read {}: {source}", file.display())]

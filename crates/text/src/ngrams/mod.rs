@@ -65,7 +65,7 @@ pub enum NgramError {
         what: &'static str,
     },
     /// The file is no model, or was changed.
-    #[error(transparent)]
+    #[error("{0}")]
     File(#[from] RunError),
 }
 

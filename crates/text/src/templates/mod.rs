@@ -34,10 +34,10 @@ use crate::tokenizer::TokenizerError;
 #[derive(Debug, Error)]
 pub enum TemplateError {
     /// The lexicon lacks an attribute.
-    #[error(transparent)]
+    #[error("{0}")]
     Lexicon(#[from] LexiconError),
     /// A text cannot be split into words.
-    #[error(transparent)]
+    #[error("{0}")]
     Tokenizer(#[from] TokenizerError),
     /// It is not known what the terms are in a sentence.
     #[error(

@@ -19,7 +19,7 @@ const MODEL: &str = "the model";
 #[derive(Debug, Error)]
 pub enum DatasetError {
     /// It cannot be read.
-    #[error(transparent)]
+    #[error("{0}")]
     Numbers(#[from] NumbersError),
     /// Rows and options do not fit.
     #[error("{}: {source}", file.display())]

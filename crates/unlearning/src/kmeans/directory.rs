@@ -38,7 +38,7 @@ const FORM: Form = Form {
 #[derive(Debug, Error)]
 pub enum DirectoryError {
     /// A file of it cannot be read or written, is another one, or was changed.
-    #[error(transparent)]
+    #[error("{0}")]
     Run(#[from] RunError),
     /// It is not a k-means model.
     #[error("{} is not the description of a k-means model: {problem}", file.display())]

@@ -19,10 +19,10 @@ use probity_run::specification::{FieldError, Specification};
 #[derive(Debug, Error)]
 pub enum InputError {
     /// The schema cannot be used.
-    #[error(transparent)]
+    #[error("{0}")]
     Schema(#[from] NamedSchemaError),
     /// The rows cannot be used.
-    #[error(transparent)]
+    #[error("{0}")]
     Dataset(#[from] DatasetError),
 }
 

@@ -23,7 +23,7 @@ const FORM: Form = Form {
 #[derive(Debug, Error)]
 pub enum SpnModelError {
     /// The file is not there, is another one, or was changed.
-    #[error(transparent)]
+    #[error("{0}")]
     File(#[from] RunError),
     /// What it holds is no network.
     #[error("{}: {error}", file.display())]

@@ -44,13 +44,13 @@ pub struct TableOptions {
 #[derive(Debug, Error)]
 pub enum TableError {
     /// The file or a value of it.
-    #[error(transparent)]
+    #[error("{0}")]
     Read(#[from] ReadError),
     /// A value that is no number.
-    #[error(transparent)]
+    #[error("{0}")]
     Numbers(#[from] NumbersError),
     /// The variables or the rows as a whole.
-    #[error(transparent)]
+    #[error("{0}")]
     Spn(#[from] SpnError),
     /// A field names a column that is not described, or is not in the file.
     #[error("{field} names the column '{column}', which {place} does not have")]

@@ -12,7 +12,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use super::baseline::Baseline;
-use crate::audit::{AuditSpecification, StrategyName};
+use crate::audit::AuditSpecification;
 use crate::domain::{Domain, TabularDomain};
 use crate::modality::{ModalityName, TableInputs};
 use crate::opened::{open_table, reading_schema};
@@ -176,17 +176,6 @@ pub(super) fn read_run(
     })
 }
 
-/// Whether the walks of a strategy begin at rows of the audit's table.
-fn starts_at_rows(strategy: StrategyName) -> bool {
-    !matches!(
-        strategy,
-        StrategyName::AequitasFully
-            | StrategyName::AequitasSemi
-            | StrategyName::AequitasRandom
-            | StrategyName::Themis
-    )
-}
-
 /// What is known of the row that a walk began at.
 enum SeedRow {
     /// The model is measured or chosen on it.
@@ -211,7 +200,7 @@ impl Seeds {
         data: &Path,
         baseline: &Baseline,
     ) -> Result<Seeds, RepairError> {
-        if !starts_at_rows(options.strategy()) {
+        if !options.strategy().takes_seeds() {
             return Ok(Seeds {
                 rows: Vec::new(),
                 labels: Vec::new(),
