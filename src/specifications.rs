@@ -1,24 +1,52 @@
 //! Every kind of specification, in one list: for whatever holds of all of them.
 
 use probity_data::specification::CheckSpecification;
-use probity_fairness::certify::specification::CertifySpecification;
 use probity_fairness::explain::specification::ExplainSpecification;
-use probity_fairness::group::specification::GroupsSpecification;
 use probity_fairness::predictions::specification::{
     EvaluateSpecification, PredictSpecification as ClassifySpecification,
 };
-use probity_fairness::prove::specification::ProveSpecification;
-use probity_fairness::repair::RepairSpecification;
-use probity_fairness::specification::{AuditSpecification, CompareSpecification};
-use probity_knn::specification::{PredictSpecification, RobustnessSpecification};
-use probity_nn::import_run::ImportSpecification;
-use probity_nn::train::TrainSpecification;
-use probity_privacy::specification::{
-    CountSpecification, ExactSpecification, SubspacesSpecification,
-};
+use probity_knn::specification::PredictSpecification;
+use probity_privacy::specification::ExactSpecification;
 use probity_run::specification::Specification;
 use probity_text::glove::GloveOptions;
-use probity_unlearning::{kmeans, spn};
+use probity_unlearning::kmeans::specification::{AssignSpecification, RetrainingSpecification};
+
+/// Calls the macro `$with` with the types of all kinds that leave runs: whatever is made of this list
+/// does not compile where one of them is not provided for.
+#[macro_export]
+macro_rules! run_kinds {
+    ($with:ident) => {
+        $with! {
+            $crate::nn::train::TrainSpecification,
+            $crate::nn::import_run::ImportSpecification,
+            $crate::fairness::specification::AuditSpecification,
+            $crate::fairness::specification::CompareSpecification,
+            $crate::fairness::repair::RepairSpecification,
+            $crate::fairness::group::specification::GroupsSpecification,
+            $crate::fairness::certify::specification::CertifySpecification,
+            $crate::fairness::prove::specification::ProveSpecification,
+            $crate::knn::specification::RobustnessSpecification,
+            $crate::unlearning::kmeans::specification::FitSpecification,
+            $crate::unlearning::kmeans::specification::BenchSpecification,
+            $crate::unlearning::spn::specification::FitSpecification,
+            $crate::unlearning::spn::specification::BenchSpecification,
+            $crate::privacy::specification::CountSpecification,
+            $crate::privacy::specification::SubspacesSpecification,
+        }
+    };
+}
+
+/// Visits the types of a list.
+macro_rules! visit {
+    ($($kind:ty,)*) => {
+        /// Shows `visitor` every kind that leaves runs.
+        fn each_run(visitor: &mut impl Visitor) {
+            $(visitor.visit::<$kind>();)*
+        }
+    };
+}
+
+run_kinds!(visit);
 
 /// Something to be done with every kind.
 pub trait Visitor {
@@ -28,28 +56,14 @@ pub trait Visitor {
 
 /// Shows `visitor` every kind.
 pub fn each(visitor: &mut impl Visitor) {
+    each_run(visitor);
     visitor.visit::<CheckSpecification>();
     visitor.visit::<GloveOptions>();
-    visitor.visit::<TrainSpecification>();
-    visitor.visit::<ImportSpecification>();
-    visitor.visit::<AuditSpecification>();
-    visitor.visit::<CompareSpecification>();
-    visitor.visit::<RepairSpecification>();
-    visitor.visit::<CertifySpecification>();
-    visitor.visit::<ProveSpecification>();
-    visitor.visit::<GroupsSpecification>();
     visitor.visit::<ClassifySpecification>();
     visitor.visit::<ExplainSpecification>();
     visitor.visit::<EvaluateSpecification>();
-    visitor.visit::<RobustnessSpecification>();
     visitor.visit::<PredictSpecification>();
-    visitor.visit::<kmeans::specification::FitSpecification>();
-    visitor.visit::<kmeans::specification::RetrainingSpecification>();
-    visitor.visit::<kmeans::specification::AssignSpecification>();
-    visitor.visit::<kmeans::specification::BenchSpecification>();
-    visitor.visit::<spn::specification::FitSpecification>();
-    visitor.visit::<spn::specification::BenchSpecification>();
-    visitor.visit::<CountSpecification>();
-    visitor.visit::<SubspacesSpecification>();
+    visitor.visit::<RetrainingSpecification>();
+    visitor.visit::<AssignSpecification>();
     visitor.visit::<ExactSpecification>();
 }

@@ -16,6 +16,7 @@ use super::predictor::{
 };
 use super::progress::AuditBar;
 use super::render_audit::{self, Shown};
+use super::run::{At, Performed};
 use super::sentence;
 use super::shards;
 use probity::fairness::audit::{Audit, AuditSpecification, AuditSummary};
@@ -23,7 +24,6 @@ use probity::fairness::estimate::Verdict;
 use probity::fairness::modality::{Modality, ModalityName, TableCase, TextCase};
 use probity::fairness::search::Ending;
 use probity::fairness::shards::MergedAudit;
-use probity::run::place::Place;
 use probity::run::run_directory::CHECKPOINT;
 use probity::run::shards::Part;
 use probity::run::specification::{Checked, Specification};
@@ -85,42 +85,43 @@ pub(super) fn run(mut args: AuditArgs, output: &Output) -> anyhow::Result<ExitCo
             }
         }
         let (specification, place) = unfinished(args.out, &args.fields)?;
-        return run_specification(specification, place, &Part::Whole, &args.hardware, output);
+        return AuditSpecification::perform(
+            specification,
+            At::whole(place, &args.hardware, output),
+        );
     }
     if let Some(texts) = &args.texts {
         args.fields.set_texts(texts)?;
     }
     args.search.set(&mut args.fields)?;
     let specification = args.fields.specification()?;
-    let place = Place::New(args.out);
-    run_specification(specification, place, &Part::Whole, &args.hardware, output)
+    AuditSpecification::perform(specification, At::new(args.out, &args.hardware, output))
 }
 
-/// Runs the audit that is specified, or a part of it.
-pub(super) fn run_specification(
-    specification: Checked<AuditSpecification>,
-    place: Place,
-    part: &Part,
-    hardware: &Hardware,
-    output: &Output,
-) -> anyhow::Result<ExitCode> {
-    let device = device_for(&specification.predictor, hardware, output)?;
-    match specification.modality {
-        ModalityName::Table => audit::<TableCase>(specification, place, part, &device, output),
-        ModalityName::Text => audit::<TextCase>(specification, place, part, &device, output),
+impl Performed for AuditSpecification {
+    fn perform(specification: Checked<Self>, at: At<'_>) -> anyhow::Result<ExitCode> {
+        let device = device_for(&specification.predictor, at.hardware, at.output)?;
+        match specification.modality {
+            ModalityName::Table => audit::<TableCase>(specification, at, &device),
+            ModalityName::Text => audit::<TextCase>(specification, at, &device),
+        }
     }
 }
 
 fn audit<M: Modality>(
     specification: Checked<AuditSpecification>,
-    place: Place,
-    part: &Part,
+    at: At<'_>,
     device: &ComputeDevice,
-    output: &Output,
 ) -> anyhow::Result<ExitCode>
 where
     M::Details: Shown,
 {
+    let At {
+        place,
+        part,
+        output,
+        ..
+    } = at;
     place.expect_device(device.name(), None)?;
     let name = specification.name_of("model");
     let has_predictor = specification.predictor.source.is_some();
@@ -137,13 +138,13 @@ where
     match part {
         Part::Whole => {}
         Part::Shard { folder, shard } => {
-            let folder = audit.shard_folder(folder)?;
-            let worked = audit.work(&folder, *shard, &mut |progress| bar.observe(progress));
+            let folder = audit.shard_folder(&folder)?;
+            let worked = audit.work(&folder, shard, &mut |progress| bar.observe(progress));
             bar.clear();
-            return shards::worked(worked?, *shard, &folder, output);
+            return shards::worked(worked?, shard, &folder, output);
         }
         Part::Merge { folder } => {
-            let folder = audit.shard_folder(folder)?;
+            let folder = audit.shard_folder(&folder)?;
             let out = place.new_directory();
             let before = shards::merged_before::<AuditSpecification>(&folder, out, holds, output)?;
             if let Some(said) = before {

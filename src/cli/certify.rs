@@ -7,9 +7,10 @@ use anyhow::{Context, bail};
 use clap::Args;
 
 use super::fields::Fields;
-use super::inputs::{Threads, new_run};
+use super::inputs::{Hardware, Threads, directory_of};
 use super::output::{Output, verdict};
 use super::render::{alike, count, interval, percent, read_counts, table};
+use super::run::{At, Performed};
 use probity::fairness::certify::run::{
     Certifiable, Certification, CertifySpecification, CertifySummary,
 };
@@ -17,6 +18,7 @@ use probity::fairness::certify::table::CertifiableTable;
 use probity::fairness::certify::text::CertifiableTexts;
 use probity::fairness::modality::ModalityName;
 use probity::fairness::statistics::Share;
+use probity::run::place::Place;
 use probity::run::specification::Checked;
 
 /// Arguments of `probity certify`.
@@ -44,33 +46,32 @@ pub(super) struct CertifyArgs {
 
 /// Runs `probity certify`.
 pub(super) fn run(mut args: CertifyArgs, output: &Output) -> anyhow::Result<ExitCode> {
-    args.threads.apply()?;
     if let Some(texts) = &args.texts {
         args.fields.set_texts(texts)?;
     }
-    run_specification(args.fields.specification()?, args.out, output)
+    let hardware = Hardware::cpu(args.threads);
+    let at = At::new(args.out, &hardware, output);
+    CertifySpecification::perform(args.fields.specification()?, at)
 }
 
-/// Runs the certification that is specified.
-pub(super) fn run_specification(
-    specification: Checked<CertifySpecification>,
-    out: Option<PathBuf>,
-    output: &Output,
-) -> anyhow::Result<ExitCode> {
-    match specification.modality {
-        ModalityName::Table => certify::<CertifiableTable>(specification, out, output),
-        ModalityName::Text => certify::<CertifiableTexts>(specification, out, output),
+impl Performed for CertifySpecification {
+    fn perform(specification: Checked<Self>, at: At<'_>) -> anyhow::Result<ExitCode> {
+        at.hardware.threads.apply()?;
+        match specification.modality {
+            ModalityName::Table => certify::<CertifiableTable>(specification, at.place, at.output),
+            ModalityName::Text => certify::<CertifiableTexts>(specification, at.place, at.output),
+        }
     }
 }
 
 fn certify<M: Certifiable>(
     specification: Checked<CertifySpecification>,
-    out: Option<PathBuf>,
+    place: Place,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
     // Everything that can be wrong with the input is found before anything is written.
     let certification = Certification::<M>::open(specification)?;
-    let directory = new_run(out.as_ref(), "certify")?;
+    let (directory, _) = directory_of(place, "certify")?;
     let bar = output.progress(0, "certify {spinner} {msg}, {elapsed}");
     let observe = &mut |set| {
         bar.set_message(format!("set {}", set + 1));

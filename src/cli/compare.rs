@@ -16,6 +16,7 @@ use super::predictor::{
 use super::progress::AuditBar;
 use super::render::{self, count, percent, table};
 use super::render_audit::bins;
+use super::run::{At, Performed};
 use super::shards;
 use probity::fairness::compare::{
     CompareSpecification, CompareSummary, Comparison, StrategyFigures,
@@ -27,7 +28,6 @@ use probity::fairness::shared_budget::{SameFinds, SharedBudget};
 use probity::fairness::statistics::Mean;
 use probity::fairness::strategies::StrategyName;
 use probity::fairness::trial::TrialFigures;
-use probity::run::place::Place;
 use probity::run::run_directory::write_atomically;
 use probity::run::shards::{Part, merged, work};
 use probity::run::specification::Checked;
@@ -69,39 +69,40 @@ pub(super) struct CompareArgs {
 pub(super) fn run(mut args: CompareArgs, output: &Output) -> anyhow::Result<ExitCode> {
     if args.resume {
         let (specification, place) = unfinished(args.out, &args.fields)?;
-        return run_specification(specification, place, &Part::Whole, &args.hardware, output);
+        return CompareSpecification::perform(
+            specification,
+            At::whole(place, &args.hardware, output),
+        );
     }
     if let Some(texts) = &args.texts {
         args.fields.set_texts(texts)?;
     }
     args.search.set(&mut args.fields)?;
     let specification = args.fields.specification()?;
-    let place = Place::New(args.out);
-    run_specification(specification, place, &Part::Whole, &args.hardware, output)
+    CompareSpecification::perform(specification, At::new(args.out, &args.hardware, output))
 }
 
-/// Runs the comparison that is specified, or a part of it.
-pub(super) fn run_specification(
-    specification: Checked<CompareSpecification>,
-    place: Place,
-    part: &Part,
-    hardware: &Hardware,
-    output: &Output,
-) -> anyhow::Result<ExitCode> {
-    let device = device_for(&specification.predictor, hardware, output)?;
-    match specification.modality {
-        ModalityName::Table => compare::<TableCase>(specification, place, part, &device, output),
-        ModalityName::Text => compare::<TextCase>(specification, place, part, &device, output),
+impl Performed for CompareSpecification {
+    fn perform(specification: Checked<Self>, at: At<'_>) -> anyhow::Result<ExitCode> {
+        let device = device_for(&specification.predictor, at.hardware, at.output)?;
+        match specification.modality {
+            ModalityName::Table => compare::<TableCase>(specification, at, &device),
+            ModalityName::Text => compare::<TextCase>(specification, at, &device),
+        }
     }
 }
 
 fn compare<M: Modality>(
     specification: Checked<CompareSpecification>,
-    place: Place,
-    part: &Part,
+    at: At<'_>,
     device: &ComputeDevice,
-    output: &Output,
 ) -> anyhow::Result<ExitCode> {
+    let At {
+        place,
+        part,
+        output,
+        ..
+    } = at;
     place.expect_device(device.name(), Some(TABLE))?;
     let name = specification.name();
     // Everything that can be wrong with the input is found before anything is written.
@@ -125,14 +126,14 @@ fn compare<M: Modality>(
     };
     let (directory, summary) = match part {
         Part::Shard { folder, shard } => {
-            let folder = comparison.shard_folder(folder)?;
+            let folder = comparison.shard_folder(&folder)?;
             let mut searches = comparison.searches(observe);
-            let worked = work::<_, anyhow::Error>(&mut searches, &folder, *shard);
+            let worked = work::<_, anyhow::Error>(&mut searches, &folder, shard);
             bar.clear();
-            return shards::worked(worked?, *shard, &folder, output);
+            return shards::worked(worked?, shard, &folder, output);
         }
         Part::Merge { folder } => {
-            let folder = comparison.shard_folder(folder)?;
+            let folder = comparison.shard_folder(&folder)?;
             let out = place.new_directory();
             let before =
                 shards::merged_before::<CompareSpecification>(&folder, out, |_| true, output)?;

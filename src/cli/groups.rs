@@ -13,6 +13,7 @@ use super::output::Output;
 use super::predictor::{device_for, started_here};
 use super::render::{count, counted, percent, read_counts, table};
 use super::render_text_groups::text_groups;
+use super::run::{At, Performed};
 use probity::fairness::group::grouping::{DeclaredBins, GroupedBy};
 use probity::fairness::group::impact::{ImpactRate, ImpactReport, ImpactSet};
 use probity::fairness::group::run::{
@@ -57,28 +58,24 @@ pub(super) fn run(mut args: GroupsArgs, output: &Output) -> anyhow::Result<ExitC
     }
     started_here(&mut args.fields)?;
     let specification = args.fields.specification()?;
-    run_specification(specification, args.out, &args.hardware, output)
+    GroupsSpecification::perform(specification, At::new(args.out, &args.hardware, output))
 }
 
-/// Runs the measurement of groups that is specified; without `out` nothing is written.
-pub(super) fn run_specification(
-    specification: Checked<GroupsSpecification>,
-    out: Option<PathBuf>,
-    hardware: &Hardware,
-    output: &Output,
-) -> anyhow::Result<ExitCode> {
-    let device = device_for(&specification.predictor, hardware, output)?;
-    let name = specification.predictor.name_or(&specification.model);
-    let measuring = || format!("measuring {name}");
-    let measurement = GroupMeasurement::open(specification, &device).with_context(measuring)?;
-    let summary = measurement.run(&device).with_context(measuring)?;
-    let mut text = render_run(&summary);
-    if let Some(out) = &out {
-        let directory = new_run_in(out)?;
-        directory.write_whole(measurement.specification(), measurement.record(), &summary)?;
-        text.push_str(&format!("Run: {}\n", directory.path().display()));
+impl Performed for GroupsSpecification {
+    fn perform(specification: Checked<Self>, at: At<'_>) -> anyhow::Result<ExitCode> {
+        let device = device_for(&specification.predictor, at.hardware, at.output)?;
+        let name = specification.predictor.name_or(&specification.model);
+        let measuring = || format!("measuring {name}");
+        let measurement = GroupMeasurement::open(specification, &device).with_context(measuring)?;
+        let summary = measurement.run(&device).with_context(measuring)?;
+        let mut text = render_run(&summary);
+        if let Some(out) = at.place.new_directory() {
+            let directory = new_run_in(out)?;
+            directory.write_whole(measurement.specification(), measurement.record(), &summary)?;
+            text.push_str(&format!("Run: {}\n", directory.path().display()));
+        }
+        at.output.result(&summary, &text)
     }
-    output.result(&summary, &text)
 }
 
 fn render_run(summary: &GroupRunSummary) -> String {

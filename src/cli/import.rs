@@ -6,9 +6,10 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::fields::Fields;
-use super::inputs::directory_of;
+use super::inputs::{Hardware, directory_of};
 use super::output::Output;
 use super::render::alike;
+use super::run::{At, Performed};
 use probity::data::specification::located_schema;
 use probity::nn::import_run::{Found, Import, ImportSpecification, ImportSummary};
 use probity::nn::import_text::TextImportReport;
@@ -16,7 +17,6 @@ use probity::nn::modality::ModalityName;
 use probity::nn::recurrent::network::Shape;
 use probity::nn::transformer::shape::Shape as TransformerShape;
 use probity::nn::transformer_model::HuggingFaceReport;
-use probity::run::place::Place;
 use probity::run::specification::{Checked, Specification};
 use probity::text::tokenizer::Splitting;
 
@@ -56,35 +56,34 @@ pub(super) fn run(mut args: ImportArgs, output: &Output) -> anyhow::Result<ExitC
             *tokenizer = located_schema(tokenizer);
         }
     }
-    run_specification(specification.check()?, Place::New(args.out), output)
+    let hardware = Hardware::default();
+    let at = At::new(args.out, &hardware, output);
+    ImportSpecification::perform(specification.check()?, at)
 }
 
-/// Runs the import that is specified.
-pub(super) fn run_specification(
-    specification: Checked<ImportSpecification>,
-    place: Place,
-    output: &Output,
-) -> anyhow::Result<ExitCode> {
-    let inputs = match specification.modality {
-        ModalityName::Table => "--data DATA",
-        ModalityName::Text => "--texts TEXTS",
-    };
-    // Everything that can be wrong with the input is found before anything is written.
-    let import = Import::open(specification)?;
-    let (directory, _) = directory_of(place, "import")?;
-    let summary = import.run(&directory)?;
-    let path = directory.path().display();
-    let next = match &summary.found {
-        Found::Transformer { classes, .. } if classes.is_empty() => {
-            format!("train --texts TEXTS --label-column LABEL --encoder {path}")
-        }
-        _ => format!("audit --model {path} {inputs}"),
-    };
-    let text = format!(
-        "{}Model: {path}\nNext: probity {next}\n",
-        render(summary, import.format())
-    );
-    output.result(summary, &text)
+impl Performed for ImportSpecification {
+    fn perform(specification: Checked<Self>, at: At<'_>) -> anyhow::Result<ExitCode> {
+        let inputs = match specification.modality {
+            ModalityName::Table => "--data DATA",
+            ModalityName::Text => "--texts TEXTS",
+        };
+        // Everything that can be wrong with the input is found before anything is written.
+        let import = Import::open(specification)?;
+        let (directory, _) = directory_of(at.place, "import")?;
+        let summary = import.run(&directory)?;
+        let path = directory.path().display();
+        let next = match &summary.found {
+            Found::Transformer { classes, .. } if classes.is_empty() => {
+                format!("train --texts TEXTS --label-column LABEL --encoder {path}")
+            }
+            _ => format!("audit --model {path} {inputs}"),
+        };
+        let text = format!(
+            "{}Model: {path}\nNext: probity {next}\n",
+            render(summary, import.format())
+        );
+        at.output.result(summary, &text)
+    }
 }
 
 fn render(summary: &ImportSummary, format: &str) -> String {

@@ -9,7 +9,7 @@ use super::fields::Fields;
 use super::numbers;
 use super::output::Output;
 use probity::data::numbers::Bounds;
-use probity::run::place::{Place, new_run_in};
+use probity::run::place::Place;
 use probity::run::run_directory::RunDirectory;
 use probity::run::specification::{Checked, Specification};
 use probity::tensor::device::{ComputeDevice, DeviceName, use_threads};
@@ -18,7 +18,7 @@ use probity::tensor::device::{ComputeDevice, DeviceName, use_threads};
 pub(super) const RUNS: &str = "runs";
 
 /// How many of the processor's cores work.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Hardware")]
 pub(super) struct Threads {
     /// CPU threads [default: one a core]; no influence on results
@@ -39,7 +39,7 @@ impl Threads {
 }
 
 /// Where the work is done.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Hardware")]
 pub(super) struct Hardware {
     /// Device; `auto` is the first GPU that answers, else the CPU (flex)
@@ -63,6 +63,14 @@ fn device_names() -> impl TypedValueParser<Value = DeviceName> {
 }
 
 impl Hardware {
+    /// The processor, of which `threads` work.
+    pub fn cpu(threads: Threads) -> Hardware {
+        Hardware {
+            device: DeviceName::Flex,
+            threads,
+        }
+    }
+
     /// Opens the device and sets the threads.
     pub fn open(&self, output: &Output) -> anyhow::Result<ComputeDevice> {
         self.threads.apply()?;
@@ -77,11 +85,8 @@ impl Hardware {
 }
 
 /// The directory for a new run: `out`, or the next free number of `name` under `runs`.
-pub(super) fn new_run(out: Option<&PathBuf>, name: &str) -> anyhow::Result<RunDirectory> {
-    Ok(match out {
-        Some(path) => new_run_in(path)?,
-        None => RunDirectory::create_numbered(Path::new(RUNS), name)?,
-    })
+pub(super) fn new_run(out: Option<PathBuf>, name: &str) -> anyhow::Result<RunDirectory> {
+    Ok(directory_of(Place::New(out), name)?.0)
 }
 
 /// The place of the unfinished run in `out`, with what it began with and what of that `fields`

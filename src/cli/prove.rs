@@ -10,10 +10,11 @@ use indicatif::ProgressBar;
 use serde_json::Value;
 
 use super::fields::Fields;
-use super::inputs::{Threads, directory_of, unfinished};
+use super::inputs::{Hardware, Threads, directory_of, unfinished};
 use super::interrupt::Interrupt;
 use super::output::{Output, verdict};
 use super::render::{count, interval, percent, table};
+use super::run::{At, Performed};
 use probity::fairness::estimate::Verdict;
 use probity::fairness::prove::run::{Proof, ProofProgress, ProveSpecification};
 use probity::fairness::prove::summary::{Place as Region, ProofEnding, ProveSummary};
@@ -44,7 +45,6 @@ pub(super) struct ProveArgs {
 
 /// Runs `probity prove`.
 pub(super) fn run(mut args: ProveArgs, output: &Output) -> anyhow::Result<ExitCode> {
-    args.threads.apply()?;
     let (specification, place) = match args.resume {
         true => {
             // Without another limit the run goes on to its end.
@@ -55,35 +55,34 @@ pub(super) fn run(mut args: ProveArgs, output: &Output) -> anyhow::Result<ExitCo
         }
         false => (args.fields.specification()?, Place::New(args.out)),
     };
-    run_specification(specification, place, output)
+    let hardware = Hardware::cpu(args.threads);
+    ProveSpecification::perform(specification, At::whole(place, &hardware, output))
 }
 
-/// Runs the proof that is specified.
-pub(super) fn run_specification(
-    specification: Checked<ProveSpecification>,
-    place: Place,
-    output: &Output,
-) -> anyhow::Result<ExitCode> {
-    place.expect_device(DeviceName::Flex, None)?;
-    let name = specification.model.display().to_string();
-    // Everything that can be wrong with the input is found before anything is written.
-    let proof = Proof::open(specification, place.began())?;
-    let interrupt = Interrupt::listen()?;
-    let (directory, resume) = directory_of(place, "prove")?;
-    let bar = output.progress(0, "prove {spinner} {msg}, {elapsed}");
-    let summary = proof
-        .run(&directory, resume, &mut |progress| {
-            observe(&bar, progress, &interrupt)
-        })
-        .with_context(|| format!("proving {name}"))?;
-    bar.finish_and_clear();
-    let text = render(&summary) + &what_next(&proof, &summary, directory.path());
-    output.result(&summary, &text)?;
-    // A declared bound has to be shown to hold.
-    let bound = summary.fail_above;
-    Ok(verdict(
-        bound.is_none_or(|bound| bound.verdict == Verdict::Within),
-    ))
+impl Performed for ProveSpecification {
+    fn perform(specification: Checked<Self>, at: At<'_>) -> anyhow::Result<ExitCode> {
+        at.hardware.threads.apply()?;
+        at.place.expect_device(DeviceName::Flex, None)?;
+        let name = specification.model.display().to_string();
+        // Everything that can be wrong with the input is found before anything is written.
+        let proof = Proof::open(specification, at.place.began())?;
+        let interrupt = Interrupt::listen()?;
+        let (directory, resume) = directory_of(at.place, "prove")?;
+        let bar = at.output.progress(0, "prove {spinner} {msg}, {elapsed}");
+        let summary = proof
+            .run(&directory, resume, &mut |progress| {
+                observe(&bar, progress, &interrupt)
+            })
+            .with_context(|| format!("proving {name}"))?;
+        bar.finish_and_clear();
+        let text = render(&summary) + &what_next(&proof, &summary, directory.path());
+        at.output.result(&summary, &text)?;
+        // A declared bound has to be shown to hold.
+        let bound = summary.fail_above;
+        Ok(verdict(
+            bound.is_none_or(|bound| bound.verdict == Verdict::Within),
+        ))
+    }
 }
 
 fn observe(bar: &ProgressBar, progress: ProofProgress, interrupt: &Interrupt) -> ControlFlow<()> {

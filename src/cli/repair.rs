@@ -13,6 +13,7 @@ use super::output::{Output, verdict};
 use super::progress::RepairBar;
 use super::render::{count, plots};
 use super::render_repair::{self, Shown};
+use super::run::{At, Performed};
 use super::train::device_for;
 use probity::fairness::repair::error::RepairError;
 use probity::fairness::repair::{
@@ -78,7 +79,10 @@ pub(super) struct RepairArgs {
 pub(super) fn run(mut args: RepairArgs, output: &Output) -> anyhow::Result<ExitCode> {
     if args.resume {
         let (specification, place) = unfinished(args.out, &args.fields)?;
-        return run_specification(specification, place, &args.hardware, output);
+        return RepairSpecification::perform(
+            specification,
+            At::whole(place, &args.hardware, output),
+        );
     }
     if let Some(texts) = &args.texts {
         args.fields.set_texts(texts)?;
@@ -88,25 +92,29 @@ pub(super) fn run(mut args: RepairArgs, output: &Output) -> anyhow::Result<ExitC
         args.fields.set("shares", shares);
     }
     let specification = args.fields.specification()?;
-    run_specification(specification, Place::New(args.out), &args.hardware, output)
+    RepairSpecification::perform(specification, At::new(args.out, &args.hardware, output))
 }
 
-/// Runs the repair that is specified.
-pub(super) fn run_specification(
-    specification: Checked<RepairSpecification>,
-    place: Place,
-    hardware: &Hardware,
-    output: &Output,
-) -> anyhow::Result<ExitCode> {
-    let device = device_for(specification.modality, hardware, output)?;
-    let is_sweep = specification.shares().len() > 1;
-    place.expect_device(device.name(), is_sweep.then_some(TRADE_OFF))?;
-    match specification.modality {
-        ModalityName::Table => repair::<TableRepair>(specification, place, &device, output),
-        ModalityName::Text if is_transformer(&specification.model) => {
-            repair::<TextRepair<TransformerLearner>>(specification, place, &device, output)
+impl Performed for RepairSpecification {
+    fn perform(specification: Checked<Self>, at: At<'_>) -> anyhow::Result<ExitCode> {
+        let device = device_for(specification.modality, at.hardware, at.output)?;
+        let is_sweep = specification.shares().len() > 1;
+        at.place
+            .expect_device(device.name(), is_sweep.then_some(TRADE_OFF))?;
+        match specification.modality {
+            ModalityName::Table => {
+                repair::<TableRepair>(specification, at.place, &device, at.output)
+            }
+            ModalityName::Text if is_transformer(&specification.model) => {
+                repair::<TextRepair<TransformerLearner>>(
+                    specification,
+                    at.place,
+                    &device,
+                    at.output,
+                )
+            }
+            ModalityName::Text => repair::<TextRepair>(specification, at.place, &device, at.output),
         }
-        ModalityName::Text => repair::<TextRepair>(specification, place, &device, output),
     }
 }
 

@@ -10,14 +10,12 @@ use serde_json::Value;
 
 use super::inputs::Hardware;
 use super::output::Output;
-use super::{
-    audit, certify, compare, groups, import, kmeans, knn, outliers, prove, repair, spn, train,
-};
 use probity::run::place::Place;
 use probity::run::run_directory::{RUN, RunDirectory};
 use probity::run::shards::{Part, Shard};
 use probity::run::specification::file::{Record, kind_of, read, seen_from};
-use probity::run::specification::{Checked, Specification};
+use probity::run::specification::{Checked, RunSpecification, Specification};
+use probity::run_kinds;
 
 /// Arguments of `probity run`.
 #[derive(Debug, Args)]
@@ -44,76 +42,65 @@ pub(super) struct RunArgs {
     hardware: Hardware,
 }
 
-/// The kinds of runs that can be cut into shards.
-pub(super) const DIVISIBLE: [&str; 5] = ["audit", "compare", "knn", "kmeans bench", "spn bench"];
+/// Where a run is written, which part of it is done, on what, and where it is shown.
+pub(super) struct At<'a> {
+    pub place: Place,
+    pub part: Part,
+    pub hardware: &'a Hardware,
+    pub output: &'a Output,
+}
 
-type Performs = fn(&Asked<'_>) -> anyhow::Result<ExitCode>;
+impl<'a> At<'a> {
+    /// All of a run in `place`.
+    pub fn whole(place: Place, hardware: &'a Hardware, output: &'a Output) -> At<'a> {
+        At {
+            place,
+            part: Part::Whole,
+            hardware,
+            output,
+        }
+    }
+
+    /// All of a new run, in the directory `out` or one that is chosen.
+    pub fn new(out: Option<PathBuf>, hardware: &'a Hardware, output: &'a Output) -> At<'a> {
+        At::whole(Place::New(out), hardware, output)
+    }
+}
+
+/// A kind of run as commands perform it.
+pub(super) trait Performed: RunSpecification {
+    /// Performs what is specified, and shows what it came to.
+    ///
+    /// # Errors
+    /// When it cannot be done.
+    fn perform(specification: Checked<Self>, at: At<'_>) -> anyhow::Result<ExitCode>;
+}
+
+/// A kind of run, found by its name.
+struct Kind {
+    name: &'static str,
+    is_divisible: bool,
+    perform: fn(Asked<'_>) -> anyhow::Result<ExitCode>,
+}
 
 /// How a run of each kind is performed.
-const RUNS: [(&str, Performs); 15] = [
-    ("train", |asked| {
-        asked.perform(|it, at| train::run_specification(it, at, asked.hardware, asked.output))
-    }),
-    ("import", |asked| {
-        asked.perform(|it, at| import::run_specification(it, at, asked.output))
-    }),
-    ("audit", |asked| {
-        asked.perform_part(|it, at| {
-            audit::run_specification(it, at, &asked.part, asked.hardware, asked.output)
-        })
-    }),
-    ("compare", |asked| {
-        asked.perform_part(|it, at| {
-            compare::run_specification(it, at, &asked.part, asked.hardware, asked.output)
-        })
-    }),
-    ("repair", |asked| {
-        asked.perform(|it, at| repair::run_specification(it, at, asked.hardware, asked.output))
-    }),
-    ("groups", |asked| {
-        asked.anew(|it, out| groups::run_specification(it, out, asked.hardware, asked.output))
-    }),
-    ("certify", |asked| {
-        asked.anew(|it, out| certify::run_specification(it, out, asked.output))
-    }),
-    ("prove", |asked| {
-        asked.perform(|it, at| {
-            asked.hardware.threads.apply()?;
-            prove::run_specification(it, at, asked.output)
-        })
-    }),
-    ("knn", |asked| {
-        asked.anew_part(|it, out| {
-            knn::analyse::run_specification(it, out, &asked.part, asked.hardware, asked.output)
-        })
-    }),
-    ("kmeans fit", |asked| {
-        asked.anew(|it, out| kmeans::fit::run_specification(it, out, asked.hardware, asked.output))
-    }),
-    ("kmeans bench", |asked| {
-        asked.anew_part(|it, out| {
-            kmeans::bench::run_specification(it, out, &asked.part, asked.hardware, asked.output)
-        })
-    }),
-    ("spn fit", |asked| {
-        asked.anew(|it, out| spn::fit::run_specification(it, out, asked.hardware, asked.output))
-    }),
-    ("spn bench", |asked| {
-        asked.anew_part(|it, out| {
-            spn::bench::run_specification(it, out, &asked.part, asked.hardware, asked.output)
-        })
-    }),
-    ("outliers count", |asked| {
-        asked.private(|it, out| {
-            outliers::count::run_specification(it, out, asked.hardware, asked.output)
-        })
-    }),
-    ("outliers subspaces", |asked| {
-        asked.private(|it, out| {
-            outliers::subspaces::run_specification(it, out, asked.hardware, asked.output)
-        })
-    }),
-];
+macro_rules! kinds {
+    ($($kind:ty,)*) => {
+        const KINDS: &[Kind] = &[$(Kind {
+            name: <$kind>::KIND,
+            is_divisible: <$kind>::IS_DIVISIBLE,
+            perform: |asked| asked.perform::<$kind>(),
+        }),*];
+    };
+}
+
+run_kinds!(kinds);
+
+/// The kinds of runs that can be cut into shards.
+pub(super) fn divisible() -> Vec<&'static str> {
+    let kinds = KINDS.iter().filter(|kind| kind.is_divisible);
+    kinds.map(|kind| kind.name).collect()
+}
 
 /// Runs `probity run`.
 pub(super) fn run(args: RunArgs, output: &Output) -> anyhow::Result<ExitCode> {
@@ -138,7 +125,7 @@ pub(super) fn run(args: RunArgs, output: &Output) -> anyhow::Result<ExitCode> {
             shard,
         },
     };
-    perform(&Asked {
+    perform(Asked {
         // A shard is of a run that others work on as well: it repeats none.
         repeats: is_directory && part == Part::Whole,
         resume: args.resume,
@@ -172,7 +159,7 @@ pub(super) fn merge(args: MergeArgs, output: &Output) -> anyhow::Result<ExitCode
         "{0} is no folder of shards; begin with: probity run SPECIFICATION --shard 1/N --out {0}",
         args.folder.display()
     );
-    perform(&Asked {
+    perform(Asked {
         repeats: false,
         resume: false,
         keep_paths: false,
@@ -187,18 +174,18 @@ pub(super) fn merge(args: MergeArgs, output: &Output) -> anyhow::Result<ExitCode
     })
 }
 
-fn perform(asked: &Asked<'_>) -> anyhow::Result<ExitCode> {
+fn perform(asked: Asked<'_>) -> anyhow::Result<ExitCode> {
     let file = asked.file;
     let kind = kind_of(file)?;
-    let Some((_, perform)) = RUNS.iter().find(|(known, _)| *known == kind) else {
-        let known = RUNS.map(|(kind, _)| kind);
+    let Some(known) = KINDS.iter().find(|known| known.name == kind) else {
+        let known: Vec<&str> = KINDS.iter().map(|known| known.name).collect();
         bail!(
             "{} is of the kind '{kind}', which probity run does not know; it knows {}",
             file.display(),
             known.join(", ")
         );
     };
-    perform(asked)
+    (known.perform)(asked)
 }
 
 /// What is run, and where.
@@ -216,74 +203,38 @@ struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    fn perform<S: Specification>(
-        &self,
-        run: impl FnOnce(Checked<S>, Place) -> anyhow::Result<ExitCode>,
-    ) -> anyhow::Result<ExitCode> {
-        self.expect_whole(S::KIND)?;
-        self.perform_part(run)
-    }
-
-    fn expect_whole(&self, kind: &str) -> anyhow::Result<()> {
+    fn perform<S: Performed>(self) -> anyhow::Result<ExitCode> {
+        let kind = S::KIND;
         ensure!(
-            self.part == Part::Whole,
-            "a run of the kind '{kind}' cannot be cut into shards; these can: {}",
-            DIVISIBLE.join(", ")
+            !(S::IS_PAID && self.repeats),
+            "a private answer cannot be repeated: to ask anew, and to pay for it again, give {} itself",
+            self.file.display()
         );
-        Ok(())
-    }
-
-    /// The same for a kind of run that can be cut into shards.
-    fn perform_part<S: Specification>(
-        &self,
-        run: impl FnOnce(Checked<S>, Place) -> anyhow::Result<ExitCode>,
-    ) -> anyhow::Result<ExitCode> {
+        ensure!(
+            S::IS_DIVISIBLE || self.part == Part::Whole,
+            "a run of the kind '{kind}' cannot be cut into shards; these can: {}",
+            divisible().join(", ")
+        );
+        ensure!(
+            S::GOES_ON || !self.resume,
+            "a run of the kind '{kind}' cannot be gone on with; leave --resume out"
+        );
         let (specification, record) = self.read()?;
-        let out = self.out.clone();
         let place = match record {
             record if self.resume => Place::GoesOn(
                 RunDirectory::open_to_write(&self.directory)?,
                 record.unwrap_or_default(),
             ),
-            Some(record) if self.repeats => Place::Again(out, record),
-            _ => Place::New(out),
+            Some(record) if self.repeats => Place::Again(self.out, record),
+            _ => Place::New(self.out),
         };
-        run(specification, place)
-    }
-
-    /// The same for a kind of run that cannot be interrupted and gone on with.
-    fn anew<S: Specification>(
-        &self,
-        run: impl FnOnce(Checked<S>, Option<PathBuf>) -> anyhow::Result<ExitCode>,
-    ) -> anyhow::Result<ExitCode> {
-        self.expect_whole(S::KIND)?;
-        self.anew_part(run)
-    }
-
-    /// The same for one that can be cut into shards.
-    fn anew_part<S: Specification>(
-        &self,
-        run: impl FnOnce(Checked<S>, Option<PathBuf>) -> anyhow::Result<ExitCode>,
-    ) -> anyhow::Result<ExitCode> {
-        ensure!(
-            !self.resume,
-            "a run of the kind '{}' cannot be gone on with; leave --resume out",
-            S::KIND
-        );
-        run(self.read()?.0, self.out.clone())
-    }
-
-    /// The same for an answer with noise: another answer to the same question is paid for again.
-    fn private<S: Specification>(
-        &self,
-        run: impl FnOnce(Checked<S>, Option<PathBuf>) -> anyhow::Result<ExitCode>,
-    ) -> anyhow::Result<ExitCode> {
-        ensure!(
-            !self.repeats,
-            "a private answer cannot be repeated: to ask anew, and to pay for it again, give {} itself",
-            self.file.display()
-        );
-        self.anew(run)
+        let at = At {
+            place,
+            part: self.part,
+            hardware: self.hardware,
+            output: self.output,
+        };
+        S::perform(specification, at)
     }
 
     fn read<S: Specification>(&self) -> anyhow::Result<(Checked<S>, Option<Record>)> {

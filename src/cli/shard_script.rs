@@ -9,7 +9,7 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use super::numbers::{threads, whole};
 use super::output::Output;
-use super::run::DIVISIBLE;
+use super::run::divisible;
 use probity::fairness::audit::AuditSpecification;
 use probity::fairness::compare::CompareSpecification;
 use probity::run::run_directory::{RUN, SUMMARY};
@@ -118,9 +118,9 @@ pub(super) fn run(args: ShardArgs, output: &Output) -> anyhow::Result<ExitCode> 
 fn stages(file: &Path) -> anyhow::Result<&'static [&'static str]> {
     let kind = kind_of(file)?;
     ensure!(
-        DIVISIBLE.contains(&kind.as_str()),
+        divisible().contains(&kind.as_str()),
         "a run of the kind '{kind}' cannot be cut into shards; these can: {}",
-        DIVISIBLE.join(", ")
+        divisible().join(", ")
     );
     if kind == CompareSpecification::KIND {
         read::<CompareSpecification>(file)?.0.expect_divisible()?;

@@ -12,6 +12,7 @@ use super::interrupt::Interrupt;
 use super::output::Output;
 use super::render::{self, count, percent};
 use super::render_quality::quality;
+use super::run::{At, Performed};
 use probity::data::schema::Schema;
 use probity::data::specification::located_schema;
 use probity::nn::metrics::Quality;
@@ -53,7 +54,10 @@ pub(super) struct TrainArgs {
 pub(super) fn run(mut args: TrainArgs, output: &Output) -> anyhow::Result<ExitCode> {
     if args.resume {
         let (specification, place) = unfinished(args.out, &args.fields)?;
-        return run_specification(specification, place, &args.hardware, output);
+        return TrainSpecification::perform(
+            specification,
+            At::whole(place, &args.hardware, output),
+        );
     }
     match &args.texts {
         Some(texts) => args.fields.set_texts(texts)?,
@@ -61,37 +65,37 @@ pub(super) fn run(mut args: TrainArgs, output: &Output) -> anyhow::Result<ExitCo
     }
     let mut specification = args.fields.specification()?.into_inner();
     specification.schema = specification.schema.map(|name| located_schema(&name));
-    let place = Place::New(args.out);
-    run_specification(specification.check()?, place, &args.hardware, output)
+    let at = At::new(args.out, &args.hardware, output);
+    TrainSpecification::perform(specification.check()?, at)
 }
 
-/// Runs the training that is specified.
-pub(super) fn run_specification(
-    specification: Checked<TrainSpecification>,
-    place: Place,
-    hardware: &Hardware,
-    output: &Output,
-) -> anyhow::Result<ExitCode> {
-    let device = device_for(specification.modality, hardware, output)?;
-    place.expect_device(device.name(), None)?;
-    match specification.modality {
-        ModalityName::Table => {
-            let training = Training::<TableSet>::open(specification, &device)?;
-            remark_on_codes(training.specification(), &training.inputs().schema, output);
-            train(&training, place, output)
+impl Performed for TrainSpecification {
+    fn perform(specification: Checked<Self>, at: At<'_>) -> anyhow::Result<ExitCode> {
+        let device = device_for(specification.modality, at.hardware, at.output)?;
+        at.place.expect_device(device.name(), None)?;
+        match specification.modality {
+            ModalityName::Table => {
+                let training = Training::<TableSet>::open(specification, &device)?;
+                remark_on_codes(
+                    training.specification(),
+                    &training.inputs().schema,
+                    at.output,
+                );
+                train(&training, at.place, at.output)
+            }
+            ModalityName::Text => match specification.transformer.is_some() {
+                true => train(
+                    &Training::<TransformerSet>::open(specification, &device)?,
+                    at.place,
+                    at.output,
+                ),
+                false => train(
+                    &Training::<TextSet>::open(specification, &device)?,
+                    at.place,
+                    at.output,
+                ),
+            },
         }
-        ModalityName::Text => match specification.transformer.is_some() {
-            true => train(
-                &Training::<TransformerSet>::open(specification, &device)?,
-                place,
-                output,
-            ),
-            false => train(
-                &Training::<TextSet>::open(specification, &device)?,
-                place,
-                output,
-            ),
-        },
     }
 }
 

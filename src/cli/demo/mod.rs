@@ -91,7 +91,7 @@ struct DemoSummary<D> {
 /// Runs `probity demo`.
 pub(super) fn run(args: DemoArgs, output: &Output) -> anyhow::Result<ExitCode> {
     let device = args.hardware.open(output)?;
-    let directory = new_run(args.out.as_ref(), "demo")?;
+    let directory = new_run(args.out.clone(), "demo")?;
     let rows = |usual: u32| args.rows.unwrap_or(usual);
     match args.kind {
         DemoKind::Table => {

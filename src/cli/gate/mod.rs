@@ -95,7 +95,7 @@ pub(super) fn run(args: &GateArgs, output: &Output) -> anyhow::Result<ExitCode> 
         }
         None => gate.checks.iter().map(|_| None).collect(),
     };
-    let directory = new_run(args.out.as_ref(), "gate")?;
+    let directory = new_run(args.out.clone(), "gate")?;
     let mut checks = Vec::new();
     for (check, before) in gate.checks.iter().zip(before) {
         output.remark(&format!("Checking {} …", check.name));

@@ -11,14 +11,14 @@ use serde_json::Value;
 
 use super::render;
 use crate::cli::fields::Fields;
-use crate::cli::inputs::{BoundsArgs, Hardware, new_run};
+use crate::cli::inputs::{BoundsArgs, Hardware, directory_of};
 use crate::cli::interrupt::Interrupt;
 use crate::cli::output::{Output, Summary, verdict};
 use crate::cli::render::{bad_rows, plots};
+use crate::cli::run::{At, Performed};
 use crate::cli::shards::Cut;
 use probity::data::read::LeftOut;
 use probity::data::specification::record_schema;
-use probity::run::shards::Part;
 use probity::run::specification::Checked;
 use probity::run::specification::file::Record;
 use probity::tensor::proposer::Proposer;
@@ -63,98 +63,93 @@ struct BenchSummary {
 pub(super) fn run(mut args: BenchArgs, output: &Output) -> anyhow::Result<ExitCode> {
     args.bounds.set(&mut args.fields)?;
     let specification = args.fields.specification()?;
-    run_specification(
-        specification,
-        args.out,
-        &Part::Whole,
-        &args.hardware,
-        output,
-    )
+    BenchSpecification::perform(specification, At::new(args.out, &args.hardware, output))
 }
 
-/// Runs the benchmark that is specified, or a part of it.
-pub(crate) fn run_specification(
-    specification: Checked<BenchSpecification>,
-    out: Option<PathBuf>,
-    part: &Part,
-    hardware: &Hardware,
-    output: &Output,
-) -> anyhow::Result<ExitCode> {
-    let device = hardware.open(output)?;
-    let specification = specification.into_inner().located();
-    let input = &specification.input;
-    let mut dataset = input.read(&specification.data, &specification.reading)?;
-    dataset.points = dataset.points.on(&Proposer::of(&device));
-    let rows = dataset.points.len();
-    specification.expect_rows(rows)?;
-    let options = specification.options();
-    let algorithms = specification.algorithms();
-    let record = Record {
-        device: Some(device.name().to_string()),
-        hardware: Some(device.hardware()),
-        ..Record::new().opened("data", dataset.source.sha256.clone())
-    };
-    let record = record_schema(record, specification.reading.schema.as_deref())?;
-    let labels = dataset.numbered_labels();
-    let data = Labelled {
-        points: &dataset.points,
-        labels: &labels,
-    };
-    let interrupt = Interrupt::listen()?;
-    let seeds = specification.seeds();
-    let bar = output.progress(options.deletions as u64, BAR);
-    let observe = &mut |progress: ComparisonProgress<'_>| show(&bar, &interrupt, progress);
-    let mut merged_into = None;
-    let measured = match Cut::of(part, &specification, &record, out.as_deref())? {
-        None => compare(data, &algorithms, &options, &seeds, observe)?,
-        Some(cut) => {
-            let items = Seeds {
-                data,
-                algorithms: &algorithms,
-                options: &options,
-                seeds: &seeds,
-                observe,
-            };
-            let of_seeds = match cut.work_or_merge(items, are_exact, &bar, output)? {
-                ControlFlow::Continue(of_seeds) => of_seeds,
-                ControlFlow::Break(said) => return Ok(said),
-            };
-            merged_into = Some(cut.directory("kmeans-bench")?);
-            Comparison::merged(&algorithms, &options, &seeds, of_seeds)?
-        }
-    };
-    bar.finish_and_clear();
-    let directory = match merged_into {
-        Some(directory) => directory,
-        None => new_run(out.as_ref(), "kmeans-bench")?,
-    };
-    directory.write_run(&specification, &record)?;
-    let summary = Summary::of(
-        "kmeans bench",
-        BenchSummary {
-            probity_version: env!("CARGO_PKG_VERSION"),
-            data: specification.data.clone(),
-            data_sha256: dataset.source.sha256,
-            rows,
-            left_out: dataset.left_out,
-            columns: dataset.columns.len(),
-            options,
-            seed: specification.clustering.seed,
-            measured,
-        },
-    );
-    directory.write_summary(&summary)?;
-    let mut text = render::figures(&summary.measured, &options);
-    text.push_str(&bad_rows(&summary.left_out.bad_rows));
-    text.push_str(&format!("Run: {}\n", directory.path().display()));
-    text.push_str(&plots(&directory)?);
-    output.result(&summary, &text)?;
-    let exact = summary
-        .measured
-        .algorithms
-        .iter()
-        .all(|figures| figures.exact);
-    Ok(verdict(exact))
+impl Performed for BenchSpecification {
+    fn perform(specification: Checked<Self>, at: At<'_>) -> anyhow::Result<ExitCode> {
+        let At {
+            place,
+            part,
+            hardware,
+            output,
+        } = at;
+        let device = hardware.open(output)?;
+        let specification = specification.into_inner().located();
+        let input = &specification.input;
+        let mut dataset = input.read(&specification.data, &specification.reading)?;
+        dataset.points = dataset.points.on(&Proposer::of(&device));
+        let rows = dataset.points.len();
+        specification.expect_rows(rows)?;
+        let options = specification.options();
+        let algorithms = specification.algorithms();
+        let record = Record {
+            device: Some(device.name().to_string()),
+            hardware: Some(device.hardware()),
+            ..Record::new().opened("data", dataset.source.sha256.clone())
+        };
+        let record = record_schema(record, specification.reading.schema.as_deref())?;
+        let labels = dataset.numbered_labels();
+        let data = Labelled {
+            points: &dataset.points,
+            labels: &labels,
+        };
+        let interrupt = Interrupt::listen()?;
+        let seeds = specification.seeds();
+        let bar = output.progress(options.deletions as u64, BAR);
+        let observe = &mut |progress: ComparisonProgress<'_>| show(&bar, &interrupt, progress);
+        let mut merged_into = None;
+        let measured = match Cut::of(&part, &specification, &record, place.new_directory())? {
+            None => compare(data, &algorithms, &options, &seeds, observe)?,
+            Some(cut) => {
+                let items = Seeds {
+                    data,
+                    algorithms: &algorithms,
+                    options: &options,
+                    seeds: &seeds,
+                    observe,
+                };
+                let of_seeds = match cut.work_or_merge(items, are_exact, &bar, output)? {
+                    ControlFlow::Continue(of_seeds) => of_seeds,
+                    ControlFlow::Break(said) => return Ok(said),
+                };
+                merged_into = Some(cut.directory("kmeans-bench")?);
+                Comparison::merged(&algorithms, &options, &seeds, of_seeds)?
+            }
+        };
+        bar.finish_and_clear();
+        let directory = match merged_into {
+            Some(directory) => directory,
+            None => directory_of(place, "kmeans-bench")?.0,
+        };
+        directory.write_run(&specification, &record)?;
+        let summary = Summary::of(
+            "kmeans bench",
+            BenchSummary {
+                probity_version: env!("CARGO_PKG_VERSION"),
+                data: specification.data.clone(),
+                data_sha256: dataset.source.sha256,
+                rows,
+                left_out: dataset.left_out,
+                columns: dataset.columns.len(),
+                options,
+                seed: specification.clustering.seed,
+                measured,
+            },
+        );
+        directory.write_summary(&summary)?;
+        let mut text = render::figures(&summary.measured, &options);
+        text.push_str(&bad_rows(&summary.left_out.bad_rows));
+        text.push_str(&format!("Run: {}\n", directory.path().display()));
+        text.push_str(&plots(&directory)?);
+        output.result(&summary, &text)?;
+        let exact = summary
+            .measured
+            .algorithms
+            .iter()
+            .all(|figures| figures.exact);
+        Ok(verdict(exact))
+    }
 }
 
 /// Whether every model equalled a retraining, by a summary.

@@ -7,9 +7,10 @@ use clap::Args;
 use serde::Serialize;
 
 use crate::cli::fields::Fields;
-use crate::cli::inputs::{BoundsArgs, Hardware, new_run};
+use crate::cli::inputs::{BoundsArgs, Hardware, directory_of};
 use crate::cli::output::Output;
 use crate::cli::render::{bad_rows, count, figure};
+use crate::cli::run::{At, Performed};
 use probity::data::read::LeftOut;
 use probity::run::specification::Checked;
 use probity::tensor::proposer::Proposer;
@@ -51,47 +52,43 @@ struct FitSummary {
 pub(super) fn run(mut args: FitArgs, output: &Output) -> anyhow::Result<ExitCode> {
     args.bounds.set(&mut args.fields)?;
     let specification = args.fields.specification()?;
-    run_specification(specification, args.out, &args.hardware, output)
+    FitSpecification::perform(specification, At::new(args.out, &args.hardware, output))
 }
 
 /// Fits the clustering that is specified.
 ///
 /// A model directory holds no `run.toml`: it is, file for file, what training without the deleted
-/// rows gives, wherever these were read from.
-pub(crate) fn run_specification(
-    specification: Checked<FitSpecification>,
-    out: Option<PathBuf>,
-    hardware: &Hardware,
-    output: &Output,
-) -> anyhow::Result<ExitCode> {
-    let device = hardware.open(output)?;
-    let specification = specification.into_inner();
-    let input = &specification.input;
-    let dataset = input.read(&specification.data, &specification.reading)?;
-    let rows = dataset.points.len();
-    let options = specification.options();
-    let points = dataset.points.on(&Proposer::of(&device));
-    let model = Model::fit(points, &options)?;
-    let (assignment, loss) = model.assignment();
-    let mut sizes = vec![0; options.clusters];
-    for (_, cluster) in assignment {
-        sizes[cluster] += 1;
+impl Performed for FitSpecification {
+    fn perform(specification: Checked<Self>, at: At<'_>) -> anyhow::Result<ExitCode> {
+        let device = at.hardware.open(at.output)?;
+        let specification = specification.into_inner();
+        let input = &specification.input;
+        let dataset = input.read(&specification.data, &specification.reading)?;
+        let rows = dataset.points.len();
+        let options = specification.options();
+        let points = dataset.points.on(&Proposer::of(&device));
+        let model = Model::fit(points, &options)?;
+        let (assignment, loss) = model.assignment();
+        let mut sizes = vec![0; options.clusters];
+        for (_, cluster) in assignment {
+            sizes[cluster] += 1;
+        }
+        let (directory, _) = directory_of(at.place, "kmeans")?;
+        let (label, id_column) = (input.label_column.clone(), input.id_column.clone());
+        let description = Description::new(&options, dataset.columns, label, id_column);
+        ModelDirectory::create(&directory, description, &model)?;
+        let summary = FitSummary {
+            algorithm: describe(&options.algorithm),
+            rows,
+            columns: model.columns(),
+            clusters: options.clusters,
+            left_out: dataset.left_out,
+            loss,
+            sizes,
+            model: directory.path().to_owned(),
+        };
+        at.output.summary("kmeans fit", &summary, &render(&summary))
     }
-    let directory = new_run(out.as_ref(), "kmeans")?;
-    let (label, id_column) = (input.label_column.clone(), input.id_column.clone());
-    let description = Description::new(&options, dataset.columns, label, id_column);
-    ModelDirectory::create(&directory, description, &model)?;
-    let summary = FitSummary {
-        algorithm: describe(&options.algorithm),
-        rows,
-        columns: model.columns(),
-        clusters: options.clusters,
-        left_out: dataset.left_out,
-        loss,
-        sizes,
-        model: directory.path().to_owned(),
-    };
-    output.summary("kmeans fit", &summary, &render(&summary))
 }
 
 fn render(summary: &FitSummary) -> String {

@@ -10,18 +10,18 @@ use indicatif::ProgressBar;
 
 use super::render;
 use crate::cli::fields::Fields;
-use crate::cli::inputs::{BoundsArgs, Hardware, new_run};
+use crate::cli::inputs::{BoundsArgs, Hardware, directory_of};
 use crate::cli::interrupt::Interrupt;
 use crate::cli::numbers::whole;
 use crate::cli::output::Output;
 use crate::cli::render::plots;
+use crate::cli::run::{At, Performed};
 use crate::cli::shards::Cut;
 use probity::knn::inputs::RobustnessError;
 use probity::knn::run::{
     MergedVerdicts, RobustnessProgress, ShardedInputs, check, decide_robustness,
 };
 use probity::knn::specification::RobustnessSpecification;
-use probity::run::shards::Part;
 use probity::run::specification::Checked;
 use probity::run::specification::file::Record;
 
@@ -87,75 +87,70 @@ pub(super) fn run(mut args: AnalyseArgs, output: &Output) -> anyhow::Result<Exit
     args.threat.set(&mut args.fields)?;
     args.bounds.set(&mut args.fields)?;
     let specification = args.fields.specification()?;
-    run_specification(
-        specification,
-        args.out,
-        &Part::Whole,
-        &args.hardware,
-        output,
-    )
+    RobustnessSpecification::perform(specification, At::new(args.out, &args.hardware, output))
 }
 
-/// Runs the analysis that is specified, or a part of it.
-pub(crate) fn run_specification(
-    specification: Checked<RobustnessSpecification>,
-    out: Option<PathBuf>,
-    part: &Part,
-    hardware: &Hardware,
-    output: &Output,
-) -> anyhow::Result<ExitCode> {
-    let device = hardware.open(output)?;
-    let inputs = specification.read()?;
-    let run = specification.into_inner().resolved(inputs.training.rows());
-    let record = Record {
-        device: Some(device.name().to_string()),
-        hardware: Some(device.hardware()),
-        ..run.record(&inputs)?
-    };
-    // Everything that can be wrong with the input is found before anything is written.
-    for &poison in &run.analysis.poison {
-        check(&run.learning, &inputs, poison)?;
-    }
-    let interrupt = Interrupt::listen()?;
-    let bar = output.progress(1, BAR);
-    let stop = interrupt.flag();
-    let observe = &mut |progress| show(&bar, progress);
-    let (directory, summary) = match Cut::of(part, &run, &record, out.as_deref())? {
-        None => {
-            let directory = new_run(out.as_ref(), "knn")?;
-            let summary =
-                decide_robustness(&run, &record, &inputs, &directory, &device, stop, observe)
-                    .map_err(|error| named(error.into()))?;
-            (directory, summary)
+impl Performed for RobustnessSpecification {
+    fn perform(specification: Checked<Self>, at: At<'_>) -> anyhow::Result<ExitCode> {
+        let At {
+            place,
+            part,
+            hardware,
+            output,
+        } = at;
+        let device = hardware.open(output)?;
+        let inputs = specification.read()?;
+        let run = specification.into_inner().resolved(inputs.training.rows());
+        let record = Record {
+            device: Some(device.name().to_string()),
+            hardware: Some(device.hardware()),
+            ..run.record(&inputs)?
+        };
+        // Everything that can be wrong with the input is found before anything is written.
+        for &poison in &run.analysis.poison {
+            check(&run.learning, &inputs, poison)?;
         }
-        Some(cut) => {
-            let items = ShardedInputs {
-                run: &run,
-                inputs: &inputs,
-                device: &device,
-                stop,
-                observe,
-            };
-            let worked = cut.work_or_merge(items, |_| true, &bar, output);
-            let verdicts = match worked.map_err(named)? {
-                ControlFlow::Continue(verdicts) => verdicts,
-                ControlFlow::Break(said) => return Ok(said),
-            };
-            let merged = MergedVerdicts::of(&run, cut.folder(), verdicts)?;
-            let directory = cut.directory("knn")?;
-            let summary = merged.write(&run, &record, &inputs, &directory)?;
-            (directory, summary)
+        let interrupt = Interrupt::listen()?;
+        let bar = output.progress(1, BAR);
+        let stop = interrupt.flag();
+        let observe = &mut |progress| show(&bar, progress);
+        let (directory, summary) = match Cut::of(&part, &run, &record, place.new_directory())? {
+            None => {
+                let (directory, _) = directory_of(place, "knn")?;
+                let summary =
+                    decide_robustness(&run, &record, &inputs, &directory, &device, stop, observe)
+                        .map_err(|error| named(error.into()))?;
+                (directory, summary)
+            }
+            Some(cut) => {
+                let items = ShardedInputs {
+                    run: &run,
+                    inputs: &inputs,
+                    device: &device,
+                    stop,
+                    observe,
+                };
+                let worked = cut.work_or_merge(items, |_| true, &bar, output);
+                let verdicts = match worked.map_err(named)? {
+                    ControlFlow::Continue(verdicts) => verdicts,
+                    ControlFlow::Break(said) => return Ok(said),
+                };
+                let merged = MergedVerdicts::of(&run, cut.folder(), verdicts)?;
+                let directory = cut.directory("knn")?;
+                let summary = merged.write(&run, &record, &inputs, &directory)?;
+                (directory, summary)
+            }
+        };
+        bar.finish_and_clear();
+        let path = directory.path().display();
+        let mut text = render::summary(&summary, &inputs);
+        text.push_str(&plots(&directory)?);
+        if !summary.finished {
+            text.push_str("Interrupted: this is what was decided by then.\n");
         }
-    };
-    bar.finish_and_clear();
-    let path = directory.path().display();
-    let mut text = render::summary(&summary, &inputs);
-    text.push_str(&plots(&directory)?);
-    if !summary.finished {
-        text.push_str("Interrupted: this is what was decided by then.\n");
+        text.push_str(&format!("Run: {path}\nNext: probity knn verify {path}\n"));
+        output.result(&summary, &text)
     }
-    text.push_str(&format!("Run: {path}\nNext: probity knn verify {path}\n"));
-    output.result(&summary, &text)
 }
 
 /// `error`, with the option for fewer threads where there are too many.

@@ -9,12 +9,14 @@ use super::inputs::{
     RangeArgs, answer_text, bill_text, noise_text, not_private_text, remark, write,
 };
 use crate::cli::fields::Fields;
-use crate::cli::inputs::{Hardware, new_run};
+use crate::cli::inputs::Hardware;
 use crate::cli::output::Output;
 use crate::cli::render::count as grouped;
+use crate::cli::run::{At, Performed};
 use probity::privacy::query::CountQuery;
 use probity::privacy::specification::CountSpecification;
 use probity::run::number::readable;
+use probity::run::place::new_run_in;
 use probity::run::specification::Checked;
 
 /// Arguments of `probity outliers count`.
@@ -38,35 +40,31 @@ pub(super) struct CountArgs {
 pub(super) fn run(mut args: CountArgs, output: &Output) -> anyhow::Result<ExitCode> {
     args.ranges.set(&mut args.fields)?;
     let specification = args.fields.specification()?;
-    run_specification(specification, args.out, &args.hardware, output)
+    CountSpecification::perform(specification, At::new(args.out, &args.hardware, output))
 }
 
-/// Answers the query that is specified.
-pub(crate) fn run_specification(
-    specification: Checked<CountSpecification>,
-    out: Option<PathBuf>,
-    hardware: &Hardware,
-    output: &Output,
-) -> anyhow::Result<ExitCode> {
-    let device = hardware.open(output)?;
-    let query = CountQuery::open(specification)?.on(&device);
-    let directory = out.map(|out| new_run(Some(&out), "outliers")).transpose()?;
-    let summary = query.answer(&mut |told| remark(told, output))?;
-    let text = format!(
-        "{}In {} (fewer than {} other records within {}), of {} records: {}.\n{}{}",
-        not_private_text(summary.private),
-        summary.columns.join(" × "),
-        summary.k,
-        readable(summary.radius),
-        grouped(summary.rows as u64),
-        answer_text(summary.count, summary.interval.as_ref()),
-        noise_text(summary.noise, summary.sensitivity),
-        bill_text(&summary.bill)
-    );
-    // What was paid for is said, whatever becomes of its files.
-    let said = output.result(&summary, &text);
-    if let Some(directory) = directory {
-        write(&directory, query.specification(), query.record(), &summary)?;
+impl Performed for CountSpecification {
+    fn perform(specification: Checked<Self>, at: At<'_>) -> anyhow::Result<ExitCode> {
+        let device = at.hardware.open(at.output)?;
+        let query = CountQuery::open(specification)?.on(&device);
+        let directory = at.place.new_directory().map(new_run_in).transpose()?;
+        let summary = query.answer(&mut |told| remark(told, at.output))?;
+        let text = format!(
+            "{}In {} (fewer than {} other records within {}), of {} records: {}.\n{}{}",
+            not_private_text(summary.private),
+            summary.columns.join(" × "),
+            summary.k,
+            readable(summary.radius),
+            grouped(summary.rows as u64),
+            answer_text(summary.count, summary.interval.as_ref()),
+            noise_text(summary.noise, summary.sensitivity),
+            bill_text(&summary.bill)
+        );
+        // What was paid for is said, whatever becomes of its files.
+        let said = at.output.result(&summary, &text);
+        if let Some(directory) = directory {
+            write(&directory, query.specification(), query.record(), &summary)?;
+        }
+        said
     }
-    said
 }

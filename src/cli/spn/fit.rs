@@ -9,9 +9,10 @@ use serde::Serialize;
 
 use super::inputs::{LeafArgs, origin};
 use crate::cli::fields::Fields;
-use crate::cli::inputs::{Hardware, new_run};
+use crate::cli::inputs::{Hardware, directory_of};
 use crate::cli::output::Output;
 use crate::cli::render::{bad_rows, count, counted};
+use crate::cli::run::{At, Performed};
 use probity::data::read::LeftOut;
 use probity::run::specification::Checked;
 use probity::tensor::proposer::Proposer;
@@ -57,41 +58,37 @@ struct FitSummary {
 pub(super) fn run(mut args: FitArgs, output: &Output) -> anyhow::Result<ExitCode> {
     args.leaves.set(&mut args.fields)?;
     let specification = args.fields.specification()?;
-    run_specification(specification, args.out, &args.hardware, output)
+    FitSpecification::perform(specification, At::new(args.out, &args.hardware, output))
 }
 
 /// Learns the network that is specified.
 ///
 /// A model directory holds no `run.toml`: it is, file for file, what learning without the deleted
-/// rows gives, wherever these were read from.
-pub(crate) fn run_specification(
-    specification: Checked<FitSpecification>,
-    out: Option<PathBuf>,
-    hardware: &Hardware,
-    output: &Output,
-) -> anyhow::Result<ExitCode> {
-    let device = hardware.open(output)?;
-    let parameters = specification.learning.parameters();
-    let table = specification.table.options(&specification.schema)?;
-    let (data, left_out) = table.read(&specification.data)?.value;
-    let started = Instant::now();
-    let spn = Spn::learn(parameters, data.on(&Proposer::of(&device)))?;
-    let seconds = started.elapsed().as_secs_f64();
-    let directory = new_run(out.as_ref(), "spn")?;
-    let model = SpnModel { spn, table };
-    model.store(directory.path())?;
-    let summary = FitSummary {
-        model: directory.path().to_owned(),
-        rows: model.spn.data().rows(),
-        missing_values: model.spn.data().missing_values(),
-        left_out,
-        variables: model.spn.data().variables().len(),
-        parameters,
-        threshold: model.spn.threshold(),
-        network: model.spn.network().shape(),
-        seconds,
-    };
-    output.summary("spn fit", &summary, &render(&summary))
+impl Performed for FitSpecification {
+    fn perform(specification: Checked<Self>, at: At<'_>) -> anyhow::Result<ExitCode> {
+        let device = at.hardware.open(at.output)?;
+        let parameters = specification.learning.parameters();
+        let table = specification.table.options(&specification.schema)?;
+        let (data, left_out) = table.read(&specification.data)?.value;
+        let started = Instant::now();
+        let spn = Spn::learn(parameters, data.on(&Proposer::of(&device)))?;
+        let seconds = started.elapsed().as_secs_f64();
+        let (directory, _) = directory_of(at.place, "spn")?;
+        let model = SpnModel { spn, table };
+        model.store(directory.path())?;
+        let summary = FitSummary {
+            model: directory.path().to_owned(),
+            rows: model.spn.data().rows(),
+            missing_values: model.spn.data().missing_values(),
+            left_out,
+            variables: model.spn.data().variables().len(),
+            parameters,
+            threshold: model.spn.threshold(),
+            network: model.spn.network().shape(),
+            seconds,
+        };
+        at.output.summary("spn fit", &summary, &render(&summary))
+    }
 }
 
 fn render(summary: &FitSummary) -> String {
