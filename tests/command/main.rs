@@ -15,6 +15,7 @@ mod compare_command;
 mod constant_classifier;
 mod decisions_command;
 mod explain_command;
+mod failures_command;
 mod formats_command;
 mod gate_command;
 mod outcomes_command;

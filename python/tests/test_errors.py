@@ -1,0 +1,36 @@
+"""Which exception an error is: the same in every kind of run, however deep it lies."""
+
+import pytest
+from people import QUICK, people
+
+import probity
+
+FRAME = people(500)
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    out = tmp_path_factory.mktemp("model") / "m"
+    return probity.train(FRAME, "loan", ["sex"], hidden=[4], epochs=2, out=out)
+
+
+def test_options_tables_and_models_have_exceptions_of_their_own(model):
+    audited = probity.audit(model, FRAME, **QUICK)
+    runs = {
+        "audit": probity.audit,
+        "compare": probity.compare,
+        "groups": probity.groups,
+        "certify": probity.certify,
+        "repair": lambda model, data, **options: probity.repair(model, data, [audited], **options),
+    }
+    for run in runs.values():
+        with pytest.raises(probity.OptionError, match="nothing"):
+            run(model, FRAME, nothing=1)
+        with pytest.raises(probity.DataError, match="none.csv"):
+            run(model, "none.csv")
+        with pytest.raises(probity.ModelError, match="model.toml"):
+            run("none", FRAME)
+    # An option that is refused only when the audit within another run is opened.
+    for run in (probity.audit, probity.certify):
+        with pytest.raises(probity.OptionError, match="hat"):
+            run(model, FRAME, protected=["hat"])
