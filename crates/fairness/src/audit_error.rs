@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use super::certify::parts::{Part, PartError};
 use super::domain::DomainError;
-use super::group::GroupError;
+use super::group::error::GroupError;
 use super::population::PlausibilityError;
 use probity_data::named_schema::NamedSchemaError;
 use probity_data::read::ReadError;

@@ -41,6 +41,7 @@ pub mod population;
 pub mod predictions;
 pub mod prove;
 pub mod rank;
+mod ranked;
 mod record;
 pub mod repair;
 pub mod samples;

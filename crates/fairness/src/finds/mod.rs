@@ -12,7 +12,7 @@
 //! none.
 
 mod clusters;
-mod space;
+pub(crate) mod space;
 mod table;
 mod text;
 

@@ -21,7 +21,7 @@
 
 pub mod bootstrap;
 pub mod calibration;
-mod error;
+pub(crate) mod error;
 pub mod gaps;
 pub mod grouping;
 pub mod impact;

@@ -28,7 +28,7 @@ pub use text::{
 use super::audit_error::AuditError;
 use super::domain::Domain;
 use super::estimate::{SetCounts, count_discriminatory};
-use super::finds::FindSpace;
+use super::finds::space::FindSpace;
 use super::model_under_test::{ModelAccess, ModelUnderTest};
 use super::pairs::Pair;
 use super::population::{People, Plausibility};

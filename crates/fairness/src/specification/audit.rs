@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::rules::{named_once, needed, of_texts, tuned, unused};
+use super::rules::{named_once, needed, unused};
+use super::searches::{of_texts, tuned};
 use super::{
     BoundOn, BudgetSpecification, Deciding, DecisionSpecification, FREE, PopulationSpecification,
     PredictorSpecification, SearchSpecification, TextSpecification,

@@ -9,7 +9,8 @@ mod compare;
 mod decision;
 mod population;
 mod predictor;
-mod rules;
+pub(crate) mod rules;
+mod searches;
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::ImpactOptions;
-use crate::specification::unused;
+use crate::specification::rules::unused;
 use probity_run::moment::is_date;
 use probity_run::specification::FieldError;
 
