@@ -27,6 +27,7 @@ use super::opened::{
 };
 use super::pairs::{Pair, PairStore};
 use super::population::PopulationSummary;
+use super::ranked::order;
 use super::search::Ending;
 use super::session::AuditProgress;
 use super::strategies::StrategyName;
@@ -441,7 +442,7 @@ impl<X, Inputs> AuditBuilder<X, Inputs> {
         let (ending, pairs) = audit.search(observe)?;
         let shares = audit.estimates(observe)?;
         let order = match audit.specification().rank {
-            Some(rank) => rank.order(audit.case(), &pairs),
+            Some(rank) => order(rank, audit.case(), &pairs),
             None => (0..pairs.len()).collect(),
         };
         Ok(Findings {

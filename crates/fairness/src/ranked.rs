@@ -45,7 +45,7 @@ impl<M: Modality> PairSource for Ranked<'_, M> {
 }
 
 /// The numbers of `pairs` of `case` by `rank`, the worst first; of equally bad ones, that found first.
-fn order<M: Modality>(rank: Rank, case: &M, pairs: &PairStore) -> Vec<usize> {
+pub(crate) fn order<M: Modality>(rank: Rank, case: &M, pairs: &PairStore) -> Vec<usize> {
     let badness: Vec<f64> = match (rank, case.plausibility()) {
         (Rank::Density, Some(plausibility)) => {
             let rows: Vec<&[i32]> = pairs.iter().map(|pair| pair.row).collect();

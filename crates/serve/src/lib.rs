@@ -39,6 +39,7 @@ mod places;
 mod problem;
 mod provider;
 mod router;
+mod sender;
 mod service;
 mod serving;
 mod shares;

@@ -13,8 +13,9 @@ use axum::response::{IntoResponse, Response};
 use super::address::Peer;
 use super::answer_body::AnswerBody;
 use super::problem::{Problem, ProblemKind};
+use super::sender::Sender;
 use super::service::Service;
-use super::store::{Caller, Session, Store};
+use super::store::Store;
 use super::{api, pages};
 
 /// How long a request may take.
@@ -22,38 +23,25 @@ const TIME: Duration = Duration::from_secs(5 * 60);
 /// How long one may take that brings a file.
 const TIME_WITH_FILE: Duration = Duration::from_secs(30 * 60);
 
-/// Who sends a request: somebody with a valid token, by its header or a session, or a stranger.
-#[derive(Clone, Default)]
-pub struct Sender {
-    /// Whose token a request of the API has.
-    pub caller: Option<Caller>,
-    /// The session of a request of the pages.
-    pub session: Option<Session>,
-    /// Whether a proxy says that the request came to it over TLS.
-    pub is_over_tls: bool,
-}
-
 /// The header in which proxies say over what a request came to them.
 const PROTOCOL: &str = "x-forwarded-proto";
 
-impl Sender {
-    async fn of(service: &Service, is_api: bool, headers: &HeaderMap) -> Result<Sender, Problem> {
-        let mut sender = Sender::default();
-        if is_api {
-            if let Some(token) = api::token(headers) {
-                let authenticate = move |store: &Store| store.authenticate(&token);
-                sender.caller = service.store(authenticate).await?;
-            }
-        } else if let Some(secret) = pages::cookie(service, headers) {
-            sender.session = service.store(move |store| store.session(&secret)).await?;
+/// Who sends a request with `headers`.
+async fn sender_of(
+    service: &Service,
+    is_api: bool,
+    headers: &HeaderMap,
+) -> Result<Sender, Problem> {
+    let mut sender = Sender::default();
+    if is_api {
+        if let Some(token) = api::token(headers) {
+            let authenticate = move |store: &Store| store.authenticate(&token);
+            sender.caller = service.store(authenticate).await?;
         }
-        Ok(sender)
+    } else if let Some(secret) = pages::cookie(service, headers) {
+        sender.session = service.store(move |store| store.session(&secret)).await?;
     }
-
-    fn caller(&self) -> Option<&Caller> {
-        let of_session = self.session.as_ref().map(|session| &session.caller);
-        self.caller.as_ref().or(of_session)
-    }
+    Ok(sender)
 }
 
 /// Bytes of an address.
@@ -112,7 +100,7 @@ async fn pass(
     let client = peer.client(request.headers(), &service.proxies);
     service.gate.count(client)?;
     let is_api = api::owns(request.uri().path());
-    *sender = Sender::of(service, is_api, request.headers()).await?;
+    *sender = sender_of(service, is_api, request.headers()).await?;
     let is_https = |protocol: &HeaderValue| protocol == "https";
     sender.is_over_tls =
         peer.is_among(&service.proxies) && request.headers().get(PROTOCOL).is_some_and(is_https);

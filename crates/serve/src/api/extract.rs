@@ -22,7 +22,7 @@ use utoipa::{IntoParams, PartialSchema};
 use crate::identifier::Id;
 use crate::operations::projects::manage;
 use crate::problem::{Problem, ProblemKind};
-use crate::router::Sender;
+use crate::sender::Sender;
 use crate::service::{LISTED, Service};
 use crate::stall::Pace;
 use crate::store::{Caller, Manage, Permission, Record, Scope, Which};

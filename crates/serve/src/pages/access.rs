@@ -12,7 +12,7 @@ use super::landing::{NEXT, landing};
 use super::sent::SentForm;
 use super::session::{self, Visitor};
 use super::views::{AccessPage, ListedAccess};
-use crate::router::Sender;
+use crate::sender::Sender;
 use crate::service::Service;
 use crate::store::{Caller, SessionKey};
 

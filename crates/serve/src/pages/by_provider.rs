@@ -27,9 +27,10 @@ use crate::host;
 use crate::log;
 use crate::problem::{Problem, ProblemKind};
 use crate::provider::begun::{self, Begins, Begun};
-use crate::provider::flow::{Failure, Returned};
+use crate::provider::failure::Failure;
+use crate::provider::flow::Returned;
 use crate::provider::{BEGIN, Provider, RETURN};
-use crate::router::Sender;
+use crate::sender::Sender;
 use crate::service::Service;
 use crate::store::{Caller, Identity, SessionKey};
 

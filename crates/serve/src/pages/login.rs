@@ -11,7 +11,7 @@ use super::sent::{LoginForm, SentForm};
 use super::session::{self, LOGIN, MaybeSession};
 use super::views::LoginPage;
 use crate::provider::BEGIN;
-use crate::router::Sender;
+use crate::sender::Sender;
 use crate::service::Service;
 use crate::store::{Caller, Permission, SessionKey};
 use axum::Extension;

@@ -13,7 +13,7 @@ use super::answer::{page_with, redirect};
 use super::views::{Frame, ProblemPage};
 use super::{assets, landing};
 use crate::problem::{Problem, ProblemKind};
-use crate::router::Sender;
+use crate::sender::Sender;
 use crate::service::Service;
 use crate::store::{Caller, Permission, Role, SESSION_TIME, Scope, Session};
 

@@ -13,12 +13,12 @@ use openidconnect::{
     OAuth2TokenResponse, PkceCodeChallenge, PkceCodeVerifier, RedirectUrl, Scope,
     SignatureVerificationError, TokenResponse,
 };
-use thiserror::Error;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use ureq::tls::RootCerts;
 
 use super::asking::Asking;
 use super::begun::{Begins, Begun};
+use super::failure::Failure;
 use super::metadata::{Kept, Metadata, failure};
 use super::options::{ProviderError, ProviderOptions};
 use crate::address::Address;
@@ -32,9 +32,6 @@ const AT_ONCE: usize = 16;
 /// come at once.
 const RATE: u32 = 20;
 
-/// Characters of a line of the log about the provider.
-const LINE: usize = 300;
-
 /// Signatures that are taken: those of keys that the provider alone has.
 const SIGNATURES: [CoreJwsSigningAlgorithm; 9] = [
     CoreJwsSigningAlgorithm::RsaSsaPkcs1V15Sha256,
@@ -47,19 +44,6 @@ const SIGNATURES: [CoreJwsSigningAlgorithm; 9] = [
     CoreJwsSigningAlgorithm::EcdsaP384Sha384,
     CoreJwsSigningAlgorithm::EdDsa,
 ];
-
-/// Why nobody can log in by the provider at present: what it did, for the log.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("{0}")]
-pub(crate) struct Failure(String);
-
-impl Failure {
-    /// From a text that may hold what the provider answered.
-    pub fn new(text: &str) -> Failure {
-        let plain = |letter: char| if letter.is_control() { ' ' } else { letter };
-        Failure(text.chars().map(plain).take(LINE).collect())
-    }
-}
 
 /// The identity provider of a service.
 pub struct Provider {
@@ -322,11 +306,5 @@ mod tests {
         for unverified in [None, Some(false)] {
             assert_eq!(verified(email, unverified), None);
         }
-    }
-
-    #[test]
-    fn a_failure_is_one_line() {
-        let long = Failure::new(&format!("a\nb\u{1b}c{}", "x".repeat(1000))).to_string();
-        assert!(long.starts_with("a b c") && long.chars().count() == LINE);
     }
 }

@@ -16,7 +16,7 @@ use probity_run::failure::said;
 use serde::{Deserialize, Serialize};
 
 use super::asking::Unanswered;
-use super::flow::Failure;
+use super::failure::Failure;
 
 /// How long metadata and keys are kept.
 const KEPT: Duration = Duration::from_secs(3600);

@@ -35,6 +35,7 @@
 
 pub(crate) mod asking;
 pub(crate) mod begun;
+pub(crate) mod failure;
 pub(crate) mod flow;
 mod metadata;
 mod options;
