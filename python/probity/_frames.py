@@ -22,6 +22,7 @@ import pyarrow as pa
 
 from . import _probity
 from ._errors import DataError, OptionError
+from ._fetch import fetched
 
 
 _log = logging.getLogger("probity")
@@ -160,8 +161,6 @@ def _read(path: str, ignore: Sequence[str] = (), schema: Any = None) -> pa.Table
     from pyarrow import parquet
 
     if "://" in path:
-        from ._runs import fetched
-
         with tempfile.TemporaryDirectory(prefix="probity-") as folder:
             return _read(fetched(path, Path(folder)), ignore, schema)
     if is_text_file(path):

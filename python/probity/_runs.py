@@ -22,6 +22,7 @@ import pyarrow.compute as pc
 
 from . import _parts, _probity, _process
 from ._errors import DataError, ModelError, NameTaken, OptionError, ProbityError
+from ._fetch import fetched
 from ._frames import Data, Frames, _word, is_path, is_text_file, to_arrow
 from ._models import Asked, Model, in_order
 from ._parts import Call, Failure, Part, PartDone
@@ -1440,26 +1441,6 @@ def _sent_option(name: str, value: Any) -> Any:
     if name == "schema":
         return Path(named).read_text(encoding="utf-8")
     return os.path.abspath(named)
-
-
-def fetched(url: str, folder: Path) -> str:
-    """The file or directory at a URL, copied into `folder`."""
-    try:
-        import fsspec
-    except ImportError as error:
-        raise OptionError(f"{url} needs fsspec: pip install fsspec") from error
-    try:
-        system, inside = fsspec.core.url_to_fs(url)
-        # What says which version, or who may read it, is no part of the name.
-        name = inside.partition("?")[0].rstrip("/").rpartition("/")[2]
-        place = folder / name
-        if system.isdir(inside):
-            system.get(inside.rstrip("/") + "/", str(place) + "/", recursive=True)
-        else:
-            system.get_file(inside, str(place))
-    except Exception as error:
-        raise DataError(f"cannot read {url}: {error}") from error
-    return str(place)
 
 
 def _named(names: contextlib.ExitStack, name: str, exactly: bool, data: Any) -> str:

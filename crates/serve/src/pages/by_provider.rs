@@ -17,10 +17,10 @@ use axum_extra::extract::cookie::{CookieJar, SameSite};
 
 use super::answer::{Answer, page_with, redirect};
 use super::form::Form;
-use super::landing::{NEXT, by_way_of, landing};
+use super::landing::{ACCESS, NEXT, by_way_of, landing};
 use super::login;
 use super::named::no_page;
-use super::session::{self, ACCESS, Given};
+use super::session::{self, Given};
 use super::views::LoggedInPage;
 use crate::address::{Address, Peer};
 use crate::host;

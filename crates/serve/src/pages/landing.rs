@@ -8,9 +8,15 @@ use axum::http::Uri;
 use axum::http::uri::PathAndQuery;
 use form_urlencoded::Serializer;
 
-use super::session::{ACCESS, LOGIN, LOGOUT};
 use crate::identifier::Id;
 use crate::provider::{BEGIN, RETURN};
+
+/// Where one logs in.
+pub(crate) const LOGIN: &str = "/login";
+/// Where one logs out.
+pub(super) const LOGOUT: &str = "/logout";
+/// Where somebody who has several accesses chooses one.
+pub(super) const ACCESS: &str = "/access";
 
 /// Name of the field with the address.
 pub(super) const NEXT: &str = "next";

@@ -6,9 +6,9 @@ use axum::response::IntoResponse;
 
 use super::answer::{Answer, page_with, redirect};
 use super::form::Form;
-use super::landing::{NEXT, by_way_of, landing};
+use super::landing::{LOGIN, NEXT, by_way_of, landing};
 use super::sent::{LoginForm, SentForm};
-use super::session::{self, LOGIN, MaybeSession};
+use super::session::{self, MaybeSession};
 use super::views::LoginPage;
 use crate::provider::BEGIN;
 use crate::sender::Sender;

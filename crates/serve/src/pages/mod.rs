@@ -119,13 +119,13 @@ fn pages() -> Routes {
     vec![
         (landing::HOME, get(home::show)),
         (
-            session::LOGIN,
+            landing::LOGIN,
             log_in.layer(DefaultBodyLimit::max(LOGIN_BODY)),
         ),
         (BEGIN, get(by_provider::begin)),
         (RETURN, get(by_provider::come_back)),
-        (session::LOGOUT, post(login::log_out)),
-        (session::ACCESS, get(access::show).post(access::choose)),
+        (landing::LOGOUT, post(login::log_out)),
+        (landing::ACCESS, get(access::show).post(access::choose)),
         ("/data/{id}", get(data::show)),
         (
             "/data/{id}/columns",

@@ -17,13 +17,6 @@ use crate::sender::Sender;
 use crate::service::Service;
 use crate::store::{Caller, Permission, Role, SESSION_TIME, Scope, Session};
 
-/// Where one logs in.
-pub(crate) const LOGIN: &str = "/login";
-/// Where one logs out.
-pub(super) const LOGOUT: &str = "/logout";
-/// Where somebody who has several accesses chooses one.
-pub(super) const ACCESS: &str = "/access";
-
 /// The open session of a request, if there is one.
 #[derive(Clone, Default)]
 pub(super) struct MaybeSession(pub Option<Session>);
@@ -115,7 +108,7 @@ pub(super) async fn with_session(mut request: Request, next: Next) -> Response {
 pub(crate) fn problem_page(problem: &Problem, session: Option<&Session>) -> Response {
     let (back, back_text) = match session {
         Some(_) => ("/", "Back to the overview"),
-        None => (LOGIN, "Log in"),
+        None => (landing::LOGIN, "Log in"),
     };
     let page = ProblemPage {
         frame: &frame(session, ""),

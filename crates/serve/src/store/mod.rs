@@ -12,6 +12,7 @@
 
 pub(crate) mod access;
 mod data_sets;
+mod held;
 mod hooks;
 mod jobs;
 mod links;

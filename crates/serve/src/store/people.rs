@@ -14,8 +14,8 @@ use thiserror::Error;
 use utoipa::ToSchema;
 
 use super::access::{By, Caller};
+use super::held::{VALID, held};
 use super::log::{Action, note};
-use super::tokens::{VALID, held};
 use super::{Store, StoreError};
 use crate::identifier::Id;
 use crate::moment::Moment;

@@ -9,8 +9,9 @@ use rusqlite::{OptionalExtension, params};
 use subtle::ConstantTimeEq;
 
 use super::access::{By, Caller};
+use super::held::{VALID, held};
 use super::log::{Action, note};
-use super::tokens::{VALID, held, sha256};
+use super::tokens::sha256;
 use super::{Store, StoreError};
 use crate::identifier::random_bytes;
 use crate::moment::Moment;

@@ -15,7 +15,8 @@ use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 use utoipa::ToSchema;
 
-use super::access::{Administer, By, Caller, Held, Manage, Role};
+use super::access::{Administer, By, Caller, Manage, Role};
+use super::held::{VALID, held};
 use super::log::{Action, note};
 use super::people::{self, Person};
 use super::projects::project;
@@ -26,10 +27,6 @@ use probity_run::run_directory::hex;
 
 /// How tokens begin.
 const PREFIX: &str = "probity_";
-
-/// Where a token `tokens.…` is valid at the moment `?`.
-pub(super) const VALID: &str =
-    "tokens.revoked IS NULL AND (tokens.expires IS NULL OR tokens.expires > ?)";
 
 /// Who can use a token.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -300,21 +297,6 @@ impl Store {
             .filter(|(_, stored)| bool::from(stored.ct_eq(&sha256(secret))))
             .map(|(held, _)| held.into()))
     }
-}
-
-/// The token in a row that begins with its identifier, label, role, and the identifier and name of
-/// its project.
-pub(super) fn held(row: &Row<'_>) -> rusqlite::Result<Held> {
-    let project: Option<Id> = row.get(3)?;
-    Ok(Held {
-        token: row.get(0)?,
-        label: row.get(1)?,
-        role: row.get::<_, InJson<_>>(2)?.0,
-        project: match project {
-            Some(id) => Some((id, row.get(4)?)),
-            None => None,
-        },
-    })
 }
 
 /// Identifier and secret of the token `text`.

@@ -1,0 +1,26 @@
+//! Tokens that are valid, as whoever uses one holds it.
+
+use rusqlite::Row;
+
+use super::InJson;
+use super::access::Held;
+use crate::identifier::Id;
+
+/// Where a token `tokens.…` is valid at the moment `?`.
+pub(super) const VALID: &str =
+    "tokens.revoked IS NULL AND (tokens.expires IS NULL OR tokens.expires > ?)";
+
+/// The token in a row that begins with its identifier, label, role, and the identifier and name of
+/// its project.
+pub(super) fn held(row: &Row<'_>) -> rusqlite::Result<Held> {
+    let project: Option<Id> = row.get(3)?;
+    Ok(Held {
+        token: row.get(0)?,
+        label: row.get(1)?,
+        role: row.get::<_, InJson<_>>(2)?.0,
+        project: match project {
+            Some(id) => Some((id, row.get(4)?)),
+            None => None,
+        },
+    })
+}
