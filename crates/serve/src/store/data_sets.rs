@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::access::Change;
+use super::job::unfinished;
 use super::lists::Which;
 use super::log::{Action, note};
-use super::queue::unfinished;
 use super::{Contents, Count, InJson, Record, Removal, Store, StoreError, put, remove};
 use crate::identifier::Id;
 use crate::moment::Moment;

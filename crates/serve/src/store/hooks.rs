@@ -11,7 +11,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::access::{By, Manage};
-use super::jobs::{Job, JobState};
+use super::job::{Job, JobState};
 use super::log::{Action, note};
 use super::{Store, StoreError, select};
 use crate::identifier::{Id, random_bytes};

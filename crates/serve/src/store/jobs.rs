@@ -4,66 +4,17 @@
 //! looked at in the transaction that adds the one or removes the other: of two requests at the same
 //! time one finds what the other did.
 
-use rusqlite::{Row, Transaction, params};
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use rusqlite::{Transaction, params};
 
 use super::access::{Change, Scope};
 use super::hooks::notify;
-use super::lists::WhichJobs;
+use super::job::{Job, JobState, unfinished};
 use super::log::{Action, note};
-use super::queue::{full, unfinished};
-use super::{
-    Contents, Count, DataSet, InJson, Model, Record, Removal, Store, StoreError, find, remove,
-};
-use crate::fair::Party;
+use super::projects::project;
+use super::{Count, DataSet, InJson, Model, Removal, Store, StoreError, find, remove};
 use crate::identifier::Id;
-use crate::jobs::Itself;
-use crate::jobs::specification::{JobKind, JobSpecification};
+use crate::jobs::specification::JobSpecification;
 use crate::moment::Moment;
-
-/// Where a job stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum JobState {
-    /// It waits for its turn.
-    Queued,
-    /// It runs.
-    Running,
-    /// It was asked to stop, and is about to.
-    Stopping,
-    /// It was stopped by a user or the limit of time; what it had by then is kept.
-    Stopped,
-    /// It ran to its end.
-    Done,
-    /// It could not be done; the message says why.
-    Failed,
-}
-
-impl JobState {
-    /// Those in which something will happen yet.
-    pub const UNFINISHED: [JobState; 3] = [JobState::Queued, JobState::Running, JobState::Stopping];
-
-    /// Those in which nothing more will.
-    pub const FINAL: [JobState; 3] = [JobState::Stopped, JobState::Done, JobState::Failed];
-
-    /// Whether nothing more will happen.
-    pub fn is_final(self) -> bool {
-        JobState::FINAL.contains(&self)
-    }
-
-    /// As in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            JobState::Queued => "queued",
-            JobState::Running => "running",
-            JobState::Stopping => "stopping",
-            JobState::Stopped => "stopped",
-            JobState::Done => "done",
-            JobState::Failed => "failed",
-        }
-    }
-}
 
 /// A job that a user asks for.
 #[derive(Debug, Clone)]
@@ -72,71 +23,6 @@ pub struct NewJob {
     pub label: String,
     /// What is asked for.
     pub specification: JobSpecification,
-}
-
-/// A job.
-#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
-pub struct Job {
-    /// Identifier; also that of its run directory and of the model that it makes.
-    pub id: Id,
-    /// The token that asked for it.
-    pub owner: Id,
-    /// What its user calls it.
-    pub label: String,
-    /// The command that it runs.
-    pub kind: JobKind,
-    /// What was asked for.
-    pub specification: JobSpecification,
-    /// Where it stands.
-    pub state: JobState,
-    /// When it was asked for.
-    pub created: Moment,
-    /// When it began to run, the last time.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub started: Option<Moment>,
-    /// When it ended.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ended: Option<Moment>,
-    /// Why it failed or was stopped, or what else is to be said.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub message: Option<String>,
-    /// How often it began without coming to an end of its own: once, unless the service or its
-    /// worker was killed.
-    pub attempts: u32,
-    /// The token of the worker that has it, or had it the last time; none: the service itself.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub worker: Option<Id>,
-    /// Seconds that it ran before it began the last time.
-    #[serde(skip)]
-    pub seconds: f64,
-    /// Its place in the order of all jobs.
-    #[serde(skip)]
-    pub(super) number: i64,
-    /// The turn in which it began the last time; 0 before that.
-    #[serde(skip)]
-    pub(super) turn: u64,
-    #[serde(skip)]
-    pub(super) project: Id,
-}
-
-impl Job {
-    /// Who waits for it.
-    pub(crate) fn party(&self) -> Party {
-        Party {
-            project: self.project.clone(),
-            user: self.owner.clone(),
-        }
-    }
-
-    /// The number by which whoever took it the last time holds it: each time a larger one.
-    pub(crate) fn lease(&self) -> u64 {
-        self.turn
-    }
-
-    /// What the service sees that works on it.
-    pub(crate) fn scope(&self, itself: Itself) -> Scope {
-        Scope::at_work(self.party(), itself)
-    }
 }
 
 /// Jobs that may wait.
@@ -170,53 +56,6 @@ pub(crate) enum Resumed {
     Full(u64),
     /// Something that it reads was deleted.
     Gone,
-}
-
-impl Record for Job {
-    const NAME: &'static str = "job";
-    const TABLE: &'static str = "jobs";
-    const COLUMNS: &'static str = "id, owner, label, kind, specification, state, created, started, ended, message, attempts, seconds, number, turn, project, worker";
-    const ORDER: &'static str = "number";
-    const ALSO: Option<&'static str> = Some(Model::TABLE);
-    const RENAMED: Action = Action::JobRenamed;
-    type Which = WhichJobs;
-
-    fn id(&self) -> &Id {
-        &self.id
-    }
-
-    fn owner(&self) -> &Id {
-        &self.owner
-    }
-
-    fn label(&self) -> &str {
-        &self.label
-    }
-
-    fn contents(&self) -> Contents {
-        Contents::of_job(&self.id)
-    }
-
-    fn from_row(row: &Row<'_>) -> rusqlite::Result<Job> {
-        Ok(Job {
-            id: row.get(0)?,
-            owner: row.get(1)?,
-            label: row.get(2)?,
-            kind: row.get::<_, InJson<_>>(3)?.0,
-            specification: row.get::<_, InJson<_>>(4)?.0,
-            state: row.get::<_, InJson<_>>(5)?.0,
-            created: row.get(6)?,
-            started: row.get(7)?,
-            ended: row.get(8)?,
-            message: row.get(9)?,
-            attempts: row.get(10)?,
-            seconds: row.get(11)?,
-            number: row.get(12)?,
-            turn: row.get::<_, Count>(13)?.0,
-            project: row.get(14)?,
-            worker: row.get(15)?,
-        })
-    }
 }
 
 impl Store {
@@ -399,4 +238,28 @@ fn is_there(
         }
     }
     Ok(true)
+}
+
+/// How many jobs wait of the project or of all, if that is as many as may.
+fn full(
+    transaction: &Transaction<'_>,
+    scope: &Scope,
+    bounds: Bounds,
+) -> Result<Option<u64>, StoreError> {
+    let waiting = |project: Option<&Id>| -> rusqlite::Result<u64> {
+        let count: Count = transaction.query_row(
+            "SELECT count(*) FROM jobs WHERE state = ?1 AND (?2 IS NULL OR project = ?2)",
+            params![InJson(JobState::Queued), project],
+            |row| row.get(0),
+        )?;
+        Ok(count.0)
+    };
+    let quota = project(transaction, scope.project())?.and_then(|project| project.quotas.queue);
+    let of_a_project = quota.map_or(bounds.of_a_project, |quota| quota as usize);
+    let (own, all) = (waiting(Some(scope.project()))?, waiting(None)?);
+    Ok(if own >= of_a_project as u64 {
+        Some(own)
+    } else {
+        Some(all).filter(|&all| all >= bounds.queue as u64)
+    })
 }

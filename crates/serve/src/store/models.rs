@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::access::{Change, Scope};
+use super::job::unfinished;
 use super::lists::Which;
 use super::log::{Action, note};
-use super::queue::unfinished;
 use super::{Contents, InJson, Job, Record, Removal, Store, StoreError, find, put, remove};
 use crate::identifier::Id;
 use crate::jobs::Itself;

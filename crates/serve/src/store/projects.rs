@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::access::{Administer, Caller, Manage, Scope};
+use super::job::unfinished;
 use super::log::{Action, note};
-use super::queue::unfinished;
 use super::{Count, Store, StoreError};
 use crate::identifier::Id;
 use crate::moment::Moment;

@@ -1,11 +1,12 @@
 //! The queue: which job runs when, how each ends, and how long it is kept. The service works on the
 //! jobs of all projects, as [`Itself`] says.
 
-use rusqlite::{Connection, OptionalExtension, ToSql, Transaction, params};
+use rusqlite::{Connection, OptionalExtension, ToSql, params};
 
-use super::access::{By, Scope};
+use super::access::By;
 use super::hooks::notify;
-use super::jobs::{Bounds, remove_job};
+use super::job::unfinished;
+use super::jobs::remove_job;
 use super::log::{Action, note};
 use super::projects::project;
 use super::{Count, InJson, Job, JobState, Record, Removal, Store, StoreError, select};
@@ -163,22 +164,6 @@ impl Store {
     }
 }
 
-/// The jobs that are not at an end, of `project` or of all, in the order in which they were asked
-/// for.
-pub(super) fn unfinished(
-    connection: &Connection,
-    project: Option<&Id>,
-) -> Result<Vec<Job>, StoreError> {
-    let states = JobState::UNFINISHED.map(InJson);
-    let [queued, running, stopping] = states.each_ref().map(|state| state as &dyn ToSql);
-    let condition = "state IN (?1, ?2, ?3) AND (?4 IS NULL OR project = ?4) ORDER BY number";
-    select(
-        connection,
-        condition,
-        &[queued, running, stopping, &project],
-    )
-}
-
 /// When projects and their users had their last turns.
 fn turns(connection: &Connection) -> Result<Fairness, StoreError> {
     let mut fairness = Fairness::default();
@@ -193,28 +178,4 @@ fn turns(connection: &Connection) -> Result<Fairness, StoreError> {
         fairness.had(&party, row.get::<_, Count>(2)?.0);
     }
     Ok(fairness)
-}
-
-/// How many jobs wait of the project or of all, if that is as many as may.
-pub(super) fn full(
-    transaction: &Transaction<'_>,
-    scope: &Scope,
-    bounds: Bounds,
-) -> Result<Option<u64>, StoreError> {
-    let waiting = |project: Option<&Id>| -> rusqlite::Result<u64> {
-        let count: Count = transaction.query_row(
-            "SELECT count(*) FROM jobs WHERE state = ?1 AND (?2 IS NULL OR project = ?2)",
-            params![InJson(JobState::Queued), project],
-            |row| row.get(0),
-        )?;
-        Ok(count.0)
-    };
-    let quota = project(transaction, scope.project())?.and_then(|project| project.quotas.queue);
-    let of_a_project = quota.map_or(bounds.of_a_project, |quota| quota as usize);
-    let (own, all) = (waiting(Some(scope.project()))?, waiting(None)?);
-    Ok(if own >= of_a_project as u64 {
-        Some(own)
-    } else {
-        Some(all).filter(|&all| all >= bounds.queue as u64)
-    })
 }
