@@ -11,12 +11,16 @@ use serde::{Deserialize, Serialize};
 
 use super::bins::bin_of;
 use super::schema_error::SchemaError;
+use super::spelling;
 
 pub use encoder::{Encoded, Encoder};
 pub use missing::{Missing, is_missing};
 
 /// The most codes one attribute may have; keeps one-hot layers and protected products sane.
 const MAX_DOMAIN: i64 = 1_000_000;
+
+/// The largest code.
+const MAX_CODE: i64 = i32::MAX as i64;
 
 /// How the level for outside values of a categorical attribute is written where it has no missing
 /// marker.
@@ -78,6 +82,9 @@ pub struct Attribute {
     pub kind: Kind,
     /// Whether decisions must not depend on it.
     pub protected: bool,
+    /// Levels beside the numbers of an integer or numeric attribute, such as `Exempt` or 8888, in the
+    /// order of their codes, which follow those of the numbers.
+    pub named: Vec<String>,
     /// The marks that stand for "not known".
     pub missing: Missing,
     /// Other spellings of levels: spelling → level.
@@ -130,9 +137,9 @@ impl TryFrom<WrittenAttribute> for Attribute {
             ("merge", !written.merge.is_empty()),
         ];
         let own: &[&str] = match written.kind.as_str() {
-            "integer" => &["min", "max"],
+            "integer" => &["min", "max", "levels"],
             "categorical" => &["levels", "ordered", "merge"],
-            "numeric" => &["bins", "values"],
+            "numeric" => &["bins", "values", "levels"],
             other => {
                 return Err(format!(
                     "attribute '{name}': kind '{other}' is not integer, categorical or numeric"
@@ -146,13 +153,14 @@ impl TryFrom<WrittenAttribute> for Attribute {
             ));
         }
         let needs = |key: &str| format!("attribute '{name}': kind {} needs '{key}'", written.kind);
+        let mut levels = written.levels;
         let kind = match written.kind.as_str() {
             "integer" => Kind::Integer {
                 min: written.min.ok_or_else(|| needs("min"))?,
                 max: written.max.ok_or_else(|| needs("max"))?,
             },
             "categorical" => Kind::Categorical {
-                levels: written.levels.ok_or_else(|| needs("levels"))?,
+                levels: levels.take().ok_or_else(|| needs("levels"))?,
                 ordered: written.ordered.unwrap_or(false),
             },
             _ => Kind::Numeric {
@@ -164,6 +172,7 @@ impl TryFrom<WrittenAttribute> for Attribute {
             name: written.name,
             kind,
             protected: written.protected,
+            named: levels.unwrap_or_default(),
             missing: written.missing,
             merge: written.merge,
             outside: written.outside,
@@ -179,6 +188,7 @@ impl From<Attribute> for WrittenAttribute {
             missing: attribute.missing,
             merge: attribute.merge,
             outside: attribute.outside,
+            levels: (!attribute.named.is_empty()).then_some(attribute.named),
             ..WrittenAttribute::default()
         };
         match attribute.kind {
@@ -202,11 +212,12 @@ impl From<Attribute> for WrittenAttribute {
 impl Attribute {
     /// Number of codes of the declared domain, without the level for outside values.
     fn declared_levels(&self) -> i64 {
-        match &self.kind {
+        let own = match &self.kind {
             Kind::Integer { min, max } => i64::from(*max) - i64::from(*min) + 1,
             Kind::Categorical { levels, .. } => levels.len() as i64,
             Kind::Numeric { bins, .. } => bins.len() as i64 - 1,
-        }
+        };
+        own + self.named.len() as i64
     }
 
     /// The smallest and largest code, both included; with [`OutOfDomain::Level`] the largest is the
@@ -218,12 +229,30 @@ impl Attribute {
 
     /// The smallest and largest code that stand for declared values, both included.
     pub fn declared_domain(&self) -> (i32, i32) {
+        let (min, max) = self.ordered_domain();
+        (min, max + self.named.len() as i32)
+    }
+
+    /// The smallest and largest code among which an order can be: those of numbers, without the levels
+    /// beside them, and those of the levels of a category. Both included.
+    pub fn ordered_domain(&self) -> (i32, i32) {
         match &self.kind {
             Kind::Integer { min, max } => (*min, *max),
-            Kind::Categorical { .. } | Kind::Numeric { .. } => {
-                (0, self.declared_levels() as i32 - 1)
-            }
+            Kind::Categorical { levels, .. } => (0, levels.len() as i32 - 1),
+            Kind::Numeric { bins, .. } => (0, bins.len() as i32 - 2),
         }
+    }
+
+    /// Whether the codes stand for values of an order, such as two numbers.
+    pub fn are_ordered(&self, codes: &[i32]) -> bool {
+        let (min, max) = self.ordered_domain();
+        self.is_ordered() && codes.iter().all(|code| (min..=max).contains(code))
+    }
+
+    /// The level beside the numbers that `code` stands for.
+    fn named_level(&self, code: i32) -> Option<&str> {
+        let place = usize::try_from(i64::from(code) - i64::from(self.ordered_domain().1) - 1);
+        self.named.get(place.ok()?).map(String::as_str)
     }
 
     /// How many codes there are.
@@ -256,7 +285,11 @@ impl Attribute {
 
     /// What values the attribute accepts, in words for an error message.
     pub fn expected(&self) -> String {
-        match &self.kind {
+        let beside = match self.named.is_empty() {
+            true => String::new(),
+            false => format!(", or one of {}", self.named.join(", ")),
+        };
+        let expected = match &self.kind {
             Kind::Integer { min, max } => format!("a whole number from {min} to {max}"),
             Kind::Categorical { levels, .. } => {
                 let shown: Vec<_> = levels.iter().take(8).map(String::as_str).collect();
@@ -273,7 +306,8 @@ impl Attribute {
                 bins[0],
                 bins.last().copied().unwrap_or(bins[0])
             ),
-        }
+        };
+        expected + &beside
     }
 
     /// The raw text that stands for `code`: encoding it gives `code` again. For a bin it is its
@@ -282,14 +316,10 @@ impl Attribute {
         let (_, declared_max) = self.declared_domain();
         if code > declared_max {
             let mark = self.missing.first().map(str::to_owned);
-            return mark.unwrap_or_else(|| match &self.kind {
-                Kind::Integer { .. } => code.to_string(),
-                Kind::Categorical { .. } => OTHER.to_owned(),
-                Kind::Numeric { bins, .. } => bins
-                    .last()
-                    .map(|edge| (edge + edge.abs().max(1.0)).to_string())
-                    .unwrap_or_default(),
-            });
+            return mark.unwrap_or_else(|| self.outside_number(code));
+        }
+        if let Some(level) = self.named_level(code) {
+            return level.to_owned();
         }
         match &self.kind {
             Kind::Integer { .. } => code.to_string(),
@@ -303,6 +333,25 @@ impl Attribute {
                 .get(code as usize)
                 .map(f64::to_string)
                 .unwrap_or_else(|| code.to_string()),
+        }
+    }
+
+    /// What stands for `code`, which is that of outside values, where nothing is marked as missing: a
+    /// number above the domain that is no level beside it.
+    fn outside_number(&self, code: i32) -> String {
+        let beside = numbers_of_all(&self.named);
+        let free = |from: f64, step: f64| {
+            let mut numbers = (0u32..).map(|steps| from + f64::from(steps) * step);
+            let number = numbers.find(|number| !beside.contains(number));
+            number.unwrap_or(from).to_string()
+        };
+        match &self.kind {
+            Kind::Integer { .. } => free(f64::from(code), 1.0),
+            Kind::Categorical { .. } => OTHER.to_owned(),
+            Kind::Numeric { bins, .. } => bins
+                .last()
+                .map(|edge| free(edge + edge.abs().max(1.0), edge.abs().max(1.0)))
+                .unwrap_or_default(),
         }
     }
 
@@ -343,9 +392,10 @@ impl Attribute {
             Kind::Integer { min, max } if min > max => {
                 return fail(format!("min {min} is above max {max}"));
             }
-            // One code above the domain must exist, for the level of outside values.
-            Kind::Integer { max, .. } if *max == i32::MAX => {
-                return fail(format!("max {max} is too large, at most {}", i32::MAX - 1));
+            // Codes above the domain must exist, for levels beside it and that of outside values.
+            Kind::Integer { max, .. } if i64::from(*max) >= MAX_CODE - self.named.len() as i64 => {
+                let most = MAX_CODE - 1 - self.named.len() as i64;
+                return fail(format!("max {max} is too large, at most {most}"));
             }
             Kind::Categorical { levels, .. } => {
                 if let Some(level) = levels
@@ -416,6 +466,7 @@ impl Attribute {
             }
             Kind::Integer { .. } => {}
         }
+        self.check_named().or_else(fail)?;
         let declared = Attribute {
             missing: Missing::default(),
             outside: OutOfDomain::Reject,
@@ -434,6 +485,43 @@ impl Attribute {
         }
         Ok(())
     }
+
+    /// What is wrong with the levels beside numbers.
+    fn check_named(&self) -> Result<(), String> {
+        let numbers = Attribute {
+            named: Vec::new(),
+            missing: Missing::default(),
+            outside: OutOfDomain::Reject,
+            ..self.clone()
+        };
+        let encoder = Encoder::new(&numbers);
+        for (place, level) in self.named.iter().enumerate() {
+            if level.is_empty() || level.trim() != level.as_str() {
+                return Err(format!(
+                    "level '{level}' is empty or has blanks around it; cells are trimmed, so it would never match"
+                ));
+            }
+            let says = spelling::number(level);
+            let is_same = |other: &String| {
+                other == level || (says.is_some() && spelling::number(other) == says)
+            };
+            if self.named[..place].iter().any(is_same) {
+                return Err(format!("level '{level}' is listed twice"));
+            }
+            if let Ok(Encoded::Code(_)) = encoder.encode(level) {
+                return Err(format!(
+                    "level '{level}' is one of the numbers; levels beside them lie outside of their domain"
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The numbers among `words`.
+fn numbers_of_all(words: &[String]) -> Vec<f64> {
+    let numbers = words.iter().filter_map(|word| spelling::number(word));
+    numbers.collect()
 }
 
 /// What is wrong with `spellings` of some of `words`.

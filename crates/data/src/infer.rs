@@ -9,8 +9,8 @@
 //! their order. Columns of one value, of dates, of free text, that count the rows or name them are
 //! left out. `?`, `NA`, `N/A`, `null`, `nan` and empty cells count as missing; in a table in memory,
 //! whose missing values are nulls, such words are words where a column has no null. Words beside
-//! many numbers, and numbers far away from all others that come again and again, are marks of
-//! missing values, too (`infer::odd`).
+//! many numbers, and numbers far away from all others that come again and again, are levels beside
+//! the numbers (`infer::odd`).
 //!
 //! Nothing of that is silent: what a person might want otherwise is a [`Note`], first of all which
 //! class is the last one (`infer::classes`), with what to give. Columns of which nothing can be made

@@ -81,6 +81,18 @@ impl<'a> Levels<'a> {
         self.code_in(cell, NumberForm::PLAIN)
     }
 
+    /// The code of the level that says `number`.
+    pub(super) fn code_of(&self, number: f64) -> Option<i32> {
+        if self.numbers.is_empty() {
+            return None;
+        }
+        // Adding zero takes the sign of -0 away.
+        self.numbers
+            .get(&(number + 0.0).to_bits())
+            .copied()
+            .flatten()
+    }
+
     /// The same where numbers are written in this form.
     pub(super) fn code_in(&self, cell: &str, form: NumberForm) -> Option<i32> {
         self.words.get(cell).copied().or_else(|| {

@@ -26,7 +26,7 @@ use arrow_schema::{ArrowError, DataType, Field, Schema as ArrowSchema, SchemaRef
 use super::error::PredictorError;
 use super::own_numbers::{Predictor, batches};
 use super::probabilities::{Taken, append_answer};
-use super::values::{Value, describe, value};
+use super::values::{Value, describe, value, word_beside};
 use probity_data::schema::{Attribute, Kind, Schema};
 use probity_nn::{Classifier, ModelError, Rows};
 
@@ -213,6 +213,20 @@ enum CellKind {
     Numeric,
     Float,
     Word,
+    /// Numbers beside words, as text: rows may have numbers of their own, or not.
+    Beside {
+        is_numeric: bool,
+    },
+}
+
+impl CellKind {
+    /// Whether rows have numbers of their own in it.
+    fn is_numeric(self) -> bool {
+        matches!(
+            self,
+            CellKind::Numeric | CellKind::Beside { is_numeric: true }
+        )
+    }
 }
 
 impl RowCells {
@@ -224,14 +238,14 @@ impl RowCells {
             let data_type = match cells.kind {
                 CellKind::Integer => DataType::Int64,
                 CellKind::Numeric | CellKind::Float => DataType::Float64,
-                CellKind::Word => DataType::Utf8,
+                CellKind::Word | CellKind::Beside { .. } => DataType::Utf8,
             };
             Field::new(&attribute.name, data_type, true)
         });
         let names = Arc::new(ArrowSchema::new(fields.collect::<Vec<_>>()));
         let numeric = columns
             .iter()
-            .filter(|cells| cells.kind == CellKind::Numeric)
+            .filter(|cells| cells.kind.is_numeric())
             .count();
         RowCells {
             columns,
@@ -254,12 +268,19 @@ impl RowCells {
         let columns = self.columns.iter().zip(&schema.attributes).enumerate();
         let arrays = columns.map(|(place, (cells, attribute))| {
             let codes = rows.iter().map(|row| row[place]);
-            if cells.kind != CellKind::Numeric {
+            if !cells.kind.is_numeric() {
                 return cells.array(attribute, codes);
             }
             let numbers = numbers.iter().skip(own).step_by(self.numeric);
             own += 1;
             let numbers = numbers.copied().chain(std::iter::repeat(f64::NAN));
+            if cells.kind != CellKind::Numeric {
+                let values = codes.zip(numbers).map(|(code, own)| match own.is_nan() {
+                    false => Some(own.to_string()),
+                    true => cells.text(attribute, code),
+                });
+                return Arc::new(StringArray::from_iter(values)) as ArrayRef;
+            }
             let values = codes.zip(numbers).map(|(code, own)| match own.is_nan() {
                 false => Some(own),
                 true => cells.float(attribute, code),
@@ -281,6 +302,9 @@ impl Cells {
         };
         let kind = match attribute.kind {
             Kind::Categorical { .. } => CellKind::Word,
+            _ if word_beside(attribute).is_some() => CellKind::Beside {
+                is_numeric: matches!(attribute.kind, Kind::Numeric { .. }),
+            },
             Kind::Numeric { .. } => CellKind::Numeric,
             // The level of missing values is the last one.
             Kind::Integer { .. } => match value(attribute, max) {
@@ -313,6 +337,16 @@ impl Cells {
         number.filter(|number| !number.is_nan())
     }
 
+    /// The value as text; nothing where it is missing.
+    fn text(&self, attribute: &Attribute, code: i32) -> Option<String> {
+        self.with(attribute, code, |value| match value {
+            Value::Integer(number) => Some(number.to_string()),
+            Value::Number(number) => Some(number.to_string()),
+            Value::Text(word) => Some(word.clone()),
+            Value::Missing => None,
+        })
+    }
+
     fn array(&self, attribute: &Attribute, codes: impl Iterator<Item = i32>) -> ArrayRef {
         match self.kind {
             CellKind::Integer => {
@@ -322,6 +356,10 @@ impl Cells {
                 };
                 let values = codes.map(|code| self.with(attribute, code, whole));
                 Arc::new(Int64Array::from_iter(values))
+            }
+            CellKind::Beside { .. } => {
+                let values = codes.map(|code| self.text(attribute, code));
+                Arc::new(StringArray::from_iter(values))
             }
             CellKind::Numeric | CellKind::Float => {
                 let values = codes.map(|code| self.float(attribute, code));

@@ -53,6 +53,9 @@ pub struct Column<'a> {
     /// Its kind and domain.
     #[serde(flatten)]
     pub kind: ColumnKind,
+    /// What may stand there in place of a number: words, or numbers outside of the domain.
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    pub levels: &'a [String],
     /// Whether cells may be `null`: a missing value.
     pub nullable: bool,
 }
@@ -126,6 +129,7 @@ impl<'a> Column<'a> {
         Column {
             name: &attribute.name,
             kind,
+            levels: &attribute.named,
             nullable,
         }
     }

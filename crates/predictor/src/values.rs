@@ -7,6 +7,8 @@
 //! | `categorical` | the word                                                     |
 //! | `numeric`     | the number that stands for the bin: the schema's value for it, which is a number that rows of the data have where `probity schema infer` or an audit has filled it in; else its lower edge |
 //!
+//! A level beside the numbers of an attribute, such as `Exempt` or 8888, is that word or number.
+//!
 //! The level of missing and outside values (`outside = "level"`) is the missing marker: a word for
 //! a categorical attribute, the number that the marker is for the others, and nothing
 //! ([`Value::Missing`]) where the marker is no number. Without a marker it is what
@@ -32,12 +34,24 @@ pub fn value(attribute: &Attribute, code: i32) -> Value {
     let text = attribute.decode(code);
     match attribute.kind {
         Kind::Categorical { .. } => Value::Text(text),
+        _ if is_word_beside(attribute, &text) => Value::Text(text),
         Kind::Integer { .. } => match text.parse() {
             Ok(number) => Value::Integer(number),
             Err(_) => number(&text),
         },
         Kind::Numeric { .. } => number(&text),
     }
+}
+
+/// Whether `text` is a word among the levels beside the numbers of `attribute`.
+fn is_word_beside(attribute: &Attribute, text: &str) -> bool {
+    attribute.named.iter().any(|level| level == text) && number(text) == Value::Missing
+}
+
+/// The first word among the levels beside the numbers of `attribute`.
+pub(crate) fn word_beside(attribute: &Attribute) -> Option<&str> {
+    let mut levels = attribute.named.iter().map(String::as_str);
+    levels.find(|level| is_word_beside(attribute, level))
 }
 
 /// What a word for true, and one for false, may be, in any case.

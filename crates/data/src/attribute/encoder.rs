@@ -22,7 +22,10 @@ pub enum Encoded {
 /// The encoder of one attribute: [`Attribute`] with its levels indexed.
 pub struct Encoder<'a> {
     attribute: &'a Attribute,
+    /// Those of a category, or beside numbers.
     levels: Levels<'a>,
+    /// The code of the first of them.
+    first_level: i32,
     /// The levels that are not plain ASCII, in Unicode's normal form.
     composed: HashMap<String, i32>,
     /// The marks of missing values, where one of them is a number, which has many spellings.
@@ -35,8 +38,9 @@ impl<'a> Encoder<'a> {
     pub fn new(attribute: &'a Attribute) -> Encoder<'a> {
         let words = match &attribute.kind {
             Kind::Categorical { levels, .. } => levels.as_slice(),
-            _ => &[],
+            _ => attribute.named.as_slice(),
         };
+        let is_of_words = matches!(attribute.kind, Kind::Categorical { .. });
         let mut in_form = HashMap::new();
         for (code, word) in (0..).zip(words).filter(|(_, word)| !word.is_ascii()) {
             // The first of several levels of the same characters.
@@ -47,10 +51,13 @@ impl<'a> Encoder<'a> {
         Encoder {
             attribute,
             levels: Levels::new(words),
+            first_level: match is_of_words {
+                true => 0,
+                false => attribute.ordered_domain().1 + 1,
+            },
             composed: in_form,
             marks: marks.iter().any(is_number).then(|| Levels::new(marks)),
-            takes_numbers: !matches!(attribute.kind, Kind::Categorical { .. })
-                && marks.iter().all(|mark| mark.parse::<f64>().is_err()),
+            takes_numbers: !is_of_words && marks.iter().all(|mark| mark.parse::<f64>().is_err()),
         }
     }
 
@@ -91,6 +98,9 @@ impl<'a> Encoder<'a> {
         if !value.is_finite() {
             return Err(self.attribute.expected());
         }
+        if let Some(level) = self.levels.code_of(value) {
+            return Ok(Encoded::Code(self.first_level + level));
+        }
         match &self.attribute.kind {
             Kind::Categorical { .. } => Err(self.attribute.expected()),
             Kind::Integer { min, max } => {
@@ -123,6 +133,9 @@ impl<'a> Encoder<'a> {
         if self.is_missing(cell, form) {
             return self.outside(cell, None);
         }
+        if let Some(code) = self.beside(cell, form) {
+            return Ok(Encoded::Code(code));
+        }
         match &self.attribute.kind {
             Kind::Categorical { .. } => match self.level(cell, form) {
                 Some(code) => Ok(Encoded::Code(code)),
@@ -137,6 +150,15 @@ impl<'a> Encoder<'a> {
                 None => Err(self.attribute.expected()),
             },
         }
+    }
+
+    /// The code of the level beside numbers that `cell` spells.
+    fn beside(&self, cell: &str, form: NumberForm) -> Option<i32> {
+        let level = match self.attribute.named.is_empty() {
+            true => None,
+            false => self.level(cell, form),
+        };
+        level.map(|level| self.first_level + level)
     }
 
     /// The code of the level that `cell` spells, by itself or as another spelling of one.
@@ -155,11 +177,11 @@ impl<'a> Encoder<'a> {
     }
 
     fn outside(&self, cell: &str, value: Option<f64>) -> Result<Encoded, String> {
-        let (min, max) = self.attribute.declared_domain();
+        let (min, max) = self.attribute.ordered_domain();
         match self.attribute.outside {
             OutOfDomain::Reject => Err(self.attribute.expected()),
             OutOfDomain::Skip => Ok(Encoded::Skip),
-            OutOfDomain::Level => Ok(Encoded::Mapped(max + 1)),
+            OutOfDomain::Level => Ok(Encoded::Mapped(self.attribute.declared_domain().1 + 1)),
             OutOfDomain::Clip => {
                 // A missing marker that is a number (100 in the ADF files) is clipped like one.
                 let value = value.or_else(|| cell.parse::<f64>().ok());

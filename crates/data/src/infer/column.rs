@@ -39,8 +39,11 @@ pub(super) struct Column {
     missing: Vec<(String, u64)>,
     /// Cells that hold a value.
     values: usize,
-    /// Different words that are no numbers, as long as they are few, and how many cells hold them.
+    /// Different words that are no numbers, as long as they are few, and numbers that a person says to
+    /// be levels, and how many cells hold them.
     beside: Vec<(String, u64)>,
+    /// The levels beside the numbers of a column of numbers.
+    named: Vec<(String, u64)>,
     is_words: bool,
     not_whole: bool,
     is_dates: bool,
@@ -80,6 +83,7 @@ impl Column {
             missing: Vec::new(),
             values: 0,
             beside: Vec::new(),
+            named: Vec::new(),
             is_words: false,
             not_whole: false,
             is_dates: true,
@@ -122,8 +126,8 @@ impl Column {
             _ if self.is_words => {}
             _ => {
                 count(&mut self.beside, cell, 1);
-                self.is_words =
-                    has_leading_zero(cell) || self.beside.len() > MOST_WORDS_BESIDE || is_level;
+                let most = MOST_WORDS_BESIDE + self.levels.len();
+                self.is_words = has_leading_zero(cell) || self.beside.len() > most;
                 if self.is_words {
                     self.numbers = Vec::new();
                 }
@@ -158,8 +162,8 @@ impl Column {
         let others: u64 = self.beside.iter().map(|(_, cells)| cells).sum();
         let is_of_numbers = numbers.len() > MANY && self.numbers.len() as u64 > others;
         if !self.beside.is_empty() && !self.is_words && !self.is_label {
-            match is_of_numbers && self.given.is_none() {
-                true => self.take_for_missing(),
+            match is_of_numbers {
+                true => self.name_beside(),
                 false => self.is_words = true,
             }
         }
@@ -189,26 +193,24 @@ impl Column {
         self
     }
 
-    /// Makes the words beside the numbers of the column marks of missing values.
-    fn take_for_missing(&mut self) {
-        let beside = std::mem::take(&mut self.beside);
-        for (word, cells) in &beside {
-            self.values -= *cells as usize;
-            count(&mut self.missing, word, *cells);
-        }
+    /// Makes the words beside the numbers of the column levels of their own.
+    fn name_beside(&mut self) {
+        self.named = std::mem::take(&mut self.beside);
         self.order
-            .retain(|word| !beside.iter().any(|(other, _)| other == word));
-        let words: Vec<&String> = beside.iter().map(|(word, _)| word).collect();
-        let said = format!(
-            "a column of numbers, beside which its words {} are taken for missing values",
-            listed(&beside)
-        );
-        let mut note = Note::new(&self.name, said);
-        if !self.too_many_words {
-            let effect = "makes levels of all its values, as of words";
-            note = note.or(Way::of_column("level", &self.name, words, effect));
+            .retain(|word| !self.named.iter().any(|(other, _)| other == word));
+        let is_new = |(word, _): &&(String, u64)| !self.levels.contains(word);
+        let new: Vec<(String, u64)> = self.named.iter().filter(is_new).cloned().collect();
+        if new.is_empty() {
+            return;
         }
-        self.notes.push(note);
+        let said = format!(
+            "a column of numbers, beside which {} are levels of their own",
+            listed(&new)
+        );
+        let marks = self.missing.iter().chain(&new).map(|(mark, _)| mark);
+        let effect = "if they say that the value is missing";
+        let way = Way::of_column("missing", &self.name, marks, effect);
+        self.notes.push(Note::new(&self.name, said).or(way));
     }
 
     /// Whether it is of words, as far as was decided.
@@ -392,7 +394,7 @@ impl Column {
                     Some((kind, said)) if !is_range => (kind, Some(said)),
                     _ => {
                         numbers = kept;
-                        self.take_far(&far, [numbers[0], numbers[numbers.len() - 1]]);
+                        self.name_far(&far, [numbers[0], numbers[numbers.len() - 1]]);
                         self.not_whole = !numbers.iter().copied().all(is_whole);
                         of_numbers(&numbers, self.not_whole, options)
                     }
@@ -404,6 +406,7 @@ impl Column {
         self.notes.extend(self.said_of_missing(rows));
         let attribute = Attribute {
             kind,
+            named: self.named.iter().map(|(level, _)| level.clone()).collect(),
             merge,
             protected: self.is_protected,
             outside: match self.missing.is_empty() {
@@ -584,8 +587,8 @@ impl Column {
         groups
     }
 
-    /// Takes numbers that lie far from all others, each with its cells, for missing.
-    fn take_far(&mut self, far: &[(f64, u64)], [min, max]: [f64; 2]) {
+    /// Makes numbers that lie far from all others, each with its cells, levels of their own.
+    fn name_far(&mut self, far: &[(f64, u64)], [min, max]: [f64; 2]) {
         if far.is_empty() {
             return;
         }
@@ -594,14 +597,24 @@ impl Column {
             .map(|(number, cells)| (number.to_string(), *cells))
             .collect();
         let said = format!(
-            "{} come again and again, apart from all other numbers ({min} to {max}), and are taken for missing",
+            "{} come again and again, apart from all other numbers ({min} to {max}), and are levels of their own",
             listed(&far)
         );
-        let others = self.missing.iter().map(|(mark, _)| mark);
-        let effect = "if they are numbers like the others";
-        let way = Way::of_column("missing", &self.name, others, effect);
-        self.notes.push(Note::new(&self.name, said).or(way));
-        self.missing.extend(far);
+        let missing =
+            |marks: Vec<&String>, effect| Way::of_column("missing", &self.name, marks, effect);
+        let marks = self.missing.iter().map(|(mark, _)| mark);
+        let with_far = marks.clone().chain(far.iter().map(|(mark, _)| mark));
+        let note = Note::new(&self.name, said)
+            .or(missing(
+                with_far.collect(),
+                "if they say that the value is missing",
+            ))
+            .or(missing(
+                marks.collect(),
+                "if they are numbers like the others",
+            ));
+        self.notes.push(note);
+        self.named.extend(far);
     }
 
     /// What is said of missing values, in `rows` rows.

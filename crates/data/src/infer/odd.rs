@@ -3,14 +3,16 @@
 
 /// How often such a number stands in the file at least.
 const REPEATS: usize = 5;
+/// What surveys write for no answer, where no number is below zero.
+const CODES: [f64; 4] = [-1.0, -7.0, -8.0, -9.0];
 /// So many times the largest bound of its ranges is a number no age any more.
 const FAR_FROM_RANGES: f64 = 10.0;
 /// Different words that may stand among ranges, at most.
 const MOST_OTHERS: usize = 5;
 
 /// The numbers among `sorted` that stand for something else, each with how often it does, and the
-/// others: -1 among numbers from 0 on, and one digit that is repeated (99, 8888, -999) at either end,
-/// again and again, and further from the next number than half of what all others span.
+/// others: -1, -7, -8 and -9 among numbers from 0 on, and one digit that is repeated (99, 8888, -999)
+/// at either end, again and again, and further from the next number than half of what all others span.
 pub(super) fn apart(sorted: Vec<f64>) -> (Vec<(f64, u64)>, Vec<f64>) {
     let runs = sorted.chunk_by(|a, b| a == b);
     let runs: Vec<(f64, usize)> = runs.map(|run| (run[0], run.len())).collect();
@@ -20,13 +22,15 @@ pub(super) fn apart(sorted: Vec<f64>) -> (Vec<(f64, u64)>, Vec<f64>) {
     while let [first, second, .., before, last] = left {
         let above = last.0 - before.0;
         let below = second.0 - first.0;
-        let is_minus_one = first.0 == -1.0 && second.0 >= 0.0;
+        let negative = left.iter().take_while(|(number, _)| *number < 0.0);
+        let is_code = |(number, times): &(f64, usize)| CODES.contains(number) && *times >= REPEATS;
+        let are_codes = first.0 < 0.0 && negative.clone().all(is_code);
         let is_low = first.0 < 0.0 && digits_repeat(first.0) && 2.0 * below > last.0 - second.0;
         let is_high = digits_repeat(last.0) && 2.0 * above > before.0 - first.0;
         if last.1 >= REPEATS && is_high {
             found.push((last.0, last.1 as u64));
             left = &left[..left.len() - 1];
-        } else if first.1 >= REPEATS && (is_minus_one || is_low) {
+        } else if first.1 >= REPEATS && (are_codes || is_low) {
             found.push((first.0, first.1 as u64));
             left = &left[1..];
         } else {

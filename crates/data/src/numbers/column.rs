@@ -2,7 +2,7 @@
 
 use super::error::NumbersError;
 use crate::read::Record;
-use crate::schema::{Encoded, Encoder, Kind, Label};
+use crate::schema::{Attribute, Encoded, Encoder, Kind, Label};
 use crate::spelling::Levels;
 
 /// A column of a table that becomes numbers.
@@ -21,12 +21,12 @@ pub enum Reading<'s> {
     Level(Levels<'s>),
     /// The place of a class among the classes of the label; a row whose outcome is missing is left out.
     Class(&'s Label),
-    /// An attribute's value: the place of a category, else the number. A value that a policy maps
-    /// to a level of its own is not known where it is no category: NaN.
+    /// An attribute's value: the place of a category, else the number. A level beside numbers, and a
+    /// value that a policy maps to a level of its own, are no known number: NaN.
     Value(Encoder<'s>),
     /// An attribute's coordinates: like [`Reading::Value`], but an unordered category is an
-    /// indicator for each of its levels, and a level of its own lies above the largest number: by
-    /// one of integers, by the mean width of a bin of others.
+    /// indicator for each of its levels, and levels beside numbers lie above the largest one: each by
+    /// one above the one before of integers, by the mean width of a bin of others.
     Features(Encoder<'s>),
 }
 
@@ -91,7 +91,7 @@ impl Column<'_> {
                     Encoded::Mapped(code) => (code, true),
                     Encoded::Skip => return Ok(None),
                 };
-                self.number_of(record, &encoder.attribute().kind, code, mapped)?
+                self.number_of(record, encoder.attribute(), code, mapped)?
             }
         };
         Ok(Some(number))
@@ -101,7 +101,7 @@ impl Column<'_> {
     fn number_of(
         &self,
         record: &Record<'_>,
-        kind: &Kind,
+        attribute: &Attribute,
         code: i32,
         mapped: bool,
     ) -> Result<f64, NumbersError> {
@@ -109,13 +109,17 @@ impl Column<'_> {
             Reading::Features(_) => number,
             _ => f64::NAN,
         };
-        Ok(match kind {
-            Kind::Integer { max, .. } if mapped && code > *max => level(f64::from(code)),
+        let (_, last_number) = attribute.ordered_domain();
+        Ok(match &attribute.kind {
+            Kind::Integer { .. } if code > last_number => level(f64::from(code)),
             Kind::Categorical { .. } | Kind::Integer { .. } => f64::from(code),
+            Kind::Numeric { bins, .. } if code > last_number => {
+                level(beyond(bins, code - last_number))
+            }
             Kind::Numeric { bins, .. } if mapped => match (bins.as_slice(), code) {
                 ([first, ..], 0) => *first,
-                ([.., last], code) if code == bins.len() as i32 - 2 => *last,
-                (bins, _) => level(beyond(bins)),
+                ([.., last], _) => *last,
+                ([], _) => f64::NAN,
             },
             // The encoder has found it to be a finite number.
             Kind::Numeric { .. } => self.number(record)?,
@@ -136,11 +140,11 @@ impl Column<'_> {
     }
 }
 
-/// Where the level of values outside `bins` lies among numbers: the mean width of a bin above the
-/// last edge.
-pub(super) fn beyond(bins: &[f64]) -> f64 {
+/// Where the level number `place`, from 1, beside the numbers of `bins` lies among them: each the mean
+/// width of a bin above the one before, the first one above the last edge.
+pub(super) fn beyond(bins: &[f64], place: i32) -> f64 {
     match bins {
-        [first, .., last] => last + (last - first) / (bins.len() - 1) as f64,
+        [first, .., last] => last + f64::from(place) * (last - first) / (bins.len() - 1) as f64,
         _ => f64::NAN,
     }
 }

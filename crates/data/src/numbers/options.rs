@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::column::beyond;
 use crate::idx::Reduction;
-use crate::schema::{Format, Kind, OutOfDomain, Schema};
+use crate::schema::{Format, Kind, Schema};
 
 /// Bounds declared for one column, or for all that have none of their own.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -71,13 +71,10 @@ pub fn bounds_of(options: &NumbersOptions, column: &str) -> Option<(f64, f64)> {
                 let (min, max) = attribute.domain();
                 (min < max).then_some((f64::from(min), f64::from(max)))
             }
-            Kind::Numeric { bins, .. } => Some((
-                *bins.first()?,
-                match attribute.outside {
-                    OutOfDomain::Level => beyond(bins),
-                    _ => *bins.last()?,
-                },
-            )),
+            Kind::Numeric { bins, .. } => {
+                let beside = attribute.domain().1 - attribute.ordered_domain().1;
+                Some((*bins.first()?, beyond(bins, beside)))
+            }
         }
     };
     named

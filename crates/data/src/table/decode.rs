@@ -164,7 +164,7 @@ impl<'s> RowReader<'s> {
             match record.encode(column, encoder)? {
                 Encoded::Code(code) => {
                     codes.push(code);
-                    if is_kept {
+                    if is_kept && code <= encoder.attribute().ordered_domain().1 {
                         number = record.number(column)?;
                     }
                 }

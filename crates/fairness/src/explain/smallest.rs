@@ -31,11 +31,10 @@ pub(crate) struct Place {
 }
 
 /// How far `to` is from `from` as values of `attribute`: 1 without an order, and where one of the
-/// two is missing.
+/// two is missing, or a level beside the numbers of the other.
 pub(crate) fn scaled_distance(attribute: &Attribute, from: i32, to: i32) -> f64 {
-    let (min, max) = attribute.declared_domain();
-    let is_declared = [from, to].iter().all(|code| (min..=max).contains(code));
-    match attribute.is_ordered() && is_declared {
+    let (min, max) = attribute.ordered_domain();
+    match attribute.are_ordered(&[from, to]) {
         true => f64::from(from.abs_diff(to)) / f64::from(max.abs_diff(min).max(1)),
         false => 1.0,
     }

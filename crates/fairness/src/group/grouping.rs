@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::error::GroupError;
-use probity_data::schema::{Attribute, Kind, OutOfDomain, Schema};
+use probity_data::schema::{Attribute, Kind, Schema};
 use probity_data::table::Table;
 
 /// Codes of an attribute that are still taken one by one.
@@ -153,8 +153,8 @@ fn named(label: String) -> String {
     }
 }
 
-/// Groups that begin at each of `starts` (codes, ascending, the first one the smallest code); the
-/// level for outside values is the last group.
+/// Groups that begin at each of `starts` (codes, ascending, the first one the smallest code); levels
+/// beside the numbers and that for outside values are the last groups.
 fn by_starts(
     position: usize,
     attribute: &Attribute,
@@ -162,9 +162,8 @@ fn by_starts(
     starts: &[i32],
 ) -> AttributeGroups {
     let (min, max) = attribute.domain();
-    let has_outside = attribute.outside == OutOfDomain::Level;
-    let declared_max = max - i32::from(has_outside);
-    let mut of_code: Vec<u32> = (min..=declared_max)
+    let (_, last) = attribute.ordered_domain();
+    let mut of_code: Vec<u32> = (min..=last)
         .map(|code| {
             starts
                 .iter()
@@ -183,9 +182,9 @@ fn by_starts(
             }
         })
         .collect();
-    if has_outside {
+    for code in last + 1..=max {
         of_code.push(labels.len() as u32);
-        labels.push(named(attribute.decode(max)));
+        labels.push(named(attribute.decode(code)));
     }
     AttributeGroups {
         position,
@@ -199,8 +198,8 @@ fn by_starts(
 
 /// The first code of each of [`DEFAULT_BINS`] bins of equally many codes.
 fn equal_starts(attribute: &Attribute) -> Vec<i32> {
-    let (min, max) = attribute.domain();
-    let codes = max - i32::from(attribute.outside == OutOfDomain::Level) - min + 1;
+    let (min, max) = attribute.ordered_domain();
+    let codes = max - min + 1;
     let bins = (DEFAULT_BINS as i32).min(codes);
     (0..bins)
         .map(|bin| min + (i64::from(codes) * i64::from(bin) / i64::from(bins)) as i32)

@@ -141,7 +141,7 @@ fn cell(
     };
     let place = (code - column.min) as usize;
     let is_word = matches!(attribute.kind, Kind::Categorical { .. });
-    if !is_word && code > attribute.declared_domain().1 {
+    if !is_word && code > attribute.ordered_domain().1 {
         return Err(other(
             "none outside of its domain, for which the model has a level",
         ));

@@ -237,7 +237,7 @@ impl Words<'_> {
     fn condition(&self, place: usize, range: [u32; 2]) -> Condition {
         let (attribute, codes) = self.network.codes(place, range);
         let attribute = &self.schema.attributes[attribute];
-        let runs = codes.chunk_by(|a, b| a + 1 == *b && attribute.is_ordered());
+        let runs = codes.chunk_by(|a, b| a + 1 == *b && attribute.are_ordered(&[*a, *b]));
         let values = runs.filter_map(|run| Some(attribute.between(*run.first()?, *run.last()?)));
         Condition {
             attribute: attribute.name.clone(),

@@ -58,7 +58,7 @@ fn codes_of(
         match value.split_once("..") {
             Some((first, last)) if attribute.is_ordered() => {
                 let (first, last) = (code(first)?, code(last)?);
-                if first > last {
+                if first > last || !attribute.are_ordered(&[first, last]) {
                     return Err(refuse("from a smaller value to a larger one".to_owned()));
                 }
                 codes.extend(first..=last);

@@ -1,7 +1,7 @@
 //! What the inputs of a graph take of a row.
 
 use crate::graph::Categories;
-use crate::values::{TRUTHS, Value, truth, value};
+use crate::values::{TRUTHS, Value, truth, value, word_beside};
 use probity_data::numbers::numbers_of;
 use probity_data::schema::{Attribute, Kind, OutOfDomain, Schema};
 use probity_tensor::onnx::{Kind as Element, OnnxError, OnnxModel, Port};
@@ -65,6 +65,11 @@ impl Inputs {
             ));
         }
         let attributes = schema.attributes.iter();
+        let named = |attribute: &Attribute| {
+            let numbers = expect_numbers(attribute);
+            numbers.map_err(|what| format!("its input '{}' {what}", port.name))
+        };
+        attributes.clone().try_for_each(named)?;
         let columns: Vec<Columns> = attributes
             .map(|attribute| Columns::new(attribute, categories))
             .collect();
@@ -116,15 +121,28 @@ impl AttributeInput {
                 Some(Element::Words) => Columns::words(attribute, graph).map_err(refused)?,
                 Some(Element::Truths) => Columns::truths(attribute).map_err(refused)?,
                 Some(Element::Integers) => {
+                    expect_numbers(attribute).map_err(refused)?;
                     let columns = Columns::new(attribute, Categories::Codes);
                     columns.expect_whole(attribute).map_err(refused)?;
                     columns
                 }
                 Some(Element::Floats | Element::Doubles) | None => {
+                    expect_numbers(attribute).map_err(refused)?;
                     Columns::new(attribute, Categories::Codes)
                 }
             },
         })
+    }
+}
+
+/// Refuses words beside the numbers of `attribute`, which an input of numbers has no form for.
+fn expect_numbers(attribute: &Attribute) -> Result<(), String> {
+    match word_beside(attribute) {
+        None => Ok(()),
+        Some(word) => Err(format!(
+            "takes numbers, of which the level '{word}' of '{}' is none; make it a mark of missing values (missing = [{word:?}]), or export the graph with an input of words",
+            attribute.name
+        )),
     }
 }
 

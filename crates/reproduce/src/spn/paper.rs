@@ -247,6 +247,7 @@ fn binary(name: &str, columns: usize) -> Result<Schema, SchemaError> {
 
 fn attribute(name: &str, kind: Kind) -> Attribute {
     Attribute {
+        named: Vec::new(),
         name: name.to_owned(),
         kind,
         protected: false,

@@ -96,7 +96,7 @@ pub struct AttributeColumn {
     /// Largest value, of integers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max: Option<i32>,
-    /// The words of a category, in the order of their codes.
+    /// The words of a category, or what may stand in place of a number, in the order of their codes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub levels: Option<Vec<String>>,
     /// Whether neighbouring levels of a category are alike.

@@ -171,7 +171,7 @@ fn read(form: &mut Form, names: &Names, attribute: &mut AttributeColumn) {
         form.refuse(&names.kind, "Choose a kind.");
         return;
     };
-    attribute.kind = kind;
+    let was = std::mem::replace(&mut attribute.kind, kind);
     attribute.protected = form.has(&names.protected, "yes");
     match form.filled(&names.missing).map_or(Ok(Vec::new()), words) {
         Ok(marks) => attribute.missing = marks.into_iter().collect(),
@@ -179,7 +179,9 @@ fn read(form: &mut Form, names: &Names, attribute: &mut AttributeColumn) {
     }
     attribute.outside = of_word(form.value(&names.outside)).unwrap_or_default();
     (attribute.min, attribute.max) = (None, None);
-    (attribute.levels, attribute.ordered) = (None, None);
+    let was_of_words = was == AttributeKind::Categorical;
+    let beside = attribute.levels.take().filter(|_| !was_of_words);
+    attribute.ordered = None;
     let drafted = (attribute.bins.take(), attribute.values.take());
     let merge = std::mem::take(&mut attribute.merge);
     match kind {
@@ -189,6 +191,7 @@ fn read(form: &mut Form, names: &Names, attribute: &mut AttributeColumn) {
             if attribute.min > attribute.max && attribute.max.is_some() {
                 form.refuse(&names.max, "The largest value is below the smallest.");
             }
+            attribute.levels = beside;
         }
         AttributeKind::Categorical => {
             read_levels(form, names, attribute);
@@ -208,6 +211,7 @@ fn read(form: &mut Form, names: &Names, attribute: &mut AttributeColumn) {
             if attribute.bins == drafted.0 {
                 attribute.values = drafted.1;
             }
+            attribute.levels = beside;
         }
     }
 }

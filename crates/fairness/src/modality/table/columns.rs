@@ -177,7 +177,8 @@ impl<'a> TableColumns<'a> {
 /// Whether every code of the attribute is written as itself.
 fn is_integer(attribute: &Attribute) -> bool {
     let (_, max) = attribute.domain();
-    matches!(attribute.kind, Kind::Integer { .. }) && attribute.decode(max) == max.to_string()
+    let is_number = matches!(attribute.kind, Kind::Integer { .. }) && attribute.named.is_empty();
+    is_number && attribute.decode(max) == max.to_string()
 }
 
 /// Reads rows of a schema from a samples file.
