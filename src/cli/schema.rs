@@ -11,7 +11,7 @@ use clap::{Args, Subcommand};
 use serde::Serialize;
 
 use super::fields::Fields;
-use super::numbers::whole;
+use super::numbers::{number, whole};
 use super::out::Force;
 use super::output::Output;
 use super::render::{bad_rows, count, read_counts, table};
@@ -19,7 +19,7 @@ use probity::data::bins::Cut;
 use probity::data::builtin;
 use probity::data::infer::{InferError, InferOptions, Note, Way, infer};
 use probity::data::named_schema::named_schema;
-use probity::data::schema::{Encoding, Format, Kind, Schema};
+use probity::data::schema::{Encoding, Format, Kind, LEAST_THRESHOLD, MOST_THRESHOLD, Schema};
 use probity::data::specification::{CheckSpecification, Separator};
 use probity::data::table::{Labels, ReadCounts, Table};
 use probity::run::list::{named_words, words};
@@ -61,6 +61,7 @@ struct InferArgs {
     #[arg(
         long,
         value_name = "NUMBER",
+        value_parser = number(LEAST_THRESHOLD..=MOST_THRESHOLD),
         conflicts_with = "label_number",
         allow_hyphen_values = true
     )]
