@@ -90,7 +90,7 @@ def test_a_model_gets_the_values_of_its_own_data(name):
     assert audit.verify()["rejected"] == 0
 
 
-@pytest.mark.parametrize("column", [["a", " a"], ["1", "1.0"], ["", None]])
+@pytest.mark.parametrize("column", [["a", " a"], ["1", "1.0"]])
 def test_values_that_are_read_as_one_are_refused(column):
     data = pd.DataFrame({"sex": SEX, "c": pd.Series(drawn([*column, "z", "y"]), dtype=object)})
     with pytest.raises(probity.ProbityError, match="read as|both as"):
