@@ -299,12 +299,6 @@ impl Table {
         self.known_label(row).is_some() || self.known_target(row).is_some()
     }
 
-    /// The rows that have a label, where some have none.
-    pub fn labelled_rows(&self) -> Option<Vec<u32>> {
-        let rows = || (0..self.rows() as u32).filter(|&row| self.has_label(row as usize));
-        (self.missing_outcomes > 0).then(|| rows().collect())
-    }
-
     /// Whether every row has a label.
     pub fn is_labelled(&self) -> bool {
         self.labels().len().max(self.targets().len()) == self.rows()

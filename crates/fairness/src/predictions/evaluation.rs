@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::specification::EvaluateSpecification;
 use super::{decide, log_probability};
 use crate::audit_error::AuditError;
-use crate::certify::parts::positions_of;
+use crate::certify::parts::{Dealer, Inputs, PartError, positions_of, rows_of};
 use crate::group::calibration::CalibrationError;
 use crate::group::outcomes_of;
 use crate::group::tally::Tally;
@@ -129,8 +129,10 @@ fn rows(asked: &EvaluateSpecification, device: &ComputeDevice) -> Result<Opened,
     let model = RowScorer::open(&asked.model, &asked.predictor, reading)?;
     let data = model.value.read(&asked.data, Labels::Optional)?;
     let hashes = [model.sha256, data.sha256];
-    let table = &data.value.table;
-    let mut places = places(asked, &hashes, (table.rows(), table.labelled_rows()))?;
+    let (own, table) = (model.value.schema(), &data.value.table);
+    let mut places = places(asked, &hashes, |model, file| {
+        rows_of(asked.part, (model, own), file, table)
+    })?;
     let all = places.len();
     places.retain(|&row| data.value.table.has_label(row as usize));
     if places.is_empty() {
@@ -141,7 +143,7 @@ fn rows(asked: &EvaluateSpecification, device: &ComputeDevice) -> Result<Opened,
     }
     let chosen = data.value.select(&places);
     let logits = model.value.logits(&chosen, device)?;
-    let (own, table) = (model.value.schema(), chosen.table);
+    let table = chosen.table;
     let classes = own.label.classes.clone();
     let rows = (0..table.rows()).map(|row| table.row(row));
     let (_, decided) = decide(&asked.decision, (&classes, Some(own)), rows, &logits)?;
@@ -170,7 +172,9 @@ fn texts(asked: &EvaluateSpecification, device: &ComputeDevice) -> Result<Opened
         model.value.classes(),
     )?;
     let hashes = [model.sha256, data.sha256];
-    let places = places(asked, &hashes, (data.value.texts.len(), None))?;
+    let places = places(asked, &hashes, |model, file| {
+        positions_of(asked.part, model, file, data.value.texts.len())
+    })?;
     let chosen = data.value.select(&places);
     let logits = model.value.logits(&chosen.texts, device)?;
     let classes = model.value.classes().to_vec();
@@ -190,17 +194,13 @@ fn texts(asked: &EvaluateSpecification, device: &ComputeDevice) -> Result<Opened
     })
 }
 
-/// The inputs of the part that is asked for, among `count`.
+/// The inputs of the part that is asked for, which `of` tells of model and data.
 fn places(
     asked: &EvaluateSpecification,
     [model, data]: &[String; 2],
-    count: (usize, Option<Vec<u32>>),
+    of: impl FnOnce(Dealer<'_>, Inputs<'_>) -> Result<Vec<u32>, PartError>,
 ) -> Result<Vec<u32>, AuditError> {
-    let (model, data) = (
-        (asked.model.as_path(), model.as_str()),
-        (asked.data.as_path(), data.as_str()),
-    );
-    let places = positions_of(asked.part, model, data, count)?;
+    let places = of((&asked.model, model), (&asked.data, data))?;
     match places.is_empty() {
         true => Err(AuditError::EmptyPart { part: asked.part }),
         false => Ok(places),
