@@ -9,7 +9,7 @@ use clap::Args;
 use super::fields::Fields;
 use super::inputs::Hardware;
 use super::output::Output;
-use super::predictor::{device_for, started_here};
+use super::predictor::{device_for, remark_on_rounding, started_here};
 use super::render::{count, counted, read_counts, table};
 use super::render_quality::quality;
 use probity::fairness::predictions::specification::EvaluateSpecification;
@@ -47,6 +47,7 @@ pub(super) fn run(mut args: EvaluateArgs, output: &Output) -> anyhow::Result<Exi
             specification.predictor.name_or(&specification.model)
         )
     })?;
+    remark_on_rounding(evaluation.rounded, output);
     let part = specification.part.to_string();
     output.summary("evaluate", &evaluation, &render(&evaluation, &part))
 }

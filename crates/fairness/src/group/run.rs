@@ -15,10 +15,11 @@ use crate::certify::parts::{Dealer, Inputs, PartError, positions_of, rows_of};
 use crate::opened::{open_lexicon, protected_or_marked};
 use crate::record::record_of;
 use crate::scored::{LabelledTexts, TextScorer, open_labelled_texts};
-use crate::scored_rows::{ReadRows, RowScorer};
+use crate::scored_rows::{ReadRows, RowScorer, Said};
 use probity_data::table::{Labels, ReadCounts};
 use probity_nn::decision::Decision;
 use probity_nn::modality::ModalityName;
+use probity_predictor::probabilities::RoundedRows;
 use probity_run::run_directory::RunError;
 use probity_run::specification::Checked;
 use probity_run::specification::file::Record;
@@ -75,6 +76,9 @@ pub struct GroupRunSummary {
     pub part: Part,
     /// Seed of the bootstrap.
     pub seed: u64,
+    /// How many of the rows have rounded probabilities, where a predictor may give such.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rounded: Option<RoundedRows>,
     /// The figures.
     #[serde(flatten)]
     pub report: MeasuredGroups,
@@ -165,14 +169,15 @@ impl GroupMeasurement {
     /// # Errors
     /// When the model cannot answer.
     pub fn run(&self, device: &ComputeDevice) -> Result<GroupRunSummary, GroupRunError> {
-        let (data, report) = match &self.case {
+        let (data, rounded, report) = match &self.case {
             Case::Table(case) => {
-                let report = MeasuredGroups::Table(case.measure(device)?);
-                (Some(case.counts.clone()), report)
+                let (report, rounded) = case.measure(device)?;
+                let report = MeasuredGroups::Table(report);
+                (Some(case.counts.clone()), rounded, report)
             }
             Case::Text(case) => {
                 let report = MeasuredGroups::Text(case.measure(device)?);
-                (case.counts.clone(), report)
+                (case.counts.clone(), None, report)
             }
         };
         Ok(GroupRunSummary {
@@ -185,6 +190,7 @@ impl GroupMeasurement {
             data,
             part: self.specification.part,
             seed: self.specification.seed,
+            rounded,
             report,
         })
     }
@@ -228,15 +234,14 @@ impl TableCase {
         Ok((case, hashes.into()))
     }
 
-    fn measure(&self, device: &ComputeDevice) -> Result<GroupReport, GroupRunError> {
-        let logits = self.model.logits(&self.rows, device)?;
+    fn measure(
+        &self,
+        device: &ComputeDevice,
+    ) -> Result<(GroupReport, Option<RoundedRows>), GroupRunError> {
+        let Said { logits, rounded } = self.model.say(&self.rows, device)?;
         let (answers, schema) = ((logits.as_slice(), &self.decision), self.model.schema());
-        Ok(measure_answers(
-            answers,
-            schema,
-            &self.rows.table,
-            &self.options,
-        )?)
+        let report = measure_answers(answers, schema, &self.rows.table, &self.options)?;
+        Ok((report, rounded))
     }
 }
 

@@ -10,11 +10,12 @@ use crate::group::calibration::CalibrationError;
 use crate::group::outcomes_of;
 use crate::group::tally::Tally;
 use crate::scored::{TextScorer, open_labelled_texts};
-use crate::scored_rows::RowScorer;
+use crate::scored_rows::{RowScorer, Said};
 use crate::statistics::Mean;
 use probity_data::table::{Labels, ReadCounts};
 use probity_nn::metrics::{Errors, Metrics, Quality};
 use probity_nn::modality::ModalityName;
+use probity_predictor::probabilities::RoundedRows;
 use probity_tensor::device::ComputeDevice;
 
 /// Logits with labels.
@@ -46,6 +47,9 @@ pub struct Evaluation {
     pub data: Option<ReadCounts>,
     /// Rows of the part that have no outcome, and are left out.
     pub rows_without_outcome: u64,
+    /// How many of the rows have rounded probabilities, where a predictor may give such.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rounded: Option<RoundedRows>,
     /// The classes, in the order of the confusion matrix.
     pub classes: Vec<String>,
     /// Accuracy, AUC, F1, confusion matrix; of a regressor its errors.
@@ -98,6 +102,7 @@ pub fn evaluate(
         hashes: [model_sha256, data_sha256],
         data,
         rows_without_outcome,
+        rounded,
         judged,
     } = opened;
     Ok(Evaluation {
@@ -106,6 +111,7 @@ pub fn evaluate(
         data_sha256,
         data,
         rows_without_outcome,
+        rounded,
         quality: judged.quality(),
         probabilities: judged.targets.is_empty().then(|| ProbabilityFigures {
             log_loss: judged.log_loss(),
@@ -121,6 +127,7 @@ struct Opened {
     hashes: [String; 2],
     data: Option<ReadCounts>,
     rows_without_outcome: u64,
+    rounded: Option<RoundedRows>,
     judged: Judged,
 }
 
@@ -142,7 +149,7 @@ fn rows(asked: &EvaluateSpecification, device: &ComputeDevice) -> Result<Opened,
         });
     }
     let chosen = data.value.select(&places);
-    let logits = model.value.logits(&chosen, device)?;
+    let Said { logits, rounded } = model.value.say(&chosen, device)?;
     let table = chosen.table;
     let classes = own.label.classes.clone();
     let rows = (0..table.rows()).map(|row| table.row(row));
@@ -158,6 +165,7 @@ fn rows(asked: &EvaluateSpecification, device: &ComputeDevice) -> Result<Opened,
         hashes,
         data: Some(data.value.table.counts),
         rows_without_outcome: (all - places.len()) as u64,
+        rounded,
     })
 }
 
@@ -191,6 +199,7 @@ fn texts(asked: &EvaluateSpecification, device: &ComputeDevice) -> Result<Opened
         hashes,
         data: chosen.counts,
         rows_without_outcome: 0,
+        rounded: None,
     })
 }
 

@@ -269,20 +269,17 @@ impl<'m> TableCase<'m> {
         };
         let mut no_inputs: Vec<String> = protected.iter().filter(has_no_input).cloned().collect();
         // Decisions that change are counted, and a regressor makes none.
-        let rounded = || -> Result<RoundedRows, AuditError> {
+        let rounded = || -> Result<Option<RoundedRows>, AuditError> {
             let rows = some.clone().flat_map(|row| table.row(row));
             let codes: Vec<i32> = rows.copied().collect();
             let own = some.clone().flat_map(|row| numbers.row(row));
             let own: Vec<f64> = own.copied().collect();
             let (rows, before) = (Rows::new(&codes, table.width()), taken.divided());
             opened.logits_with(rows, &own)?;
-            Ok(RoundedRows {
-                rows: rows.len() as u64,
-                divided: taken.divided() - before,
-            })
+            Ok(taken.since(before, rows.len()))
         };
         let may_round = !predictor.probabilities.is_exact() && !schema.label.is_number();
-        let rounded_rows = may_round.then(rounded).transpose()?;
+        let rounded_rows = may_round.then(rounded).transpose()?.flatten();
         let has_effect = is_binned && !schema.label.is_number();
         let bin_effect = has_effect.then(effect).transpose()?;
         if let Some(row) = only {
