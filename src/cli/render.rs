@@ -119,6 +119,17 @@ pub(super) fn read_counts(counts: &ReadCounts) -> String {
     text + &bad_rows(&counts.bad_rows)
 }
 
+/// That so many rows have no outcome, where any has none.
+pub(super) fn without_outcome(rows: u64) -> String {
+    match rows {
+        0 => String::new(),
+        rows => format!(
+            "{} without an outcome left out.\n",
+            counted(rows, "row", "rows")
+        ),
+    }
+}
+
 /// What was left out because something is wrong with it, where anything was.
 pub(super) fn bad_rows(found: &BadRows) -> String {
     match found.is_empty() {
