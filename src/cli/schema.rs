@@ -242,7 +242,9 @@ fn run_infer(args: InferArgs, output: &Output) -> anyhow::Result<ExitCode> {
     options.max_words = args.max_words;
     options.name = name;
     let draft = infer(&args.file, &options).map_err(|error| match error {
-        InferError::Unplaced { .. } | InferError::AmbiguousNumbers(_) => {
+        InferError::Unplaced { .. }
+        | InferError::AmbiguousNumbers(_)
+        | InferError::Encoding { .. } => {
             anyhow!(error.text(Way::command))
         }
         other => other.into(),

@@ -62,6 +62,10 @@ pub struct Draft {
 /// # Errors
 /// See [`InferError`].
 pub fn infer(file: &Path, options: &InferOptions) -> Result<Draft, InferError> {
+    drafted(file, options).map_err(InferError::without_schema)
+}
+
+fn drafted(file: &Path, options: &InferOptions) -> Result<Draft, InferError> {
     let opened = DataFile::open_rereadable(file)?;
     let layout = layout::found(&opened, options)?;
     let mut records = Records::of(&opened, &layout.format)?;
