@@ -144,7 +144,7 @@ fn refused_before_anything_is_written() {
         (
             "good",
             "--outside level",
-            &["out_of_domain is level", "skip, which leaves such rows out"],
+            &["--outside is level", "skip, which leaves such rows out"],
         ),
         ("talkative", "", &["'Loading the model ...'"]),
     ] {

@@ -51,6 +51,11 @@ fn is_none(rows: &u64) -> bool {
 }
 
 impl ReadCounts {
+    /// All rows of the file.
+    pub fn read(&self) -> u64 {
+        self.rows + self.skipped_rows + self.unlabelled_rows + self.bad_rows.rows
+    }
+
     /// Of a file of which `rows` were kept, where anything was wrong with others.
     pub fn of_bad_rows(rows: usize, bad_rows: BadRows) -> Option<ReadCounts> {
         (!bad_rows.is_empty()).then(|| ReadCounts {

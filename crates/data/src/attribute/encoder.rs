@@ -121,7 +121,7 @@ impl<'a> Encoder<'a> {
     /// See [`Encoder::encode`].
     pub(crate) fn encode_in(&self, cell: &str, form: NumberForm) -> Result<Encoded, String> {
         if self.is_missing(cell, form) {
-            return self.outside(cell, None);
+            return self.outside(cell, form.number(cell));
         }
         match &self.attribute.kind {
             Kind::Categorical { .. } => match self.level(cell, form) {

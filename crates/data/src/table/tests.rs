@@ -40,6 +40,32 @@ fn columns_are_found_by_name_and_rows_counted() {
     assert_eq!(table.select(&[1, 0]).codes(), [17, 0, 40, 1]);
 }
 
+/// What is no number cannot be clipped, however it is declared, and the advice is not to declare it.
+#[test]
+fn a_mark_that_cannot_be_clipped_asks_for_another_policy() {
+    let clipping = "outside = \"clip\"\nmissing = [\"NA\", \"-50 %\"]";
+    let schema = Schema::from_toml(&SCHEMA.replace("outside = \"skip\"", clipping)).unwrap();
+    for (cell, expected) in [
+        ("-50 %", Some(17)),
+        ("-50", Some(17)),
+        ("NA", None),
+        ("", None),
+    ] {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        write!(file, "age,sex,income\n{cell},Male,low\n40,Male,high\n").unwrap();
+        let read = Table::read(file.path(), &schema, Labels::Required);
+        match (read, expected) {
+            (Ok(table), Some(code)) => assert_eq!(table.row(0)[0], code, "{cell}"),
+            (Err(error), None) => {
+                let said = error.to_string();
+                let helps = "--outside skip leaves such rows out";
+                assert!(said.contains(helps) && !said.contains("declare"), "{said}");
+            }
+            (read, _) => panic!("{cell}: {read:?}"),
+        }
+    }
+}
+
 #[test]
 fn compressed_files_read_the_same() {
     for name in ["people.csv.gz", "people.csv.xz"] {

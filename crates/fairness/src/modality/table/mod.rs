@@ -348,9 +348,12 @@ fn looked_at(table: &Table, most: usize, seed: u64) -> Vec<u32> {
 fn place_of(row: u64, table: &Table) -> Result<usize, FieldError> {
     let place = table.numbers().index_of(row);
     place.filter(|&place| place < table.rows()).ok_or_else(|| {
-        let last = table.rows().checked_sub(1);
-        let last = last.map_or(0, |last| table.numbers().of(last));
-        let expected = format!("a row of the data, from 1 to {last}, that was not left out");
+        let all = table.counts.read();
+        let expected = match (1..=all).contains(&row) {
+            true => "a row that was not left out: its values lie outside the domains, or are wrong; correct them, or choose another"
+                .to_owned(),
+            false => format!("a row of the data, from 1 to {all}"),
+        };
         FieldError::new("row", row, expected)
     })
 }
