@@ -68,7 +68,7 @@ struct InferArgs {
     /// Protected columns
     #[arg(long, value_name = "COLUMN,…")]
     protected: Vec<Words>,
-    /// Columns to leave out
+    /// Columns to leave out: all columns of such a name
     #[arg(long, value_name = "COLUMN,…")]
     ignore: Vec<Words>,
     /// The marks of missing values in a column, in place of those that are found in it; none where

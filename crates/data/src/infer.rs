@@ -114,6 +114,15 @@ fn drafted(file: &Path, options: &InferOptions) -> Result<Draft, InferError> {
     let mut leaves_out = !options.ignore.is_empty();
     for (at, (column, name)) in columns.into_iter().zip(&names).enumerate() {
         if options.ignore.contains(name) {
+            if is_repeated(at) {
+                let first = names.iter().position(|it| it == name).unwrap_or(at);
+                let said = format!(
+                    "columns {} and {} of the header have this name, and both are left out",
+                    first + 1,
+                    at + 1
+                );
+                notes.push(Note::new(name, said));
+            }
             continue;
         }
         if is_repeated(at) {

@@ -877,6 +877,12 @@ fn a_column_that_stands_there_twice_is_read_once() {
         error.contains("'age'") && error.contains("line 42"),
         "{error}"
     );
+    // A name leaves all its columns out, and that is said.
+    let mut without = options();
+    without.ignore = vec!["age".into()];
+    let draft = infer(other.path(), &without).unwrap();
+    assert_eq!(draft.schema.attributes.len(), 1);
+    note(&draft, "age", "columns 1 and 3 of the header");
 }
 
 #[test]
