@@ -157,13 +157,15 @@ impl Table {
         }
     }
 
-    /// The same with `targets`, one a row or none at all, in place of labels.
+    /// The same with `targets`, one a row or none at all, in place of labels; NaN is one that is
+    /// missing.
     #[must_use]
     pub fn with_targets(self, targets: Vec<f32>) -> Table {
+        let missing = targets.iter().filter(|target| target.is_nan());
         Table {
             labels: Vec::new(),
+            missing_outcomes: missing.count() as u64,
             targets,
-            missing_outcomes: 0,
             ..self
         }
     }

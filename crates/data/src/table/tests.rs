@@ -40,6 +40,21 @@ fn columns_are_found_by_name_and_rows_counted() {
     assert_eq!(table.select(&[1, 0]).codes(), [17, 0, 40, 1]);
 }
 
+#[test]
+fn targets_that_are_no_numbers_are_missing_outcomes() {
+    let table = Table::new(1, vec![1, 2, 3], Vec::new());
+    let some = table.clone().with_targets(vec![0.5, f32::NAN, 2.0]);
+    assert_eq!(some.missing_outcomes(), 1);
+    assert!(some.targets().is_empty() && !some.is_labelled());
+    assert_eq!(some.known_targets().collect::<Vec<_>>(), [0.5, 2.0]);
+    let all = some.select(&[0, 2]);
+    assert_eq!(
+        (all.missing_outcomes(), all.targets()),
+        (0, &[0.5, 2.0][..])
+    );
+    assert!(table.with_targets(vec![1.0, 2.0, 3.0]).is_labelled());
+}
+
 /// What is no number cannot be clipped, however it is declared, and the advice is not to declare it.
 #[test]
 fn a_mark_that_cannot_be_clipped_asks_for_another_policy() {
