@@ -256,3 +256,9 @@ fn classified_texts(model: &TextModel, path: &Path) -> Result<(Vec<f32>, usize),
     let logits = network.logits(Rows::new(&codes, width))?;
     Ok((logits, network.classes()))
 }
+
+/// That a model does not take some `attributes` of those `protected`, in words.
+#[pyfunction]
+pub(crate) fn not_taken(attributes: Vec<String>, protected: Vec<String>) -> Option<String> {
+    probity::report::text::not_taken(&attributes, &protected)
+}

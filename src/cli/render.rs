@@ -7,7 +7,6 @@ use comfy_table::{Cell, CellAlignment, Table, presets};
 use probity::data::read::BadRows;
 use probity::data::table::ReadCounts;
 use probity::fairness::estimate::Estimate;
-use probity::fairness::summary::not_taken as said_not_taken;
 use probity::nn::alike::DecidedAlike;
 use probity::report::PageError;
 use probity::report::text;
@@ -85,7 +84,7 @@ pub(super) fn alike(found: Option<&DecidedAlike>, inputs: &str, meaning: &str) -
 
 /// That the model does not take some of the attributes `protected`, where it does not.
 pub(super) fn not_taken(attributes: &[String], protected: &[String]) -> String {
-    said_not_taken(attributes, protected)
+    text::not_taken(attributes, protected)
         .map_or_else(String::new, |said| format!("NOT TAKEN: {said}.\n\n"))
 }
 

@@ -8,7 +8,7 @@ use super::words::{count, interval, list, percent};
 use crate::operations::results::{AuditFigures, RepairFigures, ShareFigure};
 use probity_fairness::estimate::Verdict;
 use probity_fairness::specification::BoundOn;
-use probity_fairness::summary::not_taken;
+use probity_report::text::not_taken;
 
 /// How good a model is on each part of its data, from the summary of its training.
 pub(super) fn qualities(summary: &Value) -> Vec<Quality> {
