@@ -484,8 +484,12 @@ impl<'m> Modality for TableCase<'m> {
         let people = self
             .population
             .people((&self.schema, &self.domain), &self.table);
-        let decision = self.model.judge().decision();
-        Ok(Some(people?.decided_by(decision)))
+        let people = people?.decided_by(self.model.judge().decision());
+        Ok(Some(match self.model.access() {
+            ModelAccess::Gradients(_) => people.asked_of_network(),
+            // What only answers may lack an input.
+            ModelAccess::Outputs(_) => people,
+        }))
     }
 
     fn plausibility(&self) -> Option<&Plausibility> {
