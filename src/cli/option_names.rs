@@ -9,8 +9,11 @@ use std::error::Error;
 use clap::{ArgMatches, Command};
 use probity::fairness::audit::AuditError;
 use probity::fairness::certify::run::CertifyError;
+use probity::fairness::group::run::GroupRunError;
 use probity::fairness::prove::run::ProveError;
 use probity::fairness::repair::RepairError;
+use probity::nn::import_run::ImportRunError;
+use probity::nn::train::run::TrainingError;
 use probity::run::output_file::OutputError;
 use probity::run::run_directory::RunError;
 use probity::run::specification::FieldError;
@@ -41,6 +44,15 @@ fn refused<'e>(cause: &'e (dyn Error + 'static)) -> Option<&'e FieldError> {
             RepairError::Audit(error) => of_audit(error),
             _ => None,
         };
+    }
+    if let Some(TrainingError::Field(field)) = cause.downcast_ref() {
+        return Some(field);
+    }
+    if let Some(ImportRunError::Field(field)) = cause.downcast_ref() {
+        return Some(field);
+    }
+    if let Some(GroupRunError::Open(error)) = cause.downcast_ref() {
+        return of_audit(error);
     }
     if let Some(ProveError::Audit(error)) = cause.downcast_ref() {
         return of_audit(error);
@@ -78,7 +90,7 @@ impl OptionNames {
         let lone = error
             .chain()
             .find_map(refused)
-            .filter(|error| !error.field.contains('.') && self.is_of_fields());
+            .filter(|error| !error.field.contains('.'));
         // The same word may stand elsewhere, and be none of a field.
         let lone = lone.and_then(|error| text.find(&error.to_string()));
         let is_part = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "_.".contains(c);
@@ -116,11 +128,6 @@ impl OptionNames {
             said.push_str("; add --force to replace it");
         }
         said
-    }
-
-    /// Whether options are made of fields, some of them in tables.
-    fn is_of_fields(&self) -> bool {
-        self.options.iter().any(|(id, _)| id.contains('.'))
     }
 
     /// The option that gives the field at `path`, which is in a table.
@@ -217,7 +224,14 @@ mod tests {
         );
         // Also where another error passes it on.
         let passed = AuditError::from(FieldError::new("shares", 0, "above 0"));
-        let passed = anyhow::Error::new(RepairError::from(passed));
-        assert!(names().in_text(&passed, &text).starts_with("--share is 0"));
+        let again = GroupRunError::from(AuditError::from(FieldError::new("shares", 0, "above 0")));
+        let training = TrainingError::from(FieldError::new("shares", 0, "above 0"));
+        for passed in [
+            anyhow::Error::new(RepairError::from(passed)),
+            anyhow::Error::new(again),
+            anyhow::Error::new(training),
+        ] {
+            assert!(names().in_text(&passed, &text).starts_with("--share is 0"));
+        }
     }
 }

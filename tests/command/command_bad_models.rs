@@ -178,6 +178,14 @@ fn new_people_outside_the_domains_of_a_model() {
         2,
         &needles,
     );
+    refuses(
+        &workspace,
+        &format!("groups {of} --outside level"),
+        2,
+        &needles,
+    );
+    let check = "schema check next.csv --schema people.toml --outside level";
+    refuses(&workspace, check, 2, &needles);
     let done = workspace
         .line(&format!("{predict} --outside skip --json"))
         .exits(0)
