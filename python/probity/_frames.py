@@ -165,7 +165,10 @@ def _read(path: str, ignore: Sequence[str] = (), schema: Any = None) -> pa.Table
             return _read(fetched(path, Path(folder)), ignore, schema)
     if is_text_file(path):
         named = None if schema is None else os.fspath(schema)
-        return pa.Table.from_batches([_probity.read_table(path, list(ignore), named)])
+        batch, left_out = _probity.read_table(path, list(ignore), named)
+        if left_out is not None:
+            _log.warning("of %s %s", path, left_out)
+        return pa.Table.from_batches([batch])
     try:
         return parquet.read_table(path)
     except (OSError, pa.ArrowException) as error:

@@ -59,16 +59,6 @@ class Share:
         return f"{100 * self.value:.1f} % ({low:.1f} – {high:.1f})"
 
 
-def _blind(not_taken: Sequence[str], protected: Sequence[str]) -> str:
-    """That a model does not take some of what is protected, in words."""
-    alone = "" if len(not_taken) == len(protected) else " by that alone"
-    names = " or ".join(f"'{name}'" for name in not_taken)
-    return (
-        f"the model does not take {names}; nothing here can flip{alone}, which says nothing about "
-        "columns that stand for it"
-    )
-
-
 def _shares(found: list[dict[str, Any]]) -> list[Share]:
     return [Share(tuple(one["protected"]), one["rate"], *one["ci95"]) for one in found]
 
@@ -288,8 +278,8 @@ class Audit(Run):
     def _warn(self) -> None:
         if not self.is_complete:
             _log.warning("the audit was stopped: its figures are of what was done by then")
-        if not_taken := self.summary.get("not_taken"):
-            _log.warning("%s", _blind(not_taken, self.summary["protected"]))
+        if said := _probity.not_taken(self.not_taken, self.summary["protected"]):
+            _log.warning("%s", said)
         if self.summary.get("decides_alike") is not None:
             _log.warning(
                 "the model decides everything alike (%s): nothing can be found in it",
@@ -312,8 +302,7 @@ class Audit(Run):
             for row in some
         )
         blind = ""
-        if self.not_taken:
-            said = _blind(self.not_taken, self.summary["protected"])
+        if said := _probity.not_taken(self.not_taken, self.summary["protected"]):
             blind = f"<p>{html.escape(said[0].upper() + said[1:])}.</p>"
         return (
             f"{blind}<table><caption>Discriminatory share</caption><tr><th>protected</th><th>of</th><th>share (95 %)</th></tr>{rows}</table>"

@@ -8,6 +8,7 @@ use arrow_data::ArrayData;
 use arrow_pyarrow::PyArrowType;
 use probity::data::infer::{InferOptions, Way, infer, typed};
 use probity::data::named_schema::named_schema;
+use probity::data::read::BadRows;
 use probity::data::schema::{Encoding, Format};
 use probity::data::specification::Separator;
 use probity::data::table::{Labels, Table};
@@ -92,8 +93,9 @@ pub(crate) fn infer_schema(
     Ok((text, notes.collect()))
 }
 
-/// The rows of the text file at `path` in columns of types, without those in `ignore`; it is laid
-/// out as `schema` says, and what that does not say is found in it.
+/// The rows of the text file at `path` in columns of types, without those in `ignore`, and what is to
+/// be said of rows that were left out; it is laid out as `schema` says, and what that does not say is
+/// found in it.
 #[pyfunction]
 #[pyo3(signature = (path, ignore, schema=None))]
 pub(crate) fn read_table(
@@ -101,8 +103,8 @@ pub(crate) fn read_table(
     path: PathBuf,
     ignore: Vec<String>,
     schema: Option<&str>,
-) -> PyResult<PyArrowType<RecordBatch>> {
-    let batch = py.detach(|| -> Result<RecordBatch, Failure> {
+) -> PyResult<(PyArrowType<RecordBatch>, Option<String>)> {
+    let read = py.detach(|| -> Result<(RecordBatch, BadRows), Failure> {
         let schema = schema.map(named_schema).transpose()?.map(|it| it.schema);
         let mut options = InferOptions::default();
         options.ignore = ignore;
@@ -112,9 +114,9 @@ pub(crate) fn read_table(
         }
         Ok(typed(&path, &options, schema.as_ref())?)
     });
-    batch
-        .map(PyArrowType)
-        .map_err(|error| exception(error.as_ref()))
+    let (batch, bad_rows) = read.map_err(|error| exception(error.as_ref()))?;
+    let said = (!bad_rows.is_empty()).then(|| bad_rows.to_string());
+    Ok((PyArrowType(batch), said))
 }
 
 /// The schema called `schema` (a file, a built-in name or TOML), as JSON.
@@ -253,4 +255,10 @@ fn classified_texts(model: &TextModel, path: &Path) -> Result<(Vec<f32>, usize),
     let network = model.network(width, &ComputeDevice::flex())?;
     let logits = network.logits(Rows::new(&codes, width))?;
     Ok((logits, network.classes()))
+}
+
+/// That a model does not take some `attributes` of those `protected`, in words.
+#[pyfunction]
+pub(crate) fn not_taken(attributes: Vec<String>, protected: Vec<String>) -> Option<String> {
+    probity::report::text::not_taken(&attributes, &protected)
 }

@@ -14,6 +14,7 @@ import pytest
 
 import probity
 from people import QUICK
+from probity._frames import Data
 
 #: What depends on the clock, on names and on the form of the samples.
 NAMES = ("ended", "samples_file", "seal", "predictor")
@@ -156,3 +157,16 @@ def test_what_may_be_two_numbers_is_asked_in_python_too(tmp_path):
     assert 'decimal = ","' in drafted and 'separator = ";"' in drafted
     with pytest.raises(probity.OptionError, match="separator has no meaning"):
         probity.infer_schema(applicants(20), "loan", separator=";")
+
+
+def test_rows_that_a_schema_leaves_out_of_a_file_are_counted(tmp_path, caplog):
+    path, schema = tmp_path / "loans.csv", tmp_path / "loans.toml"
+    path.write_text("town,ok\nNA,no\nn/a,yes\nUlm,no\nUlm\n")
+    schema.write_text(
+        'name = "loans"\n[format]\nskip_bad_rows = true\n[label]\nname = "ok"\nclasses = ["no", "yes"]\n'
+        '[[attribute]]\nname = "town"\nkind = "categorical"\nlevels = ["NA", "Ulm"]\nmerge = { "n/a" = "NA" }\n'
+    )
+    with caplog.at_level("WARNING", logger="probity"):
+        data = Data(path, schema=schema)
+    assert data.table.column("town").to_pylist() == ["NA", "n/a", "Ulm"]
+    assert "1 bad row was left out" in caplog.text

@@ -9,8 +9,8 @@ use clap::Args;
 use super::fields::Fields;
 use super::inputs::Hardware;
 use super::output::Output;
-use super::predictor::{device_for, started_here};
-use super::render::{count, counted, read_counts, table};
+use super::predictor::{device_for, remark_on_rounding, started_here};
+use super::render::{count, read_counts, table, without_outcome};
 use super::render_quality::quality;
 use probity::fairness::predictions::specification::EvaluateSpecification;
 use probity::fairness::predictions::{Evaluation, evaluate};
@@ -47,6 +47,7 @@ pub(super) fn run(mut args: EvaluateArgs, output: &Output) -> anyhow::Result<Exi
             specification.predictor.name_or(&specification.model)
         )
     })?;
+    remark_on_rounding(evaluation.rounded, output);
     let part = specification.part.to_string();
     output.summary("evaluate", &evaluation, &render(&evaluation, &part))
 }
@@ -56,10 +57,7 @@ fn render(evaluation: &Evaluation, part: &str) -> String {
         .data
         .as_ref()
         .map_or_else(String::new, read_counts);
-    if evaluation.rows_without_outcome > 0 {
-        let rows = counted(evaluation.rows_without_outcome, "row", "rows");
-        text.push_str(&format!("{rows} without an outcome left out.\n"));
-    }
+    text.push_str(&without_outcome(evaluation.rows_without_outcome));
     text.push_str(&quality(
         &[(part, &evaluation.quality)],
         &evaluation.classes,

@@ -10,7 +10,7 @@ use clap::Args;
 use super::fields::Fields;
 use super::inputs::Hardware;
 use super::output::Output;
-use super::predictor::{device_for, started_here};
+use super::predictor::{device_for, remark_on_rounding, started_here};
 use super::render::{count, counted, percent, read_counts, table};
 use super::render_text_groups::text_groups;
 use super::run::{At, Performed};
@@ -68,6 +68,7 @@ impl Performed for GroupsSpecification {
         let measuring = || format!("measuring {name}");
         let measurement = GroupMeasurement::open(specification, &device).with_context(measuring)?;
         let summary = measurement.run(&device).with_context(measuring)?;
+        remark_on_rounding(summary.rounded, at.output);
         let mut text = render_run(&summary);
         if let Some(out) = at.place.new_directory() {
             let directory = new_run_in(out)?;

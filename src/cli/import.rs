@@ -8,7 +8,7 @@ use clap::Args;
 use super::fields::Fields;
 use super::inputs::{Hardware, directory_of};
 use super::output::Output;
-use super::render::alike;
+use super::render::{alike, without_outcome};
 use super::run::{At, Performed};
 use probity::data::specification::located_schema;
 use probity::nn::import_run::{Found, Import, ImportSpecification, ImportSummary};
@@ -112,6 +112,7 @@ fn render(summary: &ImportSummary, format: &str) -> String {
         text.push_str(&format!(
             "The original gives the same answers to {inputs} inputs.\n"
         ));
+        text.push_str(&without_outcome(agreement.without_outcome));
     }
     for (name, shape) in matched {
         text.push_str(&format!("  matched {name} {shape:?}\n"));

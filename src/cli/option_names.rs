@@ -45,9 +45,10 @@ impl OptionNames {
 
     /// `text` of `error`, with options in place of the fields that it names.
     pub fn in_text(&self, error: &anyhow::Error, text: &str) -> String {
-        let lone = cause_of::<FieldError>(error.as_ref())
-            .map(|refused| refused.field.as_str())
-            .filter(|field| !field.contains('.') && self.is_of_fields());
+        let lone =
+            cause_of::<FieldError>(error.as_ref()).filter(|error| !error.field.contains('.'));
+        // The same word may stand elsewhere, and be none of a field.
+        let lone = lone.and_then(|error| text.find(&error.to_string()));
         let is_part = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "_.".contains(c);
         let mut said = String::with_capacity(text.len());
         let mut rest = text;
@@ -61,7 +62,7 @@ impl OptionNames {
                 && !rest[end..].starts_with(['/', '\\', '-']);
             let option = match is_apart {
                 true if word.contains('.') => self.option(word),
-                true if lone == Some(word) && said.is_empty() => self.last(word),
+                true if lone == Some(text.len() - rest.len()) => self.named(word),
                 true if OF_FILES.contains(&word) => self.last(word),
                 _ => None,
             };
@@ -88,11 +89,6 @@ impl OptionNames {
         said
     }
 
-    /// Whether options are made of fields, some of them in tables.
-    fn is_of_fields(&self) -> bool {
-        self.options.iter().any(|(id, _)| id.contains('.'))
-    }
-
     /// The option that gives the field at `path`, which is in a table.
     fn option(&self, path: &str) -> Option<&str> {
         let own = self.options.iter().find(|(id, _)| id == path);
@@ -103,6 +99,12 @@ impl OptionNames {
             None if is_known() => self.last(path),
             None => None,
         }
+    }
+
+    /// The option that gives the field at `path`, which is in no table.
+    fn named(&self, path: &str) -> Option<&str> {
+        let own = self.options.iter().find(|(id, _)| id == path);
+        own.map_or_else(|| self.last(path), |(_, long)| Some(long))
     }
 
     /// The option that a command writes for itself: `--range` gives `table.ranges`.
@@ -127,6 +129,7 @@ mod tests {
             ("range", "range"),
             ("share", "share"),
             ("search.seeds", "seeds"),
+            ("out_of_domain", "outside"),
             ("reading.skip_bad_rows", "skip-bad-rows"),
             ("force", "force"),
         ];
@@ -168,9 +171,22 @@ mod tests {
         let refused = anyhow::Error::new(FieldError::new("shares", 0, "above 0"));
         let text = refused.to_string();
         assert!(names().in_text(&refused, &text).starts_with("--share is 0"));
+        let refused = FieldError::new("out_of_domain", "level", "out_of_domain");
+        let refused = anyhow::Error::new(refused).context("predicting");
+        assert_eq!(
+            names().in_text(&refused, &format!("predicting: {:#}", refused.root_cause())),
+            "predicting: --outside is level, but must be out_of_domain"
+        );
         // Also where another error passes it on.
         let passed = AuditError::from(FieldError::new("shares", 0, "above 0"));
-        let passed = anyhow::Error::new(RepairError::from(passed));
-        assert!(names().in_text(&passed, &text).starts_with("--share is 0"));
+        let again = GroupRunError::from(AuditError::from(FieldError::new("shares", 0, "above 0")));
+        let training = TrainingError::from(FieldError::new("shares", 0, "above 0"));
+        for passed in [
+            anyhow::Error::new(RepairError::from(passed)),
+            anyhow::Error::new(again),
+            anyhow::Error::new(training),
+        ] {
+            assert!(names().in_text(&passed, &text).starts_with("--share is 0"));
+        }
     }
 }

@@ -11,13 +11,14 @@ use super::fields::Fields;
 use super::inputs::Hardware;
 use super::out::Force;
 use super::output::Output;
-use super::predictor::{device_for, started_here};
+use super::predictor::{device_for, remark_on_rounding, started_here};
 use super::render::{count, counted, read_counts, table};
 use super::render_quality::amount;
 use probity::data::table::ReadCounts;
 use probity::fairness::modality::ModalityName;
 use probity::fairness::predictions::specification::PredictSpecification;
 use probity::fairness::predictions::{Predictions, predict, write_csv, write_parquet};
+use probity::predictor::probabilities::RoundedRows;
 
 /// Arguments of `probity predict`.
 #[derive(Debug, Args)]
@@ -53,6 +54,8 @@ struct PredictSummary<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     data: Option<&'a ReadCounts>,
     inputs: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rounded: Option<RoundedRows>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     predicted: Vec<Predicted<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -108,6 +111,7 @@ pub(super) fn run(mut args: PredictArgs, output: &Output) -> anyhow::Result<Exit
             specification.predictor.name_or(&specification.model)
         )
     })?;
+    remark_on_rounding(predictions.rounded, output);
     let batch = predictions.batch()?;
     let summary = summary(&predictions, specification.modality);
     let mut text = render(&summary);
@@ -147,6 +151,7 @@ fn summary(predictions: &Predictions, modality: ModalityName) -> PredictSummary<
         data_sha256: &predictions.data_sha256,
         data: predictions.data.as_ref(),
         inputs: predictions.inputs(),
+        rounded: predictions.rounded,
         predicted: classes
             .map(|(class, inputs)| Predicted { class, inputs })
             .collect(),

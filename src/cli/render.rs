@@ -7,7 +7,6 @@ use comfy_table::{Cell, CellAlignment, Table, presets};
 use probity::data::read::BadRows;
 use probity::data::table::ReadCounts;
 use probity::fairness::estimate::Estimate;
-use probity::fairness::summary::not_taken as said_not_taken;
 use probity::nn::alike::DecidedAlike;
 use probity::report::PageError;
 use probity::report::text;
@@ -85,7 +84,7 @@ pub(super) fn alike(found: Option<&DecidedAlike>, inputs: &str, meaning: &str) -
 
 /// That the model does not take some of the attributes `protected`, where it does not.
 pub(super) fn not_taken(attributes: &[String], protected: &[String]) -> String {
-    said_not_taken(attributes, protected)
+    text::not_taken(attributes, protected)
         .map_or_else(String::new, |said| format!("NOT TAKEN: {said}.\n\n"))
 }
 
@@ -117,6 +116,17 @@ pub(super) fn read_counts(counts: &ReadCounts) -> String {
         text += &format!("Of the data, {rows} left out because the outcome is missing.\n");
     }
     text + &bad_rows(&counts.bad_rows)
+}
+
+/// That so many rows have no outcome, where any has none.
+pub(super) fn without_outcome(rows: u64) -> String {
+    match rows {
+        0 => String::new(),
+        rows => format!(
+            "{} without an outcome left out.\n",
+            counted(rows, "row", "rows")
+        ),
+    }
 }
 
 /// What was left out because something is wrong with it, where anything was.

@@ -128,7 +128,7 @@ fn moves(changes: &Changes, score: &str, inputs: &str) -> String {
     let quantile = |share: f64| {
         let mut of = changes.quantiles.iter();
         of.find(|quantile| quantile.share == share)
-            .map_or(0.0, |quantile| quantile.change)
+            .map_or(0.0, |quantile| f64::from(quantile.change))
     };
     // Probabilities have three digits behind the point, whatever they are.
     let shown = |change: f64| match score.starts_with("The score") {

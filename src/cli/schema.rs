@@ -69,7 +69,7 @@ struct InferArgs {
     /// Protected columns
     #[arg(long, value_name = "COLUMN,…")]
     protected: Vec<Words>,
-    /// Columns to leave out
+    /// Columns to leave out: all columns of such a name
     #[arg(long, value_name = "COLUMN,…")]
     ignore: Vec<Words>,
     /// The marks of missing values in a column, in place of those that are found in it; none where
@@ -243,7 +243,9 @@ fn run_infer(args: InferArgs, output: &Output) -> anyhow::Result<ExitCode> {
     options.max_words = args.max_words;
     options.name = name;
     let draft = infer(&args.file, &options).map_err(|error| match error {
-        InferError::Unplaced { .. } | InferError::AmbiguousNumbers(_) => {
+        InferError::Unplaced { .. }
+        | InferError::AmbiguousNumbers(_)
+        | InferError::Encoding { .. } => {
             anyhow!(error.text(Way::command))
         }
         other => other.into(),

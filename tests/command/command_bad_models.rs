@@ -141,7 +141,7 @@ fn a_level_that_the_model_does_not_have() {
         .line("train --data people.csv --schema people.toml --out model --hidden 4 --epochs 1 --test 0 --validation 0")
         .exits(0);
     let line = "audit --model model --data people.csv --out out --outside level";
-    let needles = ["out_of_domain is level", "trained without"];
+    let needles = ["--outside is level", "trained without"];
     refuses(&workspace, line, 2, &needles);
 }
 
@@ -171,13 +171,21 @@ fn new_people_outside_the_domains_of_a_model() {
         2,
         &needles,
     );
-    let needles = ["out_of_domain is level", "skip, which leaves such rows out"];
+    let needles = ["--outside is level", "skip, which leaves such rows out"];
     refuses(
         &workspace,
         &format!("{predict} --outside level"),
         2,
         &needles,
     );
+    refuses(
+        &workspace,
+        &format!("groups {of} --outside level"),
+        2,
+        &needles,
+    );
+    let check = "schema check next.csv --schema people.toml --outside level";
+    refuses(&workspace, check, 2, &needles);
     let done = workspace
         .line(&format!("{predict} --outside skip --json"))
         .exits(0)
@@ -198,6 +206,14 @@ fn new_people_outside_the_domains_of_a_model() {
         workspace.line(&format!("{line} --outside skip")).exits(0);
     }
     assert_eq!(workspace.summary("audit")["data"]["skipped_rows"], 2);
+    // The very row that is asked about may be left out, also the last one.
+    for row in [1, 7] {
+        let line = format!("explain {of} --outside skip --row {row}");
+        let needles = ["that was not left out", "correct them, or choose another"];
+        refuses(&workspace, &line, 2, &needles);
+    }
+    let line = format!("explain {of} --outside skip --row 8");
+    refuses(&workspace, &line, 2, &["a row of the data, from 1 to 7"]);
 }
 
 /// `--resume` and `verify` of what is no run, or no longer the same run.

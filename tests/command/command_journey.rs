@@ -231,6 +231,15 @@ fn a_table_as_it_comes() {
             .read("model/summary.json")
             .contains("\"unlabelled_rows\": 24")
     );
+    // The test part is the training's own, whose rows have an outcome.
+    let trained = &workspace.summary("model")["test"]["accuracy"];
+    assert!(trained.is_number());
+    let evaluate = "evaluate --model model --data people.csv --part test --json";
+    let evaluated = workspace.line(evaluate).exits(0).json();
+    assert_eq!(&evaluated["accuracy"], trained);
+    let groups = "groups --model model --data people.csv --part test --json";
+    let groups = workspace.line(groups).exits(0).json();
+    assert_eq!(groups["rows"], 43);
     workspace
         .line(
             "audit --model model --data people.csv --seeds 5 --local 2 --estimate 100 --out found",

@@ -137,6 +137,16 @@ fn an_imported_constant_is_announced() {
         .line(&format!("{import} --reference same.csv --out held"))
         .exits(0)
         .says(&["The original gives the same answers to"]);
+    // A row without an answer is left out, and counted; the others keep their numbers.
+    let decided = format!(",{}\n", class.as_str().unwrap());
+    let gap = workspace.read("same.csv").replacen(&decided, ",\n", 1);
+    workspace.write("gap.csv", gap);
+    workspace
+        .line(&format!("{import} --reference gap.csv --out gap"))
+        .exits(0)
+        .says(&["1 row without an outcome left out"]);
+    let agreement = &workspace.json("gap/summary.json")["reference"];
+    assert_eq!(agreement["rows_without_outcome"], 1);
     workspace
         .line(&format!("{import} --reference people.csv --out other"))
         .exits(2)

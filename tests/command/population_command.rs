@@ -5,6 +5,7 @@ use crate::probity_command::{Workspace, figures};
 use probity::Model;
 use probity::data::table::{Labels, Table};
 use probity::nn::fnn::Fnn;
+use probity::nn::provenance::Provenance;
 use probity::nn::{Classifier, Rows};
 use probity::tensor::device::ComputeDevice;
 use probity::unlearning::spn::model::SpnModel;
@@ -87,6 +88,48 @@ fn expect(population: &Value, counted: &[Counted], favourable: usize) -> u64 {
     let rows: u64 = bins.map(|bin| bin.as_u64().unwrap()).sum();
     assert_eq!(rows, counted.len() as u64);
     flips as u64
+}
+
+/// A training leaves rows without an outcome out before it deals the others.
+#[test]
+fn the_test_part_is_that_of_the_training_where_outcomes_are_missing() {
+    let workspace = Workspace::with_demo(1500);
+    let demo = Model::load(workspace.path("demo/model")).unwrap();
+    let text = workspace.read("demo/people.csv");
+    let mut lines = text.lines();
+    let header = lines.next().unwrap();
+    let label = |name: &str| name == demo.schema.label.name;
+    let label = header.split(',').position(label).unwrap();
+    let is_known = |row: usize| row % 4 != 1;
+    let rows = lines.enumerate().map(|(row, line)| {
+        let mut cells: Vec<&str> = line.split(',').collect();
+        if !is_known(row) {
+            cells[label] = "?";
+        }
+        cells.join(",") + "\n"
+    });
+    let gaps = format!("{header}\n{}", rows.collect::<String>());
+    workspace.write("gaps.csv", gaps);
+    workspace
+        .line("train --data gaps.csv --schema synthetic-census --hidden 8 --epochs 3 --out gaps")
+        .exits(0);
+    let model = Model::load(workspace.path("gaps")).unwrap();
+    let trained = Provenance::of(&workspace.path("gaps"), &model.sha256());
+    let trained = trained.unwrap().unwrap().specification;
+    let known: Vec<u32> = (0..1500).filter(|&row| is_known(row as usize)).collect();
+    let test = trained.split(known.len()).test.into_iter();
+    let test: Vec<u32> = test.map(|place| known[place as usize]).collect();
+    let people = Table::read(workspace.path("gaps.csv"), &model.schema, Labels::Optional);
+    let places = ["sex", "origin"].map(|name| model.schema.index_of(name).unwrap());
+    let counted = count(&model, &people.unwrap().select(&test), &places);
+    workspace
+        .line(&format!(
+            "audit --model gaps --data gaps.csv --protected sex,origin {QUICK} --part test --out part"
+        ))
+        .exits(0);
+    let part = &workspace.summary("part")["population"];
+    assert_eq!(part["rows"], test.len());
+    expect(part, &counted, 1);
 }
 
 #[test]

@@ -540,5 +540,10 @@ fn groups_are_measured_and_written() {
     let people = workspace.read("demo/people.csv");
     let fewer: Vec<&str> = people.lines().take(3000).collect();
     workspace.write("demo/other.csv", fewer.join("\n"));
-    refuses(&workspace, &other, 2, &["the part test"]);
+    refuses(
+        &workspace,
+        &other,
+        2,
+        &["other.csv is not the file that the model was trained on"],
+    );
 }

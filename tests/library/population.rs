@@ -241,7 +241,7 @@ fn shares_directions_groups_and_moves_are_those_of_a_count_row_by_row() {
         assert!((f64::from(found.changes.largest) - moves[399]).abs() < 1e-6);
         for quantile in &found.changes.quantiles {
             let exact = moves[(quantile.share * 400.0).ceil() as usize - 1];
-            let over = quantile.change - exact;
+            let over = f64::from(quantile.change) - exact;
             assert!((-1e-6..=0.001_001).contains(&over), "{quantile:?} {exact}");
         }
         assert_eq!(found.changes.bins.iter().sum::<u64>(), 400);

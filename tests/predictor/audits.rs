@@ -144,7 +144,7 @@ fn refused_before_anything_is_written() {
         (
             "good",
             "--outside level",
-            &["out_of_domain is level", "skip, which leaves such rows out"],
+            &["--outside is level", "skip, which leaves such rows out"],
         ),
         ("talkative", "", &["'Loading the model ...'"]),
     ] {
@@ -225,6 +225,19 @@ fn rounded_probabilities_are_taken_where_that_is_said() {
         "{of}"
     );
     assert_eq!(good["rounded"], serde_json::Value::Null);
+    // What only asks about rows says so in the same words, of all of them.
+    let source = format!("command:{}", fake::command("rounded"));
+    for command in ["predict", "evaluate", "groups --protected sex"] {
+        let line = format!(
+            "{command} --schema synthetic-census --data people.csv --probabilities rounded --json"
+        );
+        let mut arguments: Vec<&str> = line.split_whitespace().collect();
+        arguments.extend(["--predictor", &source]);
+        let said = "of 400 rows of the data, the predictor's probabilities of 400 do not sum to 1 \
+                    and were divided by their sum";
+        let outcome = workspace.run(arguments).exits(0).complains(&[said]);
+        assert_eq!(outcome.json()["rounded"]["divided"], 400, "{command}");
+    }
     // Percentages are none, whatever is said; nor has the option a meaning for a model.
     audit(
         &workspace,

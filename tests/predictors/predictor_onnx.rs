@@ -630,7 +630,7 @@ fn a_model_without_the_attribute_says_so_first_and_passes_no_gate() {
         .line("report run --format markdown --out run.md")
         .exits(0);
     let report = workspace.read("run.md");
-    assert!(report.contains("does not take ‘sex’"), "{report}");
+    assert!(report.contains("does not take 'sex'"), "{report}");
 
     audit("--fail-above 0.5 --out above").exits(1).says(&[
         NOT_TAKEN,

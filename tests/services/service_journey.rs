@@ -494,6 +494,14 @@ fn people_are_the_same_however_their_file_is_laid_out() {
     let uploaded = uploaded.expect(201).json();
     assert_eq!(uploaded["layout"]["separator"], "\t");
     assert_eq!(uploaded["layout"]["encoding"], "windows-1252");
+    // What is said is not looked for.
+    let told = server.upload(
+        "/api/v1/data",
+        &[("kind", "table"), ("label", "told"), ("separator", "comma")],
+        "w.csv",
+        &windows,
+    );
+    assert_eq!(told.expect(201).json()["layout"]["separator"], ",");
 }
 
 /// The people in a Parquet file.

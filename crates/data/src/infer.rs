@@ -62,6 +62,10 @@ pub struct Draft {
 /// # Errors
 /// See [`InferError`].
 pub fn infer(file: &Path, options: &InferOptions) -> Result<Draft, InferError> {
+    drafted(file, options).map_err(InferError::without_schema)
+}
+
+fn drafted(file: &Path, options: &InferOptions) -> Result<Draft, InferError> {
     let opened = DataFile::open_rereadable(file)?;
     let layout = layout::found(&opened, options)?;
     let mut records = Records::of(&opened, &layout.format)?;
@@ -106,6 +110,15 @@ pub fn infer(file: &Path, options: &InferOptions) -> Result<Draft, InferError> {
     let mut leaves_out = !options.ignore.is_empty();
     for (at, (column, name)) in columns.into_iter().zip(&names).enumerate() {
         if options.ignore.contains(name) {
+            if is_repeated(at) {
+                let first = names.iter().position(|it| it == name).unwrap_or(at);
+                let said = format!(
+                    "columns {} and {} of the header have this name, and both are left out",
+                    first + 1,
+                    at + 1
+                );
+                notes.push(Note::new(name, said));
+            }
             continue;
         }
         if is_repeated(at) {

@@ -51,6 +51,11 @@ fn is_none(rows: &u64) -> bool {
 }
 
 impl ReadCounts {
+    /// All rows of the file.
+    pub fn read(&self) -> u64 {
+        self.rows + self.skipped_rows + self.unlabelled_rows + self.bad_rows.rows
+    }
+
     /// Of a file of which `rows` were kept, where anything was wrong with others.
     pub fn of_bad_rows(rows: usize, bad_rows: BadRows) -> Option<ReadCounts> {
         (!bad_rows.is_empty()).then(|| ReadCounts {
@@ -152,13 +157,15 @@ impl Table {
         }
     }
 
-    /// The same with `targets`, one a row or none at all, in place of labels.
+    /// The same with `targets`, one a row or none at all, in place of labels; NaN is one that is
+    /// missing.
     #[must_use]
     pub fn with_targets(self, targets: Vec<f32>) -> Table {
+        let missing = targets.iter().filter(|target| target.is_nan());
         Table {
             labels: Vec::new(),
+            missing_outcomes: missing.count() as u64,
             targets,
-            missing_outcomes: 0,
             ..self
         }
     }
@@ -297,12 +304,6 @@ impl Table {
     /// Whether row `row` has a label.
     pub fn has_label(&self, row: usize) -> bool {
         self.known_label(row).is_some() || self.known_target(row).is_some()
-    }
-
-    /// The rows that have a label, where some have none.
-    pub fn labelled_rows(&self) -> Option<Vec<u32>> {
-        let rows = || (0..self.rows() as u32).filter(|&row| self.has_label(row as usize));
-        (self.missing_outcomes > 0).then(|| rows().collect())
     }
 
     /// Whether every row has a label.

@@ -11,6 +11,7 @@ use probity_data::table::{CellNumbers, Labels, Table};
 use probity_nn::Rows;
 use probity_nn::fnn::{Fnn, Network};
 use probity_nn::train::parallel_logits;
+use probity_predictor::probabilities::RoundedRows;
 use probity_predictor::source::PredictorOptions;
 use probity_predictor::stability::{LOOKED_AT, check_stability};
 use probity_run::stream::{Purpose, drawn};
@@ -34,6 +35,14 @@ pub struct ReadRows {
     pub table: Table,
     /// Their own numbers, where they are asked about with them.
     numbers: CellNumbers,
+}
+
+/// What is said of rows.
+pub struct Said {
+    /// The logits, row-major `[rows, classes]`.
+    pub logits: Vec<f32>,
+    /// How many rows have rounded probabilities, where a predictor may give such.
+    pub rounded: Option<RoundedRows>,
 }
 
 impl ReadRows {
@@ -111,28 +120,39 @@ impl RowScorer {
         })
     }
 
-    /// The logits of `rows`, row-major `[rows, classes]`, of a network on `device`. A predictor is
-    /// started now, and asked twice about some of the rows ([`check_stability`]).
+    /// What is said of `rows`, by a network on `device`. A predictor is started now, and asked twice
+    /// about some of the rows ([`check_stability`]).
     ///
     /// # Errors
     /// When it cannot be started, cannot answer, or is no function of the row.
-    pub fn logits(&self, rows: &ReadRows, device: &ComputeDevice) -> Result<Vec<f32>, AuditError> {
+    pub fn say(&self, rows: &ReadRows, device: &ComputeDevice) -> Result<Said, AuditError> {
         let (table, numbers) = (&rows.table, &rows.numbers);
         match &self.asked {
-            Asked::Network(network) => Ok(parallel_logits(&Fnn::new(network, device), table)?),
+            Asked::Network(network) => Ok(Said {
+                logits: parallel_logits(&Fnn::new(network, device), table)?,
+                rounded: None,
+            }),
             Asked::Predictor(options) => {
                 let predictor = PredictorOptions {
                     schema: numbers.with_values(self.schema.clone()),
                     ..PredictorOptions::clone(options)
                 };
-                let predictor = predictor.open()?.predictor;
+                let opened = predictor.open()?;
+                let predictor = opened.predictor;
                 let some = drawn(0, Purpose::LookedAt, 0, table.rows() as u32, LOOKED_AT);
                 let some = table.select(&some);
                 let some = Rows::new(some.codes(), some.width());
                 check_stability(predictor.as_ref(), &self.schema, some)?;
                 let own = (0..table.rows()).flat_map(|row| numbers.row(row));
                 let own: Vec<f64> = own.copied().collect();
-                Ok(predictor.logits_with(Rows::new(table.codes(), table.width()), &own)?)
+                let before = opened.taken.divided();
+                let logits =
+                    predictor.logits_with(Rows::new(table.codes(), table.width()), &own)?;
+                let rounded = opened.taken.since(before, table.rows());
+                Ok(Said {
+                    logits,
+                    rounded: rounded.filter(|_| !self.schema.label.is_number()),
+                })
             }
         }
     }

@@ -119,22 +119,6 @@ impl BoundSummary {
     }
 }
 
-/// That a model does not take the attributes `not_taken` of those `protected`; nothing where it takes
-/// all.
-pub fn not_taken(not_taken: &[String], protected: &[String]) -> Option<String> {
-    let names: Vec<String> = not_taken.iter().map(|name| format!("'{name}'")).collect();
-    let what = match not_taken.len() == protected.len() {
-        true => "nothing here can flip",
-        false => "nothing here can flip by that alone",
-    };
-    (!names.is_empty()).then(|| {
-        format!(
-            "the model does not take {}; {what}, which says nothing about columns that stand for it",
-            names.join(" or ")
-        )
-    })
-}
-
 /// What was found after how many model calls, to the end of the search.
 pub fn trace(counts: &SearchCounts<'_>) -> TraceSummary {
     let calls = counts.global.calls_with(counts.local);

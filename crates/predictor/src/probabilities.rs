@@ -79,6 +79,15 @@ impl Taken {
     pub fn divided(&self) -> u64 {
         self.divided.load(Ordering::Relaxed)
     }
+
+    /// How many of the `rows` that were asked about since so many were divided were, too, where
+    /// probabilities may be rounded.
+    pub fn since(&self, divided: u64, rows: usize) -> Option<RoundedRows> {
+        (!self.kind.is_exact()).then(|| RoundedRows {
+            rows: rows as u64,
+            divided: self.divided() - divided,
+        })
+    }
 }
 
 /// How many rows of the data get rounded probabilities.
@@ -295,6 +304,10 @@ mod tests {
             let first_largest = (0..3).rev().max_by(|&a, &b| gave[a].total_cmp(&gave[b]));
             assert_eq!(Some(predicted_class(&logits) as usize), first_largest);
             assert_eq!(rounded.divided(), divided, "{gave:?}");
+            let rows = 3;
+            let since = RoundedRows { rows, divided };
+            assert_eq!(rounded.since(0, 3), Some(since));
+            assert_eq!(Taken::default().since(0, 3), None);
         }
         let refused = |taken: &Taken, gave: &[f64]| append(taken, gave).unwrap_err().to_string();
         let said = refused(&Taken::default(), &[0.33, 0.33, 0.33]);

@@ -22,8 +22,8 @@ use super::inputs::{Hardware, new_run};
 use super::out::Force;
 use super::output::{Output, verdict};
 use super::render::{interval, percent, table};
-use probity::fairness::summary::not_taken;
 use probity::report::bounds::{BoundKind, BoundOutcome, Verdict, to_junit, to_sarif};
+use probity::report::text::not_taken;
 
 /// Arguments of `probity gate`.
 #[derive(Debug, Args)]

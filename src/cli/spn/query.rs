@@ -234,7 +234,11 @@ fn explain(question: &EvidenceQuestion, output: &Output) -> anyhow::Result<ExitC
         .iter()
         .map(|shown| {
             let known = if shown.given { "given" } else { "" };
-            vec![shown.column.clone(), shown.value.clone(), known.to_owned()]
+            let value = match shown.value.as_str() {
+                "" => "(missing)",
+                value => value,
+            };
+            [&shown.column, value, known].map(str::to_owned).to_vec()
         })
         .collect();
     let mut text = table(&["column", "value", ""], &rows);

@@ -131,7 +131,7 @@ impl<'a> Encoder<'a> {
     /// See [`Encoder::encode`].
     pub(crate) fn encode_in(&self, cell: &str, form: NumberForm) -> Result<Encoded, String> {
         if self.is_missing(cell, form) {
-            return self.outside(cell, None);
+            return self.outside(cell, form.number(cell));
         }
         if let Some(code) = self.beside(cell, form) {
             return Ok(Encoded::Code(code));

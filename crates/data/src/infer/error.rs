@@ -1,9 +1,11 @@
 //! Why no schema can be inferred.
 
+use std::path::{Path, PathBuf};
+
 use thiserror::Error;
 
 use super::note::{Note, Way};
-use crate::read::ReadError;
+use crate::read::{Place, ReadError};
 use crate::schema::SchemaError;
 
 /// A column whose numbers may be read in two ways.
@@ -58,6 +60,16 @@ pub enum InferError {
     /// The file cannot be read.
     #[error("{0}")]
     Read(#[from] ReadError),
+    /// The text is in an encoding that nobody said, and that cannot be found.
+    #[error("{}", undecoded((file, place, column), Way::field))]
+    Encoding {
+        /// The file.
+        file: PathBuf,
+        /// Line or row.
+        place: Place,
+        /// Column name.
+        column: String,
+    },
     /// The draft would not be a valid schema.
     #[error("{0}")]
     Schema(#[from] SchemaError),
@@ -130,9 +142,43 @@ impl InferError {
         match self {
             InferError::Unplaced { notes } => unplaced(notes, written),
             InferError::AmbiguousNumbers(columns) => ambiguous(columns, written),
+            InferError::Encoding {
+                file,
+                place,
+                column,
+            } => undecoded((file, place, column), written),
             other => other.to_string(),
         }
     }
+
+    /// The error of an inference, which no schema tells the encoding.
+    pub(super) fn without_schema(self) -> InferError {
+        match self {
+            InferError::Read(ReadError::BadRow(row)) if matches!(*row, ReadError::Utf8 { .. }) => {
+                InferError::Read(*row).without_schema()
+            }
+            InferError::Read(ReadError::Utf8 {
+                file,
+                place,
+                column,
+            }) => InferError::Encoding {
+                file,
+                place,
+                column,
+            },
+            other => other,
+        }
+    }
+}
+
+/// That a cell cannot be decoded, and what to give.
+fn undecoded((file, place, column): (&Path, &Place, &str), written: fn(&Way) -> String) -> String {
+    let way = Way::of_all("encoding", ["windows-1252"], "");
+    format!(
+        "{}, {place}, column '{column}': the text is not valid UTF-8; say what it is, such as {}, or convert the file first",
+        file.display(),
+        written(&way)
+    )
 }
 
 /// All columns that `notes` are about, and what leaves them all out.

@@ -110,7 +110,6 @@ fn lay_out(
     if let Some(encoding) = marked(&start) {
         note(format!("the text is in {encoding}"));
     } else if format.encoding.is_none()
-        && !format.skip_bad_rows
         && let Content::Stream(text) = file.content()?
         && is_windows_1252(text).map_err(|source| ReadError::io(file.path(), source))?
     {

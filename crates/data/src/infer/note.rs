@@ -91,7 +91,7 @@ impl Way {
     pub fn command(&self) -> String {
         let values = match (self.option, &self.values[..]) {
             // One word, not a list of them.
-            ("favourable" | "decimal" | "thousands", [word]) => word.clone(),
+            ("favourable" | "decimal" | "thousands" | "encoding", [word]) => word.clone(),
             _ => line(&self.values),
         };
         let argument = match &self.column {
@@ -117,7 +117,9 @@ impl Way {
         let list = || format!("{:?}", self.values);
         let value = match (&self.column, self.option, &self.values[..]) {
             (Some(column), ..) => format!("{{{column:?}: {}}}", list()),
-            (None, "favourable" | "decimal" | "thousands", [word]) => format!("{word:?}"),
+            (None, "favourable" | "decimal" | "thousands" | "encoding", [word]) => {
+                format!("{word:?}")
+            }
             (None, "max_words" | "label_threshold", [number]) => number.clone(),
             (None, "number", _) => "True".to_owned(),
             (None, ..) => list(),

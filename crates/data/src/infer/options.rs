@@ -25,7 +25,7 @@ pub struct InferOptions {
     pub label_threshold: Option<f64>,
     /// Names of the protected columns.
     pub protected: Vec<String>,
-    /// Names of the columns to leave out.
+    /// Names of the columns to leave out: all columns of such a name.
     pub ignore: Vec<String>,
     /// Of columns by name: the marks of missing values. Where none are named of a column, the usual
     /// ones are looked for; empty cells are always missing.

@@ -391,6 +391,25 @@ fn encodings_are_found_and_said() {
         let again = Schema::from_toml(&draft.schema.to_toml().unwrap()).unwrap();
         let table = Table::read(file.path(), &again, Labels::Required).unwrap();
         assert_eq!(table.row(0), [40, 0]);
+        // Rows are not bad by the encoding that they are in.
+        let mut skipping = options();
+        skipping.format.skip_bad_rows = true;
+        let skipping = infer(file.path(), &skipping).unwrap();
+        assert_eq!(skipping.bad_rows.rows, 0);
+        assert_eq!(&skipping.schema.format.encoding, &format.encoding);
+    }
+    // What cannot be told is asked for by the name that it has here.
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    let text = b"age,sex,income\n40,m\xc3\xa4n\xff,yes\n17,f,no\n";
+    file.write_all(text).unwrap();
+    let error = infer(file.path(), &options()).unwrap_err();
+    assert!(matches!(error, InferError::Encoding { .. }), "{error}");
+    for (said, way) in [
+        (error.text(Way::command), "--encoding windows-1252"),
+        (error.to_string(), "encoding=\"windows-1252\""),
+    ] {
+        let is_said = said.contains("line 2, column 'sex'") && said.contains(way);
+        assert!(is_said && !said.contains("[format]"), "{said}");
     }
 }
 
@@ -858,6 +877,12 @@ fn a_column_that_stands_there_twice_is_read_once() {
         error.contains("'age'") && error.contains("line 42"),
         "{error}"
     );
+    // A name leaves all its columns out, and that is said.
+    let mut without = options();
+    without.ignore = vec!["age".into()];
+    let draft = infer(other.path(), &without).unwrap();
+    assert_eq!(draft.schema.attributes.len(), 1);
+    note(&draft, "age", "columns 1 and 3 of the header");
 }
 
 #[test]

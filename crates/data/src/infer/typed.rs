@@ -13,12 +13,14 @@ use super::error::InferError;
 use super::layout;
 use super::options::InferOptions;
 use crate::read::{BadRows, ReadError, Records};
-use crate::schema::{Kind, Schema, is_missing};
+use crate::schema::{Encoded, Encoder, Label, Schema, is_missing};
 use crate::source::DataFile;
 use crate::spelling::truth;
+use crate::unicode;
 
-/// The rows of `file`, a column for each of its own but those that `options` ignore. Cells that say
-/// that their value is not known are null, but where `schema` has them for a level.
+/// The rows of `file`, a column for each of its own but those that `options` ignore, and those that
+/// were left out because something is wrong with them. Cells that say that their value is not known
+/// are null, but where `schema` has them for a level or a class, by any of its spellings.
 ///
 /// # Errors
 /// When it cannot be read, or its numbers may be read in two ways.
@@ -26,7 +28,7 @@ pub fn typed(
     file: &Path,
     options: &InferOptions,
     schema: Option<&Schema>,
-) -> Result<RecordBatch, InferError> {
+) -> Result<(RecordBatch, BadRows), InferError> {
     let opened = DataFile::open_rereadable(file)?;
     let layout = layout::found(&opened, options)?;
     let mut records = Records::of(&opened, &layout.format)?;
@@ -38,6 +40,10 @@ pub fn typed(
         // From now on a row is refused in which another column of the name holds something else.
         records.require(&names[at])?;
     }
+    let known: Vec<Known<'_>> = taken
+        .iter()
+        .map(|&at| Known::of(schema, &names[at]))
+        .collect();
     let mut columns: Vec<Typed> = taken.iter().map(|_| Typed::default()).collect();
     let mut bad_rows = BadRows::default();
     loop {
@@ -56,11 +62,11 @@ pub fn typed(
                 continue;
             }
         };
-        for ((column, &position), cell) in columns.iter_mut().zip(&taken).zip(cells) {
-            let name = &names[position];
-            if is_missing(cell) && !is_level(schema, name, cell) {
+        let columns = columns.iter_mut().zip(&known);
+        for (((column, known), &position), cell) in columns.zip(&taken).zip(cells) {
+            if is_missing(cell) && !known.holds(cell) {
                 column.words.append_null();
-            } else if let Some(plain) = layout.plain(position, name, cell)? {
+            } else if let Some(plain) = layout.plain(position, &names[position], cell)? {
                 column.append(&plain);
             } else {
                 column.append(cell);
@@ -74,18 +80,34 @@ pub fn typed(
     let batch = named
         .collect::<Result<Vec<_>, _>>()
         .and_then(RecordBatch::try_from_iter_with_nullable);
-    batch.map_err(|error| ReadError::io(file, std::io::Error::other(error)).into())
+    let batch = batch.map_err(|error| ReadError::io(file, std::io::Error::other(error)))?;
+    Ok((batch, bad_rows))
 }
 
-/// Whether `schema` has `cell` for a level of the attribute called `name`.
-fn is_level(schema: Option<&Schema>, name: &str, cell: &str) -> bool {
-    let attributes = schema.into_iter().flat_map(|schema| &schema.attributes);
-    attributes
-        .filter(|attribute| attribute.name == name)
-        .any(|attribute| match &attribute.kind {
-            Kind::Categorical { levels, .. } => levels.iter().any(|level| level == cell),
-            _ => false,
-        })
+/// The values of a column that a schema knows.
+struct Known<'s> {
+    attribute: Option<Encoder<'s>>,
+    label: Option<&'s Label>,
+}
+
+impl<'s> Known<'s> {
+    /// Those of the column called `name`.
+    fn of(schema: Option<&'s Schema>, name: &str) -> Known<'s> {
+        let attributes = schema.into_iter().flat_map(|schema| &schema.attributes);
+        let mut attributes = attributes.filter(|attribute| unicode::same(&attribute.name, name));
+        let label = schema.map(|schema| &schema.label);
+        Known {
+            attribute: attributes.next().map(Encoder::new),
+            label: label.filter(|label| unicode::same(&label.name, name)),
+        }
+    }
+
+    /// Whether `cell` is one of them.
+    fn holds(&self, cell: &str) -> bool {
+        let encoded = self.attribute.as_ref().map(|encoder| encoder.encode(cell));
+        matches!(encoded, Some(Ok(Encoded::Code(_))))
+            || self.label.is_some_and(|label| label.code(cell).is_some())
+    }
 }
 
 /// A column, and what all its values are.
@@ -144,7 +166,7 @@ mod tests {
         let file = folder.path().join("people.csv");
         let text = "age;wage;zip;ok;word\n40;2.345,67;02139;True;NA\n;12.500;10001;False;x\n";
         std::fs::write(&file, text).unwrap();
-        let batch = typed(&file, &InferOptions::default(), None).unwrap();
+        let (batch, _) = typed(&file, &InferOptions::default(), None).unwrap();
         let column = |name: &str| batch.column_by_name(name).unwrap();
         let ages = column("age").as_primitive::<Int64Type>();
         assert_eq!(ages.iter().collect::<Vec<_>>(), [Some(40), None]);
@@ -159,5 +181,51 @@ mod tests {
         assert_eq!(truths.iter().collect::<Vec<_>>(), [Some(true), Some(false)]);
         let words = column("word").as_string::<i32>();
         assert_eq!(words.iter().collect::<Vec<_>>(), [None, Some("x")]);
+    }
+
+    /// Marks of missing values are values where the schema knows them: as levels, as spellings of
+    /// levels, as classes and as spellings of classes. What is left out is counted.
+    #[test]
+    fn what_the_schema_knows_is_a_value() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("people.csv");
+        let text = "race,town,bought\nNA,none,NA\nn/a,Ulm,?\n?,Bonn,yes\nNA,Ulm\n";
+        std::fs::write(&file, text).unwrap();
+        let schema = Schema::from_toml(
+            r#"
+            name = "people"
+            [format]
+            skip_bad_rows = true
+            [label]
+            name = "bought"
+            classes = ["no", "yes"]
+            aliases = { NA = "no" }
+            [[attribute]]
+            name = "race"
+            kind = "categorical"
+            levels = ["NA", "White"]
+            merge = { "n/a" = "NA" }
+            missing = "?"
+            outside = "level"
+            [[attribute]]
+            name = "town"
+            kind = "categorical"
+            levels = ["Bonn", "Ulm"]
+            "#,
+        );
+        let schema = schema.unwrap();
+        let options = InferOptions {
+            format: schema.format.clone(),
+            ..InferOptions::default()
+        };
+        let (batch, bad_rows) = typed(&file, &options, Some(&schema)).unwrap();
+        let column = |name: &str| {
+            let words = batch.column_by_name(name).unwrap().as_string::<i32>();
+            words.iter().collect::<Vec<_>>()
+        };
+        assert_eq!(column("race"), [Some("NA"), Some("n/a"), None]);
+        assert_eq!(column("town"), [None, Some("Ulm"), Some("Bonn")]);
+        assert_eq!(column("bought"), [Some("NA"), None, Some("yes")]);
+        assert_eq!(bad_rows.rows, 1);
     }
 }

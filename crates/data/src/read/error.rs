@@ -24,6 +24,9 @@ fn advice(value: &str, expected: &str) -> &'static str {
         let thousands = Some(mark);
         NumberForm { decimal, thousands }.number(value).is_some()
     };
+    if expected.contains("cannot be clipped") {
+        return "set outside = \"level\" or \"skip\" in the schema; for a model that is there, --outside skip leaves such rows out";
+    }
     match (value.trim().is_empty(), expected.contains("number")) {
         (false, true) if !is_number && forms.into_iter().any(is_in) => {
             "if that is how its numbers are written, say so by decimal = \",\" and thousands = \".\" (or the other way round) under [format] of the schema"

@@ -201,6 +201,22 @@ fn several_marks_and_spellings_are_read() {
     }
     assert_eq!(gain.encode("7"), Ok(Encoded::Code(1)));
     assert!(gain.encode("N/A").is_err());
+    // A mark that is a number is clipped as one, however it is written.
+    let gain = "outside = \"clip\"\nmissing = [\"NA\", \"-50 %\", \"$8,888,888\", \"-1\"]";
+    let schema = Schema::from_toml(&PEOPLE.replace("outside = \"clip\"", gain)).unwrap();
+    let gain = Encoder::new(&schema.attributes[2]);
+    let form = NumberForm {
+        decimal: '.',
+        thousands: Some(','),
+    };
+    for (cell, code) in [("-50 %", 0), ("$8,888,888", 2), ("-1", 0)] {
+        assert_eq!(
+            gain.encode_in(cell, form),
+            Ok(Encoded::Mapped(code)),
+            "{cell}"
+        );
+    }
+    assert!(gain.encode_in("NA", form).is_err());
     for (from, to, needle) in [
         ("missing = \"?\"", "missing = [\"?\", \"?\"]", "twice"),
         (

@@ -41,6 +41,47 @@ fn columns_are_found_by_name_and_rows_counted() {
 }
 
 #[test]
+fn targets_that_are_no_numbers_are_missing_outcomes() {
+    let table = Table::new(1, vec![1, 2, 3], Vec::new());
+    let some = table.clone().with_targets(vec![0.5, f32::NAN, 2.0]);
+    assert_eq!(some.missing_outcomes(), 1);
+    assert!(some.targets().is_empty() && !some.is_labelled());
+    assert_eq!(some.known_targets().collect::<Vec<_>>(), [0.5, 2.0]);
+    let all = some.select(&[0, 2]);
+    assert_eq!(
+        (all.missing_outcomes(), all.targets()),
+        (0, &[0.5, 2.0][..])
+    );
+    assert!(table.with_targets(vec![1.0, 2.0, 3.0]).is_labelled());
+}
+
+/// What is no number cannot be clipped, however it is declared, and the advice is not to declare it.
+#[test]
+fn a_mark_that_cannot_be_clipped_asks_for_another_policy() {
+    let clipping = "outside = \"clip\"\nmissing = [\"NA\", \"-50 %\"]";
+    let schema = Schema::from_toml(&SCHEMA.replace("outside = \"skip\"", clipping)).unwrap();
+    for (cell, expected) in [
+        ("-50 %", Some(17)),
+        ("-50", Some(17)),
+        ("NA", None),
+        ("", None),
+    ] {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        write!(file, "age,sex,income\n{cell},Male,low\n40,Male,high\n").unwrap();
+        let read = Table::read(file.path(), &schema, Labels::Required);
+        match (read, expected) {
+            (Ok(table), Some(code)) => assert_eq!(table.row(0)[0], code, "{cell}"),
+            (Err(error), None) => {
+                let said = error.to_string();
+                let helps = "--outside skip leaves such rows out";
+                assert!(said.contains(helps) && !said.contains("declare"), "{said}");
+            }
+            (read, _) => panic!("{cell}: {read:?}"),
+        }
+    }
+}
+
+#[test]
 fn compressed_files_read_the_same() {
     for name in ["people.csv.gz", "people.csv.xz"] {
         let mut bytes = Vec::new();

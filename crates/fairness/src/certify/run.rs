@@ -8,7 +8,7 @@ use thiserror::Error;
 
 use super::Certificate;
 use super::enumerate::{Enumeration, Tried};
-use super::parts::{Part, PartError, positions_of};
+use super::parts::{Dealer, Inputs, Part, PartError, positions_of};
 pub use super::specification::CertifySpecification;
 use crate::audit_error::AuditError;
 use crate::estimate::estimated_sets;
@@ -138,9 +138,12 @@ pub trait Certifiable: Sized {
     /// Number of inputs.
     fn inputs(&self) -> usize;
 
-    /// The inputs that have an outcome, where some have none.
-    fn labelled(&self) -> Option<Vec<u32>> {
-        None
+    /// Those of `part`, as the training of `model` dealt them.
+    ///
+    /// # Errors
+    /// See [`positions_of`].
+    fn part(&self, part: Part, model: Dealer<'_>, file: Inputs<'_>) -> Result<Vec<u32>, PartError> {
+        positions_of(part, model, file, self.inputs())
     }
 
     /// What the model decides all of the inputs `rows`, if it is one class.
@@ -250,7 +253,7 @@ impl<M: Certifiable> Certification<M> {
         let part = specification.part;
         let data = (specification.data.as_path(), record.sha256_of("data"));
         let model = (specification.model.as_path(), record.sha256_of("model"));
-        let rows = positions_of(part, model, data, (case.inputs(), case.labelled()))?;
+        let rows = case.part(part, model, data)?;
         if rows.is_empty() {
             return Err(CertifyError::EmptyPart { part });
         }

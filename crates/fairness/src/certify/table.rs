@@ -6,6 +6,7 @@ use rayon::prelude::*;
 
 use super::Certificate;
 use super::enumerate::{Enumeration, enumerate};
+use super::parts::{Dealer, Inputs, Part, PartError, rows_of};
 use super::run::{Certifiable, CertifySpecification};
 use crate::audit_error::AuditError;
 use crate::domain::{Domain, TabularDomain};
@@ -92,8 +93,8 @@ impl Certifiable for CertifiableTable {
         self.table.rows()
     }
 
-    fn labelled(&self) -> Option<Vec<u32>> {
-        self.table.labelled_rows()
+    fn part(&self, part: Part, model: Dealer<'_>, file: Inputs<'_>) -> Result<Vec<u32>, PartError> {
+        rows_of(part, (model, &self.model.schema), file, &self.table)
     }
 
     fn counts(&self) -> Option<&ReadCounts> {

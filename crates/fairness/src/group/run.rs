@@ -1,7 +1,6 @@
 //! `probity groups` as one call: a model and labelled rows or texts in, a summary out.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 use serde::Serialize;
 use thiserror::Error;
@@ -12,14 +11,15 @@ use super::text::{ScoredTexts, TextGroupOptions, TextGroupReport, measure_text_g
 use super::{GroupError, GroupOptions, GroupReport, measure_answers};
 use crate::audit_error::AuditError;
 pub use crate::certify::parts::Part;
+use crate::certify::parts::{Dealer, Inputs, PartError, positions_of, rows_of};
 use crate::opened::{open_lexicon, protected_or_marked};
 use crate::record::record_of;
 use crate::scored::{LabelledTexts, TextScorer, open_labelled_texts};
-use crate::scored_rows::{ReadRows, RowScorer};
+use crate::scored_rows::{ReadRows, RowScorer, Said};
 use probity_data::table::{Labels, ReadCounts};
 use probity_nn::decision::Decision;
 use probity_nn::modality::ModalityName;
-use probity_nn::provenance::Provenance;
+use probity_predictor::probabilities::RoundedRows;
 use probity_run::run_directory::RunError;
 use probity_run::specification::Checked;
 use probity_run::specification::file::Record;
@@ -37,30 +37,9 @@ pub enum GroupRunError {
     /// The figures cannot be computed.
     #[error("{0}")]
     Group(#[from] GroupError),
-    /// A part of rows that nobody dealt.
-    #[error("part is {part}, but {} does not say how it was trained, so its rows have no parts; leave the part out", model.display())]
-    NoParts {
-        /// The part asked for.
-        part: Part,
-        /// The model directory.
-        model: PathBuf,
-    },
-    /// A part of other rows.
-    #[error(
-        "the part {part} is of the rows that the model was trained with, {} (SHA-256 {trained}); {} has {given}", trained_on.display(), data.display()
-    )]
-    OtherData {
-        /// The part asked for.
-        part: Part,
-        /// The data given.
-        data: PathBuf,
-        /// The data of the training.
-        trained_on: PathBuf,
-        /// Hash of the data given.
-        given: String,
-        /// Hash of the data of the training.
-        trained: String,
-    },
+    /// The part cannot be told.
+    #[error("{0}")]
+    Part(#[from] PartError),
     /// A part without rows.
     #[error("the model was trained without a {part} part; choose another part")]
     EmptyPart {
@@ -97,6 +76,9 @@ pub struct GroupRunSummary {
     pub part: Part,
     /// Seed of the bootstrap.
     pub seed: u64,
+    /// How many of the rows have rounded probabilities, where a predictor may give such.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rounded: Option<RoundedRows>,
     /// The figures.
     #[serde(flatten)]
     pub report: MeasuredGroups,
@@ -187,14 +169,15 @@ impl GroupMeasurement {
     /// # Errors
     /// When the model cannot answer.
     pub fn run(&self, device: &ComputeDevice) -> Result<GroupRunSummary, GroupRunError> {
-        let (data, report) = match &self.case {
+        let (data, rounded, report) = match &self.case {
             Case::Table(case) => {
-                let report = MeasuredGroups::Table(case.measure(device)?);
-                (Some(case.counts.clone()), report)
+                let (report, rounded) = case.measure(device)?;
+                let report = MeasuredGroups::Table(report);
+                (Some(case.counts.clone()), rounded, report)
             }
             Case::Text(case) => {
                 let report = MeasuredGroups::Text(case.measure(device)?);
-                (case.counts.clone(), report)
+                (case.counts.clone(), None, report)
             }
         };
         Ok(GroupRunSummary {
@@ -207,6 +190,7 @@ impl GroupMeasurement {
             data,
             part: self.specification.part,
             seed: self.specification.seed,
+            rounded,
             report,
         })
     }
@@ -228,9 +212,9 @@ impl TableCase {
         let data = model.value.read(&run.data, Labels::Optional)?;
         let hashes = [("model", &model.sha256), ("data", &data.sha256)];
         let hashes = hashes.map(|(role, hash)| (role.to_owned(), hash.clone()));
-        let count = data.value.table.rows();
-        let labelled = data.value.table.labelled_rows();
-        let rows = rows_of(run, &model.sha256, &data.sha256, (count, labelled))?;
+        let rows = chosen(run, [&model.sha256, &data.sha256], |model, file| {
+            rows_of(run.part, (model, own), file, &data.value.table)
+        })?;
         let favourable = options.class(own)? as usize;
         let decision = run
             .decision
@@ -250,15 +234,14 @@ impl TableCase {
         Ok((case, hashes.into()))
     }
 
-    fn measure(&self, device: &ComputeDevice) -> Result<GroupReport, GroupRunError> {
-        let logits = self.model.logits(&self.rows, device)?;
+    fn measure(
+        &self,
+        device: &ComputeDevice,
+    ) -> Result<(GroupReport, Option<RoundedRows>), GroupRunError> {
+        let Said { logits, rounded } = self.model.say(&self.rows, device)?;
         let (answers, schema) = ((logits.as_slice(), &self.decision), self.model.schema());
-        Ok(measure_answers(
-            answers,
-            schema,
-            &self.rows.table,
-            &self.options,
-        )?)
+        let report = measure_answers(answers, schema, &self.rows.table, &self.options)?;
+        Ok((report, rounded))
     }
 }
 
@@ -282,7 +265,9 @@ impl TextCase {
         ];
         let hashes = hashes.map(|(role, hash)| (role.to_owned(), hash.clone()));
         let count = data.value.texts.len();
-        let chosen = rows_of(run, &model.sha256, &data.sha256, (count, None))?;
+        let chosen = chosen(run, [&model.sha256, &data.sha256], |model, file| {
+            positions_of(run.part, model, file, count)
+        })?;
         let LabelledTexts {
             texts,
             labels,
@@ -327,48 +312,19 @@ impl TextCase {
     }
 }
 
-/// The rows or texts of the run's part among `count`, as the training of the model of that hash
-/// dealt them; `None` for all.
-fn rows_of(
+/// The inputs of the run's part, which `of` tells of model and data; `None` for all.
+fn chosen(
     run: &GroupsSpecification,
-    model_sha256: &str,
-    data_sha256: &str,
-    (count, labelled): (usize, Option<Vec<u32>>),
+    [model, data]: [&str; 2],
+    of: impl FnOnce(Dealer<'_>, Inputs<'_>) -> Result<Vec<u32>, PartError>,
 ) -> Result<Option<Vec<u32>>, GroupRunError> {
     let part = run.part;
     if part == Part::All {
         return Ok(None);
     }
-    let Some(trained) = Provenance::of(&run.model, model_sha256)? else {
-        return Err(GroupRunError::NoParts {
-            part,
-            model: run.model.clone(),
-        });
-    };
-    if trained.data_sha256() != data_sha256 {
-        return Err(GroupRunError::OtherData {
-            part,
-            data: run.data.clone(),
-            trained: trained.data_sha256().to_owned(),
-            trained_on: trained.specification.data,
-            given: data_sha256.to_owned(),
-        });
+    let chosen = of((&run.model, model), (&run.data, data))?;
+    match chosen.is_empty() {
+        true => Err(GroupRunError::EmptyPart { part }),
+        false => Ok(Some(chosen)),
     }
-    // A training deals the rows that have an outcome.
-    let dealt = labelled.as_ref().map_or(count, Vec::len);
-    let split = trained.specification.split(dealt);
-    let mut chosen = match part {
-        Part::Train | Part::All => split.train,
-        Part::Validation => split.validation,
-        Part::Test => split.test,
-    };
-    if let Some(labelled) = labelled {
-        for place in &mut chosen {
-            *place = labelled[*place as usize];
-        }
-    }
-    if chosen.is_empty() {
-        return Err(GroupRunError::EmptyPart { part });
-    }
-    Ok(Some(chosen))
 }

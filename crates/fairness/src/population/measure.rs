@@ -53,7 +53,8 @@ struct Answers {
     scores: Vec<f32>,
     /// The least and the largest of all variants.
     range: [f32; 2],
-    /// By each protected attribute alone: whether any two variants differ in any bit.
+    /// By each protected attribute alone: whether any two variants differ in any bit; empty where
+    /// the model is known to take them all.
     differs_by: Vec<bool>,
 }
 
@@ -175,7 +176,10 @@ fn ask(
             let rows = codes.chunks_exact(width).zip(logits.chunks_exact(classes));
             let rows: Vec<(&[i32], &[f32])> = rows.collect();
             Answers {
-                differs_by: differs_by(people, model.decision(), &rows),
+                differs_by: match people.are_all_taken {
+                    true => Vec::new(),
+                    false => differs_by(people, model.decision(), &rows),
+                },
                 told: Told::new(model.decision(), &rows),
                 scores: own(people, individual)
                     .iter()

@@ -41,7 +41,8 @@ pub struct Changes {
     pub mean: f64,
     /// The largest change of any input.
     pub largest: f32,
-    /// Quantiles, rounded up: of probabilities to thousandths, of numbers by at most 0.2 %.
+    /// Quantiles, rounded up, but not above the largest change: of probabilities to thousandths, of
+    /// numbers by at most 0.2 %.
     pub quantiles: Vec<ChangeQuantile>,
     /// Inputs by change: 20 bins of this width, each with its upper end, the first with 0. That of
     /// probabilities is 0.05.
@@ -56,7 +57,7 @@ pub struct ChangeQuantile {
     /// The share.
     pub share: f64,
     /// The change.
-    pub change: f64,
+    pub change: f32,
 }
 
 impl Moves {
@@ -108,16 +109,10 @@ impl Moves {
             true => f32::MAX,
             false => 1.0,
         };
-        let last = Moves {
-            largest: most,
-            ..self.clone()
-        };
+        let is_one = |&step: &u32| self.of_numbers || step <= STEPS;
         self.inputs() == inputs
             && (0.0..=most).contains(&self.largest)
-            && self
-                .steps
-                .keys()
-                .all(|&step| last.end(step) <= f64::from(most))
+            && self.steps.keys().all(is_one)
     }
 
     fn inputs(&self) -> u64 {
@@ -126,13 +121,11 @@ impl Moves {
 
     /// The largest move that is counted in `step`.
     fn end(&self, step: u32) -> f64 {
-        match self.of_numbers {
-            true => {
-                let end = f32::from_bits(step.saturating_mul(1 << LOST));
-                f64::from(end.min(self.largest))
-            }
+        let end = match self.of_numbers {
+            true => f64::from(f32::from_bits(step.saturating_mul(1 << LOST))),
             false => f64::from(step) / f64::from(STEPS),
-        }
+        };
+        end.min(f64::from(self.largest))
     }
 
     /// What is stated of them.
@@ -161,7 +154,7 @@ impl Moves {
         }
         let quantile = |share: f64| ChangeQuantile {
             share,
-            change: below(share),
+            change: below(share) as f32,
         };
         Changes {
             mean: match self.of_numbers {
@@ -185,6 +178,21 @@ mod tests {
     use super::*;
     use probity_run::stream::{Purpose, stream};
     use rand::RngExt;
+
+    /// Moves of probabilities are rounded up to thousandths, and not above the largest one.
+    #[test]
+    fn no_quantile_is_above_the_largest_move() {
+        let mut moves = Moves::new(false);
+        for change in [0.0, 0.0101, 0.0123, 0.0123] {
+            moves.add(change);
+        }
+        assert!(moves.is_of(4));
+        let changes = moves.changes();
+        let quantiles = changes.quantiles.iter().map(|quantile| quantile.change);
+        assert_eq!(quantiles.collect::<Vec<_>>()[..2], [0.011, 0.0123]);
+        let largest = changes.largest;
+        assert!(changes.quantiles.iter().all(|it| it.change <= largest));
+    }
 
     /// Moves of numbers against sorting them, and cut in two.
     #[test]
@@ -214,12 +222,13 @@ mod tests {
         assert_eq!(changes.largest, all[999]);
         for quantile in &changes.quantiles {
             let exact = f64::from(all[(quantile.share * 1000.0).ceil() as usize - 1]);
-            let over = quantile.change / exact - 1.0;
+            let over = f64::from(quantile.change) / exact - 1.0;
             assert!((0.0..1.0 / 512.0).contains(&over), "{quantile:?} {exact}");
         }
         assert_eq!(changes.bins.iter().sum::<u64>(), 1000);
         assert_eq!(changes.bin_width, f64::from(all[999]) / 20.0);
         let none = count(&[0.0, 0.0]);
+        assert!(none.changes().quantiles.iter().all(|it| it.change == 0.0));
         assert_eq!(none.changes().bins[0], 2);
     }
 }

@@ -52,6 +52,8 @@ pub struct People<'a> {
     pub(super) starts: Vec<usize>,
     /// By each protected attribute and, if there are several, by all jointly.
     pub(super) groups: Vec<Groups>,
+    /// Whether the model is known to take every attribute.
+    pub(super) are_all_taken: bool,
 }
 
 impl<'a> People<'a> {
@@ -96,7 +98,18 @@ impl<'a> People<'a> {
             individuals,
             variants: placed.into_iter().map(|(_, variant, _)| variant).collect(),
             starts,
+            are_all_taken: false,
         })
+    }
+
+    /// The same, about whom a network of ours is asked. Such a one takes every attribute, whatever
+    /// its weights make of it, so that no answers need to be compared to find those without effect.
+    #[must_use]
+    pub fn asked_of_network(self) -> People<'a> {
+        People {
+            are_all_taken: true,
+            ..self
+        }
     }
 
     /// The same, of whom `decision` is made.

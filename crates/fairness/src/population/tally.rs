@@ -61,7 +61,7 @@ impl Tally {
             flips: vec![0; people.groups.len()],
             groups: groups.map(|by| vec![[0; 5]; by.values.len()]).collect(),
             contrasts: vec![BTreeMap::new(); people.protected.len()],
-            is_taken: vec![false; people.protected.len()],
+            is_taken: vec![people.are_all_taken; people.protected.len()],
             moves: Moves::new(people.score == Score::Number),
             ..Tally::default()
         }

@@ -159,6 +159,14 @@ fn attributes_without_effect_are_those_that_no_answer_differs_by() {
         let [one, other] = parts;
         assert_eq!(one.and(&other).unwrap(), whole);
     }
+    // A network takes all, whatever it answers, and its answers are not compared.
+    let of_network = people.clone().asked_of_network();
+    let observe = &mut |_| ControlFlow::Continue(());
+    let counted = count_people(&Moved(Vec::new()), &of_network, 0..all, observe);
+    let counted = counted.unwrap().unwrap();
+    assert!(counted.is_of(&of_network));
+    let summary = PopulationSummary::new(&of_network, &counted);
+    assert!(summary.without_effect.is_empty());
     // What one part of the people shows counts for all.
     let [one, other] = [(&[1][..], 0..1), (&[], 1..all)].map(|(taken, items)| count(taken, items));
     assert_eq!(without(&other.and(&one).unwrap()), ["job"]);

@@ -5,16 +5,17 @@ use serde::Serialize;
 use super::specification::EvaluateSpecification;
 use super::{decide, log_probability};
 use crate::audit_error::AuditError;
-use crate::certify::parts::positions_of;
+use crate::certify::parts::{Dealer, Inputs, PartError, positions_of, rows_of};
 use crate::group::calibration::CalibrationError;
 use crate::group::outcomes_of;
 use crate::group::tally::Tally;
 use crate::scored::{TextScorer, open_labelled_texts};
-use crate::scored_rows::RowScorer;
+use crate::scored_rows::{RowScorer, Said};
 use crate::statistics::Mean;
 use probity_data::table::{Labels, ReadCounts};
 use probity_nn::metrics::{Errors, Metrics, Quality};
 use probity_nn::modality::ModalityName;
+use probity_predictor::probabilities::RoundedRows;
 use probity_tensor::device::ComputeDevice;
 
 /// Logits with labels.
@@ -46,6 +47,9 @@ pub struct Evaluation {
     pub data: Option<ReadCounts>,
     /// Rows of the part that have no outcome, and are left out.
     pub rows_without_outcome: u64,
+    /// How many of the rows have rounded probabilities, where a predictor may give such.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rounded: Option<RoundedRows>,
     /// The classes, in the order of the confusion matrix.
     pub classes: Vec<String>,
     /// Accuracy, AUC, F1, confusion matrix; of a regressor its errors.
@@ -98,6 +102,7 @@ pub fn evaluate(
         hashes: [model_sha256, data_sha256],
         data,
         rows_without_outcome,
+        rounded,
         judged,
     } = opened;
     Ok(Evaluation {
@@ -106,6 +111,7 @@ pub fn evaluate(
         data_sha256,
         data,
         rows_without_outcome,
+        rounded,
         quality: judged.quality(),
         probabilities: judged.targets.is_empty().then(|| ProbabilityFigures {
             log_loss: judged.log_loss(),
@@ -121,6 +127,7 @@ struct Opened {
     hashes: [String; 2],
     data: Option<ReadCounts>,
     rows_without_outcome: u64,
+    rounded: Option<RoundedRows>,
     judged: Judged,
 }
 
@@ -129,8 +136,10 @@ fn rows(asked: &EvaluateSpecification, device: &ComputeDevice) -> Result<Opened,
     let model = RowScorer::open(&asked.model, &asked.predictor, reading)?;
     let data = model.value.read(&asked.data, Labels::Optional)?;
     let hashes = [model.sha256, data.sha256];
-    let table = &data.value.table;
-    let mut places = places(asked, &hashes, (table.rows(), table.labelled_rows()))?;
+    let (own, table) = (model.value.schema(), &data.value.table);
+    let mut places = places(asked, &hashes, |model, file| {
+        rows_of(asked.part, (model, own), file, table)
+    })?;
     let all = places.len();
     places.retain(|&row| data.value.table.has_label(row as usize));
     if places.is_empty() {
@@ -140,8 +149,8 @@ fn rows(asked: &EvaluateSpecification, device: &ComputeDevice) -> Result<Opened,
         });
     }
     let chosen = data.value.select(&places);
-    let logits = model.value.logits(&chosen, device)?;
-    let (own, table) = (model.value.schema(), chosen.table);
+    let Said { logits, rounded } = model.value.say(&chosen, device)?;
+    let table = chosen.table;
     let classes = own.label.classes.clone();
     let rows = (0..table.rows()).map(|row| table.row(row));
     let (_, decided) = decide(&asked.decision, (&classes, Some(own)), rows, &logits)?;
@@ -156,6 +165,7 @@ fn rows(asked: &EvaluateSpecification, device: &ComputeDevice) -> Result<Opened,
         hashes,
         data: Some(data.value.table.counts),
         rows_without_outcome: (all - places.len()) as u64,
+        rounded,
     })
 }
 
@@ -170,7 +180,9 @@ fn texts(asked: &EvaluateSpecification, device: &ComputeDevice) -> Result<Opened
         model.value.classes(),
     )?;
     let hashes = [model.sha256, data.sha256];
-    let places = places(asked, &hashes, (data.value.texts.len(), None))?;
+    let places = places(asked, &hashes, |model, file| {
+        positions_of(asked.part, model, file, data.value.texts.len())
+    })?;
     let chosen = data.value.select(&places);
     let logits = model.value.logits(&chosen.texts, device)?;
     let classes = model.value.classes().to_vec();
@@ -187,20 +199,17 @@ fn texts(asked: &EvaluateSpecification, device: &ComputeDevice) -> Result<Opened
         hashes,
         data: chosen.counts,
         rows_without_outcome: 0,
+        rounded: None,
     })
 }
 
-/// The inputs of the part that is asked for, among `count`.
+/// The inputs of the part that is asked for, which `of` tells of model and data.
 fn places(
     asked: &EvaluateSpecification,
     [model, data]: &[String; 2],
-    count: (usize, Option<Vec<u32>>),
+    of: impl FnOnce(Dealer<'_>, Inputs<'_>) -> Result<Vec<u32>, PartError>,
 ) -> Result<Vec<u32>, AuditError> {
-    let (model, data) = (
-        (asked.model.as_path(), model.as_str()),
-        (asked.data.as_path(), data.as_str()),
-    );
-    let places = positions_of(asked.part, model, data, count)?;
+    let places = of((&asked.model, model), (&asked.data, data))?;
     match places.is_empty() {
         true => Err(AuditError::EmptyPart { part: asked.part }),
         false => Ok(places),

@@ -19,13 +19,14 @@ use self::specification::PredictSpecification;
 use crate::audit_error::AuditError;
 use crate::opened::open_texts;
 use crate::scored::TextScorer;
-use crate::scored_rows::RowScorer;
+use crate::scored_rows::{RowScorer, Said};
 use crate::specification::DecisionSpecification;
 use probity_data::read::RowNumbers;
 use probity_data::schema::Schema;
 use probity_data::table::{Labels, ReadCounts};
 use probity_nn::decision::Score;
 use probity_nn::modality::ModalityName;
+use probity_predictor::probabilities::RoundedRows;
 use probity_run::spreadsheet::safe;
 use probity_tensor::device::ComputeDevice;
 
@@ -52,6 +53,8 @@ pub struct Predictions {
     pub decisions: Vec<String>,
     /// What is decided of each input, by number.
     pub decided: Vec<u32>,
+    /// How many of the rows have rounded probabilities, where a predictor may give such.
+    pub rounded: Option<RoundedRows>,
 }
 
 /// Says of the inputs that `specification` names what the model does, on `device`.
@@ -68,13 +71,14 @@ pub fn predict(
             let reading = (specification.out_of_domain, specification.skip_bad_rows);
             let model = RowScorer::open(model, predictor, reading)?;
             let data = model.value.read(&specification.data, Labels::Optional)?;
-            let logits = model.value.logits(&data.value, device)?;
+            let Said { logits, rounded } = model.value.say(&data.value, device)?;
             let (own, table) = (model.value.schema(), data.value.table);
             let rows = (0..table.rows()).map(|row| table.row(row));
             let classes = own.label.classes.clone();
             let named = (classes.as_slice(), Some(own));
             let (decisions, decided) = decide(&specification.decision, named, rows, &logits)?;
             Ok(Predictions {
+                rounded,
                 decisions,
                 decided,
                 classes,
@@ -97,6 +101,7 @@ pub fn predict(
             let (decisions, decided) =
                 decide(&specification.decision, (&classes, None), rows, &logits)?;
             Ok(Predictions {
+                rounded: None,
                 decisions,
                 decided,
                 is_number: false,

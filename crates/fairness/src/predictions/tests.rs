@@ -14,6 +14,7 @@ fn predictions() -> Predictions {
         logits: vec![0.0, 0.0, -60.0, 60.0],
         decisions: vec!["fine".into(), "toxic".into()],
         decided: vec![0, 1],
+        rounded: None,
     }
 }
 

@@ -39,10 +39,17 @@ const LABEL: &str = "label";
 pub struct Agreement {
     /// Inputs that both answered.
     pub inputs: usize,
+    /// Rows of a table without an answer of the original, which are left out.
+    #[serde(rename = "rows_without_outcome", skip_serializing_if = "is_none")]
+    pub without_outcome: u64,
     /// The largest difference of a probability, or of a regressor's number, where the original's were
     /// given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub largest_difference: Option<f64>,
+}
+
+fn is_none(rows: &u64) -> bool {
+    *rows == 0
 }
 
 /// What the original says of an input.
@@ -123,7 +130,8 @@ pub(super) fn compare_texts(
     comparison.agreement("texts").map_err(refused)
 }
 
-/// Compares the answers to the rows in `file`, whose classes are the original's.
+/// Compares the answers to the rows in `file`, whose classes are the original's; rows without one are
+/// left out.
 pub(super) fn compare_rows(
     file: &Path,
     model: &Model,
@@ -135,34 +143,44 @@ pub(super) fn compare_rows(
     };
     let read = Table::read_hashed(file, &model.schema, Labels::Optional)?;
     record.sha256.insert("reference".to_owned(), read.sha256);
-    let (table, label) = (read.value, &model.schema.label);
-    if !table.is_labelled() {
+    let (all, label) = (read.value, &model.schema.label);
+    let answered: Vec<u32> = (0..all.rows() as u32)
+        .filter(|&row| all.has_label(row as usize))
+        .collect();
+    if answered.is_empty() {
         let column = &label.name;
         return Err(refused(format!(
             "it has no column '{column}' with the original's answers"
         )));
     }
+    let table = all.select(&answered);
+    let number = |row: usize| format!("row {}", all.numbers().of(answered[row] as usize));
     let network = Fnn::new(&model.network, &ComputeDevice::flex());
-    if label.is_number() {
+    let comparison = if label.is_number() {
         let logits = parallel_logits(&network, &table)?;
-        let comparison = Comparison::of_numbers(&logits, table.targets());
-        return comparison.agreement("rows").map_err(refused);
-    }
-    let mut comparison = Comparison::new(&label.classes);
-    let codes = table.codes().chunks(CHUNK * table.width().max(1));
-    let mut rows = (1..).zip(table.labels());
-    for codes in codes {
-        let logits = network.logits(Rows::new(codes, table.width()))?;
-        let logits = logits.chunks_exact(label.classes.len());
-        for (logits, (number, &class)) in logits.zip(rows.by_ref()) {
-            let answer = Answer {
-                class: Some(class),
-                probabilities: Vec::new(),
-            };
-            comparison.add(logits, &answer, || format!("row {number}"));
+        Comparison::of_numbers(&logits, table.targets(), number)
+    } else {
+        let mut comparison = Comparison::new(&label.classes);
+        let codes = table.codes().chunks(CHUNK * table.width().max(1));
+        let mut rows = table.labels().iter().enumerate();
+        for codes in codes {
+            let logits = network.logits(Rows::new(codes, table.width()))?;
+            let logits = logits.chunks_exact(label.classes.len());
+            for (logits, (row, &class)) in logits.zip(rows.by_ref()) {
+                let answer = Answer {
+                    class: Some(class),
+                    probabilities: Vec::new(),
+                };
+                comparison.add(logits, &answer, || number(row));
+            }
         }
-    }
-    comparison.agreement("rows").map_err(refused)
+        comparison
+    };
+    let agreement = comparison.agreement("rows").map_err(refused)?;
+    Ok(Agreement {
+        without_outcome: (all.rows() - table.rows()) as u64,
+        ..agreement
+    })
 }
 
 /// The class in a cell: by its name, else by its number.
@@ -207,21 +225,25 @@ impl Comparison<'_> {
     }
 
     /// That of the numbers that `logits` say of rows with those of the original: they may differ by a
-    /// thousandth of the range of these.
-    fn of_numbers(logits: &[f32], theirs: &[f32]) -> Comparison<'static> {
+    /// thousandth of the range of these. `name` names a row.
+    fn of_numbers(
+        logits: &[f32],
+        theirs: &[f32],
+        name: impl Fn(usize) -> String,
+    ) -> Comparison<'static> {
         let mut comparison = Comparison::new(&[]);
         let theirs = theirs.iter().map(|&number| f64::from(number));
         let least = theirs.clone().fold(f64::INFINITY, f64::min);
         let allowed = TOLERANCE * (theirs.clone().fold(f64::NEG_INFINITY, f64::max) - least);
         for (own, theirs) in logits.chunks_exact(2).zip(theirs) {
             let own = Score::Number.of(own);
+            let row = comparison.inputs;
             comparison.inputs += 1;
             let difference = (own - theirs).abs();
             let largest = comparison.largest_difference.get_or_insert(0.0);
             *largest = largest.max(difference);
             if difference > allowed || difference.is_nan() {
-                let row = comparison.inputs;
-                comparison.differ(|| format!("row {row}: {own}, not {theirs}"));
+                comparison.differ(|| format!("{}: {own}, not {theirs}", name(row)));
             }
         }
         comparison
@@ -272,6 +294,7 @@ impl Comparison<'_> {
         if self.differing == 0 {
             return Ok(Agreement {
                 inputs: self.inputs,
+                without_outcome: 0,
                 largest_difference: self.largest_difference,
             });
         }

@@ -24,5 +24,5 @@ pub use self::error::TrainError;
 pub use self::fitting::{Checkpoint, EpochReport, Observe};
 pub use self::pace::{Pace, USUAL_DECAY, USUAL_VALIDATION};
 pub use self::specification::TrainSpecification;
-pub use self::split::{Split, plan_split};
+pub use self::split::{Split, check_split, plan_split};
 pub use self::table::parallel_logits;

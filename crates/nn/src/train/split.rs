@@ -37,14 +37,28 @@ impl Split {
 /// Checks `options` and deals the rows of `table`.
 ///
 /// # Errors
-/// Options that do not fit, or a training part without two classes or two numbers.
+/// See [`check_split`].
 pub fn plan_split(
     table: &Table,
     schema: &Schema,
     options: &TableOptions,
 ) -> Result<Split, TrainError> {
-    options.check_label(&schema.label)?;
     let split = options.split(table.rows());
+    check_split(table, schema, options, &split)?;
+    Ok(split)
+}
+
+/// Checks `options`, and the rows of `table` as they were dealt.
+///
+/// # Errors
+/// Options that do not fit, or a training part without two classes or two numbers.
+pub fn check_split(
+    table: &Table,
+    schema: &Schema,
+    options: &TableOptions,
+    split: &Split,
+) -> Result<(), TrainError> {
+    options.check_label(&schema.label)?;
     match schema.label.is_number() {
         true => spread_of(table.targets(), &split.train).map(drop)?,
         false => {
@@ -52,7 +66,7 @@ pub fn plan_split(
             count_classes(table.labels(), &split.train, classes).map(drop)?;
         }
     }
-    Ok(split)
+    Ok(())
 }
 
 /// Mean and deviation of the numbers of the rows that train; at least two must differ.

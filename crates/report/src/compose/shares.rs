@@ -3,7 +3,7 @@
 use super::super::chart::{IntervalRow, Intervals};
 use super::super::document::{Block, Table};
 use super::super::model::{BinEffect, DecidedAlike, Share};
-use super::super::text::{Text, count, counted, interval, listed, percent};
+use super::super::text::{self, Text, count, counted, interval, listed, percent};
 
 /// `sex`, `sex × origin`.
 pub(crate) fn crossed(protected: &[String]) -> String {
@@ -124,22 +124,13 @@ pub(super) fn figure(id: String, asked: Asked, shares: &[Share]) -> Block {
     Block::figure(&Intervals { rows: &rows }, id, description, data)
 }
 
-/// That a model tells no inputs apart, as the first thing that is said.
-/// That the model does not take some of the attributes `protected`.
+/// That the model does not take some of the attributes `protected`, as a sentence.
 pub(crate) fn not_taken(attributes: &[String], protected: &[String]) -> Option<String> {
-    let names: Vec<String> = attributes.iter().map(|name| format!("‘{name}’")).collect();
-    let what = match attributes.len() == protected.len() {
-        true => "nothing here can flip",
-        false => "nothing here can flip by that alone",
-    };
-    (!names.is_empty()).then(|| {
-        format!(
-            "The model does not take {}; {what}, which says nothing about columns that stand for it.",
-            names.join(" or ")
-        )
-    })
+    let said = text::not_taken(attributes, protected)?;
+    Some(said[..1].to_uppercase() + &said[1..] + ".")
 }
 
+/// That a model tells no inputs apart, as the first thing that is said.
 pub(super) fn alike(found: Option<&DecidedAlike>) -> Option<String> {
     found.map(|found| {
         format!(

@@ -19,6 +19,22 @@ pub use numbers::{count, counted, interval, percent, signed};
 /// Characters of a value that are shown at most.
 const LONGEST: usize = 160;
 
+/// That a model does not take some `attributes` of those `protected`, as it is said wherever it is;
+/// nothing where it takes all.
+pub fn not_taken(attributes: &[String], protected: &[String]) -> Option<String> {
+    let names: Vec<String> = attributes.iter().map(|name| format!("'{name}'")).collect();
+    let what = match attributes.len() == protected.len() {
+        true => "nothing here can flip",
+        false => "nothing here can flip by that alone",
+    };
+    (!names.is_empty()).then(|| {
+        format!(
+            "the model does not take {}; {what}, which says nothing about columns that stand for it",
+            names.join(" or ")
+        )
+    })
+}
+
 /// Text without invisible characters.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Text(String);

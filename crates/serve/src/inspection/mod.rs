@@ -35,6 +35,8 @@ pub enum Inspection {
         is_lines: bool,
         /// How its text is laid out.
         layout: Layout,
+        /// Whether what separates the fields of a table is looked for.
+        finds_separator: bool,
         /// Bytes at most, unpacked.
         bytes: u64,
         /// Rows at most.
@@ -105,6 +107,7 @@ impl Inspection {
                 kind,
                 is_lines,
                 layout,
+                finds_separator,
                 bytes,
                 rows,
                 cell_bytes,
@@ -116,7 +119,7 @@ impl Inspection {
                 };
                 let sketch = match is_lines {
                     true => sketch::lines(file, &bounds)?,
-                    false => sketch::table(file, *kind, layout, &bounds)?,
+                    false => sketch::table(file, *kind, (layout, *finds_separator), &bounds)?,
                 };
                 serde_json::to_value(sketch)?
             }

@@ -78,16 +78,12 @@ impl Bounds {
 pub(super) fn table(
     file: &Path,
     kind: DataKind,
-    layout: &Layout,
+    (layout, finds_separator): (&Layout, bool),
     bounds: &Bounds,
 ) -> Result<Sketch, InspectionError> {
     bounds.check_bytes(file)?;
     let format = match kind {
-        DataKind::Table => {
-            let format = layout.format();
-            let is_usual = format.separator == Format::default().separator;
-            text_layout(file, &format, is_usual)?
-        }
+        DataKind::Table => text_layout(file, &layout.format(), finds_separator)?,
         // As the reader of texts takes them: the form of the file says how columns are separated.
         DataKind::Texts => Format {
             separator: layout.separator,

@@ -25,6 +25,8 @@ pub struct NewDataSet {
     kind: DataKind,
     form: FileForm,
     layout: Layout,
+    /// Whether nobody says what separates fields.
+    finds_separator: bool,
 }
 
 impl NewDataSet {
@@ -67,6 +69,7 @@ impl NewDataSet {
             kind,
             form: file_form,
             layout,
+            finds_separator: form.text("separator").trim().is_empty() && !file_form.is_tabs(),
         })
     }
 }
@@ -127,6 +130,7 @@ pub async fn upload_data(
         kind: new.kind,
         is_lines: new.form.is_lines(),
         layout: new.layout,
+        finds_separator: new.finds_separator,
         bytes: service.limits.unpacked_bytes,
         rows: service.limits.rows,
         cell_bytes: service.limits.cell_bytes,

@@ -62,7 +62,10 @@ fn draw_new(
         frame: &visitor.frame("data"),
         form,
         separators: &Choice::list(&[
-            ("", "What the file's ending says: commas, or tabs in .tsv"),
+            (
+                "",
+                "What the file says: tabs in .tsv, else what cuts its lines into most fields",
+            ),
             ("comma", "Commas"),
             ("semicolon", "Semicolons"),
             ("tab", "Tabs"),

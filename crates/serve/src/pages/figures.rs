@@ -8,7 +8,7 @@ use super::words::{count, interval, list, percent};
 use crate::operations::results::{AuditFigures, RepairFigures, ShareFigure};
 use probity_fairness::estimate::Verdict;
 use probity_fairness::specification::BoundOn;
-use probity_fairness::summary::not_taken;
+use probity_report::text::not_taken;
 
 /// How good a model is on each part of its data, from the summary of its training.
 pub(super) fn qualities(summary: &Value) -> Vec<Quality> {
@@ -56,7 +56,7 @@ pub(super) fn verdict(audit: &AuditFigures, is_of_texts: bool) -> (&'static str,
         );
     };
     let class = mark(audit).class;
-    if is_blind(audit)
+    if shows_nothing(audit)
         && let Some(said) = not_taken(&audit.not_taken, &audit.protected)
     {
         return (class, format!("Nothing is shown: {said}."));
@@ -80,6 +80,14 @@ pub(super) fn verdict(audit: &AuditFigures, is_of_texts: bool) -> (&'static str,
 /// Whether the model takes none of the protected attributes.
 fn is_blind(audit: &AuditFigures) -> bool {
     !audit.not_taken.is_empty() && audit.not_taken.len() == audit.protected.len()
+}
+
+/// Whether nothing is shown by a share of a model that takes none of the protected attributes: a
+/// bound that is declared for such a model (`blind_ok`) is compared as any other.
+fn shows_nothing(audit: &AuditFigures) -> bool {
+    let declared = audit.fail_above;
+    let is_compared = declared.is_some_and(|bound| bound.verdict != Verdict::NotApplicable);
+    is_blind(audit) && !is_compared
 }
 
 /// What an audit found, in a word or two and a colour.
@@ -132,7 +140,7 @@ pub(super) fn caveat(audit: &AuditFigures) -> String {
             Verdict::NotApplicable => format!("{share} was to be at most {bound}, which is not applicable to a model that does not take what is protected."),
         });
     }
-    if !is_blind(audit) {
+    if !shows_nothing(audit) {
         let of_some = not_taken(&audit.not_taken, &audit.protected);
         said.extend(of_some.map(|of_some| format!("Note: {of_some}.")));
     }
@@ -329,6 +337,12 @@ mod tests {
         );
         assert_eq!(mark(&blind).text, "not applicable");
         assert!(caveat(&blind).contains("was to be at most 5.00"));
+        // A bound that is declared for such a model is a bound.
+        let mut allowed = with(Verdict::Within);
+        allowed.not_taken.clone_from(&blind.not_taken);
+        let (found, text) = verdict(&allowed, false);
+        assert!(found == "good" && !text.contains("Nothing"), "{text}");
+        assert!(caveat(&allowed).contains("Note: the model does not take 'sex' or 'race'"));
         blind.fail_above = None;
         assert_eq!(mark(&blind).text, "not taken");
         blind.not_taken = one;

@@ -204,7 +204,10 @@ impl Variable {
                 let shown = levels
                     .iter()
                     .take(8)
-                    .map(String::as_str)
+                    .map(|level| match level.is_empty() {
+                        true => "'' (missing)",
+                        false => level,
+                    })
                     .collect::<Vec<_>>();
                 let more = match levels.len() - shown.len() {
                     0 => String::new(),
@@ -372,5 +375,19 @@ impl Binning {
     /// First fixed-point value of bin `at`, and the first one after it.
     pub fn bounds(&self, at: usize) -> (i64, i64) {
         (self.edges[at], self.edges[at + 1])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_level_without_a_word_is_said_to_be_missing() {
+        let levels = ["white", ""].map(str::to_owned).to_vec();
+        let domain = Domain::Categorical { levels };
+        let family = LeafFamily::Categorical;
+        let variable = Variable::new("race".into(), domain, family).unwrap();
+        assert_eq!(variable.describe(), "one of white, '' (missing)");
     }
 }

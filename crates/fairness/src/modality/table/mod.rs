@@ -269,20 +269,17 @@ impl<'m> TableCase<'m> {
         };
         let mut no_inputs: Vec<String> = protected.iter().filter(has_no_input).cloned().collect();
         // Decisions that change are counted, and a regressor makes none.
-        let rounded = || -> Result<RoundedRows, AuditError> {
+        let rounded = || -> Result<Option<RoundedRows>, AuditError> {
             let rows = some.clone().flat_map(|row| table.row(row));
             let codes: Vec<i32> = rows.copied().collect();
             let own = some.clone().flat_map(|row| numbers.row(row));
             let own: Vec<f64> = own.copied().collect();
             let (rows, before) = (Rows::new(&codes, table.width()), taken.divided());
             opened.logits_with(rows, &own)?;
-            Ok(RoundedRows {
-                rows: rows.len() as u64,
-                divided: taken.divided() - before,
-            })
+            Ok(taken.since(before, rows.len()))
         };
         let may_round = !predictor.probabilities.is_exact() && !schema.label.is_number();
-        let rounded_rows = may_round.then(rounded).transpose()?;
+        let rounded_rows = may_round.then(rounded).transpose()?.flatten();
         let has_effect = is_binned && !schema.label.is_number();
         let bin_effect = has_effect.then(effect).transpose()?;
         if let Some(row) = only {
@@ -351,9 +348,12 @@ fn looked_at(table: &Table, most: usize, seed: u64) -> Vec<u32> {
 fn place_of(row: u64, table: &Table) -> Result<usize, FieldError> {
     let place = table.numbers().index_of(row);
     place.filter(|&place| place < table.rows()).ok_or_else(|| {
-        let last = table.rows().checked_sub(1);
-        let last = last.map_or(0, |last| table.numbers().of(last));
-        let expected = format!("a row of the data, from 1 to {last}, that was not left out");
+        let all = table.counts.read();
+        let expected = match (1..=all).contains(&row) {
+            true => "a row that was not left out: its values lie outside the domains, or are wrong; correct them, or choose another"
+                .to_owned(),
+            false => format!("a row of the data, from 1 to {all}"),
+        };
         FieldError::new("row", row, expected)
     })
 }
@@ -484,8 +484,12 @@ impl<'m> Modality for TableCase<'m> {
         let people = self
             .population
             .people((&self.schema, &self.domain), &self.table);
-        let decision = self.model.judge().decision();
-        Ok(Some(people?.decided_by(decision)))
+        let people = people?.decided_by(self.model.judge().decision());
+        Ok(Some(match self.model.access() {
+            ModelAccess::Gradients(_) => people.asked_of_network(),
+            // What only answers may lack an input.
+            ModelAccess::Outputs(_) => people,
+        }))
     }
 
     fn plausibility(&self) -> Option<&Plausibility> {

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::audit_error::AuditError;
-use crate::certify::parts::{Part, positions_of};
+use crate::certify::parts::{Part, rows_of};
 use crate::domain::TabularDomain;
 use crate::opened::{Opened, open_spn};
 use crate::population::{People, Plausibility, Source};
@@ -48,12 +48,8 @@ impl Population {
         if part != Part::All {
             let model = specification.model.as_deref().unwrap_or(Path::new(""));
             let model = (model, model_sha256);
-            let of = positions_of(
-                part,
-                model,
-                (&specification.data, data.1),
-                (rows, table.labelled_rows()),
-            )?;
+            let file = (specification.data.as_path(), data.1);
+            let of = rows_of(part, (model, schema), file, table)?;
             if of.is_empty() {
                 return Err(AuditError::EmptyPart { part });
             }

@@ -10,6 +10,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::audit_error::AuditError;
+use crate::certify::parts::split_of;
 use crate::opened::{Opened, open_model, open_table, reading_schema};
 use crate::repair::error::RepairError;
 use crate::repair::run::PROVENANCE_ROLE;
@@ -22,7 +24,7 @@ use probity_nn::model::Model;
 use probity_nn::provenance::Provenance;
 use probity_nn::train::options::TableOptions;
 use probity_nn::train::table::untrained;
-use probity_nn::train::{Split, TrainError, TrainSpecification, USUAL_VALIDATION, plan_split};
+use probity_nn::train::{Split, TrainError, TrainSpecification, USUAL_VALIDATION, check_split};
 use probity_run::specification::file::Record;
 
 /// Where a model comes from.
@@ -108,6 +110,7 @@ impl Baseline {
                 // There is nobody to ask for a part to choose by.
                 let mut usual = TrainSpecification::of_table(data, model.schema.name.clone());
                 usual.training.validation = Some(USUAL_VALIDATION);
+                usual.out_of_domain = specification.out_of_domain;
                 usual
             }
         };
@@ -117,7 +120,9 @@ impl Baseline {
         let mut options = trained.table_options();
         options.network.hidden = hidden.take(layers.len().saturating_sub(1)).collect();
         options.network.activation = model.network.activation;
-        let split = plan_split(&table, &model.schema, &options)?;
+        let split = split_of(&trained, &model.schema, (data, &data_sha256), &table);
+        let split = split.map_err(AuditError::from)?;
+        check_split(&table, &model.schema, &options, &split)?;
         Ok(Baseline {
             model_sha256,
             model,
