@@ -119,7 +119,9 @@ impl OptionNames {
 #[cfg(test)]
 mod tests {
     use probity::fairness::audit::AuditError;
+    use probity::fairness::group::run::GroupRunError;
     use probity::fairness::repair::error::RepairError;
+    use probity::nn::train::run::TrainingError;
 
     use super::*;
 
