@@ -488,6 +488,9 @@ impl Attribute {
 
     /// What is wrong with the levels beside numbers.
     fn check_named(&self) -> Result<(), String> {
+        if matches!(self.kind, Kind::Categorical { .. }) && !self.named.is_empty() {
+            return Err("levels beside numbers have no meaning for words".to_owned());
+        }
         let numbers = Attribute {
             named: Vec::new(),
             missing: Missing::default(),

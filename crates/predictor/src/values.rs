@@ -176,4 +176,39 @@ outside = "level"
             "the row age = 40, work = 100, sex = Male, gain = 0.5"
         );
     }
+
+    #[test]
+    fn levels_beside_numbers_are_what_they_say() {
+        let schema = Schema::from_toml(
+            r#"
+name = "people"
+[label]
+name = "income"
+classes = ["low", "high"]
+[[attribute]]
+name = "score"
+kind = "integer"
+min = 0
+max = 6
+levels = ["Exempt", "8888", "-1.5"]
+missing = "NA"
+outside = "level"
+[[attribute]]
+name = "rate"
+kind = "numeric"
+bins = [0.5, 1.0, 1000.0]
+levels = ["9999"]
+"#,
+        )
+        .unwrap();
+        let [score, rate] = [0, 1].map(|at| &schema.attributes[at]);
+        assert_eq!(value(score, 6), Value::Integer(6));
+        assert_eq!(value(score, 7), Value::Text("Exempt".into()));
+        assert_eq!(value(score, 8), Value::Integer(8888));
+        assert_eq!(value(score, 9), Value::Number(-1.5));
+        assert_eq!(value(score, 10), Value::Missing);
+        assert_eq!(value(rate, 2), Value::Number(9999.0));
+        assert_eq!(word_beside(score), Some("Exempt"));
+        assert_eq!(word_beside(rate), None);
+    }
 }

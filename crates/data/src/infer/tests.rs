@@ -717,8 +717,10 @@ fn ranges_codes_and_words_beside_numbers_are_drafted_at_once() {
     let draft = infer(file.path(), &options()).unwrap();
     let rate = attribute(&draft, "rate");
     assert!(matches!(rate.kind, Kind::Numeric { .. }));
-    assert_eq!(rate.missing.marks(), ["NA", "Exempt"]);
-    note(&draft, "rate", "'Exempt' (30) are taken for missing");
+    assert_eq!(rate.missing.marks(), ["NA"]);
+    assert_eq!(rate.named, ["Exempt"]);
+    let said = note(&draft, "rate", "'Exempt' (30) are levels of their own");
+    assert_eq!(commands(said), ["--missing rate=NA,Exempt"]);
     assert_eq!(
         levels(&draft, "ratio"),
         "<20%|20%-<30%|30%-<36%|36|41|50%-60%|>60%|Exempt"
@@ -726,11 +728,12 @@ fn ranges_codes_and_words_beside_numbers_are_drafted_at_once() {
     let asked = note(&draft, "ratio", "ordered levels but for 'Exempt'");
     assert_eq!(commands(asked), ["--missing ratio=NA,Exempt"]);
     let score = attribute(&draft, "score");
-    assert_eq!(score.missing.marks(), ["1111", "8888"]);
+    assert!(score.missing.is_none());
+    assert_eq!(score.named, ["1111", "8888"]);
     let expected = "'1111' (50), '8888' (50) come again and again, apart from all other numbers (";
     assert_eq!(
         commands(note(&draft, "score", expected)),
-        ["--missing score="]
+        ["--missing score=1111,8888", "--missing score="]
     );
     assert_eq!(levels(&draft, "age"), "<25|25-34|35-44|45-74|>74");
     assert!(attribute(&draft, "age").is_ordered());
@@ -747,9 +750,16 @@ fn ranges_codes_and_words_beside_numbers_are_drafted_at_once() {
         .missing
         .insert("ratio".into(), vec!["NA".into(), "Exempt".into()]);
     asked.missing.insert("score".into(), Vec::new());
+    asked
+        .missing
+        .insert("rate".into(), vec!["NA".into(), "Exempt".into()]);
     let draft = infer(file.path(), &asked).unwrap();
     assert!(attribute(&draft, "ratio").is_ordered());
-    assert!(attribute(&draft, "score").missing.is_none());
+    let score = attribute(&draft, "score");
+    assert!(score.missing.is_none() && score.named.is_empty());
+    let rate = attribute(&draft, "rate");
+    assert_eq!(rate.missing.marks(), ["NA", "Exempt"]);
+    assert!(rate.named.is_empty());
 }
 
 #[test]
@@ -912,7 +922,7 @@ fn few_numbers_have_a_bin_each() {
 }
 
 #[test]
-fn codes_beside_a_range_are_missing_in_files_of_any_size() {
+fn codes_beside_a_range_are_levels_in_files_of_any_size() {
     for rows in [300, 1000] {
         let mut text = String::from("visits,tenure,sex,income\n");
         for row in 0..rows {
@@ -930,8 +940,10 @@ fn codes_beside_a_range_are_missing_in_files_of_any_size() {
         let draft = infer(file.path(), &options()).unwrap();
         let visits = attribute(&draft, "visits");
         assert_eq!(visits.kind, Kind::Integer { min: 0, max: 29 }, "{rows}");
-        assert_eq!(visits.missing.marks(), ["-1", "8888"]);
-        assert!(attribute(&draft, "tenure").missing.is_none());
+        assert!(visits.missing.is_none());
+        assert_eq!(visits.named, ["-1", "8888"]);
+        let tenure = attribute(&draft, "tenure");
+        assert!(tenure.missing.is_none() && tenure.named.is_empty());
     }
 }
 

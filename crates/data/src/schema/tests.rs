@@ -264,3 +264,138 @@ fn names_and_levels_are_the_same_in_every_unicode_form() {
     let label = Label::of_classes("x", vec!["non".into(), "accorde\u{301}".into()]);
     assert_eq!(label.code("accord\u{e9}"), Some(1));
 }
+
+/// `PEOPLE` with levels beside its numbers.
+fn beside(of_age: &str, of_gain: &str) -> Result<Schema, SchemaError> {
+    let text = PEOPLE
+        .replace("max = 90", &format!("max = 90\n{of_age}"))
+        .replace("outside = \"clip\"", of_gain);
+    Schema::from_toml(&text)
+}
+
+#[test]
+fn levels_beside_numbers_have_codes_above_them() {
+    let of_age = "levels = [\"Exempt\", \"8888\", \"-1\"]\noutside = \"level\"\nmissing = \"NA\"";
+    let schema = beside(
+        of_age,
+        "levels = [\"caf\u{e9}\", \"-1.5\"]\noutside = \"clip\"",
+    )
+    .unwrap();
+    let again = Schema::from_toml(&schema.to_toml().unwrap()).unwrap();
+    assert_eq!(schema, again);
+    let (age, gain) = (&schema.attributes[0], &schema.attributes[2]);
+    assert_eq!(age.ordered_domain(), (17, 90));
+    assert_eq!(age.declared_domain(), (17, 93));
+    assert_eq!(age.domain(), (17, 94));
+    assert_eq!(age.levels(), 78);
+    assert!(age.are_ordered(&[17, 90]) && !age.are_ordered(&[90, 91]));
+    let encoder = Encoder::new(age);
+    for (cell, code) in [
+        ("90", 90),
+        ("Exempt", 91),
+        ("8888", 92),
+        ("8888.0", 92),
+        ("-1", 93),
+    ] {
+        assert_eq!(encoder.encode(cell), Ok(Encoded::Code(code)), "{cell}");
+    }
+    for cell in ["NA", "", "8887", "91"] {
+        assert_eq!(encoder.encode(cell), Ok(Encoded::Mapped(94)), "{cell}");
+    }
+    assert_eq!(encoder.encode_number(8888.0), Ok(Encoded::Code(92)));
+    assert!(
+        encoder
+            .encode("exempt")
+            .unwrap_err()
+            .contains("one of Exempt, 8888, -1")
+    );
+    assert_eq!(age.decode(91), "Exempt");
+    assert_eq!(age.between(17, 90), "17 \u{2013} 90");
+    assert_eq!(age.between(92, 92), "8888");
+    assert_eq!(gain.ordered_domain(), (0, 2));
+    assert_eq!(gain.domain(), (0, 4));
+    let encoder = Encoder::new(gain);
+    assert_eq!(encoder.encode("cafe\u{301}"), Ok(Encoded::Code(3)));
+    assert_eq!(encoder.encode("-1.50"), Ok(Encoded::Code(4)));
+    // What is clipped moves among the numbers.
+    assert_eq!(encoder.encode("-2"), Ok(Encoded::Mapped(0)));
+    assert_eq!(encoder.encode("1e9"), Ok(Encoded::Mapped(2)));
+}
+
+#[test]
+fn levels_beside_numbers_lie_outside_of_them() {
+    let of_gain = "outside = \"clip\"";
+    for (levels, problem) in [
+        ("levels = [\"40\"]", "'40' is one of the numbers"),
+        ("levels = [\"40.0\"]", "'40.0' is one of the numbers"),
+        ("levels = [\"x\", \"x\"]", "'x' is listed twice"),
+        (
+            "levels = [\"8888\", \"8888.0\"]",
+            "'8888.0' is listed twice",
+        ),
+        ("levels = [\" x\"]", "blanks around it"),
+        ("levels = [\"\"]", "is empty"),
+        ("levels = [\"NA\"]\nmissing = \"NA\"", "NA"),
+    ] {
+        let error = beside(levels, of_gain).unwrap_err().to_string();
+        assert!(error.contains(problem), "{levels}: {error}");
+    }
+    let error = beside("", "levels = [\"500.5\"]").unwrap_err().to_string();
+    assert!(error.contains("one of the numbers"), "{error}");
+    let mut schema = people();
+    schema.attributes[1].named = vec!["Other".to_owned()];
+    assert!(schema.check().is_err());
+}
+
+#[test]
+fn codes_of_random_attributes_with_levels_beside_numbers_come_back() {
+    use probity_run::stream::{Purpose, stream};
+    use rand::RngExt;
+    use rand::seq::SliceRandom;
+
+    let mut draw = stream(8, Purpose::UniformInput, 0, 0);
+    let words = [
+        "Exempt",
+        "8888",
+        "9999.5",
+        "-1",
+        "-7.25",
+        "refused",
+        "\u{e9}t\u{e9}",
+        "1111",
+    ];
+    for _ in 0..500 {
+        let min = draw.random_range(0..40);
+        let max = min + draw.random_range(0..50);
+        let mut named = words.map(str::to_owned).to_vec();
+        named.shuffle(&mut draw);
+        named.truncate(draw.random_range(0..=words.len()));
+        let mut attribute = people().attributes[0].clone();
+        attribute.kind = match draw.random_range(0..2) {
+            0 => Kind::Integer { min, max },
+            _ => Kind::Numeric {
+                bins: (min..=max + 1).map(f64::from).collect(),
+                values: None,
+            },
+        };
+        attribute.named = named;
+        attribute.outside = match draw.random_range(0..2) {
+            0 => OutOfDomain::Level,
+            _ => OutOfDomain::Reject,
+        };
+        if draw.random_range(0..2) == 0 {
+            attribute.missing = ["NA".to_owned()].into_iter().collect();
+        }
+        attribute.check().unwrap();
+        let encoder = Encoder::new(&attribute);
+        let (first, last) = attribute.domain();
+        for code in first..=last {
+            let text = attribute.decode(code);
+            let (Ok(Encoded::Code(back)) | Ok(Encoded::Mapped(back))) = encoder.encode(&text)
+            else {
+                panic!("'{text}' of {attribute:?}");
+            };
+            assert_eq!(back, code, "'{text}' of {attribute:?}");
+        }
+    }
+}

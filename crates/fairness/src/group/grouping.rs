@@ -352,6 +352,23 @@ mod tests {
     }
 
     #[test]
+    fn levels_beside_numbers_are_groups_of_their_own() {
+        let schema = Schema::from_toml(
+            "name = \"t\"\n[label]\nname = \"y\"\nclasses = [\"0\", \"1\"]\n\
+             [[attribute]]\nname = \"age\"\nkind = \"integer\"\nmin = 17\nmax = 90\n\
+             levels = [\"Exempt\", \"8888\"]\nmissing = \"?\"\noutside = \"level\"\n",
+        )
+        .unwrap();
+        let age = AttributeGroups::new(&schema, "age", &[bins("age", &[40.0])]).unwrap();
+        assert_eq!(
+            age.labels,
+            ["below 40", "40 and above", "Exempt", "8888", "?"]
+        );
+        let groups: Vec<u32> = [17, 39, 40, 90, 91, 92, 93].map(|code| age.of(code)).into();
+        assert_eq!(groups, [0, 0, 1, 1, 2, 3, 4]);
+    }
+
+    #[test]
     fn blank_cells_have_a_name_however_groups_are_made() {
         let schema = Schema::from_toml(
             "name = \"t\"\n[label]\nname = \"y\"\nclasses = [\"0\", \"1\"]\n\

@@ -92,3 +92,47 @@ fn a_name_is_asked_while_it_lasts() {
     drop(registered);
     assert!(CallablePredictor::of("by-age", &schema, 2).is_err());
 }
+
+#[test]
+fn numbers_beside_words_are_text_and_beside_numbers_are_numbers() {
+    let schema = Schema::from_toml(
+        r#"
+name = "s"
+[label]
+name = "y"
+classes = ["no", "yes"]
+[[attribute]]
+name = "rate"
+kind = "numeric"
+bins = [0.5, 1.0, 1000.0]
+values = [0.75, 7.0]
+levels = ["Exempt"]
+missing = "NA"
+outside = "level"
+[[attribute]]
+name = "score"
+kind = "numeric"
+bins = [0.0, 10.0, 20.0]
+levels = ["8888", "-1"]
+"#,
+    )
+    .unwrap();
+    let codes = [1, 0, 2, 2, 3, 3, 0, 1];
+    let own = [f64::NAN, 2.5, f64::NAN, f64::NAN, f64::NAN, f64::NAN];
+    let numbers = [&own[..], &[0.875, 12.5]].concat();
+    let cells = RowCells::new(&schema);
+    let batch = cells
+        .batch(&schema, Rows::new(&codes, 2), &numbers)
+        .unwrap();
+    let rates: Vec<_> = batch.column(0).as_string::<i32>().iter().collect();
+    assert_eq!(rates, [Some("7"), Some("Exempt"), None, Some("0.875")]);
+    let scores: Vec<_> = batch
+        .column(1)
+        .as_primitive::<Float64Type>()
+        .iter()
+        .collect();
+    assert_eq!(scores, [Some(2.5), Some(8888.0), Some(-1.0), Some(12.5)]);
+    // And read again they are the same rows.
+    let table = Table::from_arrow(&[batch], &schema, Labels::Optional).unwrap();
+    assert_eq!(table.codes(), codes);
+}

@@ -139,10 +139,17 @@ impl AttributeInput {
 fn expect_numbers(attribute: &Attribute) -> Result<(), String> {
     match word_beside(attribute) {
         None => Ok(()),
-        Some(word) => Err(format!(
-            "takes numbers, of which the level '{word}' of '{}' is none; make it a mark of missing values (missing = [{word:?}]), or export the graph with an input of words",
-            attribute.name
-        )),
+        Some(word) => {
+            // An input of words takes no numeric attribute.
+            let or_words = match attribute.kind {
+                Kind::Numeric { .. } => "",
+                _ => ", or export the graph with an input of words",
+            };
+            Err(format!(
+                "takes numbers, of which the level '{word}' of '{}' is none; make it a mark of missing values (missing = [{word:?}]){or_words}",
+                attribute.name
+            ))
+        }
     }
 }
 

@@ -127,19 +127,27 @@ fn described(schema: &TableSchema) -> Vec<DescribedColumn> {
 
 /// The possible values of a column in words.
 pub(super) fn values(attribute: &AttributeColumn) -> String {
+    let levels = attribute.levels.as_deref().unwrap_or_default();
+    let is_beside = attribute.kind != AttributeKind::Categorical && !levels.is_empty();
+    let values = own_values(attribute, levels);
+    match is_beside {
+        true => format!("{values}, or {}", list(levels)),
+        false => values,
+    }
+}
+
+/// The same without levels beside numbers.
+fn own_values(attribute: &AttributeColumn, levels: &[String]) -> String {
     match attribute.kind {
         AttributeKind::Integer => format!(
             "whole numbers from {} to {}",
             attribute.min.unwrap_or_default(),
             attribute.max.unwrap_or_default()
         ),
-        AttributeKind::Categorical => {
-            let levels = attribute.levels.as_deref().unwrap_or_default();
-            match levels.len().checked_sub(SHOWN) {
-                Some(more) if more > 0 => format!("{} and {more} more", list(&levels[..SHOWN])),
-                _ => list(levels),
-            }
-        }
+        AttributeKind::Categorical => match levels.len().checked_sub(SHOWN) {
+            Some(more) if more > 0 => format!("{} and {more} more", list(&levels[..SHOWN])),
+            _ => list(levels),
+        },
         AttributeKind::Numeric => match attribute.bins.as_deref() {
             Some([first, .., last]) => format!("numbers from {first} to {last}, in ranges"),
             _ => "numbers".to_owned(),
