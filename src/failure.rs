@@ -9,6 +9,7 @@ use probity_data::infer::InferError;
 use probity_data::read::ReadError;
 use probity_data::schema::SchemaError;
 use probity_nn::ModelError;
+use probity_nn::model::StoreError;
 use probity_predictor::PredictorError;
 use probity_run::failure::cause_of;
 use probity_run::specification::{FieldError, GivenError};
@@ -17,7 +18,7 @@ use probity_tensor::device::DeviceError;
 /// What is wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Subject {
-    /// A model or a predictor, or what it answers.
+    /// A model or a predictor, its files, or what it answers.
     Model,
     /// An option, or a field of a specification.
     Option,
@@ -30,7 +31,8 @@ pub enum Subject {
 impl Subject {
     /// What `error` is about.
     pub fn of(error: &(dyn Error + 'static)) -> Subject {
-        if has::<ModelError>(error) || has::<PredictorError>(error) {
+        let is_of_model = has::<ModelError>(error) || has::<StoreError>(error);
+        if is_of_model || has::<PredictorError>(error) {
             Subject::Model
         } else if has::<FieldError>(error) || has::<GivenError>(error) {
             Subject::Option
@@ -117,6 +119,11 @@ mod tests {
             GivenError::from(field()).into(),
         ];
         are(fields, Subject::Option, false);
+        let store = || StoreError::Read {
+            file: "model.toml".into(),
+            source: std::io::Error::other("gone"),
+        };
+        are(of_audits(store), Subject::Model, false);
         let schema = || SchemaError::Format("no such mark".to_owned());
         are(of_audits(schema), Subject::Data, false);
         let slow = || PredictorError::Slow {
