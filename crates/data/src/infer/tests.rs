@@ -1036,7 +1036,7 @@ fn numbers_of_different_things_are_on_no_one_scale() {
         let error = draft(cells).unwrap_err().to_string();
         assert!(
             error.contains("column 'rate': its numbers count different things")
-                && error.contains(&format!("'{}' (20 cells)", cells[0]))
+                && error.contains(&format!("'{}' (", cells[0]))
                 && error.contains(r#"ignore=["rate"]"#),
             "{error}"
         );

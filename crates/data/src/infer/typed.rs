@@ -189,7 +189,7 @@ mod tests {
     fn what_the_schema_knows_is_a_value() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("people.csv");
-        let text = "race,town,bought\nNA,none,NA\nn/a,Ulm,?\n?,Bonn,yes\nNA,Ulm\n";
+        let text = "race,town,bought\nNA,null,NA\nn/a,Ulm,?\n?,Bonn,yes\nNA,Ulm\n";
         std::fs::write(&file, text).unwrap();
         let schema = Schema::from_toml(
             r#"

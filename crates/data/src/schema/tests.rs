@@ -143,8 +143,8 @@ fn problems_are_named() {
         ("protected = true", "protectd = true", "protectd"),
         (
             "min = 17",
-            "min = 17\nlevels = [\"a\"]",
-            "'levels' has no meaning",
+            "min = 17\nordered = true",
+            "'ordered' has no meaning",
         ),
         ("min = 17\n", "", "needs 'min'"),
         ("kind = \"integer\"", "kind = \"real\"", "'real'"),
