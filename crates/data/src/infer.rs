@@ -347,7 +347,9 @@ fn look(
         if !options.ignore.contains(name) {
             let cell = record.cell(position)?;
             match layout.plain(position, name, cell)? {
-                Some(plain) => column.look(&plain, options),
+                // A mark or a level is what a person typed, as it stands in the file.
+                Some(plain) if !column.is_said_of(cell) => column.look(&plain, options),
+                Some(_) => column.look(cell, options),
                 None => column.look(cell, options),
             }
         }

@@ -107,6 +107,12 @@ impl Column {
         }
     }
 
+    /// Whether a person said something of what `cell` holds.
+    pub fn is_said_of(&self, cell: &str) -> bool {
+        let mut said = self.given.iter().flatten().chain(&self.levels);
+        said.any(|said| said == cell)
+    }
+
     /// Takes one cell.
     pub fn look(&mut self, cell: &str, options: &InferOptions) {
         if self.is_mark(cell) {
@@ -396,6 +402,7 @@ impl Column {
                         numbers = kept;
                         self.name_far(&far, [numbers[0], numbers[numbers.len() - 1]]);
                         self.not_whole = !numbers.iter().copied().all(is_whole);
+                        self.notes.extend(self.said_of_codes(&numbers));
                         of_numbers(&numbers, self.not_whole, options)
                     }
                 }
@@ -617,6 +624,16 @@ impl Column {
         self.named.extend(far);
     }
 
+    /// What is said of many whole numbers in a column of a name by which codes go, such as those of
+    /// places: whoever comes after whom means nothing.
+    fn said_of_codes(&self, numbers: &[f64]) -> Option<Note> {
+        let is_code = numbers.iter().all(|number| number.fract() == 0.0) && names_codes(&self.name);
+        (is_code && different(numbers) > MOST_CODES).then(|| {
+            let said = "its name is that of a code, such as of places, of which a larger number means nothing, but it is taken for numbers";
+            Note::new(&self.name, said).or(Way::of_all("ignore", [&self.name], "leaves it out"))
+        })
+    }
+
     /// What is said of missing values, in `rows` rows.
     fn said_of_missing(&self, rows: usize) -> Option<Note> {
         if self.missing.is_empty() {
@@ -785,6 +802,17 @@ fn is_list(runs: &[usize], span: f64) -> bool {
 fn different(numbers: &[f64]) -> usize {
     let bits: HashSet<u64> = numbers.iter().map(|number| number.to_bits()).collect();
     bits.len()
+}
+
+/// Whether a column of this name usually holds codes, such as those of places.
+fn names_codes(name: &str) -> bool {
+    let codes = [
+        "code", "codes", "fips", "geoid", "msa", "postcode", "postal", "plz", "tract", "zip",
+        "zipcode",
+    ];
+    unicode::parts(name)
+        .iter()
+        .any(|part| codes.contains(&part.as_str()))
 }
 
 /// Whether a column of this name usually names the rows.

@@ -1050,3 +1050,51 @@ fn numbers_of_different_things_are_on_no_one_scale() {
         draft(cells).unwrap();
     }
 }
+
+#[test]
+fn codes_of_places_are_said_to_be_taken_for_numbers() {
+    let mut text = String::from("census_tract,zone_height,sex,income\n");
+    for row in 0..200u64 {
+        let (sex, income) = (["m", "f"][row as usize % 2], row % 2);
+        text += &format!(
+            "{},{},{sex},{income}\n",
+            6_037_000_000 + row % 40 * 7,
+            100 + row % 70
+        );
+    }
+    let file = file(&text);
+    let draft = infer(file.path(), &options()).unwrap();
+    let said = note(&draft, "census_tract", "its name is that of a code");
+    assert_eq!(commands(said), ["--ignore census_tract"]);
+    let of_other = draft
+        .notes
+        .iter()
+        .filter(|note| note.column == "zone_height");
+    assert!(of_other.clone().all(|note| !note.said.contains("code")));
+}
+
+#[test]
+fn marks_and_levels_are_compared_as_they_stand_in_the_file() {
+    let mut text = String::from("wage;sex;income\n");
+    for row in 0..200 {
+        let wage = match row % 10 {
+            0 => "9.999,00".to_owned(),
+            1 => "7.777,00".to_owned(),
+            _ => format!("{}.{:03},{:02}", 1 + row % 3, 100 + row, row % 90),
+        };
+        let (sex, income) = (["m", "f"][row % 2], row / 2 % 2);
+        text += &format!("{wage};{sex};{income}\n");
+    }
+    let file = file(&text);
+    let mut said = options();
+    said.missing.insert("wage".into(), vec!["9.999,00".into()]);
+    said.level.insert("wage".into(), vec!["7.777,00".into()]);
+    let draft = infer(file.path(), &said).unwrap();
+    let wage = attribute(&draft, "wage");
+    assert!(matches!(wage.kind, Kind::Numeric { .. }));
+    assert_eq!(wage.missing.marks(), ["9.999,00"]);
+    assert_eq!(wage.named, ["7.777,00"]);
+    let table = Table::read(file.path(), &draft.schema, Labels::Required).unwrap();
+    let last = wage.domain().1;
+    assert_eq!((table.row(0)[0], table.row(1)[0]), (last, last - 1));
+}

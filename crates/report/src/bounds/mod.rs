@@ -13,10 +13,9 @@ use serde::Serialize;
 
 pub use self::junit::to_junit;
 pub use self::sarif::to_sarif;
-use super::compose::shares::not_taken;
 use super::error::PageError;
 use super::model::{Findings, Modality, Population, Report, RunReport};
-use super::text::{interval, percent};
+use super::text::{interval, not_taken_sentence, percent};
 use probity_run::run_directory::RUN;
 
 /// What came of a bound.
@@ -115,7 +114,7 @@ impl BoundOutcome {
                 "the bound is not applicable, unless blind_ok = true says that this is what is wanted"
             }
         };
-        let said = not_taken(&self.not_taken, &self.protected);
+        let said = not_taken_sentence(&self.not_taken, &self.protected);
         let mut message = said.map_or_else(String::new, |said| said + " ");
         message += &format!(
             "By {by}, {} of {} are {what} (95 % interval {}), and {than} {} may be: {verdict}.",

@@ -7,7 +7,8 @@ use super::super::model::{
 };
 use super::super::pairs::{GAP_BINS, Gaps, Searched};
 use super::super::text::{
-    Text, count, counted, in_column, interval, number, percent, seconds_in_column,
+    Text, count, counted, in_column, interval, not_taken_sentence, number, percent,
+    seconds_in_column,
 };
 use super::pairs;
 use super::population;
@@ -76,7 +77,7 @@ fn asked(audit: &AuditFindings) -> Asked {
 
 fn verdict(audit: &AuditFindings) -> Vec<Text> {
     let summary = &audit.summary;
-    let not_taken = shares::not_taken(&summary.not_taken, &summary.protected);
+    let not_taken = not_taken_sentence(&summary.not_taken, &summary.protected);
     let alike = shares::alike(summary.decides_alike.as_ref());
     let mut sentences: Vec<String> = not_taken.into_iter().chain(alike).collect();
     if !summary.decision.is_empty() {

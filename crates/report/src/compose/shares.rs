@@ -3,7 +3,7 @@
 use super::super::chart::{IntervalRow, Intervals};
 use super::super::document::{Block, Table};
 use super::super::model::{BinEffect, DecidedAlike, Share};
-use super::super::text::{self, Text, count, counted, interval, listed, percent};
+use super::super::text::{Text, count, counted, interval, listed, percent};
 
 /// `sex`, `sex × origin`.
 pub(crate) fn crossed(protected: &[String]) -> String {
@@ -122,12 +122,6 @@ pub(super) fn figure(id: String, asked: Asked, shares: &[Share]) -> Block {
     );
     let description = description.unwrap_or_default();
     Block::figure(&Intervals { rows: &rows }, id, description, data)
-}
-
-/// That the model does not take some of the attributes `protected`, as a sentence.
-pub(crate) fn not_taken(attributes: &[String], protected: &[String]) -> Option<String> {
-    let said = text::not_taken(attributes, protected)?;
-    Some(said[..1].to_uppercase() + &said[1..] + ".")
 }
 
 /// That a model tells no inputs apart, as the first thing that is said.

@@ -14,10 +14,10 @@ pub(super) mod measures;
 
 use std::path::Path;
 
-use super::compose::shares::not_taken;
 use super::error::PageError;
 use super::form::Form;
 use super::model::{Findings, Report, RunReport};
+use super::text::not_taken_sentence;
 
 /// What stands where only people know what to say.
 const BLANK: &str = "TO BE FILLED IN";
@@ -69,7 +69,7 @@ fn limits(runs: &[&RunReport]) -> Vec<String> {
     for run in runs {
         if let Findings::Audit(audit) = &run.findings {
             let summary = &audit.summary;
-            all.extend(not_taken(&summary.not_taken, &summary.protected));
+            all.extend(not_taken_sentence(&summary.not_taken, &summary.protected));
         }
         if let Findings::Audit(audit) = &run.findings
             && let Some(alike) = &audit.summary.decides_alike

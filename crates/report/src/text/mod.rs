@@ -35,6 +35,12 @@ pub fn not_taken(attributes: &[String], protected: &[String]) -> Option<String> 
     })
 }
 
+/// The same as a sentence.
+pub(crate) fn not_taken_sentence(attributes: &[String], protected: &[String]) -> Option<String> {
+    let said = not_taken(attributes, protected)?;
+    Some(said[..1].to_uppercase() + &said[1..] + ".")
+}
+
 /// Text without invisible characters.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Text(String);
