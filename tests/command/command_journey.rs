@@ -254,7 +254,7 @@ fn a_table_as_it_comes() {
         (["--missing", "race"], "a name, an equals sign"),
         (["--level", "race=N/A"], "no cell holds it"),
         (["--ignore", "\"race"], "not closed"),
-        (["--merge", "default"], "at once"),
+        (["--ignore", "race"], "at once"),
     ] {
         infer(&options).exits(2).complains(&[needle]);
     }
