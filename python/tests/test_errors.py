@@ -30,7 +30,7 @@ def test_options_tables_and_models_have_exceptions_of_their_own(model):
             run(model, "none.csv")
         with pytest.raises(probity.ModelError, match="model.toml"):
             run("none", FRAME)
-    # An option that is refused only when the audit within another run is opened.
+    # What is refused only when the data of an audit within another run are opened.
     for run in (probity.audit, probity.certify):
-        with pytest.raises(probity.OptionError, match="hat"):
+        with pytest.raises(probity.DataError, match="hat"):
             run(model, FRAME, protected=["hat"])
