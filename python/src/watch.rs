@@ -8,6 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use probity::run::runner::{Observer, Progress};
 use pyo3::prelude::*;
 
 /// How often Python is told, and signals are looked for.
@@ -23,7 +24,7 @@ pub(crate) struct Watch {
 /// What was told last, and the exception that stops the run.
 struct Told {
     at: Option<Instant>,
-    phase: &'static str,
+    phase: String,
     raised: Option<PyErr>,
 }
 
@@ -34,55 +35,15 @@ impl Watch {
             progress,
             told: Mutex::new(Told {
                 at: None,
-                phase: "",
+                phase: String::new(),
                 raised: None,
             }),
             stop: AtomicBool::new(false),
         }
     }
 
-    /// What is set when the run is to stop.
-    pub fn stop(&self) -> &AtomicBool {
-        &self.stop
-    }
-
     fn told(&self) -> MutexGuard<'_, Told> {
         self.told.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// `done` of `all` steps of `phase` are done.
-    pub fn tell(
-        &self,
-        phase: &'static str,
-        (done, all): (u64, u64),
-        message: impl FnOnce() -> String,
-    ) -> ControlFlow<()> {
-        if self.stop.load(Ordering::Relaxed) {
-            return ControlFlow::Break(());
-        }
-        {
-            let mut told = self.told();
-            let is_new = told.phase != phase;
-            if !is_new && told.at.is_some_and(|at| at.elapsed() < EVERY) {
-                return ControlFlow::Continue(());
-            }
-            (told.at, told.phase) = (Some(Instant::now()), phase);
-        }
-        // Nothing is locked while Python runs, which may let other threads run.
-        let outcome = Python::attach(|py| {
-            py.check_signals()?;
-            match &self.progress {
-                Some(progress) => progress.call1(py, (phase, done, all, message())).map(drop),
-                None => Ok(()),
-            }
-        });
-        match outcome {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(error) => {
-                self.stop_for(error);
-                ControlFlow::Break(())
-            }
-        }
     }
 
     /// Performs `work`, which runs on other threads, and looks for signals meanwhile: Python tells
@@ -114,5 +75,45 @@ impl Watch {
     /// The exception that stopped the run, if one did.
     pub fn raised(&self) -> Option<PyErr> {
         self.told().raised.take()
+    }
+}
+
+impl Observer for Watch {
+    fn observe(&self, progress: Progress<'_>) -> ControlFlow<()> {
+        if self.stop.load(Ordering::Relaxed) {
+            return ControlFlow::Break(());
+        }
+        let phase = progress.phase;
+        {
+            let mut told = self.told();
+            let is_new = told.phase != phase;
+            if !is_new && told.at.is_some_and(|at| at.elapsed() < EVERY) {
+                return ControlFlow::Continue(());
+            }
+            told.at = Some(Instant::now());
+            phase.clone_into(&mut told.phase);
+        }
+        // Nothing is locked while Python runs, which may let other threads run.
+        let outcome = Python::attach(|py| {
+            py.check_signals()?;
+            match &self.progress {
+                Some(told) => {
+                    let steps = (phase, progress.done, progress.all, (progress.message)());
+                    told.call1(py, steps).map(drop)
+                }
+                None => Ok(()),
+            }
+        });
+        match outcome {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                self.stop_for(error);
+                ControlFlow::Break(())
+            }
+        }
+    }
+
+    fn stop(&self) -> &AtomicBool {
+        &self.stop
     }
 }

@@ -8,24 +8,16 @@ use clap::Args;
 use serde_json::Value;
 
 use super::fields::Fields;
-use super::inputs::{Hardware, directory_of, unfinished};
+use super::inputs::{Hardware, in_directory, unfinished};
 use super::output::{Output, verdict};
-use super::predictor::{
-    SearchArgs, device_for, interrupt_with, remark_on_bins, remark_on_instability,
-    remark_on_rounding,
-};
-use super::progress::AuditBar;
+use super::predictor::SearchArgs;
 use super::render_audit::{self, Shown};
-use super::run::{At, Performed};
+use super::run::{At, Left, Performed};
 use super::sentence;
-use super::shards;
-use probity::fairness::audit::{Audit, AuditSpecification, AuditSummary};
+use probity::fairness::audit::{Audit, AuditSpecification};
 use probity::fairness::estimate::Verdict;
 use probity::fairness::modality::{Modality, ModalityName, TableCase, TextCase};
 use probity::fairness::search::Ending;
-use probity::fairness::shards::MergedAudit;
-use probity::run::run_directory::CHECKPOINT;
-use probity::run::shards::Part;
 use probity::run::specification::{Checked, Specification};
 use probity::tensor::device::ComputeDevice;
 
@@ -85,7 +77,7 @@ pub(super) fn run(mut args: AuditArgs, output: &Output) -> anyhow::Result<ExitCo
             }
         }
         let (specification, place) = unfinished(args.out, &args.fields)?;
-        return AuditSpecification::perform(
+        return AuditSpecification::perform_at(
             specification,
             At::whole(place, &args.hardware, output),
         );
@@ -95,16 +87,22 @@ pub(super) fn run(mut args: AuditArgs, output: &Output) -> anyhow::Result<ExitCo
     }
     args.search.set(&mut args.fields)?;
     let specification = args.fields.specification()?;
-    AuditSpecification::perform(specification, At::new(args.out, &args.hardware, output))
+    AuditSpecification::perform_at(specification, At::new(args.out, &args.hardware, output))
 }
 
 impl Performed for AuditSpecification {
-    fn perform(specification: Checked<Self>, at: At<'_>) -> anyhow::Result<ExitCode> {
-        let device = device_for(&specification.predictor, at.hardware, at.output)?;
+    fn perform_at(specification: Checked<Self>, at: At<'_>) -> anyhow::Result<ExitCode> {
+        let device = at.device(|name| specification.predictor.device(name))?;
+        at.place.expect_device(device.name(), None)?;
         match specification.modality {
             ModalityName::Table => audit::<TableCase>(specification, at, &device),
             ModalityName::Text => audit::<TextCase>(specification, at, &device),
         }
+    }
+
+    fn passes(summary: &Value) -> bool {
+        let bound = &summary["fail_above"];
+        bound.is_null() || bound["verdict"] == "within"
     }
 }
 
@@ -116,104 +114,28 @@ fn audit<M: Modality>(
 where
     M::Details: Shown,
 {
-    let At {
-        place,
-        part,
-        output,
-        ..
-    } = at;
-    place.expect_device(device.name(), None)?;
-    let name = specification.name_of("model");
-    let has_predictor = specification.predictor.source.is_some();
-    // Everything that can be wrong with the input is found before anything is written.
-    let audit =
-        Audit::<M>::open(specification, device).with_context(|| format!("auditing {name}"))?;
-    if let Some(began) = place.began() {
-        audit.expect_unchanged(began)?;
-    }
-    remark_on_instability(audit.case().instability(), output);
-    remark_on_bins(audit.case().bin_effect(), output);
-    remark_on_rounding(audit.case().rounded_rows(), output);
-    let mut bar = AuditBar::new(output, interrupt_with(audit.case().ender())?);
-    match part {
-        Part::Whole => {}
-        Part::Shard { folder, shard } => {
-            let folder = audit.shard_folder(&folder)?;
-            let worked = audit.work(&folder, shard, &mut |progress| bar.observe(progress));
-            bar.clear();
-            return shards::worked(worked?, shard, &folder, output);
-        }
-        Part::Merge { folder } => {
-            let folder = audit.shard_folder(&folder)?;
-            let out = place.new_directory();
-            let before = shards::merged_before::<AuditSpecification>(&folder, out, holds, output)?;
-            if let Some(said) = before {
-                return Ok(said);
-            }
-            let mut directory = None;
-            let make = || -> anyhow::Result<_> {
-                let made = shards::directory::<AuditSpecification>(&folder, out, "audit")?;
-                Ok(directory.insert(made).clone())
-            };
-            let merged = audit.merge(&folder, make, &mut |progress| bar.observe(progress));
-            bar.clear();
-            return match (merged?, directory) {
-                (MergedAudit::Complete(summary), Some(directory)) => {
-                    told::<M>(&audit, &summary, directory.path(), output)
-                }
-                (MergedAudit::Starts { starts }, _) => {
-                    shards::merged_starts(starts, &folder, output)
-                }
-                (MergedAudit::Complete(_), None) => Ok(ExitCode::SUCCESS),
-            };
-        }
-    }
-    let (directory, resume) = directory_of(place, "audit")?;
-    let summary = audit
-        .run(&directory, resume, &mut |progress| bar.observe(progress))
-        .with_context(|| {
-            if has_predictor && directory.file(CHECKPOINT).is_file() {
-                let out = directory.path().display();
-                output.remark(&format!(
-                    "note: the run is kept as it was; go on with: probity audit --resume --out {out}"
-                ));
-            }
-            format!("auditing {name}")
-        })?;
-    told::<M>(&audit, &summary, directory.path(), output)
-}
-
-/// Says what the audit whose run is in `directory` came to.
-fn told<M: Modality>(
-    audit: &Audit<M>,
-    summary: &AuditSummary<M::Details>,
-    directory: &Path,
-    output: &Output,
-) -> anyhow::Result<ExitCode>
-where
-    M::Details: Shown,
-{
-    let wanted = audit.specification().search.seeds;
-    if summary.global.seeds < wanted as u64 {
-        let found = summary.global.seeds;
+    let output = at.output;
+    let auditing = format!("auditing {}", specification.name_of("model"));
+    let wanted = specification.search.seeds as u64;
+    let audit = Audit::<M>::open(specification, device).with_context(|| auditing.clone())?;
+    let (directory, summary) = match at.perform(audit, &auditing)? {
+        Left::Ended { directory, summary } => (in_directory(directory)?, summary),
+        Left::Said(code) => return Ok(code),
+    };
+    let found = summary.global.seeds;
+    if found < wanted {
         output.remark(&format!(
             "note: {}, so there are {found} seeds, not {wanted}",
             M::Details::only(found)
         ));
     }
-    let text = render_audit::audit(summary) + &what_next(summary.ending, directory);
-    output.result(summary, &text)?;
+    let text = render_audit::audit(&summary) + &what_next(summary.ending, directory.path());
+    output.result(&summary, &text)?;
     // A declared bound has to be shown to hold.
     let bound = summary.fail_above.as_ref();
     Ok(verdict(
         bound.is_none_or(|bound| bound.verdict == Verdict::Within),
     ))
-}
-
-/// Whether a bound that was declared holds, by a summary.
-fn holds(summary: &Value) -> bool {
-    let bound = &summary["fail_above"];
-    bound.is_null() || bound["verdict"] == "within"
 }
 
 /// Where the run is and what to do with it.

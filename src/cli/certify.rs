@@ -3,14 +3,14 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use clap::Args;
 
 use super::fields::Fields;
-use super::inputs::{Hardware, Threads, directory_of};
+use super::inputs::{Hardware, Threads, in_directory};
 use super::output::{Output, verdict};
 use super::render::{alike, count, interval, percent, read_counts, table};
-use super::run::{At, Performed};
+use super::run::{At, Left, Performed};
 use probity::fairness::certify::run::{
     Certifiable, Certification, CertifySpecification, CertifySummary,
 };
@@ -18,7 +18,6 @@ use probity::fairness::certify::table::CertifiableTable;
 use probity::fairness::certify::text::CertifiableTexts;
 use probity::fairness::modality::ModalityName;
 use probity::fairness::statistics::Share;
-use probity::run::place::Place;
 use probity::run::specification::Checked;
 
 /// Arguments of `probity certify`.
@@ -51,37 +50,34 @@ pub(super) fn run(mut args: CertifyArgs, output: &Output) -> anyhow::Result<Exit
     }
     let hardware = Hardware::cpu(args.threads);
     let at = At::new(args.out, &hardware, output);
-    CertifySpecification::perform(args.fields.specification()?, at)
+    CertifySpecification::perform_at(args.fields.specification()?, at)
 }
 
 impl Performed for CertifySpecification {
-    fn perform(specification: Checked<Self>, at: At<'_>) -> anyhow::Result<ExitCode> {
+    fn perform_at(specification: Checked<Self>, at: At<'_>) -> anyhow::Result<ExitCode> {
         at.hardware.threads.apply()?;
         match specification.modality {
-            ModalityName::Table => certify::<CertifiableTable>(specification, at.place, at.output),
-            ModalityName::Text => certify::<CertifiableTexts>(specification, at.place, at.output),
+            ModalityName::Table => {
+                certify(Certification::<CertifiableTable>::open(specification)?, at)
+            }
+            ModalityName::Text => {
+                certify(Certification::<CertifiableTexts>::open(specification)?, at)
+            }
         }
     }
 }
 
 fn certify<M: Certifiable>(
-    specification: Checked<CertifySpecification>,
-    place: Place,
-    output: &Output,
+    certification: Certification<M>,
+    at: At<'_>,
 ) -> anyhow::Result<ExitCode> {
-    // Everything that can be wrong with the input is found before anything is written.
-    let certification = Certification::<M>::open(specification)?;
-    let (directory, _) = directory_of(place, "certify")?;
-    let bar = output.progress(0, "certify {spinner} {msg}, {elapsed}");
-    let observe = &mut |set| {
-        bar.set_message(format!("set {}", set + 1));
-        bar.tick();
-    };
+    let output = at.output;
     let model = &certification.specification().model;
-    let summary = certification
-        .run(&directory, observe)
-        .with_context(|| format!("certifying with {}", model.display()))?;
-    bar.finish_and_clear();
+    let doing = format!("certifying with {}", model.display());
+    let (directory, summary) = match at.perform(certification, &doing)? {
+        Left::Ended { directory, summary } => (in_directory(directory)?, summary),
+        Left::Said(code) => return Ok(code),
+    };
     let mut text = render(&summary);
     text.push_str(&format!("Run: {}\n", directory.path().display()));
     output.result(&summary, &text)?;

@@ -7,29 +7,22 @@ use anyhow::Context;
 use clap::Args;
 
 use super::fields::Fields;
-use super::inputs::{Hardware, directory_of, unfinished};
+use super::inputs::{Hardware, in_directory, unfinished};
 use super::output::Output;
-use super::predictor::{
-    SearchArgs, device_for, interrupt_with, remark_on_bins, remark_on_instability,
-    remark_on_rounding,
-};
-use super::progress::AuditBar;
+use super::predictor::SearchArgs;
 use super::render::{self, count, percent, table};
 use super::render_audit::bins;
-use super::run::{At, Performed};
-use super::shards;
+use super::run::{At, Left, Performed};
 use probity::fairness::compare::{
     CompareSpecification, CompareSummary, Comparison, StrategyFigures,
 };
 use probity::fairness::modality::{InputsRead, Modality, ModalityName, TableCase, TextCase};
 use probity::fairness::search::Ending;
-use probity::fairness::session::AuditProgress;
 use probity::fairness::shared_budget::{SameFinds, SharedBudget};
 use probity::fairness::statistics::Mean;
 use probity::fairness::strategies::StrategyName;
 use probity::fairness::trial::TrialFigures;
 use probity::run::run_directory::write_atomically;
-use probity::run::shards::{Part, merged, work};
 use probity::run::specification::Checked;
 use probity::tensor::device::ComputeDevice;
 
@@ -69,7 +62,7 @@ pub(super) struct CompareArgs {
 pub(super) fn run(mut args: CompareArgs, output: &Output) -> anyhow::Result<ExitCode> {
     if args.resume {
         let (specification, place) = unfinished(args.out, &args.fields)?;
-        return CompareSpecification::perform(
+        return CompareSpecification::perform_at(
             specification,
             At::whole(place, &args.hardware, output),
         );
@@ -79,12 +72,13 @@ pub(super) fn run(mut args: CompareArgs, output: &Output) -> anyhow::Result<Exit
     }
     args.search.set(&mut args.fields)?;
     let specification = args.fields.specification()?;
-    CompareSpecification::perform(specification, At::new(args.out, &args.hardware, output))
+    CompareSpecification::perform_at(specification, At::new(args.out, &args.hardware, output))
 }
 
 impl Performed for CompareSpecification {
-    fn perform(specification: Checked<Self>, at: At<'_>) -> anyhow::Result<ExitCode> {
-        let device = device_for(&specification.predictor, at.hardware, at.output)?;
+    fn perform_at(specification: Checked<Self>, at: At<'_>) -> anyhow::Result<ExitCode> {
+        let device = at.device(|name| specification.predictor.device(name))?;
+        at.place.expect_device(device.name(), Some(TABLE))?;
         match specification.modality {
             ModalityName::Table => compare::<TableCase>(specification, at, &device),
             ModalityName::Text => compare::<TextCase>(specification, at, &device),
@@ -97,66 +91,14 @@ fn compare<M: Modality>(
     at: At<'_>,
     device: &ComputeDevice,
 ) -> anyhow::Result<ExitCode> {
-    let At {
-        place,
-        part,
-        output,
-        ..
-    } = at;
-    place.expect_device(device.name(), Some(TABLE))?;
-    let name = specification.name();
-    // Everything that can be wrong with the input is found before anything is written.
-    let comparison = Comparison::<M>::open(specification, device)
-        .with_context(|| format!("comparing on {name}"))?;
-    if let Some(began) = place.began() {
-        comparison.expect_unchanged(began)?;
-    }
-    remark_on_instability(comparison.case().instability(), output);
-    remark_on_bins(comparison.case().bin_effect(), output);
-    remark_on_rounding(comparison.case().rounded_rows(), output);
-    let mut bar = AuditBar::new(output, interrupt_with(comparison.case().ender())?);
-    let mut under_way = None;
-    let repeats = comparison.specification().repeats;
-    let observe = &mut |strategy: StrategyName, repeat, progress: AuditProgress<'_>| {
-        if under_way.replace((strategy, repeat)) != Some((strategy, repeat)) {
-            let name = strategy.name();
-            output.detail(&format!("{name}, repeat {} of {repeats}", repeat + 1));
-        }
-        bar.observe(progress)
+    let output = at.output;
+    let comparing = format!("comparing on {}", specification.name());
+    let comparison =
+        Comparison::<M>::open(specification, device).with_context(|| comparing.clone())?;
+    let (directory, summary) = match at.perform(comparison, &comparing)? {
+        Left::Ended { directory, summary } => (in_directory(directory)?, summary),
+        Left::Said(code) => return Ok(code),
     };
-    let (directory, summary) = match part {
-        Part::Shard { folder, shard } => {
-            let folder = comparison.shard_folder(&folder)?;
-            let mut searches = comparison.searches(observe);
-            let worked = work::<_, anyhow::Error>(&mut searches, &folder, shard);
-            bar.clear();
-            return shards::worked(worked?, shard, &folder, output);
-        }
-        Part::Merge { folder } => {
-            let folder = comparison.shard_folder(&folder)?;
-            let out = place.new_directory();
-            let before =
-                shards::merged_before::<CompareSpecification>(&folder, out, |_| true, output)?;
-            if let Some(said) = before {
-                return Ok(said);
-            }
-            let searches = merged(&comparison.searches(observe), &folder)?;
-            let directory = shards::directory::<CompareSpecification>(&folder, out, "compare")?;
-            let summary = comparison.merge(searches, &directory)?;
-            (directory, summary)
-        }
-        Part::Whole => {
-            let (directory, resume) = directory_of(place, "compare")?;
-            let summary = comparison.run(&directory, resume, observe).with_context(|| {
-                let path = directory.path().display();
-                format!(
-                    "comparing on {name} (searches that are done are kept; go on with: probity compare --resume --out {path})"
-                )
-            })?;
-            (directory, summary)
-        }
-    };
-    bar.clear();
     let path = directory.path().display();
     let plots = render::plots(&directory)?;
     let mut markdown = markdown(&summary.strategies);

@@ -10,17 +10,16 @@ use clap::Args;
 use super::fields::Fields;
 use super::inputs::Hardware;
 use super::output::Output;
-use super::predictor::{device_for, remark_on_rounding, started_here};
+use super::predictor::started_here;
 use super::render::{count, counted, percent, read_counts, table};
 use super::render_text_groups::text_groups;
-use super::run::{At, Performed};
+use super::run::{At, Left, Performed};
 use probity::fairness::group::grouping::{DeclaredBins, GroupedBy};
 use probity::fairness::group::impact::{ImpactRate, ImpactReport, ImpactSet};
 use probity::fairness::group::run::{
     GroupMeasurement, GroupRunSummary, GroupsSpecification, MeasuredGroups, Part,
 };
 use probity::fairness::group::{GroupReport, GroupSet, Rate};
-use probity::run::place::new_run_in;
 use probity::run::specification::Checked;
 
 /// Arguments of `probity groups`.
@@ -58,24 +57,26 @@ pub(super) fn run(mut args: GroupsArgs, output: &Output) -> anyhow::Result<ExitC
     }
     started_here(&mut args.fields)?;
     let specification = args.fields.specification()?;
-    GroupsSpecification::perform(specification, At::new(args.out, &args.hardware, output))
+    GroupsSpecification::perform_at(specification, At::new(args.out, &args.hardware, output))
 }
 
 impl Performed for GroupsSpecification {
-    fn perform(specification: Checked<Self>, at: At<'_>) -> anyhow::Result<ExitCode> {
-        let device = device_for(&specification.predictor, at.hardware, at.output)?;
+    fn perform_at(specification: Checked<Self>, at: At<'_>) -> anyhow::Result<ExitCode> {
+        let device = at.device(|name| specification.predictor.device(name))?;
+        let output = at.output;
         let name = specification.predictor.name_or(&specification.model);
-        let measuring = || format!("measuring {name}");
-        let measurement = GroupMeasurement::open(specification, &device).with_context(measuring)?;
-        let summary = measurement.run(&device).with_context(measuring)?;
-        remark_on_rounding(summary.rounded, at.output);
+        let measuring = format!("measuring {name}");
+        let measurement = GroupMeasurement::open(specification, &device);
+        let measurement = measurement.with_context(|| measuring.clone())?;
+        let (directory, summary) = match at.perform(measurement, &measuring)? {
+            Left::Ended { directory, summary } => (directory, summary),
+            Left::Said(code) => return Ok(code),
+        };
         let mut text = render_run(&summary);
-        if let Some(out) = at.place.new_directory() {
-            let directory = new_run_in(out)?;
-            directory.write_whole(measurement.specification(), measurement.record(), &summary)?;
+        if let Some(directory) = directory {
             text.push_str(&format!("Run: {}\n", directory.path().display()));
         }
-        at.output.result(&summary, &text)
+        output.result(&summary, &text)
     }
 }
 

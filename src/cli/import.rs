@@ -6,10 +6,10 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::fields::Fields;
-use super::inputs::{Hardware, directory_of};
+use super::inputs::{Hardware, in_directory};
 use super::output::Output;
 use super::render::{alike, without_outcome};
-use super::run::{At, Performed};
+use super::run::{At, Left, Performed};
 use probity::data::specification::located_schema;
 use probity::nn::import_run::{Found, Import, ImportSpecification, ImportSummary};
 use probity::nn::import_text::TextImportReport;
@@ -58,19 +58,22 @@ pub(super) fn run(mut args: ImportArgs, output: &Output) -> anyhow::Result<ExitC
     }
     let hardware = Hardware::default();
     let at = At::new(args.out, &hardware, output);
-    ImportSpecification::perform(specification.check()?, at)
+    ImportSpecification::perform_at(specification.check()?, at)
 }
 
 impl Performed for ImportSpecification {
-    fn perform(specification: Checked<Self>, at: At<'_>) -> anyhow::Result<ExitCode> {
+    fn perform_at(specification: Checked<Self>, at: At<'_>) -> anyhow::Result<ExitCode> {
         let inputs = match specification.modality {
             ModalityName::Table => "--data DATA",
             ModalityName::Text => "--texts TEXTS",
         };
-        // Everything that can be wrong with the input is found before anything is written.
+        let output = at.output;
         let import = Import::open(specification)?;
-        let (directory, _) = directory_of(at.place, "import")?;
-        let summary = import.run(&directory)?;
+        let format = import.format().to_owned();
+        let (directory, summary) = match at.perform(import, "importing")? {
+            Left::Ended { directory, summary } => (in_directory(directory)?, summary),
+            Left::Said(code) => return Ok(code),
+        };
         let path = directory.path().display();
         let next = match &summary.found {
             Found::Transformer { classes, .. } if classes.is_empty() => {
@@ -80,9 +83,9 @@ impl Performed for ImportSpecification {
         };
         let text = format!(
             "{}Model: {path}\nNext: probity {next}\n",
-            render(summary, import.format())
+            render(&summary, &format)
         );
-        at.output.result(summary, &text)
+        output.result(&summary, &text)
     }
 }
 

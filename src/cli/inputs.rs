@@ -2,15 +2,18 @@
 
 use std::path::{Path, PathBuf};
 
+use anyhow::Context;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use super::fields::Fields;
 use super::numbers;
 use super::output::Output;
+use super::progress::Failed;
 use probity::data::numbers::Bounds;
 use probity::run::place::Place;
 use probity::run::run_directory::RunDirectory;
+use probity::run::runner::Failure;
 use probity::run::specification::{Checked, Specification};
 use probity::tensor::device::{ComputeDevice, DeviceName, use_threads};
 
@@ -73,8 +76,20 @@ impl Hardware {
 
     /// Opens the device and sets the threads.
     pub fn open(&self, output: &Output) -> anyhow::Result<ComputeDevice> {
+        self.open_by(ComputeDevice::open, output)
+    }
+
+    /// Opens the device that `open` gives by the name that was asked for, and sets the threads.
+    pub fn open_by<E>(
+        &self,
+        open: impl FnOnce(DeviceName) -> Result<ComputeDevice, E>,
+        output: &Output,
+    ) -> anyhow::Result<ComputeDevice>
+    where
+        Failure: From<E>,
+    {
         self.threads.apply()?;
-        let device = ComputeDevice::open(self.device)?;
+        let device = open(self.device).map_err(|error| Failed(error.into()))?;
         output.detail(&format!(
             "device: {} ({})",
             device.name(),
@@ -103,6 +118,11 @@ pub(super) fn unfinished<S: Specification>(
 /// The directory of `place`, which is made if it is new, and whether its run goes on.
 pub(super) fn directory_of(place: Place, name: &str) -> anyhow::Result<(RunDirectory, bool)> {
     Ok(place.directory(|| RunDirectory::create_numbered(Path::new(RUNS), name))?)
+}
+
+/// The directory of a run of a kind that always has one.
+pub(super) fn in_directory(directory: Option<RunDirectory>) -> anyhow::Result<RunDirectory> {
+    directory.context("the run has no directory")
 }
 
 /// Bounds given as `MIN,MAX` or `COLUMN=MIN,MAX`.

@@ -196,11 +196,17 @@ impl Output {
             ProgressDrawTarget::stderr_with_hz(10)
         };
         let bar = ProgressBar::with_draw_target(Some(length), target);
-        if let Ok(style) = ProgressStyle::with_template(template) {
-            bar.set_style(style.progress_chars("=> "));
+        if let Some(style) = style(template) {
+            bar.set_style(style);
         }
         bar
     }
+}
+
+/// How bars of `template` look.
+pub(super) fn style(template: &str) -> Option<ProgressStyle> {
+    let style = ProgressStyle::with_template(template).ok()?;
+    Some(style.progress_chars("=> "))
 }
 
 /// Writes `text` to stdout. A reader that has gone (`| head`) is no error: what the command

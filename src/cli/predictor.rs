@@ -2,18 +2,15 @@
 
 use super::fields::Fields;
 use super::inputs::Hardware;
-use super::interrupt::Interrupt;
 use super::output::Output;
 use super::render::count;
-use super::render_audit::bins;
-use anyhow::{Context, ensure};
+use anyhow::Context;
 use clap::Args;
 use probity::fairness::specification::PredictorSpecification;
 use probity::predictor::Ender;
-use probity::predictor::own_numbers::BinEffect;
 use probity::predictor::probabilities::RoundedRows;
 use probity::run::specification::Specification;
-use probity::tensor::device::{ComputeDevice, DeviceName};
+use probity::tensor::device::ComputeDevice;
 
 /// The device to search on; a predictor answers where it is.
 pub(super) fn device_for(
@@ -21,22 +18,7 @@ pub(super) fn device_for(
     hardware: &Hardware,
     output: &Output,
 ) -> anyhow::Result<ComputeDevice> {
-    if predictor.source.is_none() {
-        return hardware.open(output);
-    }
-    let device = hardware.device;
-    ensure!(
-        matches!(device, DeviceName::Auto | DeviceName::Flex),
-        "--device {device} has no meaning for a predictor: it answers where it is"
-    );
-    hardware.threads.apply()?;
-    Ok(ComputeDevice::flex())
-}
-
-/// Listens for Ctrl-C; the second one ends the process of a predictor, if there is one, with the
-/// program.
-pub(super) fn interrupt_with(ender: Option<&Ender>) -> anyhow::Result<Interrupt> {
-    Interrupt::listen_and(ending(ender))
+    hardware.open_by(|name| predictor.device(name), output)
 }
 
 /// What ends the process of a predictor, if there is one.
@@ -47,34 +29,6 @@ pub(super) fn ending(ender: Option<&Ender>) -> impl Fn() + Send + 'static {
             ender.end();
         }
     }
-}
-
-/// Says by how much a predictor's answers to one row differ, if they do.
-pub(super) fn remark_on_instability(difference: f32, output: &Output) {
-    if difference > 0.0 {
-        output.remark(&format!(
-            "note: asked twice for the same row, the predictor's answers differ by up to {difference:.1e}; \
-             a repeated run may find slightly other pairs"
-        ));
-    }
-}
-
-/// Share of changed decisions from which on a search on bins is another model's.
-const FAR: f64 = 0.01;
-
-/// Says how many decisions on rows of the data their bins change, if any.
-pub(super) fn remark_on_bins(effect: Option<BinEffect>, output: &Output) {
-    let Some(effect) = effect.filter(|effect| effect.changed > 0) else {
-        return;
-    };
-    let weight = match effect.share >= FAR {
-        true => "WARNING",
-        false => "note",
-    };
-    output.remark(&format!(
-        "{weight}: {}; more bins keep more of the model: probity schema infer --bins 100, or --bins exact",
-        bins(&effect)
-    ));
 }
 
 /// Says of how many rows of the data the probabilities are rounded.

@@ -1,28 +1,37 @@
-//! Progress of long work as a bar: rate, found so far, time left.
+//! What the terminal shows of a run on its way, and Ctrl-C that stops it.
 
+use std::fmt;
 use std::ops::ControlFlow;
+use std::sync::OnceLock;
+use std::sync::atomic::AtomicBool;
 
 use indicatif::ProgressBar;
 
 use super::interrupt::Interrupt;
-use super::output::Output;
-use super::render::count;
-use probity::fairness::repair::RepairProgress;
-use probity::fairness::session::AuditProgress;
+use super::output::{Output, style};
+use probity::run::runner::{Ender, Failure, Observer, Progress};
 
-const TEMPLATE: &str = "{prefix:8} [{bar:28}] {pos}/{len}, {msg}, {eta} left";
+/// How a phase is shown whose steps are counted, and one whose are not.
+const COUNTED: &str = "{prefix} [{bar:28}] {pos}/{len} {msg}, {eta} left";
+const UNCOUNTED: &str = "{prefix} {spinner} {msg}, {elapsed}";
 
-/// Shows an audit's progress and passes Ctrl-C on.
-pub(super) struct AuditBar {
+/// Shows how far a run is, and passes Ctrl-C on.
+pub(super) struct Watch<'o> {
+    output: &'o Output,
     bar: ProgressBar,
-    interrupt: Interrupt,
+    interrupt: OnceLock<Interrupt>,
+    /// Of a run that does not listen.
+    never: AtomicBool,
 }
 
-impl AuditBar {
-    pub fn new(output: &Output, interrupt: Interrupt) -> AuditBar {
-        AuditBar {
-            bar: output.progress(1, TEMPLATE),
-            interrupt,
+impl<'o> Watch<'o> {
+    /// Watches a run that says nothing yet.
+    pub fn new(output: &'o Output) -> Watch<'o> {
+        Watch {
+            output,
+            bar: output.progress(1, COUNTED),
+            interrupt: OnceLock::new(),
+            never: AtomicBool::new(false),
         }
     }
 
@@ -30,88 +39,66 @@ impl AuditBar {
     pub fn clear(&self) {
         self.bar.finish_and_clear();
     }
+}
 
-    /// One step of the audit.
-    pub fn observe(&mut self, progress: AuditProgress<'_>) -> ControlFlow<()> {
-        match progress {
-            AuditProgress::Search {
-                global,
-                local,
-                rounds: (done, all),
-                is_local,
-                found,
-            } => {
-                let (name, phase) = if is_local {
-                    ("local", local)
-                } else {
-                    ("global", global)
-                };
-                if self.bar.prefix() != name {
-                    self.bar.reset();
-                    self.bar.set_prefix(name);
-                    self.bar.set_length(u64::from(all));
-                }
-                self.bar.set_position(u64::from(done));
-                let a_second = (phase.checks as f64 / phase.seconds.max(1e-9)) as u64;
-                self.bar.set_message(format!(
-                    "{} found, {} checks/s",
-                    count(found),
-                    count(a_second)
-                ));
-            }
-            AuditProgress::Population { done, all } => {
-                if self.bar.prefix() != "people" {
-                    self.bar.reset();
-                    self.bar.set_prefix("people");
-                    self.bar.set_length(all);
-                    self.bar.set_message("share of the data");
-                }
-                self.bar.set_position(done);
-            }
-            AuditProgress::Estimate { done, all } => {
-                if self.bar.prefix() != "estimate" {
-                    self.bar.reset();
-                    self.bar.set_prefix("estimate");
-                    self.bar.set_length(all);
-                    self.bar.set_message("share of random inputs");
-                }
-                self.bar.set_position(done);
-            }
-            AuditProgress::Write => self.clear(),
+impl Observer for Watch<'_> {
+    /// Listens to Ctrl-C; the second one ends what the run has opened, with the program.
+    fn begin(&self, ender: Option<Ender>) -> Result<(), Failure> {
+        if self.interrupt.get().is_none() {
+            let ender = ender.unwrap_or_else(|| Box::new(|| ()));
+            let interrupt = Interrupt::listen_and(ender)?;
+            self.interrupt.get_or_init(|| interrupt);
         }
-        self.interrupt.flow()
+        Ok(())
+    }
+
+    fn observe(&self, progress: Progress<'_>) -> ControlFlow<()> {
+        let bar = &self.bar;
+        if bar.prefix() != progress.phase {
+            bar.reset();
+            bar.set_prefix(progress.phase.to_owned());
+            let template = match progress.all {
+                0 => UNCOUNTED,
+                _ => COUNTED,
+            };
+            if let Some(style) = style(template) {
+                bar.set_style(style);
+            }
+        }
+        bar.set_length(progress.all);
+        bar.set_position(progress.done);
+        bar.set_message((progress.message)());
+        match self.interrupt.get() {
+            Some(interrupt) => interrupt.flow(),
+            None => ControlFlow::Continue(()),
+        }
+    }
+
+    fn stop(&self) -> &AtomicBool {
+        self.interrupt.get().map_or(&self.never, Interrupt::flag)
+    }
+
+    fn remark(&self, text: &str) {
+        self.output.remark(text);
+    }
+
+    fn detail(&self, text: &str) {
+        self.output.detail(text);
     }
 }
 
-/// Shows the progress of a repair and passes Ctrl-C on.
-pub(super) struct RepairBar {
-    bar: ProgressBar,
-    interrupt: Interrupt,
+/// An error of the library, whatever its type, as one that others can be put before.
+#[derive(Debug)]
+pub(super) struct Failed(pub Failure);
+
+impl fmt::Display for Failed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
 }
 
-impl RepairBar {
-    pub fn new(output: &Output, interrupt: Interrupt) -> RepairBar {
-        RepairBar {
-            bar: output.progress(1, "repair [{bar:28}] {msg} {pos}/{len} epochs, {eta} left"),
-            interrupt,
-        }
-    }
-
-    /// Takes the bar away.
-    pub fn clear(&self) {
-        self.bar.finish_and_clear();
-    }
-
-    /// One step of the repair.
-    pub fn observe(&self, progress: RepairProgress) -> ControlFlow<()> {
-        match progress {
-            RepairProgress::Search => self.bar.set_message("searching,"),
-            RepairProgress::Train { epochs, all } => {
-                self.bar.set_message("training,");
-                self.bar.set_length(all);
-                self.bar.set_position(epochs);
-            }
-        }
-        self.interrupt.flow()
+impl std::error::Error for Failed {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&*self.0)
     }
 }

@@ -1,22 +1,18 @@
 //! `probity prove`
 
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::Context;
 use clap::Args;
-use indicatif::ProgressBar;
 use serde_json::Value;
 
 use super::fields::Fields;
-use super::inputs::{Hardware, Threads, directory_of, unfinished};
-use super::interrupt::Interrupt;
+use super::inputs::{Hardware, Threads, in_directory, unfinished};
 use super::output::{Output, verdict};
 use super::render::{count, interval, percent, table};
-use super::run::{At, Performed};
+use super::run::{At, Left, Performed};
 use probity::fairness::estimate::Verdict;
-use probity::fairness::prove::run::{Proof, ProofProgress, ProveSpecification};
+use probity::fairness::prove::run::{Proof, ProveSpecification};
 use probity::fairness::prove::summary::{Place as Region, ProofEnding, ProveSummary};
 use probity::run::place::Place;
 use probity::run::specification::Checked;
@@ -56,54 +52,29 @@ pub(super) fn run(mut args: ProveArgs, output: &Output) -> anyhow::Result<ExitCo
         false => (args.fields.specification()?, Place::New(args.out)),
     };
     let hardware = Hardware::cpu(args.threads);
-    ProveSpecification::perform(specification, At::whole(place, &hardware, output))
+    ProveSpecification::perform_at(specification, At::whole(place, &hardware, output))
 }
 
 impl Performed for ProveSpecification {
-    fn perform(specification: Checked<Self>, at: At<'_>) -> anyhow::Result<ExitCode> {
+    fn perform_at(specification: Checked<Self>, at: At<'_>) -> anyhow::Result<ExitCode> {
         at.hardware.threads.apply()?;
         at.place.expect_device(DeviceName::Flex, None)?;
-        let name = specification.model.display().to_string();
-        // Everything that can be wrong with the input is found before anything is written.
+        let output = at.output;
+        let model = specification.model.clone();
         let proof = Proof::open(specification, at.place.began())?;
-        let interrupt = Interrupt::listen()?;
-        let (directory, resume) = directory_of(at.place, "prove")?;
-        let bar = at.output.progress(0, "prove {spinner} {msg}, {elapsed}");
-        let summary = proof
-            .run(&directory, resume, &mut |progress| {
-                observe(&bar, progress, &interrupt)
-            })
-            .with_context(|| format!("proving {name}"))?;
-        bar.finish_and_clear();
-        let text = render(&summary) + &what_next(&proof, &summary, directory.path());
-        at.output.result(&summary, &text)?;
+        let doing = format!("proving {}", model.display());
+        let (directory, summary) = match at.perform(proof, &doing)? {
+            Left::Ended { directory, summary } => (in_directory(directory)?, summary),
+            Left::Said(code) => return Ok(code),
+        };
+        let text = render(&summary) + &what_next(&model, &summary, directory.path());
+        output.result(&summary, &text)?;
         // A declared bound has to be shown to hold.
         let bound = summary.fail_above;
         Ok(verdict(
             bound.is_none_or(|bound| bound.verdict == Verdict::Within),
         ))
     }
-}
-
-fn observe(bar: &ProgressBar, progress: ProofProgress, interrupt: &Interrupt) -> ControlFlow<()> {
-    match progress {
-        ProofProgress::Prove(now) => {
-            bar.set_message(format!(
-                "fair {}, discriminatory {}, undecided {} in {} boxes",
-                percent(now.fair),
-                percent(now.discriminatory),
-                percent(1.0 - now.fair - now.discriminatory),
-                count(now.boxes)
-            ));
-            bar.tick();
-        }
-        ProofProgress::Search(found) => bar.set_message(format!(
-            "searching from undecided points, {} found",
-            count(found)
-        )),
-        ProofProgress::Write => bar.set_message("writing"),
-    }
-    interrupt.flow()
 }
 
 /// A whole number in decimal digits, in groups of three; beyond 10¹² by its power.
@@ -204,7 +175,7 @@ fn in_words(region: &Region) -> String {
 }
 
 /// Where the run is and what to do with it.
-fn what_next(proof: &Proof, summary: &ProveSummary, directory: &Path) -> String {
+fn what_next(model: &Path, summary: &ProveSummary, directory: &Path) -> String {
     let path = directory.display();
     let go_on = match summary.ending {
         ProofEnding::Decided => String::new(),
@@ -220,7 +191,7 @@ fn what_next(proof: &Proof, summary: &ProveSummary, directory: &Path) -> String 
     let search = summary.undecided_file.as_ref().map(|file| {
         format!(
             "      probity audit --model {} --data {path}/{file} --protected {}\n",
-            proof.specification().model.display(),
+            model.display(),
             summary.protected.join(",")
         )
     });

@@ -6,27 +6,22 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::fields::Fields;
-use super::inputs::{Hardware, directory_of, unfinished};
-use super::interrupt::Interrupt;
+use super::inputs::{Hardware, in_directory, unfinished};
 use super::numbers::number;
 use super::output::{Output, verdict};
-use super::progress::RepairBar;
-use super::render::{count, plots};
+use super::render::plots;
 use super::render_repair::{self, Shown};
-use super::run::{At, Performed};
-use super::train::device_for;
-use probity::fairness::repair::error::RepairError;
+use super::run::{At, Left, Performed};
 use probity::fairness::repair::{
     LEAST_SHARE, Repair, RepairSpecification, Repairable, TableRepair, TextRepair,
     TransformerLearner,
 };
 use probity::nn::modality::ModalityName;
 use probity::nn::provenance::Provenance;
+use probity::nn::runs::training_device;
 use probity::nn::transformer_model::is_transformer;
 use probity::report::plots::TRADE_OFF;
-use probity::run::place::Place;
 use probity::run::specification::Checked;
-use probity::tensor::device::ComputeDevice;
 
 /// Arguments of `probity repair`.
 #[derive(Debug, Args)]
@@ -79,7 +74,7 @@ pub(super) struct RepairArgs {
 pub(super) fn run(mut args: RepairArgs, output: &Output) -> anyhow::Result<ExitCode> {
     if args.resume {
         let (specification, place) = unfinished(args.out, &args.fields)?;
-        return RepairSpecification::perform(
+        return RepairSpecification::perform_at(
             specification,
             At::whole(place, &args.hardware, output),
         );
@@ -92,70 +87,41 @@ pub(super) fn run(mut args: RepairArgs, output: &Output) -> anyhow::Result<ExitC
         args.fields.set("shares", shares);
     }
     let specification = args.fields.specification()?;
-    RepairSpecification::perform(specification, At::new(args.out, &args.hardware, output))
+    RepairSpecification::perform_at(specification, At::new(args.out, &args.hardware, output))
 }
 
 impl Performed for RepairSpecification {
-    fn perform(specification: Checked<Self>, at: At<'_>) -> anyhow::Result<ExitCode> {
-        let device = device_for(specification.modality, at.hardware, at.output)?;
+    fn perform_at(specification: Checked<Self>, at: At<'_>) -> anyhow::Result<ExitCode> {
+        let device = at.device(|name| training_device(specification.modality, name))?;
         let is_sweep = specification.shares().len() > 1;
         at.place
             .expect_device(device.name(), is_sweep.then_some(TRADE_OFF))?;
         match specification.modality {
-            ModalityName::Table => {
-                repair::<TableRepair>(specification, at.place, &device, at.output)
-            }
+            ModalityName::Table => repair(Repair::<TableRepair>::open(specification, &device)?, at),
             ModalityName::Text if is_transformer(&specification.model) => {
-                repair::<TextRepair<TransformerLearner>>(
-                    specification,
-                    at.place,
-                    &device,
-                    at.output,
-                )
+                type OfTransformers = TextRepair<TransformerLearner>;
+                repair(Repair::<OfTransformers>::open(specification, &device)?, at)
             }
-            ModalityName::Text => repair::<TextRepair>(specification, at.place, &device, at.output),
+            ModalityName::Text => repair(Repair::<TextRepair>::open(specification, &device)?, at),
         }
     }
 }
 
-fn repair<R: Repairable>(
-    specification: Checked<RepairSpecification>,
-    place: Place,
-    device: &ComputeDevice,
-    output: &Output,
-) -> anyhow::Result<ExitCode>
+fn repair<R: Repairable>(repair: Repair<R>, at: At<'_>) -> anyhow::Result<ExitCode>
 where
     R::Details: Shown,
 {
-    // Everything that can be wrong with the input is found before anything is written.
-    let repair = Repair::<R>::open(specification, device)?;
-    if let Some(began) = place.began() {
-        repair.expect_unchanged(began)?;
-    }
-    for run in repair.runs() {
-        if run.held_out > 0 {
-            output.remark(&format!(
-                "note: {} of the individuals in {} were found from held-out inputs and are left out",
-                count(run.held_out),
-                run.run.display()
-            ));
-        }
-    }
-    let (directory, resume) = directory_of(place, "repair")?;
-    let bar = RepairBar::new(output, Interrupt::listen()?);
+    let output = at.output;
+    let data = repair.specification().data.display().to_string();
+    let doing = format!("repairing {}", repair.specification().model.display());
+    let (directory, summary) = match at.perform(repair, &doing)? {
+        Left::Ended { directory, summary } => (in_directory(directory)?, summary),
+        Left::Said(code) => return Ok(code),
+    };
     let path = directory.path().display();
     let go_on = format!("go on with: probity repair --resume --out {path}");
-    let summary = repair
-        .run(&directory, resume, &|progress| bar.observe(progress))
-        .map_err(|error| {
-            let model = repair.specification().model.display();
-            let kept = kept_after(&error, &go_on);
-            anyhow::Error::new(error).context(format!("repairing {model}{kept}"))
-        })?;
-    bar.clear();
     let mut text = render_repair::repair(&summary);
     text.push_str(&plots(&directory)?);
-    let data = repair.specification().data.display();
     let next = match R::MODALITY {
         ModalityName::Table => format!("audit --model {path} --data {data}"),
         ModalityName::Text => {
@@ -177,30 +143,4 @@ where
     });
     output.result(&summary, &text)?;
     Ok(verdict(summary.verdict.holds))
-}
-
-/// What is said of a repair that ended with `error`, where going on can help.
-fn kept_after(error: &RepairError, go_on: &str) -> String {
-    match error {
-        RepairError::NothingFound { .. } => String::new(),
-        _ => format!(" (what is complete is kept; {go_on})"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn nobody_is_sent_to_go_on_where_nothing_was_found() {
-        let go_on = "go on with: probity repair --resume --out run";
-        let nothing = RepairError::NothingFound { part: "validation" };
-        assert_eq!(kept_after(&nothing, go_on), "");
-        let said = nothing.to_string();
-        assert!(
-            said.contains("begin a new run, in another directory"),
-            "{said}"
-        );
-        assert!(kept_after(&RepairError::Interrupted, go_on).contains(go_on));
-    }
 }

@@ -8,14 +8,19 @@ use anyhow::{Context, bail, ensure};
 use clap::Args;
 use serde_json::Value;
 
-use super::inputs::Hardware;
+use super::inputs::{Hardware, RUNS};
 use super::output::Output;
+use super::progress::{Failed, Watch};
+use super::shards;
+use probity::run::failure::cause_of;
 use probity::run::place::Place;
 use probity::run::run_directory::{RUN, RunDirectory};
+use probity::run::runner::{self, Failure, Kept, OpenedRun, Outcome, RunKind, Setting};
 use probity::run::shards::{Part, Shard};
 use probity::run::specification::file::{Record, kind_of, read, seen_from};
-use probity::run::specification::{Checked, RunSpecification, Specification};
+use probity::run::specification::{Checked, Specification};
 use probity::run_kinds;
+use probity::tensor::device::{ComputeDevice, DeviceName};
 
 /// Arguments of `probity run`.
 #[derive(Debug, Args)]
@@ -68,12 +73,86 @@ impl<'a> At<'a> {
 }
 
 /// A kind of run as commands perform it.
-pub(super) trait Performed: RunSpecification {
+pub(super) trait Performed: RunKind {
     /// Performs what is specified, and shows what it came to.
     ///
     /// # Errors
     /// When it cannot be done.
-    fn perform(specification: Checked<Self>, at: At<'_>) -> anyhow::Result<ExitCode>;
+    fn perform_at(specification: Checked<Self>, at: At<'_>) -> anyhow::Result<ExitCode>;
+
+    /// Whether what was declared holds, by the summary of a run.
+    fn passes(_summary: &Value) -> bool {
+        true
+    }
+}
+
+/// What is left to say of a run.
+pub(super) enum Left<S> {
+    /// What it came to.
+    Ended {
+        /// Where it is, if it is anywhere.
+        directory: Option<RunDirectory>,
+        summary: S,
+    },
+    /// Nothing: it was a shard, or shards of a stage.
+    Said(ExitCode),
+}
+
+impl At<'_> {
+    /// The device that `open` gives by the name that was asked for; sets the threads.
+    pub fn device<E>(
+        &self,
+        open: impl FnOnce(DeviceName) -> Result<ComputeDevice, E>,
+    ) -> anyhow::Result<ComputeDevice>
+    where
+        Failure: From<E>,
+    {
+        self.hardware.open_by(open, self.output)
+    }
+
+    /// Performs `run`; says what became of it where it was a part. `doing` stands before errors.
+    pub fn perform<R: OpenedRun>(self, run: R, doing: &str) -> anyhow::Result<Left<R::Summary>>
+    where
+        R::Kind: Performed,
+    {
+        let output = self.output;
+        let watch = Watch::new(output);
+        let setting = Setting {
+            place: self.place,
+            part: self.part,
+            is_check: false,
+            device: self.hardware.device,
+            choose: &|name| RunDirectory::create_numbered(Path::new(RUNS), name),
+            observer: &watch,
+        };
+        let outcome = runner::perform(run, setting);
+        watch.clear();
+        let outcome = outcome.map_err(|error| {
+            if let Some(Kept { directory, .. }) = cause_of(&*error) {
+                output.remark(&format!(
+                    "note: what was done is kept; go on with: probity run {} --resume",
+                    directory.display()
+                ));
+            }
+            anyhow::Error::new(Failed(error)).context(doing.to_owned())
+        });
+        Ok(Left::Said(match outcome? {
+            Outcome::Ended { directory, summary } => {
+                return Ok(Left::Ended { directory, summary });
+            }
+            Outcome::Worked {
+                folder,
+                shard,
+                worked,
+            } => shards::worked(worked, shard, &folder, output)?,
+            Outcome::Starts { folder, starts } => shards::merged_starts(starts, &folder, output)?,
+            Outcome::Merged { folder, directory } => {
+                let passes = R::Kind::passes;
+                shards::merged_before(&folder, &directory, passes, output)?
+            }
+            Outcome::Opened => ExitCode::SUCCESS,
+        }))
+    }
 }
 
 /// A kind of run, found by its name.
@@ -234,7 +313,7 @@ impl Asked<'_> {
             hardware: self.hardware,
             output: self.output,
         };
-        S::perform(specification, at)
+        S::perform_at(specification, at)
     }
 
     fn read<S: Specification>(&self) -> anyhow::Result<(Checked<S>, Option<Record>)> {

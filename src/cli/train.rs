@@ -3,29 +3,24 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::Context;
 use clap::Args;
 
 use super::fields::Fields;
-use super::inputs::{Hardware, directory_of, unfinished};
-use super::interrupt::Interrupt;
+use super::inputs::{Hardware, in_directory, unfinished};
 use super::output::Output;
 use super::render::{self, count, percent};
 use super::render_quality::quality;
-use super::run::{At, Performed};
-use probity::data::schema::Schema;
+use super::run::{At, Left, Performed};
 use probity::data::specification::located_schema;
 use probity::nn::metrics::Quality;
 use probity::nn::modality::ModalityName;
-use probity::nn::train::options::Categories;
+use probity::nn::runs::training_device;
+use probity::nn::train::TrainSpecification;
 use probity::nn::train::run::{DataCounts, Trainable, Training, TrainingSummary};
 use probity::nn::train::table_set::TableSet;
 use probity::nn::train::text_set::TextSet;
 use probity::nn::train::transformer_set::TransformerSet;
-use probity::nn::train::{EpochReport, TrainSpecification};
-use probity::run::place::Place;
 use probity::run::specification::{Checked, Specification};
-use probity::tensor::device::{ComputeDevice, DeviceName};
 
 /// Arguments of `probity train`.
 #[derive(Debug, Args)]
@@ -54,7 +49,7 @@ pub(super) struct TrainArgs {
 pub(super) fn run(mut args: TrainArgs, output: &Output) -> anyhow::Result<ExitCode> {
     if args.resume {
         let (specification, place) = unfinished(args.out, &args.fields)?;
-        return TrainSpecification::perform(
+        return TrainSpecification::perform_at(
             specification,
             At::whole(place, &args.hardware, output),
         );
@@ -66,142 +61,38 @@ pub(super) fn run(mut args: TrainArgs, output: &Output) -> anyhow::Result<ExitCo
     let mut specification = args.fields.specification()?.into_inner();
     specification.schema = specification.schema.map(|name| located_schema(&name));
     let at = At::new(args.out, &args.hardware, output);
-    TrainSpecification::perform(specification.check()?, at)
+    TrainSpecification::perform_at(specification.check()?, at)
 }
 
 impl Performed for TrainSpecification {
-    fn perform(specification: Checked<Self>, at: At<'_>) -> anyhow::Result<ExitCode> {
-        let device = device_for(specification.modality, at.hardware, at.output)?;
+    fn perform_at(specification: Checked<Self>, at: At<'_>) -> anyhow::Result<ExitCode> {
+        let device = at.device(|name| training_device(specification.modality, name))?;
         at.place.expect_device(device.name(), None)?;
         match specification.modality {
-            ModalityName::Table => {
-                let training = Training::<TableSet>::open(specification, &device)?;
-                remark_on_codes(
-                    training.specification(),
-                    &training.inputs().schema,
-                    at.output,
-                );
-                train(&training, at.place, at.output)
-            }
-            ModalityName::Text => match specification.transformer.is_some() {
-                true => train(
-                    &Training::<TransformerSet>::open(specification, &device)?,
-                    at.place,
-                    at.output,
-                ),
-                false => train(
-                    &Training::<TextSet>::open(specification, &device)?,
-                    at.place,
-                    at.output,
-                ),
-            },
-        }
-    }
-}
-
-/// The device that trains networks for inputs of `modality`: those of texts are trained on the CPU
-/// unless another one is named.
-pub(super) fn device_for(
-    modality: ModalityName,
-    hardware: &Hardware,
-    output: &Output,
-) -> anyhow::Result<ComputeDevice> {
-    match (modality, hardware.device) {
-        (ModalityName::Text, DeviceName::Auto) => {
-            hardware.threads.apply()?;
-            Ok(ComputeDevice::flex())
-        }
-        _ => hardware.open(output),
-    }
-}
-
-fn train<T: Trainable>(
-    training: &Training<T>,
-    place: Place,
-    output: &Output,
-) -> anyhow::Result<ExitCode> {
-    if let Some(began) = place.began() {
-        training.expect_unchanged(began)?;
-    }
-    let (directory, resume) = directory_of(place, "train")?;
-    let specification = training.specification();
-    let bar = TrainingBar::new(
-        training.pace().epochs,
-        training.inputs().is_number(),
-        output,
-    )?;
-    let summary = training
-        .run(&directory, resume, &mut |report| bar.observe(report))
-        .with_context(|| format!("training on {}", specification.data.display()))?;
-    bar.clear();
-    let text = render_summary(&summary) + &what_next(&summary, training, directory.path());
-    output.result(&summary, &text)
-}
-
-/// Shows the epochs of a training and passes Ctrl-C on.
-pub(super) struct TrainingBar {
-    bar: indicatif::ProgressBar,
-    interrupt: Interrupt,
-    /// Whether R² is shown in place of accuracy.
-    is_number: bool,
-}
-
-impl TrainingBar {
-    /// A bar of `epochs` epochs, of a regressor where `is_number` says so.
-    pub fn new(epochs: u32, is_number: bool, output: &Output) -> anyhow::Result<TrainingBar> {
-        Ok(TrainingBar {
-            is_number,
-            interrupt: Interrupt::listen()?,
-            bar: output.progress(
-                u64::from(epochs),
-                "train  [{bar:28}] {pos}/{len} epochs, {msg}, {eta} left",
+            ModalityName::Table => train(Training::<TableSet>::open(specification, &device)?, at),
+            ModalityName::Text if specification.transformer.is_some() => train(
+                Training::<TransformerSet>::open(specification, &device)?,
+                at,
             ),
-        })
-    }
-
-    /// One epoch.
-    pub fn observe(&self, report: &EpochReport) -> std::ops::ControlFlow<()> {
-        self.bar.set_position(u64::from(report.epoch));
-        let accuracy = report
-            .validation_accuracy
-            .map_or(String::new(), |accuracy| match self.is_number {
-                true => format!(", validation R² {accuracy:.4}"),
-                false => format!(", validation accuracy {}", percent(accuracy)),
-            });
-        self.bar
-            .set_message(format!("loss {:.4}{accuracy}", report.loss));
-        self.interrupt.flow()
-    }
-
-    /// Takes the bar away.
-    pub fn clear(&self) {
-        self.bar.finish_and_clear();
-    }
-
-    /// What listens to Ctrl-C.
-    pub fn into_interrupt(self) -> Interrupt {
-        self.clear();
-        self.interrupt
+            ModalityName::Text => train(Training::<TextSet>::open(specification, &device)?, at),
+        }
     }
 }
 
-/// Codes of unordered words are rarely what a user wants; the paper's data sets are coded so.
-fn remark_on_codes(specification: &TrainSpecification, schema: &Schema, output: &Output) {
-    if specification.table_options().network.categories != Categories::Codes {
-        return;
-    }
-    let attributes = schema.attributes.iter();
-    let unordered: Vec<&str> = attributes
-        .filter(|attribute| !attribute.is_ordered() && attribute.levels() > 2)
-        .map(|attribute| attribute.name.as_str())
-        .collect();
-    if !unordered.is_empty() {
-        output.remark(&format!(
-            "note: {} enter as the position of their word in the schema, though their order means nothing; \
-             --categories onehot or embed:4 usually learns more",
-            unordered.join(", ")
-        ));
-    }
+fn train<T: Trainable>(training: Training<T>, at: At<'_>) -> anyhow::Result<ExitCode> {
+    let output = at.output;
+    let next = Next {
+        specification: training.specification().clone(),
+        is_number: training.inputs().is_number(),
+        epochs: training.pace().epochs,
+    };
+    let doing = format!("training on {}", next.specification.data.display());
+    let (directory, summary) = match at.perform(training, &doing)? {
+        Left::Ended { directory, summary } => (in_directory(directory)?, summary),
+        Left::Said(code) => return Ok(code),
+    };
+    let text = render_summary(&summary) + &next.said(&summary, directory.path());
+    output.result(&summary, &text)
 }
 
 /// Quality part by part, and what reading the data gave.
@@ -243,30 +134,36 @@ pub(super) fn render_summary(summary: &TrainingSummary) -> String {
     text
 }
 
-fn what_next<T: Trainable>(
-    summary: &TrainingSummary,
-    training: &Training<T>,
-    model: &Path,
-) -> String {
-    let specification = training.specification();
-    let (model, data) = (model.display(), specification.data.display());
-    if !summary.finished {
-        return format!(
-            "Interrupted after {} of {} epochs; the model so far is in {model}.\n\
-             Go on with: probity train --resume --out {model}\n",
-            summary.history.len(),
-            training.pace().epochs
-        );
+/// What can be done with what was trained.
+struct Next {
+    specification: TrainSpecification,
+    /// Whether it gives numbers.
+    is_number: bool,
+    epochs: u32,
+}
+
+impl Next {
+    fn said(&self, summary: &TrainingSummary, model: &Path) -> String {
+        let specification = &self.specification;
+        let (model, data) = (model.display(), specification.data.display());
+        if !summary.finished {
+            return format!(
+                "Interrupted after {} of {} epochs; the model so far is in {model}.\n\
+                 Go on with: probity train --resume --out {model}\n",
+                summary.history.len(),
+                self.epochs
+            );
+        }
+        let inputs = match (specification.modality, &specification.text_column) {
+            (ModalityName::Table, _) if self.is_number => {
+                format!("--data {data} --gap <difference that counts>")
+            }
+            (ModalityName::Table, _) => format!("--data {data}"),
+            (ModalityName::Text, None) => format!("--texts {data} --protected gender"),
+            (ModalityName::Text, Some(column)) => {
+                format!("--texts {data} --text-column {column} --protected gender")
+            }
+        };
+        format!("Model: {model}\nNext: probity audit --model {model} {inputs}\n")
     }
-    let inputs = match (specification.modality, &specification.text_column) {
-        (ModalityName::Table, _) if training.inputs().is_number() => {
-            format!("--data {data} --gap <difference that counts>")
-        }
-        (ModalityName::Table, _) => format!("--data {data}"),
-        (ModalityName::Text, None) => format!("--texts {data} --protected gender"),
-        (ModalityName::Text, Some(column)) => {
-            format!("--texts {data} --text-column {column} --protected gender")
-        }
-    };
-    format!("Model: {model}\nNext: probity audit --model {model} {inputs}\n")
 }

@@ -44,6 +44,7 @@ pub mod rank;
 mod ranked;
 mod record;
 pub mod repair;
+mod runs;
 pub mod samples;
 pub mod scored;
 pub mod scored_rows;

@@ -18,7 +18,7 @@ use probity_data::named_schema::NamedSchemaError;
 use probity_data::numbers::{Bounds, NumbersOptions};
 use probity_data::specification::{ReadingSpecification, located_schema, record_schema};
 use probity_run::specification::file::Record;
-use probity_run::specification::{FieldError, RunSpecification, Seconds, Specification};
+use probity_run::specification::{FieldError, Seconds, Specification};
 
 /// A time for each test input, or none: on the wire `60s` or `none`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -284,10 +284,6 @@ impl Specification for RobustnessSpecification {
             _ => Ok(()),
         }
     }
-}
-
-impl RunSpecification for RobustnessSpecification {
-    const IS_DIVISIBLE: bool = true;
 }
 
 impl RobustnessSpecification {

@@ -253,6 +253,11 @@ impl Import {
         })
     }
 
+    /// What was imported.
+    pub fn into_summary(self) -> ImportSummary {
+        self.summary
+    }
+
     /// What the weights stand in, in words.
     pub fn format(&self) -> &str {
         &self.format

@@ -30,6 +30,7 @@ pub mod optimizer;
 pub mod provenance;
 pub mod recurrent;
 mod row_adam;
+pub mod runs;
 pub mod text;
 pub mod text_classifier;
 pub mod text_model;

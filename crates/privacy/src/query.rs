@@ -6,6 +6,7 @@
 
 mod count;
 mod declaration;
+mod kinds;
 mod subspaces;
 
 use std::path::{Path, PathBuf};
@@ -30,6 +31,7 @@ use probity_tensor::proposer::Proposer;
 
 pub use self::count::{CountQuery, CountSummary};
 pub use self::declaration::Declaration;
+pub use self::kinds::Unwritten;
 pub use self::subspaces::{SubspaceFigures, SubspacesQuery, SubspacesSummary};
 
 /// Why a query is not answered.

@@ -18,7 +18,7 @@ use super::source::{DeclaredRange, DeclaredTable, SourceError, TableOptions, Tab
 use super::subspaces::{Choice, MOST_SUBSPACES, ThenCount};
 use probity_data::named_schema::NamedSchemaError;
 use probity_data::specification::{Separator, layout, located_schema, schema_named};
-use probity_run::specification::{FieldError, RunSpecification, Specification};
+use probity_run::specification::{FieldError, Specification};
 
 /// The part of ε for counts unless another is given.
 const COUNT_SHARE: f64 = 0.5;
@@ -176,10 +176,6 @@ impl Specification for CountSpecification {
     }
 }
 
-impl RunSpecification for CountSpecification {
-    const IS_PAID: bool = true;
-}
-
 /// A private choice of subspaces.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -251,10 +247,6 @@ impl Specification for SubspacesSpecification {
             _ => Ok(()),
         }
     }
-}
-
-impl RunSpecification for SubspacesSpecification {
-    const IS_PAID: bool = true;
 }
 
 impl SubspacesSpecification {

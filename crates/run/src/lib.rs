@@ -2,6 +2,7 @@
 //! streams.
 
 mod atomic;
+pub mod device_name;
 mod error;
 pub mod failure;
 pub mod guard;
@@ -16,6 +17,7 @@ pub mod pause;
 pub mod pipe;
 pub mod place;
 pub mod run_directory;
+pub mod runner;
 pub mod seal;
 pub mod sealed;
 pub mod shards;

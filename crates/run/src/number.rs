@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+/// A space that no line breaks at.
+pub const FIXED_SPACE: char = '\u{a0}';
+
 /// A number as people write it: `21`, `0.5`, and in scientific form where that would be digits
 /// without end, `1e300`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -21,6 +24,52 @@ impl fmt::Display for Written {
 pub fn readable(value: f64) -> String {
     let rounded = format!("{value:.9e}").parse().unwrap_or(value);
     Written(rounded).to_string()
+}
+
+/// 1234567 as `1,234,567`.
+pub fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (position, digit) in digits.chars().enumerate() {
+        if position > 0 && (digits.len() - position).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// -1234 as `-1,234`.
+pub fn signed(number: i64) -> String {
+    let sign = if number < 0 { "-" } else { "" };
+    format!("{sign}{}", count(number.unsigned_abs()))
+}
+
+/// `1 pair`, `2 pairs`, in one piece.
+pub fn counted(number: u64, one: &str, more: &str) -> String {
+    let noun = if number == 1 { one } else { more };
+    format!("{}{FIXED_SPACE}{noun}", count(number))
+}
+
+/// 0.0312 as `3.12 %`, in one piece; more decimals where two would say nothing or all.
+pub fn percent(share: f64) -> String {
+    let percent = 100.0 * share;
+    if !percent.is_finite() {
+        return "–".to_owned();
+    }
+    let size = percent.abs();
+    let decimals = match size {
+        size if size > 0.0 && size < 0.01 => 1.0 - size.log10().floor(),
+        size if size > 99.99 && size < 100.0 => -(100.0 - size).log10().floor(),
+        _ => 2.0,
+    };
+    let decimals = decimals.clamp(2.0, 12.0) as usize;
+    format!("{percent:.decimals$}{FIXED_SPACE}%")
+}
+
+/// An interval of shares.
+pub fn interval([low, high]: [f64; 2]) -> String {
+    format!("{} – {}", percent(low), percent(high))
 }
 
 #[cfg(test)]

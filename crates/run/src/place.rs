@@ -36,6 +36,9 @@ pub enum PlaceError {
         /// Its directory.
         directory: PathBuf,
     },
+    /// A kind whose runs all have a directory was given none.
+    #[error("there is no directory to write the run to")]
+    Nowhere,
     /// The run is complete.
     #[error("the run in {} is complete; there is nothing to resume", directory.display())]
     Complete {

@@ -8,7 +8,6 @@
 //! `wgpu` is Vulkan, Metal or DirectX 12. OpenGL is none of them: its drivers in software answer a
 //! small sum, and then panic in the middle of work.
 
-use std::str::FromStr;
 #[cfg(feature = "wgpu")]
 use std::sync::OnceLock;
 
@@ -17,13 +16,13 @@ use burn::tensor::Device;
 use burn::tensor::Tensor;
 #[cfg(feature = "wgpu")]
 use burn::tensor::wgpu::WgpuBackend;
+pub use probity_run::device_name::{DeviceName, UnknownDevice};
 #[cfg(any(feature = "wgpu", feature = "cuda"))]
 use probity_run::guard::guarded;
 #[cfg(any(feature = "ndarray", feature = "wgpu", feature = "cuda"))]
 use probity_run::guard::guarded_with_threads;
 #[cfg(feature = "wgpu")]
 use probity_run::guard::silenced;
-use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// Why a device cannot be used.
@@ -35,9 +34,6 @@ pub enum DeviceError {
         /// The device asked for.
         device: DeviceName,
     },
-    /// There is no device of that name.
-    #[error("the device '{0}' is not known; expected auto, flex, ndarray, wgpu or cuda")]
-    Unknown(String),
     /// The backend is built in but no device answers.
     #[error("no {device} device answers on this machine ({problem}); use the device auto or flex")]
     NotAnswering {
@@ -54,55 +50,6 @@ pub enum DeviceError {
         /// What the pool says.
         problem: String,
     },
-}
-
-/// A device by name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum DeviceName {
-    /// The first GPU that answers, else flex.
-    #[default]
-    Auto,
-    /// burn's CPU backend.
-    Flex,
-    /// burn's older CPU backend.
-    Ndarray,
-    /// GPU through wgpu (WGSL).
-    Wgpu,
-    /// NVIDIA GPU through CUDA.
-    Cuda,
-}
-
-impl DeviceName {
-    /// All of them.
-    pub const ALL: [DeviceName; 5] = [
-        DeviceName::Auto,
-        DeviceName::Flex,
-        DeviceName::Ndarray,
-        DeviceName::Wgpu,
-        DeviceName::Cuda,
-    ];
-}
-
-impl FromStr for DeviceName {
-    type Err = DeviceError;
-
-    fn from_str(text: &str) -> Result<DeviceName, DeviceError> {
-        let named = Self::ALL.into_iter().find(|name| name.to_string() == text);
-        named.ok_or_else(|| DeviceError::Unknown(text.to_owned()))
-    }
-}
-
-impl std::fmt::Display for DeviceName {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            DeviceName::Auto => "auto",
-            DeviceName::Flex => "flex",
-            DeviceName::Ndarray => "ndarray",
-            DeviceName::Wgpu => "wgpu",
-            DeviceName::Cuda => "cuda",
-        })
-    }
 }
 
 /// A device that answered.

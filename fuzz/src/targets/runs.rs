@@ -122,7 +122,7 @@ fn run_others(folder: &Path) -> anyhow::Result<Target> {
     let grouped = RunDirectory::create(&folder.join("groups"))?;
     let measurement = GroupMeasurement::open(checked(of_model())?, &flex)?;
     grouped.write_run(measurement.specification(), measurement.record())?;
-    grouped.write_summary(&measurement.run(&flex)?)?;
+    grouped.write_summary(&measurement.run()?)?;
 
     let repaired = RunDirectory::create(&folder.join("repair"))?;
     let repair = Repair::<TableRepair>::open(checked(repair)?, &flex)?;

@@ -15,10 +15,10 @@ use super::fields::absolute;
 use super::inputs::{Hardware, new_run};
 use super::numbers::{MOST_ROWS, seed, whole};
 use super::output::{Output, Summary};
-use super::progress::AuditBar;
+use super::progress::{Failed, Watch};
 use super::render::{interval, percent, table as in_columns};
 use super::render_audit::{Shown, audit};
-use super::train::{TrainingBar, render_summary};
+use super::train::render_summary;
 use probity::fairness::audit::{Audit, AuditSummary};
 use probity::fairness::estimate::Estimate;
 use probity::fairness::modality::{Modality, ModalityName, TableCase, TextCase};
@@ -26,6 +26,7 @@ use probity::nn::train::run::{Trainable, Training, TrainingSummary};
 use probity::nn::train::table_set::TableSet;
 use probity::nn::train::text_set::TextSet;
 use probity::run::run_directory::RunDirectory;
+use probity::run::runner::{Observer, OpenedRun, Target};
 use probity::run::specification::Specification;
 use probity::tensor::device::ComputeDevice;
 
@@ -123,13 +124,11 @@ where
     let training = demonstration.training.clone().check()?;
     let (data, seed) = (training.data.clone(), training.training.seed);
     let training = Training::<T>::open(training, devices[0])?;
-    let bar = TrainingBar::new(
-        training.pace().epochs,
-        training.inputs().is_number(),
-        output,
-    )?;
-    let trained = training.run(&model, false, &mut |report| bar.observe(report))?;
-    let interrupt = bar.into_interrupt();
+    let watch = Watch::new(output);
+    watch.begin(None).map_err(Failed)?;
+    let trained = training.whole(Target::new(&model), &watch);
+    watch.clear();
+    let trained = trained.map_err(Failed)?;
     if !trained.finished {
         output.remark(&format!(
             "Interrupted; what there is so far is in {}.",
@@ -142,9 +141,10 @@ where
     let mut audit = demonstration.audit.clone();
     (audit.model, audit.data, audit.seed) = (Some(absolute(model.path())), data, seed);
     let run = RunDirectory::create(&directory.file("audit"))?;
-    let mut bar = AuditBar::new(output, interrupt);
     let audit = Audit::<M>::open(audit.check()?, devices[1])?;
-    let audited = audit.run(&run, false, &mut |progress| bar.observe(progress))?;
+    let audited = audit.whole(Target::new(&run), &watch);
+    watch.clear();
+    let audited = audited.map_err(Failed)?;
     let recovery = audited.fairness.iter().map(|estimate| {
         let planted = (demonstration.planted)(&estimate.protected)?;
         Ok(Recovery::new(planted, estimate))

@@ -1,32 +1,25 @@
 //! `probity knn` itself: certify, falsify, or say unknown.
 
-use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{anyhow, bail};
 use clap::Args;
-use indicatif::ProgressBar;
 
 use super::render;
 use crate::cli::fields::Fields;
-use crate::cli::inputs::{BoundsArgs, Hardware, directory_of};
-use crate::cli::interrupt::Interrupt;
+use crate::cli::inputs::{BoundsArgs, Hardware, in_directory};
 use crate::cli::numbers::whole;
 use crate::cli::output::Output;
+use crate::cli::progress::Failed;
 use crate::cli::render::plots;
-use crate::cli::run::{At, Performed};
-use crate::cli::shards::Cut;
+use crate::cli::run::{At, Left, Performed};
 use probity::knn::inputs::RobustnessError;
-use probity::knn::run::{
-    MergedVerdicts, RobustnessProgress, ShardedInputs, check, decide_robustness,
-};
+use probity::knn::run::Robustness;
 use probity::knn::specification::RobustnessSpecification;
+use probity::run::failure::cause_of;
 use probity::run::specification::Checked;
-use probity::run::specification::file::Record;
-
-/// The progress bar.
-const BAR: &str = "{prefix} [{bar:28}] {pos}/{len} inputs, {msg}, {eta} left";
+use probity::tensor::device::ComputeDevice;
 
 /// Options of the analysis.
 #[derive(Debug, Args)]
@@ -87,63 +80,22 @@ pub(super) fn run(mut args: AnalyseArgs, output: &Output) -> anyhow::Result<Exit
     args.threat.set(&mut args.fields)?;
     args.bounds.set(&mut args.fields)?;
     let specification = args.fields.specification()?;
-    RobustnessSpecification::perform(specification, At::new(args.out, &args.hardware, output))
+    RobustnessSpecification::perform_at(specification, At::new(args.out, &args.hardware, output))
 }
 
 impl Performed for RobustnessSpecification {
-    fn perform(specification: Checked<Self>, at: At<'_>) -> anyhow::Result<ExitCode> {
-        let At {
-            place,
-            part,
-            hardware,
-            output,
-        } = at;
-        let device = hardware.open(output)?;
-        let inputs = specification.read()?;
-        let run = specification.into_inner().resolved(inputs.training.rows());
-        let record = Record {
-            device: Some(device.name().to_string()),
-            hardware: Some(device.hardware()),
-            ..run.record(&inputs)?
+    fn perform_at(specification: Checked<Self>, at: At<'_>) -> anyhow::Result<ExitCode> {
+        let device = at.device(ComputeDevice::open)?;
+        let output = at.output;
+        let run = Robustness::open(specification, device).map_err(Failed)?;
+        let inputs = run.inputs();
+        let names = [&inputs.train, &inputs.test].map(|rows| rows.name().to_owned());
+        let (directory, summary) = match at.perform(run, "deciding").map_err(named)? {
+            Left::Ended { directory, summary } => (in_directory(directory)?, summary),
+            Left::Said(code) => return Ok(code),
         };
-        // Everything that can be wrong with the input is found before anything is written.
-        for &poison in &run.analysis.poison {
-            check(&run.learning, &inputs, poison)?;
-        }
-        let interrupt = Interrupt::listen()?;
-        let bar = output.progress(1, BAR);
-        let stop = interrupt.flag();
-        let observe = &mut |progress| show(&bar, progress);
-        let (directory, summary) = match Cut::of(&part, &run, &record, place.new_directory())? {
-            None => {
-                let (directory, _) = directory_of(place, "knn")?;
-                let summary =
-                    decide_robustness(&run, &record, &inputs, &directory, &device, stop, observe)
-                        .map_err(|error| named(error.into()))?;
-                (directory, summary)
-            }
-            Some(cut) => {
-                let items = ShardedInputs {
-                    run: &run,
-                    inputs: &inputs,
-                    device: &device,
-                    stop,
-                    observe,
-                };
-                let worked = cut.work_or_merge(items, |_| true, &bar, output);
-                let verdicts = match worked.map_err(named)? {
-                    ControlFlow::Continue(verdicts) => verdicts,
-                    ControlFlow::Break(said) => return Ok(said),
-                };
-                let merged = MergedVerdicts::of(&run, cut.folder(), verdicts)?;
-                let directory = cut.directory("knn")?;
-                let summary = merged.write(&run, &record, &inputs, &directory)?;
-                (directory, summary)
-            }
-        };
-        bar.finish_and_clear();
         let path = directory.path().display();
-        let mut text = render::summary(&summary, &inputs);
+        let mut text = render::summary(&summary, names.each_ref().map(PathBuf::as_path));
         text.push_str(&plots(&directory)?);
         if !summary.finished {
             text.push_str("Interrupted: this is what was decided by then.\n");
@@ -155,36 +107,8 @@ impl Performed for RobustnessSpecification {
 
 /// `error`, with the option for fewer threads where there are too many.
 fn named(error: anyhow::Error) -> anyhow::Error {
-    match error.downcast_ref() {
+    match cause_of(error.as_ref()) {
         Some(RobustnessError::Threads { .. }) => anyhow!("{error} with --threads"),
         _ => error,
-    }
-}
-
-/// Shows progress on the bar.
-fn show(bar: &ProgressBar, progress: RobustnessProgress) {
-    match progress {
-        RobustnessProgress::Learning { poison } => {
-            bar.reset();
-            bar.set_prefix(format!("n = {poison}"));
-            bar.set_message("learning");
-            bar.tick();
-        }
-        RobustnessProgress::Bounding { poison } => {
-            bar.reset();
-            bar.set_prefix(format!("n = {poison}"));
-            bar.set_message("bounding K");
-            bar.tick();
-        }
-        RobustnessProgress::Inputs {
-            done,
-            all,
-            falsified,
-            ..
-        } => {
-            bar.set_length(all);
-            bar.set_position(done);
-            bar.set_message(format!("{falsified} falsified"));
-        }
     }
 }

@@ -1,12 +1,13 @@
 //! The table of verdicts.
 
+use std::path::Path;
+
 use crate::cli::render::{count, percent, table};
 use probity::knn::Method;
-use probity::knn::inputs::Inputs;
 use probity::knn::run::{RobustnessFigures, RobustnessSummary};
 
-/// The result in words.
-pub(super) fn summary(summary: &RobustnessSummary, inputs: &Inputs) -> String {
+/// The result in words; `names` are those of the files of T and of the inputs.
+pub(super) fn summary(summary: &RobustnessSummary, names: [&Path; 2]) -> String {
     let rows: Vec<Vec<String>> = summary.sweep.iter().map(row).collect();
     let mut text = table(
         &[
@@ -48,14 +49,13 @@ pub(super) fn summary(summary: &RobustnessSummary, inputs: &Inputs) -> String {
     if train + test > 0 {
         text.push_str(&format!(
             "{train} rows of {} and {test} rows of {} were left out, as the schema asks.\n",
-            inputs.train.name().display(),
-            inputs.test.name().display()
+            names[0].display(),
+            names[1].display()
         ));
     }
-    let [train, test] = &summary.bad_rows;
-    for (found, rows) in [(train, &inputs.train), (test, &inputs.test)] {
+    for (found, name) in summary.bad_rows.iter().zip(names) {
         if !found.is_empty() {
-            text.push_str(&format!("{}: {found}.\n", rows.name().display()));
+            text.push_str(&format!("{}: {found}.\n", name.display()));
         }
     }
     match summary.method {

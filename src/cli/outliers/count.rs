@@ -5,19 +5,17 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use super::inputs::{
-    RangeArgs, answer_text, bill_text, noise_text, not_private_text, remark, write,
-};
+use super::inputs::{RangeArgs, answer_text, bill_text, noise_text, not_private_text, said};
 use crate::cli::fields::Fields;
 use crate::cli::inputs::Hardware;
 use crate::cli::output::Output;
 use crate::cli::render::count as grouped;
 use crate::cli::run::{At, Performed};
-use probity::privacy::query::CountQuery;
+use probity::privacy::query::{CountQuery, CountSummary};
 use probity::privacy::specification::CountSpecification;
 use probity::run::number::readable;
-use probity::run::place::new_run_in;
 use probity::run::specification::Checked;
+use probity::tensor::device::ComputeDevice;
 
 /// Arguments of `probity outliers count`.
 #[derive(Debug, Args)]
@@ -40,31 +38,28 @@ pub(super) struct CountArgs {
 pub(super) fn run(mut args: CountArgs, output: &Output) -> anyhow::Result<ExitCode> {
     args.ranges.set(&mut args.fields)?;
     let specification = args.fields.specification()?;
-    CountSpecification::perform(specification, At::new(args.out, &args.hardware, output))
+    CountSpecification::perform_at(specification, At::new(args.out, &args.hardware, output))
 }
 
 impl Performed for CountSpecification {
-    fn perform(specification: Checked<Self>, at: At<'_>) -> anyhow::Result<ExitCode> {
-        let device = at.hardware.open(at.output)?;
+    fn perform_at(specification: Checked<Self>, at: At<'_>) -> anyhow::Result<ExitCode> {
+        let device = at.device(ComputeDevice::open)?;
+        let output = at.output;
         let query = CountQuery::open(specification)?.on(&device);
-        let directory = at.place.new_directory().map(new_run_in).transpose()?;
-        let summary = query.answer(&mut |told| remark(told, at.output))?;
-        let text = format!(
-            "{}In {} (fewer than {} other records within {}), of {} records: {}.\n{}{}",
-            not_private_text(summary.private),
-            summary.columns.join(" × "),
-            summary.k,
-            readable(summary.radius),
-            grouped(summary.rows as u64),
-            answer_text(summary.count, summary.interval.as_ref()),
-            noise_text(summary.noise, summary.sensitivity),
-            bill_text(&summary.bill)
-        );
-        // What was paid for is said, whatever becomes of its files.
-        let said = at.output.result(&summary, &text);
-        if let Some(directory) = directory {
-            write(&directory, query.specification(), query.record(), &summary)?;
-        }
-        said
+        said(at.perform(query, "answering"), &render, output)
     }
+}
+
+fn render(summary: &CountSummary) -> String {
+    format!(
+        "{}In {} (fewer than {} other records within {}), of {} records: {}.\n{}{}",
+        not_private_text(summary.private),
+        summary.columns.join(" × "),
+        summary.k,
+        readable(summary.radius),
+        grouped(summary.rows as u64),
+        answer_text(summary.count, summary.interval.as_ref()),
+        noise_text(summary.noise, summary.sensitivity),
+        bill_text(&summary.bill)
+    )
 }

@@ -1,19 +1,22 @@
 //! What the commands on outliers share: their special arguments, and how answers are said.
 
+use std::fmt::Debug;
+use std::process::ExitCode;
+
 use clap::Args;
 use serde::Serialize;
 
 use crate::cli::fields::Fields;
 use crate::cli::output::Output;
+use crate::cli::run::Left;
 use probity::privacy::count::{PublicNoise, Sensitivity};
 use probity::privacy::interval::Interval;
-use probity::privacy::query::{Bill, Remark};
+use probity::privacy::query::{Bill, Unwritten};
 use probity::privacy::source::DeclaredRange;
 pub(super) use probity::report::text::signed;
+use probity::run::failure::cause_of;
 use probity::run::number::readable;
-use probity::run::run_directory::RunDirectory;
 use probity::run::specification::Specification;
-use probity::run::specification::file::Record;
 
 /// What the command line has a short form for.
 #[derive(Debug, Args)]
@@ -35,30 +38,22 @@ impl RangeArgs {
     }
 }
 
-/// Says what is to be said while a query is answered.
-pub(super) fn remark(remark: Remark<'_>, output: &Output) {
-    match remark {
-        Remark::Waits(ledger) => output.remark(&format!(
-            "another process is charging {}; waiting for it",
-            ledger.display()
-        )),
-        Remark::NotPrivate => output.remark(
-            "NOT PRIVATE: the noise follows from a seed; whoever knows it can take it off.",
-        ),
+/// Says what was answered. What was paid for is said, whatever becomes of its files.
+pub(super) fn said<T: Serialize + Debug + 'static>(
+    answered: anyhow::Result<Left<T>>,
+    render: &dyn Fn(&T) -> String,
+    output: &Output,
+) -> anyhow::Result<ExitCode> {
+    match answered {
+        Ok(Left::Ended { summary, .. }) => output.result(&summary, &render(&summary)),
+        Ok(Left::Said(code)) => Ok(code),
+        Err(error) => {
+            if let Some(Unwritten::<T> { answer, .. }) = cause_of(error.as_ref()) {
+                output.result(answer, &render(answer))?;
+            }
+            Err(error)
+        }
     }
-}
-
-/// Writes an answer to the directory of its run. `ended` is left out: with the time of the charge
-/// it would say how long the answer took, which depends on the records.
-pub(super) fn write<S: Specification, T: Serialize>(
-    directory: &RunDirectory,
-    specification: &S,
-    record: &Record,
-    summary: &T,
-) -> anyhow::Result<()> {
-    directory.write_run(specification, record)?;
-    directory.write_summary_without_time(summary)?;
-    Ok(())
 }
 
 /// A bill in words.

@@ -5,17 +5,15 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use super::inputs::{
-    RangeArgs, answer_text, bill_text, noise_text, not_private_text, remark, write,
-};
+use super::inputs::{RangeArgs, answer_text, bill_text, noise_text, not_private_text, said};
 use crate::cli::fields::Fields;
 use crate::cli::inputs::Hardware;
 use crate::cli::output::Output;
 use crate::cli::run::{At, Performed};
-use probity::privacy::query::SubspacesQuery;
+use probity::privacy::query::{SubspacesQuery, SubspacesSummary};
 use probity::privacy::specification::SubspacesSpecification;
-use probity::run::place::new_run_in;
 use probity::run::specification::Checked;
+use probity::tensor::device::ComputeDevice;
 
 /// Arguments of `probity outliers subspaces`.
 #[derive(Debug, Args)]
@@ -38,39 +36,35 @@ pub(super) struct SubspacesArgs {
 pub(super) fn run(mut args: SubspacesArgs, output: &Output) -> anyhow::Result<ExitCode> {
     args.ranges.set(&mut args.fields)?;
     let specification = args.fields.specification()?;
-    SubspacesSpecification::perform(specification, At::new(args.out, &args.hardware, output))
+    SubspacesSpecification::perform_at(specification, At::new(args.out, &args.hardware, output))
 }
 
 impl Performed for SubspacesSpecification {
-    fn perform(specification: Checked<Self>, at: At<'_>) -> anyhow::Result<ExitCode> {
-        let device = at.hardware.open(at.output)?;
+    fn perform_at(specification: Checked<Self>, at: At<'_>) -> anyhow::Result<ExitCode> {
+        let device = at.device(ComputeDevice::open)?;
+        let output = at.output;
         let query = SubspacesQuery::open(specification)?.on(&device);
-        let directory = at.place.new_directory().map(new_run_in).transpose()?;
-        let summary = query.answer(&mut |told| remark(told, at.output))?;
-        let mut text = not_private_text(summary.private).to_owned();
-        for (at, chosen) in summary.subspaces.iter().enumerate() {
-            text.push_str(&format!("{}. {}", at + 1, chosen.columns.join(" × ")));
-            if let Some(count) = chosen.count {
-                text.push_str(&format!(
-                    ": {}",
-                    answer_text(count, chosen.interval.as_ref())
-                ));
-            }
-            text.push('\n');
-        }
-        if let (Some(noise), Some(sensitivity)) = (summary.noise, summary.sensitivity) {
-            text.push_str(&noise_text(noise, sensitivity));
-        }
-        text.push_str(&format!(
-            "Chosen among {} subspaces, in the order of choice.\n{}",
-            summary.candidates,
-            bill_text(&summary.bill)
-        ));
-        // What was paid for is said, whatever becomes of its files.
-        let said = at.output.result(&summary, &text);
-        if let Some(directory) = directory {
-            write(&directory, query.specification(), query.record(), &summary)?;
-        }
-        said
+        said(at.perform(query, "answering"), &render, output)
     }
+}
+
+fn render(summary: &SubspacesSummary) -> String {
+    let mut text = not_private_text(summary.private).to_owned();
+    for (at, chosen) in summary.subspaces.iter().enumerate() {
+        text.push_str(&format!("{}. {}", at + 1, chosen.columns.join(" × ")));
+        if let Some(count) = chosen.count {
+            let answer = answer_text(count, chosen.interval.as_ref());
+            text.push_str(&format!(": {answer}"));
+        }
+        text.push('\n');
+    }
+    if let (Some(noise), Some(sensitivity)) = (summary.noise, summary.sensitivity) {
+        text.push_str(&noise_text(noise, sensitivity));
+    }
+    text.push_str(&format!(
+        "Chosen among {} subspaces, in the order of choice.\n{}",
+        summary.candidates,
+        bill_text(&summary.bill)
+    ));
+    text
 }

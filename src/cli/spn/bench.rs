@@ -1,30 +1,20 @@
 //! `probity spn bench`
 
-use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use serde::Serialize;
 
 use super::inputs::LeafArgs;
 use crate::cli::fields::Fields;
 use crate::cli::inputs::Hardware;
-use crate::cli::interrupt::Interrupt;
-use crate::cli::output::{Output, Summary};
+use crate::cli::output::Output;
+use crate::cli::progress::Failed;
 use crate::cli::render::{bad_rows, count, table};
-use crate::cli::run::{At, Performed};
-use crate::cli::shards::Cut;
-use probity::data::read::LeftOut;
-use probity::data::specification::record_schema;
-use probity::run::place::new_run_in;
+use crate::cli::run::{At, Left, Performed};
 use probity::run::specification::Checked;
-use probity::run::specification::file::Record;
-use probity::tensor::proposer::Proposer;
-use probity::unlearning::spn::SpnParameters;
-use probity::unlearning::spn::benchmark::{
-    BenchmarkFigures, Pool, Protocol, Repeat, Repeats, figures, run as measure,
-};
+use probity::tensor::device::ComputeDevice;
+use probity::unlearning::spn::kinds::{Bench, BenchSummary};
 use probity::unlearning::spn::specification::BenchSpecification;
 use probity::unlearning::spread::Spread;
 
@@ -45,107 +35,24 @@ pub(super) struct BenchArgs {
     out: Option<PathBuf>,
 }
 
-#[derive(Serialize)]
-struct BenchSummary {
-    probity_version: &'static str,
-    data: PathBuf,
-    data_sha256: String,
-    parameters: SpnParameters,
-    protocol: Protocol,
-    #[serde(flatten)]
-    left_out: LeftOut,
-    finished: bool,
-    #[serde(flatten)]
-    figures: BenchmarkFigures,
-}
-
 /// Runs `probity spn bench`.
 pub(super) fn run(mut args: BenchArgs, output: &Output) -> anyhow::Result<ExitCode> {
     args.leaves.set(&mut args.fields)?;
     let specification = args.fields.specification()?;
-    BenchSpecification::perform(specification, At::new(args.out, &args.hardware, output))
+    BenchSpecification::perform_at(specification, At::new(args.out, &args.hardware, output))
 }
 
 impl Performed for BenchSpecification {
-    fn perform(specification: Checked<Self>, at: At<'_>) -> anyhow::Result<ExitCode> {
-        let At {
-            place,
-            part,
-            hardware,
-            output,
-        } = at;
-        let out = place.new_directory();
-        let device = hardware.open(output)?;
-        let specification = specification.into_inner().located();
-        let parameters = specification.learning.parameters();
-        let protocol = specification.protocol;
-        let table = specification.table.options(&specification.schema)?;
-        let rows = table.read(&specification.data)?;
-        let (data, left_out) = rows.value;
-        let data = data.on(&Proposer::of(&device));
-        anyhow::ensure!(
-            data.rows() > 1,
-            "at least two rows are needed, so that one can be deleted"
-        );
-        let record = Record {
-            device: Some(device.name().to_string()),
-            hardware: Some(device.hardware()),
-            ..Record::new().opened("data", rows.sha256.clone())
+    fn perform_at(specification: Checked<Self>, at: At<'_>) -> anyhow::Result<ExitCode> {
+        let device = at.device(ComputeDevice::open)?;
+        let output = at.output;
+        let bench = Bench::open(specification, &device).map_err(Failed)?;
+        let (directory, summary) = match at.perform(bench, "measuring deletions")? {
+            Left::Ended { directory, summary } => (directory, summary),
+            Left::Said(code) => return Ok(code),
         };
-        let record = record_schema(record, Some(&specification.schema))?;
-        let interrupt = Interrupt::listen()?;
-        let stop = interrupt.flag();
-        let bar = output.progress(
-            protocol.repeats as u64,
-            "[{bar:28}] {pos}/{len} repeats, {eta} left",
-        );
-        let mut done = 0;
-        let pool = Pool::new(&data);
-        let go_on = &mut |repeats: usize| {
-            done = repeats;
-            bar.set_position(repeats as u64);
-            !stop.load(std::sync::atomic::Ordering::Relaxed)
-        };
-        let (directory, figures) = match Cut::of(&part, &specification, &record, out)? {
-            None => {
-                let directory = out.map(new_run_in).transpose()?;
-                (directory, measure(parameters, &pool, protocol, go_on)?)
-            }
-            Some(cut) => {
-                let items = Repeats {
-                    parameters,
-                    pool: &pool,
-                    protocol,
-                    go_on,
-                };
-                let outcomes = match cut.work_or_merge(items, |_| true, &bar, output)? {
-                    ControlFlow::Continue(outcomes) => outcomes,
-                    ControlFlow::Break(said) => return Ok(said),
-                };
-                let repeats = outcomes.collect::<Result<Vec<Repeat>, _>>()?;
-                done = repeats.len();
-                let directory = out.is_some().then(|| cut.directory("spn")).transpose()?;
-                (directory, figures(&pool, protocol, &repeats))
-            }
-        };
-        bar.finish_and_clear();
-        let summary = Summary::of(
-            "spn bench",
-            BenchSummary {
-                probity_version: env!("CARGO_PKG_VERSION"),
-                data: specification.data.clone(),
-                data_sha256: rows.sha256,
-                parameters,
-                protocol,
-                left_out,
-                finished: done == protocol.repeats,
-                figures,
-            },
-        );
         let mut text = render(&summary);
         if let Some(directory) = directory {
-            directory.write_run(&specification, &record)?;
-            directory.write_summary(&summary)?;
             text.push_str(&format!("Run: {}\n", directory.path().display()));
         }
         output.result(&summary, &text)

@@ -2,24 +2,20 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::Instant;
 
 use clap::Args;
-use serde::Serialize;
 
 use super::inputs::{LeafArgs, origin};
 use crate::cli::fields::Fields;
-use crate::cli::inputs::{Hardware, directory_of};
+use crate::cli::inputs::Hardware;
 use crate::cli::output::Output;
+use crate::cli::progress::Failed;
 use crate::cli::render::{bad_rows, count, counted};
-use crate::cli::run::{At, Performed};
-use probity::data::read::LeftOut;
+use crate::cli::run::{At, Left, Performed};
 use probity::run::specification::Checked;
-use probity::tensor::proposer::Proposer;
-use probity::unlearning::spn::model::SpnModel;
-use probity::unlearning::spn::network::Shape;
+use probity::tensor::device::ComputeDevice;
+use probity::unlearning::spn::kinds::{Fit, FitSummary};
 use probity::unlearning::spn::specification::FitSpecification;
-use probity::unlearning::spn::{Spn, SpnParameters};
 
 /// Arguments of `probity spn fit`.
 #[derive(Debug, Args)]
@@ -38,56 +34,25 @@ pub(super) struct FitArgs {
     out: Option<PathBuf>,
 }
 
-#[derive(Serialize)]
-struct FitSummary {
-    model: PathBuf,
-    rows: usize,
-    /// Values that are not known, and summed out.
-    missing_values: u64,
-    #[serde(flatten)]
-    left_out: LeftOut,
-    variables: usize,
-    parameters: SpnParameters,
-    /// The one of the parameters, or the chosen one.
-    threshold: f64,
-    network: Shape,
-    seconds: f64,
-}
-
 /// Runs `probity spn fit`.
 pub(super) fn run(mut args: FitArgs, output: &Output) -> anyhow::Result<ExitCode> {
     args.leaves.set(&mut args.fields)?;
     let specification = args.fields.specification()?;
-    FitSpecification::perform(specification, At::new(args.out, &args.hardware, output))
+    FitSpecification::perform_at(specification, At::new(args.out, &args.hardware, output))
 }
 
 /// Learns the network that is specified.
 ///
 /// A model directory holds no `run.toml`: it is, file for file, what learning without the deleted
 impl Performed for FitSpecification {
-    fn perform(specification: Checked<Self>, at: At<'_>) -> anyhow::Result<ExitCode> {
-        let device = at.hardware.open(at.output)?;
-        let parameters = specification.learning.parameters();
-        let table = specification.table.options(&specification.schema)?;
-        let (data, left_out) = table.read(&specification.data)?.value;
-        let started = Instant::now();
-        let spn = Spn::learn(parameters, data.on(&Proposer::of(&device)))?;
-        let seconds = started.elapsed().as_secs_f64();
-        let (directory, _) = directory_of(at.place, "spn")?;
-        let model = SpnModel { spn, table };
-        model.store(directory.path())?;
-        let summary = FitSummary {
-            model: directory.path().to_owned(),
-            rows: model.spn.data().rows(),
-            missing_values: model.spn.data().missing_values(),
-            left_out,
-            variables: model.spn.data().variables().len(),
-            parameters,
-            threshold: model.spn.threshold(),
-            network: model.spn.network().shape(),
-            seconds,
-        };
-        at.output.summary("spn fit", &summary, &render(&summary))
+    fn perform_at(specification: Checked<Self>, at: At<'_>) -> anyhow::Result<ExitCode> {
+        let device = at.device(ComputeDevice::open)?;
+        let output = at.output;
+        let fit = Fit::open(specification, &device).map_err(Failed)?;
+        match at.perform(fit, "learning")? {
+            Left::Ended { summary, .. } => output.result(&summary, &render(&summary)),
+            Left::Said(code) => Ok(code),
+        }
     }
 }
 

@@ -278,6 +278,11 @@ impl<M: Certifiable> Certification<M> {
         &self.specification
     }
 
+    /// How many sets of protected attributes are certified.
+    pub fn sets(&self) -> usize {
+        self.sets.len()
+    }
+
     /// Certifies everything; `observe` is told how many sets are done.
     fn certify(
         &self,

@@ -10,7 +10,7 @@ use super::parts::Part;
 use crate::modality::ModalityName;
 use crate::specification::{Deciding, DecisionSpecification, named_once, needed, unused};
 use probity_data::schema::OutOfDomain;
-use probity_run::specification::{FieldError, RunSpecification, Specification};
+use probity_run::specification::{FieldError, Specification};
 
 /// Splits of an input at most. Each computes bounds for two parts of a box, and the parts that are
 /// still open are held in memory.
@@ -135,5 +135,3 @@ impl Specification for CertifySpecification {
         }
     }
 }
-
-impl RunSpecification for CertifySpecification {}

@@ -98,6 +98,7 @@ pub enum MeasuredGroups {
 pub struct GroupMeasurement {
     specification: GroupsSpecification,
     record: Record,
+    device: ComputeDevice,
     case: Case,
 }
 
@@ -149,6 +150,7 @@ impl GroupMeasurement {
         };
         Ok(GroupMeasurement {
             record: record_of(device, &sha256),
+            device: device.clone(),
             specification,
             case,
         })
@@ -164,11 +166,12 @@ impl GroupMeasurement {
         &self.record
     }
 
-    /// Measures on `device`.
+    /// Measures.
     ///
     /// # Errors
     /// When the model cannot answer.
-    pub fn run(&self, device: &ComputeDevice) -> Result<GroupRunSummary, GroupRunError> {
+    pub fn run(&self) -> Result<GroupRunSummary, GroupRunError> {
+        let device = &self.device;
         let (data, rounded, report) = match &self.case {
             Case::Table(case) => {
                 let (report, rounded) = case.measure(device)?;

@@ -15,7 +15,7 @@ use crate::specification::{
 };
 use probity_data::schema::{LEAST_THRESHOLD, MOST_THRESHOLD, OutOfDomain, Schema};
 use probity_nn::modality::ModalityName;
-use probity_run::specification::{FieldError, RunSpecification, Specification};
+use probity_run::specification::{FieldError, Specification};
 
 /// Everything that determines a measurement of groups.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -204,8 +204,6 @@ impl Specification for GroupsSpecification {
         }
     }
 }
-
-impl RunSpecification for GroupsSpecification {}
 
 #[cfg(test)]
 mod tests {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::draw::KEPT;
 use crate::specification::{named_once, needed, unused};
-use probity_run::specification::{FieldError, RunSpecification, Seconds, Specification};
+use probity_run::specification::{FieldError, Seconds, Specification};
 
 /// Boxes at most: a hundred bytes each.
 const MOST_BOXES: u64 = 50_000_000;
@@ -114,8 +114,4 @@ impl Specification for ProveSpecification {
         let is_one = self.population.is_none() || self.marginals.is_none();
         unused("marginals", is_one, "a fitted population")
     }
-}
-
-impl RunSpecification for ProveSpecification {
-    const GOES_ON: bool = true;
 }

@@ -20,7 +20,7 @@ use probity_nn::train::course::Course;
 use probity_nn::train::options::{
     LEAST_LEARNING_RATE, Learning, MOST_A_STEP, MOST_EPOCHS, MOST_LEARNING_RATE, MOST_WEIGHT_DECAY,
 };
-use probity_run::specification::{FieldError, RunSpecification, Specification};
+use probity_run::specification::{FieldError, Specification};
 
 /// The smallest share of the found individuals to learn from: less is none of any number that fits
 /// into memory.
@@ -427,8 +427,4 @@ impl Specification for RepairSpecification {
             None => Ok(()),
         }
     }
-}
-
-impl RunSpecification for RepairSpecification {
-    const GOES_ON: bool = true;
 }

@@ -16,7 +16,7 @@ use crate::strategies::StrategyName;
 use crate::strategies::tuning::Tuning;
 use probity_data::schema::OutOfDomain;
 use probity_nn::modality::ModalityName;
-use probity_run::specification::{Bytes, FieldError, RunSpecification, Specification};
+use probity_run::specification::{Bytes, FieldError, Specification};
 
 /// Bytes of pairs in memory that a search can be told to keep to: with fewer it would write a file
 /// every few rounds.
@@ -215,11 +215,6 @@ impl Specification for AuditSpecification {
         }
         self.predictor.rules(self.model.is_some(), self.modality)
     }
-}
-
-impl RunSpecification for AuditSpecification {
-    const GOES_ON: bool = true;
-    const IS_DIVISIBLE: bool = true;
 }
 
 impl AuditSpecification {

@@ -15,7 +15,7 @@ use crate::modality::ModalityName;
 use crate::strategies::StrategyName;
 use crate::strategies::tuning::Tuning;
 use probity_data::schema::OutOfDomain;
-use probity_run::specification::{FieldError, RunSpecification, Specification};
+use probity_run::specification::{FieldError, Specification};
 
 /// Strategies that are compared unless told otherwise.
 const STRATEGIES: [StrategyName; 6] = [
@@ -180,11 +180,6 @@ impl Specification for CompareSpecification {
         }
         self.predictor.rules(self.model.is_some(), self.modality)
     }
-}
-
-impl RunSpecification for CompareSpecification {
-    const GOES_ON: bool = true;
-    const IS_DIVISIBLE: bool = true;
 }
 
 impl CompareSpecification {

@@ -1,5 +1,6 @@
 //! A whole robustness run: from checked inputs to a run directory with verdicts.
 
+mod kind;
 mod shards;
 mod summary;
 mod worker_pool;
@@ -8,6 +9,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
+pub use self::kind::Robustness;
 pub use self::shards::{InputVerdicts, MergedVerdicts, ShardedInputs};
 pub use self::summary::{CertifiedCounts, RobustnessFigures, RobustnessSummary, SecondsPerInput};
 use self::worker_pool::WorkerPool;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::modality::ModalityName;
 use probity_data::schema::OutOfDomain;
-use probity_run::specification::{FieldError, RunSpecification, Specification};
+use probity_run::specification::{FieldError, Specification};
 use probity_text::tokenizer::Splitting;
 
 /// The fields of which one says the words.
@@ -180,8 +180,6 @@ impl Specification for ImportSpecification {
         }
     }
 }
-
-impl RunSpecification for ImportSpecification {}
 
 impl TextImportSpecification {
     fn rules(&self, is_referred: bool) -> Result<(), FieldError> {

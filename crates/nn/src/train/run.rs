@@ -146,6 +146,11 @@ pub trait Trainable: Sized {
         false
     }
 
+    /// What whoever trains on these inputs by `specification` should know of them.
+    fn remark(&self, _specification: &TrainSpecification) -> Option<String> {
+        None
+    }
+
     /// What reading gave, where texts of `specification` are read.
     fn counts(&self, specification: &TrainSpecification) -> DataCounts;
 }

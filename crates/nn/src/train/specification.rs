@@ -13,7 +13,7 @@ use super::options::{
 use super::transformer::TransformerOptions;
 use crate::modality::ModalityName;
 use probity_data::schema::{LEAST_THRESHOLD, MOST_THRESHOLD, OutOfDomain};
-use probity_run::specification::{FieldError, RunSpecification, Specification};
+use probity_run::specification::{FieldError, Specification};
 
 /// Everything that determines a training.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -182,10 +182,6 @@ impl Specification for TrainSpecification {
         }
         self.training.rules()
     }
-}
-
-impl RunSpecification for TrainSpecification {
-    const GOES_ON: bool = true;
 }
 
 #[cfg(test)]

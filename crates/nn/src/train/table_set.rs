@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::fitting::Observe;
+use super::options::Categories;
 use super::plan_split;
 use super::run::{DataCounts, Fit, Trainable, TrainingError};
 use super::specification::TrainSpecification;
@@ -103,6 +104,25 @@ impl Trainable for TableSet {
 
     fn is_number(&self) -> bool {
         self.schema.label.is_number()
+    }
+
+    /// Codes of unordered words are rarely what a user wants; the paper's data sets are coded so.
+    fn remark(&self, specification: &TrainSpecification) -> Option<String> {
+        if specification.table_options().network.categories != Categories::Codes {
+            return None;
+        }
+        let attributes = self.schema.attributes.iter();
+        let unordered: Vec<&str> = attributes
+            .filter(|attribute| !attribute.is_ordered() && attribute.levels() > 2)
+            .map(|attribute| attribute.name.as_str())
+            .collect();
+        (!unordered.is_empty()).then(|| {
+            format!(
+                "note: {} enter as the position of their word in the schema, though their order means nothing; \
+                 --categories onehot or embed:4 usually learns more",
+                unordered.join(", ")
+            )
+        })
     }
 
     fn counts(&self, _: &TrainSpecification) -> DataCounts {

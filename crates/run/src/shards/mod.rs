@@ -145,6 +145,12 @@ pub enum ShardError {
         /// What was given.
         given: String,
     },
+    /// Its work is no set of items.
+    #[error("a run of the kind '{kind}' cannot be cut into shards")]
+    Indivisible {
+        /// The kind.
+        kind: &'static str,
+    },
     /// A file cannot be read or written, or is not what it should be.
     #[error("{0}")]
     Run(#[from] RunError),

@@ -112,18 +112,6 @@ pub trait Specification:
     }
 }
 
-/// A specification whose runs leave a directory, from which they are repeated.
-pub trait RunSpecification: Specification {
-    /// Whether a run that was stopped goes on from what it kept.
-    const GOES_ON: bool = false;
-
-    /// Whether the work of a run can be cut into shards.
-    const IS_DIVISIBLE: bool = false;
-
-    /// Whether an answer is paid for, so that none is repeated in passing.
-    const IS_PAID: bool = false;
-}
-
 /// A specification whose fields are within their bounds and agree.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Checked<S>(S);

@@ -44,6 +44,7 @@ mod errors;
 mod exact;
 mod iteration;
 mod kernel;
+pub mod kinds;
 pub mod metrics;
 pub mod mixture;
 mod model;

@@ -13,7 +13,7 @@ use super::tree::Tree;
 use probity_data::named_schema::NamedSchemaError;
 use probity_data::numbers::Bounds;
 use probity_data::specification::{ReadingSpecification, located_schema};
-use probity_run::specification::{FieldError, RunSpecification, Specification};
+use probity_run::specification::{FieldError, Specification};
 
 /// Why the rows that are specified cannot be read.
 #[derive(Debug, Error)]
@@ -207,8 +207,6 @@ impl Specification for FitSpecification {
     }
 }
 
-impl RunSpecification for FitSpecification {}
-
 impl FitSpecification {
     /// `k` clusters of the rows in `data`, everything else as it usually is.
     pub fn new(data: PathBuf, clusters: usize) -> FitSpecification {
@@ -305,10 +303,6 @@ impl Specification for BenchSpecification {
         }
         self.clustering.rules(algorithms)
     }
-}
-
-impl RunSpecification for BenchSpecification {
-    const IS_DIVISIBLE: bool = true;
 }
 
 impl BenchSpecification {

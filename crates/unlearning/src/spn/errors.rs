@@ -8,6 +8,9 @@ pub enum SpnError {
     /// There is nothing to learn from.
     #[error("there are no rows to learn from")]
     NoRows,
+    /// There is nothing to delete.
+    #[error("at least two rows are needed, so that one can be deleted")]
+    OneRow,
     /// There is nothing to model.
     #[error("there are no columns to model")]
     NoVariables,

@@ -75,6 +75,7 @@ pub mod drawing;
 pub mod errors;
 pub mod independence;
 pub mod infer;
+pub mod kinds;
 pub mod learn;
 pub mod leaves;
 pub mod mixture;

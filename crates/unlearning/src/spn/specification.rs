@@ -12,7 +12,7 @@ use super::table::TableOptions;
 use super::variable::LeafFamily;
 use probity_data::named_schema::{NamedSchemaError, named_schema};
 use probity_data::specification::located_schema;
-use probity_run::specification::{FieldError, RunSpecification, Specification};
+use probity_run::specification::{FieldError, Specification};
 
 /// How the columns of a table are used.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -155,8 +155,6 @@ impl Specification for FitSpecification {
     }
 }
 
-impl RunSpecification for FitSpecification {}
-
 impl FitSpecification {
     /// A network of the rows in `data` by `schema`, everything else as it usually is.
     pub fn new(data: PathBuf, schema: String) -> FitSpecification {
@@ -196,10 +194,6 @@ impl Specification for BenchSpecification {
     fn rules(&self) -> Result<(), FieldError> {
         self.learning.rules()
     }
-}
-
-impl RunSpecification for BenchSpecification {
-    const IS_DIVISIBLE: bool = true;
 }
 
 impl BenchSpecification {

@@ -1,0 +1,108 @@
+//! Comparisons of strategies, as the runner performs them.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use super::watched;
+use crate::compare::{CompareSummary, Comparison};
+use crate::modality::{Modality, ModalityName, TableCase, TextCase};
+use crate::session::AuditProgress;
+use crate::specification::CompareSpecification;
+use crate::strategies::StrategyName;
+use probity_run::run_directory::RunDirectory;
+use probity_run::runner::{
+    Ender, Failure, Merged, Observer, OpenedRun, Outcome, RunKind, Setting, Target, perform,
+};
+use probity_run::shards::{Shard, ShardFolder, Worked, merged, work};
+use probity_run::specification::Checked;
+use probity_run::specification::file::Record;
+
+impl RunKind for CompareSpecification {
+    const DIRECTORY: Option<&'static str> = Some("compare");
+    const GOES_ON: bool = true;
+    const IS_DIVISIBLE: bool = true;
+
+    fn perform(
+        specification: Checked<Self>,
+        setting: Setting<'_>,
+    ) -> Result<Outcome<String>, Failure> {
+        let device = specification.predictor.device(setting.device)?;
+        setting.place.expect_device(device.name(), None)?;
+        match specification.modality {
+            ModalityName::Table => {
+                let comparison = Comparison::<TableCase>::open(specification, &device)?;
+                perform(comparison, setting)?.written()
+            }
+            ModalityName::Text => {
+                let comparison = Comparison::<TextCase>::open(specification, &device)?;
+                perform(comparison, setting)?.written()
+            }
+        }
+    }
+}
+
+/// Shows `observer` how far each search is, and says which one begins.
+fn watching(
+    observer: &dyn Observer,
+    repeats: u32,
+) -> impl FnMut(StrategyName, u32, AuditProgress<'_>) -> ControlFlow<()> {
+    let mut under_way = None;
+    move |strategy, repeat, progress| {
+        if under_way.replace((strategy, repeat)) != Some((strategy, repeat)) {
+            let name = strategy.name();
+            observer.detail(&format!("{name}, repeat {} of {repeats}", repeat + 1));
+        }
+        watched::observe(observer, progress)
+    }
+}
+
+impl<M: Modality> OpenedRun for Comparison<M> {
+    type Kind = CompareSpecification;
+    type Summary = CompareSummary;
+
+    fn expect_unchanged(&self, began: &Record) -> Result<(), Failure> {
+        Ok(Comparison::expect_unchanged(self, began)?)
+    }
+
+    fn ender(&self) -> Option<Ender> {
+        watched::ender_of(self.case())
+    }
+
+    fn remark(&self, observer: &dyn Observer) {
+        watched::remark_on(self.case(), observer);
+    }
+
+    fn whole(self, target: Target<'_>, observer: &dyn Observer) -> Result<Self::Summary, Failure> {
+        let mut observe = watching(observer, self.specification().repeats);
+        Ok(self.run(target.needed()?, target.goes_on(), &mut observe)?)
+    }
+
+    fn folder(&self, path: &Path) -> Result<ShardFolder, Failure> {
+        Ok(self.shard_folder(path)?)
+    }
+
+    fn work(
+        &self,
+        folder: &ShardFolder,
+        shard: Shard,
+        observer: &dyn Observer,
+    ) -> Result<Worked, Failure> {
+        let mut observe = watching(observer, self.specification().repeats);
+        work(&mut self.searches(&mut observe), folder, shard)
+    }
+
+    fn merge(
+        &self,
+        folder: &ShardFolder,
+        directory: &mut dyn FnMut() -> Result<RunDirectory, Failure>,
+        observer: &dyn Observer,
+    ) -> Result<Merged<Self::Summary>, Failure> {
+        let mut observe = watching(observer, self.specification().repeats);
+        let searches = merged(&self.searches(&mut observe), folder)?;
+        Ok(Merged::Complete(Comparison::merge(
+            self,
+            searches,
+            &directory()?,
+        )?))
+    }
+}

@@ -1,0 +1,38 @@
+//! Measurements of groups, as the runner performs them.
+
+use super::watched::remark_on_rounding;
+use crate::group::run::{GroupMeasurement, GroupRunSummary};
+use crate::group::specification::GroupsSpecification;
+use probity_run::runner::{
+    Failure, Observer, OpenedRun, Outcome, RunKind, Setting, Target, perform,
+};
+use probity_run::specification::Checked;
+
+impl RunKind for GroupsSpecification {
+    const DIRECTORY: Option<&'static str> = None;
+
+    fn perform(
+        specification: Checked<Self>,
+        setting: Setting<'_>,
+    ) -> Result<Outcome<String>, Failure> {
+        let device = specification.predictor.device(setting.device)?;
+        let measurement = GroupMeasurement::open(specification, &device)?;
+        perform(measurement, setting)?.written()
+    }
+}
+
+impl OpenedRun for GroupMeasurement {
+    type Kind = GroupsSpecification;
+    type Summary = GroupRunSummary;
+
+    const STOPS: bool = false;
+
+    fn whole(self, target: Target<'_>, observer: &dyn Observer) -> Result<Self::Summary, Failure> {
+        let summary = self.run()?;
+        remark_on_rounding(summary.rounded, observer);
+        if let Some(directory) = target.directory() {
+            directory.write_whole(self.specification(), self.record(), &summary)?;
+        }
+        Ok(summary)
+    }
+}

@@ -1,0 +1,123 @@
+//! What whoever watches an audit or a comparison sees and hears of it.
+
+use std::ops::ControlFlow;
+
+use crate::modality::Modality;
+use crate::session::AuditProgress;
+use crate::specification::PredictorSpecification;
+use probity_predictor::own_numbers::BinEffect;
+use probity_predictor::probabilities::RoundedRows;
+use probity_run::device_name::DeviceName;
+use probity_run::number::{count, percent};
+use probity_run::runner::{Ender, Failure, Observer, Progress};
+use probity_run::specification::FieldError;
+use probity_tensor::device::ComputeDevice;
+
+/// Share of changed decisions from which on a search on bins is another model's.
+const FAR: f64 = 0.01;
+
+impl PredictorSpecification {
+    /// Opens the device called `name` to search on; a predictor, where one is named, answers where
+    /// it is.
+    ///
+    /// # Errors
+    /// When no device answers, or one is named for a predictor.
+    pub fn device(&self, name: DeviceName) -> Result<ComputeDevice, Failure> {
+        if self.source.is_none() {
+            return Ok(ComputeDevice::open(name)?);
+        }
+        match name {
+            DeviceName::Auto | DeviceName::Flex => Ok(ComputeDevice::flex()),
+            other => {
+                let expected = "auto or flex: a predictor answers where it is";
+                Err(FieldError::new("device", other, expected).into())
+            }
+        }
+    }
+}
+
+/// Shows `observer` how far a search is.
+pub(super) fn observe(observer: &dyn Observer, progress: AuditProgress<'_>) -> ControlFlow<()> {
+    let nothing = &String::new;
+    match progress {
+        AuditProgress::Search {
+            global,
+            local,
+            rounds: (done, all),
+            is_local,
+            found,
+        } => {
+            let (name, phase) = match is_local {
+                true => ("local", local),
+                false => ("global", global),
+            };
+            let message = || {
+                let a_second = (phase.checks as f64 / phase.seconds.max(1e-9)) as u64;
+                format!("{} found, {} checks/s", count(found), count(a_second))
+            };
+            let steps = (u64::from(done), u64::from(all));
+            observer.observe(Progress::new(name, steps, &message))
+        }
+        AuditProgress::Population { done, all } => {
+            let message = || "share of the data".to_owned();
+            observer.observe(Progress::new("population", (done, all), &message))
+        }
+        AuditProgress::Estimate { done, all } => {
+            let message = || "share of random inputs".to_owned();
+            observer.observe(Progress::new("estimate", (done, all), &message))
+        }
+        AuditProgress::Write => observer.observe(Progress::new("write", (0, 1), nothing)),
+    }
+}
+
+/// What ends the processes of a predictor, where `case` has one.
+pub(super) fn ender_of<M: Modality>(case: &M) -> Option<Ender> {
+    let ender = case.ender().cloned()?;
+    Some(Box::new(move || ender.end()))
+}
+
+/// Says what the answers of a predictor are worth, where `case` has one.
+pub(super) fn remark_on<M: Modality>(case: &M, observer: &dyn Observer) {
+    let difference = case.instability();
+    if difference > 0.0 {
+        observer.remark(&format!(
+            "note: asked twice for the same row, the predictor's answers differ by up to {difference:.1e}; \
+             a repeated run may find slightly other pairs"
+        ));
+    }
+    if let Some(effect) = case.bin_effect().filter(|effect| effect.changed > 0) {
+        let weight = match effect.share >= FAR {
+            true => "WARNING",
+            false => "note",
+        };
+        observer.remark(&format!(
+            "{weight}: {}; more bins keep more of the model: probity schema infer --bins 100, or --bins exact",
+            bins(&effect)
+        ));
+    }
+    remark_on_rounding(case.rounded_rows(), observer);
+}
+
+/// What bins change of a predictor's decisions on rows of the data, without a full stop.
+fn bins(effect: &BinEffect) -> String {
+    format!(
+        "{} of {} rows of the data ({}) get another class from the predictor when the numbers that stand for their bins \
+         replace their own. Rows of the data are audited with their own, rows that are alike in all bins with those of \
+         the first of them (of such rows shares are not exact); those that the search makes up, and random inputs, have \
+         the numbers of bins",
+        count(effect.changed),
+        count(effect.rows),
+        percent(effect.share)
+    )
+}
+
+/// Says of how many rows of the data a predictor's probabilities are rounded.
+pub(super) fn remark_on_rounding(rounded: Option<RoundedRows>, observer: &dyn Observer) {
+    if let Some(RoundedRows { rows, divided }) = rounded {
+        observer.remark(&format!(
+            "note: of {} rows of the data, the predictor's probabilities of {} do not sum to 1 and were divided by their sum",
+            count(rows),
+            count(divided)
+        ));
+    }
+}
