@@ -221,10 +221,9 @@ impl Experiment<'_> {
                 AdfTable::InTime => (1 << 31) - 1,
                 _ => self.args.trials(),
             },
-            batch: 4096,
             max_found: (table == AdfTable::Seconds).then_some(ENOUGH),
-            max_calls: None,
             time: (table == AdfTable::InTime).then(|| self.args.time.unwrap_or(TIME)),
+            ..SearchOptions::default()
         }
     }
 
