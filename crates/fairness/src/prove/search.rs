@@ -63,7 +63,7 @@ impl Proof {
                 seed: self.specification().seed,
             },
             begin: Begin::At(rows),
-            options: &SearchOptions::default(),
+            options: SearchOptions::default(),
         };
         let outcome = trial.run(&mut |progress| match progress {
             AuditProgress::Search { found: so_far, .. } => found(so_far),
