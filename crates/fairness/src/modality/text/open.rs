@@ -10,7 +10,7 @@ use super::subject::TextSubject;
 use super::{TextCase, TextCounts};
 use crate::audit_error::AuditError;
 use crate::finds::DataClusters;
-use crate::opened::{Opened, open_encoder, open_fluency_model, open_lexicon, open_texts};
+use crate::opened::{Opened, by_role, open_encoder, open_fluency_model, open_lexicon, open_texts};
 use crate::specification::{AuditSpecification, TextSpecification};
 use crate::text::domain::TextDomain;
 use crate::text::edits::Tokens;
@@ -160,10 +160,10 @@ impl<'m> Texts<'m> {
         let (subject, protected) = (parts.model.value, parts.protected.value);
         subject.expect_embeddings(options.neighbours_from)?;
         let reader = subject.reader();
-        let mut sha256 = BTreeMap::from([
-            ("model".to_owned(), parts.model.sha256),
-            ("lexicon".to_owned(), parts.protected.sha256),
-            ("data".to_owned(), parts.texts.sha256),
+        let mut sha256 = by_role([
+            ("model", parts.model.sha256),
+            ("lexicon", parts.protected.sha256),
+            ("data", parts.texts.sha256),
         ]);
         if let TextSubject::Asked(asked) = &subject
             && !asked.vectors_sha256.is_empty()
