@@ -512,12 +512,8 @@ impl WithStrategy for LocalPhase<'_> {
 
     fn with<S: Strategy>(self, strategy: &S) -> Result<(), Failure> {
         let options = SearchOptions {
-            max_iter: 10,
             local: self.trials,
-            batch: 4096,
-            max_found: None,
-            max_calls: None,
-            time: None,
+            ..SearchOptions::default()
         };
         let search = Search {
             model: self.model,

@@ -184,10 +184,7 @@ fn what_a_search_yields() {
         let options = SearchOptions {
             max_iter: 10,
             local: 100,
-            batch: 4096,
-            max_found: None,
-            max_calls: None,
-            time: None,
+            ..SearchOptions::default()
         };
         let search = Search {
             model: &fnn,

@@ -207,10 +207,7 @@ pub fn options(max_iter: u32, local: u32) -> SearchOptions {
     SearchOptions {
         max_iter,
         local,
-        batch: 4096,
-        max_found: None,
-        max_calls: None,
-        time: None,
+        ..SearchOptions::default()
     }
 }
 

@@ -283,10 +283,7 @@ fn options() -> SearchOptions {
     SearchOptions {
         max_iter: 6,
         local: 25,
-        batch: 4096,
-        max_found: None,
-        max_calls: None,
-        time: None,
+        ..SearchOptions::default()
     }
 }
 

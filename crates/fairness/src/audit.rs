@@ -9,12 +9,10 @@ use std::ops::ControlFlow;
 use serde::Serialize;
 
 pub use super::audit_error::AuditError;
-use super::calls::{Calls, Counted};
 use super::checkpoint::expect_fits;
 use super::estimate::Estimate;
 use super::finds::{Finds, FindsSummary, Watched};
 use super::modality::{Method, Modality, ModalityName};
-use super::model_under_test::ModelAccess;
 use super::pairs::{PairSource, PairStore};
 use super::population::{Graded, PlausibilitySummary, PopulationSummary};
 use super::rank::Rank;
@@ -27,14 +25,13 @@ use super::shares::Shares;
 pub use super::specification::AuditSpecification;
 use super::specification::BoundOn;
 pub use super::strategies::StrategyName;
-use super::strategies::WithStrategy;
 use super::strategy::CausalDiscrimination;
 use super::strategy::Strategy;
 use super::summary::{BoundSummary, GlobalSummary, LocalSummary, TotalSummary, phases, trace};
 use super::trace::TraceSummary;
-use super::trial::{Begin, Trial};
+use super::trial::{Begin, Trial, WithSearch};
+use probity_nn::Rows;
 use probity_nn::alike::DecidedAlike;
-use probity_nn::{Classifier, Rows};
 use probity_predictor::source::PredictorSource;
 use probity_run::run_directory::RunDirectory;
 use probity_run::specification::Checked;
@@ -205,15 +202,25 @@ impl<M: Modality> Audit<M> {
         self.case
     }
 
-    pub(super) fn method(&self) -> Method<'_> {
+    /// The search of this audit.
+    pub(super) fn trial(&self) -> Trial<'_, M> {
         let specification = &self.specification;
-        Method {
-            strategy: specification.strategy(),
-            search: &specification.search,
-            tuning: &specification.tuning,
-            text: &specification.text,
-            rank: specification.rank,
-            seed: specification.seed,
+        let search = &specification.search;
+        Trial {
+            case: &self.case,
+            method: Method {
+                strategy: specification.strategy(),
+                search,
+                tuning: &specification.tuning,
+                text: &specification.text,
+                rank: specification.rank,
+                seed: specification.seed,
+            },
+            begin: Begin::Seeds {
+                clusters: search.clusters,
+                count: search.seeds,
+            },
+            options: search.within(&specification.budget),
         }
     }
 
@@ -223,17 +230,7 @@ impl<M: Modality> Audit<M> {
     /// # Errors
     /// When the model cannot answer.
     pub fn search(&self, observe: &mut Observe<'_>) -> Result<(Ending, PairStore), AuditError> {
-        let specification = &self.specification;
-        let trial = Trial {
-            case: &self.case,
-            method: self.method(),
-            begin: Begin::Seeds {
-                clusters: specification.search.clusters,
-                count: specification.search.seeds,
-            },
-            options: &specification.search.within(&specification.budget),
-        };
-        let outcome = trial.run(observe)?;
+        let outcome = self.trial().run(observe)?;
         Ok((outcome.figures.ending, outcome.pairs))
     }
 
@@ -251,25 +248,14 @@ impl<M: Modality> Audit<M> {
         resume: bool,
         observe: &mut Observe<'_>,
     ) -> Result<AuditSummary<M::Details>, AuditError> {
-        let calls = Calls::default();
-        let method = self.method();
-        let mut go = |model: ModelAccess<'_>| {
-            let session = Session {
-                audit: self,
-                model: model.classifier(),
-                calls: &calls,
-                run,
-                resume,
-                observe,
-            };
-            self.case.with_strategy(&method, model, session)?
-        };
-        match self.case.model().access() {
-            ModelAccess::Gradients(model) => {
-                go(ModelAccess::Gradients(&Counted::new(model, &calls)))
-            }
-            ModelAccess::Outputs(model) => go(ModelAccess::Outputs(&Counted::new(model, &calls))),
-        }
+        let trial = self.trial();
+        trial.with_search(Session {
+            audit: self,
+            trial: &trial,
+            run,
+            resume,
+            observe,
+        })?
     }
 
     /// What the model decides everything, where nothing was `found`: the reason may be that it
@@ -417,41 +403,32 @@ impl<M: Modality> Audit<M> {
     }
 }
 
-/// An audit that waits for its strategy.
+/// Runs the search of an audit in its run directory.
 struct Session<'a, 'o, M> {
     audit: &'a Audit<M>,
-    model: &'a dyn Classifier,
-    calls: &'a Calls,
+    trial: &'a Trial<'a, M>,
     run: &'a RunDirectory,
     resume: bool,
     observe: &'a mut Observe<'o>,
 }
 
-impl<M: Modality> WithStrategy for Session<'_, '_, M> {
+impl<M: Modality> WithSearch for Session<'_, '_, M> {
     type Output = Result<AuditSummary<M::Details>, AuditError>;
 
-    fn with<S: Strategy>(self, strategy: &S) -> Self::Output {
+    fn with<S: Strategy>(self, search: &Search<'_, S>) -> Self::Output {
         let Session {
             audit,
+            trial,
             run,
             observe,
             ..
         } = self;
-        let (specification, case) = (&audit.specification, &audit.case);
-        let options = &specification.search;
+        let specification = &audit.specification;
         let identity = identity(specification, &audit.record);
-        let search = Search {
-            model: self.model,
-            reference: case.model().reference(),
-            domain: case.domain(),
-            strategy,
-            calls: self.calls,
-            options: &options.within(&specification.budget),
-        };
         let saved = match self.resume {
             true => run.read_checkpoint(&identity, |state| {
-                let is_reached = |seed, row: &[i32]| case.is_reached(seed, row);
-                expect_fits(state, &search, run.path(), is_reached)
+                let is_reached = |seed, row: &[i32]| trial.case.is_reached(seed, row);
+                expect_fits(state, search, run.path(), is_reached)
             })?,
             false => None,
         };
@@ -460,20 +437,17 @@ impl<M: Modality> WithStrategy for Session<'_, '_, M> {
         }
         run.write_run(specification, &audit.record)?;
         let mut state: StateOf<S> = saved.unwrap_or_else(|| {
-            let own = strategy.own_seeds(options.seeds);
-            let rows = own
-                .unwrap_or_else(|| case.seeds(options.clusters, options.seeds, specification.seed));
-            SearchState::new(rows, self.model.classes())
+            SearchState::new(trial.seeds(search.strategy), search.model.classes())
         });
         state.spill_to(run.path().to_owned(), specification.memory());
-        let ending = run_search(&search, &mut state, run, &identity, observe)?;
+        let ending = run_search(search, &mut state, run, &identity, observe)?;
         let shares = audit.estimates(observe)?;
         let ending = keep_if_cut(ending, shares.is_cut, run, &identity, &state)?;
         let finished = Finished {
             ending,
             counts: &state.counts(),
             shares,
-            score: strategy.causal_discrimination(state.learnt()),
+            score: search.strategy.causal_discrimination(state.learnt()),
         };
         let summary = audit.write(run, finished, state.found(), observe)?;
         if !is_resumable(ending) {

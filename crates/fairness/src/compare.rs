@@ -184,24 +184,15 @@ impl<M: Modality> Comparison<M> {
         run.write_checkpoint(&identity, &done)?;
         let mut finished = true;
         let mut begun = None;
-        for (place, repeat) in options.turns() {
-            if done.iter().any(|d| (d.place, d.repeat) == (place, repeat)) {
+        for turn in options.turns() {
+            if done.iter().any(|done| (done.place, done.repeat) == turn) {
                 continue;
             }
-            let strategy = options.strategies[place as usize];
-            let case = self.case_of(repeat, &mut begun)?;
-            let figures = self.search(case, strategy, repeat, &mut |progress| {
-                observe(strategy, repeat, progress)
-            })?;
-            if figures.ending == Ending::Interrupted {
+            let Some(search) = self.perform_turn(turn, &mut begun, observe)? else {
                 finished = false;
                 break;
-            }
-            done.push(Done {
-                place,
-                repeat,
-                figures,
-            });
+            };
+            done.push(search);
             run.write_checkpoint(&identity, &done)?;
         }
         let summary = self.summarise(done, finished);
@@ -276,18 +267,19 @@ impl<M: Modality> Comparison<M> {
         Ok(begun.as_ref().map_or(&self.case, |(_, case)| case))
     }
 
-    /// One search of `case`.
-    fn search(
+    /// Performs the search whose turn it is, of the strategy at `place` in the repeat of that number;
+    /// `None` when `observe` stopped it. What the repeat searches is taken from `begun`, or left there.
+    fn perform_turn(
         &self,
-        case: &M,
-        strategy: StrategyName,
-        repeat: u32,
-        observe: &mut dyn FnMut(AuditProgress<'_>) -> ControlFlow<()>,
-    ) -> Result<TrialFigures, AuditError> {
+        (place, repeat): (u32, u32),
+        begun: &mut Option<(u32, M)>,
+        observe: &mut ObserveAll<'_>,
+    ) -> Result<Option<Done>, AuditError> {
         let specification = &self.specification;
         let search = &specification.search;
+        let strategy = specification.strategies[place as usize];
         let trial = Trial {
-            case,
+            case: self.case_of(repeat, begun)?,
             method: Method {
                 strategy,
                 search,
@@ -300,9 +292,15 @@ impl<M: Modality> Comparison<M> {
                 clusters: search.clusters,
                 count: search.seeds,
             },
-            options: &search.within(&specification.budget),
+            options: search.within(&specification.budget),
         };
-        Ok(trial.run(observe)?.figures)
+        let outcome = trial.run(&mut |progress| observe(strategy, repeat, progress))?;
+        let figures = outcome.figures;
+        Ok((figures.ending != Ending::Interrupted).then_some(Done {
+            place,
+            repeat,
+            figures,
+        }))
     }
 
     /// The means of the searches that are `done`, in the order of their repeats.
@@ -368,20 +366,14 @@ impl<M: Modality> Items for Searches<'_, '_, M> {
     ) -> Result<bool, AuditError> {
         let options = &self.comparison.specification;
         let turns = options.turns().skip(items.start as usize);
-        for (place, repeat) in turns.take((items.end - items.start) as usize) {
-            let strategy = options.strategies[place as usize];
-            let observe =
-                &mut |progress: AuditProgress<'_>| (self.observe)(strategy, repeat, progress);
-            let case = self.comparison.case_of(repeat, &mut self.begun)?;
-            let figures = self.comparison.search(case, strategy, repeat, observe)?;
-            if figures.ending == Ending::Interrupted {
-                return Ok(false);
+        for turn in turns.take((items.end - items.start) as usize) {
+            match self
+                .comparison
+                .perform_turn(turn, &mut self.begun, self.observe)?
+            {
+                Some(search) => done(search),
+                None => return Ok(false),
             }
-            done(Done {
-                place,
-                repeat,
-                figures,
-            });
         }
         Ok(true)
     }

@@ -23,7 +23,7 @@ use super::modality::{Change, Modality, TableCase, TextCase, TextParts, TextSubj
 use super::model_under_test::ModelUnderTest;
 use super::opened::{
     Opened, open_encoder, open_fluency_model, open_lexicon, open_protected, open_table,
-    open_vectors, protected_or_marked,
+    protected_or_marked,
 };
 use super::pairs::{Pair, PairStore};
 use super::population::PopulationSummary;
@@ -33,7 +33,7 @@ use super::session::AuditProgress;
 use super::strategies::StrategyName;
 use super::text::asked::AskedClassifier;
 use super::text::protected::Protected;
-use super::text::vocabulary::audit_reader;
+use super::text::vocabulary::open_reader;
 use probity_data::read::BadRows;
 use probity_data::read::RowNumbers;
 use probity_data::schema::Schema;
@@ -239,16 +239,16 @@ impl<'m, C: TextClassifier> Auditable<ClassifiedTexts<'m>> for &'m C {
         }
         let text = &specification.text;
         let lexicon = open_lexicon(text.lexicon.as_deref(), text.preset)?.value;
-        let vectors = open_vectors(text.embeddings.as_deref())?;
-        let reader = audit_reader(inputs.texts, &vectors.value, &lexicon, text.reads())?;
+        let embeddings = text.embeddings.as_deref();
+        let reader = open_reader(embeddings, inputs.texts, &lexicon, text.reads())?;
         let named = &specification.protected;
-        let protected = Protected::new(&lexicon, named, &reader, text.preset)?;
+        let protected = Protected::new(&lexicon, named, &reader.value, text.preset)?;
         let asked = AskedClassifier {
             classifier: Arc::new(self),
             gradients: None,
             classes: inputs.classes.to_vec(),
-            reader: Arc::new(reader),
-            vectors_sha256: vectors.sha256,
+            reader: reader.value,
+            vectors_sha256: reader.sha256,
             ender: None,
             instability: 0.0,
         };

@@ -1,5 +1,6 @@
 //! Inputs, opened: each is read, hashed and decoded once a run, here, and passed on as a value.
 
+use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::path::Path;
 
@@ -7,18 +8,16 @@ use sha2::{Digest, Sha256};
 
 use super::audit_error::AuditError;
 use super::population::PlausibilityError;
-use super::specification::PredictorSpecification;
 use super::text::encoder::Encoder;
 use super::text::preset::Preset;
 use super::text::protected::Protected;
-use probity_data::schema::{Attribute, OutOfDomain, Schema, SchemaError};
+use probity_data::schema::{Schema, SchemaError};
 use probity_data::table::{Labels, Table};
 use probity_nn::model::Model;
 use probity_nn::text_model::{TextModel, is_text_model};
 use probity_nn::text_reader::TextReader;
 use probity_nn::train::text_set::open_embeddings;
 use probity_nn::transformer_model::{MaskedLanguageModel, TransformerModel, is_transformer};
-use probity_predictor::source::PredictorOptions;
 use probity_run::run_directory::{file_sha256, hex};
 use probity_run::specification::FieldError;
 use probity_run::specification::file::Record;
@@ -53,6 +52,11 @@ impl<T> Opened<T> {
             sha256: self.sha256,
         }
     }
+}
+
+/// The `hashes` of what was opened, by role.
+pub(crate) fn by_role<const N: usize>(hashes: [(&str, String); N]) -> BTreeMap<String, String> {
+    hashes.map(|(role, hash)| (role.to_owned(), hash)).into()
 }
 
 /// The model of tables in `directory`.
@@ -219,49 +223,6 @@ pub fn open_protected(
         value: Protected::new(&lexicon.value, named, reader, preset)?,
         sha256: lexicon.sha256,
     })
-}
-
-/// The schema by which data are read for a model of `schema`: that one, with `policy` for values
-/// outside their domains in place of its own, and without bad rows if `skip_bad_rows` says so.
-///
-/// # Errors
-/// When the policy has nothing to act on, or gives values a level that the model does not know.
-pub fn reading_schema(
-    schema: &Schema,
-    policy: Option<OutOfDomain>,
-    skip_bad_rows: bool,
-) -> Result<Schema, AuditError> {
-    let own = schema.clone().skipping_bad_rows(skip_bad_rows);
-    let Some(policy) = policy else {
-        return Ok(own);
-    };
-    let read = own.clone().with_policy(policy)?;
-    let grows = |(own, read): (&Attribute, &Attribute)| read.domain().1 > own.domain().1;
-    if schema.attributes.iter().zip(&read.attributes).any(grows) {
-        let expected = "clip, skip or reject: this model was trained without such a level";
-        return Err(FieldError::new("out_of_domain", "level", expected).into());
-    }
-    Ok(read)
-}
-
-/// The predictor of rows that `specification` names, if any, told what is made of values outside
-/// their domains and whether bad rows are left out.
-///
-/// # Errors
-/// When its schema cannot be read, or the policy has nothing to act on.
-pub fn predictor_options(
-    specification: &PredictorSpecification,
-    policy: Option<OutOfDomain>,
-    skip_bad_rows: bool,
-) -> Result<Option<PredictorOptions>, AuditError> {
-    let Some(mut predictor) = specification.options()? else {
-        return Ok(None);
-    };
-    if let Some(policy) = policy {
-        predictor.schema = predictor.schema.with_policy(policy)?;
-    }
-    predictor.schema = predictor.schema.skipping_bad_rows(skip_bad_rows);
-    Ok(Some(predictor))
 }
 
 /// The attributes `named`, else those that `schema` marks as protected.

@@ -112,7 +112,7 @@ pub struct Transformer {
 ///
 /// # Errors
 /// When there is none, or one without classes.
-pub fn open_transformer(directory: &Path) -> Result<Opened<Transformer>, AuditError> {
+fn open_transformer(directory: &Path) -> Result<Opened<Transformer>, AuditError> {
     let model = TransformerModel::load(directory)?;
     let (sha256, classes) = (model.sha256(), model.classes.clone());
     let network = Arc::new(TransformerNetwork::new(model)?);
@@ -122,12 +122,32 @@ pub fn open_transformer(directory: &Path) -> Result<Opened<Transformer>, AuditEr
     })
 }
 
-/// A classifier of texts, opened for what it says of them.
-pub enum TextScorer {
+/// A network of texts, of either kind.
+pub enum AnyTextModel {
     /// A recurrent network.
     Recurrent(Box<TextModel>),
     /// A transformer.
     Transformer(Transformer),
+}
+
+impl AnyTextModel {
+    /// The network in `directory`.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn open(directory: &Path) -> Result<Opened<AnyTextModel>, AuditError> {
+        if is_transformer(directory) {
+            return Ok(open_transformer(directory)?.map(AnyTextModel::Transformer));
+        }
+        let model = open_text_model(directory)?;
+        Ok(model.map(|model| AnyTextModel::Recurrent(Box::new(model))))
+    }
+}
+
+/// A classifier of texts, opened for what it says of them.
+pub enum TextScorer {
+    /// A network.
+    Network(AnyTextModel),
     /// What only answers.
     Predictor(OpenTextPredictor),
 }
@@ -146,21 +166,15 @@ impl TextScorer {
                 sha256: predictor.sha256()?,
                 value: TextScorer::Predictor(predictor.open()?),
             }),
-            None if is_transformer(model) => {
-                Ok(open_transformer(model)?.map(TextScorer::Transformer))
-            }
-            None => {
-                let model = open_text_model(model)?;
-                Ok(model.map(|model| TextScorer::Recurrent(Box::new(model))))
-            }
+            None => Ok(AnyTextModel::open(model)?.map(TextScorer::Network)),
         }
     }
 
     /// Names of the classes.
     pub fn classes(&self) -> &[String] {
         match self {
-            TextScorer::Recurrent(model) => &model.classes,
-            TextScorer::Transformer(model) => &model.classes,
+            TextScorer::Network(AnyTextModel::Recurrent(model)) => &model.classes,
+            TextScorer::Network(AnyTextModel::Transformer(model)) => &model.classes,
             TextScorer::Predictor(predictor) => &predictor.classes,
         }
     }
@@ -172,8 +186,10 @@ impl TextScorer {
     /// When a text cannot be split, or the model cannot answer.
     pub fn logits(&self, texts: &[String], device: &ComputeDevice) -> Result<Vec<f32>, AuditError> {
         match self {
-            TextScorer::Recurrent(model) => text_logits(model, texts, device),
-            TextScorer::Transformer(model) => {
+            TextScorer::Network(AnyTextModel::Recurrent(model)) => {
+                text_logits(model, texts, device)
+            }
+            TextScorer::Network(AnyTextModel::Transformer(model)) => {
                 let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
                 Ok(model.network.logits(&texts)?)
             }

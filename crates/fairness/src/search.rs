@@ -54,6 +54,19 @@ pub struct SearchOptions {
     pub time: Option<Duration>,
 }
 
+impl Default for SearchOptions {
+    fn default() -> SearchOptions {
+        SearchOptions {
+            max_iter: 10,
+            local: 1000,
+            batch: 4096,
+            max_found: None,
+            max_calls: None,
+            time: None,
+        }
+    }
+}
+
 /// The state of a search by strategy `S`.
 pub type StateOf<S> = SearchState<<S as Strategy>::Memory, <S as Strategy>::Shared>;
 

@@ -1,5 +1,5 @@
-//! One search of one strategy without a run directory: what comparisons and the paper's tables are
-//! made of.
+//! A trial puts the search of one strategy together: that of an audit, or of one of its shards. Run by
+//! itself, without a run directory, it is what comparisons and the paper's tables are made of.
 
 use std::ops::ControlFlow;
 
@@ -45,7 +45,16 @@ pub struct Trial<'a, M> {
     /// Where it begins.
     pub begin: Begin<'a>,
     /// How far.
-    pub options: &'a SearchOptions,
+    pub options: SearchOptions,
+}
+
+/// Work with the search of a trial, whatever its strategy.
+pub(super) trait WithSearch {
+    /// What comes of it.
+    type Output;
+
+    /// Does the work with `search`.
+    fn with<S: Strategy>(self, search: &Search<'_, S>) -> Self::Output;
 }
 
 /// How far a search had come at the end of a round.
@@ -130,15 +139,26 @@ impl<M: Modality> Trial<'_, M> {
         &self,
         observe: &mut dyn FnMut(AuditProgress<'_>) -> ControlFlow<()>,
     ) -> Result<TrialOutcome, AuditError> {
+        self.with_search(TrialSession {
+            trial: self,
+            observe,
+        })?
+    }
+
+    /// Does `work` with the search of this trial, whose model calls are counted.
+    ///
+    /// # Errors
+    /// When the model gives no gradients and the strategy needs them.
+    pub(super) fn with_search<W: WithSearch>(&self, work: W) -> Result<W::Output, AuditError> {
         let calls = Calls::default();
-        let mut go = |model: ModelAccess<'_>| {
-            let session = TrialSession {
+        let go = |model: ModelAccess<'_>| {
+            let awaiting = AwaitingStrategy {
                 trial: self,
                 model: model.classifier(),
                 calls: &calls,
-                observe,
+                work,
             };
-            self.case.with_strategy(&self.method, model, session)?
+            self.case.with_strategy(&self.method, model, awaiting)
         };
         match self.case.model().access() {
             ModelAccess::Gradients(model) => {
@@ -147,40 +167,55 @@ impl<M: Modality> Trial<'_, M> {
             ModelAccess::Outputs(model) => go(ModelAccess::Outputs(&Counted::new(model, &calls))),
         }
     }
-}
 
-struct TrialSession<'a, M> {
-    trial: &'a Trial<'a, M>,
-    model: &'a dyn Classifier,
-    calls: &'a Calls,
-    observe: &'a mut dyn FnMut(AuditProgress<'_>) -> ControlFlow<()>,
-}
-
-impl<M: Modality> WithStrategy for TrialSession<'_, M> {
-    type Output = Result<TrialOutcome, AuditError>;
-
-    fn with<S: Strategy>(self, strategy: &S) -> Result<TrialOutcome, AuditError> {
-        let TrialSession {
-            trial,
-            model,
-            calls,
-            observe,
-        } = self;
-        let seeds = match trial.begin {
+    /// The inputs where a search by `strategy` begins.
+    pub(super) fn seeds<S: Strategy>(&self, strategy: &S) -> Vec<Vec<i32>> {
+        match self.begin {
             Begin::At(rows) => rows.to_vec(),
             Begin::Seeds { clusters, count } => strategy
                 .own_seeds(count)
-                .unwrap_or_else(|| trial.case.seeds(clusters, count, trial.method.seed)),
-        };
-        let mut state: StateOf<S> = SearchState::new(seeds, model.classes());
-        let search = Search {
-            model,
-            reference: trial.case.model().reference(),
-            domain: trial.case.domain(),
+                .unwrap_or_else(|| self.case.seeds(clusters, count, self.method.seed)),
+        }
+    }
+}
+
+/// A trial whose strategy is yet to be made.
+struct AwaitingStrategy<'a, M, W> {
+    trial: &'a Trial<'a, M>,
+    model: &'a dyn Classifier,
+    calls: &'a Calls,
+    work: W,
+}
+
+impl<M: Modality, W: WithSearch> WithStrategy for AwaitingStrategy<'_, M, W> {
+    type Output = W::Output;
+
+    fn with<S: Strategy>(self, strategy: &S) -> W::Output {
+        let case = self.trial.case;
+        self.work.with(&Search {
+            model: self.model,
+            reference: case.model().reference(),
+            domain: case.domain(),
             strategy,
-            calls,
-            options: trial.options,
-        };
+            calls: self.calls,
+            options: &self.trial.options,
+        })
+    }
+}
+
+/// Runs the search of a trial and measures what it comes to.
+struct TrialSession<'a, M> {
+    trial: &'a Trial<'a, M>,
+    observe: &'a mut dyn FnMut(AuditProgress<'_>) -> ControlFlow<()>,
+}
+
+impl<M: Modality> WithSearch for TrialSession<'_, M> {
+    type Output = Result<TrialOutcome, AuditError>;
+
+    fn with<S: Strategy>(self, search: &Search<'_, S>) -> Result<TrialOutcome, AuditError> {
+        let TrialSession { trial, observe } = self;
+        let seeds = trial.seeds(search.strategy);
+        let mut state: StateOf<S> = SearchState::new(seeds, search.model.classes());
         let mut curve = Vec::new();
         let ending = search.run(&mut state, &mut |state| {
             curve.extend(state.ended().iter().map(|end| CurvePoint {
@@ -190,7 +225,7 @@ impl<M: Modality> WithStrategy for TrialSession<'_, M> {
                 found: end.found,
                 diversity: None,
             }));
-            observe(progress_of(&search, state))
+            observe(progress_of(search, state))
         })?;
         let (global, local, total) = phases(&state.counts());
         let mut curve = thinned(curve);
@@ -208,7 +243,7 @@ impl<M: Modality> WithStrategy for TrialSession<'_, M> {
             global,
             local,
             total,
-            causal_discrimination: strategy.causal_discrimination(state.learnt()),
+            causal_discrimination: search.strategy.causal_discrimination(state.learnt()),
             finds: Some(finds),
             curve,
         };

@@ -56,10 +56,7 @@ fn small_audit(schema: &Schema, network: &Network, device: &ComputeDevice) {
     let options = SearchOptions {
         max_iter: 5,
         local: 5,
-        batch: 4096,
-        max_found: None,
-        max_calls: None,
-        time: None,
+        ..SearchOptions::default()
     };
     let search = Search {
         model: &model,

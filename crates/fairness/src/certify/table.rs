@@ -11,7 +11,8 @@ use super::run::{Certifiable, CertifySpecification};
 use crate::audit_error::AuditError;
 use crate::domain::{Domain, TabularDomain};
 use crate::modality::TableColumns;
-use crate::opened::{open_model, open_table, positions, protected_or_marked, reading_schema};
+use crate::opened::{by_role, positions, protected_or_marked};
+use crate::table_model::TableNetwork;
 use probity_data::schema::Schema;
 use probity_data::table::ReadCounts;
 use probity_data::table::{Labels, Table};
@@ -60,24 +61,20 @@ impl Certifiable for CertifiableTable {
     const NAME: ModalityName = ModalityName::Table;
 
     fn open(specification: &CertifySpecification) -> Result<CertifiableTable, AuditError> {
-        let model = open_model(&specification.model)?;
-        let schema = reading_schema(
-            &model.value.schema,
-            specification.out_of_domain,
-            specification.skip_bad_rows,
-        )?;
-        let data = open_table(&specification.data, &schema, Labels::Optional)?;
-        let hashes = [("model", model.sha256), ("data", data.sha256)];
+        let reading = (specification.out_of_domain, specification.skip_bad_rows);
+        let network = TableNetwork::open(&specification.model, reading)?;
+        let data = network.read(&specification.data, Labels::Optional)?;
+        let model = network.model;
         let schema = &model.value.schema;
         let classes = &schema.label.classes;
         let favourable = classes.len().saturating_sub(1);
         let asked = specification.deciding();
         Ok(CertifiableTable {
             decision: asked.among(classes, favourable, Some(schema))?,
-            protected: protected_or_marked(&specification.protected, &model.value.schema),
+            protected: protected_or_marked(&specification.protected, schema),
             model: model.value,
             table: data.value,
-            sha256: hashes.map(|(role, hash)| (role.to_owned(), hash)).into(),
+            sha256: by_role([("model", model.sha256), ("data", data.sha256)]),
         })
     }
 

@@ -11,7 +11,7 @@
 //! all exchanges ([`super::enumerate`]).
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use rayon::prelude::*;
@@ -21,16 +21,15 @@ use super::enumerate::{Enumeration, enumerate};
 use super::run::{Certifiable, CertifySpecification};
 use crate::audit_error::AuditError;
 use crate::domain::Domain;
-use crate::modality::Change;
-use crate::opened::{Opened, open_lexicon, open_text_model, open_texts, open_vectors};
-use crate::scored::{Transformer, open_transformer};
-use crate::text::asked::AskedClassifier;
+use crate::modality::{Change, TextSubject};
+use crate::opened::{by_role, open_lexicon, open_texts};
+use crate::scored::AnyTextModel;
 use crate::text::domain::TextDomain;
 use crate::text::edits::Tokens;
 use crate::text::network::SourcedNetwork;
 use crate::text::protected::Protected;
 use crate::text::source::{Source, Stretch};
-use crate::text::vocabulary::audit_reader;
+use crate::text::vocabulary::open_reader;
 use probity_data::read::RowNumbers;
 use probity_data::table::ReadCounts;
 use probity_nn::alike::DecidedAlike;
@@ -39,12 +38,8 @@ use probity_nn::interval::recurrent::{IntervalKernels, Substituted};
 use probity_nn::modality::ModalityName;
 use probity_nn::recurrent::kernels::{EmbeddingTable, Kernels};
 use probity_nn::recurrent::network::RecurrentWeights;
-use probity_nn::text_model::TextModel;
-use probity_nn::text_reader::TextReader;
-use probity_nn::transformer_model::is_transformer;
 use probity_nn::{Classifier, Rows};
 use probity_tensor::device::ComputeDevice;
-use probity_text::lexicon::Lexicon;
 
 /// Boxes that are bounded at a time.
 const BLOCK: usize = 4096;
@@ -55,17 +50,9 @@ struct Open<'a> {
     what: Substituted<'a>,
 }
 
-/// What decides about texts.
-enum Subject {
-    /// A recurrent network, which has bounds.
-    Recurrent(Box<TextModel>),
-    /// A transformer, asked about the texts as they are written.
-    Transformer(AskedClassifier<'static>),
-}
-
 /// A network of texts, its protected terms, and texts.
 pub struct CertifiableTexts {
-    subject: Subject,
+    subject: TextSubject<'static>,
     decision: Decision,
     protected: Protected,
     file: PathBuf,
@@ -82,60 +69,12 @@ pub struct CertifiableTexts {
     sha256: BTreeMap<String, String>,
 }
 
-/// A model before the words of the texts are known.
-enum Model {
-    Recurrent(Box<TextModel>),
-    Transformer(Transformer),
-}
-
-impl Model {
-    /// The model in `directory`, and its hash.
-    fn open(directory: &Path) -> Result<Opened<Model>, AuditError> {
-        match is_transformer(directory) {
-            true => Ok(open_transformer(directory)?.map(Model::Transformer)),
-            false => {
-                let model = open_text_model(directory)?;
-                Ok(model.map(|model| Model::Recurrent(Box::new(model))))
-            }
-        }
-    }
-
-    /// The same for `texts` with terms of `lexicon`.
-    fn subject(self, texts: &[String], lexicon: &Lexicon) -> Result<Subject, AuditError> {
-        let Transformer { classes, network } = match self {
-            Model::Recurrent(model) => return Ok(Subject::Recurrent(model)),
-            Model::Transformer(transformer) => transformer,
-        };
-        // Nothing is replaced but protected terms: of which vectors the words have, nothing hangs.
-        let vectors = open_vectors(None)?;
-        let reader = audit_reader(texts, &vectors.value, lexicon, usize::MAX)?;
-        let asked = AskedClassifier::of_transformer(network, classes, Arc::new(reader))?;
-        Ok(Subject::Transformer(asked))
-    }
-}
-
-impl Subject {
-    fn reader(&self) -> &TextReader {
-        match self {
-            Subject::Recurrent(model) => &model.reader,
-            Subject::Transformer(asked) => &asked.reader,
-        }
-    }
-
-    fn classes(&self) -> &[String] {
-        match self {
-            Subject::Recurrent(model) => &model.classes,
-            Subject::Transformer(asked) => &asked.classes,
-        }
-    }
-
-    /// As much of a text as may be read. How many words the pieces of a transformer are of is not
-    /// known.
-    fn window(&self, source: Source) -> Source {
-        match self {
-            Subject::Recurrent(model) => source.window(model.reader.max_length),
-            Subject::Transformer(_) => source,
-        }
+/// As much of the text `source` as `subject` may read. How many words the pieces of a transformer are
+/// of is not known.
+fn window(subject: &TextSubject<'_>, source: Source) -> Source {
+    match subject {
+        TextSubject::Words(model) => source.window(model.reader.max_length),
+        TextSubject::Asked(_) => source,
     }
 }
 
@@ -156,11 +95,11 @@ impl CertifiableTexts {
         rows: &[u32],
     ) -> Result<Decided<Box<dyn Classifier + '_>>, AuditError> {
         let model: Box<dyn Classifier + '_> = match &self.subject {
-            Subject::Recurrent(model) => {
+            TextSubject::Words(model) => {
                 let network = model.network(domain.tokens(), &ComputeDevice::flex())?;
                 Box::new(SourcedNetwork::new(network))
             }
-            Subject::Transformer(asked) => {
+            TextSubject::Asked(asked) => {
                 let written = rows.iter().map(|&row| self.written[row as usize].clone());
                 Box::new(asked.of_rows(domain, &Arc::new(written.collect())))
             }
@@ -175,12 +114,14 @@ impl Certifiable for CertifiableTexts {
 
     fn open(specification: &CertifySpecification) -> Result<CertifiableTexts, AuditError> {
         let text = &specification.text;
-        let model = Model::open(&specification.model)?;
+        let model = AnyTextModel::open(&specification.model)?;
         let lexicon = open_lexicon(text.lexicon.as_deref(), text.preset)?;
         let skip = specification.skip_bad_rows;
         let corpus = open_texts(&specification.data, text.column.as_deref(), skip)?;
         let written = corpus.value.texts;
-        let subject = model.value.subject(&written, &lexicon.value)?;
+        // Nothing is replaced but protected terms: of which vectors the words have, nothing hangs.
+        let read_by = || open_reader(None, &written, &lexicon.value, usize::MAX);
+        let subject = TextSubject::of_network(model.value, read_by)?;
         let named = &specification.protected;
         let reader = subject.reader();
         let protected = Protected::new(&lexicon.value, named, reader, text.preset)?;
@@ -190,16 +131,11 @@ impl Certifiable for CertifiableTexts {
             let text = reader.encode_whole(text)?;
             let read = protected.read(&tokens, &text)?;
             let is_foreign = !read.is_english && !text.words.is_empty();
-            Ok((subject.window(read.source), is_foreign))
+            Ok((window(&subject, read.source), is_foreign))
         });
         let texts: Vec<(Source, bool)> = texts.collect::<Result<_, AuditError>>()?;
         let (texts, is_foreign): (Vec<Source>, Vec<bool>) = texts.into_iter().unzip();
         let foreign = (0..).zip(is_foreign).filter(|(_, is_foreign)| *is_foreign);
-        let hashes = [
-            ("model", model.sha256),
-            ("lexicon", lexicon.sha256),
-            ("data", corpus.sha256),
-        ];
         let decision = specification.deciding().of_texts(subject.classes())?;
         Ok(CertifiableTexts {
             decision,
@@ -211,7 +147,11 @@ impl Certifiable for CertifiableTexts {
             subject,
             protected,
             file: specification.data.clone(),
-            sha256: hashes.map(|(role, hash)| (role.to_owned(), hash)).into(),
+            sha256: by_role([
+                ("model", model.sha256),
+                ("lexicon", lexicon.sha256),
+                ("data", corpus.sha256),
+            ]),
         })
     }
 
@@ -236,7 +176,7 @@ impl Certifiable for CertifiableTexts {
     }
 
     fn has_bounds(&self) -> bool {
-        matches!(self.subject, Subject::Recurrent(_))
+        matches!(self.subject, TextSubject::Words(_))
     }
 
     fn decides_alike(&self, rows: &[u32]) -> Result<Option<DecidedAlike>, AuditError> {
@@ -273,7 +213,7 @@ impl Certifiable for CertifiableTexts {
         rows: &[u32],
         splits: u32,
     ) -> Result<Vec<Certificate>, AuditError> {
-        let Subject::Recurrent(model) = &self.subject else {
+        let TextSubject::Words(model) = &self.subject else {
             return Ok(vec![Certificate::None; rows.len()]);
         };
         let (texts, reads) = (self.only(names, rows), model.reader.max_length);

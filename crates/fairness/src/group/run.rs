@@ -12,10 +12,10 @@ use super::{GroupError, GroupOptions, GroupReport, measure_answers};
 use crate::audit_error::AuditError;
 pub use crate::certify::parts::Part;
 use crate::certify::parts::{Dealer, Inputs, PartError, positions_of, rows_of};
-use crate::opened::{open_lexicon, protected_or_marked};
+use crate::opened::{by_role, open_lexicon, protected_or_marked};
 use crate::record::record_of;
 use crate::scored::{LabelledTexts, TextScorer, open_labelled_texts};
-use crate::scored_rows::{ReadRows, RowScorer, Said};
+use crate::table_model::{ReadRows, Said, TableModel};
 use probity_data::table::{Labels, ReadCounts};
 use probity_nn::decision::Decision;
 use probity_nn::modality::ModalityName;
@@ -111,7 +111,7 @@ enum Case {
 struct TableCase {
     decision: Decision,
     options: GroupOptions,
-    model: RowScorer,
+    model: TableModel,
     rows: ReadRows,
     counts: ReadCounts,
 }
@@ -205,17 +205,16 @@ type Hashes = BTreeMap<String, String>;
 impl TableCase {
     fn open(run: &mut GroupsSpecification) -> Result<(TableCase, Hashes), GroupRunError> {
         let reading = (run.out_of_domain, run.skip_bad_rows);
-        let model = RowScorer::open(&run.model, &run.predictor, reading)?;
-        let own = model.value.schema();
+        let model = TableModel::open(|| Ok(&run.model), &run.predictor, reading)?;
+        let model_sha256 = model.sha256()?;
+        let own = model.schema();
         let protected = protected_or_marked(&run.protected, own);
         let mut options = run.groups.options(own, protected, run.seed);
         options.impact = run.impact.options();
-        options.groups(model.value.reading())?;
+        options.groups(&model.reading()?)?;
         run.protected.clone_from(&options.protected);
-        let data = model.value.read(&run.data, Labels::Optional)?;
-        let hashes = [("model", &model.sha256), ("data", &data.sha256)];
-        let hashes = hashes.map(|(role, hash)| (role.to_owned(), hash.clone()));
-        let rows = chosen(run, [&model.sha256, &data.sha256], |model, file| {
+        let data = model.read(&run.data, Labels::Optional)?;
+        let rows = chosen(run, [&model_sha256, &data.sha256], |model, file| {
             rows_of(run.part, (model, own), file, &data.value.table)
         })?;
         let favourable = options.class(own)? as usize;
@@ -232,9 +231,10 @@ impl TableCase {
                 None => data.value,
             },
             options,
-            model: model.value,
+            model,
         };
-        Ok((case, hashes.into()))
+        let hashes = [("model", model_sha256), ("data", data.sha256)];
+        Ok((case, by_role(hashes)))
     }
 
     fn measure(
@@ -261,12 +261,6 @@ impl TextCase {
         let columns = (text.column.as_deref(), label);
         let reading = (run.skip_bad_rows, run.label_threshold);
         let data = open_labelled_texts(&run.data, columns, reading, classes)?;
-        let hashes = [
-            ("model", &model.sha256),
-            ("lexicon", &lexicon.sha256),
-            ("data", &data.sha256),
-        ];
-        let hashes = hashes.map(|(role, hash)| (role.to_owned(), hash.clone()));
         let count = data.value.texts.len();
         let chosen = chosen(run, [&model.sha256, &data.sha256], |model, file| {
             positions_of(run.part, model, file, count)
@@ -299,7 +293,12 @@ impl TextCase {
             texts,
             model: model.value,
         };
-        Ok((case, hashes.into()))
+        let hashes = [
+            ("model", model.sha256),
+            ("lexicon", lexicon.sha256),
+            ("data", data.sha256),
+        ];
+        Ok((case, by_role(hashes)))
     }
 
     fn measure(&self, device: &ComputeDevice) -> Result<TextGroupReport, AuditError> {

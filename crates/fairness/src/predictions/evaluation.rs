@@ -10,8 +10,8 @@ use crate::group::calibration::CalibrationError;
 use crate::group::outcomes_of;
 use crate::group::tally::Tally;
 use crate::scored::{TextScorer, open_labelled_texts};
-use crate::scored_rows::{RowScorer, Said};
 use crate::statistics::Mean;
+use crate::table_model::{Said, TableModel};
 use probity_data::table::{Labels, ReadCounts};
 use probity_nn::metrics::{Errors, Metrics, Quality};
 use probity_nn::modality::ModalityName;
@@ -133,10 +133,11 @@ struct Opened {
 
 fn rows(asked: &EvaluateSpecification, device: &ComputeDevice) -> Result<Opened, AuditError> {
     let reading = (asked.out_of_domain, asked.skip_bad_rows);
-    let model = RowScorer::open(&asked.model, &asked.predictor, reading)?;
-    let data = model.value.read(&asked.data, Labels::Optional)?;
-    let hashes = [model.sha256, data.sha256];
-    let (own, table) = (model.value.schema(), &data.value.table);
+    let model = TableModel::open(|| Ok(&asked.model), &asked.predictor, reading)?;
+    let model_sha256 = model.sha256()?;
+    let data = model.read(&asked.data, Labels::Optional)?;
+    let hashes = [model_sha256, data.sha256];
+    let (own, table) = (model.schema(), &data.value.table);
     let mut places = places(asked, &hashes, |model, file| {
         rows_of(asked.part, (model, own), file, table)
     })?;
@@ -145,11 +146,11 @@ fn rows(asked: &EvaluateSpecification, device: &ComputeDevice) -> Result<Opened,
     if places.is_empty() {
         return Err(AuditError::NoOutcomes {
             file: asked.data.clone(),
-            column: model.value.schema().label.name.clone(),
+            column: own.label.name.clone(),
         });
     }
     let chosen = data.value.select(&places);
-    let Said { logits, rounded } = model.value.say(&chosen, device)?;
+    let Said { logits, rounded } = model.say(&chosen, device)?;
     let table = chosen.table;
     let classes = own.label.classes.clone();
     let rows = (0..table.rows()).map(|row| table.row(row));

@@ -19,8 +19,8 @@ use self::specification::PredictSpecification;
 use crate::audit_error::AuditError;
 use crate::opened::open_texts;
 use crate::scored::TextScorer;
-use crate::scored_rows::{RowScorer, Said};
 use crate::specification::DecisionSpecification;
+use crate::table_model::{Said, TableModel};
 use probity_data::read::RowNumbers;
 use probity_data::schema::Schema;
 use probity_data::table::{Labels, ReadCounts};
@@ -69,10 +69,11 @@ pub fn predict(
         ModalityName::Table => {
             let (model, predictor) = (&specification.model, &specification.predictor);
             let reading = (specification.out_of_domain, specification.skip_bad_rows);
-            let model = RowScorer::open(model, predictor, reading)?;
-            let data = model.value.read(&specification.data, Labels::Optional)?;
-            let Said { logits, rounded } = model.value.say(&data.value, device)?;
-            let (own, table) = (model.value.schema(), data.value.table);
+            let model = TableModel::open(|| Ok(model), predictor, reading)?;
+            let model_sha256 = model.sha256()?;
+            let data = model.read(&specification.data, Labels::Optional)?;
+            let Said { logits, rounded } = model.say(&data.value, device)?;
+            let (own, table) = (model.schema(), data.value.table);
             let rows = (0..table.rows()).map(|row| table.row(row));
             let classes = own.label.classes.clone();
             let named = (classes.as_slice(), Some(own));
@@ -87,7 +88,7 @@ pub fn predict(
                 texts: None,
                 rows: table.numbers().clone(),
                 data: Some(table.counts),
-                model_sha256: model.sha256,
+                model_sha256,
                 data_sha256: data.sha256,
             })
         }

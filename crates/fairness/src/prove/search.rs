@@ -12,8 +12,9 @@ use crate::modality::{Method, TableCase};
 use crate::model_under_test::ModelUnderTest;
 use crate::opened::Opened;
 use crate::pairs::{Pair, PairStore};
+use crate::search::SearchOptions;
 use crate::session::AuditProgress;
-use crate::specification::{BudgetSpecification, SearchSpecification, TextSpecification};
+use crate::specification::{SearchSpecification, TextSpecification};
 use crate::strategies::StrategyName;
 use crate::strategies::tuning::Tuning;
 use crate::trial::{Begin, Trial};
@@ -44,7 +45,6 @@ impl Proof {
         let Some(first) = rows.first() else {
             return Ok(None);
         };
-        let specification = SearchSpecification::default();
         let network = &self.model.network;
         let model = Opened::unnamed(ModelUnderTest::network(network, &ComputeDevice::flex()));
         let table = Table::new(first.len(), rows.concat(), Vec::new());
@@ -56,14 +56,14 @@ impl Proof {
             case: &case,
             method: Method {
                 strategy: StrategyName::Adf,
-                search: &specification,
+                search: &SearchSpecification::default(),
                 tuning: &Tuning::default(),
                 text: &TextSpecification::default(),
                 rank: None,
                 seed: self.specification().seed,
             },
             begin: Begin::At(rows),
-            options: &specification.within(&BudgetSpecification::default()),
+            options: SearchOptions::default(),
         };
         let outcome = trial.run(&mut |progress| match progress {
             AuditProgress::Search { found: so_far, .. } => found(so_far),

@@ -41,17 +41,14 @@ mod part;
 use std::ops::ControlFlow;
 
 use super::audit::{Audit, AuditError, AuditSummary, Finished, Observe};
-use super::calls::{Calls, Counted};
 use super::checkpoint::Inputs;
 use super::modality::Modality;
-use super::model_under_test::ModelAccess;
 use super::search::{Ending, Phase, Search, SearchState, StateOf};
 use super::session::progress_of;
-use super::strategies::WithStrategy;
 use super::strategy::{Position, Strategy};
+use super::trial::{Trial, WithSearch};
 use merge::Merge;
 use part::{Part, Start};
-use probity_nn::Classifier;
 use probity_predictor::source::PredictorSource;
 use probity_run::run_directory::RunDirectory;
 use probity_run::shards::{Shard, ShardFile, ShardFolder, Stage, Worked};
@@ -107,24 +104,13 @@ impl<M: Modality> Audit<M> {
         if folder.done(stage, shard)?.is_some() {
             return Ok(Worked::WasThere { stage });
         }
-        let calls = Calls::default();
-        let mut go = |model: ModelAccess<'_>| {
-            let session = ShardSession {
-                audit: self,
-                model: model.classifier(),
-                calls: &calls,
-                starts: starts.as_ref(),
-                shard,
-                observe,
-            };
-            self.case().with_strategy(&self.method(), model, session)?
-        };
-        let part = match self.case().model().access() {
-            ModelAccess::Gradients(model) => {
-                go(ModelAccess::Gradients(&Counted::new(model, &calls)))
-            }
-            ModelAccess::Outputs(model) => go(ModelAccess::Outputs(&Counted::new(model, &calls))),
-        }?;
+        let trial = self.trial();
+        let part = trial.with_search(ShardSession {
+            trial: &trial,
+            starts: starts.as_ref(),
+            shard,
+            observe,
+        })??;
         let Some(mut part) = part else {
             return Ok(Worked::Stopped);
         };
@@ -197,43 +183,29 @@ impl<M: Modality> Audit<M> {
     }
 }
 
-/// A shard that waits for its strategy.
+/// Runs the part of a search that a shard does.
 struct ShardSession<'a, 'o, M> {
-    audit: &'a Audit<M>,
-    model: &'a dyn Classifier,
-    calls: &'a Calls,
+    trial: &'a Trial<'a, M>,
     starts: Option<&'a ShardFile>,
     shard: Shard,
     observe: &'a mut Observe<'o>,
 }
 
-impl<M: Modality> WithStrategy for ShardSession<'_, '_, M> {
+impl<M: Modality> WithSearch for ShardSession<'_, '_, M> {
     /// `None` when stopped.
     type Output = Result<Option<Part>, AuditError>;
 
-    fn with<S: Strategy>(self, strategy: &S) -> Self::Output {
-        let (audit, observe) = (self.audit, self.observe);
+    fn with<S: Strategy>(self, search: &Search<'_, S>) -> Self::Output {
+        let (trial, observe) = (self.trial, self.observe);
         if S::LEARNS {
-            let name = audit.specification().strategy();
+            let name = trial.method.strategy;
             return Err(name.refused_as_indivisible("strategy").into());
         }
-        let (specification, case) = (audit.specification(), audit.case());
-        let options = &specification.search;
-        let search = Search {
-            model: self.model,
-            reference: case.model().reference(),
-            domain: case.domain(),
-            strategy,
-            calls: self.calls,
-            options: &options.within(&specification.budget),
-        };
-        let classes = self.model.classes();
+        let case = trial.case;
+        let classes = search.model.classes();
         let mut state: StateOf<S> = match self.starts {
             None => {
-                let own = strategy.own_seeds(options.seeds);
-                let seeds = own.unwrap_or_else(|| {
-                    case.seeds(options.clusters, options.seeds, specification.seed)
-                });
+                let seeds = trial.seeds(search.strategy);
                 let items = self.shard.items(seeds.len() as u64);
                 let block = seeds
                     .into_iter()
@@ -242,7 +214,7 @@ impl<M: Modality> WithStrategy for ShardSession<'_, '_, M> {
                 SearchState::from_number(items.start, block, classes)
             }
             Some(file) => {
-                let inputs = Inputs::of(case.domain(), self.model);
+                let inputs = Inputs::of(case.domain(), search.model);
                 SearchState::at_starts(starts(file, self.shard, case, &inputs)?, classes)
             }
         };
@@ -257,7 +229,7 @@ impl<M: Modality> WithStrategy for ShardSession<'_, '_, M> {
                 };
                 (counts.model_rows, counts.model_gradients)
             }));
-            is_stopped = observe(progress_of(&search, state)).is_break();
+            is_stopped = observe(progress_of(search, state)).is_break();
             match is_stopped || state.phase() != first {
                 true => ControlFlow::Break(()),
                 false => ControlFlow::Continue(()),

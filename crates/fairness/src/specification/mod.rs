@@ -99,15 +99,16 @@ pub struct SearchSpecification {
 
 impl Default for SearchSpecification {
     fn default() -> SearchSpecification {
+        let usual = SearchOptions::default();
         SearchSpecification {
             objective: None,
             seeds: 1000,
             clusters: 4,
-            max_iter: 10,
-            local: 1000,
+            max_iter: usual.max_iter,
+            local: usual.local,
             step_global: 1,
             step_local: 1,
-            batch: 4096,
+            batch: usual.batch,
         }
     }
 }

@@ -13,6 +13,7 @@ use super::domain::{TextDomain, source_of, text_of};
 use super::render::render_to;
 use super::source::Source;
 use super::strategy::Vectors;
+use crate::opened::Opened;
 use probity_nn::text_classifier::{DifferentiableTexts, TextClassifier};
 use probity_nn::text_reader::TextReader;
 use probity_nn::transformer_model::TransformerNetwork;
@@ -40,22 +41,22 @@ pub struct AskedClassifier<'m> {
 }
 
 impl<'m> AskedClassifier<'m> {
-    /// The transformer `network`, with its gradients, audited in the words of `reader`, whose
-    /// vectors ship.
+    /// The transformer `network`, with its gradients, audited in the words of `reader`, which
+    /// belongs to the hash of the file of its word vectors.
     ///
     /// # Errors
     /// When it cannot split a word.
     pub fn of_transformer(
         network: Arc<TransformerNetwork>,
         classes: Vec<String>,
-        reader: Arc<TextReader>,
+        reader: Opened<Arc<TextReader>>,
     ) -> Result<AskedClassifier<'m>, ModelError> {
         Ok(AskedClassifier {
-            gradients: Some(WordGradients::new(network.clone(), &reader)?),
+            gradients: Some(WordGradients::new(network.clone(), &reader.value)?),
             classifier: network,
             classes,
-            reader,
-            vectors_sha256: String::new(),
+            reader: reader.value,
+            vectors_sha256: reader.sha256,
             ender: None,
             instability: 0.0,
         })

@@ -6,8 +6,11 @@
 //! vector: it is near to nothing, so that nothing takes its place and it takes no other's.
 
 use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
 
 use crate::audit_error::AuditError;
+use crate::opened::{Opened, open_vectors};
 use probity_nn::text_reader::TextReader;
 use probity_text::embeddings::EmbeddingTable;
 use probity_text::frequencies::WordFrequencies;
@@ -20,16 +23,20 @@ use probity_text::validity::SentenceEmbedder;
 const COMMON: usize = 20_000;
 
 /// What reads `texts`, at most the first `max_length` tokens of each, in the words of the texts, of
-/// `lexicon` and of `table`.
+/// `lexicon` and of the file `vectors`, or of the word vectors that ship; with the hash of that file.
 ///
 /// # Errors
-/// When a text cannot be split or the lexicon cannot be used.
-pub fn audit_reader(
+/// When the file cannot be read, a text cannot be split or the lexicon cannot be used.
+pub fn open_reader(
+    vectors: Option<&Path>,
     texts: &[String],
-    table: &EmbeddingTable,
     lexicon: &Lexicon,
     max_length: usize,
-) -> Result<TextReader, AuditError> {
+) -> Result<Opened<Arc<TextReader>>, AuditError> {
+    let Opened {
+        value: table,
+        sha256,
+    } = open_vectors(vectors)?;
     let splitter = Tokenizer::new(table.words().iter())?;
     let tokens: Vec<Vec<Token>> = splitter.tokens_of_all(texts)?;
     let mut is_kept = vec![false; table.words().len()];
@@ -70,10 +77,12 @@ pub fn audit_reader(
         .map(|text| text.iter().map(|t| t.text.as_str()));
     let spelled: Vec<Vec<&str>> = spelled.map(Iterator::collect).collect();
     let frequencies = WordFrequencies::of(spelled.iter().map(|text| text.iter().copied()));
-    Ok(TextReader {
+    let reader = TextReader {
         max_length: longest.clamp(1, max_length),
         tokenizer: Tokenizer::new(table.words().iter())?,
         sentences: SentenceEmbedder::fit(&spelled, &table, frequencies),
         table,
-    })
+    };
+    let value = Arc::new(reader);
+    Ok(Opened { value, sha256 })
 }

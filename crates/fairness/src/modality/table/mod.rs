@@ -24,15 +24,13 @@ use crate::domain::{Domain, TabularDomain};
 use crate::estimate::estimated_sets;
 use crate::finds::{FindSpace, TableFinds, TableSpace};
 use crate::model_under_test::{ModelAccess, ModelUnderTest};
-use crate::opened::{
-    Opened, open_model, open_table, positions, predictor_options, protected_or_marked,
-    reading_schema,
-};
+use crate::opened::{Opened, by_role, positions, protected_or_marked};
 use crate::pairs::Pair;
 use crate::population::{People, Plausibility};
 use crate::seeds::clustered_seeds;
 use crate::specification::AuditSpecification;
 use crate::strategies::{Ingredients, Staying, WithStrategy, with_strategy};
+use crate::table_model::{ReadRows, TableModel};
 use crate::text::exchange_counts::ExchangeCounts;
 use probity_data::schema::Schema;
 use probity_data::table::{Labels, ReadCounts, Table};
@@ -106,7 +104,7 @@ impl<'m> TableCase<'m> {
         protected: Vec<String>,
     ) -> Result<TableCase<'m>, AuditError> {
         let domain = TabularDomain::new(&schema, &layout, &positions(&schema, &protected)?)?;
-        let hashes = [("model", model.sha256), ("data", table.sha256)];
+        let sha256 = by_role([("model", model.sha256), ("data", table.sha256)]);
         let (model, table) = (model.value, table.value);
         // An output that is not finite is found now rather than after the run has begun.
         let first = Rows::new(table.row(0), table.width());
@@ -120,7 +118,7 @@ impl<'m> TableCase<'m> {
             table,
             protected,
             domain,
-            sha256: hashes.map(|(role, hash)| (role.to_owned(), hash)).into(),
+            sha256,
             own_numbers: None,
             ender: None,
             asked_twice: None,
@@ -138,43 +136,40 @@ impl<'m> TableCase<'m> {
         only: Option<u64>,
         device: &ComputeDevice,
     ) -> Result<TableCase<'m>, AuditError> {
-        match predictor_of(specification)? {
-            Some(predictor) => TableCase::of_predictor(specification, &predictor, only),
-            None => TableCase::of_network(specification, specification.model()?, only, device),
+        let model = open_table_model(specification, None)?;
+        let schema = model.schema();
+        let protected = protected_or_marked(&specification.protected, schema);
+        let places = positions(schema, &protected)?;
+        if let TableModel::Network(network) = &model {
+            // Said before the data are read, which may take long.
+            TabularDomain::new(schema, &network.model.value.network.layout, &places)?;
         }
-    }
-
-    /// The network in the directory `model` on `device`; of the data only the row of the number
-    /// `only`, if one is given.
-    fn of_network(
-        specification: &AuditSpecification,
-        model: &Path,
-        only: Option<u64>,
-        device: &ComputeDevice,
-    ) -> Result<TableCase<'m>, AuditError> {
-        let opened = open_model(model)?;
-        let (schema, network) = (opened.value.schema, opened.value.network);
-        let protected = protected_or_marked(&specification.protected, &schema);
-        // Said before the data are read, which may take long.
-        TabularDomain::new(&schema, &network.layout, &positions(&schema, &protected)?)?;
-        let read = reading_schema(
-            &schema,
-            specification.out_of_domain,
-            specification.skip_bad_rows,
-        )?;
-        let mut table = open_table(&specification.data, &read, Labels::Optional)?;
-        if let Some(row) = only {
-            table.value = table.value.select(&[place_of(row, &table.value)? as u32]);
-        }
-        let table = table.map(Cow::Owned);
-        let model = Opened {
-            value: ModelUnderTest::network(&network, device),
-            sha256: opened.sha256,
-        };
+        let read = model.read(&specification.data, Labels::Optional)?;
+        let only = only
+            .map(|row| place_of(row, &read.value.table))
+            .transpose()?;
         let file = specification.population.file.as_deref();
-        let file = file.map(|file| open_table(file, &read, Labels::Optional));
-        let case = TableCase::new((schema, network.layout), model, table, protected)?;
-        case.asking(specification, file.transpose()?)
+        let file = file.map(|file| model.read(file, Labels::Optional));
+        let network = match model {
+            TableModel::Network(network) => network.model,
+            TableModel::Predictor(predictor) => {
+                // Started last: what is wrong with the data is said without it.
+                let (rows, file) = ((read, only), file.transpose()?);
+                return TableCase::of_predictor(specification, &predictor, protected, rows, file);
+            }
+        };
+        let table = read.map(|rows| match only {
+            Some(row) => Cow::Owned(rows.table.select(&[row as u32])),
+            None => Cow::Owned(rows.table),
+        });
+        let described = (network.value.schema, network.value.network.layout.clone());
+        let model = Opened {
+            value: ModelUnderTest::network(&network.value.network, device),
+            sha256: network.sha256,
+        };
+        let case = TableCase::new(described, model, table, protected)?;
+        let file = file.transpose()?;
+        case.asking(specification, file.map(|file| file.map(|rows| rows.table)))
     }
 
     /// The same, whose decisions are made and whose share of the data is of the rows that
@@ -213,29 +208,18 @@ impl<'m> TableCase<'m> {
 
     /// The `predictor`, which answers where it is. It is asked twice for some rows of the data
     /// ([`check_stability`]), and for some with and without the numbers that they have
-    /// ([`BinEffect`]). Of the data only the row of the number `only` is, if one is given: what is
-    /// made of it keeps its numbers.
+    /// ([`BinEffect`]). Of the `rows` of the data only the one at the place `only` is left, if one is
+    /// given: what is made of it keeps its numbers. `file` holds the rows of the population, where
+    /// they are not the data.
     fn of_predictor(
         specification: &AuditSpecification,
         predictor: &PredictorOptions,
-        only: Option<u64>,
+        protected: Vec<String>,
+        (rows, only): (Opened<ReadRows>, Option<usize>),
+        file: Option<Opened<ReadRows>>,
     ) -> Result<TableCase<'m>, AuditError> {
-        let protected = protected_or_marked(&specification.protected, &predictor.schema);
         let places = positions(&predictor.schema, &protected)?;
-        // A predictor is started last: what is wrong with the data is said without it.
-        let data = &specification.data;
-        let read = Table::read_with_numbers(data, &predictor.schema, Labels::Optional)?;
-        let (mut table, numbers) = read.value;
-        let only = only.map(|row| place_of(row, &table)).transpose()?;
-        let file = specification.population.file.as_deref();
-        let file = file.map(|file| {
-            let read = Table::read_with_numbers(file, &predictor.schema, Labels::Optional)?;
-            Ok::<_, AuditError>(Opened {
-                value: read.value,
-                sha256: read.sha256,
-            })
-        });
-        let file = file.transpose()?;
+        let ReadRows { mut table, numbers } = rows.value;
         let filled = PredictorOptions {
             schema: numbers.with_values(predictor.schema.clone()),
             ..predictor.clone()
@@ -252,8 +236,8 @@ impl<'m> TableCase<'m> {
                 Some(row) => OwnNumbers::of_row(&table, &numbers, row),
                 None => OwnNumbers::new(&table, &numbers, &places),
             };
-            if let Some((table, numbers)) = file.as_ref().map(|file| &file.value) {
-                own.add(table, numbers);
+            if let Some(file) = &file {
+                own.add(&file.value.table, &file.value.numbers);
             }
             Arc::new(own)
         });
@@ -299,10 +283,10 @@ impl<'m> TableCase<'m> {
         };
         let table = Opened {
             value: Cow::Owned(table),
-            sha256: read.sha256,
+            sha256: rows.sha256,
         };
         let case = TableCase::new((schema, layout), model, table, protected)?;
-        let file = file.map(|file| file.map(|(table, _)| table));
+        let file = file.map(|file| file.map(|rows| rows.table));
         let mut case = case.asking(specification, file)?;
         (case.own_numbers, case.bin_effect) = (own, bin_effect);
         case.rounded_rows = rounded_rows;
@@ -358,13 +342,15 @@ fn place_of(row: u64, table: &Table) -> Result<usize, FieldError> {
     })
 }
 
-fn predictor_of(
+/// What `specification` names, which is in `moved` if that is given, to be asked about rows.
+fn open_table_model(
     specification: &AuditSpecification,
-) -> Result<Option<PredictorOptions>, AuditError> {
-    predictor_options(
+    moved: Option<&Path>,
+) -> Result<TableModel, AuditError> {
+    TableModel::open(
+        || moved.map_or_else(|| specification.model(), Ok),
         &specification.predictor,
-        specification.out_of_domain,
-        specification.skip_bad_rows,
+        (specification.out_of_domain, specification.skip_bad_rows),
     )
 }
 
@@ -588,27 +574,22 @@ impl<'m> Modality for TableCase<'m> {
         model: Option<&Path>,
         _samples: &Path,
     ) -> Result<TableWitness, AuditError> {
-        if let Some(predictor) = predictor_of(specification)? {
-            let sha256 = predictor.sha256()?;
-            let open = predictor.open()?;
-            let answering = Answering::Predictor(open.predictor);
-            let witness = TableWitness::new(
-                predictor.schema,
-                &specification.protected,
-                answering,
-                sha256,
-            )?;
-            return Ok(TableWitness {
-                ender: open.ender,
-                ..witness.deciding(specification)?
-            });
-        }
-        let opened = open_model(match model {
-            Some(model) => model,
-            None => specification.model()?,
-        })?;
-        let (schema, network) = (opened.value.schema, opened.value.network);
         let protected = &specification.protected;
-        TableWitness::of_network(schema, network, protected, opened.sha256)?.deciding(specification)
+        let witness = match open_table_model(specification, model)? {
+            TableModel::Network(network) => {
+                let Opened { value, sha256 } = network.model;
+                TableWitness::of_network(value.schema, value.network, protected, sha256)?
+            }
+            TableModel::Predictor(predictor) => {
+                let sha256 = predictor.sha256()?;
+                let open = predictor.open()?;
+                let answering = Answering::Predictor(open.predictor);
+                TableWitness {
+                    ender: open.ender,
+                    ..TableWitness::new(predictor.schema, protected, answering, sha256)?
+                }
+            }
+        };
+        witness.deciding(specification)
     }
 }

@@ -49,73 +49,26 @@ impl<'m> TextCase<'m> {
         specification: &AuditSpecification,
         device: &ComputeDevice,
     ) -> Result<TextCase<'m>, AuditError> {
-        let options = &specification.text;
-        let (subject, protected) = (&texts.subject, &texts.protected);
-        let reader = subject.reader();
-        let search = &specification.search;
-        let chosen = match texts.begin_at {
-            None => {
-                let sources = domain.sources().par_iter();
-                let table = mean_vectors(reader, sources.map(|source| &source.ids[..]));
-                clustered_seeds(&table, search.clusters, search.seeds, specification.seed)
-            }
-            Some(text) => vec![text],
-        };
+        let (options, reader) = (&specification.text, texts.subject.reader());
+        let chosen = texts.choose_seeds(&domain, specification);
         let seeds = chosen
             .iter()
             .map(|&seed| reader.encode(&texts.texts[seed as usize]));
         let seeds: Vec<EncodedText> = seeds.collect::<Result<_, _>>()?;
-        // The search tries the values first that move this model most.
-        let probed = &chosen[..chosen.len().min(PROBED_SEEDS)];
-        let numbers = protected.numbers();
-        let searched = match subject {
-            TextSubject::Words(model) => {
-                let network = SourcedNetwork::new(model.network(domain.tokens(), device)?);
-                domain.rank(&influence(&network, &domain, probed, numbers)?);
-                let flex = ComputeDevice::flex();
-                let on_flex = || model.network(domain.tokens(), &flex);
-                let reference = (device.name() != DeviceName::Flex).then(on_flex);
-                let reference = reference.transpose()?.map(SourcedNetwork::new);
-                let reference = reference.map(|network| Box::new(network) as Box<dyn Classifier>);
-                ModelUnderTest::differentiable(Box::new(network), reference)
-            }
-            TextSubject::Asked(asked) => match &asked.gradients {
-                // Its calls may cost, and all of them belong to the search, which counts them.
-                None => ModelUnderTest::classifier(Box::new(asked.of_rows(&domain, &texts.texts))),
-                Some(gradients) => {
-                    let rows = asked.of_rows(&domain, &texts.texts);
-                    domain.rank(&influence(&rows, &domain, probed, numbers)?);
-                    let rows = asked.of_rows(&domain, &texts.texts);
-                    let rows = DifferentiableRows::new(rows, gradients);
-                    ModelUnderTest::differentiable(Box::new(rows), None)
-                }
-            },
-        };
-        let searched = searched.deciding(&texts.decision);
-        let masked = texts
-            .masked
-            .as_ref()
-            .map(Arc::clone)
-            .map(FluencyModel::Masked);
-        let by_ngrams = || {
-            let ngrams = NgramFluency::new(Arc::clone(texts.ngrams.as_ref()?), reader, &seeds);
-            Some(FluencyModel::Ngrams(Box::new(ngrams)))
-        };
-        let fluency_model = masked.or_else(by_ngrams);
+        let searched = texts.searched(&mut domain, &chosen, device)?;
+        let fluency_model = texts.fluency_model(&seeds);
+        let fluency = options.least_fluency().zip(fluency_model.as_ref());
         let steps = StepsOf {
             reader,
-            near: Near::new(options.neighbours_from, reader, subject.vectors()),
-            protected,
+            near: Near::new(options.neighbours_from, reader, texts.subject.vectors()),
+            protected: &texts.protected,
             options,
-            fluency: options
-                .least_fluency()
-                .zip(fluency_model.as_ref())
-                .map(|(least, model)| Fluency {
-                    model,
-                    reader,
-                    seeds: &seeds,
-                    least,
-                }),
+            fluency: fluency.map(|(least, model)| Fluency {
+                model,
+                reader,
+                seeds: &seeds,
+                least,
+            }),
         };
         let begun = chosen.iter().zip(&seeds);
         let steps = steps.from(texts.directory.as_deref(), begun, device)?;
@@ -132,6 +85,79 @@ impl<'m> TextCase<'m> {
             texts,
         })
     }
+}
+
+impl<'m> Texts<'m> {
+    /// Chooses the texts of `domain` where a search begins: the one that was asked for, or some from
+    /// clusters of their mean word vectors, in turn.
+    fn choose_seeds(&self, domain: &TextDomain, specification: &AuditSpecification) -> Vec<u32> {
+        if let Some(text) = self.begin_at {
+            return vec![text];
+        }
+        let sources = domain.sources().par_iter();
+        let table = mean_vectors(self.subject.reader(), sources.map(|source| &source.ids[..]));
+        let search = &specification.search;
+        clustered_seeds(&table, search.clusters, search.seeds, specification.seed)
+    }
+
+    /// The model under test, as a classifier of the rows of `domain`. Where its answers cost nothing
+    /// it also ranks what may be exchanged there, by its influence on the texts `seeds`.
+    fn searched(
+        &self,
+        domain: &mut TextDomain,
+        seeds: &[u32],
+        device: &ComputeDevice,
+    ) -> Result<ModelUnderTest<'m>, AuditError> {
+        let numbers = self.protected.numbers();
+        let searched = match &self.subject {
+            TextSubject::Words(model) => {
+                let network = SourcedNetwork::new(model.network(domain.tokens(), device)?);
+                rank_exchanges(domain, &network, seeds, numbers)?;
+                let flex = ComputeDevice::flex();
+                let on_flex = || model.network(domain.tokens(), &flex);
+                let reference = (device.name() != DeviceName::Flex).then(on_flex);
+                let reference = reference.transpose()?.map(SourcedNetwork::new);
+                let reference = reference.map(|network| Box::new(network) as Box<dyn Classifier>);
+                ModelUnderTest::differentiable(Box::new(network), reference)
+            }
+            TextSubject::Asked(asked) => match &asked.gradients {
+                // Its calls may cost, and all of them belong to the search, which counts them.
+                None => ModelUnderTest::classifier(Box::new(asked.of_rows(domain, &self.texts))),
+                Some(gradients) => {
+                    let rows = asked.of_rows(domain, &self.texts);
+                    rank_exchanges(domain, &rows, seeds, numbers)?;
+                    let rows = asked.of_rows(domain, &self.texts);
+                    let rows = DifferentiableRows::new(rows, gradients);
+                    ModelUnderTest::differentiable(Box::new(rows), None)
+                }
+            },
+        };
+        Ok(searched.deciding(&self.decision))
+    }
+
+    /// What measures the fluency of texts that are made of `seeds`, where something is asked of it.
+    fn fluency_model(&self, seeds: &[EncodedText]) -> Option<FluencyModel> {
+        if let Some(model) = &self.masked {
+            return Some(FluencyModel::Masked(Arc::clone(model)));
+        }
+        let ngrams = Arc::clone(self.ngrams.as_ref()?);
+        let ngrams = NgramFluency::new(ngrams, self.subject.reader(), seeds);
+        Some(FluencyModel::Ngrams(Box::new(ngrams)))
+    }
+}
+
+/// Ranks the exchanges of `domain`, of these `numbers`, so that a search tries those first that move
+/// `network` most in the first of the texts `seeds`.
+fn rank_exchanges(
+    domain: &mut TextDomain,
+    network: &dyn Classifier,
+    seeds: &[u32],
+    numbers: usize,
+) -> Result<(), AuditError> {
+    let probed = &seeds[..seeds.len().min(PROBED_SEEDS)];
+    let influence = influence(network, domain, probed, numbers)?;
+    domain.rank(&influence);
+    Ok(())
 }
 
 /// For each thing that may be put somewhere, by number, how much putting it there moves the

@@ -10,7 +10,7 @@ use super::subject::TextSubject;
 use super::{TextCase, TextCounts};
 use crate::audit_error::AuditError;
 use crate::finds::DataClusters;
-use crate::opened::{Opened, open_encoder, open_fluency_model, open_lexicon, open_texts};
+use crate::opened::{Opened, by_role, open_encoder, open_fluency_model, open_lexicon, open_texts};
 use crate::specification::{AuditSpecification, TextSpecification};
 use crate::text::domain::TextDomain;
 use crate::text::edits::Tokens;
@@ -160,10 +160,10 @@ impl<'m> Texts<'m> {
         let (subject, protected) = (parts.model.value, parts.protected.value);
         subject.expect_embeddings(options.neighbours_from)?;
         let reader = subject.reader();
-        let mut sha256 = BTreeMap::from([
-            ("model".to_owned(), parts.model.sha256),
-            ("lexicon".to_owned(), parts.protected.sha256),
-            ("data".to_owned(), parts.texts.sha256),
+        let mut sha256 = by_role([
+            ("model", parts.model.sha256),
+            ("lexicon", parts.protected.sha256),
+            ("data", parts.texts.sha256),
         ]);
         if let TextSubject::Asked(asked) = &subject
             && !asked.vectors_sha256.is_empty()
@@ -179,29 +179,9 @@ impl<'m> Texts<'m> {
         let tokens = Tokens::new(reader);
         let looked: Vec<Looked> = kept
             .par_iter()
-            .map(|&text| {
-                let encoded = reader.encode(texts[text])?;
-                let read = protected.read(&tokens, &encoded)?;
-                Ok(Looked {
-                    source: Some(read.source).filter(Source::can_vary),
-                    is_truncated: encoded.is_truncated || subject.cuts(texts[text])?,
-                    is_foreign: !read.is_english,
-                    words: encoded.words,
-                })
-            })
+            .map(|&text| Looked::at(texts[text], &tokens, (&subject, &protected)))
             .collect::<Result<_, AuditError>>()?;
-        let count = |of: fn(&Looked) -> bool| looked.iter().filter(|text| of(text)).count() as u64;
-        let mut counts = TextCounts {
-            texts: kept.len() as u64,
-            with_protected_term: count(|text| text.source.is_some()),
-            without_protected_term: count(|text| text.source.is_none()),
-            truncated: count(|text| text.is_truncated),
-            foreign: count(|text| text.is_foreign),
-            blank: count(|text| text.words.is_empty()),
-            bad_rows: parts.bad_rows,
-        };
-        // A text without a word is in no language.
-        counts.foreign -= count(|text| text.is_foreign && text.words.is_empty());
+        let counts = TextCounts::of(&looked, parts.bad_rows);
         if counts.with_protected_term == 0 {
             return Err(AuditError::NoProtectedTerm {
                 file: specification.data.clone(),
@@ -218,27 +198,24 @@ impl<'m> Texts<'m> {
         let (has_term, sources): (Vec<usize>, Vec<Source>) = with_term
             .filter_map(|(&text, looked)| Some((text, looked.source?)))
             .unzip();
-        let begin_at = parts.begin_at.map(|text| {
-            let place = has_term.iter().position(|&other| other == text);
-            let attributes = protected.attributes();
-            place
-                .map(|place| place as u32)
-                .ok_or_else(|| AuditError::NoTermInText {
-                    attributes: attributes.join(", "),
-                })
-        });
         let domain = domain_of(reader, sources)?;
         let masked = parts.fluency_model.map(|model| {
             sha256.insert("fluency_model".to_owned(), model.sha256);
             Arc::new(model.value)
         });
         let (decision, classes) = decision_of(specification, subject.classes())?;
+        let begin_at = parts.begin_at.map(|text| {
+            let place = has_term.iter().position(|&other| other == text);
+            place.ok_or_else(|| AuditError::NoTermInText {
+                attributes: protected.attributes().join(", "),
+            })
+        });
         let made_of = has_term.iter().map(|&text| texts[text].to_owned());
         let texts = Texts {
             texts: Arc::new(made_of.collect()),
             rows: has_term.iter().map(|&text| parts.rows.of(text)).collect(),
             directory: parts.directory.map(Path::to_owned),
-            begin_at: begin_at.transpose()?,
+            begin_at: begin_at.transpose()?.map(|place| place as u32),
             ngrams: ngrams.map(Arc::new),
             clusters: OnceLock::new(),
             subject,
@@ -288,6 +265,42 @@ struct Looked {
     is_foreign: bool,
     /// As far as the model reads.
     words: Vec<String>,
+}
+
+impl Looked {
+    /// Looks at `text`: at what of it may be exchanged, as `protected` says, and at whether `subject`
+    /// reads all of it.
+    fn at(
+        text: &str,
+        tokens: &Tokens<'_>,
+        (subject, protected): (&TextSubject<'_>, &Protected),
+    ) -> Result<Looked, AuditError> {
+        let encoded = subject.reader().encode(text)?;
+        let read = protected.read(tokens, &encoded)?;
+        Ok(Looked {
+            source: Some(read.source).filter(Source::can_vary),
+            is_truncated: encoded.is_truncated || subject.cuts(text)?,
+            is_foreign: !read.is_english,
+            words: encoded.words,
+        })
+    }
+}
+
+impl TextCounts {
+    /// Counts what became of the texts that were `looked` at, of a file without these `bad_rows`.
+    fn of(looked: &[Looked], bad_rows: BadRows) -> TextCounts {
+        let count = |of: fn(&Looked) -> bool| looked.iter().filter(|text| of(text)).count() as u64;
+        TextCounts {
+            texts: looked.len() as u64,
+            with_protected_term: count(|text| text.source.is_some()),
+            without_protected_term: count(|text| text.source.is_none()),
+            truncated: count(|text| text.is_truncated),
+            // A text without a word is in no language.
+            foreign: count(|text| text.is_foreign && !text.words.is_empty()),
+            blank: count(|text| text.words.is_empty()),
+            bad_rows,
+        }
+    }
 }
 
 /// The n-gram model that `options` name, or one fitted to the texts.

@@ -5,13 +5,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::audit_error::AuditError;
-use crate::opened::{Opened, open_text_model, open_vectors};
-use crate::scored::{Transformer, open_transformer};
+use crate::opened::Opened;
+use crate::scored::{AnyTextModel, Transformer};
 use crate::specification::AuditSpecification;
 use crate::text::asked::AskedClassifier;
 use crate::text::neighbourhood::NeighboursFrom;
 use crate::text::strategy::Vectors;
-use crate::text::vocabulary::audit_reader;
+use crate::text::vocabulary::open_reader;
 use probity_nn::ModelError;
 use probity_nn::text_model::TextModel;
 use probity_nn::text_reader::TextReader;
@@ -40,8 +40,11 @@ impl TextSubject<'_> {
         texts: &[String],
         lexicon: &Lexicon,
     ) -> Result<Opened<TextSubject<'static>>, AuditError> {
+        let options = &specification.text;
+        let embeddings = options.embeddings.as_deref();
+        let read_by = || open_reader(embeddings, texts, lexicon, options.reads());
         if let Some(predictor) = specification.predictor.text_options() {
-            let (reader, vectors_sha256) = vocabulary(specification, texts, lexicon)?;
+            let reader = read_by()?;
             // Started last: what is wrong with the data is said without it.
             let sha256 = predictor.sha256()?;
             let some: Vec<&str> = texts.iter().map(String::as_str).collect();
@@ -51,8 +54,8 @@ impl TextSubject<'_> {
                 classifier: opened.classifier(),
                 gradients: None,
                 classes: opened.classes,
-                reader,
-                vectors_sha256,
+                reader: reader.value,
+                vectors_sha256: reader.sha256,
                 ender: Some(opened.ender),
             };
             return Ok(Opened {
@@ -64,15 +67,30 @@ impl TextSubject<'_> {
             Some(model) => model,
             None => specification.model()?,
         };
-        if is_transformer(directory) {
-            return transformer(specification, directory, texts, lexicon);
-        }
-        let opened = open_text_model(directory)?;
-        if let Some(field) = specification.text.given_for_vocabulary() {
+        let Opened { value, sha256 } = AnyTextModel::open(directory)?;
+        if let (AnyTextModel::Recurrent(_), Some(field)) = (&value, options.given_for_vocabulary())
+        {
             let expected = "left out: the model has a vocabulary and vectors of its own";
             return Err(FieldError::new(field, "given", expected).into());
         }
-        Ok(opened.map(|model| TextSubject::Words(Box::new(Cow::Owned(model)))))
+        let value = TextSubject::of_network(value, read_by)?;
+        Ok(Opened { value, sha256 })
+    }
+
+    /// The network `model`; a transformer is asked about the words of the reader that `read_by` opens.
+    ///
+    /// # Errors
+    /// When the reader cannot be opened, or a transformer cannot split one of its words.
+    pub(crate) fn of_network(
+        model: AnyTextModel,
+        read_by: impl FnOnce() -> Result<Opened<Arc<TextReader>>, AuditError>,
+    ) -> Result<TextSubject<'static>, AuditError> {
+        Ok(match model {
+            AnyTextModel::Recurrent(model) => TextSubject::Words(Box::new(Cow::Owned(*model))),
+            AnyTextModel::Transformer(Transformer { classes, network }) => TextSubject::Asked(
+                AskedClassifier::of_transformer(network, classes, read_by()?)?,
+            ),
+        })
     }
 
     /// Whether what `specification` names, or `model`, is asked by texts, so that its words are
@@ -161,37 +179,4 @@ impl TextSubject<'_> {
             TextSubject::Asked(asked) => asked.instability,
         }
     }
-}
-
-/// What reads `texts` and the terms of `lexicon` for a classifier that is asked by texts, and the
-/// hash of the file of word vectors that it is made with.
-fn vocabulary(
-    specification: &AuditSpecification,
-    texts: &[String],
-    lexicon: &Lexicon,
-) -> Result<(Arc<TextReader>, String), AuditError> {
-    let options = &specification.text;
-    let vectors = open_vectors(options.embeddings.as_deref())?;
-    let reader = audit_reader(texts, &vectors.value, lexicon, options.reads())?;
-    Ok((Arc::new(reader), vectors.sha256))
-}
-
-/// The transformer in `directory`.
-fn transformer(
-    specification: &AuditSpecification,
-    directory: &Path,
-    texts: &[String],
-    lexicon: &Lexicon,
-) -> Result<Opened<TextSubject<'static>>, AuditError> {
-    let model = open_transformer(directory)?;
-    let (reader, vectors_sha256) = vocabulary(specification, texts, lexicon)?;
-    let Transformer { classes, network } = model.value;
-    let asked = AskedClassifier::of_transformer(network, classes, reader)?;
-    Ok(Opened {
-        value: TextSubject::Asked(AskedClassifier {
-            vectors_sha256,
-            ..asked
-        }),
-        sha256: model.sha256,
-    })
 }

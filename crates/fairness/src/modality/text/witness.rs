@@ -10,7 +10,7 @@ use super::open::{decision_of, protected_of};
 use super::subject::TextSubject;
 use crate::audit_error::AuditError;
 use crate::modality::{Answers, Sample, SampleInputs, Witness};
-use crate::opened::open_lexicon;
+use crate::opened::{by_role, open_lexicon};
 use crate::samples::read_samples;
 use crate::specification::AuditSpecification;
 use crate::text::edits::Tokens;
@@ -190,7 +190,6 @@ impl TextWitness {
             }
             TextSubject::Asked(asked) => Answering::Texts(Arc::clone(&asked.classifier)),
         };
-        let hashes = [("model", opened.sha256), ("lexicon", protected.sha256)];
         let (decision, classes) = decision_of(specification, subject.classes())?;
         Ok(TextWitness {
             decision,
@@ -199,7 +198,7 @@ impl TextWitness {
             protected: protected.value,
             answering,
             origins: Origins::default(),
-            sha256: hashes.map(|(role, hash)| (role.to_owned(), hash)).into(),
+            sha256: by_role([("model", opened.sha256), ("lexicon", protected.sha256)]),
         })
     }
 }

@@ -12,10 +12,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::audit_error::AuditError;
 use crate::certify::parts::split_of;
-use crate::opened::{Opened, open_model, open_table, reading_schema};
+use crate::opened::{Opened, open_table};
 use crate::repair::error::RepairError;
 use crate::repair::run::PROVENANCE_ROLE;
 use crate::repair::specification::{RepairSpecification, Start};
+use crate::table_model::TableNetwork;
 use probity_data::schema::Schema;
 use probity_data::source::Hashed;
 use probity_data::table::{Labels, Table};
@@ -71,11 +72,12 @@ impl Baseline {
         record: &mut Record,
     ) -> Result<Baseline, RepairError> {
         let (directory, data) = (&specification.model, &specification.data);
+        let network = TableNetwork::open(directory, (specification.out_of_domain, false))?;
+        let reading = network.reading()?;
         let Opened {
             value: model,
             sha256: model_sha256,
-        } = open_model(directory)?;
-        let reading = reading_schema(&model.schema, specification.out_of_domain, false)?;
+        } = network.model;
         let Opened {
             value: table,
             sha256: data_sha256,

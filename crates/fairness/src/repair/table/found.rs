@@ -15,12 +15,13 @@ use super::baseline::Baseline;
 use crate::audit::AuditSpecification;
 use crate::domain::{Domain, TabularDomain};
 use crate::modality::{ModalityName, TableInputs};
-use crate::opened::{open_table, reading_schema};
+use crate::opened::open_table;
 use crate::repair::error::RepairError;
 use crate::repair::pool::Pool;
 use crate::repair::specification::RepairSpecification;
 use crate::samples::read_samples;
 use crate::seeds::clustered_seeds;
+use crate::table_model::reading_schema;
 use probity_data::table::{Labels, Table};
 use probity_nn::decision::Decision;
 use probity_run::run_directory::{RunDirectory, SUMMARY};
@@ -219,11 +220,8 @@ impl Seeds {
             data: file.to_owned(),
             problem,
         };
-        let schema = reading_schema(
-            &baseline.model.schema,
-            options.out_of_domain,
-            options.skip_bad_rows,
-        )?;
+        let reading = (options.out_of_domain, options.skip_bad_rows);
+        let schema = reading_schema(&baseline.model.schema, reading)?;
         // An audit keeps rows without an outcome, which a training leaves out.
         let counts = &baseline.table.counts;
         let is_whole = counts.unlabelled_rows == 0 && counts.bad_rows.is_empty();

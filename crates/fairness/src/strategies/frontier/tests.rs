@@ -65,9 +65,7 @@ impl Case {
             max_iter: 8,
             local: 40,
             batch,
-            max_found: None,
-            max_calls: None,
-            time: None,
+            ..SearchOptions::default()
         };
         let search = Search {
             model: &counted,
@@ -273,12 +271,9 @@ fn a_seed_without_slopes_goes_elsewhere() {
     let access = ModelAccess::Gradients(&counted);
     let strategy = Frontier::new(access, &model.domain, (1, 1), None, 7);
     let options = SearchOptions {
-        max_iter: 10,
         local: 0,
         batch: 64,
-        max_found: None,
-        max_calls: None,
-        time: None,
+        ..SearchOptions::default()
     };
     let search = Search {
         model: &counted,

@@ -102,8 +102,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::opened::open_vectors;
-    use crate::text::vocabulary::audit_reader;
+    use crate::text::vocabulary::open_reader;
     use probity_nn::transformer_model::import;
     use probity_text::lexicon::Lexicon;
 
@@ -120,8 +119,9 @@ mod tests {
         let seed = written("Women", "wonderful");
         let words = ["men", "great", "tales"].map(str::to_owned);
         let texts = [&[seed.clone()][..], &words].concat();
-        let vectors = open_vectors(None).unwrap().value;
-        let reader = audit_reader(&texts, &vectors, &Lexicon::shipped(), 64).unwrap();
+        let reader = open_reader(None, &texts, &Lexicon::shipped(), 64)
+            .unwrap()
+            .value;
         let seed = reader.encode(&seed).unwrap();
         let id = |word: &str| reader.tokens(word).unwrap()[0];
         let place = |word: &str| seed.words.iter().position(|own| own == word).unwrap();

@@ -173,7 +173,7 @@ impl Experiment<'_> {
                     max_iter,
                     ..self.options()
                 };
-                let Some(outcome) = self.search(case, strategy, begin, &options, seed)? else {
+                let Some(outcome) = self.search(case, strategy, begin, options, seed)? else {
                     return Ok(None);
                 };
                 let count = starts.as_ref().map_or(0, Vec::len);
@@ -208,7 +208,7 @@ impl Experiment<'_> {
             local: 0,
             ..self.options()
         };
-        let outcome = self.search(case, StrategyName::Adf, self.seeds(data), &options, seed)?;
+        let outcome = self.search(case, StrategyName::Adf, self.seeds(data), options, seed)?;
         Ok(outcome.map(|outcome| outcome.pairs.iter().map(|p| p.row.to_vec()).collect()))
     }
 
@@ -221,10 +221,9 @@ impl Experiment<'_> {
                 AdfTable::InTime => (1 << 31) - 1,
                 _ => self.args.trials(),
             },
-            batch: 4096,
             max_found: (table == AdfTable::Seconds).then_some(ENOUGH),
-            max_calls: None,
             time: (table == AdfTable::InTime).then(|| self.args.time.unwrap_or(TIME)),
+            ..SearchOptions::default()
         }
     }
 
@@ -233,7 +232,7 @@ impl Experiment<'_> {
         case: &TableCase<'_>,
         strategy: StrategyName,
         begin: Begin<'_>,
-        options: &SearchOptions,
+        options: SearchOptions,
         seed: u64,
     ) -> anyhow::Result<Option<TrialOutcome>> {
         let trial = Trial {
