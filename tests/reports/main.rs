@@ -8,6 +8,7 @@ mod random_audit;
 mod report_page;
 
 mod audit_reports;
+mod kinds;
 mod report_bias_audit;
 mod report_command;
 mod report_exports;

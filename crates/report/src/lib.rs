@@ -51,7 +51,7 @@ pub use pairs::{
     AttributeFlips, Difference, Gaps, NewPair, PairChanges, PairFindings, Searched, ShownInputs,
     ShownPair, Together, pair_changes,
 };
-pub use read::files::KNOWN_RUNS;
+pub use read::KNOWN_RUNS;
 
 /// Bytes of a page at most.
 pub const LARGEST_PAGE: usize = 2_000_000;

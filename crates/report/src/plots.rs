@@ -11,6 +11,7 @@ use super::model::{
     CompareFindings, CurvePoint, KMeansFindings, KnnFigures, KnnSummary, ModelFigures, Replicate,
     SearchCurve, TextNetwork,
 };
+use super::read::KNOWN_RUNS;
 use super::read::files::RunFiles;
 use super::text::Text;
 use probity_run::run_directory::write_atomically;
@@ -31,7 +32,7 @@ const POINTS: usize = 24;
 /// # Errors
 /// See [`PageError`].
 pub fn write(directory: &Path) -> Result<Vec<PathBuf>, PageError> {
-    let files = RunFiles::open(directory)?;
+    let files = RunFiles::open(directory, KNOWN_RUNS)?;
     let mut plots = Vec::new();
     match files.command.as_str() {
         "compare" => {

@@ -17,21 +17,6 @@ const SCHEMA_VERSION: u64 = 1;
 /// What `probity demo` calls the directory of its audit.
 const AUDIT_OF_DEMO: &str = "audit";
 
-/// What a report is made of.
-pub const KNOWN_RUNS: &[&str] = &[
-    "audit",
-    "repair",
-    "groups",
-    "compare",
-    "certify",
-    "prove",
-    "knn",
-    "kmeans bench",
-    "spn bench",
-    "outliers count",
-    "outliers subspaces",
-];
-
 /// The files of a run that every command writes.
 pub(crate) struct RunFiles {
     /// Where they are.
@@ -46,8 +31,8 @@ pub(crate) struct RunFiles {
 }
 
 impl RunFiles {
-    /// Opens the run in `directory`.
-    pub fn open(directory: &Path) -> Result<RunFiles, PageError> {
+    /// Opens the run in `directory`, which must be of one of the kinds that are `known`.
+    pub fn open(directory: &Path, known: &'static [&'static str]) -> Result<RunFiles, PageError> {
         let options: Option<toml::Table> = RunDirectory::open_if_specified(directory)?
             .map(|run| options_in(&run.file(RUN)))
             .transpose()?;
@@ -78,17 +63,17 @@ impl RunFiles {
             .or(asked)
             .unwrap_or_else(|| "something else".to_owned());
         if command.starts_with("demo") {
-            let audit = RunFiles::open(&directory.join(AUDIT_OF_DEMO))?;
+            let audit = RunFiles::open(&directory.join(AUDIT_OF_DEMO), known)?;
             return Ok(RunFiles {
                 demonstration: summary,
                 ..audit
             });
         }
-        if !KNOWN_RUNS.contains(&command.as_str()) {
+        if !known.contains(&command.as_str()) {
             return Err(PageError::Command {
                 directory: directory.to_owned(),
                 found: command,
-                known: KNOWN_RUNS,
+                known,
             });
         }
         if summary["schema_version"].as_u64() != Some(SCHEMA_VERSION) {

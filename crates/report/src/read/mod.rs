@@ -24,7 +24,7 @@ impl Report {
         let mut seen: Vec<PathBuf> = Vec::new();
         let mut reports = Vec::new();
         for directory in runs {
-            let files = RunFiles::open(directory)?;
+            let files = RunFiles::open(directory, KNOWN_RUNS)?;
             let place =
                 fs::canonicalize(&files.directory).unwrap_or_else(|_| files.directory.clone());
             if seen.contains(&place) {
@@ -48,22 +48,57 @@ impl Report {
     }
 }
 
+/// How the findings of a run are read.
+type Read = fn(&RunFiles) -> Result<Findings, PageError>;
+
+/// The kinds of runs that a report is made of, and how the findings of each are read.
+const READERS: [(&str, Read); 11] = [
+    ("audit", |files| {
+        Ok(Findings::Audit(Box::new(audit::read(files)?)))
+    }),
+    ("repair", |files| match files.is_of_texts() {
+        true => Ok(Findings::TextRepair(files.parse()?)),
+        false => Ok(Findings::Repair(files.parse()?)),
+    }),
+    ("groups", |files| match files.is_of_texts() {
+        true => Ok(Findings::TextGroups(files.parse()?)),
+        false => Ok(Findings::Groups(Box::new(groups(files)?))),
+    }),
+    ("compare", |files| Ok(Findings::Compare(files.parse()?))),
+    ("certify", |files| Ok(Findings::Certify(files.parse()?))),
+    ("prove", |files| Ok(Findings::Prove(files.parse()?))),
+    ("knn", |files| {
+        Ok(Findings::Knn(Box::new(knn::read(files)?)))
+    }),
+    ("kmeans bench", |files| Ok(Findings::KMeans(files.parse()?))),
+    ("spn bench", |files| Ok(Findings::Spn(files.parse()?))),
+    ("outliers count", |files| {
+        Ok(Findings::OutlierCount(files.parse()?))
+    }),
+    ("outliers subspaces", |files| {
+        Ok(Findings::OutlierSubspaces(files.parse()?))
+    }),
+];
+
+/// The kinds of runs that a report is made of.
+pub const KNOWN_RUNS: &[&str] = &{
+    let mut names = [""; READERS.len()];
+    let mut place = 0;
+    while place < names.len() {
+        names[place] = READERS[place].0;
+        place += 1;
+    }
+    names
+};
+
 fn read_run(files: &RunFiles) -> Result<RunReport, PageError> {
-    let findings = match files.command.as_str() {
-        "repair" if files.is_of_texts() => Findings::TextRepair(files.parse()?),
-        "repair" => Findings::Repair(files.parse()?),
-        "groups" if files.is_of_texts() => Findings::TextGroups(files.parse()?),
-        "groups" => Findings::Groups(Box::new(groups(files)?)),
-        "compare" => Findings::Compare(files.parse()?),
-        "certify" => Findings::Certify(files.parse()?),
-        "prove" => Findings::Prove(files.parse()?),
-        "knn" => Findings::Knn(Box::new(knn::read(files)?)),
-        "kmeans bench" => Findings::KMeans(files.parse()?),
-        "spn bench" => Findings::Spn(files.parse()?),
-        "outliers count" => Findings::OutlierCount(files.parse()?),
-        "outliers subspaces" => Findings::OutlierSubspaces(files.parse()?),
-        _ => Findings::Audit(Box::new(audit::read(files)?)),
-    };
+    let known = READERS.iter().find(|(kind, _)| *kind == files.command);
+    let (_, read) = known.ok_or_else(|| PageError::Command {
+        directory: files.directory.clone(),
+        found: files.command.clone(),
+        known: KNOWN_RUNS,
+    })?;
+    let findings = read(files)?;
     let (subject, options) = options::facts(files);
     Ok(RunReport {
         name: String::new(),
