@@ -16,6 +16,7 @@ import tempfile
 import threading
 import time
 import tomllib
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -314,14 +315,17 @@ class Checks:
         if not installed.passed:
             return of(installed)
         python = PYTHON / "bin/python"
-        words = [python, "-m", "pytest", "-q", "-rfEs", "-p", "no:cacheprovider"]
-        result = run(*words, "python/tests")
+        # The types need the sources alone: they are checked while the tests run, which use one core.
+        with ThreadPoolExecutor() as beside:
+            typed = beside.submit(run, PYTHON / "bin/mypy", cwd=ROOT / "python", quiet=True)
+            words = [python, "-m", "pytest", "-q", "-rfEs", "-p", "no:cacheprovider"]
+            result = run(*words, "python/tests")
+            types = typed.result()
 
         def again(failure):
             return run(*words, failure.test).passed
 
         verdict = self.verdict(result, cargo_output.of_pytest(result.lines), again)
-        types = run(PYTHON / "bin/mypy", cwd=ROOT / "python")
         if not types.passed:
             verdict.word = f"FAILED: mypy; {verdict.word}"
             verdict.lines += types.last()
