@@ -13,29 +13,14 @@ lists them.
 
 from typing import TYPE_CHECKING
 
+from ._audit import Audit, Share
 from ._errors import DataError, ModelError, OptionError, ProbityError
+from ._inference import infer_schema, schema_of
+from ._networks import import_network, import_text_network
+from ._outliers import outliers, outliers_budget
 from ._probity import __version__
-from ._runs import (
-    Audit,
-    Run,
-    Share,
-    audit,
-    certify,
-    compare,
-    explain,
-    groups,
-    import_network,
-    import_text_network,
-    infer_schema,
-    knn,
-    options,
-    outliers,
-    outliers_budget,
-    prove,
-    repair,
-    schema_of,
-    train,
-)
+from ._run import Run, options
+from ._runs import audit, certify, compare, explain, groups, knn, prove, repair, train
 from ._spn import SPN
 
 if TYPE_CHECKING:

@@ -15,7 +15,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _probity, _process
 from ._errors import OptionError
-from ._runs import _json, infer_schema, schema_of, train
+from ._inference import infer_schema, schema_of
+from ._runs import train
+from ._rust import _json
 
 
 class KMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]
@@ -298,5 +300,3 @@ def _seed(random_state: Any) -> int:
     if random_state is None or isinstance(random_state, (int, np.integer)):
         return 1 if random_state is None else int(random_state)
     return int(check_random_state(random_state).randint(2**31 - 1))
-
-

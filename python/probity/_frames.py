@@ -22,28 +22,12 @@ import pyarrow as pa
 
 from . import _probity
 from ._errors import DataError, OptionError
-from ._fetch import fetched
-
+from ._files import fetched, is_path, is_text_file
 
 _log = logging.getLogger("probity")
 
 #: Rows of the data by whose decisions a model is known again.
 _SAMPLE = 2000
-
-
-def is_path(data: Any) -> bool:
-    return isinstance(data, (str, os.PathLike))
-
-
-def is_text_file(data: Any) -> bool:
-    """Whether `data` is the path of a file here that is no Parquet file."""
-    if not is_path(data) or "://" in os.fspath(data):
-        return False
-    try:
-        with open(data, "rb") as file:
-            return file.read(4) != b"PAR1"
-    except OSError as error:
-        raise DataError(f"cannot read {os.fspath(data)}: {error}") from error
 
 
 def drawn(rows: int, most: int) -> np.ndarray:

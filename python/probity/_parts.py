@@ -44,21 +44,23 @@ class Part:
 
 @dataclass
 class Call:
-    """What the user asked for: a function of this package, by its name, and its arguments."""
+    """What the user asked for: a function of this package, and its arguments."""
 
-    kind: str
+    function: Callable[..., Any]
     arguments: tuple[Any, ...]
     options: dict[str, Any] = field(default_factory=dict)
     _pickled: bytes | None = field(default=None, repr=False)
 
+    @property
+    def kind(self) -> str:
+        """The kind of run, by which its function is called."""
+        return self.function.__name__
+
     def perform(self, part: Part, progress: Any = False) -> Any:
         """Performs a part of it: a run that is complete, else what is said of the part."""
-        import probity
-
-        function: Callable[..., Any] = getattr(probity, self.kind)
         with _doing(part):
             try:
-                return function(*self.arguments, **{**self.options, "progress": progress})
+                return self.function(*self.arguments, **{**self.options, "progress": progress})
             except PartDone as done:
                 return done.said
 

@@ -12,7 +12,9 @@ import pyarrow as pa
 from . import _probity, _process
 from ._errors import OptionError
 from ._frames import _word
-from ._runs import _json, _named, infer_schema
+from ._inference import infer_schema
+from ._memory import _named
+from ._rust import _json
 
 #: Values of columns, by name.
 Values = Mapping[str, Any]

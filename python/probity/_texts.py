@@ -9,7 +9,8 @@ import numpy as np
 import pyarrow as pa
 
 from ._errors import DataError, OptionError
-from ._frames import Data, _is_missing, _read, drawn, is_path
+from ._files import is_path
+from ._frames import Data, _is_missing, _read, drawn
 from ._models import Model, _ends_in_probabilities, _is_torch
 
 #: Texts of the data by whose decisions a model is known again.

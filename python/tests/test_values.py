@@ -293,12 +293,12 @@ def test_ids_of_every_kind():
 
 def test_words_that_look_like_marks_are_levels_where_nothing_is_null(caplog):
     frame = pd.DataFrame({"race": ["W", "NA", "B", "W"] * 20, "age": [20, 30, 40, 50] * 20, "hired": ["yes", "no", None, "yes"] * 20})
-    levels = lambda text: {part["name"]: part for part in probity._runs.schema_of(text)["attribute"]}["race"]  # noqa: E731
+    levels = lambda text: {part["name"]: part for part in probity.schema_of(text)["attribute"]}["race"]  # noqa: E731
     with caplog.at_level(logging.INFO, logger="probity"):
         text = probity.infer_schema(frame, "hired", protected=["race"])
     assert levels(text)["levels"] == ["W", "B", "NA"] and "missing" not in levels(text)
     assert any('missing={"race": ["NA"]}' in record.message for record in caplog.records)
-    assert probity._runs.schema_of(text)["label"] == {"name": "hired", "classes": ["no", "yes"], "missing": ""}
+    assert probity.schema_of(text)["label"] == {"name": "hired", "classes": ["no", "yes"], "missing": ""}
     text = probity.infer_schema(frame, "hired", missing={"race": "NA"})
     assert levels(text)["levels"] == ["W", "B"] and levels(text)["missing"] == "NA"
     frame.loc[0, "race"] = None

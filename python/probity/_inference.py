@@ -1,0 +1,253 @@
+"""What is inferred of the data and the model of a user: schemas, columns and classes."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import os
+from typing import Any, Mapping, Sequence
+
+import pyarrow as pa
+
+from . import _probity
+from ._errors import OptionError
+from ._files import is_text_file
+from ._frames import Data, Frames, _word
+from ._memory import _named
+from ._models import Asked, Model
+from ._rust import _json
+
+_log = logging.getLogger("probity")
+
+#: What is said of layout, cells and outcomes where nobody says anything.
+_SAID: Mapping[str, Any] = {
+    "layout": dict.fromkeys(("separator", "decimal", "thousands", "encoding")),
+    "missing": {},
+    "level": {},
+    "merge": [],
+    "label_threshold": None,
+}
+
+
+def infer_schema(
+    data: Any,
+    label: str | None = None,
+    *,
+    protected: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    classes: Sequence[str] = (),
+    favourable: str | None = None,
+    number: bool = False,
+    label_threshold: float | None = None,
+    separator: str | None = None,
+    decimal: str | None = None,
+    thousands: str | None = None,
+    encoding: str | None = None,
+    missing: Mapping[str, Sequence[str]] | None = None,
+    level: Mapping[str, Sequence[str]] | None = None,
+    merge: Sequence[str] = (),
+) -> str:
+    """Drafts the schema of a table, as TOML: kinds and domains of its columns, and its classes.
+
+    Without a label the data hold no decisions, and `classes` says which there are. With `number` the
+    label holds numbers, as of a regressor, and with `label_threshold` numbers, such as shares of
+    raters, that stand for two classes: those below it, and the others. `missing={"race": ["?"]}` says
+    which marks of a column mean that a value is missing, `level={"race": ["NA"]}` which words that
+    look like such marks are levels, and `merge=["race"]` that levels which differ only in how they are
+    written are one. What was decided that may be wrong goes to the logger `probity`, with what to say
+    instead.
+
+    How a file of text is laid out, and how numbers are written in it or in columns of text, is found
+    in the data; `separator`, `encoding`, `decimal` and `thousands` say otherwise, as on the command
+    line.
+    """
+    of_label = list(classes), favourable, number
+    layout = {"separator": separator, "decimal": decimal, "thousands": thousands, "encoding": encoding}
+    said = {"layout": layout, "missing": _cells(missing), "level": _cells(level), "merge": _names(merge)}
+    said["label_threshold"] = label_threshold
+    if is_text_file(data):
+        # The schema says how the file itself is laid out.
+        path = os.path.abspath(os.fspath(data))
+        return _drafted(path, label, _names(protected), _names(ignore), of_label, said)
+    for name in ("separator", "encoding"):
+        if layout[name] is not None:
+            raise OptionError(f"{name} has no meaning where the data are no file of text")
+    return _drafted(Data(data, ignore), label, _names(protected), (), of_label, said)
+
+
+def _cells(said: Mapping[str, Sequence[str]] | None) -> dict[str, list[str]]:
+    """What is said of the cells of columns; one word is a list of itself."""
+    listed = {name: [cells] if isinstance(cells, str) else cells for name, cells in (said or {}).items()}
+    return {str(name): [_word(cell) for cell in cells] for name, cells in listed.items()}
+
+
+def _drafted(
+    data: Data | str,
+    label: str | None,
+    protected: Sequence[str],
+    ignore: Sequence[str],
+    of_label: tuple[Sequence[Any], Any, bool],
+    said: Mapping[str, Any] = _SAID,
+) -> str:
+    """The schema of data, or of the file of text at a path."""
+    classes, favourable, number = of_label
+    wanted = {
+        **said,
+        "number": number,
+        "label": label if label is not None else "decision",
+        "classes": [_word(name) for name in classes],
+        "protected": list(protected),
+        "ignore": list(ignore),
+        "favourable": None if favourable is None else _word(favourable),
+        "name": "table",
+    }
+    with contextlib.ExitStack() as names:
+        path = data if isinstance(data, str) else _named(names, "draft", False, data.table)
+        text, notes = _probity.infer_schema(path, _json(wanted))
+    listed = {} if isinstance(data, str) else data.categories()
+    listed.pop(label or "", None)
+    for note in notes:
+        if note.partition(":")[0] not in listed:
+            _log.info("%s", note)
+    return _with_categories(text, listed)
+
+
+def _with_categories(schema: str, listed: Mapping[str, tuple[list[str], bool]]) -> str:
+    """The schema, in which columns whose type lists their values have these."""
+    head, *parts = schema.split("[[attribute]]")
+    attributes = schema_of(schema)["attribute"]
+    for place, attribute in enumerate(attributes):
+        levels, ordered = listed.get(attribute["name"], ([], False))
+        missing = attribute.get("missing", [])
+        marks = [missing] if isinstance(missing, str) else missing
+        levels = [level for level in levels if level not in marks]
+        if len(levels) < 2 or "merge" in attribute:
+            continue
+        lines = [
+            f"name = {_toml(attribute['name'])}",
+            'kind = "categorical"',
+            f"levels = {_toml(levels)}",
+            f"ordered = {'true' if ordered else 'false'}",
+        ]
+        if attribute.get("protected"):
+            lines.append("protected = true")
+        if marks:
+            lines.append(f"missing = {_toml(missing)}")
+        lines.append(f"outside = {_toml(attribute['outside'])}")
+        parts[place] = "\n" + "\n".join(lines) + "\n\n"
+    return "[[attribute]]".join([head, *parts]).rstrip() + "\n"
+
+
+def _toml(value: str | list[str]) -> str:
+    """A text, or a list of them, in TOML, which has no pairs of surrogates as JSON has."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007F")
+
+
+def _names(names: Any) -> list[str]:
+    """Names of columns: one, or several."""
+    return [names] if isinstance(names, str) else [str(name) for name in names]
+
+
+class _Question:
+    """A model, the data, and the schema in whose words it is asked."""
+
+    def __init__(self, model: Model, data: Data, schema: dict[str, Any], said: Mapping[str, Any]):
+        self.model, self.data, self.schema = model, data, schema
+        self.of_schema: list[str] = schema["label"]["classes"]
+        if model.gives_numbers != (schema["label"].get("kind") == "number"):
+            kinds = ("numbers", "classes") if model.gives_numbers else ("classes", "numbers")
+            raise OptionError(f"the model gives {kinds[0]}, but the label of the schema holds {kinds[1]}")
+        self.attributes = [attribute["name"] for attribute in schema["attribute"]]
+        self.classes = self._classes(said["classes"], said["label"])
+        columns = data.table.column_names
+        hidden = {schema["label"]["name"], said["label"]}
+        # What the model is said not to take.
+        unseen = set(said.get("unseen") or ())
+        if model.features is not None and (taken := unseen & set(model.features)):
+            raise OptionError(
+                f"ignore names '{min(taken)}', which the model takes; leave it out of ignore"
+            )
+        hidden |= unseen
+        self.columns = model.features or [
+            name for name in columns if name not in hidden and self._is_shown(name)
+        ]
+
+    def _is_shown(self, name: str) -> bool:
+        if name in self.attributes:
+            return True
+        if len(self.data.table.column(name).unique()) == 1:
+            return True
+        _log.warning("the model is not asked with the column '%s', which the schema leaves out", name)
+        return False
+
+    def _classes(self, given: Sequence[Any] | None, label: str | None) -> list[str]:
+        """The classes in the order of the model's outputs."""
+        if self.model.gives_numbers:
+            return []
+        own = self.model.classes
+        if given is not None:
+            named = [_word(name) for name in given]
+            if own is not None and own != named and sorted(own) == sorted(named):
+                raise OptionError(
+                    f"classes are {', '.join(named)}, but the model has them in another order: "
+                    f"{', '.join(own)}; leave classes out, or name them in that order"
+                )
+            return named
+        if own is not None:
+            return own
+        column = self.data.table.column(label) if label in self.data.table.column_names else None
+        if column is not None and not pa.types.is_string(column.type) and not _is_text(column.type):
+            return sorted(self.of_schema, key=_sorting)
+        return sorted(self.of_schema)
+
+    def asked(self, schema: str) -> Asked:
+        """The model as Probity asks it."""
+        frames = Frames(self.data, schema, self.columns, self.attributes)
+        return Asked(self.model, frames, self.classes, self.of_schema, self.columns)
+
+
+def _is_text(kind: Any) -> bool:
+    return bool(pa.types.is_large_string(kind)) or "string" in str(kind)
+
+
+def _inferred(
+    model: Model,
+    data: Data,
+    label: str | None,
+    protected: Sequence[str],
+    classes: Sequence[Any] | None,
+    favourable: Any,
+) -> str:
+    """The schema of the columns that `model` takes."""
+    if label is not None and label not in data.table.column_names:
+        raise OptionError(f"the data have no column '{label}'")
+    known = [_word(name) for name in classes] if classes is not None else model.classes
+    if model.gives_numbers and label is None:
+        raise OptionError("the model gives numbers: give label, the column of the data that holds them")
+    if label is None and known is None:
+        raise OptionError(
+            "nothing says which classes there are: give label (a column of the data) or classes "
+            "(those of the model, in the order of its outputs)"
+        )
+    others: list[str] = []
+    if model.features is not None:
+        # What is protected is asked about even where the model does not take it.
+        taken = {*model.features, *protected, label}
+        others = [name for name in data.table.column_names if name not in taken]
+    named = () if label is not None else known or ()
+    return _drafted(data, label, protected, others, (named, favourable, model.gives_numbers))
+
+
+def schema_of(schema: str | os.PathLike[str]) -> dict[str, Any]:
+    """The schema in a file, of a built-in name, or in TOML, as a dictionary."""
+    read: dict[str, Any] = json.loads(_probity.schema(os.fspath(schema)))
+    return read
+
+
+def _sorting(name: str) -> Any:
+    """As scikit-learn sorts classes: numbers by value, words by the alphabet."""
+    try:
+        return (0, float(name), "")
+    except ValueError:
+        return (1, 0.0, name)
