@@ -15,12 +15,24 @@ from typing import TYPE_CHECKING
 
 from ._audit import Audit, Share
 from ._errors import DataError, ModelError, OptionError, ProbityError
-from ._inference import infer_schema, schema_of
+from ._inference import infer_schema
 from ._networks import import_network, import_text_network
-from ._outliers import outliers, outliers_budget
 from ._probity import __version__
-from ._run import Run, options
-from ._runs import audit, certify, compare, explain, groups, knn, prove, repair, train
+from ._run import Run
+from ._runs import (
+    audit,
+    certify,
+    compare,
+    explain,
+    groups,
+    knn,
+    outliers,
+    outliers_budget,
+    prove,
+    repair,
+    train,
+)
+from ._rust import options, schema_of
 from ._spn import SPN
 
 if TYPE_CHECKING:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import html
-import json
 import logging
 import os
 import tempfile
@@ -19,12 +18,13 @@ from . import _probity, _process
 from ._errors import OptionError
 from ._files import fetched, is_path
 from ._frames import Data
-from ._inference import _Question, schema_of
+from ._inference import _Question
 from ._memory import _explained, _named_model
 from ._models import Asked, Model
 from ._networks import import_network
-from ._resuming import _MODEL, _held
-from ._run import Run, _Kept
+from ._resuming import MODEL, Notes, read_notes
+from ._run import Run
+from ._rust import read_schema, read_specification, verify_audit
 from ._texts import TextModel, Texts
 
 _log = logging.getLogger("probity")
@@ -58,10 +58,6 @@ class Audit(Run):
     """What an audit found."""
 
     _kinds = ("audit",)
-
-    def __init__(self, directory: Path, keep: Any = None, speed: tuple[int, float, float] | None = None):
-        super().__init__(directory, keep)
-        self._speed = speed
 
     @property
     def people(self) -> list[Share]:
@@ -139,44 +135,42 @@ class Audit(Run):
         `data`, by whose types it is asked. A model directory may have moved to `model`.
         """
         _process.begin()
-        specification, held = self.specification, _held(self.directory)
+        specification, notes = read_specification(self.directory)[1], read_notes(self.directory)
         source = specification.get("predictor", {}).get("source", "")
         if not source.startswith("memory:"):
-            own = self.directory / _MODEL
-            if model is not None and not is_path(model):
-                model = import_network(model, held["schema"], classes=held["classes"])
-            elif model is None and own.is_dir():
-                model = own
-            elif model is None:
-                model = held.get("urls", {}).get("model")
-            with contextlib.ExitStack() as copies:
-                place = os.fspath(model) if model is not None else None
-                if place is not None and "://" in place:
-                    folder = copies.enter_context(tempfile.TemporaryDirectory(prefix="probity-"))
-                    place = fetched(place, Path(folder))
-                result: dict[str, Any] = json.loads(
-                    _probity.verify_audit(str(self.directory), place)
-                )
-            return result
-        if model is None and isinstance(self._keep, _Kept):
-            model, data = self._keep.model, self._keep.data
+            return self._verify_network(model, notes)
+        if model is None and self._asked is not None:
+            model, data = self._asked
         if model is None or data is None:
             raise OptionError(
                 "the model was one of Python: give it, and the data that it was audited with"
             )
         if specification.get("modality") == "text":
-            of_texts = TextModel(model, held["gives"])
-            asked = Asked(of_texts, Texts(data, held["column"]), held["classes"], held["classes"])
+            classes = notes["classes"] or []
+            texts = Texts(data, notes["column"])
+            asked = Asked(TextModel(model, notes["gives"]), texts, classes, classes)
         else:
             schema = specification["predictor"]["schema"]
-            read, described = Data(data, held["ignore"], schema), Model(model, held["gives"])
+            read, described = Data(data, notes["ignore"], schema), Model(model, notes["gives"])
             described.knows(read.table.column_names)
-            asked = _Question(described, read, schema_of(schema), held).asked(schema)
+            asked = _Question(described, read, read_schema(schema), notes).asked(schema)
         with contextlib.ExitStack() as names:
             named = _named_model(names, source.removeprefix("memory:"), True, asked)
             with _explained(named):
-                result = json.loads(_probity.verify_audit(str(self.directory), None))
-            return result
+                return verify_audit(self.directory)
+
+    def _verify_network(self, model: Any, notes: Notes) -> dict[str, Any]:
+        """Asks a model directory, or the network of PyTorch that was taken over."""
+        own = self.directory / MODEL
+        if model is not None and not is_path(model):
+            model = import_network(model, notes["schema"], classes=notes["classes"])
+        elif model is None:
+            model = own if own.is_dir() else notes.get("urls", {}).get("model")
+        with tempfile.TemporaryDirectory(prefix="probity-") as folder:
+            place = None if model is None else os.fspath(model)
+            if place is not None and "://" in place:
+                place = fetched(place, Path(folder))
+            return verify_audit(self.directory, place)
 
     @property
     def passed(self) -> bool | None:

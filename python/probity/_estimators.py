@@ -15,9 +15,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _probity, _process
 from ._errors import OptionError
-from ._inference import infer_schema, schema_of
+from ._inference import infer_schema
 from ._runs import train
-from ._rust import _json
+from ._rust import ask_network, read_schema, to_json
 
 
 class KMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]
@@ -106,7 +106,7 @@ class KMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             pa.array(self._rows.reshape(-1)),
             [tuple(pair) for pair in self.bounds_.tolist()],
             ids.tolist(),
-            _json(options),
+            to_json(options),
         )
         self._look()
 
@@ -229,7 +229,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             part if 'kind = "categorical"' in part else part.replace('outside = "reject"', 'outside = "clip"')
             for part in schema.split("[[attribute]]")
         )
-        of_schema = schema_of(self.schema_)["label"]["classes"]
+        of_schema = read_schema(self.schema_)["label"]["classes"]
         self._order = [of_schema.index(word) for word in words]
         options = dict(self.options or {})
         if self.hidden is not None:
@@ -275,12 +275,8 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         with tempfile.TemporaryDirectory(prefix="probity-") as folder:
             for name, content in self._files.items():
                 (Path(folder) / name).write_bytes(content)
-            named = _probity.NamedTable(f"rows of {id(table)}", table)
-            try:
-                flat = _probity.probabilities(folder, named.path)
-            finally:
-                named.release()
-        return flat.to_numpy().reshape(-1, len(self._order))[:, self._order]
+            flat = ask_network(folder, f"rows of {id(table)}", table)
+        return flat.reshape(-1, len(self._order))[:, self._order]
 
     def predict(self, X: Any) -> Any:
         """The most probable class of each row."""

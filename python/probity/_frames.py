@@ -10,7 +10,6 @@ else the first one, and this is said.
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import tempfile
@@ -23,6 +22,7 @@ import pyarrow as pa
 from . import _probity
 from ._errors import DataError, OptionError
 from ._files import fetched, is_path, is_text_file
+from ._rust import Attribute, name_table, read_schema
 
 _log = logging.getLogger("probity")
 
@@ -178,7 +178,7 @@ def _words(values: list[Any]) -> pa.Array:
     return pa.array([None if _is_missing(value) else _word(value) for value in values], pa.string())
 
 
-def _shared(attribute: Any) -> set[str]:
+def _shared(attribute: Attribute) -> set[str]:
     """The words of an attribute for which the data may hold several values."""
     marks = attribute.get("missing", [])
     return {*([marks] if isinstance(marks, str) else marks), *attribute.get("merge", {}).values()}
@@ -229,13 +229,10 @@ class Frames:
 
     def _read_back(self, schema: str, columns: list[str]) -> dict[str, dict[Any, Any]]:
         """For each column of words, the values that they were read from."""
-        named = _probity.NamedTable(f"values of {id(self)}", self._data.table)
-        try:
-            asked = _probity.rows_as_asked(schema, named.path)
-        finally:
-            named.release()
+        with name_table(f"values of {id(self)}", self._data.table) as path:
+            asked = _probity.rows_as_asked(schema, path)
         self._rows = asked.take(pa.array(drawn(len(asked), _SAMPLE)))
-        attributes = json.loads(_probity.schema(schema))["attribute"]
+        attributes = read_schema(schema)["attribute"]
         # Of each column the words that several values may stand for: marks, and levels of `merge`.
         shared = {each["name"]: _shared(each) for each in attributes}
         found: dict[str, dict[Any, Any]] = {}

@@ -6,28 +6,20 @@ import contextlib
 import json
 import logging
 import os
+from dataclasses import replace
 from typing import Any, Mapping, Sequence
 
 import pyarrow as pa
 
-from . import _probity
 from ._errors import OptionError
 from ._files import is_text_file
 from ._frames import Data, Frames, _word
 from ._memory import _named
 from ._models import Asked, Model
-from ._rust import _json
+from ._resuming import Notes
+from ._rust import DraftOptions, Layout, Schema, draft_schema, read_schema
 
 _log = logging.getLogger("probity")
-
-#: What is said of layout, cells and outcomes where nobody says anything.
-_SAID: Mapping[str, Any] = {
-    "layout": dict.fromkeys(("separator", "decimal", "thousands", "encoding")),
-    "missing": {},
-    "level": {},
-    "merge": [],
-    "label_threshold": None,
-}
 
 
 def infer_schema(
@@ -62,18 +54,26 @@ def infer_schema(
     in the data; `separator`, `encoding`, `decimal` and `thousands` say otherwise, as on the command
     line.
     """
-    of_label = list(classes), favourable, number
-    layout = {"separator": separator, "decimal": decimal, "thousands": thousands, "encoding": encoding}
-    said = {"layout": layout, "missing": _cells(missing), "level": _cells(level), "merge": _names(merge)}
-    said["label_threshold"] = label_threshold
+    options = DraftOptions(
+        label=label,
+        classes=[_word(name) for name in classes],
+        protected=_names(protected),
+        missing=_cells(missing),
+        level=_cells(level),
+        merge=_names(merge),
+        favourable=None if favourable is None else _word(favourable),
+        number=number,
+        label_threshold=label_threshold,
+        layout=Layout(separator, decimal, thousands, encoding),
+    )
     if is_text_file(data):
         # The schema says how the file itself is laid out.
         path = os.path.abspath(os.fspath(data))
-        return _drafted(path, label, _names(protected), _names(ignore), of_label, said)
-    for name in ("separator", "encoding"):
-        if layout[name] is not None:
+        return _drafted(path, replace(options, ignore=_names(ignore)))
+    for name, given in (("separator", separator), ("encoding", encoding)):
+        if given is not None:
             raise OptionError(f"{name} has no meaning where the data are no file of text")
-    return _drafted(Data(data, ignore), label, _names(protected), (), of_label, said)
+    return _drafted(Data(data, ignore), options)
 
 
 def _cells(said: Mapping[str, Sequence[str]] | None) -> dict[str, list[str]]:
@@ -82,31 +82,13 @@ def _cells(said: Mapping[str, Sequence[str]] | None) -> dict[str, list[str]]:
     return {str(name): [_word(cell) for cell in cells] for name, cells in listed.items()}
 
 
-def _drafted(
-    data: Data | str,
-    label: str | None,
-    protected: Sequence[str],
-    ignore: Sequence[str],
-    of_label: tuple[Sequence[Any], Any, bool],
-    said: Mapping[str, Any] = _SAID,
-) -> str:
+def _drafted(data: Data | str, options: DraftOptions) -> str:
     """The schema of data, or of the file of text at a path."""
-    classes, favourable, number = of_label
-    wanted = {
-        **said,
-        "number": number,
-        "label": label if label is not None else "decision",
-        "classes": [_word(name) for name in classes],
-        "protected": list(protected),
-        "ignore": list(ignore),
-        "favourable": None if favourable is None else _word(favourable),
-        "name": "table",
-    }
     with contextlib.ExitStack() as names:
         path = data if isinstance(data, str) else _named(names, "draft", False, data.table)
-        text, notes = _probity.infer_schema(path, _json(wanted))
+        text, notes = draft_schema(path, options)
     listed = {} if isinstance(data, str) else data.categories()
-    listed.pop(label or "", None)
+    listed.pop(options.label or "", None)
     for note in notes:
         if note.partition(":")[0] not in listed:
             _log.info("%s", note)
@@ -116,7 +98,7 @@ def _drafted(
 def _with_categories(schema: str, listed: Mapping[str, tuple[list[str], bool]]) -> str:
     """The schema, in which columns whose type lists their values have these."""
     head, *parts = schema.split("[[attribute]]")
-    attributes = schema_of(schema)["attribute"]
+    attributes = read_schema(schema)["attribute"]
     for place, attribute in enumerate(attributes):
         levels, ordered = listed.get(attribute["name"], ([], False))
         missing = attribute.get("missing", [])
@@ -152,25 +134,23 @@ def _names(names: Any) -> list[str]:
 class _Question:
     """A model, the data, and the schema in whose words it is asked."""
 
-    def __init__(self, model: Model, data: Data, schema: dict[str, Any], said: Mapping[str, Any]):
-        self.model, self.data, self.schema = model, data, schema
-        self.of_schema: list[str] = schema["label"]["classes"]
+    def __init__(self, model: Model, data: Data, schema: Schema, notes: Notes):
+        self.model, self.data = model, data
+        self.of_schema = schema["label"]["classes"]
         if model.gives_numbers != (schema["label"].get("kind") == "number"):
             kinds = ("numbers", "classes") if model.gives_numbers else ("classes", "numbers")
             raise OptionError(f"the model gives {kinds[0]}, but the label of the schema holds {kinds[1]}")
         self.attributes = [attribute["name"] for attribute in schema["attribute"]]
-        self.classes = self._classes(said["classes"], said["label"])
-        columns = data.table.column_names
-        hidden = {schema["label"]["name"], said["label"]}
+        self.classes = self._classes(notes["classes"], notes["label"])
         # What the model is said not to take.
-        unseen = set(said.get("unseen") or ())
+        unseen = set(notes.get("unseen") or ())
         if model.features is not None and (taken := unseen & set(model.features)):
             raise OptionError(
                 f"ignore names '{min(taken)}', which the model takes; leave it out of ignore"
             )
-        hidden |= unseen
+        hidden = {schema["label"]["name"], notes["label"], *unseen}
         self.columns = model.features or [
-            name for name in columns if name not in hidden and self._is_shown(name)
+            name for name in data.table.column_names if name not in hidden and self._is_shown(name)
         ]
 
     def _is_shown(self, name: str) -> bool:
@@ -181,30 +161,21 @@ class _Question:
         _log.warning("the model is not asked with the column '%s', which the schema leaves out", name)
         return False
 
-    def _classes(self, given: Sequence[Any] | None, label: str | None) -> list[str]:
+    def _classes(self, given: Sequence[str] | None, label: str | None) -> list[str]:
         """The classes in the order of the model's outputs."""
         if self.model.gives_numbers:
             return []
-        own = self.model.classes
-        if given is not None:
-            named = [_word(name) for name in given]
-            if own is not None and own != named and sorted(own) == sorted(named):
-                raise OptionError(
-                    f"classes are {', '.join(named)}, but the model has them in another order: "
-                    f"{', '.join(own)}; leave classes out, or name them in that order"
-                )
+        if (named := self.model.named_classes(given)) is not None:
             return named
-        if own is not None:
-            return own
         column = self.data.table.column(label) if label in self.data.table.column_names else None
         if column is not None and not pa.types.is_string(column.type) and not _is_text(column.type):
             return sorted(self.of_schema, key=_sorting)
         return sorted(self.of_schema)
 
-    def asked(self, schema: str) -> Asked:
+    def asked(self, schema: str, given: tuple[Any, Any] | None = None) -> Asked:
         """The model as Probity asks it."""
         frames = Frames(self.data, schema, self.columns, self.attributes)
-        return Asked(self.model, frames, self.classes, self.of_schema, self.columns)
+        return Asked(self.model, frames, self.classes, self.of_schema, self.columns, given)
 
 
 def _is_text(kind: Any) -> bool:
@@ -216,13 +187,13 @@ def _inferred(
     data: Data,
     label: str | None,
     protected: Sequence[str],
-    classes: Sequence[Any] | None,
+    classes: list[str] | None,
     favourable: Any,
 ) -> str:
     """The schema of the columns that `model` takes."""
     if label is not None and label not in data.table.column_names:
         raise OptionError(f"the data have no column '{label}'")
-    known = [_word(name) for name in classes] if classes is not None else model.classes
+    known = classes if classes is not None else model.classes
     if model.gives_numbers and label is None:
         raise OptionError("the model gives numbers: give label, the column of the data that holds them")
     if label is None and known is None:
@@ -235,14 +206,15 @@ def _inferred(
         # What is protected is asked about even where the model does not take it.
         taken = {*model.features, *protected, label}
         others = [name for name in data.table.column_names if name not in taken]
-    named = () if label is not None else known or ()
-    return _drafted(data, label, protected, others, (named, favourable, model.gives_numbers))
-
-
-def schema_of(schema: str | os.PathLike[str]) -> dict[str, Any]:
-    """The schema in a file, of a built-in name, or in TOML, as a dictionary."""
-    read: dict[str, Any] = json.loads(_probity.schema(os.fspath(schema)))
-    return read
+    options = DraftOptions(
+        label=label,
+        classes=known if label is None and known else [],
+        protected=list(protected),
+        ignore=others,
+        favourable=None if favourable is None else _word(favourable),
+        number=model.gives_numbers,
+    )
+    return _drafted(data, options)
 
 
 def _sorting(name: str) -> Any:

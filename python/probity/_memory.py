@@ -13,6 +13,7 @@ from ._errors import ModelError, NameTaken
 from ._files import is_path
 from ._frames import to_arrow
 from ._models import Asked
+from ._rust import name_table
 
 _T = TypeVar("_T")
 
@@ -22,9 +23,7 @@ def _named(names: contextlib.ExitStack, name: str, exactly: bool, data: Any) -> 
     if is_path(data):
         return str(os.path.abspath(os.fspath(data)))
     arrow = data if isinstance(data, pa.Table) else to_arrow(data)
-    table = _free(name, exactly, lambda free: _probity.NamedTable(free, arrow))
-    names.callback(table.release)
-    return str(table.path)
+    return _free(name, exactly, lambda free: names.enter_context(name_table(free, arrow)))
 
 
 def _named_model(

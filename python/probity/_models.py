@@ -89,6 +89,18 @@ class Model:
         if self.features is not None and not set(self.features) & set(columns):
             self.features = None
 
+    def named_classes(self, given: Sequence[str] | None) -> list[str] | None:
+        """The classes in the order of its outputs: those that are `given`, else its own."""
+        own = self.classes
+        if given is None:
+            return own
+        if own is not None and own != list(given) and sorted(own) == sorted(given):
+            raise OptionError(
+                f"classes are {', '.join(given)}, but the model has them in another order: "
+                f"{', '.join(own)}; leave classes out, or name them in that order"
+            )
+        return list(given)
+
     def decides(self) -> None:
         """From here on the model is asked for its decisions alone."""
         predict, classes = self.predict, self.classes
@@ -187,9 +199,12 @@ class Asked:
         classes: list[str],
         of_schema: Sequence[str],
         columns: list[str] | None = None,
+        given: tuple[Any, Any] | None = None,
     ):
         #: The columns that it is asked with; `None` of texts.
         self.columns = columns
+        #: The model and the data, as the user has them.
+        self.given = given
         self._model = model
         self._frames = frames
         self._classes = classes

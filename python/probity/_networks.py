@@ -11,9 +11,10 @@ from typing import Any, Sequence
 from ._errors import OptionError, ProbityError
 from ._files import _text_of
 from ._frames import _word
-from ._inference import _Question, _sorting, schema_of
+from ._inference import _Question, _sorting
 from ._models import in_order
-from ._run import Run, _Setting
+from ._run import Run, Runner
+from ._rust import read_schema
 
 _log = logging.getLogger("probity")
 
@@ -33,14 +34,14 @@ def import_network(
     """
     from ._torch import Stack
 
-    read = schema_of(schema)
+    read = read_schema(schema)
     of_schema = read["label"]["classes"]
     known = [_word(name) for name in classes] if classes is not None else sorted(of_schema, key=_sorting)
     stack = Stack.of(network)
     with tempfile.TemporaryDirectory(prefix="probity-") as folder:
-        fields = stack.written(Path(folder), in_order(known, of_schema))
-        fields.update(modality="table", schema=_text_of(schema))
-        run: Run = _Setting(out, progress=False).perform(Run, "import", {}, fields)
+        inputs = stack.written(Path(folder), in_order(known, of_schema))
+        inputs["modality"], inputs["schema"] = "table", _text_of(schema)
+        run = Runner(Run, "import", {}, out, progress=False).perform(inputs)
     stack.expect_same(run.directory, read, in_order(known, of_schema))
     return run
 
@@ -73,8 +74,8 @@ def import_text_network(
     }
     given = {name: value for name, value in fields.items() if value not in (None, [])}
     with tempfile.TemporaryDirectory(prefix="probity-") as folder:
-        told = import_text(network, words, Path(folder), given)
-        run: Run = _Setting(out, progress=False).perform(Run, "import", {}, told)
+        inputs = import_text(network, words, Path(folder), given)
+        run = Runner(Run, "import", {}, out, progress=False).perform(inputs)
     apart = {row for row in (unknown_row, padding_row) if row is not None}
     expect_same_of_texts(network, words, run.directory, apart)
     return run
@@ -92,15 +93,15 @@ def _taken_over(network: Any, schema: Any, question: _Question) -> Run | None:
         return None
 
 
-def _taken_again(setting: _Setting, network: Any) -> Run | None:
+def _taken_again(runner: Runner[Any], network: Any) -> Run | None:
     """The `network` that was taken over for the run that goes on, where one was: at its place
     again, which went with the process that began the run."""
-    began, held = setting.began, setting.held
+    began, notes = runner.began, runner.notes
     if not began or began.get("predictor", {}).get("source"):
         return None
-    if "schema" not in held:
+    if "schema" not in notes:
         raise OptionError("the run that goes on is one on a model directory: give that")
     place = Path(began["model"])
     if not place.parent.exists():
-        setting.remove_at_end(place.parent)
-    return import_network(network, held["schema"], classes=held["classes"], out=place)
+        runner.remove_at_end(place.parent)
+    return import_network(network, notes["schema"], classes=notes["classes"], out=place)

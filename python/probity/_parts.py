@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Any, Callable, Iterator
 
 from . import _errors
-from ._errors import ModelError, ProbityError
+from ._errors import ModelError, OptionError, ProbityError
+from ._rust import PartReport
 
 #: What a merge writes where another stage follows.
 STARTS = "starts.merged"
@@ -32,10 +33,10 @@ _TOLD = 500
 @dataclass(frozen=True)
 class Part:
     """A shard of a run, done into `folder`, or only opened for a `check`; or the merge of the shards
-    there, into `out`."""
+    there, into `out`; without a folder the whole run, into `out`."""
 
     kind: str
-    folder: Path
+    folder: Path | None = None
     shard: str | None = None
     out: Path | None = None
     threads: int | None = None
@@ -62,7 +63,7 @@ class Call:
             try:
                 return self.function(*self.arguments, **{**self.options, "progress": progress})
             except PartDone as done:
-                return done.said
+                return done.report
 
     def pickled(self) -> bytes:
         """It as it was when it was first asked for this: what it is performed with here may change it.
@@ -90,9 +91,9 @@ class PartDone(BaseException):
     """A part is performed, and its run is not complete by it. No failure: it leaves the call that
     the part is of."""
 
-    def __init__(self, said: dict[str, Any]):
-        super().__init__(said)
-        self.said = said
+    def __init__(self, report: PartReport):
+        super().__init__(report)
+        self.report = report
 
 
 _part: contextvars.ContextVar[Part | None] = contextvars.ContextVar("part", default=None)
@@ -111,6 +112,13 @@ def _doing(part: Part) -> Iterator[None]:
         yield
     finally:
         _part.reset(token)
+
+
+def expect_whole(name: str, value: Any, least: int) -> int:
+    """Refuses what is no whole number from `least` on."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise OptionError(f"{name} is {value!r}, but must be a whole number, at least {least}")
+    return value
 
 
 def file_of(folder: Path, kind: str, shard: str) -> Path:

@@ -3,24 +3,47 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
-from typing import Any, Mapping
+from typing import TypedDict
 
-from ._rust import _json
+from ._rust import to_json
 
 #: What only Python knows of a run, beside what the run says of itself.
-_HELD = "python.json"
+_NOTES = "python.json"
 #: The model that was made for a run.
-_MODEL = "model"
+MODEL = "model"
 
 
-def _hold(directory: Path, said: Mapping[str, Any]) -> None:
-    (directory / _HELD).write_text(_json(said), encoding="utf-8")
+class Notes(TypedDict, total=False):
+    """What only Python knows of a run."""
+
+    label: str | None
+    #: Those of the model, in the order of its outputs.
+    classes: list[str] | None
+    gives: str | None
+    ignore: list[str]
+    #: The protected columns that the model is said not to take.
+    unseen: list[str]
+    #: The column of the texts.
+    column: str
+    #: The schema of a network that was taken over.
+    schema: str
+    #: The URLs that were read, by field.
+    urls: dict[str, str]
 
 
-def _held(directory: Path) -> dict[str, Any]:
+def write_notes(run: Path, notes: Notes, model: Path | None = None) -> None:
+    """Keeps `notes` beside a run, with the `model` that was made for it."""
+    (run / _NOTES).write_text(to_json(notes), encoding="utf-8")
+    if model is not None:
+        shutil.copytree(model, run / MODEL, dirs_exist_ok=True)
+
+
+def read_notes(run: Path) -> Notes:
+    """What was kept beside a run."""
     try:
-        said: dict[str, Any] = json.loads((directory / _HELD).read_text(encoding="utf-8"))
+        notes: Notes = json.loads((run / _NOTES).read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
-    return said
+    return notes

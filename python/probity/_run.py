@@ -9,20 +9,20 @@ import os
 import shutil
 import tempfile
 import time
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Mapping, TypeVar
+from typing import Any, Callable, Generic, TypeVar
 
 from . import _parts, _probity, _process
 from ._errors import OptionError, ProbityError
 from ._files import _local, fetched, is_path
 from ._memory import _named, _named_model
 from ._models import Asked
-from ._parts import PartDone
+from ._parts import Part, PartDone, expect_whole
 from ._progress import Progress, _shown
-from ._resuming import _MODEL, _held, _hold
-from ._rust import _json
+from ._resuming import Notes, read_notes, write_notes
+from ._rust import Inputs, Specification, read_specification, to_json
 
+_T = TypeVar("_T")
 _R = TypeVar("_R", bound="Run")
 _log = logging.getLogger("probity")
 
@@ -36,14 +36,22 @@ class Run:
 
     _kinds: tuple[str, ...] = ()
 
-    def __init__(self, directory: Path, keep: Any = None):
+    def __init__(
+        self,
+        directory: Path,
+        keep: Any = None,
+        asked: tuple[Any, Any] | None = None,
+        speed: tuple[int, float, float] | None = None,
+    ):
         self.directory = directory
         self._keep = keep
+        #: The model and the data of Python that were asked; rows, seconds of the model, and seconds.
+        self._asked, self._speed = asked, speed
 
     @classmethod
     def load(cls: type[_R], directory: str | os.PathLike[str]) -> _R:
         """The run in `directory`."""
-        kind, _ = _probity.specification(os.fspath(directory))
+        kind, _ = read_specification(directory)
         if cls._kinds and kind not in cls._kinds:
             raise OptionError(f"{os.fspath(directory)} holds a run of the kind '{kind}'")
         return cls(Path(directory))
@@ -55,8 +63,7 @@ class Run:
     def specification(self) -> dict[str, Any]:
         """What was asked for: every field that is not as its default, and a record of what was
         opened."""
-        fields: dict[str, Any] = json.loads(_probity.specification(str(self.directory))[1])
-        return fields
+        return {**read_specification(self.directory)[1]}
 
     @property
     def summary(self) -> dict[str, Any]:
@@ -95,57 +102,47 @@ class Run:
         return f"<probity.{type(self).__name__} in {self.directory}>"
 
 
-@dataclass
-class _Kept:
-    """What lasts as long as a run is referred to."""
-
-    folder: Any = None
-    model: Any = None
-    data: Any = None
-
-
-def options(kind: str) -> list[dict[str, Any]]:
-    """The options of a kind of run, such as `audit`: `path`, short `name`, `help`, `default`."""
-    fields: list[dict[str, Any]] = json.loads(_probity.fields(kind))
-    return fields
-
-
-class _Setting:
-    """Where and how a run is performed; while it lasts, what is in Python has a name."""
+class Runner(Generic[_T]):
+    """Performs a run of a kind; while it lasts, what is in Python has a name."""
 
     def __init__(
         self,
+        made: Callable[..., _T],
+        kind: str,
+        options: dict[str, Any],
         out: str | os.PathLike[str] | None = None,
         resume: bool = False,
         device: str = "auto",
         progress: bool | Progress | None = None,
         threads: int | None = None,
     ):
+        self._made, self._kind, self.options = made, kind, options
         self._resume, self._device, self._progress = resume, device, progress
-        if threads is not None and (isinstance(threads, bool) or not isinstance(threads, int) or threads < 1):
-            raise OptionError(f"threads is {threads!r}, but must be a whole number, at least 1")
-        self._threads = threads
+        self._threads = None if threads is None else expect_whole("threads", threads, 1)
         self._names = contextlib.ExitStack()
-        self._keep: Any = None
+        self._folder: Any = None
         self._out = _local(out, "out") if out is not None else None
         #: What the run that goes on was asked for, and what only Python knows of it.
-        self.began: dict[str, Any] = {}
-        self.held: dict[str, Any] = {}
+        self.began: Specification = {}
+        self.notes: Notes = {}
         #: The URLs that were read, by field.
         self.urls: dict[str, str] = {}
         if resume:
             if self._out is None:
                 raise OptionError("resume goes on with the run in out, which is not given")
-            self.began = json.loads(_probity.specification(str(self._out))[1])
-            self.held = _held(self._out)
+            self.began = read_specification(self._out)[1]
+            self.notes = read_notes(self._out)
 
     @classmethod
-    def split_from(cls, options: dict[str, Any]) -> _Setting:
+    def split_from(
+        cls, made: Callable[..., _T], kind: str, options: dict[str, Any]
+    ) -> Runner[_T]:
         """What is among `options` that is no field of a specification, taken from them."""
         names = ("out", "resume", "device", "progress", "threads")
-        return cls(**{name: options.pop(name) for name in names if name in options})
+        given = {name: options.pop(name) for name in names if name in options}
+        return cls(made, kind, options, **given)
 
-    def __enter__(self) -> _Setting:
+    def __enter__(self) -> Runner[_T]:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -164,7 +161,7 @@ class _Setting:
         named = os.fspath(path)
         if "://" not in named:
             return os.path.abspath(named)
-        began = self.began.get(field)
+        began = str(self.began.get(field, ""))
         folder = Path(began).parent if began else Path(tempfile.mkdtemp(prefix="probity-"))
         if folder.exists() and began:
             raise OptionError(f"{named} is not where the run read its {field}: give {began}")
@@ -177,78 +174,66 @@ class _Setting:
         """Removes `folder` when this ends."""
         self._names.callback(shutil.rmtree, folder, True)
 
-    def model(self, asked: Asked) -> Any:
+    def model(self, asked: Asked) -> _probity.NamedModel:
         """The model of Python under a name."""
         source = self.began.get("predictor", {}).get("source", "memory:model")
         name = source.removeprefix("memory:")
         return _named_model(self._names, name, self._resume, asked)
 
-    def hold(self, said: Mapping[str, Any], taken: Run | None = None) -> None:
+    def write_notes(self, notes: Notes, model: Run | None = None) -> None:
         """Keeps what only Python knows beside the run, if that has begun, with the model that was made
         for it."""
-        if self._out is None or not (self._out / "run.toml").is_file():
-            return
-        _hold(self._out, said)
-        if taken is not None:
-            shutil.copytree(taken.directory, self._out / _MODEL, dirs_exist_ok=True)
+        if self._out is not None and (self._out / "run.toml").is_file():
+            write_notes(self._out, notes, None if model is None else model.directory)
 
-    def perform(
-        self,
-        made: type[Any],
-        kind: str,
-        options: dict[str, Any],
-        inputs: Mapping[str, Any],
-        asked: Asked | None = None,
-    ) -> Any:
-        """Performs the run. What is asked of one that goes on must be what it began with."""
+    def perform(self, inputs: Inputs, asked: Asked | None = None, keep: Any = None) -> _T:
+        """Performs the run. What is asked of one that goes on must be what it began with. `keep`
+        lasts as long as what is made of it."""
         _process.begin()
-        part = _parts.current(kind)
-        directory = self._out
-        if part is not None:
-            directory = part.folder
-            if part.shard is None:
-                directory = self._out = part.out
+        part = _parts.current(self._kind) or Part(self._kind, out=self._out, threads=self._threads)
+        directory = part.out if part.shard is None else part.folder
         if directory is None:
-            self._keep = tempfile.TemporaryDirectory(prefix="probity-")
-            directory = self._out = Path(self._keep.name) / kind
-        fields = {**options, **inputs}
-        _log.info("%s begins in %s", kind, directory)
+            self._folder = tempfile.TemporaryDirectory(prefix="probity-")
+            directory = Path(self._folder.name) / self._kind
+        if part.shard is None:
+            self._out = directory
+        merge = None if part.shard or part.folder is None else str(part.folder)
+        _log.info("%s begins in %s", self._kind, directory)
         started = time.monotonic()
-        with _shown(self._progress) as told:
-            said = json.loads(
+        with _shown(self._progress) as tell:
+            report = json.loads(
                 _probity.perform(
-                    kind,
-                    _json(fields),
-                    str(directory),
-                    self._resume,
-                    self._device,
-                    told,
-                    part.shard if part is not None else None,
-                    str(part.folder) if part is not None and part.shard is None else None,
-                    part.threads if part is not None else self._threads,
-                    part is not None and part.check,
+                    self._kind,
+                    to_json({**self.options, **inputs}),
+                    directory,
+                    goes_on=self._resume,
+                    device=self._device,
+                    progress=tell,
+                    shard=part.shard,
+                    merge=merge,
+                    threads=part.threads,
+                    check=part.check,
                 )
             )
-        if said is not None:
-            raise PartDone(said)
+        if report is not None:
+            raise PartDone(report)
         seconds = time.monotonic() - started
-        _log.info("%s took %.1f s", kind, seconds)
-        if asked is not None and part is None:
-            return made(directory, self._keep, (asked.rows, asked.seconds, seconds))
-        return made(directory, self._keep)
+        _log.info("%s took %.1f s", self._kind, seconds)
+        is_timed = asked is not None and part.folder is None
+        speed = (asked.rows, asked.seconds, seconds) if asked is not None and is_timed else None
+        return self._made(directory, (self._folder, keep), asked and asked.given, speed)
 
 
-class _Answering(_Setting):
-    """How a question is asked that leaves no run: its answer is what is made."""
+class Explainer(Runner[dict[str, Any]]):
+    """Asks for an explanation, which leaves no run."""
+
+    def __init__(self, options: dict[str, Any], threads: int | None):
+        super().__init__(dict, "explain", options, progress=False, threads=threads)
 
     def perform(
-        self,
-        made: type[Any],
-        kind: str,
-        options: dict[str, Any],
-        inputs: Mapping[str, Any],
-        asked: Asked | None = None,
-    ) -> Any:
+        self, inputs: Inputs, asked: Asked | None = None, keep: Any = None
+    ) -> dict[str, Any]:
         _process.begin()
-        fields = _json({**options, **inputs})
-        return made(json.loads(_probity.perform(kind, fields, "", threads=self._threads)))
+        fields = to_json({**self.options, **inputs})
+        answer = _probity.perform(self._kind, fields, "", threads=self._threads)
+        return self._made(json.loads(answer))

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+from dataclasses import asdict
 from typing import Any, Sequence
 
-from ._asking import _expect_directory, _is_of_texts, _of_any_model, _of_model
+from . import _probity
+from ._asking import Description, _expect_directory, _is_of_texts, _of_any_model, _of_model
 from ._audit import Audit
 from ._errors import OptionError
-from ._files import is_path
+from ._files import _local, _text_of, is_path
 from ._inference import _names, infer_schema
 from ._progress import Progress
-from ._run import Run, _Answering, _Setting
+from ._run import Explainer, Run, Runner
+from ._rust import Budget, Inputs, to_json
 from ._shards import _Cut
 from .engines import Engine
 
@@ -62,31 +65,19 @@ def audit(
     workers do; the result is the same. The shards are kept beside `out` until all are done, and
     `resume`, with all arguments as they were, does those that are missing.
     """
+    described = Description(label, schema, classes, ignore, gives, favourable)
     if engine is not None:
-        for_python = {
-            "protected": protected, "label": label, "schema": schema, "classes": classes,
-            "favourable": favourable, "ignore": ignore, "gives": gives, "device": device,
-        }
+        given = {**vars(described), "protected": protected, "device": device, **options}
         if threads is not None:
-            options["threads"] = threads
-        given = {**for_python, **options}
-        cut = _Cut(engine, shards, out, resume, progress)
-        found: Audit = cut.perform(audit, (model, data), given)
+            given["threads"] = threads
+        found: Audit = _Cut(engine, shards, out, resume, progress).perform(audit, (model, data), given)
         return found
     if shards is not None:
         raise OptionError("shards has no meaning without an engine")
-    told = {
-        "label": label, "schema": schema, "classes": classes, "favourable": favourable,
-        "ignore": ignore, "gives": gives,
-    }
     if len(names := _names(protected)):
         options["protected"] = names
-    with _Setting(out, resume, device, progress, threads) as setting:
-        run: Audit
-        run, kept = _of_any_model(Audit, "audit", setting, (model, data), told, options)
-        if kept is not None:
-            kept.folder = (run._keep, kept.folder)
-            run._keep = kept
+    with Runner(Audit, "audit", options, out, resume, device, progress, threads) as runner:
+        run = _of_any_model(runner, model, data, described)
         run._warn()
         return run
 
@@ -117,17 +108,12 @@ def explain(
     `variants`, of which `flips` are decided otherwise, and, where there are any, `undoing`, whose
     `changes` are the smallest ones.
     """
-    told = {
-        "label": label, "schema": schema, "classes": classes, "favourable": None,
-        "ignore": ignore, "gives": gives,
-    }
     options["row"] = row
     if len(names := _names(protected)):
         options["protected"] = names
-    with _Answering(progress=False, threads=threads) as setting:
-        explanation: dict[str, Any]
-        explanation, _ = _of_any_model(dict, "explain", setting, (model, data), told, options)
-        return explanation
+    with Explainer(options, threads) as runner:
+        described = Description(label, schema, classes, ignore, gives)
+        return _of_any_model(runner, model, data, described)
 
 
 def train(data: Any, label: str | None = None, protected: Sequence[str] = (), **options: Any) -> Run:
@@ -136,25 +122,22 @@ def train(data: Any, label: str | None = None, protected: Sequence[str] = (), **
     Where no `schema` is among the options, it is inferred, with `label` as the column to learn.
     `probity.options("train")` lists the options.
     """
-    setting = _Setting.split_from(options)
-    with setting:
+    with Runner.split_from(Run, "train", options) as runner:
         is_text = options.get("modality") == "text"
-        if not setting.began and "schema" not in options and not is_text:
+        if not runner.began and "schema" not in options and not is_text:
             if label is None:
                 raise OptionError("label is needed: the column to learn, where there is no schema")
             options["schema"] = infer_schema(data, label, protected=protected)
         elif protected:
             raise OptionError("protected has no meaning where there is a schema, which marks them")
-        inputs = {"data": setting.path("data", data)}
-        run: Run = setting.perform(Run, "train", options, inputs)
-        return run
+        return runner.perform({"data": runner.path("data", data)})
 
 
 def repair(model: Any, data: Any, audits: Sequence[Any] = (), **options: Any) -> Run:
     """Retrains `model` on `data` with what `audits` found, and saves it if it became fairer and is not
     worse; the run is then a model directory. `probity.options("repair")` lists the options."""
     runs = [os.path.abspath(os.fspath(audit)) for audit in audits]
-    return _of_model("repair", model, data, options, {"runs": runs} if runs else {})
+    return _of_directory("repair", model, data, options, {"runs": runs} if runs else {})
 
 
 def groups(
@@ -177,32 +160,24 @@ def groups(
     lists the options."""
     if len(names := _names(protected)):
         options["protected"] = names
-    told = {
-        "label": label, "schema": schema, "classes": classes, "ignore": ignore, "gives": gives,
-    }
     if is_path(model):
-        for name, value in told.items():
-            if value is not None and (name != "ignore" or len(value)):
-                raise OptionError(f"{name} has no meaning for a model directory")
-        return _of_model("groups", model, data, options)
-    setting = _Setting.split_from(options)
-    with setting:
-        run: Run
-        # The favourable class is the last one of a schema that is drafted.
-        told["favourable"] = options.get("favourable") if schema is None else None
-        if _is_of_texts(setting, data, options):
-            told["favourable"] = None
-        run, kept = _of_any_model(Run, "groups", setting, (model, data), told, options)
-        if kept is not None:
-            kept.folder = (run._keep, kept.folder)
-            run._keep = kept
-        return run
+        Description(label, schema, classes, ignore, gives).expect_without(
+            "label schema classes ignore gives", "a model directory"
+        )
+        return _of_directory("groups", model, data, options)
+    with Runner.split_from(Run, "groups", options) as runner:
+        favourable = None
+        if schema is None and not _is_of_texts(runner, data):
+            # The favourable class is the last one of a schema that is drafted.
+            favourable = options.get("favourable")
+        described = Description(label, schema, classes, ignore, gives, favourable)
+        return _of_any_model(runner, model, data, described)
 
 
 def certify(model: Any, data: Any, **options: Any) -> Run:
     """Proves of rows of `data` that no change of protected attributes changes the decision.
     `probity.options("certify")` lists the options."""
-    return _of_model("certify", model, data, options)
+    return _of_directory("certify", model, data, options)
 
 
 def prove(
@@ -215,17 +190,15 @@ def prove(
     `summary["bounds"]` holds the share at least and at most; `summary["ending"]` says why it ended.
     """
     _expect_directory(model)
-    setting = _Setting.split_from(options)
-    with setting:
-        inputs = {"model": setting.located(model)}
+    with Runner.split_from(Run, "prove", options) as runner:
+        inputs: Inputs = {"model": runner.located(model)}
         if marginals is not None:
-            inputs["marginals"] = setting.path("marginals", marginals)
+            inputs["marginals"] = runner.path("marginals", marginals)
         if population is not None:
             kind, separator, directory = population.partition(":")
             place = os.path.abspath(directory) if separator else ""
             inputs["population"] = f"{kind}{separator}{place}"
-        run: Run = setting.perform(Run, "prove", options, inputs)
-        return run
+        return runner.perform(inputs)
 
 
 def compare(model: Any, data: Any, **options: Any) -> Run:
@@ -235,7 +208,16 @@ def compare(model: Any, data: Any, **options: Any) -> Run:
     if (cut := _Cut.split_from(options)) is not None:
         compared: Run = cut.perform(compare, (model, data), options)
         return compared
-    return _of_model("compare", model, data, options)
+    return _of_directory("compare", model, data, options)
+
+
+def _of_directory(
+    kind: str, model: Any, data: Any, options: dict[str, Any], inputs: Inputs | None = None
+) -> Run:
+    """Performs a run on a model directory alone."""
+    _expect_directory(model)
+    with Runner.split_from(Run, kind, options) as runner:
+        return _of_model(runner, model, data, inputs)
 
 
 def knn(train: Any, test: Any = None, **options: Any) -> Run:
@@ -244,10 +226,63 @@ def knn(train: Any, test: Any = None, **options: Any) -> Run:
     if (cut := _Cut.split_from(options)) is not None:
         decided: Run = cut.perform(knn, (train, test), options)
         return decided
-    setting = _Setting.split_from(options)
-    with setting:
-        inputs = {"train": setting.path("train", train)}
+    with Runner.split_from(Run, "knn", options) as runner:
+        inputs: Inputs = {"train": runner.path("train", train)}
         if test is not None:
-            inputs["test"] = setting.path("test", test)
-        run: Run = setting.perform(Run, "knn", options, inputs)
-        return run
+            inputs["test"] = runner.path("test", test)
+        return runner.perform(inputs)
+
+
+def outliers_budget(
+    ledger: str | os.PathLike[str],
+    data: str | os.PathLike[str] | None = None,
+    *,
+    epsilon: float | None = None,
+    delta: float = 0.0,
+    slack: float | None = None,
+    columns: Sequence[str] = (),
+    schema: str | os.PathLike[str] | None = None,
+    names: Sequence[str] = (),
+    separator: str = ",",
+) -> dict[str, float]:
+    """Declares a privacy budget for the file `data` in the new file `ledger`, as the owner of the data
+    does once; without `data`, nothing is declared. Gives the `epsilon` and `delta` that are left.
+
+    What is said here of the table, and the number of its records, is public from then on. `names` and
+    `separator` describe a file without a header, or with another separator, where there is no schema.
+    """
+    if data is not None:
+        if epsilon is None:
+            raise OptionError("epsilon is needed: how much may be given away in all")
+        budget = Budget(
+            data=str(_local(data, "data")),
+            epsilon=epsilon,
+            delta=delta,
+            slack=slack,
+            columns=_names(columns),
+            schema=None if schema is None else _text_of(schema),
+            names=_names(names),
+            separator=separator,
+        )
+        _probity.declare_budget(os.fspath(ledger), to_json(asdict(budget)))
+    left = _probity.budget_left(os.fspath(ledger))
+    return {"epsilon": left[0], "delta": left[1]}
+
+
+def outliers(data: str | os.PathLike[str], ledger: str | os.PathLike[str], **options: Any) -> Run:
+    """Counts the outliers in the file `data` under differential privacy; with `dims`, chooses the
+    columns in which there are most of them.
+
+    An outlier has fewer than `k` other records within `radius`. The price, `epsilon` and `delta`, is
+    charged to `ledger` before the answer is computed. `probity.options("outliers count")` and
+    `probity.options("outliers subspaces")` list the options.
+    """
+    _local(data, "data")
+    if "device" in options:
+        raise OptionError("device has no meaning for outliers")
+    kind = "outliers subspaces" if "dims" in options or "top" in options else "outliers count"
+    with Runner.split_from(Run, kind, options) as runner:
+        if runner.began:
+            raise OptionError("a private answer cannot be resumed: it is asked, and paid for, again")
+        ledger = os.path.abspath(os.fspath(ledger))
+        return runner.perform({"data": runner.path("data", data), "ledger": ledger})

@@ -14,9 +14,8 @@ import pyarrow as pa
 from . import _parts, engines
 from ._errors import OptionError, ProbityError
 from ._files import _local, is_path
-from ._parts import Call, Failure, Part
+from ._parts import Call, Failure, Part, expect_whole
 from ._progress import Progress, _shown
-from ._run import _Kept
 
 _log = logging.getLogger("probity")
 
@@ -33,9 +32,8 @@ class _Cut:
         progress: bool | Progress | None = None,
     ):
         self._engine = engines.named(engine)
-        if shards is not None and (isinstance(shards, bool) or not isinstance(shards, int) or shards < 1):
-            raise OptionError(f"shards is {shards!r}, but must be a whole number, at least 1")
-        self._shards, self._progress = shards, progress
+        self._shards = None if shards is None else expect_whole("shards", shards, 1)
+        self._progress = progress
         self._keep: Any = None
         if out is None:
             if resume:
@@ -113,10 +111,7 @@ class _Cut:
                 break
             _log.info("%s", run)
         shutil.rmtree(self._folder, ignore_errors=True)
-        if isinstance(run._keep, _Kept):
-            run._keep.folder = (self._keep, run._keep.folder)
-        else:
-            run._keep = (self._keep, run._keep)
+        run._keep = (self._keep, run._keep)
         return run
 
     def _do_stage(self, call: Call, of: int) -> None:

@@ -14,7 +14,7 @@ from ._errors import OptionError
 from ._frames import _word
 from ._inference import infer_schema
 from ._memory import _named
-from ._rust import _json
+from ._rust import to_json
 
 #: Values of columns, by name.
 Values = Mapping[str, Any]
@@ -55,7 +55,7 @@ class SPN:
         with contextlib.ExitStack() as names:
             path = _named(names, "rows", False, data)
             given = {**options, "data": path, "schema": name}
-            return cls(_probity.SumProductNetwork.learn(_json(given)))
+            return cls(_probity.SumProductNetwork.learn(to_json(given)))
 
     @classmethod
     def load(cls, directory: str | os.PathLike[str]) -> SPN:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Callable, Mapping, Sequence
+from typing import Any, Callable, Mapping
 
 import numpy as np
 import pyarrow as pa
@@ -210,18 +210,3 @@ def _longest(network: Any, tokenizer: Any) -> int | None:
 
 def _is_pipeline(model: Any) -> bool:
     return any(kind.__module__.startswith("transformers.pipelines") for kind in type(model).__mro__)
-
-
-def classes_of(model: Model, given: Sequence[str] | None) -> list[str]:
-    """The classes of `model`, which are `given` where it does not say them."""
-    own = model.classes
-    if given is None:
-        if own is None:
-            raise OptionError("classes is needed: those of the model, in the order of its outputs")
-        return own
-    if own is not None and own != list(given) and sorted(own) == sorted(given):
-        raise OptionError(
-            f"classes are {', '.join(given)}, but the model has them in another order: "
-            f"{', '.join(own)}; leave classes out, or name them in that order"
-        )
-    return list(given)

@@ -11,9 +11,9 @@ import pyarrow as pa
 import torch
 from torch import nn
 
-from . import _probity
 from ._errors import OptionError
 from ._models import _ends_in_probabilities
+from ._rust import Inputs, Schema, ask_network
 
 #: How far probabilities of both may differ: both compute in 32 bits, in another order.
 _TOLERANCE = 1e-4
@@ -56,7 +56,7 @@ class Stack:
         activation = _ACTIVATIONS[kinds.pop()] if kinds else "relu"
         return cls(network, layers, activation)
 
-    def written(self, folder: Path, order: list[int]) -> dict[str, Any]:
+    def written(self, folder: Path, order: list[int]) -> Inputs:
         """Writes the weights, with the outputs in the schema's order, and what `import` is told."""
         arrays: dict[str, Any] = {}
         for number, layer in enumerate(self.layers):
@@ -80,15 +80,11 @@ class Stack:
         )
         return {"weights": str(folder / "weights.npz"), "config": str(config)}
 
-    def expect_same(self, directory: Path, schema: dict[str, Any], order: list[int]) -> None:
+    def expect_same(self, directory: Path, schema: Schema, order: list[int]) -> None:
         """Refuses a network that says something else than the module, of random rows."""
         columns, values = _random_rows(schema)
-        named = _probity.NamedTable("rows of import_network", pa.table(columns))
-        try:
-            flat = _probity.probabilities(str(directory), named.path)
-        finally:
-            named.release()
-        ours = flat.to_numpy().reshape(-1, len(order))
+        flat = ask_network(directory, "rows of import_network", pa.table(columns))
+        ours = flat.reshape(-1, len(order))
         theirs = self._probabilities(values, len(order))[:, order]
         if theirs.shape != ours.shape or not np.allclose(ours, theirs, atol=_TOLERANCE):
             raise OptionError("the network computes something else than its layers say")
@@ -115,7 +111,7 @@ def probabilities(network: Any, inputs: Any, classes: int) -> Any:
     return (given if is_probability else torch.softmax(given, dim=1)).numpy()
 
 
-def _random_rows(schema: dict[str, Any]) -> tuple[dict[str, Any], Any]:
+def _random_rows(schema: Schema) -> tuple[dict[str, Any], Any]:
     """Random rows of the schema, as columns and as what a network of PyTorch takes."""
     draw = np.random.default_rng(1)
     columns: dict[str, Any] = {}
@@ -141,7 +137,7 @@ def _random_rows(schema: dict[str, Any]) -> tuple[dict[str, Any], Any]:
 
 def import_text(
     network: Any, words: Sequence[str], folder: Path, fields: dict[str, Any]
-) -> dict[str, Any]:
+) -> Inputs:
     """Writes a recurrent network and its words, and says what `import` is told."""
     weights, vocabulary = folder / "weights.pt", folder / "words.txt"
     state = {name: value.detach().cpu().float() for name, value in network.state_dict().items()}
@@ -168,12 +164,7 @@ def expect_same_of_texts(
     draw = np.random.default_rng(1)
     texts = [draw.choice(usual, size=draw.integers(1, 12)).tolist() for _ in range(64)]
     table = pa.table({"text": [" ".join(str(words[row]) for row in text) for text in texts]})
-    named = _probity.NamedTable("texts of import_network", table)
-    try:
-        flat = _probity.probabilities(str(directory), named.path)
-    finally:
-        named.release()
-    ours = flat.to_numpy().reshape(len(texts), -1)
+    ours = ask_network(directory, "texts of import_network", table).reshape(len(texts), -1)
     for text, said in zip(texts, ours):
         # One by one: padding would change what most networks say.
         theirs = probabilities(network, torch.tensor([text]), len(said))[0]

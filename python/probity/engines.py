@@ -21,7 +21,7 @@ from typing import Any, Callable, Iterator, Protocol
 
 from . import _parts
 from ._errors import OptionError, ProbityError
-from ._parts import Call, Failure
+from ._parts import Call, Failure, expect_whole
 
 #: Told how many shards of a stage are done.
 Tell = Callable[[int], None]
@@ -53,7 +53,7 @@ class Ray:
     """
 
     def __init__(self, *, threads: int = 1, address: str | None = None, retries: int = _RETRIES):
-        self.threads, self.retries = _whole("threads", threads, 1), _whole("retries", retries, 0)
+        self.threads, self.retries = expect_whole("threads", threads, 1), expect_whole("retries", retries, 0)
         self.address = address
 
     def _connected(self) -> Any:
@@ -125,8 +125,8 @@ class HyperQueue:
         retries: int = _RETRIES,
     ):
         self.server_dir = None if server_dir is None else os.fspath(server_dir)
-        self.threads, self.retries = _whole("threads", threads, 1), _whole("retries", retries, 0)
-        self._workers = _whole("workers", workers, 1)
+        self.threads, self.retries = expect_whole("threads", threads, 1), expect_whole("retries", retries, 0)
+        self._workers = expect_whole("workers", workers, 1)
 
     def workers(self) -> int:
         return self._workers
@@ -252,12 +252,6 @@ def _reason(asked: Path, shard: str) -> Failure | None:
 def _environment() -> dict[str, str]:
     """Where modules are found: functions that are pickled by name are imported again."""
     return {"PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)}
-
-
-def _whole(name: str, value: Any, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise OptionError(f"{name} is {value!r}, but must be a whole number, at least {least}")
-    return value
 
 
 def _first_line(error: object) -> str:
