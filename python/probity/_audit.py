@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import html
 import logging
 import os
@@ -16,11 +15,10 @@ import pyarrow.compute as pc
 
 from . import _probity, _process
 from ._errors import OptionError
-from ._files import fetched, is_path
+from ._files import fetch, is_path
 from ._frames import Data
-from ._inference import _Question
-from ._memory import _explained, _named_model
-from ._models import Asked, Model
+from ._inference import Signature
+from ._models import Model, Predictor
 from ._networks import import_network
 from ._resuming import MODEL, Notes, read_notes
 from ._run import Run
@@ -35,7 +33,7 @@ _SAFE = "^'('*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20])"
 
 @dataclass(frozen=True)
 class Share:
-    """A share with its 95 % interval, from 0 to 1."""
+    """A share, from 0 to 1, with its 95 % interval."""
 
     protected: tuple[str, ...]
     value: float
@@ -50,7 +48,7 @@ class Share:
         return f"{100 * self.value:.1f} % ({low:.1f} – {high:.1f})"
 
 
-def _shares(found: list[dict[str, Any]]) -> list[Share]:
+def _to_shares(found: list[dict[str, Any]]) -> list[Share]:
     return [Share(tuple(one["protected"]), one["rate"], *one["ci95"]) for one in found]
 
 
@@ -61,31 +59,30 @@ class Audit(Run):
 
     @property
     def people(self) -> list[Share]:
-        """The share of the rows whose decision changes, by each protected attribute, and the joint
-        one last; empty where the audit was stopped before it was known.
+        """The share of the rows whose decision changes, by each protected attribute and, last, by all
+        jointly; empty where the audit was stopped before it was known.
 
-        Of a model of tables: of the rows of the data, or those that were named; of a model of
-        texts, these are `shares`. `summary["population"]` says whom it meets, in which direction,
+        The rows are those of the data, or those that were named. For a model of texts these are
+        `shares`. `summary["population"]` says whom it meets, in which direction,
         and how far their scores move.
         """
         found = self.summary.get("population")
         if found is None:
             return self.shares if self.summary["modality"] == "text" else []
-        return _shares(found["shares"])
+        return _to_shares(found["shares"])
 
     @property
     def shares(self) -> list[Share]:
-        """The discriminatory share by each protected attribute, and the joint one last.
+        """The discriminatory share by each protected attribute and, last, by all jointly.
 
-        Of a model of tables: the share of uniform random inputs whose decision changes with
-        protected attributes alone; of a model of texts: the share of the texts with a protected
-        term.
+        For a model of tables it is the share of uniform random inputs whose decision changes with
+        protected attributes alone; for a model of texts, that of the texts with a protected term.
         """
-        return _shares(self.summary["fairness"])
+        return _to_shares(self.summary["fairness"])
 
     @property
     def share(self) -> Share:
-        """The discriminatory share by all protected attributes jointly."""
+        """The discriminatory share by all protected attributes jointly, the last of `shares`."""
         return self.shares[-1]
 
     @property
@@ -95,11 +92,11 @@ class Audit(Run):
 
     @property
     def rows_per_second(self) -> float | None:
-        """Rows that a model of Python was asked for in a second of the whole audit."""
+        """Rows that a model of Python answered in a second of the whole audit; `None` for others."""
         return self._speed[0] / self._speed[2] if self._speed and self._speed[2] else None
 
     def pairs(self) -> pa.Table:
-        """The pairs that were found, both sides in the schema's words.
+        """Reads the pairs that were found, both sides in the words of the schema.
 
         Columns: `seed`, `phase`, `step` of the search; `x_…` and `other_…`, the values of both
         sides; `label_x`, `label_other`, their decisions; `changed`, what differs.
@@ -128,8 +125,8 @@ class Audit(Run):
         return parquet.read_table(file)
 
     def verify(self, model: Any = None, data: Any = None) -> dict[str, Any]:
-        """Asks the model anew about every pair: how many are `confirmed`, and what is wrong with the
-        `rejected`.
+        """Asks the model again about every pair, and counts those that are `confirmed` and those that
+        are `rejected`, with the reasons.
 
         An audit of a model of Python that was loaded from its directory needs that `model`, and the
         `data`, by whose types it is asked. A model directory may have moved to `model`.
@@ -148,19 +145,18 @@ class Audit(Run):
         if specification.get("modality") == "text":
             classes = notes["classes"] or []
             texts = Texts(data, notes["column"])
-            asked = Asked(TextModel(model, notes["gives"]), texts, classes, classes)
+            predictor = Predictor(TextModel(model, notes["gives"]), texts, classes, classes)
         else:
             schema = specification["predictor"]["schema"]
-            read, described = Data(data, notes["ignore"], schema), Model(model, notes["gives"])
-            described.knows(read.table.column_names)
-            asked = _Question(described, read, read_schema(schema), notes).asked(schema)
-        with contextlib.ExitStack() as names:
-            named = _named_model(names, source.removeprefix("memory:"), True, asked)
-            with _explained(named):
-                return verify_audit(self.directory)
+            read, wrapped = Data(data, notes["ignore"], schema), Model(model, notes["gives"])
+            wrapped.drop_unknown_features(read.table.column_names)
+            signature = Signature(wrapped, read, read_schema(schema), notes)
+            predictor = signature.make_predictor(schema)
+        with predictor.name(source.removeprefix("memory:"), exactly=True):
+            return verify_audit(self.directory)
 
     def _verify_network(self, model: Any, notes: Notes) -> dict[str, Any]:
-        """Asks a model directory, or the network of PyTorch that was taken over."""
+        """Verifies the pairs of a model directory, or of a network of PyTorch that was taken over."""
         own = self.directory / MODEL
         if model is not None and not is_path(model):
             model = import_network(model, notes["schema"], classes=notes["classes"])
@@ -169,7 +165,7 @@ class Audit(Run):
         with tempfile.TemporaryDirectory(prefix="probity-") as folder:
             place = None if model is None else os.fspath(model)
             if place is not None and "://" in place:
-                place = fetched(place, Path(folder))
+                place = fetch(place, Path(folder))
             return verify_audit(self.directory, place)
 
     @property
@@ -184,7 +180,7 @@ class Audit(Run):
     def not_taken(self) -> list[str]:
         """The protected attributes that the model does not take: it was fitted without them, or its
         answers are the same, bit for bit, for all of their values in everything that was asked. That
-        nothing flips by them says nothing about columns that stand for them."""
+        no decision flips with them says nothing about columns that are proxies for them."""
         return list(self.summary.get("not_taken", ()))
 
     @property
@@ -193,6 +189,7 @@ class Audit(Run):
         return self.summary["ending"] not in ("interrupted", "time")
 
     def _warn(self) -> None:
+        """Logs what a reader of the figures must know of them."""
         if not self.is_complete:
             _log.warning("the audit was stopped: its figures are of what was done by then")
         if said := _probity.not_taken(self.not_taken, self.summary["protected"]):

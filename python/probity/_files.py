@@ -1,4 +1,4 @@
-"""Files, directories and URLs."""
+"""Paths, files and URLs."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from ._errors import DataError, OptionError
 
 
 def is_path(data: Any) -> bool:
+    """Whether `data` is a path, a URL or something else that names a file, such as a run."""
     return isinstance(data, (str, os.PathLike))
 
 
 def is_text_file(data: Any) -> bool:
-    """Whether `data` is the path of a file here that is no Parquet file."""
+    """Whether `data` is the path of a file on this machine, and not a Parquet file."""
     if not is_path(data) or "://" in os.fspath(data):
         return False
     try:
@@ -24,20 +25,21 @@ def is_text_file(data: Any) -> bool:
         raise DataError(f"cannot read {os.fspath(data)}: {error}") from error
 
 
-def _local(path: Any, name: str) -> Path:
+def expect_local(path: Any, name: str) -> Path:
+    """Makes a path absolute; what is no path on this machine is refused as the option `name`."""
     if not is_path(path) or "://" in os.fspath(path):
         raise OptionError(f"{name} is {path!r}, but must be a path on this machine")
     return Path(path).absolute()
 
 
-def _text_of(schema: str | os.PathLike[str]) -> str:
-    """A file by its absolute path; a built-in name and TOML as they are."""
+def locate_schema(schema: str | os.PathLike[str]) -> str:
+    """Makes the path of a schema absolute; a built-in name and TOML stay as they are."""
     name = os.fspath(schema)
     return os.path.abspath(name) if "\n" not in name and os.path.isfile(name) else name
 
 
-def fetched(url: str, folder: Path) -> str:
-    """The file or directory at a URL, copied into `folder`."""
+def fetch(url: str, folder: Path) -> str:
+    """Copies the file or directory at a URL into `folder`, and gives its path."""
     try:
         import fsspec
     except ImportError as error:

@@ -1,8 +1,7 @@
-"""What is inferred of the data and the model of a user: schemas, columns and classes."""
+"""What is inferred from the user's data and model: a schema, and the columns and classes of the model."""
 
 from __future__ import annotations
 
-import contextlib
 import json
 import logging
 import os
@@ -13,9 +12,9 @@ import pyarrow as pa
 
 from ._errors import OptionError
 from ._files import is_text_file
-from ._frames import Data, Frames, _word
-from ._memory import _named
-from ._models import Asked, Model
+from ._frames import Data, Frames, to_word
+from ._memory import name_table
+from ._models import Model, Predictor
 from ._resuming import Notes
 from ._rust import DraftOptions, Layout, Schema, draft_schema, read_schema
 
@@ -56,12 +55,12 @@ def infer_schema(
     """
     options = DraftOptions(
         label=label,
-        classes=[_word(name) for name in classes],
-        protected=_names(protected),
-        missing=_cells(missing),
-        level=_cells(level),
-        merge=_names(merge),
-        favourable=None if favourable is None else _word(favourable),
+        classes=[to_word(name) for name in classes],
+        protected=list_names(protected),
+        missing=_list_cells(missing),
+        level=_list_cells(level),
+        merge=list_names(merge),
+        favourable=None if favourable is None else to_word(favourable),
         number=number,
         label_threshold=label_threshold,
         layout=Layout(separator, decimal, thousands, encoding),
@@ -69,34 +68,33 @@ def infer_schema(
     if is_text_file(data):
         # The schema says how the file itself is laid out.
         path = os.path.abspath(os.fspath(data))
-        return _drafted(path, replace(options, ignore=_names(ignore)))
+        return _draft(path, replace(options, ignore=list_names(ignore)))
     for name, given in (("separator", separator), ("encoding", encoding)):
         if given is not None:
             raise OptionError(f"{name} has no meaning where the data are no file of text")
-    return _drafted(Data(data, ignore), options)
+    return _draft(Data(data, ignore), options)
 
 
-def _cells(said: Mapping[str, Sequence[str]] | None) -> dict[str, list[str]]:
-    """What is said of the cells of columns; one word is a list of itself."""
-    listed = {name: [cells] if isinstance(cells, str) else cells for name, cells in (said or {}).items()}
-    return {str(name): [_word(cell) for cell in cells] for name, cells in listed.items()}
+def _list_cells(given: Mapping[str, Sequence[str]] | None) -> dict[str, list[str]]:
+    """Lists what is said of the cells of columns, where one word need not be a list."""
+    listed = {name: [cells] if isinstance(cells, str) else cells for name, cells in (given or {}).items()}
+    return {str(name): [to_word(cell) for cell in cells] for name, cells in listed.items()}
 
 
-def _drafted(data: Data | str, options: DraftOptions) -> str:
-    """The schema of data, or of the file of text at a path."""
-    with contextlib.ExitStack() as names:
-        path = data if isinstance(data, str) else _named(names, "draft", False, data.table)
+def _draft(data: Data | str, options: DraftOptions) -> str:
+    """Drafts the schema of data, or of the file of text at a path, and logs what may be wrong."""
+    with name_table("draft", data if isinstance(data, str) else data.table) as path:
         text, notes = draft_schema(path, options)
-    listed = {} if isinstance(data, str) else data.categories()
+    listed = {} if isinstance(data, str) else data.list_categories()
     listed.pop(options.label or "", None)
     for note in notes:
         if note.partition(":")[0] not in listed:
             _log.info("%s", note)
-    return _with_categories(text, listed)
+    return _set_categories(text, listed)
 
 
-def _with_categories(schema: str, listed: Mapping[str, tuple[list[str], bool]]) -> str:
-    """The schema, in which columns whose type lists their values have these."""
+def _set_categories(schema: str, listed: Mapping[str, tuple[list[str], bool]]) -> str:
+    """Sets the levels of the columns whose type lists its values."""
     head, *parts = schema.split("[[attribute]]")
     attributes = read_schema(schema)["attribute"]
     for place, attribute in enumerate(attributes):
@@ -107,32 +105,35 @@ def _with_categories(schema: str, listed: Mapping[str, tuple[list[str], bool]]) 
         if len(levels) < 2 or "merge" in attribute:
             continue
         lines = [
-            f"name = {_toml(attribute['name'])}",
+            f"name = {_to_toml(attribute['name'])}",
             'kind = "categorical"',
-            f"levels = {_toml(levels)}",
+            f"levels = {_to_toml(levels)}",
             f"ordered = {'true' if ordered else 'false'}",
         ]
         if attribute.get("protected"):
             lines.append("protected = true")
         if marks:
-            lines.append(f"missing = {_toml(missing)}")
-        lines.append(f"outside = {_toml(attribute['outside'])}")
+            lines.append(f"missing = {_to_toml(missing)}")
+        lines.append(f"outside = {_to_toml(attribute['outside'])}")
         parts[place] = "\n" + "\n".join(lines) + "\n\n"
     return "[[attribute]]".join([head, *parts]).rstrip() + "\n"
 
 
-def _toml(value: str | list[str]) -> str:
-    """A text, or a list of them, in TOML, which has no pairs of surrogates as JSON has."""
+def _to_toml(value: str | list[str]) -> str:
+    """Writes a text, or a list of them, in TOML, which has no pairs of surrogates as JSON has."""
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007F")
 
 
-def _names(names: Any) -> list[str]:
-    """Names of columns: one, or several."""
+def list_names(names: Any) -> list[str]:
+    """Lists names of columns, of which a single one need not be in a list."""
     return [names] if isinstance(names, str) else [str(name) for name in names]
 
 
-class _Question:
-    """A model, the data, and the schema in whose words it is asked."""
+class Signature:
+    """What a model takes and gives: its columns, and its classes in the order of its outputs.
+
+    They are those that the model names, or else follow from the data and their schema.
+    """
 
     def __init__(self, model: Model, data: Data, schema: Schema, notes: Notes):
         self.model, self.data = model, data
@@ -141,7 +142,7 @@ class _Question:
             kinds = ("numbers", "classes") if model.gives_numbers else ("classes", "numbers")
             raise OptionError(f"the model gives {kinds[0]}, but the label of the schema holds {kinds[1]}")
         self.attributes = [attribute["name"] for attribute in schema["attribute"]]
-        self.classes = self._classes(notes["classes"], notes["label"])
+        self.classes = self._order_classes(notes["classes"], notes["label"])
         # What the model is said not to take.
         unseen = set(notes.get("unseen") or ())
         if model.features is not None and (taken := unseen & set(model.features)):
@@ -154,35 +155,34 @@ class _Question:
         ]
 
     def _is_shown(self, name: str) -> bool:
-        if name in self.attributes:
-            return True
-        if len(self.data.table.column(name).unique()) == 1:
+        """Whether a column of the data is one of the model's, where it names none."""
+        if name in self.attributes or len(self.data.table.column(name).unique()) == 1:
             return True
         _log.warning("the model is not asked with the column '%s', which the schema leaves out", name)
         return False
 
-    def _classes(self, given: Sequence[str] | None, label: str | None) -> list[str]:
-        """The classes in the order of the model's outputs."""
+    def _order_classes(self, given: Sequence[str] | None, label: str | None) -> list[str]:
+        """Orders the classes as the model's outputs."""
         if self.model.gives_numbers:
             return []
-        if (named := self.model.named_classes(given)) is not None:
+        if (named := self.model.order_classes(given)) is not None:
             return named
         column = self.data.table.column(label) if label in self.data.table.column_names else None
         if column is not None and not pa.types.is_string(column.type) and not _is_text(column.type):
-            return sorted(self.of_schema, key=_sorting)
+            return sorted(self.of_schema, key=to_sort_key)
         return sorted(self.of_schema)
 
-    def asked(self, schema: str, given: tuple[Any, Any] | None = None) -> Asked:
-        """The model as Probity asks it."""
+    def make_predictor(self, schema: str, given: tuple[Any, Any] | None = None) -> Predictor:
+        """Makes the function by which Probity asks the model."""
         frames = Frames(self.data, schema, self.columns, self.attributes)
-        return Asked(self.model, frames, self.classes, self.of_schema, self.columns, given)
+        return Predictor(self.model, frames, self.classes, self.of_schema, self.columns, given)
 
 
 def _is_text(kind: Any) -> bool:
     return bool(pa.types.is_large_string(kind)) or "string" in str(kind)
 
 
-def _inferred(
+def infer_model_schema(
     model: Model,
     data: Data,
     label: str | None,
@@ -190,7 +190,7 @@ def _inferred(
     classes: list[str] | None,
     favourable: Any,
 ) -> str:
-    """The schema of the columns that `model` takes."""
+    """Infers the schema of the columns that `model` takes."""
     if label is not None and label not in data.table.column_names:
         raise OptionError(f"the data have no column '{label}'")
     known = classes if classes is not None else model.classes
@@ -211,14 +211,14 @@ def _inferred(
         classes=known if label is None and known else [],
         protected=list(protected),
         ignore=others,
-        favourable=None if favourable is None else _word(favourable),
+        favourable=None if favourable is None else to_word(favourable),
         number=model.gives_numbers,
     )
-    return _drafted(data, options)
+    return _draft(data, options)
 
 
-def _sorting(name: str) -> Any:
-    """As scikit-learn sorts classes: numbers by value, words by the alphabet."""
+def to_sort_key(name: str) -> Any:
+    """Makes the key by which scikit-learn sorts classes: numbers by value, words by the alphabet."""
     try:
         return (0, float(name), "")
     except ValueError:

@@ -1,4 +1,4 @@
-"""Tables and models of Python, under names by which a specification can call them."""
+"""Names by which a specification can call tables and models of Python."""
 
 from __future__ import annotations
 
@@ -6,38 +6,48 @@ import contextlib
 import os
 from typing import Any, Callable, Iterator, TypeVar
 
-import pyarrow as pa
-
 from . import _probity
 from ._errors import ModelError, NameTaken
 from ._files import is_path
-from ._frames import to_arrow
-from ._models import Asked
-from ._rust import name_table
 
 _T = TypeVar("_T")
 
 
-def _named(names: contextlib.ExitStack, name: str, exactly: bool, data: Any) -> str:
-    """A path, or the name of a table while `names` lasts."""
-    if is_path(data):
-        return str(os.path.abspath(os.fspath(data)))
-    arrow = data if isinstance(data, pa.Table) else to_arrow(data)
-    return _free(name, exactly, lambda free: names.enter_context(name_table(free, arrow)))
+@contextlib.contextmanager
+def name_table(name: str, table: Any, exactly: bool = False) -> Iterator[str]:
+    """Gives a table a path, for as long as this lasts; a path is made absolute."""
+    if is_path(table):
+        yield os.path.abspath(os.fspath(table))
+        return
+    named = _register(name, exactly, lambda free: _probity.NamedTable(free, table))
+    try:
+        yield named.path
+    finally:
+        named.release()
 
 
-def _named_model(
-    names: contextlib.ExitStack, name: str, exactly: bool, asked: Asked
-) -> _probity.NamedModel:
-    """The name of a model while `names` lasts."""
-    sha256 = asked.sha256()
-    model = _free(name, exactly, lambda free: _probity.NamedModel(free, asked, sha256, asked.columns))
-    names.callback(model.release)
-    return model
+@contextlib.contextmanager
+def name_model(
+    name: str, ask: Callable[..., Any], sha256: str, columns: list[str] | None, exactly: bool
+) -> Iterator[_probity.NamedModel]:
+    """Gives a model a name, for as long as this lasts, and makes an exception of the model the cause of
+    the error that it leads to."""
+    named = _register(name, exactly, lambda free: _probity.NamedModel(free, ask, sha256, columns))
+    try:
+        yield named
+    except ModelError as error:
+        raised = named.raised()
+        if raised is None:
+            raise
+        if not isinstance(raised, Exception):
+            raise raised from None
+        raise error from raised
+    finally:
+        named.release()
 
 
-def _free(name: str, exactly: bool, register: Callable[[str], _T]) -> _T:
-    """Registers something as `name`; where that is taken and it need not be `exactly` this one, as
+def _register(name: str, exactly: bool, register: Callable[[str], _T]) -> _T:
+    """Registers something under a name; where that is taken, and need not be `exactly` this one, under
     `name-2`, `name-3` …"""
     number = 1
     while True:
@@ -47,17 +57,3 @@ def _free(name: str, exactly: bool, register: Callable[[str], _T]) -> _T:
             if exactly:
                 raise
             number += 1
-
-
-@contextlib.contextmanager
-def _explained(named: Any) -> Iterator[None]:
-    """An exception of the model is the cause of the one that it leads to."""
-    try:
-        yield
-    except ModelError as error:
-        raised = named.raised()
-        if raised is None:
-            raise
-        if not isinstance(raised, Exception):
-            raise raised from None
-        raise error from raised

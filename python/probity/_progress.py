@@ -1,17 +1,17 @@
-"""Progress of a run, as it is shown or told."""
+"""The progress of a run, as it is shown on a terminal or told to a function."""
 
 from __future__ import annotations
 
 import contextlib
 from typing import Any, Callable, Iterator
 
-#: Told phase, steps done, steps in all, and a word.
+#: A function that is told the phase, the steps done, the steps in all, and a message.
 Progress = Callable[[str, int, int, str], object]
 
 
 @contextlib.contextmanager
-def _shown(progress: bool | Progress | None) -> Iterator[Progress | None]:
-    """What shows progress: a bar of tqdm where it is installed, unless `progress` says otherwise."""
+def show_progress(progress: bool | Progress | None) -> Iterator[Progress | None]:
+    """Gives what shows progress: a bar of tqdm where it is installed, unless `progress` says otherwise."""
     if progress is False:
         yield None
         return

@@ -1,4 +1,4 @@
-"""What only Python knows of a run, kept beside it for when the run goes on."""
+"""What only Python knows of a run, kept in its directory for when the run goes on."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import TypedDict
 
 from ._rust import to_json
 
-#: What only Python knows of a run, beside what the run says of itself.
+#: The file of the notes.
 _NOTES = "python.json"
-#: The model that was made for a run.
+#: The directory of the model that was made for a run.
 MODEL = "model"
 
 
@@ -34,14 +34,14 @@ class Notes(TypedDict, total=False):
 
 
 def write_notes(run: Path, notes: Notes, model: Path | None = None) -> None:
-    """Keeps `notes` beside a run, with the `model` that was made for it."""
+    """Writes notes into a run, and the `model` that was made for it."""
     (run / _NOTES).write_text(to_json(notes), encoding="utf-8")
     if model is not None:
         shutil.copytree(model, run / MODEL, dirs_exist_ok=True)
 
 
 def read_notes(run: Path) -> Notes:
-    """What was kept beside a run."""
+    """Reads the notes of a run, if it has any."""
     try:
         notes: Notes = json.loads((run / _NOTES).read_text(encoding="utf-8"))
     except FileNotFoundError:

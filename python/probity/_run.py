@@ -14,11 +14,12 @@ from typing import Any, Callable, Generic, TypeVar
 
 from . import _parts, _probity, _process
 from ._errors import OptionError, ProbityError
-from ._files import _local, fetched, is_path
-from ._memory import _named, _named_model
-from ._models import Asked
+from ._files import expect_local, fetch, is_path
+from ._frames import to_arrow
+from ._memory import name_table
+from ._models import Predictor
 from ._parts import Part, PartDone, expect_whole
-from ._progress import Progress, _shown
+from ._progress import Progress, show_progress
 from ._resuming import Notes, read_notes, write_notes
 from ._rust import Inputs, Specification, read_specification, to_json
 
@@ -28,10 +29,10 @@ _log = logging.getLogger("probity")
 
 
 class Run:
-    """The directory of a run, with what was asked for and what was found.
+    """A run: its directory, with what was asked for and what was found.
 
-    Where no `out` was given to the run, its directory is a temporary one, which goes with the last
-    reference to this; `save` keeps it.
+    Where no `out` was given, the directory is a temporary one, which goes with the last reference to
+    the run; `save` keeps it.
     """
 
     _kinds: tuple[str, ...] = ()
@@ -45,12 +46,13 @@ class Run:
     ):
         self.directory = directory
         self._keep = keep
-        #: The model and the data of Python that were asked; rows, seconds of the model, and seconds.
+        #: The model of Python and its data; the rows that it was asked about, and the seconds that it
+        #: and the run took.
         self._asked, self._speed = asked, speed
 
     @classmethod
     def load(cls: type[_R], directory: str | os.PathLike[str]) -> _R:
-        """The run in `directory`."""
+        """Loads the run in `directory`."""
         kind, _ = read_specification(directory)
         if cls._kinds and kind not in cls._kinds:
             raise OptionError(f"{os.fspath(directory)} holds a run of the kind '{kind}'")
@@ -61,13 +63,13 @@ class Run:
 
     @property
     def specification(self) -> dict[str, Any]:
-        """What was asked for: every field that is not as its default, and a record of what was
+        """What was asked for: every field that differs from its default, and a record of what was
         opened."""
         return {**read_specification(self.directory)[1]}
 
     @property
     def summary(self) -> dict[str, Any]:
-        """What was found: `summary.json`, whose keys docs/file-formats.md describes."""
+        """What was found: the content of `summary.json`, which docs/file-formats.md describes."""
         try:
             text = (self.directory / "summary.json").read_text(encoding="utf-8")
         except FileNotFoundError:
@@ -78,18 +80,17 @@ class Run:
         return summary
 
     def report(self, file: str | os.PathLike[str] | None = None, *, format: str | None = None) -> str:
-        """A report on the run, written to `file` where one is given.
+        """Writes a report on the run, to `file` where one is given, and gives its text.
 
-        `format` is one of those of `probity report`; by default what the file's name says, else
-        `html`.
+        `format` is one of those of `probity report`, by default that of the file's name, or `html`.
         """
         named = {".md": "markdown", ".json": "json"}
         if format is None:
             format = named.get(Path(file).suffix, "html") if file is not None else "html"
-        made = _probity.report([str(self.directory)], format, None if file is None else str(file))
+        report = _probity.report([str(self.directory)], format, None if file is None else str(file))
         if file is not None:
-            Path(file).write_bytes(made)
-        return made.decode(errors="replace")
+            Path(file).write_bytes(report)
+        return report.decode(errors="replace")
 
     def save(self, directory: str | os.PathLike[str]) -> None:
         """Copies the run to `directory`, which must be empty or absent."""
@@ -103,11 +104,11 @@ class Run:
 
 
 class Runner(Generic[_T]):
-    """Performs a run of a kind; while it lasts, what is in Python has a name."""
+    """A runner, which performs a run of a kind; while it lasts, data and models of Python have names."""
 
     def __init__(
         self,
-        made: Callable[..., _T],
+        make: Callable[..., _T],
         kind: str,
         options: dict[str, Any],
         out: str | os.PathLike[str] | None = None,
@@ -116,12 +117,12 @@ class Runner(Generic[_T]):
         progress: bool | Progress | None = None,
         threads: int | None = None,
     ):
-        self._made, self._kind, self.options = made, kind, options
+        self._make, self._kind, self.options = make, kind, options
         self._resume, self._device, self._progress = resume, device, progress
         self._threads = None if threads is None else expect_whole("threads", threads, 1)
         self._names = contextlib.ExitStack()
         self._folder: Any = None
-        self._out = _local(out, "out") if out is not None else None
+        self._out = expect_local(out, "out") if out is not None else None
         #: What the run that goes on was asked for, and what only Python knows of it.
         self.began: Specification = {}
         self.notes: Notes = {}
@@ -135,12 +136,12 @@ class Runner(Generic[_T]):
 
     @classmethod
     def split_from(
-        cls, made: Callable[..., _T], kind: str, options: dict[str, Any]
+        cls, make: Callable[..., _T], kind: str, options: dict[str, Any]
     ) -> Runner[_T]:
-        """What is among `options` that is no field of a specification, taken from them."""
+        """Makes a runner of those `options` that are no fields of a specification, and removes them."""
         names = ("out", "resume", "device", "progress", "threads")
         given = {name: options.pop(name) for name in names if name in options}
-        return cls(made, kind, options, **given)
+        return cls(make, kind, options, **given)
 
     def __enter__(self) -> Runner[_T]:
         return self
@@ -148,16 +149,16 @@ class Runner(Generic[_T]):
     def __exit__(self, *_: object) -> None:
         self._names.close()
 
-    def path(self, field: str, data: Any) -> str:
-        """What the specification says of `data` in `field`: a path, or a name in this process."""
+    def name_data(self, field: str, data: Any) -> str:
+        """Names `data` as the specification does in `field`: by a path, or by a name in this process."""
         if is_path(data):
-            return self.located(data, field)
+            return self.locate(data, field)
         name = str(self.began.get(field, "")).removeprefix("memory:") or field
-        return _named(self._names, name, self._resume, data)
+        return self._names.enter_context(name_table(name, to_arrow(data), self._resume))
 
-    def located(self, path: str | os.PathLike[str], field: str = "model") -> str:
-        """A path from the root; what a URL names is copied here, for as long as this lasts: where a
-        run goes on, to the place where it began with it."""
+    def locate(self, path: str | os.PathLike[str], field: str = "model") -> str:
+        """Makes a path absolute. What a URL names is copied to this machine, for as long as this lasts;
+        where a run goes on, to the place from which it was read before."""
         named = os.fspath(path)
         if "://" not in named:
             return os.path.abspath(named)
@@ -168,29 +169,30 @@ class Runner(Generic[_T]):
         folder.mkdir(parents=True, exist_ok=True)
         self.remove_at_end(folder)
         self.urls[field] = named
-        return fetched(named, folder)
+        return fetch(named, folder)
 
     def remove_at_end(self, folder: Path) -> None:
-        """Removes `folder` when this ends."""
+        """Has `folder` removed when this ends."""
         self._names.callback(shutil.rmtree, folder, True)
 
-    def model(self, asked: Asked) -> _probity.NamedModel:
-        """The model of Python under a name."""
+    def name_model(
+        self, predictor: Predictor
+    ) -> contextlib.AbstractContextManager[_probity.NamedModel]:
+        """Gives a model of Python the name that the specification has for it."""
         source = self.began.get("predictor", {}).get("source", "memory:model")
-        name = source.removeprefix("memory:")
-        return _named_model(self._names, name, self._resume, asked)
+        return predictor.name(source.removeprefix("memory:"), self._resume)
 
     def write_notes(self, notes: Notes, model: Run | None = None) -> None:
-        """Keeps what only Python knows beside the run, if that has begun, with the model that was made
+        """Writes what only Python knows into the run, if that has begun, and the model that was made
         for it."""
         if self._out is not None and (self._out / "run.toml").is_file():
             write_notes(self._out, notes, None if model is None else model.directory)
 
-    def perform(self, inputs: Inputs, asked: Asked | None = None, keep: Any = None) -> _T:
-        """Performs the run. What is asked of one that goes on must be what it began with. `keep`
-        lasts as long as what is made of it."""
+    def perform(self, inputs: Inputs, predictor: Predictor | None = None, keep: Any = None) -> _T:
+        """Performs the run, which refuses other inputs than those that it began with. `keep` lasts as
+        long as what is made of it."""
         _process.begin()
-        part = _parts.current(self._kind) or Part(self._kind, out=self._out, threads=self._threads)
+        part = _parts.get_part(self._kind) or Part(self._kind, out=self._out, threads=self._threads)
         directory = part.out if part.shard is None else part.folder
         if directory is None:
             self._folder = tempfile.TemporaryDirectory(prefix="probity-")
@@ -200,7 +202,7 @@ class Runner(Generic[_T]):
         merge = None if part.shard or part.folder is None else str(part.folder)
         _log.info("%s begins in %s", self._kind, directory)
         started = time.monotonic()
-        with _shown(self._progress) as tell:
+        with show_progress(self._progress) as tell:
             report = json.loads(
                 _probity.perform(
                     self._kind,
@@ -219,21 +221,22 @@ class Runner(Generic[_T]):
             raise PartDone(report)
         seconds = time.monotonic() - started
         _log.info("%s took %.1f s", self._kind, seconds)
-        is_timed = asked is not None and part.folder is None
-        speed = (asked.rows, asked.seconds, seconds) if asked is not None and is_timed else None
-        return self._made(directory, (self._folder, keep), asked and asked.given, speed)
+        if predictor is None:
+            return self._make(directory, (self._folder, keep))
+        speed = (predictor.rows, predictor.seconds, seconds) if part.folder is None else None
+        return self._make(directory, (self._folder, keep), predictor.given, speed)
 
 
 class Explainer(Runner[dict[str, Any]]):
-    """Asks for an explanation, which leaves no run."""
+    """A runner that has a decision explained, which leaves no run."""
 
     def __init__(self, options: dict[str, Any], threads: int | None):
         super().__init__(dict, "explain", options, progress=False, threads=threads)
 
     def perform(
-        self, inputs: Inputs, asked: Asked | None = None, keep: Any = None
+        self, inputs: Inputs, predictor: Predictor | None = None, keep: Any = None
     ) -> dict[str, Any]:
         _process.begin()
         fields = to_json({**self.options, **inputs})
         answer = _probity.perform(self._kind, fields, "", threads=self._threads)
-        return self._made(json.loads(answer))
+        return self._make(json.loads(answer))

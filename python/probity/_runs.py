@@ -1,4 +1,4 @@
-"""The kinds of runs: a function for each, which asks for it and gives it back."""
+"""The kinds of runs, with a function that performs each."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from dataclasses import asdict
 from typing import Any, Sequence
 
 from . import _probity
-from ._asking import Description, _expect_directory, _is_of_texts, _of_any_model, _of_model
+from ._any_model import Description, concerns_texts, expect_directory, perform_on_directory, perform_on_model
 from ._audit import Audit
 from ._errors import OptionError
-from ._files import _local, _text_of, is_path
-from ._inference import _names, infer_schema
+from ._files import expect_local, is_path, locate_schema
+from ._inference import infer_schema, list_names
 from ._progress import Progress
 from ._run import Explainer, Run, Runner
 from ._rust import Budget, Inputs, to_json
-from ._shards import _Cut
+from ._shards import ShardedRun
 from .engines import Engine
 
 
@@ -43,18 +43,18 @@ def audit(
 
     `model` is a model directory (or a run that made one), a fitted estimator with `predict_proba` or
     `decision_function`, a booster, a `torch.nn.Module`, or a function from a data frame to
-    probabilities; frames are like `data`. `data` is a path, or a table with `__arrow_c_stream__`.
+    probabilities, which gets frames like `data`. `data` is a path, or a table with `__arrow_c_stream__`.
 
-    `data` that are a list of texts, or have a `text_column`, are texts. `model` is then a model
+    If `data` are a list of texts, or a `text_column` is named, `model` is one of texts: a model
     directory, a fitted pipeline of scikit-learn, a pipeline of `transformers` for text
     classification, a pair of a `torch.nn.Module` and its tokenizer, or a function from a list of
     texts to probabilities. `classes` are needed where the model does not say them itself.
 
     For a model that is no directory, `schema` says what its columns may hold (a file, a built-in name
-    or TOML); by default it is inferred from the data, where `label` is the column of the classes and
-    no input, and `ignore` names other columns that are none. `classes` are the model's, in the order
-    of its outputs, where it does not say them itself; without them, and with a label, they are taken
-    to be sorted. `gives` says whether its outputs are `probabilities`, `logits` or, of a
+    or TOML). By default it is inferred from the data, of which `label` is the column of the classes
+    and `ignore` names other columns that are no inputs. `classes` are the model's, in the order of its
+    outputs, where it does not name them itself; without them, and with a label, they are taken to be
+    sorted. `gives` says whether its outputs are `probabilities`, `logits` or, of a
     regressor, `numbers`, which an estimator without classes gives by itself; `gap` is then needed.
 
     `out` is the run's directory, by default a temporary one. With `resume` the unfinished run there
@@ -65,19 +65,20 @@ def audit(
     workers do; the result is the same. The shards are kept beside `out` until all are done, and
     `resume`, with all arguments as they were, does those that are missing.
     """
-    described = Description(label, schema, classes, ignore, gives, favourable)
+    description = Description(label, schema, classes, ignore, gives, favourable)
     if engine is not None:
-        given = {**vars(described), "protected": protected, "device": device, **options}
+        given = {**vars(description), "protected": protected, "device": device, **options}
         if threads is not None:
             given["threads"] = threads
-        found: Audit = _Cut(engine, shards, out, resume, progress).perform(audit, (model, data), given)
+        sharded = ShardedRun(engine, shards, out, resume, progress)
+        found: Audit = sharded.perform(audit, (model, data), given)
         return found
     if shards is not None:
         raise OptionError("shards has no meaning without an engine")
-    if len(names := _names(protected)):
+    if len(names := list_names(protected)):
         options["protected"] = names
     with Runner(Audit, "audit", options, out, resume, device, progress, threads) as runner:
-        run = _of_any_model(runner, model, data, described)
+        run = perform_on_model(runner, model, data, description)
         run._warn()
         return run
 
@@ -96,7 +97,7 @@ def explain(
     threads: int | None = None,
     **options: Any,
 ) -> dict[str, Any]:
-    """Explains what `model` decides of one row, or one text, of `data`: what it would decide with all
+    """Explains what `model` decides about one row, or one text, of `data`: what it would decide with all
     other protected values, and the smallest change of anything else after which these no longer matter.
 
     `row` is its number from 1, also where others are left out: that of `frame.iloc[0]` is 1. `model`,
@@ -109,11 +110,11 @@ def explain(
     `changes` are the smallest ones.
     """
     options["row"] = row
-    if len(names := _names(protected)):
+    if len(names := list_names(protected)):
         options["protected"] = names
     with Explainer(options, threads) as runner:
-        described = Description(label, schema, classes, ignore, gives)
-        return _of_any_model(runner, model, data, described)
+        description = Description(label, schema, classes, ignore, gives)
+        return perform_on_model(runner, model, data, description)
 
 
 def train(data: Any, label: str | None = None, protected: Sequence[str] = (), **options: Any) -> Run:
@@ -130,14 +131,14 @@ def train(data: Any, label: str | None = None, protected: Sequence[str] = (), **
             options["schema"] = infer_schema(data, label, protected=protected)
         elif protected:
             raise OptionError("protected has no meaning where there is a schema, which marks them")
-        return runner.perform({"data": runner.path("data", data)})
+        return runner.perform({"data": runner.name_data("data", data)})
 
 
 def repair(model: Any, data: Any, audits: Sequence[Any] = (), **options: Any) -> Run:
     """Retrains `model` on `data` with what `audits` found, and saves it if it became fairer and is not
     worse; the run is then a model directory. `probity.options("repair")` lists the options."""
     runs = [os.path.abspath(os.fspath(audit)) for audit in audits]
-    return _of_directory("repair", model, data, options, {"runs": runs} if runs else {})
+    return _run_on_directory("repair", model, data, options, {"runs": runs} if runs else {})
 
 
 def groups(
@@ -158,42 +159,42 @@ def groups(
     `model` is whatever `probity.audit` takes, with `label`, `schema`, `classes`, `ignore` and `gives` as
     there; texts are a table with a `text_column` and a `label_column`. `probity.options("groups")`
     lists the options."""
-    if len(names := _names(protected)):
+    if len(names := list_names(protected)):
         options["protected"] = names
     if is_path(model):
         Description(label, schema, classes, ignore, gives).expect_without(
             "label schema classes ignore gives", "a model directory"
         )
-        return _of_directory("groups", model, data, options)
+        return _run_on_directory("groups", model, data, options)
     with Runner.split_from(Run, "groups", options) as runner:
         favourable = None
-        if schema is None and not _is_of_texts(runner, data):
+        if schema is None and not concerns_texts(runner, data):
             # The favourable class is the last one of a schema that is drafted.
             favourable = options.get("favourable")
-        described = Description(label, schema, classes, ignore, gives, favourable)
-        return _of_any_model(runner, model, data, described)
+        description = Description(label, schema, classes, ignore, gives, favourable)
+        return perform_on_model(runner, model, data, description)
 
 
 def certify(model: Any, data: Any, **options: Any) -> Run:
-    """Proves of rows of `data` that no change of protected attributes changes the decision.
+    """Proves for rows of `data` that no change of protected attributes changes the decision.
     `probity.options("certify")` lists the options."""
-    return _of_directory("certify", model, data, options)
+    return _run_on_directory("certify", model, data, options)
 
 
 def prove(
     model: Any, *, marginals: Any = None, population: str | None = None, **options: Any
 ) -> Run:
-    """Proves for what share of the whole domain of `model` its decision depends on protected
-    attributes, from both sides. With `marginals`, a table, or `population="spn:DIRECTORY"`, a saved
+    """Proves bounds, from both sides, on the share of the whole domain of `model` in which its decision
+    depends on protected attributes. With `marginals`, a table, or `population="spn:DIRECTORY"`, a saved
     `SPN`, shares are of people. `probity.options("prove")` lists the options.
 
     `summary["bounds"]` holds the share at least and at most; `summary["ending"]` says why it ended.
     """
-    _expect_directory(model)
+    expect_directory(model)
     with Runner.split_from(Run, "prove", options) as runner:
-        inputs: Inputs = {"model": runner.located(model)}
+        inputs: Inputs = {"model": runner.locate(model)}
         if marginals is not None:
-            inputs["marginals"] = runner.path("marginals", marginals)
+            inputs["marginals"] = runner.name_data("marginals", marginals)
         if population is not None:
             kind, separator, directory = population.partition(":")
             place = os.path.abspath(directory) if separator else ""
@@ -202,34 +203,34 @@ def prove(
 
 
 def compare(model: Any, data: Any, **options: Any) -> Run:
-    """Searches `model` by several strategies, for the same number of calls.
+    """Compares strategies that search `model`, each with the same number of calls.
     `probity.options("compare")` lists the options."""
-    _expect_directory(model)
-    if (cut := _Cut.split_from(options)) is not None:
-        compared: Run = cut.perform(compare, (model, data), options)
+    expect_directory(model)
+    if (sharded := ShardedRun.split_from(options)) is not None:
+        compared: Run = sharded.perform(compare, (model, data), options)
         return compared
-    return _of_directory("compare", model, data, options)
+    return _run_on_directory("compare", model, data, options)
 
 
-def _of_directory(
+def _run_on_directory(
     kind: str, model: Any, data: Any, options: dict[str, Any], inputs: Inputs | None = None
 ) -> Run:
-    """Performs a run on a model directory alone."""
-    _expect_directory(model)
+    """Performs a run of a kind that takes model directories alone."""
+    expect_directory(model)
     with Runner.split_from(Run, kind, options) as runner:
-        return _of_model(runner, model, data, inputs)
+        return perform_on_directory(runner, model, data, inputs)
 
 
 def knn(train: Any, test: Any = None, **options: Any) -> Run:
-    """Decides of predictions of k-NN whether poisoned rows of `train` could have changed them.
+    """Decides whether poisoned rows of `train` could have changed predictions of k-NN.
     `probity.options("knn")` lists the options."""
-    if (cut := _Cut.split_from(options)) is not None:
-        decided: Run = cut.perform(knn, (train, test), options)
+    if (sharded := ShardedRun.split_from(options)) is not None:
+        decided: Run = sharded.perform(knn, (train, test), options)
         return decided
     with Runner.split_from(Run, "knn", options) as runner:
-        inputs: Inputs = {"train": runner.path("train", train)}
+        inputs: Inputs = {"train": runner.name_data("train", train)}
         if test is not None:
-            inputs["test"] = runner.path("test", test)
+            inputs["test"] = runner.name_data("test", test)
         return runner.perform(inputs)
 
 
@@ -246,7 +247,7 @@ def outliers_budget(
     separator: str = ",",
 ) -> dict[str, float]:
     """Declares a privacy budget for the file `data` in the new file `ledger`, as the owner of the data
-    does once; without `data`, nothing is declared. Gives the `epsilon` and `delta` that are left.
+    does once; without `data`, nothing is declared. Returns the `epsilon` and `delta` that are left.
 
     What is said here of the table, and the number of its records, is public from then on. `names` and
     `separator` describe a file without a header, or with another separator, where there is no schema.
@@ -255,13 +256,13 @@ def outliers_budget(
         if epsilon is None:
             raise OptionError("epsilon is needed: how much may be given away in all")
         budget = Budget(
-            data=str(_local(data, "data")),
+            data=str(expect_local(data, "data")),
             epsilon=epsilon,
             delta=delta,
             slack=slack,
-            columns=_names(columns),
-            schema=None if schema is None else _text_of(schema),
-            names=_names(names),
+            columns=list_names(columns),
+            schema=None if schema is None else locate_schema(schema),
+            names=list_names(names),
             separator=separator,
         )
         _probity.declare_budget(os.fspath(ledger), to_json(asdict(budget)))
@@ -277,7 +278,7 @@ def outliers(data: str | os.PathLike[str], ledger: str | os.PathLike[str], **opt
     charged to `ledger` before the answer is computed. `probity.options("outliers count")` and
     `probity.options("outliers subspaces")` list the options.
     """
-    _local(data, "data")
+    expect_local(data, "data")
     if "device" in options:
         raise OptionError("device has no meaning for outliers")
     kind = "outliers subspaces" if "dims" in options or "top" in options else "outliers count"
@@ -285,4 +286,4 @@ def outliers(data: str | os.PathLike[str], ledger: str | os.PathLike[str], **opt
         if runner.began:
             raise OptionError("a private answer cannot be resumed: it is asked, and paid for, again")
         ledger = os.path.abspath(os.fspath(ledger))
-        return runner.perform({"data": runner.path("data", data), "ledger": ledger})
+        return runner.perform({"data": runner.name_data("data", data), "ledger": ledger})

@@ -1,25 +1,24 @@
-"""What passes between Python and Rust as JSON, and the tables that Rust reads by a name.
+"""The values that pass between Python and Rust as JSON, each with its type.
 
-Each type here is that of a value that the extension module takes or gives as text. Fields of a
-specification are those that `options` lists; of them only those stand here that the package itself
-sets (`Inputs`) or reads (`Specification`).
+Fields of a specification are those that `options` lists. Here are those of them that the package
+itself sets (`Inputs`) or reads (`Specification`).
 """
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import sys
 import sysconfig
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Iterator, TypedDict
+from typing import Any, TypedDict
 
 import numpy as np
 
 from . import _probity
 from ._errors import OptionError
+from ._memory import name_table
 
 #: What a run is performed on, by the names of its fields.
 Inputs = TypedDict(
@@ -47,24 +46,24 @@ Inputs = TypedDict(
 )
 
 
-class Predictor(TypedDict, total=False):
-    """The model of a run that is asked for its outputs alone."""
+class PredictorFields(TypedDict, total=False):
+    """The model of a run, if it is one that is asked for its outputs alone."""
 
     source: str
     schema: str
 
 
 class Specification(TypedDict, total=False):
-    """What a run was asked for: the fields that are not as their defaults."""
+    """The specification of a run, as far as it is read here."""
 
     modality: str
     model: str
     data: str
-    predictor: Predictor
+    predictor: PredictorFields
 
 
 class PartReport(TypedDict, total=False):
-    """What was done of a part of a run: the stage of a shard, and its items, unless they were there;
+    """What was done of a part of a run: the stage of a shard and its items, unless it was there already;
     or, after a merge, the starts of the stage that follows."""
 
     stage: str
@@ -104,7 +103,7 @@ class Schema(TypedDict):
 
 @dataclass(frozen=True)
 class Layout:
-    """How text is laid out; `None` is found in it."""
+    """The layout of a file of text; what is `None` is found in the file."""
 
     separator: str | None = None
     decimal: str | None = None
@@ -114,7 +113,7 @@ class Layout:
 
 @dataclass(frozen=True)
 class DraftOptions:
-    """What a schema is inferred by (`Wanted` in python/src/reading.rs)."""
+    """The options by which a schema is inferred (`Wanted` in python/src/reading.rs)."""
 
     label: str | None = None
     classes: list[str] = field(default_factory=list)
@@ -132,7 +131,7 @@ class DraftOptions:
 
 @dataclass(frozen=True)
 class Budget:
-    """What the owner of data declares (`Declared` in python/src/runs.rs)."""
+    """The budget that the owner of data declares (`Declared` in python/src/runs.rs)."""
 
     data: str
     epsilon: float
@@ -145,60 +144,50 @@ class Budget:
 
 
 def options(kind: str) -> list[dict[str, Any]]:
-    """The options of a kind of run, such as `audit`: `path`, short `name`, `help`, `default`, and
-    whether it is `required`."""
+    """Lists the options of a kind of run, such as `audit`, with `path`, short `name`, `help`, `default`
+    and whether it is `required`."""
     fields: list[dict[str, Any]] = json.loads(_probity.fields(kind))
     return fields
 
 
 def schema_of(schema: str | os.PathLike[str]) -> dict[str, Any]:
-    """The schema in a file, of a built-in name, or in TOML, as a dictionary."""
+    """Reads the schema in a file, of a built-in name, or in TOML, as a dictionary."""
     return {**read_schema(schema)}
 
 
 def read_schema(schema: str | os.PathLike[str]) -> Schema:
-    """The schema in a file, of a built-in name, or in TOML."""
+    """Reads the schema in a file, of a built-in name, or in TOML."""
     read: Schema = json.loads(_probity.schema(os.fspath(schema)))
     return read
 
 
 def draft_schema(path: str, options: DraftOptions) -> tuple[str, list[str]]:
-    """The schema of the table at `path`, as TOML, and what was decided that may be wrong."""
+    """Drafts the schema of the table at `path`, as TOML, and notes what was decided that may be wrong."""
     label = "decision" if options.label is None else options.label
     return _probity.infer_schema(path, to_json({**asdict(options), "label": label}))
 
 
 def read_specification(directory: str | os.PathLike[str]) -> tuple[str, Specification]:
-    """The kind of the run in `directory`, and what it was asked for."""
+    """Reads the kind of the run in `directory`, and its specification."""
     kind, fields = _probity.specification(os.fspath(directory))
     return kind, json.loads(fields)
 
 
 def verify_audit(directory: Path, model: str | None = None) -> dict[str, Any]:
-    """Asks the model anew about the pairs of the audit in `directory`."""
+    """Asks the model again about the pairs of the audit in `directory`."""
     verdict: dict[str, Any] = json.loads(_probity.verify_audit(directory, model))
     return verdict
 
 
 def ask_network(directory: str | os.PathLike[str], name: str, table: Any) -> np.ndarray:
-    """What the network in `directory` says of the rows of `table`, row by row."""
+    """Asks the network in `directory` for the probabilities of the rows of `table`, row by row."""
     with name_table(name, table) as path:
         answer: np.ndarray = _probity.probabilities(directory, path).to_numpy()
     return answer
 
 
-@contextlib.contextmanager
-def name_table(name: str, table: Any) -> Iterator[str]:
-    """The path by which Rust reads `table`, as long as this lasts."""
-    named = _probity.NamedTable(name, table)
-    try:
-        yield named.path
-    finally:
-        named.release()
-
-
 def to_json(value: Any) -> str:
-    """A value of options as JSON: paths as text, numbers of numpy as numbers."""
+    """Writes options as JSON: paths as text, numbers of numpy as numbers."""
 
     def other(value: Any) -> Any:
         if isinstance(value, os.PathLike):
@@ -209,7 +198,7 @@ def to_json(value: Any) -> str:
             return value.tolist()
         if isinstance(value, (set, frozenset, tuple)):
             return sorted(value) if isinstance(value, (set, frozenset)) else list(value)
-        raise OptionError(f"{value!r} is no value of an option")
+        raise OptionError(f"{value!r} cannot be the value of an option")
 
     try:
         return json.dumps(value, default=other, allow_nan=False)
@@ -218,7 +207,7 @@ def to_json(value: Any) -> str:
 
 
 def _find_command() -> Path | None:
-    """The command `probity`, where it is installed beside this package."""
+    """Finds the command `probity`, where it is installed beside this package."""
     name = "probity.exe" if os.name == "nt" else "probity"
     places = [Path(sysconfig.get_path("scripts")), Path(sys.executable).parent]
     return next((place / name for place in places if (place / name).is_file()), None)

@@ -1,4 +1,4 @@
-"""Runs that an engine does in shards, and their resuming."""
+"""Runs that an engine does in shards, and how one is resumed."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ import pyarrow as pa
 
 from . import _parts, engines
 from ._errors import OptionError, ProbityError
-from ._files import _local, is_path
+from ._files import expect_local, is_path
 from ._parts import Call, Failure, Part, expect_whole
-from ._progress import Progress, _shown
+from ._progress import Progress, show_progress
 
 _log = logging.getLogger("probity")
 
 
-class _Cut:
+class ShardedRun:
     """A run that an engine does in shards."""
 
     def __init__(
@@ -40,12 +40,12 @@ class _Cut:
                 raise OptionError("resume goes on with the run in out, which is not given")
             self._keep = tempfile.TemporaryDirectory(prefix="probity-")
             out = Path(self._keep.name) / "run"
-        self._out = _local(out, "out")
+        self._out = expect_local(out, "out")
         self._folder = self._out.with_name(self._out.name + ".shards")
         self._expect_free(resume)
 
     def _expect_free(self, resume: bool) -> None:
-        """Before any work is done: that its result can be written."""
+        """Refuses a run, before any work is done, whose result could not be written."""
         out = self._out
         if (out / "summary.json").exists():
             nothing = "; there is nothing to resume" if resume else "; choose another out"
@@ -69,8 +69,8 @@ class _Cut:
                 )
 
     @classmethod
-    def split_from(cls, options: dict[str, Any]) -> _Cut | None:
-        """That of the engine among `options`, where there is one; it is taken from them."""
+    def split_from(cls, options: dict[str, Any]) -> ShardedRun | None:
+        """Makes a sharded run of the engine among `options`, if there is one, and removes it."""
         if options.get("engine") is None:
             options.pop("engine", None)
             if options.pop("shards", None) is not None:
@@ -82,20 +82,20 @@ class _Cut:
     def perform(
         self, function: Callable[..., Any], arguments: tuple[Any, ...], options: dict[str, Any]
     ) -> Any:
-        """Does all shards of all stages, and merges them."""
+        """Has all shards of all stages done, and merges them."""
         if "threads" in options:
             raise OptionError(
                 f"threads is the engine's: probity.engines.{type(self._engine).__name__}(threads=…)"
             )
-        sent = {name: _sent_option(name, value) for name, value in options.items()}
-        call = Call(function, tuple(_sent(argument) for argument in arguments), sent)
+        sent = {name: _make_option_sendable(name, value) for name, value in options.items()}
+        call = Call(function, tuple(_make_sendable(argument) for argument in arguments), sent)
         of = self._shards if self._shards is not None else 4 * self._engine.workers()
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise ProbityError(f"cannot write {self._folder}: {error}") from error
         try:
-            call.pickled()
+            call.pickle()
             # What can be refused is refused here, once, and not by every shard; and what is resumed
             # is what was begun.
             call.perform(Part(call.kind, self._folder, "1/1", check=True), self._progress)
@@ -115,24 +115,25 @@ class _Cut:
         return run
 
     def _do_stage(self, call: Call, of: int) -> None:
+        """Has the shards of a stage done that are not there."""
         shards = [f"{number}/{of}" for number in range(1, of + 1)]
         left = [
             shard for shard in shards
-            if not _parts.file_of(self._folder, call.kind, shard).is_file()
+            if not _parts.get_shard_file(self._folder, call.kind, shard).is_file()
         ]
-        stage = _parts.stage_of(self._folder, call.kind)
+        stage = _parts.get_stage(self._folder, call.kind)
         there = of - len(left)
-        with _shown(self._progress) as told:
+        with show_progress(self._progress) as show:
             def tell(done: int) -> None:
-                if told is not None:
-                    told(stage, there + done, of, "shards")
+                if show is not None:
+                    show(stage, there + done, of, "shards")
 
             failed = self._engine.work(call, self._folder, left, tell) if left else {}
         if failed:
-            raise self._failure(stage, of, failed)
+            raise self._describe_failures(stage, of, failed)
 
-    def _failure(self, stage: str, of: int, failed: dict[str, Failure]) -> ProbityError:
-        """The exception that names the shards that failed, each reason once."""
+    def _describe_failures(self, stage: str, of: int, failed: dict[str, Failure]) -> ProbityError:
+        """Makes the exception that names the shards that failed, and each reason once."""
         by_reason: dict[str, list[str]] = {}
         for shard, failure in failed.items():
             by_reason.setdefault(failure.reason, []).append(shard)
@@ -148,12 +149,12 @@ class _Cut:
         kinds = {failure.kind for failure in failed.values()}
         failure = next(iter(failed.values()))
         text = f"{len(failed)} of {of} shards of the stage '{stage}' failed: {named}{kept}"
-        return failure.exception(text) if len(kinds) == 1 else ProbityError(text)
+        return failure.to_exception(text) if len(kinds) == 1 else ProbityError(text)
 
 
-def _sent(argument: Any) -> Any:
-    """An argument as it is sent to workers: paths and runs by their paths, and what can be read but
-    once, or is bound to a connection, as a table."""
+def _make_sendable(argument: Any) -> Any:
+    """Makes of an argument what can be sent to workers: of paths and runs an absolute path, and of what
+    can be read only once, or is bound to a connection, a table."""
     if is_path(argument):
         named = os.fspath(argument)
         return named if "://" in named else os.path.abspath(named)
@@ -163,8 +164,9 @@ def _sent(argument: Any) -> Any:
     return argument
 
 
-def _sent_option(name: str, value: Any) -> Any:
-    """An option as it is sent to workers: a schema by its text, other files from the root."""
+def _make_option_sendable(name: str, value: Any) -> Any:
+    """Makes of an option what can be sent to workers: of a schema its text, of other files an absolute
+    path."""
     if not is_path(value):
         return value
     named = os.fspath(value)

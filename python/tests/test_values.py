@@ -438,12 +438,12 @@ levels = LEVELS
     audit = probity.audit(model, data, schema=schema.replace("LEVELS", '["true", "false"]'), **QUICK)
     assert seen == {True, False}
     assert abs(audit.share.value - 0.5) < 0.06
-    from probity._frames import _truth
+    from probity._frames import _parse_truth
 
-    assert [_truth(word) for word in ("TRUE", "Yes", "t", "y", "1")] == [True] * 5
-    assert [_truth(word) for word in ("False", "NO", "f", "n", "0")] == [False] * 5
+    assert [_parse_truth(word) for word in ("TRUE", "Yes", "t", "y", "1")] == [True] * 5
+    assert [_parse_truth(word) for word in ("False", "NO", "f", "n", "0")] == [False] * 5
     with pytest.raises(probity.OptionError, match="'maybe'.*means neither"):
-        _truth("maybe")
+        _parse_truth("maybe")
 
 
 FITTED = LogisticRegression().fit(pd.DataFrame({"age": AGE}), np.where(AGE > 50, "yes", "no"))
