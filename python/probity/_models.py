@@ -7,7 +7,7 @@ import hashlib
 import logging
 import threading
 import time
-from typing import Any, Callable, Protocol, Sequence
+from typing import Any, Callable, Iterator, Protocol, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -371,19 +371,27 @@ def _wrap_network(model: Any) -> Callable[[Any], Any]:
 
     def ask(frame: Any) -> Any:
         values = frame.to_numpy() if hasattr(frame, "to_numpy") else np.asarray(frame)
-        was_training = model.training
-        model.eval()
-        try:
-            with torch.no_grad():
-                parameter = next(model.parameters(), None)
-                tensor = torch.as_tensor(np.asarray(values, dtype=np.float32))
-                if parameter is not None:
-                    tensor = tensor.to(device=parameter.device, dtype=parameter.dtype)
-                return model(tensor).float()
-        finally:
-            model.train(was_training)
+        with evaluate(model) as parameter:
+            tensor = torch.as_tensor(np.asarray(values, dtype=np.float32))
+            if parameter is not None:
+                tensor = tensor.to(device=parameter.device, dtype=parameter.dtype)
+            return model(tensor).float()
 
     return ask
+
+
+@contextlib.contextmanager
+def evaluate(network: Any) -> Iterator[Any]:
+    """Has a network of PyTorch asked without being trained, and gives its first parameter."""
+    import torch
+
+    was_training = network.training
+    network.eval()
+    try:
+        with torch.no_grad():
+            yield next(network.parameters(), None)
+    finally:
+        network.train(was_training)
 
 
 def ends_in_probabilities(model: Any) -> bool:

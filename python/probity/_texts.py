@@ -11,7 +11,7 @@ import pyarrow as pa
 from ._errors import DataError, OptionError
 from ._files import is_path
 from ._frames import Data, draw_places, is_missing, read_table
-from ._models import Model, ends_in_probabilities, is_torch_module
+from ._models import Model, ends_in_probabilities, evaluate, is_torch_module
 
 #: Texts of the data by whose decisions a model is known again.
 _SAMPLE = 64
@@ -128,24 +128,16 @@ class TextModel(Model):
         self.features = None
 
     def _take_network(self, network: Any, tokenizer: Callable[..., Any]) -> None:
-        import torch
-
         longest = _find_limit(network, tokenizer)
 
         def ask(texts: list[str]) -> Any:
-            was_training = network.training
-            network.eval()
-            parameter = next(network.parameters(), None)
-            try:
-                with torch.no_grad():
-                    encoded = tokenizer(
-                        texts, padding=True, truncation=True, max_length=longest, return_tensors="pt"
-                    )
-                    if parameter is not None:
-                        encoded = {name: ids.to(parameter.device) for name, ids in encoded.items()}
-                    output = network(**encoded)
-            finally:
-                network.train(was_training)
+            with evaluate(network) as parameter:
+                encoded = tokenizer(
+                    texts, padding=True, truncation=True, max_length=longest, return_tensors="pt"
+                )
+                if parameter is not None:
+                    encoded = {name: ids.to(parameter.device) for name, ids in encoded.items()}
+                output = network(**encoded)
             output = getattr(output, "logits", output)
             return (output[0] if isinstance(output, tuple) else output).float().cpu().numpy()
 

@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 from ._errors import OptionError
-from ._models import ends_in_probabilities
+from ._models import ends_in_probabilities, evaluate
 from ._rust import Inputs, Schema, ask_network
 
 #: How far the probabilities of the two may differ: both compute in 32 bits, in another order.
@@ -97,13 +97,8 @@ class Stack:
 
 def _ask(network: Any, inputs: Any, classes: int) -> Any:
     """Asks a module for the probabilities of `inputs`, without training it."""
-    was_training = network.training
-    network.eval()
-    try:
-        with torch.no_grad():
-            given = network(inputs.to(next(network.parameters()).device)).double().cpu()
-    finally:
-        network.train(was_training)
+    with evaluate(network) as parameter:
+        given = network(inputs.to(parameter.device)).double().cpu()
     given = given.reshape(len(inputs), -1)
     is_probability = ends_in_probabilities(network)
     if given.shape[1] == 1 and classes == 2:
