@@ -13,29 +13,26 @@ lists them.
 
 from typing import TYPE_CHECKING
 
+from ._audit import Audit, Share
 from ._errors import DataError, ModelError, OptionError, ProbityError
+from ._inference import infer_schema
+from ._networks import import_network, import_text_network
 from ._probity import __version__
+from ._run import Run
 from ._runs import (
-    Audit,
-    Run,
-    Share,
     audit,
     certify,
     compare,
     explain,
     groups,
-    import_network,
-    import_text_network,
-    infer_schema,
     knn,
-    options,
     outliers,
     outliers_budget,
     prove,
     repair,
-    schema_of,
     train,
 )
+from ._rust import options, schema_of
 from ._spn import SPN
 
 if TYPE_CHECKING:

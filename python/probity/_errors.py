@@ -1,24 +1,24 @@
-"""Exceptions. All of them are `ProbityError`s."""
+"""The exceptions of this package, all of which are `ProbityError`s."""
 
 
 class ProbityError(Exception):
-    """Something cannot be done."""
+    """An error of Probity: something cannot be done."""
 
 
 class OptionError(ProbityError, ValueError):
-    """An option has no such value, is out of bounds, or contradicts another; it is named."""
+    """An error of an option, which is named: it has no such value, or contradicts another."""
 
 
 class DataError(ProbityError, ValueError):
-    """Data cannot be read, or do not fit their schema."""
+    """An error of the data: they cannot be read, or do not fit their schema."""
 
 
 class ModelError(ProbityError, RuntimeError):
-    """A model does not answer, or answers what is no answer.
+    """An error of a model: it does not answer, or gives an answer that is none.
 
-    Where it raised an exception, that one is its cause, with its own traceback.
+    Where the model raised an exception, this is the cause, with its own traceback.
     """
 
 
 class NameTaken(ProbityError):
-    """Something else in this process has the name."""
+    """An error of a name: something else in this process has it."""

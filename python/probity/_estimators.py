@@ -15,7 +15,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _probity, _process
 from ._errors import OptionError
-from ._runs import _json, infer_schema, schema_of, train
+from ._inference import infer_schema
+from ._runs import train
+from ._rust import ask_network, read_schema, to_json
 
 
 class KMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]
@@ -79,15 +81,15 @@ class KMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         ids = ids.astype(np.int64)
         if (ids < 0).any() or (ids[1:] <= ids[:-1]).any():
             raise OptionError("row_ids must be in ascending order, from 0")
-        self._seed = _seed(self.random_state)
+        self._seed = _draw_seed(self.random_state)
         self._rows = X.copy()
         self._fit(ids.astype(np.uint64))
         return self
 
     def _fit(self, ids: Any) -> None:
-        """Clusters the rows that are left, which have these ids."""
+        """Clusters the rows that are left, under these ids."""
         _process.begin()
-        self.bounds_ = self._bounds_of(self._rows)
+        self.bounds_ = self._find_bounds(self._rows)
         options = {
             "clusters": self.n_clusters,
             "algorithm": self.algorithm,
@@ -104,11 +106,12 @@ class KMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             pa.array(self._rows.reshape(-1)),
             [tuple(pair) for pair in self.bounds_.tolist()],
             ids.tolist(),
-            _json(options),
+            to_json(options),
         )
-        self._look()
+        self._read_clusters()
 
-    def _bounds_of(self, rows: Any) -> Any:
+    def _find_bounds(self, rows: Any) -> Any:
+        """Finds the bounds of each column: those that are given, or else those of `rows`."""
         if self.bounds is not None:
             pairs = np.asarray(self.bounds, dtype=np.float64)
             return np.broadcast_to(pairs, (rows.shape[1], 2)).copy()
@@ -120,7 +123,8 @@ class KMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         wide = np.where(high > low, 0.0, np.abs(low) * 1e-6)
         return np.stack([low - wide, high + wide], axis=1)
 
-    def _look(self) -> None:
+    def _read_clusters(self) -> None:
+        """Reads what was clustered into the attributes of the estimator."""
         ids, labels, loss = self._clustering.assignment()
         self.row_ids_ = np.asarray(ids, dtype=np.int64)
         self.labels_ = np.asarray(labels, dtype=np.int32)
@@ -130,7 +134,7 @@ class KMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         )
 
     def predict(self, X: Any) -> Any:
-        """The nearest center of each row of `X`, where each column is one wide between its bounds."""
+        """Finds the nearest center of each row of `X`, where each column is one wide between its bounds."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
         low, width = self.bounds_[:, 0], self.bounds_[:, 1] - self.bounds_[:, 0]
@@ -157,10 +161,10 @@ class KMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         if stays.sum() < self.n_clusters:
             raise OptionError(f"{stays.sum()} rows would be left for {self.n_clusters} clusters")
         left = self._rows[stays]
-        if np.array_equal(self._bounds_of(left), self.bounds_):
+        if np.array_equal(self._find_bounds(left), self.bounds_):
             self._clustering.delete(wanted.tolist())
             self._rows = left
-            self._look()
+            self._read_clusters()
         else:
             ids = self.row_ids_[stays].astype(np.uint64)
             self._rows = left
@@ -179,7 +183,7 @@ class KMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
 
 class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A neural network for tables: what `probity.train` trains, as an estimator.
+    """A neural network for tables, as `probity.train` trains it, as an estimator.
 
     `X` is an array of numbers or a data frame, whose columns may hold words. Values that training
     has not seen are moved to the nearest that it has, if they are numbers.
@@ -212,7 +216,7 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any) -> Classifier:
         """Trains a network on the rows of `X` and their classes `y`."""
-        frame, y = self._checked(X, y)
+        frame, y = self._validate(X, y)
         check_classification_targets(y)
         self.classes_, numbers = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
@@ -227,22 +231,22 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             part if 'kind = "categorical"' in part else part.replace('outside = "reject"', 'outside = "clip"')
             for part in schema.split("[[attribute]]")
         )
-        of_schema = schema_of(self.schema_)["label"]["classes"]
+        of_schema = read_schema(self.schema_)["label"]["classes"]
         self._order = [of_schema.index(word) for word in words]
         options = dict(self.options or {})
         if self.hidden is not None:
             options["hidden"] = list(np.atleast_1d(self.hidden).tolist())
         if self.epochs is not None:
             options["epochs"] = self.epochs
-        options.setdefault("seed", _seed(self.random_state))
+        options.setdefault("seed", _draw_seed(self.random_state))
         run = train(table, schema=self.schema_, progress=False, **options)
         self._files = {
             file.name: file.read_bytes() for file in Path(run.directory).iterdir() if file.is_file()
         }
         return self
 
-    def _checked(self, X: Any, y: Any = None) -> tuple[pa.Table, Any]:
-        """The rows as a table, and the classes."""
+    def _validate(self, X: Any, y: Any = None) -> tuple[pa.Table, Any]:
+        """Checks rows and classes as scikit-learn does, and makes a table of the rows."""
         is_fit = y is not None
         words = hasattr(X, "__arrow_c_stream__") and any(
             not pa.types.is_floating(field.type) and not pa.types.is_integer(field.type)
@@ -266,22 +270,18 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return pa.table({str(name): X[:, at] for at, name in enumerate(names)}), y
 
     def predict_proba(self, X: Any) -> Any:
-        """The probability of each class, in the order of `classes_`."""
+        """Computes the probability of each class for each row, in the order of `classes_`."""
         check_is_fitted(self)
         _process.begin()
-        table, _ = self._checked(X)
+        table, _ = self._validate(X)
         with tempfile.TemporaryDirectory(prefix="probity-") as folder:
             for name, content in self._files.items():
                 (Path(folder) / name).write_bytes(content)
-            named = _probity.NamedTable(f"rows of {id(table)}", table)
-            try:
-                flat = _probity.probabilities(folder, named.path)
-            finally:
-                named.release()
-        return flat.to_numpy().reshape(-1, len(self._order))[:, self._order]
+            flat = ask_network(folder, f"rows of {id(table)}", table)
+        return flat.reshape(-1, len(self._order))[:, self._order]
 
     def predict(self, X: Any) -> Any:
-        """The most probable class of each row."""
+        """Finds the most probable class of each row."""
         check_is_fitted(self)
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
@@ -294,9 +294,8 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             (place / name).write_bytes(content)
 
 
-def _seed(random_state: Any) -> int:
+def _draw_seed(random_state: Any) -> int:
+    """Makes a seed of a `random_state` as scikit-learn has them."""
     if random_state is None or isinstance(random_state, (int, np.integer)):
         return 1 if random_state is None else int(random_state)
     return int(check_random_state(random_state).randint(2**31 - 1))
-
-

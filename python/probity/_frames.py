@@ -1,16 +1,15 @@
-"""Data frames: from what the user has to Arrow, and back to what the user's model takes.
+"""Data frames: turned into Arrow for Probity, and back into what the user's model takes.
 
 Probity reads words: trimmed, and numbers by their value. A model knows the values of its own data,
 with their blanks, types and categories. So both are kept side by side (`Frames`): every word that
 the data hold is given back as the very value that it was read from. Where two values are read as one
-word, nobody could tell which the model is to get, and they are refused; but where the schema says that
-they are one (marks of missing values, spellings that are merged) it gets the null or the level itself,
-else the first one, and this is said.
+word, nobody could tell which the model is to get, and they are refused. Where the schema says that
+they are one (marks of missing values, spellings that are merged), the model gets the null or the level
+itself, or else the first one, and this is logged.
 """
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import tempfile
@@ -22,8 +21,9 @@ import pyarrow as pa
 
 from . import _probity
 from ._errors import DataError, OptionError
-from ._fetch import fetched
-
+from ._files import fetch, is_path, is_text_file
+from ._memory import name_table
+from ._rust import Attribute, read_schema
 
 _log = logging.getLogger("probity")
 
@@ -31,23 +31,8 @@ _log = logging.getLogger("probity")
 _SAMPLE = 2000
 
 
-def is_path(data: Any) -> bool:
-    return isinstance(data, (str, os.PathLike))
-
-
-def is_text_file(data: Any) -> bool:
-    """Whether `data` is the path of a file here that is no Parquet file."""
-    if not is_path(data) or "://" in os.fspath(data):
-        return False
-    try:
-        with open(data, "rb") as file:
-            return file.read(4) != b"PAR1"
-    except OSError as error:
-        raise DataError(f"cannot read {os.fspath(data)}: {error}") from error
-
-
-def drawn(rows: int, most: int) -> np.ndarray:
-    """The places of `most` of so many rows, wherever they stand: always the same ones.
+def draw_places(rows: int, most: int) -> np.ndarray:
+    """Draws the places of `most` of so many rows, from all of them: always the same ones.
 
     Files are often sorted, so that their first rows are of one kind. The places are those whose
     numbers SplitMix64, a permutation of all 64-bit numbers, makes smallest.
@@ -62,16 +47,16 @@ def drawn(rows: int, most: int) -> np.ndarray:
 
 
 class Data:
-    """The user's data, and the same as Probity reads them.
+    """The data as the user has them (`frame`), and as Probity reads them (`table`).
 
-    `table` has a column for each of theirs but those in `ignore`, by its name as text. A file of text
+    `table` has all of their columns but those in `ignore`, under their names as text. A file of text
     is laid out as `schema` says, where there is one.
     """
 
     def __init__(self, data: Any, ignore: Iterable[Any] = (), schema: Any = None):
         ignored = {str(name) for name in ignore}
         if is_path(data):
-            data = _read(os.fspath(data), sorted(ignored), schema)
+            data = read_table(os.fspath(data), sorted(ignored), schema)
         #: The library that the data are of.
         self.library = type(data).__module__.partition(".")[0]
         self.frame = data
@@ -111,25 +96,27 @@ class Data:
             raise DataError(f"two columns have the name '{name}'; give each its own")
         self.names[str(name)] = name
         try:
-            columns[str(name)] = _readable(column)
+            columns[str(name)] = _to_column(column)
         except (pa.ArrowException, TypeError, ValueError) as error:
             raise DataError(
                 f"the column '{name}' cannot be read ({error}); leave it out, or name it in ignore"
             ) from error
 
-    def categories(self) -> dict[str, tuple[list[str], bool]]:
-        """Of the columns whose type lists their values: those that occur, and whether in order."""
+    def list_categories(self) -> dict[str, tuple[list[str], bool]]:
+        """Lists the values that occur in the columns whose type lists its values, and says whether
+        these are ordered."""
         found = {}
         for name in self.table.column_names:
-            listed = self._listed(name)
+            listed = self._read_categories(name)
             if listed is not None:
                 values, ordered = listed
                 present = set(self.table.column(name).unique().to_pylist())
-                words = [_word(value) for value in values]
+                words = [to_word(value) for value in values]
                 found[name] = ([word for word in words if word in present], ordered)
         return found
 
-    def _listed(self, name: str) -> tuple[list[Any], bool] | None:
+    def _read_categories(self, name: str) -> tuple[list[Any], bool] | None:
+        """Reads the values that the type of a column lists, where it does, and whether in order."""
         if self.library == "pandas":
             kind = self.frame[self.names[name]].dtype
             if type(kind).__name__ == "CategoricalDtype":
@@ -145,24 +132,25 @@ class Data:
                 return [value for value in values if value is not None], kind.ordered
         return None
 
-    def at(self, columns: list[str], places: np.ndarray) -> Any:
-        """The rows at these places, as they are, in these columns."""
+    def take(self, columns: list[str], places: np.ndarray) -> Any:
+        """Takes the rows at these places, as they are, in these columns; `None` without a data frame."""
         if self.library == "pandas":
             return self.frame[[self.names[name] for name in columns]].iloc[places].copy()
         return self.frame.select(columns)[places] if self.library == "polars" else None
 
 
-def to_arrow(data: Any) -> pa.Table:
-    """`data` as an Arrow table that Probity reads."""
-    return Data(data).table
+def to_arrow(data: Any) -> Any:
+    """Turns `data` into an Arrow table that Probity reads, unless they are one, or a path."""
+    return data if is_path(data) or isinstance(data, pa.Table) else Data(data).table
 
 
-def _read(path: str, ignore: Sequence[str] = (), schema: Any = None) -> pa.Table:
+def read_table(path: str, ignore: Sequence[str] = (), schema: Any = None) -> pa.Table:
+    """Reads a file, of text or of Parquet, here or at a URL."""
     from pyarrow import parquet
 
     if "://" in path:
         with tempfile.TemporaryDirectory(prefix="probity-") as folder:
-            return _read(fetched(path, Path(folder)), ignore, schema)
+            return read_table(fetch(path, Path(folder)), ignore, schema)
     if is_text_file(path):
         named = None if schema is None else os.fspath(schema)
         batch, left_out = _probity.read_table(path, list(ignore), named)
@@ -175,44 +163,45 @@ def _read(path: str, ignore: Sequence[str] = (), schema: Any = None) -> pa.Table
         raise DataError(f"cannot read {path}: {error}") from error
 
 
-def _readable(column: Any) -> Any:
-    """A column as Probity reads it: numbers as they are, anything else as words."""
+def _to_column(column: Any) -> Any:
+    """Turns a column into one that Probity reads: numbers as they are, anything else as words."""
     if isinstance(column, (pa.ChunkedArray, pa.Array)):
         if pa.types.is_dictionary(column.type):
-            return _words(column.to_pylist())
+            return _to_words(column.to_pylist())
         return column
     kind = column.dtype
     if type(kind).__name__ == "CategoricalDtype":
-        words = np.array([_word(value) for value in kind.categories] + [None], dtype=object)
+        words = np.array([to_word(value) for value in kind.categories] + [None], dtype=object)
         return pa.array(words[column.cat.codes.to_numpy()], pa.string())
     if kind == object:
-        return _words(column.tolist())
+        return _to_words(column.tolist())
     return pa.array(column, from_pandas=True)
 
 
-def _words(values: list[Any]) -> pa.Array:
-    return pa.array([None if _is_missing(value) else _word(value) for value in values], pa.string())
+def _to_words(values: list[Any]) -> pa.Array:
+    return pa.array([None if is_missing(value) else to_word(value) for value in values], pa.string())
 
 
-def _shared(attribute: Any) -> set[str]:
-    """The words of an attribute for which the data may hold several values."""
+def _list_shared_words(attribute: Attribute) -> set[str]:
+    """Lists the words of an attribute for which the data may hold several values."""
     marks = attribute.get("missing", [])
     return {*([marks] if isinstance(marks, str) else marks), *attribute.get("merge", {}).values()}
 
 
-def _first_of(word: str | None, one: Any, other: Any) -> Any:
-    """Which of two values that `word` stands for a model is asked with."""
-    return next((value for value in (one, other) if _is_missing(value) or value == word), one)
+def _choose_value(word: str | None, one: Any, other: Any) -> Any:
+    """Chooses the value that a model is asked with, of two that `word` stands for."""
+    return next((value for value in (one, other) if is_missing(value) or value == word), one)
 
 
-def _is_missing(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
+    """Whether `value` is a null, of any library."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(value, (float, np.floating)) and bool(np.isnan(value))
 
 
-def _word(value: Any) -> str:
-    """A value as Probity writes it."""
+def to_word(value: Any) -> str:
+    """Writes a value as Probity does: trimmed, whole numbers without a point."""
     if isinstance(value, (bool, np.bool_)):
         return "true" if value else "false"
     if isinstance(value, (float, np.floating)) and float(value).is_integer():
@@ -221,11 +210,11 @@ def _word(value: Any) -> str:
 
 
 class Frames:
-    """Makes frames like the user's of Arrow batches in Probity's columns.
+    """Data frames like the user's, made of Arrow batches with Probity's columns.
 
-    A model is asked for frames of the library, with the columns, the types and the values that it
-    knows. `columns` are those that it is asked with, in this order; those of them that are in no
-    batch must have one value in every row, which is then filled in.
+    A model is asked with frames of the library, the columns, the types and the values that it knows.
+    `columns` are those that it is asked with, in this order; those of them that are not `given` in
+    batches must have one value in every row, which is then filled in.
     """
 
     def __init__(self, data: Data, schema: str, columns: list[str], given: list[str]):
@@ -240,20 +229,17 @@ class Frames:
         elif self._library == "pandas":
             frame = data.frame if data.library == "pandas" else data.frame.to_pandas()
             self._types = {str(name): frame[name].dtype for name in frame.columns}
-        self._fill = {name: _constant(data, name) for name in columns if name not in given}
+        self._fill = {name: _find_constant(data, name) for name in columns if name not in given}
         self._values = self._read_back(schema, [name for name in columns if name in given])
 
     def _read_back(self, schema: str, columns: list[str]) -> dict[str, dict[Any, Any]]:
-        """For each column of words, the values that they were read from."""
-        named = _probity.NamedTable(f"values of {id(self)}", self._data.table)
-        try:
-            asked = _probity.rows_as_asked(schema, named.path)
-        finally:
-            named.release()
-        self._rows = asked.take(pa.array(drawn(len(asked), _SAMPLE)))
-        attributes = json.loads(_probity.schema(schema))["attribute"]
+        """Finds the value that each word was read from, for each column of words."""
+        with name_table(f"values of {id(self)}", self._data.table) as path:
+            asked = _probity.rows_as_asked(schema, path)
+        self._rows = asked.take(pa.array(draw_places(len(asked), _SAMPLE)))
+        attributes = read_schema(schema)["attribute"]
         # Of each column the words that several values may stand for: marks, and levels of `merge`.
-        shared = {each["name"]: _shared(each) for each in attributes}
+        shared = {each["name"]: _list_shared_words(each) for each in attributes}
         found: dict[str, dict[Any, Any]] = {}
         if len(asked) != len(self._data.table):
             # Rows were left out: words are given as they stand in the schema.
@@ -264,11 +250,11 @@ class Frames:
                 continue
             known: dict[Any, Any] = {}
             joined = shared.get(name, set())
-            pairs = dict.fromkeys(zip(words.to_pylist(), _keys(self._originals(name))))
+            pairs = dict.fromkeys(zip(words.to_pylist(), _to_keys(self._list_originals(name))))
             for word, (_, value) in ((word, key) for word, key in pairs):
-                if word in known and not _same(known[word], value):
+                if word in known and not _is_same(known[word], value):
                     if word is None or word in joined:
-                        first = _first_of(word, known[word], value)
+                        first = _choose_value(word, known[word], value)
                         _log.warning(
                             "the column '%s' holds %r and %r, which are one: the model is asked with %r for both",
                             name, known[word], value, first,
@@ -284,7 +270,7 @@ class Frames:
         return found
 
     def _is_of_words(self, name: str) -> bool:
-        """Whether the data have something else than numbers in a column, such as their spellings."""
+        """Whether a column of the data holds anything but numbers, such as spellings of them."""
         kind = self._types.get(name)
         if kind is None:
             return False
@@ -295,7 +281,8 @@ class Frames:
             "decimal" in str(kind) or "string" in str(kind)
         )
 
-    def _originals(self, name: str) -> list[Any]:
+    def _list_originals(self, name: str) -> list[Any]:
+        """Lists the values of a column as the user has them."""
         data = self._data
         if data.library == "pandas":
             values: list[Any] = data.frame[data.names[name]].tolist()
@@ -304,15 +291,16 @@ class Frames:
         return list(column.to_list() if hasattr(column, "to_list") else column.to_pylist())
 
     def sample(self) -> tuple[Any, int]:
-        """Rows drawn from all of the data, as the model knows them, and how many they are."""
-        places = drawn(len(self._data.table), _SAMPLE)
-        frame = self._data.at(self._columns, places)
+        """Draws rows from all of the data, as the model knows them, and counts them."""
+        places = draw_places(len(self._data.table), _SAMPLE)
+        frame = self._data.take(self._columns, places)
         if frame is not None:
             return frame, len(frame)
         return self(self._rows), len(self._rows)
 
     def __call__(self, batch: pa.RecordBatch) -> Any:
-        columns = {name: self._column(name, batch) for name in self._columns}
+        """Makes the data frame of a batch."""
+        columns = {name: self._restore(name, batch) for name in self._columns}
         if self._library == "pandas":
             import pandas as pd
 
@@ -325,39 +313,41 @@ class Frames:
             return pl.DataFrame(columns)
         return pa.table(columns)
 
-    def _column(self, name: str, batch: pa.RecordBatch) -> Any:
+    def _restore(self, name: str, batch: pa.RecordBatch) -> Any:
+        """Makes the column of a batch that the model knows."""
         kind = self._types.get(name)
         if name in self._fill:
-            return _made([self._fill[name]], np.zeros(len(batch), dtype=np.int64), kind, self._library)
+            places = np.zeros(len(batch), dtype=np.int64)
+            return _make_column([self._fill[name]], places, kind, self._library)
         column = batch.column(name)
         if pa.types.is_string(column.type) or name in self._values:
             coded = column.dictionary_encode(null_encoding="encode")
             known = self._values.get(name, {})
-            like = next((value for value in known.values() if not _is_missing(value)), None)
+            like = next((value for value in known.values() if not is_missing(value)), None)
             words = coded.dictionary.to_pylist()
-            values = [known[word] if word in known else _like(word, kind, like) for word in words]
-            return _made(values, coded.indices.to_numpy(), kind, self._library)
+            values = [known[word] if word in known else _convert_word(word, kind, like) for word in words]
+            return _make_column(values, coded.indices.to_numpy(), kind, self._library)
         if self._library == "polars":
             import polars as pl
 
             return pl.Series(name, column).cast(self._types[name])
         if self._library == "pandas":
-            return _number_column(column.to_pandas(), kind)
+            return _convert_numbers(column.to_pandas(), kind)
         return column
 
 
-def _keys(values: list[Any]) -> Iterable[Any]:
-    """Values that can be told apart in a set: by type as well, and all missing ones alike."""
+def _to_keys(values: list[Any]) -> Iterable[Any]:
+    """Gives each value a key by which a set tells it apart: by type as well, missing ones alike."""
     for value in values:
-        yield ("", None) if _is_missing(value) else (type(value).__name__, value)
+        yield ("", None) if is_missing(value) else (type(value).__name__, value)
 
 
-def _same(one: Any, other: Any) -> bool:
+def _is_same(one: Any, other: Any) -> bool:
     return bool(type(one) is type(other) and one == other)
 
 
-def _made(values: list[Any], at: Any, kind: Any, library: str) -> Any:
-    """A column of some `values`, each where `at` has its place."""
+def _make_column(values: list[Any], at: Any, kind: Any, library: str) -> Any:
+    """Makes a column of the `values` at the places in `at`."""
     if library == "pandas":
         import pandas as pd
 
@@ -366,7 +356,7 @@ def _made(values: list[Any], at: Any, kind: Any, library: str) -> Any:
         elif kind == object:
             few = pd.Series(values, dtype=object)
         else:
-            missing = any(_is_missing(value) for value in values)
+            missing = any(is_missing(value) for value in values)
             if missing and isinstance(kind, np.dtype) and kind.kind in "iub":
                 few = pd.Series(values, dtype=object)
             else:
@@ -379,18 +369,18 @@ def _made(values: list[Any], at: Any, kind: Any, library: str) -> Any:
     return pa.array(values).take(pa.array(at))
 
 
-def _like(word: Any, kind: Any, other: Any) -> Any:
-    """A word, or a number, that is not in the data, as a value of this type; `other` is one that is in
-    them."""
-    if word is None or _is_missing(word):
+def _convert_word(word: Any, kind: Any, other: Any) -> Any:
+    """Turns a word, or a number, that is not in the data into a value of this type, like `other`, which
+    is in them."""
+    if word is None or is_missing(word):
         return None
     if isinstance(word, (int, float)):
         if isinstance(other, str):
-            return str(float(word)) if "." in other else _word(word)
-        return word if other is None or isinstance(other, bool) else type(other)(_word(word))
+            return str(float(word)) if "." in other else to_word(word)
+        return word if other is None or isinstance(other, bool) else type(other)(to_word(word))
     name = str(kind).lower()
     if name.startswith("bool") or isinstance(other, bool):
-        return _truth(word)
+        return _parse_truth(word)
     if any(name.startswith(start) for start in ("int", "uint", "float", "decimal")):
         return float(word) if "." in word or "float" in name else int(word)
     return word
@@ -401,8 +391,8 @@ _TRUTHS = {"true": True, "yes": True, "t": True, "y": True, "1": True}
 _TRUTHS |= {"false": False, "no": False, "f": False, "n": False, "0": False}
 
 
-def _truth(word: str) -> bool:
-    """What a word of the schema is in a column of truth."""
+def _parse_truth(word: str) -> bool:
+    """Reads a word of the schema as true or false."""
     if (meant := _TRUTHS.get(word.lower())) is None:
         raise OptionError(
             f"a column of the data holds true and false, but the schema has the level '{word}' for it, "
@@ -411,8 +401,8 @@ def _truth(word: str) -> bool:
     return meant
 
 
-def _number_column(column: Any, kind: Any) -> Any:
-    """Numbers as a pandas column of this type."""
+def _convert_numbers(column: Any, kind: Any) -> Any:
+    """Turns numbers into a pandas column of this type."""
     import pandas as pd
 
     if isinstance(kind, np.dtype) and kind.kind in "iu" and column.isna().any():
@@ -431,7 +421,8 @@ def _has_pandas() -> bool:
     return True
 
 
-def _constant(data: Data, name: str) -> Any:
+def _find_constant(data: Data, name: str) -> Any:
+    """Finds the one value that a column has in all rows."""
     if name not in data.table.column_names:
         raise OptionError(f"the model takes a column '{name}', which the data do not have")
     if len(data.table.column(name).unique()) > 1:

@@ -1,18 +1,21 @@
-"""Models of Python: what they are asked, and what they answer."""
+"""Models of Python: how they are asked, and what they answer."""
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import logging
 import threading
 import time
-from typing import Any, Callable, Protocol, Sequence
+from typing import Any, Callable, Iterator, Protocol, Sequence
 
 import numpy as np
 import pyarrow as pa
 
 from ._errors import ModelError, OptionError, ProbityError
-from ._frames import _word
+from ._frames import to_word
+from ._memory import name_model
+from ._probity import NamedModel
 
 _log = logging.getLogger("probity")
 
@@ -22,18 +25,18 @@ _ROUNDING = 1e-6
 
 
 class Model:
-    """A model that can only be asked.
+    """A model that can only be asked for its outputs.
 
     `classes` are the names of its classes in the order of its outputs, `features` the columns that
-    it takes, in this order; both are `None` where it does not say.
+    it takes, in their order; both are `None` where the model does not name them.
     """
 
     def __init__(self, model: Any, gives: str | None):
         self.classes: list[str] | None = None
         self.features: list[str] | None = None
-        #: What it decides, where it says so itself.
+        #: The function that gives its decisions, if it has one.
         self.predict: Callable[[Any], Any] | None = None
-        self.is_torch = _is_torch(model)
+        self.is_torch = is_torch_module(model)
         self._ask: Callable[[Any], Any]
         self._gives = "probabilities"
         self._is_guess = False
@@ -51,8 +54,8 @@ class Model:
             self._describe(model, model.predict)
             self.classes, self.predict = None, None
         elif self.is_torch:
-            self._ask = _torch(model)
-            self._gives = "probabilities" if _ends_in_probabilities(model) else "logits"
+            self._ask = _wrap_network(model)
+            self._gives = "probabilities" if ends_in_probabilities(model) else "logits"
             self._is_guess = self._gives == "logits"
         elif hasattr(model, "predict_proba"):
             self._describe(model, model.predict_proba)
@@ -60,7 +63,7 @@ class Model:
             self._describe(model, model.decision_function)
             self._gives = "logits"
         elif _is_booster(model):
-            self._ask, self.features = _booster(model)
+            self._ask, self.features = _wrap_booster(model)
         elif callable(model):
             self._ask = model
         else:
@@ -71,43 +74,56 @@ class Model:
             )
 
     def _describe(self, model: Any, ask: Callable[[Any], Any]) -> None:
+        """Takes an estimator that is asked by `ask`, with the classes and features that it names."""
         classes = getattr(model, "classes_", None)
         if classes is not None:
-            self.classes = [_word(value) for value in np.asarray(classes).tolist()]
+            self.classes = [to_word(value) for value in np.asarray(classes).tolist()]
         for name in ("feature_names_in_", "feature_names_", "feature_name_"):
             features = getattr(model, name, None)
             if features is not None and not callable(features) and len(features):
                 self.features = [str(feature) for feature in features]
                 break
-        self._ask = _without_names(model, ask)
+        self._ask = _wrap_estimator(model, ask)
         if hasattr(model, "predict"):
-            self.predict = _without_names(model, model.predict)
+            self.predict = _wrap_estimator(model, model.predict)
 
-    def knows(self, columns: Sequence[str]) -> None:
-        """Forgets names of features that are none of the data's: the library made them up for an
-        array of as many columns."""
+    def drop_unknown_features(self, columns: Sequence[str]) -> None:
+        """Drops the names of features if the data have none of them: the library made them up for an
+        array."""
         if self.features is not None and not set(self.features) & set(columns):
             self.features = None
 
-    def decides(self) -> None:
-        """From here on the model is asked for its decisions alone."""
+    def order_classes(self, given: Sequence[str] | None) -> list[str] | None:
+        """Orders the classes as the model's outputs: those that are `given`, or else its own."""
+        own = self.classes
+        if given is None:
+            return own
+        if own is not None and own != list(given) and sorted(own) == sorted(given):
+            raise OptionError(
+                f"classes are {', '.join(given)}, but the model has them in another order: "
+                f"{', '.join(own)}; leave classes out, or name them in that order"
+            )
+        return list(given)
+
+    def ask_for_decisions(self) -> None:
+        """Has the model asked for its decisions alone from here on."""
         predict, classes = self.predict, self.classes
         assert predict is not None and classes is not None
 
         def ask(frame: Any) -> Any:
-            said = [_word(value) for value in np.asarray(predict(frame)).reshape(-1).tolist()]
-            return np.array([[word == name for name in classes] for word in said], dtype=np.float64)
+            decisions = [to_word(value) for value in np.asarray(predict(frame)).reshape(-1).tolist()]
+            return np.array([[word == name for name in classes] for word in decisions], dtype=np.float64)
 
         self._ask, self._gives = ask, "probabilities"
 
-    def probabilities(self, frame: Any, rows: int, classes: Sequence[str]) -> np.ndarray:
-        """One row for each of `frame`, one column for each of the model's `classes`; of a regressor
-        one column, its number."""
+    def ask(self, frame: Any, rows: int, classes: Sequence[str]) -> np.ndarray:
+        """Asks for probabilities: a row for each of `frame`, a column for each of the model's
+        `classes`; of a regressor one column, its numbers."""
         output = self._ask(frame)
         if hasattr(output, "detach"):
             output = output.detach().cpu().numpy()
         if hasattr(output, "columns"):
-            output = _by_name(output, classes)
+            output = _sort_columns(output, classes)
         values = np.asarray(output, dtype=np.float64)
         if self.gives_numbers:
             if values.shape not in ((rows,), (rows, 1)):
@@ -136,7 +152,7 @@ class Model:
         return values
 
     def _expect_logits(self, values: np.ndarray) -> None:
-        """Refuses what looks like probabilities of a network that does not end in a layer of them."""
+        """Refuses outputs that look like probabilities though the network ends in no layer of them."""
         self._is_guess = False
         within = (values >= 0).all() and (values <= 1).all()
         if within and (values.ndim == 1 or np.allclose(values.sum(axis=1), 1, atol=1e-3)):
@@ -147,7 +163,7 @@ class Model:
 
 
 def _is_regressor(model: Any) -> bool:
-    """Whether it is an estimator that says of itself that it gives numbers."""
+    """Whether `model` is an estimator that calls itself a regressor."""
     if getattr(model, "_estimator_type", None) == "regressor":
         return True
     try:
@@ -156,46 +172,52 @@ def _is_regressor(model: Any) -> bool:
         return False
 
 
-def _by_name(frame: Any, classes: Sequence[str]) -> Any:
-    """The columns of an answer by the names of the classes, where they have them."""
-    names = [_word(name) for name in frame.columns]
+def _sort_columns(frame: Any, classes: Sequence[str]) -> Any:
+    """Puts the columns of an answer in the order of the classes, where they have their names."""
+    names = [to_word(name) for name in frame.columns]
     values = np.asarray(frame)
     if sorted(names) == sorted(classes):
         return values[:, [names.index(name) for name in classes]]
     return values
 
 
-class Inputs(Protocol):
-    """What a model is asked about, of batches as Probity has them."""
+class InputMaker(Protocol):
+    """What makes inputs of a model, such as data frames, of Arrow batches."""
 
-    def __call__(self, batch: pa.RecordBatch) -> Any: ...
+    def __call__(self, batch: pa.RecordBatch) -> Any:
+        """Makes the inputs of a batch."""
 
-    def sample(self) -> tuple[Any, int]: ...
+    def sample(self) -> tuple[Any, int]:
+        """Draws inputs from all of the data, and counts them."""
 
 
-class Asked:
-    """A model as Probity asks it: a batch of its columns, or of texts, in, probabilities in its order
-    out.
+class Predictor:
+    """A function from batches of rows, or of texts, to the probabilities of the classes of the schema,
+    in their order: a model of Python as Probity asks it.
 
-    One call at a time, whatever the number of threads: few models are made for more.
+    It makes one call at a time, whatever the number of threads: few models are made for more.
     """
 
     def __init__(
         self,
         model: Model,
-        frames: Inputs,
+        inputs: InputMaker,
         classes: list[str],
         of_schema: Sequence[str],
         columns: list[str] | None = None,
+        given: tuple[Any, Any] | None = None,
     ):
-        #: The columns that it is asked with; `None` of texts.
+        #: The columns that the model is asked with; `None` of texts.
         self.columns = columns
+        #: The model and the data, as the user has them.
+        self.given = given
         self._model = model
-        self._frames = frames
+        self._inputs = inputs
         self._classes = classes
-        self._order = [0] if model.gives_numbers else in_order(classes, of_schema)
+        self._order = [0] if model.gives_numbers else match_classes(classes, of_schema)
         self._lock = threading.Lock()
-        #: Of what the model decides, in its own words, the class; none where it says something else.
+        # Whether what the model itself decides is compared with its probabilities, and the place of
+        # each class in the answer, by the model's own word for it.
         own = model.classes if model.predict is not None else None
         self._is_compared = own is not None and len(own) == len(classes)
         self._places: dict[str, int] = {}
@@ -205,31 +227,37 @@ class Asked:
         self.rows, self.seconds = 0, 0.0
 
     def __call__(self, batch: pa.RecordBatch) -> pa.Array:
+        """Asks the model about a batch: probabilities, row by row."""
         with self._lock:
             started = time.perf_counter()
-            frame = self._frames(batch)
-            values = self._ordered(frame, len(batch))
+            frame = self._inputs(batch)
+            values = self._ask_in_order(frame, len(batch))
             if self._is_compared:
-                self._decide(values, self._decided(frame, len(batch)))
+                self._decide(values, self._ask_decisions(frame, len(batch)))
             self.seconds += time.perf_counter() - started
             self.rows += len(batch)
         return pa.array(np.ascontiguousarray(values).reshape(-1))
 
-    def _ordered(self, frame: Any, rows: int) -> np.ndarray:
-        return self._model.probabilities(frame, rows, self._classes)[:, self._order]
+    def _ask_in_order(self, frame: Any, rows: int) -> np.ndarray:
+        return self._model.ask(frame, rows, self._classes)[:, self._order]
 
-    def sha256(self) -> str:
-        """What the model decides of rows drawn from all of the data: by this it is known again.
+    def name(self, name: str, exactly: bool) -> contextlib.AbstractContextManager[NamedModel]:
+        """Gives the model a name by which a specification can call it, for as long as this lasts."""
+        return name_model(name, self, self.hash_decisions(), self.columns, exactly)
 
-        Where it says its decisions itself and they are not the most probable classes there, it is
-        asked for its decisions from here on. Where they are, it is asked for both, of every row:
-        what it decides counts, wherever the rows are on which the two differ.
+    def hash_decisions(self) -> str:
+        """Hashes what the model decides of rows drawn from all of the data, by SHA-256: by this the
+        model is known again.
+
+        Where its own decisions (`predict`) are not the most probable classes of these rows, the model
+        is asked for its decisions alone from here on. Where they are, it is asked for both, of every
+        row, and what it decides counts wherever the two differ.
         """
         try:
-            frame, rows = self._frames.sample()
-            answer = self._ordered(frame, rows)
+            frame, rows = self._inputs.sample()
+            answer = self._ask_in_order(frame, rows)
             if self._is_compared:
-                answer = self._known(frame, answer)
+                answer = self._settle(frame, answer)
         except ProbityError:
             raise
         except Exception as error:
@@ -242,14 +270,14 @@ class Asked:
         digest.update(answer.argmax(axis=1).astype("<u4").tobytes())
         return digest.hexdigest()
 
-    def _known(self, frame: Any, answer: np.ndarray) -> np.ndarray:
-        """The answer to the rows by which the model is known; how it is asked follows from them."""
-        own = self._decided(frame, len(answer))
+    def _settle(self, frame: Any, answer: np.ndarray) -> np.ndarray:
+        """Settles how the model is asked, by the rows by which it is known, and gives its answer."""
+        own = self._ask_decisions(frame, len(answer))
         if (own < 0).any():
-            # It says something else than classes.
+            # It says something other than classes.
             self._is_compared = False
             return answer
-        different = len(self._otherwise(answer, own))
+        different = len(self._find_differences(answer, own))
         if different == 0:
             return answer
         _log.warning(
@@ -258,23 +286,23 @@ class Asked:
             different,
             len(own),
         )
-        self._model.decides()
+        self._model.ask_for_decisions()
         self._is_compared = False
-        return self._ordered(frame, len(own))
+        return self._ask_in_order(frame, len(own))
 
-    def _decided(self, frame: Any, rows: int) -> np.ndarray:
-        """The class of each row that `predict` says, by its place in the answer; -1 for none."""
+    def _ask_decisions(self, frame: Any, rows: int) -> np.ndarray:
+        """Asks for the class that `predict` says of each row: its place in the answer, -1 for none."""
         predict = self._model.predict
         assert predict is not None
-        said = np.asarray(predict(frame)).reshape(-1).tolist()
-        if len(said) != rows:
+        decisions = np.asarray(predict(frame)).reshape(-1).tolist()
+        if len(decisions) != rows:
             return np.full(rows, -1)
-        places = {value: self._places.get(_word(value), -1) for value in set(said)}
-        return np.array([places[value] for value in said], dtype=np.int64)
+        places = {value: self._places.get(to_word(value), -1) for value in set(decisions)}
+        return np.array([places[value] for value in decisions], dtype=np.int64)
 
-    def _otherwise(self, answer: np.ndarray, own: np.ndarray) -> np.ndarray:
-        """The rows of `answer` whose most probable class is another than its `own`; where the two are
-        equally probable, its own becomes the most probable one."""
+    def _find_differences(self, answer: np.ndarray, own: np.ndarray) -> np.ndarray:
+        """Finds the rows of `answer` whose most probable class is not the model's `own`; where the two
+        are equally probable, its own becomes the most probable one."""
         decided = answer.argmax(axis=1)
         rows: np.ndarray = np.flatnonzero((own >= 0) & (own != decided))
         most = answer[rows, decided[rows]]
@@ -285,8 +313,8 @@ class Asked:
         return otherwise
 
     def _decide(self, answer: np.ndarray, own: np.ndarray) -> None:
-        """Makes the `own` class of each row of `answer` its decision."""
-        rows = self._otherwise(answer, own)
+        """Makes the class that the model itself decides for the decision of each row of `answer`."""
+        rows = self._find_differences(answer, own)
         if len(rows) == 0:
             return
         answer[rows] = 0.0
@@ -300,11 +328,11 @@ class Asked:
             )
 
 
-def in_order(classes: Sequence[str], of_schema: Sequence[str]) -> list[int]:
-    """For each class of the schema, which output of the model is its."""
+def match_classes(classes: Sequence[str], of_schema: Sequence[str]) -> list[int]:
+    """Finds the output of the model that belongs to each class of the schema."""
     places = {name: place for place, name in enumerate(classes)}
-    spelt = {_number(name): place for place, name in enumerate(classes)}
-    order = [places.get(name, spelt.get(_number(name))) for name in of_schema]
+    spelt = {_to_number(name): place for place, name in enumerate(classes)}
+    order = [places.get(name, spelt.get(_to_number(name))) for name in of_schema]
     if None in order or len(classes) != len(of_schema):
         raise OptionError(
             f"the classes of the model are {', '.join(classes)}, but those of the label "
@@ -313,8 +341,8 @@ def in_order(classes: Sequence[str], of_schema: Sequence[str]) -> list[int]:
     return [place for place in order if place is not None]
 
 
-def _number(name: str) -> Any:
-    """0, 0.0 and false are one class."""
+def _to_number(name: str) -> Any:
+    """Reads the name of a class as a number, if it is one: 0, 0.0 and false are one class."""
     if name.lower() in ("true", "false"):
         return float(name.lower() == "true")
     try:
@@ -323,8 +351,8 @@ def _number(name: str) -> Any:
         return name
 
 
-def _without_names(model: Any, ask: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """A model of scikit-learn that was fitted to arrays is asked with arrays."""
+def _wrap_estimator(model: Any, ask: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Has a model of scikit-learn that was fitted to arrays asked with arrays."""
     known = hasattr(model, "n_features_in_") and not hasattr(model, "feature_names_in_")
     named = any(getattr(model, name, None) is not None for name in ("feature_names_", "feature_name_"))
     if known and not named:
@@ -332,31 +360,42 @@ def _without_names(model: Any, ask: Callable[[Any], Any]) -> Callable[[Any], Any
     return ask
 
 
-def _is_torch(model: Any) -> bool:
+def is_torch_module(model: Any) -> bool:
+    """Whether `model` is a network of PyTorch; this does not import PyTorch."""
     return any(kind.__module__.startswith("torch.nn") for kind in type(model).__mro__)
 
 
-def _torch(model: Any) -> Callable[[Any], Any]:
+def _wrap_network(model: Any) -> Callable[[Any], Any]:
+    """Makes a function of a network of PyTorch that asks it, without training it."""
     import torch
 
     def ask(frame: Any) -> Any:
         values = frame.to_numpy() if hasattr(frame, "to_numpy") else np.asarray(frame)
-        was_training = model.training
-        model.eval()
-        try:
-            with torch.no_grad():
-                parameter = next(model.parameters(), None)
-                tensor = torch.as_tensor(np.asarray(values, dtype=np.float32))
-                if parameter is not None:
-                    tensor = tensor.to(device=parameter.device, dtype=parameter.dtype)
-                return model(tensor).float()
-        finally:
-            model.train(was_training)
+        with evaluate(model) as parameter:
+            tensor = torch.as_tensor(np.asarray(values, dtype=np.float32))
+            if parameter is not None:
+                tensor = tensor.to(device=parameter.device, dtype=parameter.dtype)
+            return model(tensor).float()
 
     return ask
 
 
-def _ends_in_probabilities(model: Any) -> bool:
+@contextlib.contextmanager
+def evaluate(network: Any) -> Iterator[Any]:
+    """Has a network of PyTorch asked without being trained, and gives its first parameter."""
+    import torch
+
+    was_training = network.training
+    network.eval()
+    try:
+        with torch.no_grad():
+            yield next(network.parameters(), None)
+    finally:
+        network.train(was_training)
+
+
+def ends_in_probabilities(model: Any) -> bool:
+    """Whether the last layer of a network of PyTorch gives probabilities."""
     last = list(model.modules())[-1]
     return type(last).__name__ in ("Sigmoid", "Softmax")
 
@@ -368,7 +407,8 @@ def _is_booster(model: Any) -> bool:
     )
 
 
-def _booster(model: Any) -> tuple[Callable[[Any], Any], list[str] | None]:
+def _wrap_booster(model: Any) -> tuple[Callable[[Any], Any], list[str] | None]:
+    """Makes a function of a booster that asks it, and lists its features, if it names them."""
     if type(model).__module__.startswith("xgboost"):
         import xgboost
 

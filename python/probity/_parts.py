@@ -1,4 +1,4 @@
-"""Parts of a run: a call of this package, done as one of its shards or as their merge.
+"""Parts of a run: its shards and their merge, each performed by a call of this package.
 
 A worker makes the very call that the user made, with the same model and data, so that whatever is
 inferred from them is inferred again to the same; where the call comes to its run, only the part is
@@ -19,23 +19,24 @@ from pathlib import Path
 from typing import Any, Callable, Iterator
 
 from . import _errors
-from ._errors import ModelError, ProbityError
+from ._errors import ModelError, OptionError, ProbityError
+from ._rust import PartReport
 
 #: What a merge writes where another stage follows.
 STARTS = "starts.merged"
 #: What the run is asked for.
 RUN = "run.toml"
-#: Letters of a reason that are told.
-_TOLD = 500
+#: Letters of a reason that are kept.
+_LETTERS = 500
 
 
 @dataclass(frozen=True)
 class Part:
-    """A shard of a run, done into `folder`, or only opened for a `check`; or the merge of the shards
-    there, into `out`."""
+    """A part of a run: a shard, written into `folder`, or only opened for a `check`; without a shard the
+    merge of those in `folder`, into `out`; without a folder the whole run, into `out`."""
 
     kind: str
-    folder: Path
+    folder: Path | None = None
     shard: str | None = None
     out: Path | None = None
     threads: int | None = None
@@ -44,26 +45,28 @@ class Part:
 
 @dataclass
 class Call:
-    """What the user asked for: a function of this package, by its name, and its arguments."""
+    """A call that the user made: a function of this package, and its arguments."""
 
-    kind: str
+    function: Callable[..., Any]
     arguments: tuple[Any, ...]
     options: dict[str, Any] = field(default_factory=dict)
     _pickled: bytes | None = field(default=None, repr=False)
 
+    @property
+    def kind(self) -> str:
+        """The kind of run, after which its function is named."""
+        return self.function.__name__
+
     def perform(self, part: Part, progress: Any = False) -> Any:
-        """Performs a part of it: a run that is complete, else what is said of the part."""
-        import probity
-
-        function: Callable[..., Any] = getattr(probity, self.kind)
-        with _doing(part):
+        """Performs a part of the run, and gives the run, if it is complete, or else a report."""
+        with _perform_part(part):
             try:
-                return function(*self.arguments, **{**self.options, "progress": progress})
+                return self.function(*self.arguments, **{**self.options, "progress": progress})
             except PartDone as done:
-                return done.said
+                return done.report
 
-    def pickled(self) -> bytes:
-        """It as it was when it was first asked for this: what it is performed with here may change it.
+    def pickle(self) -> bytes:
+        """Pickles the call once, before it is performed here, which may change its arguments.
 
         Functions that were defined in a notebook are pickled by value where cloudpickle is there.
         """
@@ -78,32 +81,32 @@ class Call:
         except Exception as error:
             missing = "; functions of a notebook need cloudpickle" if by_value is pickle else ""
             raise ProbityError(
-                f"model and data cannot be sent to another process: {_cut(str(error))}{missing}"
+                f"model and data cannot be sent to another process: {_shorten(str(error))}{missing}"
             ) from error
         self._pickled = pickled
         return pickled
 
 
 class PartDone(BaseException):
-    """A part is performed, and its run is not complete by it. No failure: it leaves the call that
-    the part is of."""
+    """The end of a call whose part is performed and whose run is not complete; it is no failure."""
 
-    def __init__(self, said: dict[str, Any]):
-        super().__init__(said)
-        self.said = said
+    def __init__(self, report: PartReport):
+        super().__init__(report)
+        self.report = report
 
 
 _part: contextvars.ContextVar[Part | None] = contextvars.ContextVar("part", default=None)
 
 
-def current(kind: str) -> Part | None:
-    """The part of a run of this kind that is to be performed, if not all of it."""
+def get_part(kind: str) -> Part | None:
+    """Gives the part of a run of this kind that is to be performed, if not the whole."""
     part = _part.get()
     return part if part is not None and part.kind == kind else None
 
 
 @contextlib.contextmanager
-def _doing(part: Part) -> Iterator[None]:
+def _perform_part(part: Part) -> Iterator[None]:
+    """Has a run that is asked for meanwhile perform this part alone."""
     token = _part.set(part)
     try:
         yield
@@ -111,14 +114,21 @@ def _doing(part: Part) -> Iterator[None]:
         _part.reset(token)
 
 
-def file_of(folder: Path, kind: str, shard: str) -> Path:
-    """The file of a shard of the stage that `folder` waits for."""
+def expect_whole(name: str, value: Any, least: int) -> int:
+    """Refuses an option that is no whole number, or below `least`."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise OptionError(f"{name} is {value!r}, but must be a whole number, at least {least}")
+    return value
+
+
+def get_shard_file(folder: Path, kind: str, shard: str) -> Path:
+    """Gives the file of a shard of the stage that `folder` waits for."""
     number, _, of = shard.partition("/")
-    return folder / f"{stage_of(folder, kind)}-{number}-of-{of}.shard"
+    return folder / f"{get_stage(folder, kind)}-{number}-of-{of}.shard"
 
 
-def stage_of(folder: Path, kind: str) -> str:
-    """The stage that `folder` waits for."""
+def get_stage(folder: Path, kind: str) -> str:
+    """Gives the stage whose shards `folder` waits for."""
     if kind != "audit":
         return "items"
     return "local" if (folder / STARTS).exists() else "global"
@@ -132,27 +142,29 @@ class Failure:
     reason: str
 
     @classmethod
-    def of(cls, error: BaseException) -> Failure:
+    def from_error(cls, error: BaseException) -> Failure:
+        """Makes the failure of an exception; of one of a model, its cause is what counts."""
         cause = error.__cause__ if isinstance(error, ModelError) and error.__cause__ else error
-        said = _cut(" ".join(str(cause).split()))
+        reason = _shorten(" ".join(str(cause).split()))
         if not isinstance(cause, ProbityError):
-            said = f"{type(cause).__name__}: {said}"
+            reason = f"{type(cause).__name__}: {reason}"
         kind = type(error).__name__ if isinstance(error, ProbityError) else "ProbityError"
-        return cls(kind, said)
+        return cls(kind, reason)
 
-    def exception(self, text: str) -> ProbityError:
+    def to_exception(self, text: str) -> ProbityError:
+        """Makes an exception of the same class that says `text`."""
         known: type[ProbityError] = getattr(_errors, self.kind, ProbityError)
         return known(text)
 
 
-def _cut(text: str) -> str:
-    return text if len(text) <= _TOLD else text[:_TOLD] + " …"
+def _shorten(text: str) -> str:
+    return text if len(text) <= _LETTERS else text[:_LETTERS] + " …"
 
 
 def work_remotely(
     shared: tuple[bytes, dict[str, bytes]], shard: str, threads: int
 ) -> tuple[str, bytes] | Failure:
-    """Does a shard where there is no shared file system: the name and the content of its file."""
+    """Does a shard where there is no shared file system, and gives its file's name and content."""
     pickled, files = shared
     try:
         call: Call = pickle.loads(pickled)
@@ -161,27 +173,28 @@ def work_remotely(
             for name, content in files.items():
                 (folder / name).write_bytes(content)
             call.perform(Part(call.kind, folder, shard, threads=threads))
-            file = file_of(folder, call.kind, shard)
+            file = get_shard_file(folder, call.kind, shard)
             return file.name, file.read_bytes()
     except Exception as error:
-        return Failure.of(error)
+        return Failure.from_error(error)
 
 
-def failure_file(asked: Path, shard: str) -> Path:
-    """Where a shard of the call in the file `asked` says why it failed."""
-    return asked.with_name(shard.replace("/", "-of-") + ".failure")
+def get_failure_file(call: Path, shard: str) -> Path:
+    """Gives the file in which a shard of the call in the file `call` says why it failed."""
+    return call.with_name(shard.replace("/", "-of-") + ".failure")
 
 
-def _main(asked: str, folder: str, shard: str, threads: str) -> int:
+def _main(file: str, folder: str, shard: str, threads: str) -> int:
+    """Does a shard of the call that is pickled in a file."""
     try:
-        with open(asked, "rb") as opened:
+        with open(file, "rb") as opened:
             call: Call = pickle.load(opened)
         call.perform(Part(call.kind, Path(folder), shard, threads=int(threads)))
     except (Exception, SystemExit) as error:
-        failure = Failure.of(error)
+        failure = Failure.from_error(error)
         with contextlib.suppress(FileNotFoundError):
             text = json.dumps([failure.kind, failure.reason])
-            failure_file(Path(asked), shard).write_text(text, encoding="utf-8")
+            get_failure_file(Path(file), shard).write_text(text, encoding="utf-8")
         return 1
     return 0
 

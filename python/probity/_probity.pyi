@@ -1,4 +1,7 @@
-"""The extension module: conversions between Python and Probity."""
+"""The extension module: conversions between Python and Probity.
+
+What is JSON in a `str` has its types in `_rust.py`.
+"""
 
 from os import PathLike
 from typing import Any, Callable

@@ -1,4 +1,4 @@
-"""A process that was forked: the threads that Probity works with are not in it."""
+"""Refuses to work in a process that was forked: it lacks the threads that Probity works with."""
 
 import os
 
@@ -9,7 +9,7 @@ _is_forked = False
 
 
 def begin() -> None:
-    """Called before anything that works with threads."""
+    """Refuses to begin work with threads in a forked process, and notes that work began."""
     global _works
     if _is_forked:
         raise ProbityError(

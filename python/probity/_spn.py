@@ -1,8 +1,7 @@
-"""Sum-product networks: densities of rows that can be asked anything, and forget exactly."""
+"""Sum-product networks: densities of rows that answer any question, and forget rows exactly."""
 
 from __future__ import annotations
 
-import contextlib
 import os
 from typing import Any, Mapping, Sequence
 
@@ -11,8 +10,10 @@ import pyarrow as pa
 
 from . import _probity, _process
 from ._errors import OptionError
-from ._frames import _word
-from ._runs import _json, _named, infer_schema
+from ._frames import to_arrow, to_word
+from ._inference import infer_schema
+from ._memory import name_table
+from ._rust import to_json
 
 #: Values of columns, by name.
 Values = Mapping[str, Any]
@@ -49,15 +50,13 @@ class SPN:
                 raise OptionError("label is needed where there is no schema")
             ignored = [options["id_column"]] if "id_column" in options else []
             schema = infer_schema(data, label, ignore=ignored)
-        name = os.fspath(schema)
-        with contextlib.ExitStack() as names:
-            path = _named(names, "rows", False, data)
-            given = {**options, "data": path, "schema": name}
-            return cls(_probity.SumProductNetwork.learn(_json(given)))
+        with name_table("rows", to_arrow(data)) as path:
+            given = {**options, "data": path, "schema": os.fspath(schema)}
+            return cls(_probity.SumProductNetwork.learn(to_json(given)))
 
     @classmethod
     def load(cls, directory: str | os.PathLike[str]) -> SPN:
-        """The network in a model directory."""
+        """Loads the network in a model directory."""
         return cls(_probity.SumProductNetwork.load(os.fspath(directory)))
 
     def save(self, directory: str | os.PathLike[str]) -> None:
@@ -70,19 +69,18 @@ class SPN:
         return self._network.ids()
 
     def log_likelihood(self, data: Any) -> Any:
-        """The natural logarithm of the density of each row; missing values are summed out."""
+        """Computes the natural logarithm of the density of each row; missing values are summed out."""
         _process.begin()
-        with contextlib.ExitStack() as names:
-            path = _named(names, "questions", False, data)
+        with name_table("questions", to_arrow(data)) as path:
             return np.asarray(self._network.log_likelihood(path))
 
     def log_probability(self, ask: Values, given: Values | None = None) -> float:
-        """The natural logarithm of the probability, or density, of `ask` given `given`."""
-        return self._network.log_probability(_said(ask), _said(given or {}))
+        """Computes the natural logarithm of the probability, or density, of `ask` given `given`."""
+        return self._network.log_probability(_to_values(ask), _to_values(given or {}))
 
     def sample(self, rows: int, given: Values | None = None, *, seed: int = 1) -> pa.Table:
         """Draws rows, given some values; all values are texts, as they would stand in a file."""
-        names, values = self._network.sample(rows, _said(given or {}), seed)
+        names, values = self._network.sample(rows, _to_values(given or {}), seed)
         columns = [pa.array(list(column), pa.string()) for column in zip(*values)]
         return pa.table(columns or [pa.array([], pa.string()) for _ in names], names=names)
 
@@ -104,5 +102,6 @@ class SPN:
         return f"<probity.SPN of {len(self.row_ids)} rows>"
 
 
-def _said(values: Values) -> list[tuple[str, str]]:
-    return [(name, _word(value)) for name, value in values.items()]
+def _to_values(values: Values) -> list[tuple[str, str]]:
+    """Lists values by the names of their columns, as they would stand in a file."""
+    return [(name, to_word(value)) for name, value in values.items()]

@@ -3,35 +3,36 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Callable, Mapping, Sequence
+from typing import Any, Callable, Mapping
 
 import numpy as np
 import pyarrow as pa
 
 from ._errors import DataError, OptionError
-from ._frames import Data, _is_missing, _read, drawn, is_path
-from ._models import Model, _ends_in_probabilities, _is_torch
+from ._files import is_path
+from ._frames import Data, draw_places, is_missing, read_table
+from ._models import Model, ends_in_probabilities, evaluate, is_torch_module
 
 #: Texts of the data by whose decisions a model is known again.
 _SAMPLE = 64
 #: Texts that a network of PyTorch reads at a time.
 _BATCH = 64
-#: A tokenizer that knows no limit says a larger one.
+#: A larger limit is that of a tokenizer that knows none.
 _NO_LIMIT = 1_000_000
 
-#: The column of texts that had none.
+#: The column of texts that come in a list.
 TEXT = "text"
 
 
 def is_list_of_texts(data: Any) -> bool:
     """Whether `data` is a list of texts, or an array or a series of them, and no table. Some of them
-    may be missing: that is said, or they are left out, where they are read."""
-    listed = _listed(data)
+    may be missing: where they are read, this is refused, or they are left out."""
+    listed = _to_list(data)
     return listed is not None and (not listed or any(isinstance(text, str) for text in listed))
 
 
-def _listed(data: Any) -> list[Any] | None:
-    """The values of a list, an array or a series; `None` of anything else."""
+def _to_list(data: Any) -> list[Any] | None:
+    """Lists the values of a list, an array or a series; of anything else it gives `None`."""
     if is_path(data) or hasattr(data, "columns") or hasattr(data, "column_names"):
         return None
     if isinstance(data, (list, tuple)):
@@ -45,9 +46,9 @@ def _listed(data: Any) -> list[Any] | None:
     return listed if isinstance(listed, list) else None
 
 
-def _text(place: int, value: Any) -> str | None:
-    """The text at `place`, from 1; `None` where there is none."""
-    if _is_missing(value):
+def _expect_text(place: int, value: Any) -> str | None:
+    """Refuses a value at a place, from 1, that is neither a text nor missing."""
+    if is_missing(value):
         return None
     if not isinstance(value, str):
         raise DataError(
@@ -57,9 +58,9 @@ def _text(place: int, value: Any) -> str | None:
 
 
 class Texts:
-    """The user's texts, and the same as a model is asked about them: lists of `str`.
+    """The user's texts, and what makes lists of `str` of batches of them, for a model.
 
-    `given` is what a run reads: a path, or a table in whose column `column` they are.
+    `given` is what a run reads: a path, or a table, with the texts in its column `column`.
     """
 
     def __init__(self, data: Any, column: str | None):
@@ -68,11 +69,11 @@ class Texts:
             if column not in (None, TEXT):
                 raise OptionError("text_column has no meaning for a list of texts")
             column = TEXT
-            texts = [_text(place, text) for place, text in enumerate(_listed(data) or [], 1)]
+            texts = [_expect_text(place, text) for place, text in enumerate(_to_list(data) or [], 1)]
             self.given = table = pa.table({TEXT: pa.array(texts, pa.string())})
         else:
             # A path is read again by the run, by its own rules.
-            table = _read(os.fspath(data)) if is_path(data) else Data(data).table
+            table = read_table(os.fspath(data)) if is_path(data) else Data(data).table
             self.given = data if is_path(data) else table
         if column is None:
             if len(table.column_names) != 1:
@@ -82,27 +83,28 @@ class Texts:
             raise DataError(f"the data have no column '{column}'")
         self.column: str = column
         texts = table.column(column).drop_null().cast(pa.string())
-        some = texts.take(pa.array(drawn(len(texts), _SAMPLE))).to_pylist()
+        some = texts.take(pa.array(draw_places(len(texts), _SAMPLE))).to_pylist()
         self._sample = [str(text) for text in some]
 
     def sample(self) -> tuple[list[str], int]:
-        """Texts drawn from all of them, and how many they are."""
+        """Draws texts from all of them, and counts them."""
         return self._sample, len(self._sample)
 
     def __call__(self, batch: pa.RecordBatch) -> list[str]:
+        """Lists the texts of a batch."""
         texts: list[str] = batch.column(0).to_pylist()
         return texts
 
 
 class TextModel(Model):
-    """A model that can only be asked, by lists of texts.
+    """A model of texts that can only be asked for its outputs.
 
     It is an estimator of scikit-learn, a pipeline of `transformers`, a pair of a network of PyTorch and
     its tokenizer, or a function from a list of texts to probabilities.
     """
 
     def _take(self, model: Any) -> None:
-        if isinstance(model, tuple) and len(model) == 2 and _is_torch(model[0]):
+        if isinstance(model, tuple) and len(model) == 2 and is_torch_module(model[0]):
             self._take_network(*model)
         elif hasattr(model, "predict_proba"):
             self._describe(model, model.predict_proba)
@@ -111,7 +113,7 @@ class TextModel(Model):
             self._gives = "logits"
         elif _is_pipeline(model):
             self._take_pipeline(model)
-        elif _is_torch(model):
+        elif is_torch_module(model):
             raise OptionError(
                 "model is a network without a tokenizer; give both: probity.audit((network, tokenizer), …)"
             )
@@ -126,53 +128,45 @@ class TextModel(Model):
         self.features = None
 
     def _take_network(self, network: Any, tokenizer: Callable[..., Any]) -> None:
-        import torch
-
-        longest = _longest(network, tokenizer)
+        longest = _find_limit(network, tokenizer)
 
         def ask(texts: list[str]) -> Any:
-            was_training = network.training
-            network.eval()
-            parameter = next(network.parameters(), None)
-            try:
-                with torch.no_grad():
-                    encoded = tokenizer(
-                        texts, padding=True, truncation=True, max_length=longest, return_tensors="pt"
-                    )
-                    if parameter is not None:
-                        encoded = {name: ids.to(parameter.device) for name, ids in encoded.items()}
-                    output = network(**encoded)
-            finally:
-                network.train(was_training)
+            with evaluate(network) as parameter:
+                encoded = tokenizer(
+                    texts, padding=True, truncation=True, max_length=longest, return_tensors="pt"
+                )
+                if parameter is not None:
+                    encoded = {name: ids.to(parameter.device) for name, ids in encoded.items()}
+                output = network(**encoded)
             output = getattr(output, "logits", output)
             return (output[0] if isinstance(output, tuple) else output).float().cpu().numpy()
 
-        self.classes = _labels(network)
-        self._gives = "probabilities" if _ends_in_probabilities(network) else "logits"
+        self.classes = _read_labels(network)
+        self._gives = "probabilities" if ends_in_probabilities(network) else "logits"
         self._is_guess = self._gives == "logits"
-        self._ask = _by_length(ask)
+        self._ask = _batch_by_length(ask)
 
     def _take_pipeline(self, pipeline: Any) -> None:
         if getattr(pipeline, "task", "") != "text-classification":
             raise OptionError(
                 f"the pipeline's task is '{getattr(pipeline, 'task', '')}', but must be text-classification"
             )
-        longest = _longest(pipeline.model, pipeline.tokenizer)
-        classes = self.classes = _labels(pipeline.model)
+        longest = _find_limit(pipeline.model, pipeline.tokenizer)
+        classes = self.classes = _read_labels(pipeline.model)
 
         def ask(texts: list[str]) -> Any:
-            told = pipeline(
+            listed = pipeline(
                 texts, top_k=None, truncation=True, max_length=longest, batch_size=len(texts)
             )
-            said = [{answer["label"]: answer["score"] for answer in answers} for answers in told]
-            names = classes or sorted(said[0])
-            return np.array([[scores[name] for name in names] for scores in said])
+            rows = [{answer["label"]: answer["score"] for answer in answers} for answers in listed]
+            names = classes or sorted(rows[0])
+            return np.array([[scores[name] for name in names] for scores in rows])
 
-        self._ask = _by_length(ask)
+        self._ask = _batch_by_length(ask)
 
 
-def _by_length(ask: Callable[[list[str]], Any]) -> Callable[[list[str]], Any]:
-    """Asks about texts of about the same length together, and gives answers in the texts' order."""
+def _batch_by_length(ask: Callable[[list[str]], Any]) -> Callable[[list[str]], Any]:
+    """Has texts of about the same length asked about together, with answers in the texts' order."""
 
     def ask_all(texts: list[str]) -> Any:
         order = sorted(range(len(texts)), key=lambda place: len(texts[place]))
@@ -187,17 +181,17 @@ def _by_length(ask: Callable[[list[str]], Any]) -> Callable[[list[str]], Any]:
     return ask_all
 
 
-def _labels(network: Any) -> list[str] | None:
-    """The names of the classes, where a configuration of `transformers` says them."""
+def _read_labels(network: Any) -> list[str] | None:
+    """Reads the names of the classes in a configuration of `transformers`, if there is one."""
     named: Mapping[int, str] | None = getattr(getattr(network, "config", None), "id2label", None)
     return [str(named[number]) for number in sorted(named)] if named else None
 
 
-def _longest(network: Any, tokenizer: Any) -> int | None:
-    """Pieces of a text that are read: as many as the tokenizer says, or as there are positions."""
-    said = getattr(tokenizer, "model_max_length", None)
-    if isinstance(said, int) and said < _NO_LIMIT:
-        return said
+def _find_limit(network: Any, tokenizer: Any) -> int | None:
+    """Finds how many pieces of a text are read: the tokenizer's limit, or the network's positions."""
+    limit = getattr(tokenizer, "model_max_length", None)
+    if isinstance(limit, int) and limit < _NO_LIMIT:
+        return limit
     config = getattr(network, "config", None)
     positions = getattr(config, "max_position_embeddings", None)
     if positions is None:
@@ -209,18 +203,3 @@ def _longest(network: Any, tokenizer: Any) -> int | None:
 
 def _is_pipeline(model: Any) -> bool:
     return any(kind.__module__.startswith("transformers.pipelines") for kind in type(model).__mro__)
-
-
-def classes_of(model: Model, given: Sequence[str] | None) -> list[str]:
-    """The classes of `model`, which are `given` where it does not say them."""
-    own = model.classes
-    if given is None:
-        if own is None:
-            raise OptionError("classes is needed: those of the model, in the order of its outputs")
-        return own
-    if own is not None and own != list(given) and sorted(own) == sorted(given):
-        raise OptionError(
-            f"classes are {', '.join(given)}, but the model has them in another order: "
-            f"{', '.join(own)}; leave classes out, or name them in that order"
-        )
-    return list(given)

@@ -1,4 +1,4 @@
-"""Networks of PyTorch as networks of Probity: with gradients, and without Python."""
+"""Networks of PyTorch, written as files from which Probity makes networks of its own."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ import pyarrow as pa
 import torch
 from torch import nn
 
-from . import _probity
 from ._errors import OptionError
-from ._models import _ends_in_probabilities
+from ._models import ends_in_probabilities, evaluate
+from ._rust import Inputs, Schema, ask_network
 
-#: How far probabilities of both may differ: both compute in 32 bits, in another order.
+#: How far the probabilities of the two may differ: both compute in 32 bits, in another order.
 _TOLERANCE = 1e-4
-#: Rows that both are asked about.
+#: Random rows that both are asked about.
 _ROWS = 512
 
 _ACTIVATIONS: dict[type[nn.Module], str] = {nn.ReLU: "relu", nn.Tanh: "tanh", nn.Sigmoid: "sigmoid"}
-#: What changes nothing when a network is used.
+#: Layers that change nothing when a network is used.
 _IDLE = (nn.Dropout, nn.Flatten, nn.Identity)
 
 
 @dataclass
 class Stack:
-    """Linear layers with one activation between them."""
+    """A network of linear layers with one kind of activation between them."""
 
     network: Any
     layers: list[nn.Linear]
     activation: str
 
     @classmethod
-    def of(cls, network: Any) -> Stack:
-        """The layers of `network`, in the order in which it holds them."""
+    def from_network(cls, network: Any) -> Stack:
+        """Finds the layers of `network`, in the order in which it holds them."""
         if not isinstance(network, nn.Module):
             raise OptionError(f"a {type(network).__name__} is no torch.nn.Module")
         parts = [part for part in network.modules() if not list(part.children())]
@@ -50,14 +50,14 @@ class Stack:
         kinds = {type(part) for part in between}
         unknown = [kind.__name__ for kind in kinds if kind not in _ACTIVATIONS]
         if unknown:
-            raise OptionError(f"the network holds {unknown[0]}, which is not taken over")
+            raise OptionError(f"the network holds {unknown[0]}, which cannot be imported")
         if len(kinds) > 1:
             raise OptionError("the network has several kinds of activations")
         activation = _ACTIVATIONS[kinds.pop()] if kinds else "relu"
         return cls(network, layers, activation)
 
-    def written(self, folder: Path, order: list[int]) -> dict[str, Any]:
-        """Writes the weights, with the outputs in the schema's order, and what `import` is told."""
+    def write(self, folder: Path, order: list[int]) -> Inputs:
+        """Writes the weights, with the outputs in the schema's order, and gives inputs of `import`."""
         arrays: dict[str, Any] = {}
         for number, layer in enumerate(self.layers):
             weight = layer.weight.detach().cpu().float().numpy()
@@ -80,43 +80,35 @@ class Stack:
         )
         return {"weights": str(folder / "weights.npz"), "config": str(config)}
 
-    def expect_same(self, directory: Path, schema: dict[str, Any], order: list[int]) -> None:
-        """Refuses a network that says something else than the module, of random rows."""
-        columns, values = _random_rows(schema)
-        named = _probity.NamedTable("rows of import_network", pa.table(columns))
-        try:
-            flat = _probity.probabilities(str(directory), named.path)
-        finally:
-            named.release()
-        ours = flat.to_numpy().reshape(-1, len(order))
-        theirs = self._probabilities(values, len(order))[:, order]
+    def expect_same(self, directory: Path, schema: Schema, order: list[int]) -> None:
+        """Refuses a network whose answers to random rows are not those of the module."""
+        columns, values = _draw_rows(schema)
+        flat = ask_network(directory, "rows of import_network", pa.table(columns))
+        ours = flat.reshape(-1, len(order))
+        theirs = self._ask(values, len(order))[:, order]
         if theirs.shape != ours.shape or not np.allclose(ours, theirs, atol=_TOLERANCE):
-            raise OptionError("the network computes something else than its layers say")
+            raise OptionError("the imported network computes something other than the module does")
 
-    def _probabilities(self, values: Any, classes: int) -> Any:
+    def _ask(self, values: Any, classes: int) -> Any:
+        """Asks the module for the probabilities of rows."""
         like = self.layers[0].weight
-        return probabilities(self.network, torch.as_tensor(values).to(like.dtype), classes)
+        return _ask(self.network, torch.as_tensor(values).to(like.dtype), classes)
 
 
-def probabilities(network: Any, inputs: Any, classes: int) -> Any:
-    """What a module says of `inputs`, without training it."""
-    was_training = network.training
-    network.eval()
-    try:
-        with torch.no_grad():
-            given = network(inputs.to(next(network.parameters()).device)).double().cpu()
-    finally:
-        network.train(was_training)
+def _ask(network: Any, inputs: Any, classes: int) -> Any:
+    """Asks a module for the probabilities of `inputs`, without training it."""
+    with evaluate(network) as parameter:
+        given = network(inputs.to(parameter.device)).double().cpu()
     given = given.reshape(len(inputs), -1)
-    is_probability = _ends_in_probabilities(network)
+    is_probability = ends_in_probabilities(network)
     if given.shape[1] == 1 and classes == 2:
         score = given if is_probability else torch.sigmoid(given)
         return torch.cat([1 - score, score], dim=1).numpy()
     return (given if is_probability else torch.softmax(given, dim=1)).numpy()
 
 
-def _random_rows(schema: dict[str, Any]) -> tuple[dict[str, Any], Any]:
-    """Random rows of the schema, as columns and as what a network of PyTorch takes."""
+def _draw_rows(schema: Schema) -> tuple[dict[str, Any], Any]:
+    """Draws random rows of the schema, as columns and as inputs of a network of PyTorch."""
     draw = np.random.default_rng(1)
     columns: dict[str, Any] = {}
     values = np.empty((_ROWS, len(schema["attribute"])), dtype=np.float32)
@@ -132,17 +124,17 @@ def _random_rows(schema: dict[str, Any]) -> tuple[dict[str, Any], Any]:
             columns[name] = [str(level) for level in drawn]
         else:
             raise OptionError(
-                f"the attribute '{name}' is {attribute['kind']}: a network is taken over with whole "
-                "numbers alone"
+                f"the attribute '{name}' is {attribute['kind']}, but only networks that take whole "
+                "numbers are imported"
             )
         values[:, at] = drawn
     return columns, values
 
 
-def import_text(
+def write_text_network(
     network: Any, words: Sequence[str], folder: Path, fields: dict[str, Any]
-) -> dict[str, Any]:
-    """Writes a recurrent network and its words, and says what `import` is told."""
+) -> Inputs:
+    """Writes a recurrent network and its words, and gives inputs of `import`."""
     weights, vocabulary = folder / "weights.pt", folder / "words.txt"
     state = {name: value.detach().cpu().float() for name, value in network.state_dict().items()}
     torch.save(state, weights)
@@ -157,7 +149,7 @@ def import_text(
 def expect_same_of_texts(
     network: Any, words: Sequence[str], directory: Path, apart: set[int]
 ) -> None:
-    """Refuses a network that says something else than the module, of random texts of its words."""
+    """Refuses a network whose answers to random texts of its words are not those of the module."""
     usual = [
         row
         for row, word in enumerate(words)
@@ -168,14 +160,9 @@ def expect_same_of_texts(
     draw = np.random.default_rng(1)
     texts = [draw.choice(usual, size=draw.integers(1, 12)).tolist() for _ in range(64)]
     table = pa.table({"text": [" ".join(str(words[row]) for row in text) for text in texts]})
-    named = _probity.NamedTable("texts of import_network", table)
-    try:
-        flat = _probity.probabilities(str(directory), named.path)
-    finally:
-        named.release()
-    ours = flat.to_numpy().reshape(len(texts), -1)
-    for text, said in zip(texts, ours):
+    ours = ask_network(directory, "texts of import_network", table).reshape(len(texts), -1)
+    for text, answer in zip(texts, ours):
         # One by one: padding would change what most networks say.
-        theirs = probabilities(network, torch.tensor([text]), len(said))[0]
-        if theirs.shape != said.shape or not np.allclose(said, theirs, atol=_TOLERANCE):
-            raise OptionError("the network computes something else than its parts say")
+        theirs = _ask(network, torch.tensor([text]), len(answer))[0]
+        if theirs.shape != answer.shape or not np.allclose(answer, theirs, atol=_TOLERANCE):
+            raise OptionError("the imported network computes something other than the module does")

@@ -1,4 +1,4 @@
-"""What hands the shards of a run to workers, on this machine or on many.
+"""Engines, which hand the shards of a run to workers, on this machine or on many.
 
 >>> probity.audit(model, people, protected=["sex"], label="income", engine="ray", shards=64)
 
@@ -21,9 +21,9 @@ from typing import Any, Callable, Iterator, Protocol
 
 from . import _parts
 from ._errors import OptionError, ProbityError
-from ._parts import Call, Failure
+from ._parts import Call, Failure, expect_whole
 
-#: Told how many shards of a stage are done.
+#: A function that is told how many shards of a stage are done.
 Tell = Callable[[int], None]
 
 #: Times that a shard is tried again after its worker was lost.
@@ -33,19 +33,19 @@ _PAUSE = 0.1
 
 
 class Engine(Protocol):
-    """Does shards somewhere."""
+    """An engine, which has shards done by workers."""
 
     def workers(self) -> int:
-        """How many shards are done at a time."""
+        """Counts the shards that can be done at a time."""
 
     def work(self, call: Call, folder: Path, shards: list[str], tell: Tell) -> dict[str, Failure]:
-        """Does `shards` of the stage that `folder` waits for, and puts their files there. Gives those
-        that failed for good, with the reason."""
+        """Has `shards` of the stage done that `folder` waits for, and puts their files there. Returns
+        those that failed for good, with the reason."""
 
 
 class Ray:
-    """Ray: on its cluster where this process is connected to one or `RAY_ADDRESS` names one, else on
-    this machine.
+    """The engine Ray: on the cluster to which this process is connected or that `RAY_ADDRESS` names, or
+    else on this machine.
 
     A shard takes `threads` CPUs. Its worker gets model and data through Ray, so frames, functions and
     fitted estimators need no shared file system; paths must be there on every worker, or be URLs that
@@ -53,10 +53,11 @@ class Ray:
     """
 
     def __init__(self, *, threads: int = 1, address: str | None = None, retries: int = _RETRIES):
-        self.threads, self.retries = _whole("threads", threads, 1), _whole("retries", retries, 0)
+        self.threads, self.retries = expect_whole("threads", threads, 1), expect_whole("retries", retries, 0)
         self.address = address
 
-    def _connected(self) -> Any:
+    def _connect(self) -> Any:
+        """Connects to Ray, and gives its module."""
         try:
             import ray
         except ImportError as error:
@@ -66,7 +67,7 @@ class Ray:
         return ray
 
     def workers(self) -> int:
-        ray = self._connected()
+        ray = self._connect()
         cpus = [node["Resources"].get("CPU", 0) for node in ray.nodes() if node["Alive"]]
         largest = int(max(cpus, default=0))
         if largest < self.threads:
@@ -76,17 +77,17 @@ class Ray:
         return sum(int(count // self.threads) for count in cpus)
 
     def work(self, call: Call, folder: Path, shards: list[str], tell: Tell) -> dict[str, Failure]:
-        ray = self._connected()
+        ray = self._connect()
         # What raises an exception would raise it again; a worker that is lost is another matter.
         work = ray.remote(
             num_cpus=self.threads,
             max_retries=self.retries,
-            runtime_env={"env_vars": _environment()},
+            runtime_env={"env_vars": _make_environment()},
         )(_parts.work_remotely)
         files = {name: folder / name for name in (_parts.RUN, _parts.STARTS)}
         there = {name: file.read_bytes() for name, file in files.items() if file.exists()}
         # Pickled here: what Ray hands out itself cannot be written to by the model.
-        shared = ray.put((call.pickled(), there))
+        shared = ray.put((call.pickle(), there))
         waiting = {work.remote(shared, shard, self.threads): shard for shard in shards}
         failed: dict[str, Failure] = {}
         try:
@@ -96,7 +97,7 @@ class Ray:
                 try:
                     outcome = ray.get(done)
                 except ray.exceptions.RayError as error:
-                    outcome = Failure("ProbityError", _first_line(error))
+                    outcome = Failure("ProbityError", _take_first_line(error))
                 if isinstance(outcome, Failure):
                     failed[shard] = outcome
                 else:
@@ -109,7 +110,7 @@ class Ray:
 
 
 class HyperQueue:
-    """HyperQueue: on the server whose directory is `server_dir`, by default that of the user.
+    """The engine HyperQueue: on the server whose directory is `server_dir`, by default that of the user.
 
     Its workers may come from Slurm or PBS by automatic allocation; `workers` is how many are expected.
     Server, workers and this process share a file system, with the run's directory and all paths on it,
@@ -125,44 +126,44 @@ class HyperQueue:
         retries: int = _RETRIES,
     ):
         self.server_dir = None if server_dir is None else os.fspath(server_dir)
-        self.threads, self.retries = _whole("threads", threads, 1), _whole("retries", retries, 0)
-        self._workers = _whole("workers", workers, 1)
+        self.threads, self.retries = expect_whole("threads", threads, 1), expect_whole("retries", retries, 0)
+        self._workers = expect_whole("workers", workers, 1)
 
     def workers(self) -> int:
         return self._workers
 
     def work(self, call: Call, folder: Path, shards: list[str], tell: Tell) -> dict[str, Failure]:
         def is_missing(shard: str) -> bool:
-            return not _parts.file_of(folder, call.kind, shard).is_file()
+            return not _parts.get_shard_file(folder, call.kind, shard).is_file()
 
         def look() -> None:
             tell(len(shards) - sum(map(is_missing, shards)))
 
-        with _written(call, folder) as asked:
+        with _write_call(call, folder) as file:
             left = shards
             for _ in range(self.retries + 1):
-                self._submit(asked, folder, left, look)
+                self._submit(file, folder, left, look)
                 # What says why would say it again; a process that was killed says nothing.
-                left = [shard for shard in shards if is_missing(shard) and not _reason(asked, shard)]
+                left = [shard for shard in shards if is_missing(shard) and not _read_failure(file, shard)]
                 if not left:
                     break
             killed = Failure("ProbityError", "its process was killed")
             missing = filter(is_missing, shards)
-            return {shard: _reason(asked, shard) or killed for shard in missing}
+            return {shard: _read_failure(file, shard) or killed for shard in missing}
 
     def _submit(
-        self, asked: Path, folder: Path, shards: list[str], look: Callable[[], None]
+        self, file: Path, folder: Path, shards: list[str], look: Callable[[], None]
     ) -> None:
-        """Has the server do `shards`. Its client is in a process of its own: while it waits, nothing
-        else would go on in this one."""
+        """Has the server do `shards`. Its client runs in a process of its own, since nothing else could
+        go on in this one while it waits."""
         command = [sys.executable, "-m", "probity.engines"]
         wanted = {
             "server_dir": self.server_dir,
             "threads": self.threads,
             "crash_limit": self.retries + 1,
-            "environment": _environment(),
+            "environment": _make_environment(),
             "tasks": [
-                [sys.executable, "-m", "probity._parts", str(asked), str(folder), shard, str(self.threads)]
+                [sys.executable, "-m", "probity._parts", str(file), str(folder), shard, str(self.threads)]
                 for shard in shards
             ],
         }
@@ -171,7 +172,7 @@ class HyperQueue:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env={**os.environ, **_environment()},
+            env={**os.environ, **_make_environment()},
             text=True,
         )
         assert client.stdin is not None and client.stdout is not None
@@ -181,17 +182,17 @@ class HyperQueue:
             while client.poll() is None:
                 time.sleep(_PAUSE)
                 look()
-            said = client.stdout.read().strip()
+            message = client.stdout.read().strip()
         finally:
             client.kill()
             client.wait()
             client.stdout.close()
-        if said:
-            raise ProbityError(said)
+        if message:
+            raise ProbityError(message)
 
 
-def _client() -> None:
-    """A client of HyperQueue, asked on stdin; what is wrong is said on stdout."""
+def _run_client() -> None:
+    """Runs a client of HyperQueue, which reads its jobs from stdin and prints what is wrong."""
     wanted = json.load(sys.stdin)
     try:
         from hyperqueue import Client, Job
@@ -214,11 +215,11 @@ def _client() -> None:
         client.wait_for_jobs([client.submit(job)], raise_on_error=False)
     except Exception as error:
         # What it says is followed by a backtrace.
-        print(f"no server of HyperQueue answers: {_first_line(error)}")
+        print(f"no server of HyperQueue answers: {_take_first_line(error)}")
 
 
 def named(engine: Any) -> Engine:
-    """The engine of a name, as it is without options."""
+    """Gives the engine of a name, with default options, and an engine as it is."""
     made: dict[str, Callable[[], Engine]] = {"ray": Ray, "hyperqueue": HyperQueue}
     if isinstance(engine, str) and engine in made:
         return made[engine]()
@@ -233,39 +234,34 @@ def named(engine: Any) -> Engine:
 
 
 @contextlib.contextmanager
-def _written(call: Call, folder: Path) -> Iterator[Path]:
-    """The file of `call`, in a folder of its own while its shards are done. That folder's name begins
-    with a dot: it is no shard."""
+def _write_call(call: Call, folder: Path) -> Iterator[Path]:
+    """Writes `call` to a file that is there while its shards are done, in a folder of its own, whose name
+    begins with a dot since it is no shard."""
     with tempfile.TemporaryDirectory(prefix=".call-", dir=folder, ignore_cleanup_errors=True) as own:
-        asked = Path(own) / "call.pickle"
-        asked.write_bytes(call.pickled())
-        yield asked
+        file = Path(own) / "call.pickle"
+        file.write_bytes(call.pickle())
+        yield file
 
 
-def _reason(asked: Path, shard: str) -> Failure | None:
+def _read_failure(file: Path, shard: str) -> Failure | None:
+    """Reads why a shard failed, if it says so."""
     try:
-        return Failure(*json.loads(_parts.failure_file(asked, shard).read_text(encoding="utf-8")))
+        return Failure(*json.loads(_parts.get_failure_file(file, shard).read_text(encoding="utf-8")))
     except (OSError, ValueError):
         return None
 
 
-def _environment() -> dict[str, str]:
-    """Where modules are found: functions that are pickled by name are imported again."""
+def _make_environment() -> dict[str, str]:
+    """Tells workers where modules are found: functions that are pickled by name are imported again."""
     return {"PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)}
 
 
-def _whole(name: str, value: Any, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise OptionError(f"{name} is {value!r}, but must be a whole number, at least {least}")
-    return value
-
-
-def _first_line(error: object) -> str:
+def _take_first_line(error: object) -> str:
     return next(iter(str(error).strip().splitlines()), type(error).__name__)
 
 
 def _write(file: Path, content: bytes) -> None:
-    """All of it, or nothing under its name."""
+    """Writes a file whole, or not at all."""
     with tempfile.NamedTemporaryFile(prefix=".part-", dir=file.parent, delete=False) as made:
         made.write(content)
         made.flush()
@@ -274,4 +270,4 @@ def _write(file: Path, content: bytes) -> None:
 
 
 if __name__ == "__main__":
-    _client()
+    _run_client()

@@ -13,7 +13,7 @@
 //! * `reading` reads what a run wrote, and infers schemas.
 //! * `clustering` and `network` are k-means and sum-product networks, from which rows can be
 //!   deleted.
-//! * `errors` says in which exception of the package an error becomes.
+//! * `errors` says which exception of the package an error becomes.
 //!
 //! Everything is done with the interpreter let go; it is taken for a question to a model of Python,
 //! and now and then for progress.

@@ -289,7 +289,8 @@ def test_what_is_no_table_and_no_model():
 
 
 def test_runs_are_kept_reported_and_loaded():
-    audit = probity.audit(pipeline(LogisticRegression()), FRAME, ["sex", "age"], "loan", **QUICK)
+    model = pipeline(LogisticRegression())
+    audit = probity.audit(model, FRAME, ["sex", "age"], "loan", **QUICK)
     assert [share.protected for share in audit.shares] == [("sex",), ("age",), ("sex", "age")]
     assert [share.protected for share in audit.people] == [("sex",), ("age",), ("sex", "age")]
     found = audit.summary["population"]
@@ -303,16 +304,15 @@ def test_runs_are_kept_reported_and_loaded():
     with pytest.raises(probity.OptionError, match="not empty"):
         audit.save("kept")
     pairs, summary = audit.pairs(), audit.summary
-    model, data = audit._keep.model, audit._keep.data
     del audit
     loaded = probity.Audit.load("kept")
     assert loaded.pairs().equals(pairs) and loaded.summary == summary
     with pytest.raises(probity.OptionError, match="give it"):
         loaded.verify()
-    assert loaded.verify(model, data)["rejected"] == 0
+    assert loaded.verify(model, FRAME)["rejected"] == 0
     inverse = lambda frame: 1 - model.predict_proba(frame)[:, 1]  # noqa: E731
     with pytest.raises(probity.ProbityError, match="not the one that the run was made with"):
-        loaded.verify(inverse, data)
+        loaded.verify(inverse, FRAME)
 
 
 def test_progress_is_told_and_can_be_broken_off():

@@ -1,5 +1,7 @@
 """The package as it is installed: its types, and its command."""
 
+import ast
+import graphlib
 import shutil
 import subprocess
 import sys
@@ -32,3 +34,12 @@ def test_what_is_offered_is_there():
         assert getattr(probity, name).__doc__ or name == "__version__", name
     code = "import sys, probity; sys.exit('sklearn' in sys.modules or 'torch' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_modules_import_each_other_without_circles():
+    imports = {}
+    for file in Path(probity.__file__).parent.glob("*.py"):
+        nodes = ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        found = [node for node in nodes if isinstance(node, ast.ImportFrom) and node.level == 1]
+        imports[file.stem] = {node.module or each.name for node in found for each in node.names}
+    graphlib.TopologicalSorter(imports).prepare()

@@ -93,8 +93,8 @@ def test_anything_else_is_asked_in_batches(caplog):
     with caplog.at_level("INFO", logger="probity"):
         audit = probity.audit(Residual(), DATA, ["male"], "hired", **QUICK)
     assert audit.rows_per_second > 0 and audit.verify()["rejected"] == 0
-    assert any("computes something else" in record.message for record in caplog.records)
-    with pytest.raises(probity.OptionError, match="computes something else"):
+    assert any("computes something other" in record.message for record in caplog.records)
+    with pytest.raises(probity.OptionError, match="computes something other"):
         probity.import_network(Residual(), probity.infer_schema(DATA, "hired"))
 
 
@@ -133,7 +133,7 @@ def test_recurrent_networks_are_taken_over(kind):
     texts = ["the man is rude", "a woman was kind", "the doctor is awful and the woman is good"] * 5
     audit = probity.audit(model, texts, ["gender"], seeds=10, local=5, estimate=15)
     assert audit.summary["modality"] == "text" and audit.verify()["rejected"] == 0
-    with pytest.raises(probity.OptionError, match="computes something else"):
+    with pytest.raises(probity.OptionError, match="computes something other"):
         probity.import_text_network(Reader(kind, average=True), WORDS, **options)
 
 

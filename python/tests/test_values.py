@@ -293,12 +293,12 @@ def test_ids_of_every_kind():
 
 def test_words_that_look_like_marks_are_levels_where_nothing_is_null(caplog):
     frame = pd.DataFrame({"race": ["W", "NA", "B", "W"] * 20, "age": [20, 30, 40, 50] * 20, "hired": ["yes", "no", None, "yes"] * 20})
-    levels = lambda text: {part["name"]: part for part in probity._runs.schema_of(text)["attribute"]}["race"]  # noqa: E731
+    levels = lambda text: {part["name"]: part for part in probity.schema_of(text)["attribute"]}["race"]  # noqa: E731
     with caplog.at_level(logging.INFO, logger="probity"):
         text = probity.infer_schema(frame, "hired", protected=["race"])
     assert levels(text)["levels"] == ["W", "B", "NA"] and "missing" not in levels(text)
     assert any('missing={"race": ["NA"]}' in record.message for record in caplog.records)
-    assert probity._runs.schema_of(text)["label"] == {"name": "hired", "classes": ["no", "yes"], "missing": ""}
+    assert probity.schema_of(text)["label"] == {"name": "hired", "classes": ["no", "yes"], "missing": ""}
     text = probity.infer_schema(frame, "hired", missing={"race": "NA"})
     assert levels(text)["levels"] == ["W", "B"] and levels(text)["missing"] == "NA"
     frame.loc[0, "race"] = None
@@ -438,12 +438,12 @@ levels = LEVELS
     audit = probity.audit(model, data, schema=schema.replace("LEVELS", '["true", "false"]'), **QUICK)
     assert seen == {True, False}
     assert abs(audit.share.value - 0.5) < 0.06
-    from probity._frames import _truth
+    from probity._frames import _parse_truth
 
-    assert [_truth(word) for word in ("TRUE", "Yes", "t", "y", "1")] == [True] * 5
-    assert [_truth(word) for word in ("False", "NO", "f", "n", "0")] == [False] * 5
+    assert [_parse_truth(word) for word in ("TRUE", "Yes", "t", "y", "1")] == [True] * 5
+    assert [_parse_truth(word) for word in ("False", "NO", "f", "n", "0")] == [False] * 5
     with pytest.raises(probity.OptionError, match="'maybe'.*means neither"):
-        _truth("maybe")
+        _parse_truth("maybe")
 
 
 FITTED = LogisticRegression().fit(pd.DataFrame({"age": AGE}), np.where(AGE > 50, "yes", "no"))

@@ -1,0 +1,158 @@
+"""Runs on any model: a model directory, or a model of Python that takes tables or texts."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any, Sequence, TypeVar
+
+from . import _probity
+from ._errors import OptionError
+from ._files import is_path, locate_schema
+from ._frames import Data, to_word
+from ._inference import Signature, infer_model_schema, list_names
+from ._models import Model, Predictor
+from ._networks import take_over, take_over_again
+from ._resuming import Notes
+from ._run import Runner
+from ._rust import Inputs, read_schema
+from ._texts import TEXT, TextModel, Texts, is_list_of_texts
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True)
+class Description:
+    """What a user says of a model of Python, and of its data."""
+
+    label: Any = None
+    schema: str | os.PathLike[str] | None = None
+    classes: Sequence[Any] | None = None
+    ignore: Sequence[Any] = ()
+    gives: str | None = None
+    favourable: Any = None
+
+    def expect_without(self, names: str, model: str) -> None:
+        """Refuses the options of these names, which have no meaning for such a model."""
+        for name in names.split():
+            value = getattr(self, name)
+            if value is not None and (name != "ignore" or len(value)):
+                raise OptionError(f"{name} has no meaning for {model}")
+
+
+def perform_on_model(runner: Runner[_T], model: Any, data: Any, description: Description) -> _T:
+    """Performs a run on a model directory, or on a model of Python, of tables or of texts."""
+    if is_path(model):
+        description.expect_without("schema classes favourable gives", "a model directory")
+        try:
+            return perform_on_directory(runner, model, data)
+        finally:
+            if runner.urls:
+                runner.write_notes({"urls": runner.urls})
+    if concerns_texts(runner, data):
+        description.expect_without("label schema favourable ignore", "texts")
+        return _perform_on_texts(runner, model, data, description)
+    return _perform_on_rows(runner, model, data, description)
+
+
+def _perform_on_rows(runner: Runner[_T], model: Any, data: Any, description: Description) -> _T:
+    """Performs a run on a model of Python that takes tables."""
+    began, kept, protected = runner.began, runner.notes, runner.options.get("protected", ())
+    label = None if description.label is None else str(description.label)
+    classes, gives, ignore = description.classes, description.gives, description.ignore
+    if "classes" in kept:
+        classes, gives = classes or kept["classes"], gives or kept["gives"]
+        ignore = ignore or kept["ignore"]
+    unseen = kept.get("unseen") or sorted({*list_names(ignore)} & {*protected})
+    # What the model does not take, and is protected, is a column of the data all the same.
+    ignore = [name for name in list_names(ignore) if name not in unseen]
+    schema = description.schema
+    if began:
+        schema = kept.get("schema") or began["predictor"]["schema"]
+    read, wrapped = Data(data, ignore, schema), Model(model, gives)
+    wrapped.drop_unknown_features(read.table.column_names)
+    words = None if classes is None else [to_word(name) for name in classes]
+    if schema is None:
+        schema = infer_model_schema(wrapped, read, label, protected, words, description.favourable)
+    elif description.favourable is not None and not began:
+        raise OptionError("favourable has no meaning where there is a schema")
+    notes: Notes = {
+        "label": label, "classes": words, "gives": gives, "ignore": ignore, "unseen": unseen
+    }
+    signature = Signature(wrapped, read, read_schema(schema), notes)
+    notes["classes"] = signature.classes
+    network = take_over_again(runner, model)
+    if wrapped.is_torch and not wrapped.gives_numbers and not began:
+        network = take_over(model, schema, signature)
+    named = locate_schema(schema)
+    if network is not None:
+        path = runner.name_data("data", read.table)
+        try:
+            return runner.perform({"model": str(network.directory), "data": path}, keep=network)
+        finally:
+            runner.write_notes({**notes, "schema": named}, network)
+    predictor = signature.make_predictor(named, (model, data))
+    inputs: Inputs = {"data": runner.name_data("data", read.table), "predictor.schema": named}
+    return _perform_on_predictor(runner, predictor, inputs, notes)
+
+
+def concerns_texts(runner: Runner[Any], data: Any) -> bool:
+    """Whether a run is on texts: a list of them, or a column that is named."""
+    modality = runner.began.get("modality") or runner.options.get("modality")
+    return modality == "text" or "text_column" in runner.options or is_list_of_texts(data)
+
+
+def _perform_on_texts(runner: Runner[_T], model: Any, data: Any, description: Description) -> _T:
+    """Performs a run on a model of Python that takes texts."""
+    kept, classes = runner.notes, description.classes
+    texts = Texts(data, runner.options.pop("text_column", None) or kept.get("column"))
+    gives = description.gives or kept.get("gives")
+    wrapped = TextModel(model, gives)
+    words = [to_word(name) for name in classes] if classes is not None else kept.get("classes")
+    named = wrapped.order_classes(words)
+    if named is None:
+        raise OptionError("classes is needed: those of the model, in the order of its outputs")
+    predictor = Predictor(wrapped, texts, named, named, given=(model, data))
+    runner.options.pop("modality", None)
+    inputs: Inputs = {
+        "modality": "text",
+        "text_column": texts.column,
+        "data": runner.name_data("data", texts.given),
+        "predictor.classes": named,
+    }
+    notes: Notes = {"classes": named, "gives": gives, "column": texts.column}
+    return _perform_on_predictor(runner, predictor, inputs, notes)
+
+
+def _perform_on_predictor(
+    runner: Runner[_T], predictor: Predictor, inputs: Inputs, notes: Notes
+) -> _T:
+    """Performs a run that asks a model of Python, and keeps what only Python knows of it."""
+    with runner.name_model(predictor) as named:
+        inputs["predictor.source"] = named.source
+        try:
+            return runner.perform(inputs, predictor)
+        finally:
+            runner.write_notes(notes)
+
+
+def perform_on_directory(
+    runner: Runner[_T], model: Any, data: Any, inputs: Inputs | None = None
+) -> _T:
+    """Performs a run on a model directory, whose texts may be a list."""
+    inputs = {**(inputs or {}), "model": runner.locate(model)}
+    if _probity.is_text_model(inputs["model"]):
+        inputs["modality"] = "text"
+        if is_list_of_texts(data):
+            runner.options["text_column"] = TEXT
+            data = Texts(data, None).given
+    inputs["data"] = runner.name_data("data", data)
+    return runner.perform(inputs)
+
+
+def expect_directory(model: Any) -> None:
+    """Refuses what is no path of a model directory."""
+    if not is_path(model):
+        raise OptionError(
+            f"model is a {type(model).__name__}, but must be a model directory, or a run that made one"
+        )

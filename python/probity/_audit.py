@@ -1,0 +1,232 @@
+"""What an audit found: shares, pairs, and their verification."""
+
+from __future__ import annotations
+
+import html
+import logging
+import os
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from . import _probity, _process
+from ._errors import OptionError
+from ._files import fetch, is_path
+from ._frames import Data
+from ._inference import Signature
+from ._models import Model, Predictor
+from ._networks import import_network
+from ._resuming import MODEL, Notes, read_notes
+from ._run import Run
+from ._rust import read_schema, read_specification, verify_audit
+from ._texts import TextModel, Texts
+
+_log = logging.getLogger("probity")
+
+#: A cell of text in CSV that began with what formulas begin with.
+_SAFE = "^'('*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20])"
+
+
+@dataclass(frozen=True)
+class Share:
+    """A share, from 0 to 1, with its 95 % interval."""
+
+    protected: tuple[str, ...]
+    value: float
+    low: float
+    high: float
+
+    def __float__(self) -> float:
+        return self.value
+
+    def __str__(self) -> str:
+        low, high = 100 * self.low, 100 * self.high
+        return f"{100 * self.value:.1f} % ({low:.1f} – {high:.1f})"
+
+
+def _to_shares(found: list[dict[str, Any]]) -> list[Share]:
+    return [Share(tuple(one["protected"]), one["rate"], *one["ci95"]) for one in found]
+
+
+class Audit(Run):
+    """What an audit found."""
+
+    _kinds = ("audit",)
+
+    @property
+    def people(self) -> list[Share]:
+        """The share of the rows whose decision changes, by each protected attribute and, last, by all
+        jointly; empty where the audit was stopped before it was known.
+
+        The rows are those of the data, or those that were named. For a model of texts these are
+        `shares`. `summary["population"]` says whom it meets, in which direction,
+        and how far their scores move.
+        """
+        found = self.summary.get("population")
+        if found is None:
+            return self.shares if self.summary["modality"] == "text" else []
+        return _to_shares(found["shares"])
+
+    @property
+    def shares(self) -> list[Share]:
+        """The discriminatory share by each protected attribute and, last, by all jointly.
+
+        For a model of tables it is the share of uniform random inputs whose decision changes with
+        protected attributes alone; for a model of texts, that of the texts with a protected term.
+        """
+        return _to_shares(self.summary["fairness"])
+
+    @property
+    def share(self) -> Share:
+        """The discriminatory share by all protected attributes jointly, the last of `shares`."""
+        return self.shares[-1]
+
+    @property
+    def model_rows_per_second(self) -> float | None:
+        """Rows that a model of Python answered in a second of its own time; `None` for others."""
+        return self._speed[0] / self._speed[1] if self._speed and self._speed[1] else None
+
+    @property
+    def rows_per_second(self) -> float | None:
+        """Rows that a model of Python answered in a second of the whole audit; `None` for others."""
+        return self._speed[0] / self._speed[2] if self._speed and self._speed[2] else None
+
+    def pairs(self) -> pa.Table:
+        """Reads the pairs that were found, both sides in the words of the schema.
+
+        Columns: `seed`, `phase`, `step` of the search; `x_…` and `other_…`, the values of both
+        sides; `label_x`, `label_other`, their decisions; `changed`, what differs.
+        """
+        file = _probity.samples_file(str(self.directory))
+        if str(file).endswith(".csv"):
+            from pyarrow import csv
+
+            # Words that look like numbers are words.
+            with open(file, encoding="utf-8") as opened:
+                header = opened.readline().rstrip("\n").split(",")
+            words = {
+                name.strip('"'): pa.string()
+                for name in header
+                if not name.strip('"').startswith(("seed", "step", "logit_", "number_"))
+            }
+            table = csv.read_csv(file, convert_options=csv.ConvertOptions(column_types=words))
+            # What would be a formula to a spreadsheet stands behind an apostrophe.
+            for place, name in enumerate(table.column_names):
+                if name in words:
+                    column = pc.replace_substring_regex(table.column(place), _SAFE, r"\1")
+                    table = table.set_column(place, name, column)
+            return table
+        from pyarrow import parquet
+
+        return parquet.read_table(file)
+
+    def verify(self, model: Any = None, data: Any = None) -> dict[str, Any]:
+        """Asks the model again about every pair, and counts those that are `confirmed` and those that
+        are `rejected`, with the reasons.
+
+        An audit of a model of Python that was loaded from its directory needs that `model`, and the
+        `data`, by whose types it is asked. A model directory may have moved to `model`.
+        """
+        _process.begin()
+        specification, notes = read_specification(self.directory)[1], read_notes(self.directory)
+        source = specification.get("predictor", {}).get("source", "")
+        if not source.startswith("memory:"):
+            return self._verify_network(model, notes)
+        if model is None and self._asked is not None:
+            model, data = self._asked
+        if model is None or data is None:
+            raise OptionError(
+                "the model was one of Python: give it, and the data that it was audited with"
+            )
+        if specification.get("modality") == "text":
+            classes = notes["classes"] or []
+            texts = Texts(data, notes["column"])
+            predictor = Predictor(TextModel(model, notes["gives"]), texts, classes, classes)
+        else:
+            schema = specification["predictor"]["schema"]
+            read, wrapped = Data(data, notes["ignore"], schema), Model(model, notes["gives"])
+            wrapped.drop_unknown_features(read.table.column_names)
+            signature = Signature(wrapped, read, read_schema(schema), notes)
+            predictor = signature.make_predictor(schema)
+        with predictor.name(source.removeprefix("memory:"), exactly=True):
+            return verify_audit(self.directory)
+
+    def _verify_network(self, model: Any, notes: Notes) -> dict[str, Any]:
+        """Verifies the pairs of a model directory, or of a network of PyTorch that was taken over."""
+        own = self.directory / MODEL
+        if model is not None and not is_path(model):
+            model = import_network(model, notes["schema"], classes=notes["classes"])
+        elif model is None:
+            model = own if own.is_dir() else notes.get("urls", {}).get("model")
+        with tempfile.TemporaryDirectory(prefix="probity-") as folder:
+            place = None if model is None else os.fspath(model)
+            if place is not None and "://" in place:
+                place = fetch(place, Path(folder))
+            return verify_audit(self.directory, place)
+
+    @property
+    def passed(self) -> bool | None:
+        """Whether the joint share, of the rows or by `bound="uniform"` of random inputs, is shown to
+        be at most `fail_above`; `None` where that was not given. It is not shown of a model that does
+        not take the protected attributes, unless `blind_ok=True` was given."""
+        bound = self.summary.get("fail_above")
+        return None if bound is None else bool(bound["verdict"] == "within")
+
+    @property
+    def not_taken(self) -> list[str]:
+        """The protected attributes that the model does not take: it was fitted without them, or its
+        answers are the same, bit for bit, for all of their values in everything that was asked. That
+        no decision flips with them says nothing about columns that are proxies for them."""
+        return list(self.summary.get("not_taken", ()))
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the search and the estimates came to their end; if not, `resume=True` goes on."""
+        return self.summary["ending"] not in ("interrupted", "time")
+
+    def _warn(self) -> None:
+        """Logs what a reader of the figures must know of them."""
+        if not self.is_complete:
+            _log.warning("the audit was stopped: its figures are of what was done by then")
+        if said := _probity.not_taken(self.not_taken, self.summary["protected"]):
+            _log.warning("%s", said)
+        if self.summary.get("decides_alike") is not None:
+            _log.warning(
+                "the model decides everything alike (%s): nothing can be found in it",
+                self.summary["decides_alike"].get("class", "one class"),
+            )
+
+    def _repr_html_(self) -> str:
+        of_rows = self.people if "population" in self.summary else []
+        kinds = [("rows", of_rows), ("random inputs" if of_rows else "", self.shares)]
+        rows = "".join(
+            f"<tr><td>{html.escape(' + '.join(share.protected))}</td><td>{kind}</td>"
+            f"<td>{html.escape(str(share))}</td></tr>"
+            for kind, shares in kinds
+            for share in shares
+        )
+        found = self.summary["total"]["discriminatory_rows"]
+        some = self.pairs().slice(0, 5).select(["changed", "label_x", "label_other"]).to_pylist()
+        pairs = "".join(
+            "<tr>" + "".join(f"<td>{html.escape(str(cell))}</td>" for cell in row.values()) + "</tr>"
+            for row in some
+        )
+        blind = ""
+        if said := _probity.not_taken(self.not_taken, self.summary["protected"]):
+            blind = f"<p>{html.escape(said[0].upper() + said[1:])}.</p>"
+        return (
+            f"{blind}<table><caption>Discriminatory share</caption><tr><th>protected</th><th>of</th><th>share (95 %)</th></tr>{rows}</table>"
+            f"<table><caption>{found} pairs were found, for instance</caption>"
+            f"<tr><th>changed</th><th>decision</th><th>other decision</th></tr>{pairs}</table>"
+        )
+
+    def __repr__(self) -> str:
+        joint = (self.people or self.shares)[-1]
+        stopped = "" if self.is_complete else ", stopped before its end"
+        not_taken = f", does not take {' + '.join(self.not_taken)}" if self.not_taken else ""
+        of = " + ".join(joint.protected)
+        return f"<probity.Audit of {of}: {joint}{not_taken}{stopped}, in {self.directory}>"

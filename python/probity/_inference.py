@@ -1,0 +1,225 @@
+"""What is inferred from the user's data and model: a schema, and the columns and classes of the model."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+from dataclasses import replace
+from typing import Any, Mapping, Sequence
+
+import pyarrow as pa
+
+from ._errors import OptionError
+from ._files import is_text_file
+from ._frames import Data, Frames, to_word
+from ._memory import name_table
+from ._models import Model, Predictor
+from ._resuming import Notes
+from ._rust import DraftOptions, Layout, Schema, draft_schema, read_schema
+
+_log = logging.getLogger("probity")
+
+
+def infer_schema(
+    data: Any,
+    label: str | None = None,
+    *,
+    protected: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    classes: Sequence[str] = (),
+    favourable: str | None = None,
+    number: bool = False,
+    label_threshold: float | None = None,
+    separator: str | None = None,
+    decimal: str | None = None,
+    thousands: str | None = None,
+    encoding: str | None = None,
+    missing: Mapping[str, Sequence[str]] | None = None,
+    level: Mapping[str, Sequence[str]] | None = None,
+    merge: Sequence[str] = (),
+) -> str:
+    """Drafts the schema of a table, as TOML: kinds and domains of its columns, and its classes.
+
+    Without a label the data hold no decisions, and `classes` says which there are. With `number` the
+    label holds numbers, as of a regressor, and with `label_threshold` numbers, such as shares of
+    raters, that stand for two classes: those below it, and the others. `missing={"race": ["?"]}` says
+    which marks of a column mean that a value is missing, `level={"race": ["NA"]}` which words that
+    look like such marks are levels, and `merge=["race"]` that levels which differ only in how they are
+    written are one. What was decided that may be wrong goes to the logger `probity`, with what to say
+    instead.
+
+    How a file of text is laid out, and how numbers are written in it or in columns of text, is found
+    in the data; `separator`, `encoding`, `decimal` and `thousands` say otherwise, as on the command
+    line.
+    """
+    options = DraftOptions(
+        label=label,
+        classes=[to_word(name) for name in classes],
+        protected=list_names(protected),
+        missing=_list_cells(missing),
+        level=_list_cells(level),
+        merge=list_names(merge),
+        favourable=None if favourable is None else to_word(favourable),
+        number=number,
+        label_threshold=label_threshold,
+        layout=Layout(separator, decimal, thousands, encoding),
+    )
+    if is_text_file(data):
+        # The schema says how the file itself is laid out.
+        path = os.path.abspath(os.fspath(data))
+        return _draft(path, replace(options, ignore=list_names(ignore)))
+    for name, given in (("separator", separator), ("encoding", encoding)):
+        if given is not None:
+            raise OptionError(f"{name} has no meaning where the data are no file of text")
+    return _draft(Data(data, ignore), options)
+
+
+def _list_cells(given: Mapping[str, Sequence[str]] | None) -> dict[str, list[str]]:
+    """Lists what is said of the cells of columns, where one word need not be a list."""
+    listed = {name: [cells] if isinstance(cells, str) else cells for name, cells in (given or {}).items()}
+    return {str(name): [to_word(cell) for cell in cells] for name, cells in listed.items()}
+
+
+def _draft(data: Data | str, options: DraftOptions) -> str:
+    """Drafts the schema of data, or of the file of text at a path, and logs what may be wrong."""
+    with name_table("draft", data if isinstance(data, str) else data.table) as path:
+        text, notes = draft_schema(path, options)
+    listed = {} if isinstance(data, str) else data.list_categories()
+    listed.pop(options.label or "", None)
+    for note in notes:
+        if note.partition(":")[0] not in listed:
+            _log.info("%s", note)
+    return _set_categories(text, listed)
+
+
+def _set_categories(schema: str, listed: Mapping[str, tuple[list[str], bool]]) -> str:
+    """Sets the levels of the columns whose type lists its values."""
+    head, *parts = schema.split("[[attribute]]")
+    attributes = read_schema(schema)["attribute"]
+    for place, attribute in enumerate(attributes):
+        levels, ordered = listed.get(attribute["name"], ([], False))
+        missing = attribute.get("missing", [])
+        marks = [missing] if isinstance(missing, str) else missing
+        levels = [level for level in levels if level not in marks]
+        if len(levels) < 2 or "merge" in attribute:
+            continue
+        lines = [
+            f"name = {_to_toml(attribute['name'])}",
+            'kind = "categorical"',
+            f"levels = {_to_toml(levels)}",
+            f"ordered = {'true' if ordered else 'false'}",
+        ]
+        if attribute.get("protected"):
+            lines.append("protected = true")
+        if marks:
+            lines.append(f"missing = {_to_toml(missing)}")
+        lines.append(f"outside = {_to_toml(attribute['outside'])}")
+        parts[place] = "\n" + "\n".join(lines) + "\n\n"
+    return "[[attribute]]".join([head, *parts]).rstrip() + "\n"
+
+
+def _to_toml(value: str | list[str]) -> str:
+    """Writes a text, or a list of them, in TOML, which has no pairs of surrogates as JSON has."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007F")
+
+
+def list_names(names: Any) -> list[str]:
+    """Lists names of columns, of which a single one need not be in a list."""
+    return [names] if isinstance(names, str) else [str(name) for name in names]
+
+
+class Signature:
+    """What a model takes and gives: its columns, and its classes in the order of its outputs.
+
+    They are those that the model names, or else follow from the data and their schema.
+    """
+
+    def __init__(self, model: Model, data: Data, schema: Schema, notes: Notes):
+        self.model, self.data = model, data
+        self.of_schema = schema["label"]["classes"]
+        if model.gives_numbers != (schema["label"].get("kind") == "number"):
+            kinds = ("numbers", "classes") if model.gives_numbers else ("classes", "numbers")
+            raise OptionError(f"the model gives {kinds[0]}, but the label of the schema holds {kinds[1]}")
+        self.attributes = [attribute["name"] for attribute in schema["attribute"]]
+        self.classes = self._order_classes(notes["classes"], notes["label"])
+        # What the model is said not to take.
+        unseen = set(notes.get("unseen") or ())
+        if model.features is not None and (taken := unseen & set(model.features)):
+            raise OptionError(
+                f"ignore names '{min(taken)}', which the model takes; leave it out of ignore"
+            )
+        hidden = {schema["label"]["name"], notes["label"], *unseen}
+        self.columns = model.features or [
+            name for name in data.table.column_names if name not in hidden and self._is_shown(name)
+        ]
+
+    def _is_shown(self, name: str) -> bool:
+        """Whether a column of the data is one of the model's, where it names none."""
+        if name in self.attributes or len(self.data.table.column(name).unique()) == 1:
+            return True
+        _log.warning("the model is not asked with the column '%s', which the schema leaves out", name)
+        return False
+
+    def _order_classes(self, given: Sequence[str] | None, label: str | None) -> list[str]:
+        """Orders the classes as the model's outputs."""
+        if self.model.gives_numbers:
+            return []
+        if (named := self.model.order_classes(given)) is not None:
+            return named
+        column = self.data.table.column(label) if label in self.data.table.column_names else None
+        if column is not None and not pa.types.is_string(column.type) and not _is_text(column.type):
+            return sorted(self.of_schema, key=to_sort_key)
+        return sorted(self.of_schema)
+
+    def make_predictor(self, schema: str, given: tuple[Any, Any] | None = None) -> Predictor:
+        """Makes the function by which Probity asks the model."""
+        frames = Frames(self.data, schema, self.columns, self.attributes)
+        return Predictor(self.model, frames, self.classes, self.of_schema, self.columns, given)
+
+
+def _is_text(kind: Any) -> bool:
+    return bool(pa.types.is_large_string(kind)) or "string" in str(kind)
+
+
+def infer_model_schema(
+    model: Model,
+    data: Data,
+    label: str | None,
+    protected: Sequence[str],
+    classes: list[str] | None,
+    favourable: Any,
+) -> str:
+    """Infers the schema of the columns that `model` takes."""
+    if label is not None and label not in data.table.column_names:
+        raise OptionError(f"the data have no column '{label}'")
+    known = classes if classes is not None else model.classes
+    if model.gives_numbers and label is None:
+        raise OptionError("the model gives numbers: give label, the column of the data that holds them")
+    if label is None and known is None:
+        raise OptionError(
+            "nothing says which classes there are: give label (a column of the data) or classes "
+            "(those of the model, in the order of its outputs)"
+        )
+    others: list[str] = []
+    if model.features is not None:
+        # What is protected is asked about even where the model does not take it.
+        taken = {*model.features, *protected, label}
+        others = [name for name in data.table.column_names if name not in taken]
+    options = DraftOptions(
+        label=label,
+        classes=known if label is None and known else [],
+        protected=list(protected),
+        ignore=others,
+        favourable=None if favourable is None else to_word(favourable),
+        number=model.gives_numbers,
+    )
+    return _draft(data, options)
+
+
+def to_sort_key(name: str) -> Any:
+    """Makes the key by which scikit-learn sorts classes: numbers by value, words by the alphabet."""
+    try:
+        return (0, float(name), "")
+    except ValueError:
+        return (1, 0.0, name)

@@ -1,0 +1,218 @@
+"""The values that pass between Python and Rust as JSON, each with its type.
+
+Fields of a specification are those that `options` lists. Here are those of them that the package
+itself sets (`Inputs`) or reads (`Specification`).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import sysconfig
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, TypedDict
+
+import numpy as np
+
+from . import _probity
+from ._errors import OptionError
+from ._memory import name_table
+
+#: What a run is performed on, by the names of its fields.
+Inputs = TypedDict(
+    "Inputs",
+    {
+        "modality": str,
+        "model": str,
+        "data": str,
+        "text_column": str,
+        "predictor.source": str,
+        "predictor.schema": str,
+        "predictor.classes": list[str],
+        "runs": list[str],
+        "train": str,
+        "test": str,
+        "marginals": str,
+        "population": str,
+        "ledger": str,
+        "schema": str,
+        "weights": str,
+        "config": str,
+        "text": dict[str, Any],
+    },
+    total=False,
+)
+
+
+class PredictorFields(TypedDict, total=False):
+    """The model of a run, if it is one that is asked for its outputs alone."""
+
+    source: str
+    schema: str
+
+
+class Specification(TypedDict, total=False):
+    """The specification of a run, as far as it is read here."""
+
+    modality: str
+    model: str
+    data: str
+    predictor: PredictorFields
+
+
+class PartReport(TypedDict, total=False):
+    """What was done of a part of a run: the stage of a shard and its items, unless it was there already;
+    or, after a merge, the starts of the stage that follows."""
+
+    stage: str
+    items: int
+    stopped: bool
+    starts: int
+
+
+class Label(TypedDict, total=False):
+    """The label of a schema."""
+
+    name: str
+    classes: list[str]
+    kind: str
+
+
+class Attribute(TypedDict, total=False):
+    """An attribute of a schema."""
+
+    name: str
+    kind: str
+    min: int
+    max: int
+    levels: list[str]
+    missing: str | list[str]
+    merge: dict[str, str]
+    outside: str
+    protected: bool
+
+
+class Schema(TypedDict):
+    """A schema, as far as it is read here."""
+
+    label: Label
+    attribute: list[Attribute]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The layout of a file of text; what is `None` is found in the file."""
+
+    separator: str | None = None
+    decimal: str | None = None
+    thousands: str | None = None
+    encoding: str | None = None
+
+
+@dataclass(frozen=True)
+class DraftOptions:
+    """The options by which a schema is inferred (`Wanted` in python/src/reading.rs)."""
+
+    label: str | None = None
+    classes: list[str] = field(default_factory=list)
+    protected: list[str] = field(default_factory=list)
+    ignore: list[str] = field(default_factory=list)
+    missing: dict[str, list[str]] = field(default_factory=dict)
+    level: dict[str, list[str]] = field(default_factory=dict)
+    merge: list[str] = field(default_factory=list)
+    favourable: str | None = None
+    number: bool = False
+    label_threshold: float | None = None
+    name: str = "table"
+    layout: Layout = Layout()
+
+
+@dataclass(frozen=True)
+class Budget:
+    """The budget that the owner of data declares (`Declared` in python/src/runs.rs)."""
+
+    data: str
+    epsilon: float
+    delta: float
+    slack: float | None
+    columns: list[str]
+    schema: str | None
+    names: list[str]
+    separator: str
+
+
+def options(kind: str) -> list[dict[str, Any]]:
+    """Lists the options of a kind of run, such as `audit`, with `path`, short `name`, `help`, `default`
+    and whether it is `required`."""
+    fields: list[dict[str, Any]] = json.loads(_probity.fields(kind))
+    return fields
+
+
+def schema_of(schema: str | os.PathLike[str]) -> dict[str, Any]:
+    """Reads the schema in a file, of a built-in name, or in TOML, as a dictionary."""
+    return {**read_schema(schema)}
+
+
+def read_schema(schema: str | os.PathLike[str]) -> Schema:
+    """Reads the schema in a file, of a built-in name, or in TOML."""
+    read: Schema = json.loads(_probity.schema(os.fspath(schema)))
+    return read
+
+
+def draft_schema(path: str, options: DraftOptions) -> tuple[str, list[str]]:
+    """Drafts the schema of the table at `path`, as TOML, and notes what was decided that may be wrong."""
+    label = "decision" if options.label is None else options.label
+    return _probity.infer_schema(path, to_json({**asdict(options), "label": label}))
+
+
+def read_specification(directory: str | os.PathLike[str]) -> tuple[str, Specification]:
+    """Reads the kind of the run in `directory`, and its specification."""
+    kind, fields = _probity.specification(os.fspath(directory))
+    return kind, json.loads(fields)
+
+
+def verify_audit(directory: Path, model: str | None = None) -> dict[str, Any]:
+    """Asks the model again about the pairs of the audit in `directory`."""
+    verdict: dict[str, Any] = json.loads(_probity.verify_audit(directory, model))
+    return verdict
+
+
+def ask_network(directory: str | os.PathLike[str], name: str, table: Any) -> np.ndarray:
+    """Asks the network in `directory` for the probabilities of the rows of `table`, row by row."""
+    with name_table(name, table) as path:
+        answer: np.ndarray = _probity.probabilities(directory, path).to_numpy()
+    return answer
+
+
+def to_json(value: Any) -> str:
+    """Writes options as JSON: paths as text, numbers of numpy as numbers."""
+
+    def other(value: Any) -> Any:
+        if isinstance(value, os.PathLike):
+            return os.path.abspath(os.fspath(value))
+        if isinstance(value, np.generic):
+            return value.item()
+        if isinstance(value, np.ndarray):
+            return value.tolist()
+        if isinstance(value, (set, frozenset, tuple)):
+            return sorted(value) if isinstance(value, (set, frozenset)) else list(value)
+        raise OptionError(f"{value!r} cannot be the value of an option")
+
+    try:
+        return json.dumps(value, default=other, allow_nan=False)
+    except ValueError as error:
+        raise OptionError("an option is NaN or infinite, and must be a finite number") from error
+
+
+def _find_command() -> Path | None:
+    """Finds the command `probity`, where it is installed beside this package."""
+    name = "probity.exe" if os.name == "nt" else "probity"
+    places = [Path(sysconfig.get_path("scripts")), Path(sys.executable).parent]
+    return next((place / name for place in places if (place / name).is_file()), None)
+
+
+# Graphs of ONNX files are computed by the command, in processes that are bounded.
+if (_program := _find_command()) is not None:
+    _probity.compute_graphs_in(str(_program))
