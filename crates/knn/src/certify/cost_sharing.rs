@@ -9,21 +9,21 @@ use crate::certify::amortised_bound::AmortisedBound;
 use crate::certify::flip_costs::FlipCosts;
 use crate::certify::fold_weights::FoldWeights;
 
-/// All that removals can do for K against M.
+/// A record of all that removals can do for K against M.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct CostSharing {
     flips: FlipCosts,
     penalties: Vec<(u32, i64)>,
-    /// A row's share in the error of its fold, at most.
+    /// The largest share of a row in the error of its fold.
     unit: i64,
-    /// gap - correction, before any constant.
+    /// The slack, gap - correction, before any constant is charged to it.
     slack: i64,
     strict: bool,
     count: usize,
 }
 
 impl CostSharing {
-    /// A row's share in the error of its fold, at most.
+    /// The largest share of a row in the error of its fold.
     pub(crate) fn unit(&self) -> f64 {
         self.unit as f64
     }

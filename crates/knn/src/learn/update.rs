@@ -16,8 +16,8 @@ use crate::votes::Votes;
 /// R. The paper's further filter (QuickCertify on the influenced rows) is left out: it costs as
 /// much as the recount.
 ///
-/// Over a certified K set (see `certify::k_set`) the K* it returns is still that of the
-/// plain learner.
+/// Over a certified K set (see `certify::k_set`) the K* that the update returns is still that of
+/// the plain learner.
 #[derive(Debug, Clone)]
 pub struct LearnUpdate<'a> {
     system: &'a KnnSystem,
@@ -141,7 +141,7 @@ impl<'a> LearnUpdate<'a> {
     }
 }
 
-/// K* after the removal of `removal`: the update of Algorithm 6 over every candidate K.
+/// Returns K* after the removal of `removal`: the update of Algorithm 6 over every candidate K.
 ///
 /// # Errors
 /// As for [`LearnUpdate::errors`].
