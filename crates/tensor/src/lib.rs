@@ -1,4 +1,5 @@
-//! The only place that knows devices: which there are, and the computations that run on them.
+//! Devices, and the computations that run on them: the only crate that knows which devices there
+//! are.
 //!
 //! *Devices propose, the reference decides* ([`proposer`]): a device gives distances with a proven
 //! bound on their error ([`nearest`]), or sums of small whole numbers that have none ([`whole`]).
