@@ -6,7 +6,8 @@
 //! * **Thresholds** t: the decision is the class of the largest p_c / t_c, that is of the largest
 //!   logit_c − ln t_c. Of two classes with t and 1 − t that is: the one class exactly where its
 //!   probability is at least t (the other way round, costs of errors; Elkan 2001, Theorem 1). The
-//!   thresholds may depend on an attribute of the row, as where groups have thresholds of their own.
+//!   thresholds may depend on an attribute of the row, as where groups have thresholds of their
+//!   own.
 //! * **Abstention**: of two classes, one is decided where its probability is at least `high`, the
 //!   other where it is below `low`, and neither in between (Chow 1970).
 //! * **Gap**: nothing is decided; a score is compared: the probability of a class, or of a regressor
