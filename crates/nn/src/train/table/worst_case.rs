@@ -15,17 +15,17 @@ use probity_run::specification::FieldError;
 /// The worst case that a training on a table learns from.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TableWorstCase {
-    /// Positions of the protected attributes.
+    /// The positions of the protected attributes.
     pub protected: Vec<usize>,
-    /// How the worst case comes in.
+    /// The course by which the worst case comes in.
     pub course: Course,
 }
 
 impl TableWorstCase {
-    /// Checks that `options` go with it.
+    /// Checks that `options` fit a training with a worst case.
     ///
     /// # Errors
-    /// The first field that does not.
+    /// The first field that does not fit.
     pub(super) fn check(&self, options: &TableOptions) -> Result<(), FieldError> {
         if options.network.dropout > 0.0 {
             let expected = "0: certified training bounds whole networks";

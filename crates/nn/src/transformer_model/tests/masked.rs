@@ -1,4 +1,5 @@
-//! Masked language models of Hugging Face against PyTorch's answers, and heads that are not whole.
+//! Masked language models of Hugging Face compared with PyTorch's answers, and heads that are not
+//! whole.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -117,7 +118,7 @@ fn shares_of_all_pieces_sum_to_one() {
     assert!((first - 1.0).abs() < 1e-5, "{first}");
 }
 
-/// A copy of the directory `name` with other tensors.
+/// Makes a copy of the directory `name` with other tensors.
 fn with_tensors(name: &str, change: impl Fn(&mut BTreeMap<String, Weight>)) -> tempfile::TempDir {
     let copy = changed(name, "config.json", |text| text);
     let file = copy.path().join("model.safetensors");
