@@ -32,9 +32,9 @@ impl<'a> Analysis<'a> {
         Self::until(system, Deadline::never())
     }
 
-    /// Like [`Analysis::new`]; what is shared by the test inputs is not finished after the
-    /// deadline. Verdicts stay sound then, but few are reached: the deadline is for a run that
-    /// ends.
+    /// Returns the analysis as [`Analysis::new`] does, but what is shared by the test inputs is not
+    /// finished after the deadline. Verdicts stay sound then, but few are reached: the deadline is
+    /// for a run that ends.
     pub fn until(system: &'a KnnSystem, deadline: Deadline<'a>) -> Self {
         Self::over(system, certified_until(system, deadline), deadline)
     }

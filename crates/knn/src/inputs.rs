@@ -47,7 +47,7 @@ pub enum RobustnessError {
     TooManyLabels {
         /// The training file.
         file: PathBuf,
-        /// Number of labels.
+        /// The number of labels.
         labels: usize,
     },
     /// The threads that were asked for cannot be started.

@@ -88,7 +88,7 @@ pub enum VerdictsError {
     },
 }
 
-/// One row of the file.
+/// One row of the verdicts file.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct VerdictRow {
     /// The poisoning threshold n.

@@ -3,8 +3,8 @@
 //! A classifier that gives everything the same class, or the same number, treats nobody
 //! differently: an audit of it finds nothing and every input is certified, whatever it was meant to
 //! do. The figures of such an audit are those of a classifier that does not work, not of a fair
-//! one, so whoever trains, imports, audits or certifies such a classifier is told before anything
-//! else.
+//! one, so a user who trains, imports, audits or certifies such a classifier is told before
+//! anything else.
 
 use serde::Serialize;
 

@@ -1,7 +1,7 @@
 //! Decisions, and how they are made from the outputs of a classifier.
 //!
-//! A classifier gives each class a probability; whoever deploys it decides by them. Usually the
-//! most probable class is the decision. Often it is not:
+//! A classifier gives each class a probability, and its user decides by the probabilities. Usually
+//! the most probable class is the decision. Often it is not:
 //!
 //! * **Thresholds** t: the decision is the class of the largest p_c / t_c, that is of the largest
 //!   logit_c − ln t_c. Of two classes with t and 1 − t that is: the one class exactly where its
@@ -43,7 +43,7 @@ pub enum Decision {
     Largest,
     /// The class whose probability is largest beside its threshold.
     Thresholds(Thresholds),
-    /// One of two classes is decided, or neither.
+    /// One of two classes is decided, or neither of them.
     Abstention {
         /// The class whose probability is looked at, 0 or 1.
         class: usize,

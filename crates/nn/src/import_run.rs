@@ -60,9 +60,9 @@ const ADF_FNN_TOML: &str = include_str!("../../../models/adf-fnn.toml");
 pub struct ImportSummary {
     /// Version of this layout.
     pub schema_version: u32,
-    /// Always `import`.
+    /// The name of the command, always `import`.
     pub command: &'static str,
-    /// Version that ran.
+    /// The version of Probity that ran.
     pub probity_version: &'static str,
     /// The modality that the model classifies.
     pub modality: ModalityName,
@@ -99,7 +99,7 @@ pub enum Found {
         #[serde(flatten)]
         report: TextImportReport,
     },
-    /// A transformer.
+    /// A transformer from a directory of Hugging Face.
     Transformer {
         /// The shape of the network.
         network: TransformerShape,

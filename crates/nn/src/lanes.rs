@@ -53,8 +53,8 @@ pub fn store<S: Simd>(row: &mut Row, part: usize, value: S::f32s) {
     S::as_mut_simd_f32s(&mut row.0).0[part] = value;
 }
 
-/// Transposes a tile, so that its rows become lanes. Kept out of the kernels, where the compiler
-/// would make slow scatters of the copies.
+/// Transposes a tile, so that its rows become lanes. The function is kept out of the kernels, where
+/// the compiler would make slow scatters of the copies.
 #[inline(never)]
 pub fn transpose(tile: &mut [Row; LANES]) {
     for i in 1..LANES {
@@ -152,7 +152,7 @@ impl Product {
     }
 
     /// Computes y = finish(start + W·x) at every step, where `ends` says how sums start and finish.
-    /// What comes before and after a product is then done in registers.
+    /// The work before and after a product is then done in registers.
     #[inline(always)]
     pub fn steps<S: Simd>(
         &self,

@@ -84,7 +84,7 @@ pub enum StoreError {
 pub struct Model {
     /// The schema of the inputs and classes.
     pub schema: Schema,
-    /// The network.
+    /// The network that answers.
     pub network: Network,
 }
 

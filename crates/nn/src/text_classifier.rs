@@ -1,8 +1,8 @@
 //! Classifiers that are given texts as they are written.
 //!
-//! A recurrent network of this crate reads numbers of its own words; whatever else classifies
-//! texts (another process, an ONNX file, a transformer with its own tokenizer) gets the text
-//! itself, and splits it as it likes.
+//! A recurrent network of this crate reads numbers of its own words. All other classifiers of texts
+//! (another process, an ONNX file, a transformer with its own tokenizer) get the text itself, and
+//! split it as they like.
 
 use std::ops::Range;
 

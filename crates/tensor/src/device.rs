@@ -5,8 +5,8 @@
 //! compiled in by the features of those names. `auto` is the first GPU that answers, else `flex`;
 //! where the system shows no GPU, `auto` asks no driver, as it would take none in software.
 //!
-//! `wgpu` is Vulkan, Metal or DirectX 12. OpenGL is none of them: its drivers in software answer a
-//! small sum, and then panic in the middle of work.
+//! `wgpu` is Vulkan, Metal or DirectX 12. OpenGL is not among them: its drivers in software answer
+//! a small sum, and then panic in the middle of work.
 
 #[cfg(feature = "wgpu")]
 use std::sync::OnceLock;
@@ -45,7 +45,7 @@ pub enum DeviceError {
     /// The thread pool cannot be made.
     #[error("cannot start {threads} threads: {problem}")]
     Threads {
-        /// Threads asked for.
+        /// The number of threads asked for.
         threads: usize,
         /// The message of the thread pool.
         problem: String,

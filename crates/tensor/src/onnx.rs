@@ -1,9 +1,9 @@
 //! ONNX files, run on the CPU.
 //!
 //! The standard operators are computed by `rten`: a runtime in Rust alone, which needs no library,
-//! no compiler of another language and no download. Those of `ai.onnx.ml` that the exports of
-//! scikit-learn, XGBoost and LightGBM need are computed here: [`OnnxFile`] reads a file,
-//! [`OnnxFile::model`] cuts its graph down to what one output needs and between the two.
+//! no compiler of another language and no download. The operators of `ai.onnx.ml` that the exports
+//! of scikit-learn, XGBoost and LightGBM need are computed here: [`OnnxFile`] reads a file,
+//! [`OnnxFile::model`] cuts its graph down to what one output needs and divides it between the two.
 //!
 //! Each run of a model is computed by one thread. How a product is cut into blocks depends on the
 //! number of threads and can change a rounding, so the same inputs give bit for bit the same output

@@ -1,9 +1,9 @@
-//! The charges of one pair (K, M), to be shared out again and again.
+//! The flips of one pair (K, M), whose charges can be shared out again and again.
 //!
 //! [`crate::certify::charging`] charges every flip evenly, once. Here the flips of a pair are kept,
-//! so that others can be charged: those who make the bound tightest against a given fractional
-//! removal. Every outcome of [`CostSharing::charges`] is a sound bound of its own, whatever the
-//! fractions.
+//! so that other rows can be charged: the rows that make the bound tightest against a given
+//! fractional removal. Every outcome of [`CostSharing::charges`] is a sound bound of its own,
+//! whatever the fractions.
 
 use crate::certify::amortised_bound::AmortisedBound;
 use crate::certify::flip_costs::FlipCosts;

@@ -1,7 +1,7 @@
-//! The flips of votes that removals may cause, and who pays for them.
+//! The flips of votes that removals may cause, and the rows that pay for them.
 //!
 //! A row gains for K against M by flips of its votes and, where it is wrong at K alone, by its own
-//! removal. Each gain is paid for in full by the removed rows that cause it, whoever these are:
+//! removal. Each gain is paid for in full by the removed rows that cause it, whichever these are:
 //! evenly, or as is cheapest for a given fractional removal.
 
 /// A flip of the vote of one row, at K or at M, that removals may cause: the rows that flip it

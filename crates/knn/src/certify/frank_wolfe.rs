@@ -18,7 +18,7 @@ const PARTS: i128 = 1 << 12;
 const HOTTEST: f64 = 0.3;
 const COLDEST: f64 = 0.01;
 
-/// One K against a reference on T: the flips, recorded once.
+/// The flips of one K against a reference on T, recorded once.
 pub(crate) struct Relaxation {
     costs: CostSharing,
     /// The bound in which every flip is charged evenly.

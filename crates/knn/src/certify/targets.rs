@@ -1,4 +1,4 @@
-//! The K in question for one test input: those that can be learnt and made to vote otherwise.
+//! The K in question for one test input: the K that can be learnt and made to vote otherwise.
 
 use crate::analysis::Analysis;
 use crate::certify::amortised_bound::RemovalConstraint;

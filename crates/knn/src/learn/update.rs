@@ -95,7 +95,7 @@ impl<'a> LearnUpdate<'a> {
         Ok(self.counts(removal, &removed))
     }
 
-    /// Like [`LearnUpdate::errors`] for a removal set that is known to be sound.
+    /// Returns the counts of [`LearnUpdate::errors`] for a removal set that is known to be sound.
     pub(crate) fn counts(&self, removal: &[usize], removed: &[bool]) -> ErrorCounts {
         let system = self.system;
         let folds = system.setup.folds();

@@ -92,7 +92,7 @@ pub struct RobustnessSummary {
     pub training_rows: usize,
     /// The number of features.
     pub features: usize,
-    /// Labels by id.
+    /// The labels by id.
     pub classes: Vec<String>,
     /// Share of the analysed inputs with a known label that is predicted, if any has one.
     pub accuracy: Option<f64>,

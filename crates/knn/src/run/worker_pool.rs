@@ -1,8 +1,8 @@
 //! Deciding many test inputs side by side, each on one thread.
 //!
 //! The verdicts do not depend on the number of threads: an input's decision depends on what is
-//! shared for one K, and that is the same whoever makes it first. Only the time limit knows the
-//! clock.
+//! shared for one K, and that is the same whichever thread makes it first. Only the time limit
+//! depends on the clock.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;

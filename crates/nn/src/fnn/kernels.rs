@@ -68,7 +68,7 @@ pub(super) struct Kernels {
     rooms: Mutex<Vec<Memory>>,
 }
 
-/// One layer.
+/// The weights of one layer.
 struct Layer {
     bias: Vec<f32>,
     /// The product with the layer's inputs; in the first layer with the scaled attributes.
@@ -197,8 +197,8 @@ impl Kernels {
         rooms.push(room);
     }
 
-    /// Writes a group's inputs to `memory`; lanes to spare get zeros. Kept out of the kernels,
-    /// where the compiler would make slow gathers of the copies.
+    /// Writes a group's inputs to `memory`; lanes to spare get zeros. The function is kept out of
+    /// the kernels, where the compiler would make slow gathers of the copies.
     #[inline(never)]
     fn encode(&self, layout: &InputLayout, codes: &[i32], memory: &mut Memory) {
         let width = layout.spans().len();

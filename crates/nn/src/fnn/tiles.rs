@@ -22,7 +22,7 @@ pub(super) struct Tiles {
     layers: Vec<Layer>,
 }
 
-/// One layer on a device.
+/// The parameters of one layer on a device.
 struct Layer {
     /// The weights, `[inputs, outputs]`.
     weight: Tensor<2>,

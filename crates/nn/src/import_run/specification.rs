@@ -1,4 +1,4 @@
-//! What determines an import.
+//! The specification of an import.
 
 use std::path::PathBuf;
 

@@ -44,8 +44,8 @@ impl<'i, 't> Block<'i, 't> {
     }
 
     /// Writes each lane's line of `table` at position t to `rows`, one number a row; zeros where
-    /// the text has ended. Kept out of the kernels, where the compiler would make slow scatters of
-    /// the copies.
+    /// the text has ended. The function is kept out of the kernels, where the compiler would make
+    /// slow scatters of the copies.
     #[inline(never)]
     pub fn gather(&self, t: usize, table: &[f32], rows: &mut [Row]) {
         let width = rows.len();

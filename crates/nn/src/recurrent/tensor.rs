@@ -24,7 +24,7 @@ pub struct RecurrentNetwork {
     head_bias: Tensor<2>,
 }
 
-/// One direction of one layer.
+/// The parameters of one direction of one layer.
 #[derive(Debug, Clone)]
 struct DirectionModule {
     cell: CellKind,

@@ -2,12 +2,12 @@
 //! it lasts, in how large batches, with how much weight decay, and whether rows are kept to
 //! validate on.
 //!
-//! What a network has learnt depends on the steps of the optimiser before all else. Every training
+//! The steps of the optimiser decide more than all else what a network has learnt. Every training
 //! has about as many of them, however few its inputs are: small data are dealt into small batches
-//! and passed over more often. What keeps a network from learning few rows by heart is weight decay
-//! then, and the annealed learning rate; a tenth of few rows tells one epoch from another by
-//! chance, and is worth more in the training part. Nothing but the number of inputs decides, so
-//! that the figures are the same on every machine.
+//! and passed over more often. Weight decay and the annealed learning rate then keep a network from
+//! learning few rows by heart. A validation part of a tenth of few rows would tell one epoch from
+//! another by chance, and is worth more in the training part. The pace depends on the number of
+//! inputs alone, so that the figures are the same on every machine.
 
 use super::options::{Learning, NetworkKind, TrainOptions};
 use super::split::Split;

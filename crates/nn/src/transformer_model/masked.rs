@@ -1,13 +1,13 @@
 //! A masked language model that computes how likely words are where they stand.
 //!
-//! All pieces of a word are masked at once, and log P(word | rest) is the sum of what the head says
-//! of each (pseudo-log-likelihoods, Salazar et al. 2020; that a word's pieces must not see each
-//! other, Kauf and Ivanova 2023). A text is split as a whole, so that a word's pieces are those that
-//! it has there. Of a text that is longer than the network reads, it reads the pieces around the
-//! word, as many on both sides where there are.
+//! All pieces of a word are masked at once, and log P(word | rest) is the sum of the logarithms
+//! that the head gives for each (pseudo-log-likelihoods, Salazar et al. 2020; the pieces of a word
+//! must not see each other, Kauf and Ivanova 2023). A text is split as a whole, so that a word's
+//! pieces are those that it has there. Where a text is longer than the network reads, the network
+//! reads the pieces around the word, as many on both sides where there are.
 //!
-//! The head's result for a place answers for all words of as many pieces there. It is kept, and
-//! found again by the pieces of the text: an answer does not depend on what was asked before.
+//! The head's result for a place answers for all words of as many pieces there. The result is kept,
+//! and found again by the pieces of the text: an answer does not depend on what was asked before.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::element::{Element, Order};
 use super::error::{MAX_VALUES, WeightFormat, WeightsError};
 
-/// One tensor.
+/// A tensor of a weight file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Weight {
     /// The extents, outermost first; empty for a single number.

@@ -11,7 +11,7 @@ pub const MAX_VALUES: usize = 1 << 28;
 /// The formats that [`read_weights`](super::read_weights) knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WeightFormat {
-    /// Hugging Face safetensors.
+    /// The safetensors format of Hugging Face.
     Safetensors,
     /// A state dictionary (or a checkpoint that holds one) saved by `torch.save`.
     Pytorch,

@@ -3,7 +3,7 @@
 //! The *true* score of two words is the f64 cosine of their f32 vectors: sums in the order of the
 //! columns, the dot product divided by the root of the product of the squared lengths. Neighbours
 //! are ranked by descending true score, equal ones by ascending row. A word is not its own
-//! neighbour, and a vector of zeros has no neighbours and is nobody's.
+//! neighbour, and a vector of zeros has no neighbours and is the neighbour of no word.
 //!
 //! Matrix products of blocks of unit vectors give all scores at once, rounded; see [`super`].
 //!

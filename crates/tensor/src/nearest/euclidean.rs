@@ -1,9 +1,9 @@
-//! Squared Euclidean distances of vectors to the rows of a table, as one matrix product on a
-//! device, and what is decided from them: who is nearest, which rows are near.
+//! The squared Euclidean distances of vectors to the rows of a table, as one matrix product on a
+//! device, and what is decided from them: which vector or row is nearest, which rows are near.
 //!
 //! With c the mean row, x' = x - c rounded to f32, and norms rounded to f32 as well, the product of
-//! `[-2 x', |x'|^2, 1]` and `[y', 1, |y'|^2]` is |x'|^2 - 2 x'.y' + |y'|^2. It is not exact; what
-//! it cannot tell apart is for the reference of whoever asks.
+//! `[-2 x', |x'|^2, 1]` and `[y', 1, |y'|^2]` is |x'|^2 - 2 x'.y' + |y'|^2. The product is not
+//! exact; the caller's reference decides what the product cannot tell apart.
 //!
 //! A GPU may shorten the factors of a product to 8 significant bits, whose unit roundoff is v =
 //! 2^-8, before it multiplies them; sums stay in f32. On a GPU every number is therefore given in

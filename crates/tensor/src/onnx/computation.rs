@@ -219,7 +219,7 @@ impl Step {
                 let known = known.into_iter();
                 let wanted = wanted.into_iter();
                 Step::Runtime {
-                    // What only operators take, the runtime does not know.
+                    // The runtime does not know what only operators take.
                     known: known
                         .filter_map(|(place, name)| Some((place, find(name)?)))
                         .collect(),

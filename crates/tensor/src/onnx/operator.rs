@@ -1,8 +1,9 @@
 //! The operators of `ai.onnx.ml` that the exports of scikit-learn, XGBoost and LightGBM need, and
 //! `ArgMax` and `ArgMin`, of which the runtime takes the last of equal numbers, not the first.
 //!
-//! What prepares features (`Scaler`, `Imputer`, `Normalizer`, `Binarizer`) computes in the numbers
-//! that onnxruntime computes in, operation by operation: a threshold that follows sees the same.
+//! The operators that prepare features (`Scaler`, `Imputer`, `Normalizer`, `Binarizer`) compute in
+//! the numbers that onnxruntime computes in, operation by operation: a threshold that follows gets
+//! the same numbers.
 
 mod encode;
 

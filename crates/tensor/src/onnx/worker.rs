@@ -1,10 +1,10 @@
 //! Graphs that are computed in processes of their own.
 //!
 //! What a graph computes is not bounded by its file: a constant of 200,000 × 200,000 numbers has
-//! 158 bytes, a loop may have no end. A program that says so with [`compute_in`] leaves models to
-//! worker processes, each of which has its [`Limits`]. A worker that takes more, panics or ends is
-//! an error of the one run that it was asked for. Without [`compute_in`], as in a library, models
-//! are computed where they are asked for.
+//! 158 bytes, a loop may have no end. A program that calls [`compute_in`] leaves models to worker
+//! processes, each of which has its [`Limits`]. A worker that takes more, panics or ends is an
+//! error of the one run that it was asked for. Without [`compute_in`], as in a library, models are
+//! computed where they are asked for.
 //!
 //! A worker is the same program in another process, so its numbers are the same to the last bit. It
 //! answers one request at a time; runs that are asked for side by side have a worker each.

@@ -115,9 +115,9 @@ pub struct TrainingSet<'a> {
     pub network: Network,
 }
 
-/// Trains the network of `set` on its rows from the beginning; see [`train`]. Of `options`, the
-/// widths, the activation, the encoding of categories and the shares of the parts are those of the
-/// set, whatever they say.
+/// Trains the network of `set` on its rows from the beginning; see [`train`]. The widths, the
+/// activation, the encoding of categories and the shares of the parts are those of the set,
+/// whatever `options` say.
 ///
 /// With a `worst_case` the network also learns against the worst protected variant of each row; the
 /// parameters are then those of the last epoch, since the validation loss says nothing of the worst

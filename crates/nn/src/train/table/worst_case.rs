@@ -6,7 +6,8 @@
 //! attribute's codes add to the first layer, shrunk towards the row's own sums while the radius is
 //! below 1, then middle and radius of every layer. The bounds are those of [`crate::interval::fnn`]
 //! without their slack. With m_c the least lead of the true class over class c, the worst case's
-//! loss is ln(1 + Σ_c e^(−m_c)); that of a number is the larger squared error of its two bounds.
+//! loss is ln(1 + Σ_c e^(−m_c)); the worst case's loss of a number is the larger squared error of
+//! its two bounds.
 
 use crate::train::course::Course;
 use crate::train::options::TableOptions;

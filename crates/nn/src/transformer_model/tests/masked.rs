@@ -85,8 +85,8 @@ fn words_are_as_likely_as_for_pytorch() {
             );
         }
         assert!(split > 5 && cut > 0, "{name}: {split} {cut}");
-        // Nothing has no piece, and what is unknown stands for much; bytes are always known. A word
-        // may have more pieces than are read.
+        // A word of no bytes has no piece, and what is unknown stands for much; bytes are always
+        // known. A word may have more pieces than are read.
         let nothing = network.log_probabilities(&[("you", 0..0)]).unwrap();
         assert_eq!(nothing, [None]);
         let strange = network.log_probabilities(&[("you 漢 too", 4..7)]).unwrap();

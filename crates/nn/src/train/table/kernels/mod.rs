@@ -75,7 +75,7 @@ struct Weights<'a> {
     worst: Option<WorstWeights>,
 }
 
-/// One layer.
+/// The parameters of one layer.
 struct Layer<'a> {
     inputs: usize,
     outputs: usize,

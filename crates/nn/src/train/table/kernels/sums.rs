@@ -127,8 +127,8 @@ pub(super) fn multiply<S: Simd>(simd: S, factors: &[Row], rows: &mut [Row]) {
     }
 }
 
-/// Turns numbers `[blocks, width]` into `lines`, `[lines of LANES numbers, SHARD]`. Kept out of the
-/// kernels, where the compiler would make slow scatters of the copies.
+/// Turns numbers `[blocks, width]` into `lines`, `[lines of LANES numbers, SHARD]`. The function is
+/// kept out of the kernels, where the compiler would make slow scatters of the copies.
 #[inline(never)]
 pub(super) fn to_lines(numbers: &[Row], width: usize, lines: &mut [Row]) {
     for (block, numbers) in numbers.chunks_exact(width).enumerate() {

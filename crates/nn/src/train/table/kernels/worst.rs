@@ -10,9 +10,9 @@
 //! * bounds of the next layer's sums: (b + W·m) ∓ |W|·h;
 //! * largest leads over class y: (b + W·m)_c − (b + W·m)_y + (|W_c − W_y|·h), 0 for y itself.
 //!
-//! So m passes through the network as a row's own values do, and its gradients are the same; those
-//! of |W|·h go to W by its signs. What the hull of an attribute gains goes to the level that is at
-//! its end for the unit.
+//! So m passes through the network as a row's own values do, and its gradients are the same; the
+//! gradients of |W|·h go to W by its signs. The gradient of the hull of an attribute goes to the
+//! level that is at the hull's end for the unit.
 
 use std::ops::Range;
 
