@@ -150,7 +150,7 @@ impl Tiles {
     }
 }
 
-/// Reads a tensor back; an error is one of models.
+/// Reads a tensor back; a failure is returned as the error of a model.
 pub(crate) fn read(tensor: Tensor<2>) -> Result<Vec<f32>, ModelError> {
     tensor
         .try_into_data()

@@ -41,7 +41,7 @@ impl Panels {
         panels
     }
 
-    /// Does the same as [`Panels::of_rows`] in place, from rows that stand `stride` numbers apart.
+    /// Lays out [`Panels::of_rows`] in place, from rows that stand `stride` numbers apart.
     pub fn set_rows(&mut self, outputs: usize, inputs: usize, weight: &[f32], stride: usize) {
         self.clear(inputs, outputs);
         for (panel, rows) in self.values.chunks_exact_mut(inputs.max(1)).enumerate() {
