@@ -95,7 +95,7 @@ pub struct Hidden {
 }
 
 impl Hidden {
-    /// The number of numbers held here.
+    /// How many numbers are held for the masked pieces.
     pub fn numbers(&self) -> usize {
         self.states.len() + self.totals.len()
     }

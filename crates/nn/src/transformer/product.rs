@@ -54,8 +54,7 @@ impl Panels {
         }
     }
 
-    /// Does the same as [`Panels::of_columns`] in place, from rows that stand `stride` numbers
-    /// apart.
+    /// Lays out [`Panels::of_columns`] in place, from rows that stand `stride` numbers apart.
     pub fn set_columns(&mut self, inputs: usize, outputs: usize, weight: &[f32], stride: usize) {
         self.clear(inputs, outputs);
         for (panel, rows) in self.values.chunks_exact_mut(inputs.max(1)).enumerate() {

@@ -31,9 +31,9 @@ fn sum(a: &[f32], b: &[f32], term: impl Fn(f32, f32) -> f32) -> f32 {
 }
 
 /// A function of a number of `x` and its partner in `y`, on registers.
-/// It is a trait, whose method can be inlined always. A closure or a function that is handed over
-/// need not be: on its own it is compiled for the least of processors, and calls every wide
-/// instruction as a function.
+/// `Pairwise` is a trait because its method can always be inlined. A closure or a function that is
+/// handed over need not be: on its own it is compiled for the least of processors, and calls every
+/// wide instruction as a function.
 trait Pairwise {
     fn value<S: Simd>(simd: S, x: S::f32s, y: S::f32s) -> S::f32s;
 }
@@ -153,7 +153,7 @@ impl WithSimd for NormaliseBack<'_> {
 pub struct Softmax<'a> {
     /// The rows of scores, `[rows, width]`.
     pub rows: &'a mut [f32],
-    /// The number of numbers in a row.
+    /// How many numbers a row has.
     pub width: usize,
     /// The factor of the scores, above 0.
     pub factor: f32,
@@ -213,7 +213,7 @@ pub struct SoftmaxBack<'a> {
     pub gradients: &'a mut [f32],
     /// The results of the softmax, `[rows, width]`.
     pub values: &'a [f32],
-    /// The number of numbers in a row.
+    /// How many numbers a row has.
     pub width: usize,
     /// The factor of the scores.
     pub factor: f32,

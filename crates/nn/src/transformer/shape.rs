@@ -61,7 +61,7 @@ pub struct Shape {
     /// The number of rows of the table of segments, of which texts have the first; 0 without the
     /// table.
     pub segments: usize,
-    /// The number of numbers of a state.
+    /// The width of a state, in numbers.
     pub units: usize,
     /// The number of heads of attention, which share the units.
     pub heads: usize,
@@ -221,7 +221,7 @@ impl Shape {
         self.positions.saturating_sub(self.first_position)
     }
 
-    /// The number of numbers of a head of attention.
+    /// The width of a head of attention, in numbers.
     pub fn head_units(&self) -> usize {
         self.units / self.heads.max(1)
     }
