@@ -1,5 +1,5 @@
-//! What all test inputs share: the K that can be learnt, incremental learning over them, attacks
-//! and bounds for each.
+//! What all test inputs share: the K that can be learnt, incremental learning, and for each K
+//! attacks and bounds.
 
 use std::sync::OnceLock;
 
@@ -14,15 +14,15 @@ use crate::system::KnnSystem;
 /// Steps towards a tighter bound for one K and all test inputs.
 const SHARED_ROUNDS: usize = 48;
 
-/// What is shared by all test inputs: the certified K set, incremental learning over it, and what
-/// was found for one K.
+/// The part of an analysis that all test inputs share: the certified K set, incremental learning
+/// over it, and what was found for one K.
 pub struct Analysis<'a> {
     pub(crate) system: &'a KnnSystem,
     pub(crate) set: CertifiedKSet,
     pub(crate) update: LearnUpdate<'a>,
     attacks: Vec<OnceLock<LearningAttack<'a>>>,
     relaxations: Vec<OnceLock<Option<(Relaxation, FrankWolfe)>>>,
-    /// When what is shared is given up.
+    /// The time at which the work that all test inputs share is given up.
     deadline: Deadline<'a>,
 }
 
@@ -32,9 +32,9 @@ impl<'a> Analysis<'a> {
         Self::until(system, Deadline::never())
     }
 
-    /// Like [`Analysis::new`]; what is shared by the test inputs is not finished after the
-    /// deadline. Verdicts stay sound then, but few are reached: the deadline is for a run that
-    /// ends.
+    /// Returns the analysis as [`Analysis::new`] does, but what is shared by the test inputs is not
+    /// finished after the deadline. Verdicts stay sound then, but few are reached: the deadline is
+    /// for a run that ends.
     pub fn until(system: &'a KnnSystem, deadline: Deadline<'a>) -> Self {
         Self::over(system, certified_until(system, deadline), deadline)
     }
@@ -64,9 +64,9 @@ impl<'a> Analysis<'a> {
         &self.set
     }
 
-    /// The K at index `at` of the set against the one that is hardest to overtake, with bounds for
-    /// any removals of at most n rows; made when first needed. `None` if there is no other K, or if
-    /// the deadline passed.
+    /// Returns the relaxation that holds the K at index `at` of the set against the K that is
+    /// hardest to overtake, with bounds for any removals of at most n rows; made when first needed.
+    /// `None` if there is no other K, or if the deadline passed.
     pub(crate) fn relaxation(&self, at: usize) -> Option<&(Relaxation, FrankWolfe)> {
         let made = self.relaxations[at].get_or_init(|| {
             let rival = self.attack(at).strongest_rival(&self.update)?;
@@ -83,7 +83,8 @@ impl<'a> Analysis<'a> {
         made.as_ref()
     }
 
-    /// What attacks to the K at index `at` of the set; made when first needed.
+    /// Returns the attack that tries to make the K at index `at` of the set learnt; made when first
+    /// needed.
     pub(crate) fn attack(&self, at: usize) -> &LearningAttack<'a> {
         self.attacks[at].get_or_init(|| {
             LearningAttack::to(self.system, &self.set, &self.update, at, self.deadline)

@@ -7,8 +7,8 @@ use crate::verdict::{Certificate, Verdict, Violation};
 
 /// Algorithm 1: learns anew from T \ R, not incrementally, for every removal set of at most n rows.
 ///
-/// It shares the ranked neighbours of T with the other methods, nothing else: the ground truth on
-/// tiny inputs.
+/// The enumeration shares the ranked neighbours of T with the other methods, nothing else: it is
+/// the ground truth on tiny inputs.
 pub(crate) fn enumerate(
     system: &KnnSystem,
     query: &Query,
@@ -42,7 +42,7 @@ pub(crate) fn enumerate(
     Verdict::Certified(Certificate::Exhaustive)
 }
 
-/// The next combination in lexicographic order; false after the last.
+/// Moves to the next combination in lexicographic order; returns false after the last.
 fn advance(removal: &mut [usize], rows: usize) -> bool {
     let size = removal.len();
     let Some(at) = (0..size).rev().find(|&at| removal[at] < rows - size + at) else {
@@ -57,8 +57,8 @@ fn advance(removal: &mut [usize], rows: usize) -> bool {
 
 /// Jia et al. 2022: the vote at the K learnt from T resists n removals.
 ///
-/// This is *not* a certificate for the whole system: poisoned rows may change K as well. It is
-/// offered for comparison.
+/// The verdict is *not* a certificate for the whole system: poisoned rows may change K as well. It
+/// is offered for comparison.
 pub(crate) fn jia(system: &KnnSystem, query: &Query, label: u16) -> Verdict {
     let classes = system.setup.training.classes();
     let poison = system.poison();

@@ -10,7 +10,7 @@ pub struct TrainingSet {
     columns: usize,
     labels: Vec<u16>,
     classes: usize,
-    /// What deals each row into a fold: a function of this row alone.
+    /// The key of each row, which deals it into a fold: a function of this row alone.
     keys: Vec<u64>,
 }
 
@@ -69,8 +69,8 @@ impl TrainingSet {
         })
     }
 
-    /// The same with rows that are dealt into folds by `ids`, one a row: rows of equal ids share a
-    /// fold, whatever their features.
+    /// Returns the training set with its rows dealt into folds by `ids`, one id a row: rows of
+    /// equal ids share a fold, whatever their features.
     ///
     /// # Errors
     /// Another number of ids than of rows.
@@ -91,7 +91,7 @@ impl TrainingSet {
         }
     }
 
-    /// |T|.
+    /// The number of rows, |T|.
     pub fn rows(&self) -> usize {
         self.labels.len()
     }
@@ -121,7 +121,7 @@ impl TrainingSet {
         &self.labels
     }
 
-    /// What deals each row into a fold.
+    /// The keys that deal the rows into folds.
     pub(crate) fn keys(&self) -> &[u64] {
         &self.keys
     }
@@ -146,8 +146,9 @@ impl TrainingSet {
         }
     }
 
-    /// T \ R with the rows in their old order, so that ties between distances fall as they did. One
-    /// class may be all that is left: the checks of [`TrainingSet::new`] are about T, not T \ R.
+    /// Returns T \ R with the rows in their old order, so that ties between distances fall as they
+    /// did. One class may be all that is left: the checks of [`TrainingSet::new`] are about T, not
+    /// T \ R.
     pub(crate) fn without(&self, removed: &[bool]) -> Self {
         let kept: Vec<usize> = (0..self.rows()).filter(|&row| !removed[row]).collect();
         Self {

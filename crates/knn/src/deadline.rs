@@ -1,9 +1,9 @@
-//! When a search has to give up.
+//! The time at which a search has to give up.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// When a search has to give up; never, unless stated.
+/// The time at which a search has to give up; never, unless stated.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Deadline<'f> {
     end: Option<Instant>,
@@ -11,12 +11,12 @@ pub struct Deadline<'f> {
 }
 
 impl<'f> Deadline<'f> {
-    /// No limit.
+    /// Returns a deadline that never passes.
     pub fn never() -> Self {
         Self::default()
     }
 
-    /// Gives up as well once `stop` is set.
+    /// Returns the deadline that also passes once `stop` is set.
     pub fn or_when(self, stop: &'f AtomicBool) -> Self {
         Self {
             stop: Some(stop),
@@ -24,7 +24,8 @@ impl<'f> Deadline<'f> {
         }
     }
 
-    /// `limit` from now; a limit beyond what the clock can express is none.
+    /// Returns the deadline that passes after `limit` from now; a limit beyond what the clock can
+    /// express is none.
     pub fn after(limit: Duration) -> Self {
         Self {
             end: Instant::now().checked_add(limit),
@@ -32,7 +33,7 @@ impl<'f> Deadline<'f> {
         }
     }
 
-    /// Whether the time is over.
+    /// Returns whether the deadline has passed.
     pub fn passed(&self) -> bool {
         self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
             || self.end.is_some_and(|end| Instant::now() >= end)

@@ -47,10 +47,10 @@ impl Analysis<'_> {
         }
     }
 
-    /// Algorithm 2 with its enumeration replaced. Every verdict but *unknown* is a theorem: the
-    /// first two certificates by Theorem 4.1 and the theorem of [`certified_k_set()`] with
-    /// `Targets::feasible`, the third by the completeness of `branch_and_bound`; a violation has
-    /// been counted exactly.
+    /// Decides by Algorithm 2 with its enumeration replaced. Every verdict but *unknown* is a
+    /// theorem: the first two certificates by Theorem 4.1 and the theorem of [`certified_k_set()`]
+    /// with `Targets::feasible`, the third by the completeness of `branch_and_bound`; a violation
+    /// has been counted exactly.
     fn auto(&self, query: &Query, label: u16, deadline: Deadline<'_>) -> Verdict {
         if quick_certify(query).is_some() {
             return Verdict::Certified(Certificate::Quick);

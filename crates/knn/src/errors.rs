@@ -1,28 +1,28 @@
-//! What can be wrong with a training set, the parameters or a query: one sentence each.
+//! The errors of a training set, of the parameters or of a query: one sentence each.
 
 use thiserror::Error;
 
-/// Errors are counted for each K and fold; more folds than this would only cost memory.
+/// The most folds: errors are counted for each K and fold, and more folds would only cost memory.
 pub(crate) const MOST_FOLDS: usize = 1000;
 
 /// Why a robustness question was refused.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum PoisoningError {
-    /// There is nothing to learn from.
+    /// The training set has no rows.
     #[error("the training set has no rows")]
     NoRows,
     /// Learning was asked to stop and has no result.
     #[error("learning was stopped before it was complete")]
     Stopped,
-    /// Neighbours were ranked for fewer removals.
+    /// Neighbours were ranked for fewer removals than the poisoning threshold asks for.
     #[error("{poison} removals are asked about, but neighbours were ranked for at most {learnt}")]
     PoisonBeyondLearnt {
         /// The poisoning threshold asked for.
         poison: usize,
-        /// The one that was learnt for.
+        /// The poisoning threshold that the system was learnt for.
         learnt: usize,
     },
-    /// A row without features has no distance to anything.
+    /// The rows have no features, and so no distance to anything.
     #[error("the training rows have no feature columns")]
     NoFeatures,
     /// Features and labels disagree about the number of rows.
@@ -35,7 +35,7 @@ pub enum PoisoningError {
         /// The number of columns stated.
         columns: usize,
     },
-    /// A distance to a value that is not finite has no order.
+    /// A feature is not a finite number, so a distance to it has no order.
     #[error("row {row}, column {column} holds {value}, which is not a finite number")]
     NotFinite {
         /// The row, counted from 0.
@@ -61,19 +61,20 @@ pub enum PoisoningError {
         /// The number of columns of the query.
         found: usize,
     },
-    /// With one class every prediction is robust and nothing can be learnt.
+    /// All rows have the same label: every prediction is robust, and nothing can be learnt.
     #[error("every training row has label {label}; at least two classes are needed")]
     OneClass {
         /// The only label.
         label: u16,
     },
-    /// Row numbers are stored in 32 bits.
+    /// There are more rows than a number of 32 bits can count, and row numbers are stored in 32
+    /// bits.
     #[error("{rows} training rows are more than the 4,294,967,295 that can be numbered")]
     TooManyRows {
         /// The number of rows.
         rows: usize,
     },
-    /// All rows could be poisoned.
+    /// The poisoning threshold lets all rows be poisoned.
     #[error(
         "a poisoning threshold of {poison} leaves no row of the {rows} training rows; give a smaller one"
     )]
@@ -83,7 +84,7 @@ pub enum PoisoningError {
         /// The number of training rows |T|.
         rows: usize,
     },
-    /// Ids that do not belong to the rows.
+    /// The numbers of ids and of rows differ.
     #[error("{ids} ids do not name {rows} training rows")]
     IdsAndRows {
         /// The number of ids given.
@@ -91,13 +92,14 @@ pub enum PoisoningError {
         /// The number of training rows |T|.
         rows: usize,
     },
-    /// Cross-validation needs two folds, and counts errors for each.
+    /// The number of folds is below two, which cross-validation needs, or too large: errors are
+    /// counted for each fold.
     #[error("{folds} folds are not between 2 and {MOST_FOLDS}")]
     BadFolds {
         /// The number of folds asked for.
         folds: usize,
     },
-    /// No K to choose from.
+    /// The candidate range holds no K that is at least 1.
     #[error(
         "the candidate range {first} to {last} for K holds no value that is at least 1; give a larger learning.largest_k"
     )]
@@ -107,14 +109,14 @@ pub enum PoisoningError {
         /// The largest candidate asked for.
         last: usize,
     },
-    /// No candidate K can be filled once n rows are gone.
+    /// The smallest candidate K exceeds the number of rows that are left once n rows are gone.
     #[error(
         "the smallest candidate K = {first} exceeds the {left} rows left after {poison} removals; give a smaller learning.smallest_k"
     )]
     CandidatesBeyondRows {
         /// The smallest candidate.
         first: usize,
-        /// |T| - n.
+        /// The number of rows left, |T| - n.
         left: usize,
         /// The poisoning threshold n.
         poison: usize,

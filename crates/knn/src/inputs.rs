@@ -1,4 +1,4 @@
-//! What a run reads: training rows and test inputs as numbers, their labels as ids.
+//! The inputs of a run: training rows and test inputs as numbers, their labels as ids.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -31,7 +31,7 @@ pub enum RobustnessError {
         /// What does not fit.
         source: PoisoningError,
     },
-    /// Nothing to tell apart.
+    /// All training rows have the same label.
     #[error(
         "{}: every training row has the label '{label}'; at least two classes are needed",
         file.display()
@@ -42,20 +42,20 @@ pub enum RobustnessError {
         /// The label.
         label: String,
     },
-    /// More labels than can be told apart.
+    /// The rows have more labels than ids can tell apart.
     #[error("{} has {labels} different labels; at most 65,535 can be told apart", file.display())]
     TooManyLabels {
         /// The training file.
         file: PathBuf,
-        /// Number of labels.
+        /// The number of labels.
         labels: usize,
     },
-    /// The system gives no threads.
+    /// The threads that were asked for cannot be started.
     #[error("cannot start {threads} threads: {problem}; try fewer")]
     Threads {
-        /// How many were wanted.
+        /// The number of threads asked for.
         threads: usize,
-        /// What the system says.
+        /// What the system says about the threads.
         problem: String,
     },
     /// The schema cannot be used.
@@ -143,12 +143,13 @@ impl Inputs {
         })
     }
 
-    /// The text of a label id.
+    /// Returns the text of a label id.
     pub fn class(&self, id: u16) -> &str {
         self.classes.get(usize::from(id)).map_or("", String::as_str)
     }
 
-    /// The test inputs of a run, in the order of the file.
+    /// Returns the test inputs of a run, in the order of the file: `count` of them drawn by `seed`,
+    /// or all.
     pub fn drawn(&self, count: Option<usize>, seed: u64) -> Vec<usize> {
         let mut all: Vec<usize> = (0..self.test.rows()).collect();
         if let Some(count) = count.filter(|&count| count < all.len()) {
@@ -160,7 +161,7 @@ impl Inputs {
     }
 }
 
-/// The different labels in the order of their ids.
+/// Returns the different labels in the order of their ids.
 ///
 /// Which of two labels comes first depends on these two alone, and not on what other labels there
 /// are: the labels that are left after a removal are in the same order.

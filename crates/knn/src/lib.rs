@@ -52,7 +52,7 @@
 //!
 //! Beyond the paper: amortised bounds on what n removals can do to two errors at once
 //! (`certify/charging.rs`), and their tightening by Frank and Wolfe's method
-//! (`certify/frank_wolfe.rs`). What each decides: `docs/benchmarks.md`.
+//! (`certify/frank_wolfe.rs`). What each of them decides is in `docs/benchmarks.md`.
 //!
 //! [`run`] decides all inputs of two files and writes a run directory; [`verify`] replays it.
 //!

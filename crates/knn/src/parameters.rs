@@ -1,4 +1,4 @@
-//! What a user chooses, bound to a training set that it fits.
+//! The parameters that a user chooses, and their binding to a training set that they fit.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,8 +17,9 @@ pub struct Candidates {
 }
 
 impl Candidates {
-    /// 1 to `percent` percent of `rows`, rounded down; the paper takes 10 percent of |T|. To learn
-    /// from T \ R what the analysis of T says, take the share of |T| there as well.
+    /// The candidates from 1 to `percent` percent of `rows`, rounded down; the paper takes 10
+    /// percent of |T|. To learn from T \ R what the analysis of T says, take the share of |T| there
+    /// as well.
     pub fn share(rows: usize, percent: usize) -> Self {
         Self {
             first: 1,
@@ -32,7 +33,8 @@ impl Candidates {
     }
 }
 
-/// What a user chooses; [`Parameters::check`] binds it to a training set that it fits.
+/// The parameters that a user chooses; [`Parameters::check`] binds them to a training set that they
+/// fit.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Parameters {
@@ -42,9 +44,9 @@ pub struct Parameters {
     pub seed: u64,
     /// The candidate values of K.
     pub candidates: Candidates,
-    /// The poisoning threshold n: up to so many rows may be poisoned.
+    /// The poisoning threshold n: at most this many rows may be poisoned.
     pub poison: usize,
-    /// The distance.
+    /// The distance by which neighbours are ranked.
     pub metric: Metric,
 }
 
@@ -59,7 +61,7 @@ pub struct Setup {
 }
 
 impl Default for Parameters {
-    /// Up to 30 neighbours, chosen in 10 folds, for one poisoned row.
+    /// Returns the usual parameters: up to 30 neighbours, chosen in 10 folds, for one poisoned row.
     fn default() -> Parameters {
         Parameters {
             folds: 10,
@@ -72,35 +74,35 @@ impl Default for Parameters {
 }
 
 impl Parameters {
-    /// With so many cross-validation folds.
+    /// Sets the number of cross-validation folds.
     #[must_use]
     pub fn folds(mut self, folds: usize) -> Parameters {
         self.folds = folds;
         self
     }
 
-    /// With this seed to deal the folds.
+    /// Sets the seed that deals the folds.
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Parameters {
         self.seed = seed;
         self
     }
 
-    /// With these candidate values of K.
+    /// Sets the candidate values of K.
     #[must_use]
     pub fn candidates(mut self, first: usize, last: usize) -> Parameters {
         self.candidates = Candidates { first, last };
         self
     }
 
-    /// With this poisoning threshold.
+    /// Sets the poisoning threshold.
     #[must_use]
     pub fn poison(mut self, poison: usize) -> Parameters {
         self.poison = poison;
         self
     }
 
-    /// With this distance.
+    /// Sets the distance.
     #[must_use]
     pub fn metric(mut self, metric: Metric) -> Parameters {
         self.metric = metric;
@@ -151,7 +153,7 @@ impl Setup {
         self.parameters
     }
 
-    /// The same with another threshold.
+    /// Returns the setup with another poisoning threshold.
     pub(crate) fn with_poison(mut self, poison: usize) -> Self {
         self.parameters.poison = poison;
         self
@@ -162,7 +164,8 @@ impl Setup {
         &self.folds
     }
 
-    /// K_max + n: no list of neighbours is ever read beyond this many rows.
+    /// The number of neighbours that are ranked for a row, K_max + n: no list of neighbours is ever
+    /// read beyond it.
     pub fn depth(&self) -> usize {
         self.parameters
             .candidates

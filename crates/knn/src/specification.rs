@@ -1,4 +1,4 @@
-//! What a k-NN run is asked for: one value a kind of run, and the parts that they share.
+//! The specifications of k-NN runs: one type for each kind of run, and the parts that they share.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -26,7 +26,7 @@ use probity_run::specification::{FieldError, Seconds, Specification};
 pub struct TimeLimit(Option<Seconds>);
 
 impl TimeLimit {
-    /// As a duration, if there is a limit.
+    /// The limit as a duration, if there is one.
     pub fn duration(self) -> Option<Duration> {
         self.0.map(Seconds::duration)
     }
@@ -125,7 +125,7 @@ impl InputSpecification {
         reading.rules("reading")
     }
 
-    /// How files become numbers.
+    /// Returns the options by which files become numbers.
     ///
     /// # Errors
     /// When the schema cannot be read.
@@ -159,10 +159,10 @@ impl InputSpecification {
     }
 }
 
-/// Neighbours that are tried at most: every fold counts the errors of each number of them.
+/// The most neighbours that are tried: every fold counts the errors of each number of them.
 const MOST_NEIGHBOURS: u32 = 10_000;
 
-/// Rows that a number can speak of.
+/// The most rows that a row number can count.
 const MOST_ROWS: u32 = 4_294_967_295;
 
 /// How K is learnt.
@@ -287,8 +287,8 @@ impl Specification for RobustnessSpecification {
 }
 
 impl RobustnessSpecification {
-    /// The robustness of the inputs in `test` to `poison` rows among those in `train`, everything
-    /// else as it usually is.
+    /// Asks for the robustness of the inputs in `test` to `poison` rows among those in `train`,
+    /// everything else as it usually is.
     pub fn new(train: PathBuf, test: PathBuf, poison: Vec<usize>) -> RobustnessSpecification {
         RobustnessSpecification {
             train,
@@ -311,7 +311,8 @@ impl RobustnessSpecification {
         self.input.read(&self.train, &self.test, &self.reading)
     }
 
-    /// The same with the thresholds for `rows` training rows, ascending, to be read from anywhere.
+    /// Returns the specification with the thresholds for `rows` training rows, ascending, and with
+    /// a schema that is found from any directory.
     #[must_use]
     pub fn resolved(mut self, rows: usize) -> RobustnessSpecification {
         let analysis = &mut self.analysis;
@@ -326,7 +327,7 @@ impl RobustnessSpecification {
         self
     }
 
-    /// What was opened to read `inputs`.
+    /// Returns the record of the files that were opened to read `inputs`.
     ///
     /// # Errors
     /// When the schema cannot be read.
@@ -341,7 +342,7 @@ impl RobustnessSpecification {
         record_schema(record, self.reading.schema.as_deref())
     }
 
-    /// The file that was opened as `role`.
+    /// Returns the file that was opened as `role`.
     pub fn file_of(&self, role: &str) -> &Path {
         match role {
             "test" => &self.test,

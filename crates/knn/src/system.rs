@@ -13,12 +13,12 @@ use crate::learn::error_rate::ErrorCounts;
 use crate::learn::neighbours::{Metric, Neighbours, rank_query};
 use crate::parameters::{Candidates, Parameters, Setup};
 
-/// Fewer training rows than this are ranked by their true distances at once.
+/// The number of training rows below which they are ranked by their true distances at once.
 const LARGE: usize = 4096;
-/// So are rows of fewer columns than this on a CPU, where a product saves little (see
-/// `benches/knn.rs`).
+/// The number of columns below which a CPU ranks rows by their true distances at once: a product
+/// saves little there (see `benches/knn.rs`).
 const WIDE: usize = 32;
-/// Values of one block of distances.
+/// The most values of one block of distances.
 const BLOCK_VALUES: usize = 1 << 24;
 
 /// A test input with its K_max + n nearest training rows, nearest first.
@@ -50,7 +50,7 @@ pub struct KnnSystem {
     pub(crate) neighbours: Neighbours,
     pub(crate) errors: ErrorCounts,
     learned: usize,
-    /// The n that the lists of neighbours are long enough for.
+    /// The poisoning threshold n for which the lists of neighbours are long enough.
     ranked_for: usize,
 }
 
@@ -72,7 +72,7 @@ impl KnnSystem {
         Self::learn_within(setup, Deadline::never())
     }
 
-    /// Like [`KnnSystem::learn`], given up at the deadline.
+    /// Learns like [`KnnSystem::learn`], but gives up at the deadline.
     ///
     /// # Errors
     /// A deadline that has passed.
@@ -95,8 +95,8 @@ impl KnnSystem {
         Self::from_neighbours(setup, neighbours, deadline)
     }
 
-    /// Like [`KnnSystem::learn_until`], and to the same result, with products on `device` where
-    /// they help: for the Euclidean distance of many rows.
+    /// Learns like [`KnnSystem::learn_until`], and with the same result, with products on `device`
+    /// where they help: for the Euclidean distance of many rows.
     ///
     /// # Errors
     /// A deadline that has passed. What a device cannot do is done without it.
@@ -118,7 +118,8 @@ impl KnnSystem {
         Self::learn_until(setup, deadline)
     }
 
-    /// Like [`KnnSystem::learn_until`], with distances from `source` for `block` rows at a time.
+    /// Learns like [`KnnSystem::learn_until`], with distances from `source` for `block` rows at a
+    /// time.
     ///
     /// # Errors
     /// A deadline that has passed. What `source` does not give is computed without it.
@@ -165,7 +166,7 @@ impl KnnSystem {
         }
     }
 
-    /// The same system under another threshold: what is learnt from T does not depend on n.
+    /// Returns the same system under another threshold: what is learnt from T does not depend on n.
     ///
     /// # Errors
     /// A larger n than the one that was learnt for: its lists of neighbours would be too short.
@@ -180,7 +181,7 @@ impl KnnSystem {
         Ok(self)
     }
 
-    /// K*: the K learnt from the whole of T.
+    /// The K learnt from the whole of T, K*.
     pub fn k(&self) -> usize {
         self.learned
     }
@@ -235,8 +236,8 @@ impl KnnSystem {
         })
     }
 
-    /// K* of T \ R, with R as flags: all errors of every candidate K counted again, from the ranked
-    /// neighbours of T.
+    /// Returns K* of T \ R, with R as flags: all errors of every candidate K counted again, from
+    /// the ranked neighbours of T.
     ///
     /// The order of the rows that are left does not depend on R, and n rows at most are gone from
     /// lists of K_max + n: the first K_max rows left are those of a ranking of T \ R.
@@ -268,7 +269,7 @@ impl KnnSystem {
             .unwrap_or_default()
     }
 
-    /// No row removed.
+    /// Returns the flags of the empty removal set.
     pub(crate) fn nothing_removed(&self) -> Vec<bool> {
         vec![false; self.setup.training.rows()]
     }

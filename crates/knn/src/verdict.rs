@@ -1,4 +1,4 @@
-//! What is said about one test input, and by which method.
+//! The verdict on one test input, and the methods that reach it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,7 +18,7 @@ pub enum Method {
     Auto,
 }
 
-/// Which argument proved robustness.
+/// The argument that proved robustness.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Certificate {
@@ -41,11 +41,11 @@ pub struct Violation {
     pub label: u16,
 }
 
-/// The answer for one test input.
+/// The verdict on one test input.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// No removal of at most n rows changes the label: proved.
+    /// No removal of at most n rows changes the label, as was proved.
     Certified(Certificate),
     /// This removal changes the label; it replays through [`crate::learn::replay`].
     Falsified(Violation),
@@ -53,7 +53,7 @@ pub enum Verdict {
     Unknown,
 }
 
-/// A verdict with the prediction it is about.
+/// A verdict with the prediction that it is about.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Decision {
     /// The label predicted from T.

@@ -69,7 +69,7 @@ impl VerdictsFormat {
 /// Why a verdicts file cannot be read back.
 #[derive(Debug, Error)]
 pub enum VerdictsError {
-    /// It cannot be read as a table.
+    /// The file cannot be read as a table.
     #[error("{0}")]
     Read(#[from] ReadError),
     /// A cell is not what this build writes.
@@ -88,14 +88,14 @@ pub enum VerdictsError {
     },
 }
 
-/// One row of the file.
+/// One row of the verdicts file.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct VerdictRow {
-    /// n.
+    /// The poisoning threshold n.
     pub poison: usize,
     /// Number of the test input in its file, from 1.
     pub row: u64,
-    /// Its label in the file, if it has one.
+    /// The label of the test input in its file, if it has one.
     pub actual: String,
     /// The label predicted from T.
     pub label: String,
@@ -109,13 +109,13 @@ pub struct VerdictRow {
     pub seconds: f64,
     /// Row numbers of the removal set in the training file, from 1.
     pub removal: Vec<u64>,
-    /// The label predicted without them.
+    /// The label predicted without the rows of the removal set.
     pub removal_label: String,
-    /// The K learnt without them.
+    /// The K learnt without the rows of the removal set.
     pub removal_k: usize,
 }
 
-/// `certified`, `falsified` or `unknown`, and the certificate.
+/// Returns the words for a verdict: `certified`, `falsified` or `unknown`, and the certificate.
 pub fn words(verdict: &Verdict) -> (&'static str, &'static str) {
     match verdict {
         Verdict::Certified(Certificate::Quick) => ("certified", "quick"),
@@ -129,7 +129,7 @@ pub fn words(verdict: &Verdict) -> (&'static str, &'static str) {
 /// Writes `rows` to `file`.
 ///
 /// # Errors
-/// When it cannot be written.
+/// When the file cannot be written.
 pub fn write_verdicts(
     file: &Path,
     format: VerdictsFormat,

@@ -8,16 +8,16 @@ use crate::specification::Learning;
 use crate::system::KnnSystem;
 use crate::verdicts::VerdictRow;
 
-/// How many falsifications stood up.
+/// The numbers of falsifications that were replayed and that stood up.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct ReplayCounts {
     /// Falsified inputs in the file.
     pub falsified: u64,
-    /// Those whose removal set changes the label as stated.
+    /// Falsified inputs whose removal set changes the label as stated.
     pub confirmed: u64,
-    /// Those whose removal set does not.
+    /// Falsified inputs whose removal set does not.
     pub rejected: u64,
-    /// The first rejected ones: test row and what is wrong.
+    /// The first rejected inputs: test row and what is wrong.
     pub problems: Vec<String>,
 }
 
@@ -60,7 +60,7 @@ pub fn replay_falsifications(
     Ok(counts)
 }
 
-/// What is wrong with a falsification, if anything is.
+/// Returns what is wrong with a falsification, if anything is.
 fn judge(inputs: &Inputs, system: &KnnSystem, row: &VerdictRow) -> Option<String> {
     if row.removal.len() > row.poison {
         return Some(format!("{} rows are removed", row.removal.len()));

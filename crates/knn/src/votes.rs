@@ -37,7 +37,7 @@ impl Votes {
         }
     }
 
-    /// Freq of what was added; nothing if nothing was.
+    /// Returns the most frequent label (Freq) of the rows that were added; nothing if none was.
     #[inline]
     pub(crate) fn top(&self) -> Option<u16> {
         self.top
@@ -49,7 +49,7 @@ impl Votes {
     }
 }
 
-/// The label of a test input: the most frequent one among its K nearest rows in T \ R.
+/// Predicts the label of a test input: the most frequent one among its K nearest rows in T \ R.
 ///
 /// `ranked` lists training rows nearest first and `removed` flags R (rows beyond its end are kept,
 /// rows without a label do not vote). Where fewer than K rows are left, all of them vote. On equal

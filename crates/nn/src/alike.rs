@@ -1,9 +1,10 @@
 //! Classifiers that tell no inputs apart.
 //!
-//! One that gives everything the same class, or the same number, treats nobody differently: an audit of it finds
-//! nothing and every input is certified, whatever it was meant to do. Those are figures of a
-//! classifier that does not work, not of a fair one, so whoever trains, imports, audits or
-//! certifies one is told before anything else.
+//! A classifier that gives everything the same class, or the same number, treats nobody
+//! differently: an audit of it finds nothing and every input is certified, whatever it was meant to
+//! do. The figures of such an audit are those of a classifier that does not work, not of a fair
+//! one, so a user who trains, imports, audits or certifies such a classifier is told before
+//! anything else.
 
 use serde::Serialize;
 
@@ -11,21 +12,22 @@ use super::decision::{Decision, Gap, Score};
 use super::metrics::Quality;
 use super::{Classifier, ModelError, Rows};
 
-/// Inputs that a classifier is asked about at a time.
+/// The number of inputs that a classifier is asked about at a time.
 const CHUNK: usize = 4096;
 
-/// What all inputs that a classifier was asked about were decided.
+/// The decision that a classifier made for all inputs that it was asked about.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct DecidedAlike {
-    /// The class that each of them got, or the number.
+    /// The class that each of the inputs got, or the number.
     pub class: String,
-    /// How many they are.
+    /// The number of inputs.
     pub inputs: u64,
 }
 
 impl DecidedAlike {
-    /// What `model`, which decides for one of `classes`, decides of all of `rows`; `None` if there are two that it
-    /// tells apart, or no two at all. It is asked until it is known to tell them apart.
+    /// Returns the decision that `model`, which decides for one of `classes`, makes for all of
+    /// `rows`; `None` if it tells two of them apart, or if there are not two. The model is asked
+    /// until it is known to tell two rows apart.
     ///
     /// # Errors
     /// When the model cannot answer.
@@ -66,8 +68,8 @@ impl DecidedAlike {
         Ok(DecidedAlike::new(class, rows.len() as u64))
     }
 
-    /// What the classifier of `classes` with this quality on the parts of its data decides all of
-    /// them.
+    /// Returns the decision that a classifier of `classes` makes for all its data, by its quality
+    /// on the parts of them; `None` if there are two decisions, or not two inputs.
     pub fn in_parts<'m>(
         classes: &[String],
         parts: impl IntoIterator<Item = &'m Quality>,
@@ -95,7 +97,7 @@ mod tests {
     use super::*;
     use crate::metrics::Metrics;
 
-    /// Class 1 from a code on.
+    /// A classifier that gives class 1 from a code on.
     struct Step(i32);
 
     impl Classifier for Step {

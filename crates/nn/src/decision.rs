@@ -1,14 +1,15 @@
-//! How a decision is made of what a classifier says.
+//! Decisions, and how they are made from the outputs of a classifier.
 //!
-//! A classifier gives each class a probability; whoever deploys it decides by them. Usually the
-//! most probable class is the decision. Often it is not:
+//! A classifier gives each class a probability, and its user decides by the probabilities. Usually
+//! the most probable class is the decision. Often it is not:
 //!
 //! * **Thresholds** t: the decision is the class of the largest p_c / t_c, that is of the largest
 //!   logit_c − ln t_c. Of two classes with t and 1 − t that is: the one class exactly where its
 //!   probability is at least t (the other way round, costs of errors; Elkan 2001, Theorem 1). The
-//!   thresholds may hang on an attribute of the row, as where groups have thresholds of their own.
+//!   thresholds may depend on an attribute of the row, as where groups have thresholds of their
+//!   own.
 //! * **Abstention**: of two classes, one is decided where its probability is at least `high`, the
-//!   other where it is below `low`, and in between nothing is (Chow 1970).
+//!   other where it is below `low`, and neither in between (Chow 1970).
 //! * **Gap**: nothing is decided; a score is compared: the probability of a class, or of a regressor
 //!   the number that it gives, the logit of [`SIDES`]' second over the first. Two inputs are told
 //!   apart where their scores differ by more than a gap, as the *lower* and the *higher* one.
@@ -34,7 +35,7 @@ pub use self::thresholds::Thresholds;
 /// Name of the decision to decide nothing.
 pub const ABSTAIN: &str = "abstain";
 
-/// How a decision is made of logits.
+/// The way in which a decision is made from logits.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Decision {
     /// The most probable class, the first of equal ones.
@@ -42,7 +43,7 @@ pub enum Decision {
     Largest,
     /// The class whose probability is largest beside its threshold.
     Thresholds(Thresholds),
-    /// One of two classes, or neither.
+    /// One of two classes is decided, or neither of them.
     Abstention {
         /// The class whose probability is looked at, 0 or 1.
         class: usize,
@@ -51,43 +52,43 @@ pub enum Decision {
         /// From this probability on the class is decided.
         high: f64,
     },
-    /// Scores, compared.
+    /// Scores are compared; nothing is decided.
     Gap(Gap),
 }
 
-/// By how much a class must lead a rival for a decision, see [`Decision::lead`].
+/// The lead over a rival that a class must have for a decision, see [`Decision::lead`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Lead {
-    /// The class.
+    /// The class that leads.
     pub class: usize,
-    /// Its rival.
+    /// The rival of the class.
     pub rival: usize,
-    /// The logit of the class over that of its rival.
+    /// The lead that the logit of the class must exceed over the rival's.
     pub least: f64,
 }
 
-/// The log-odds that reach the probability `least`.
+/// Returns the log-odds that reach the probability `least`.
 fn reached(least: f64) -> f64 {
     (least / (1.0 - least)).ln() - ROUNDING
 }
 
 impl Decision {
-    /// Whether it is the most probable class.
+    /// Whether the most probable class is the decision.
     pub fn is_largest(&self) -> bool {
         *self == Decision::Largest
     }
 
-    /// Whether it hangs on the row beside its logits.
+    /// Whether the decision depends on the row beside its logits.
     pub fn reads_rows(&self) -> bool {
         matches!(self, Decision::Thresholds(of) if of.by_value.is_some())
     }
 
-    /// Whether it hangs on the row's attribute at `place` beside its logits.
+    /// Whether the decision depends on the row's attribute at `place` beside its logits.
     pub fn reads(&self, place: usize) -> bool {
         matches!(self, Decision::Thresholds(of) if of.reads(place))
     }
 
-    /// Names of what can be decided of `classes`, by number: see [`Decision::contrast`].
+    /// Returns the names of the decisions about `classes`, by number: see [`Decision::contrast`].
     pub fn names(&self, classes: &[String]) -> Vec<String> {
         match self {
             Decision::Largest | Decision::Thresholds(_) => classes.to_vec(),
@@ -99,14 +100,14 @@ impl Decision {
         }
     }
 
-    /// The name of what [`Decision::decide`] decides of `classes`.
+    /// Returns the name of the decision with the number `decided` about `classes`.
     pub fn name<'a>(&self, classes: &'a [String], decided: u32) -> &'a str {
         classes
             .get(decided as usize)
             .map_or(ABSTAIN, String::as_str)
     }
 
-    /// How many of them there are.
+    /// The number of decisions about `classes` classes.
     pub fn count(&self, classes: usize) -> usize {
         match self {
             Decision::Largest | Decision::Thresholds(_) => classes,
@@ -115,8 +116,9 @@ impl Decision {
         }
     }
 
-    /// What is decided of `row`, whose logits are given, by number; of a probability that is compared
-    /// the most probable class, of a number always the second of [`SIDES`].
+    /// Returns the number of the decision about `row`, whose logits are given; where the
+    /// probability of a class is compared the most probable class, where a number is compared
+    /// always the second of [`SIDES`].
     pub fn decide<L: Logit>(&self, row: &[i32], logits: &[L]) -> u32 {
         match self {
             Decision::Gap(Gap {
@@ -138,8 +140,8 @@ impl Decision {
         }
     }
 
-    /// The class whose lead goes down on the way to where another decision is made: that which is
-    /// decided; where nothing is, the class that is farther.
+    /// Returns the class whose lead goes down on the way to another decision: the class that is
+    /// decided; where none is, the class that is farther.
     pub fn side<L: Logit>(&self, row: &[i32], logits: &[L]) -> u32 {
         match self {
             &Decision::Abstention { class, low, high } => {
@@ -157,8 +159,8 @@ impl Decision {
         }
     }
 
-    /// The decision next to that of `row`, whose logits are given: that which another one is most
-    /// nearly. Of scores that are compared, the decision itself.
+    /// Returns the decision next to that of `row`, whose logits are given: the other decision that
+    /// is nearest. Where scores are compared, it is the decision itself.
     pub fn next<L: Logit>(&self, row: &[i32], logits: &[L]) -> u32 {
         let decided = self.decide(row, logits);
         let runner_up = |offset: &dyn Fn(usize) -> f64| {
@@ -182,10 +184,10 @@ impl Decision {
         }
     }
 
-    /// The lead that tells the first of two decisions about `row` from the second: the first is made
-    /// rather than the second where the logit of `class` leads that of `rival` by more than `least`.
-    /// Two decisions with abstention between them are told apart in its middle; of scores that are
-    /// compared, none is.
+    /// Returns the lead that tells the first of two decisions about `row` from the second: the
+    /// first is made rather than the second where the logit of `class` leads that of `rival` by
+    /// more than `least`. Two decisions with abstention between them are told apart in the middle
+    /// of the abstention; where scores are compared, there is no lead.
     pub fn lead(&self, row: &[i32], [one, other]: [u32; 2]) -> Option<Lead> {
         let of = |least: f64| Lead {
             class: one as usize,
@@ -216,8 +218,8 @@ impl Decision {
         }
     }
 
-    /// The score by which two inputs are far apart or near, where `decided` is decided of one of them:
-    /// that which is compared, else the probability of the class.
+    /// Returns the score by which two inputs are far apart or near, where `decided` is decided
+    /// about one of them: the score that is compared, else the probability of the class.
     pub fn score(&self, decided: u32) -> Score {
         match *self {
             Decision::Gap(gap) => gap.score,
@@ -227,7 +229,7 @@ impl Decision {
         }
     }
 
-    /// What is decided of two rows with their logits, where that differs.
+    /// Returns the decisions about two rows with their logits, if they differ.
     pub fn contrast<L: Logit>(
         &self,
         own: (&[i32], &[L]),

@@ -1,5 +1,5 @@
-//! How integer codes become the numbers that a network sees, and back: which moves of the search
-//! a gradient speaks about.
+//! The encodings by which integer codes become the numbers that a network sees, and back: which
+//! moves of the search a gradient speaks about.
 //!
 //! Encoding happens *inside* the model, so that data, search and samples stay on integer codes.
 //!
@@ -37,7 +37,7 @@ pub enum Encoding {
 }
 
 impl Encoding {
-    /// Scaled by nothing: the raw code, as imported networks expect.
+    /// The encoding that scales by nothing: the raw code, as imported networks expect.
     pub const RAW: Encoding = Encoding::Scaled {
         mean: 0.0,
         deviation: 1.0,
@@ -49,21 +49,21 @@ impl Encoding {
     }
 }
 
-/// Where one attribute stands among the features.
+/// The place of one attribute among the features.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Span {
-    /// Its encoding.
+    /// The encoding of the attribute.
     pub encoding: Encoding,
-    /// First feature column.
+    /// The first feature column.
     pub start: usize,
-    /// Smallest code.
+    /// The smallest code.
     pub min: i32,
-    /// Number of codes.
+    /// The number of codes.
     pub levels: usize,
 }
 
 impl Span {
-    /// Number of feature columns.
+    /// The number of feature columns.
     pub fn features(&self) -> usize {
         if self.encoding.is_scaled() {
             1
@@ -85,13 +85,13 @@ impl Span {
         }
     }
 
-    /// Which of its levels `code` is; `None` outside the domain.
+    /// Returns the level of `code`, counted from 0; `None` outside the domain.
     pub fn level(&self, code: i32) -> Option<usize> {
         let level = usize::try_from(i64::from(code) - i64::from(self.min));
         level.ok().filter(|&level| level < self.levels)
     }
 
-    /// Inputs that the first layer sees of it.
+    /// The number of inputs that the first layer gets from the attribute.
     pub fn layer_inputs(&self) -> usize {
         match self.encoding {
             Encoding::Scaled { .. } => 1,
@@ -101,7 +101,7 @@ impl Span {
     }
 }
 
-/// The columns of all attributes.
+/// The layout of all attributes in the feature columns.
 #[derive(Debug, Clone, PartialEq)]
 pub struct InputLayout {
     spans: Vec<Span>,
@@ -129,8 +129,8 @@ impl InputLayout {
         InputLayout { spans, features }
     }
 
-    /// Ordered attributes as their codes, all others by their levels: how a search moves over the
-    /// inputs of a model that says nothing of what it sees.
+    /// Lays out ordered attributes as their codes, all others by their levels: this is how a search
+    /// moves over the inputs of a model that says nothing of what it sees.
     pub fn unscaled(attributes: &[Attribute]) -> InputLayout {
         let encoding = |attribute: &Attribute| match attribute.is_ordered() {
             true => Encoding::RAW,
@@ -140,17 +140,17 @@ impl InputLayout {
         InputLayout::new(attributes, &encodings)
     }
 
-    /// The attributes in order.
+    /// The places of the attributes, in order.
     pub fn spans(&self) -> &[Span] {
         &self.spans
     }
 
-    /// Number of feature columns.
+    /// The number of feature columns.
     pub fn features(&self) -> usize {
         self.features
     }
 
-    /// Inputs of the first layer, embeddings applied.
+    /// The number of inputs of the first layer, embeddings applied.
     pub fn layer_inputs(&self) -> usize {
         self.spans.iter().map(Span::layer_inputs).sum()
     }

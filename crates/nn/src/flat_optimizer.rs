@@ -1,18 +1,18 @@
 //! AdamW and SGD on one flat list of parameters, in place.
 //!
-//! Number by number what burn's optimisers do, to the same bits. Those make a tensor for every step
-//! of the formula: of a small network that takes longer than the arithmetic, and of a large one each
-//! comes from the operating system anew and goes back to it.
+//! Number by number the optimiser here does what burn's optimisers do, to the same bits. Burn's
+//! make a tensor for every step of the formula: of a small network that takes longer than the
+//! arithmetic, and of a large one each comes from the operating system anew and goes back to it.
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::optimizer::{EPSILON, MOMENTUM, OptimizerName};
 
-/// Numbers that a thread moves at a time.
+/// The number of parameters that a thread moves at a time.
 const CHUNK: usize = 1 << 14;
 
-/// An optimiser of so many numbers, and its state.
+/// An optimiser of a fixed number of parameters, and its state.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct FlatOptimizer {
     name: OptimizerName,
@@ -20,12 +20,12 @@ pub(super) struct FlatOptimizer {
     steps: u32,
     /// The mean of the gradients, or the velocity: one a number.
     first: Vec<f32>,
-    /// The mean of their squares: one a number, and none with SGD.
+    /// The mean of the squared gradients: one a number, and none with SGD.
     second: Vec<f32>,
 }
 
 impl FlatOptimizer {
-    /// A fresh optimiser of `numbers` numbers.
+    /// Returns a fresh optimiser of `numbers` numbers.
     pub fn new(name: OptimizerName, weight_decay: f32, numbers: usize) -> FlatOptimizer {
         FlatOptimizer {
             name,
@@ -39,7 +39,7 @@ impl FlatOptimizer {
         }
     }
 
-    /// Whether it is one of the same kind and of as many numbers, whose state can be one.
+    /// Whether `other` is of the same kind and of as many numbers, and its state is a possible one.
     pub fn fits(&self, other: &FlatOptimizer) -> bool {
         (self.name, self.weight_decay) == (other.name, other.weight_decay)
             && self.first.len() == other.first.len()
@@ -57,7 +57,7 @@ impl FlatOptimizer {
         }
     }
 
-    /// Loshchilov, Hutter (2019), Algorithm 2.
+    /// Moves the parameters by AdamW (Loshchilov, Hutter 2019, Algorithm 2).
     fn adamw(&mut self, learning_rate: f64, parameters: &mut [f32], gradients: &[f32]) {
         let [beta1, beta2] = [0.9f32, 0.999];
         let steps = i32::try_from(self.steps).unwrap_or(i32::MAX);
@@ -82,7 +82,8 @@ impl FlatOptimizer {
             });
     }
 
-    /// With Nesterov's momentum; weight decay is added to the gradients.
+    /// Moves the parameters by SGD with Nesterov's momentum; weight decay is added to the
+    /// gradients.
     fn sgd(&mut self, rate: f32, parameters: &mut [f32], gradients: &[f32]) {
         let (is_first, decay) = (self.steps == 1, self.weight_decay);
         let numbers = parameters.par_chunks_mut(CHUNK);
@@ -105,9 +106,9 @@ impl FlatOptimizer {
     }
 }
 
-/// Whether means of gradients, and of their squares, are ones that gradients have.
+/// Whether `first` and `second` can be means of gradients, and of squared gradients.
 pub(super) fn are_moments(first: &[f32], second: &[f32]) -> bool {
-    // Of large gradients the squares may be infinite.
+    // The squares of large gradients may be infinite.
     are_finite(first) && second.iter().all(|&square| square >= 0.0)
 }
 

@@ -31,7 +31,7 @@ pub struct Fnn {
     evaluation: Evaluation,
 }
 
-/// What computes.
+/// The code that computes a network.
 enum Evaluation {
     /// Our own kernels, on the CPU.
     Kernels(Kernels),
@@ -58,7 +58,7 @@ impl Fnn {
         }
     }
 
-    /// The predicted class of every row.
+    /// Returns the predicted class of every row.
     ///
     /// # Errors
     /// See [`Classifier::logits`].
@@ -77,7 +77,7 @@ pub(super) fn check_finite(
     per_row: usize,
     rows: Rows<'_>,
 ) -> Result<(), ModelError> {
-    // All bits but the sign's, as a number: of what is not finite these are the largest.
+    // All bits but that of the sign, as a number: numbers that are not finite have the largest.
     let size = |value: &f32| (value.to_bits() & (u32::MAX >> 1)) as i32;
     let largest = values.iter().map(size).fold(0, i32::max);
     if largest < f32::INFINITY.to_bits() as i32 {

@@ -1,4 +1,4 @@
-//! Bringing a network from elsewhere: a weight file and a small TOML that says how to read it.
+//! The import of a network from elsewhere: a weight file and a small TOML that says how to read it.
 //!
 //! ```toml
 //! hidden = [64, 32, 16, 8, 4]
@@ -36,7 +36,7 @@ pub enum ImportError {
     /// The TOML is not of the expected form.
     #[error("the import configuration is not valid: {0}")]
     Config(#[from] toml::de::Error),
-    /// It contradicts the schema or itself.
+    /// The configuration contradicts the schema or itself.
     #[error("the import configuration does not fit: {0}")]
     Unfit(String),
     /// Tensors are missing.
@@ -50,13 +50,13 @@ pub enum ImportError {
     /// A tensor has another shape.
     #[error("the tensor '{tensor}' has shape {found:?}, but {expected:?} is needed ({why})")]
     Shape {
-        /// Its name.
+        /// The name of the tensor.
         tensor: String,
-        /// Its shape.
+        /// The shape of the tensor in the file.
         found: Vec<usize>,
         /// The shape that fits.
         expected: Vec<usize>,
-        /// Where the expectation comes from.
+        /// The reason why this shape is expected.
         why: String,
     },
 }
@@ -69,7 +69,7 @@ fn list(names: &[String]) -> String {
     }
 }
 
-/// The TOML described above.
+/// The configuration of an import: the TOML described above.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ImportConfig {
@@ -114,7 +114,7 @@ struct Standardise {
     deviation: Vec<f32>,
 }
 
-/// Which tensors of the file became what.
+/// The tensors of the file that became parts of the network.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct ImportReport {
     /// Tensors used: name and shape in the file.
@@ -124,10 +124,10 @@ pub struct ImportReport {
 }
 
 impl ImportConfig {
-    /// Reads the TOML.
+    /// Reads a configuration from TOML.
     ///
     /// # Errors
-    /// When it is not of the form described in the module's documentation.
+    /// When the text is not of the form described in the module's documentation.
     pub fn from_toml(text: &str) -> Result<ImportConfig, ImportError> {
         Ok(toml::from_str(text)?)
     }
@@ -252,7 +252,8 @@ impl ImportConfig {
             .collect())
     }
 
-    /// The layout of which the most tensors are there, the first on ties; all must be.
+    /// Returns the layout of which the most tensors are there, the first on ties; all of its
+    /// tensors must be there.
     fn choose_layout(
         &self,
         weights: &WeightFile,
@@ -294,7 +295,7 @@ impl ImportConfig {
 }
 
 impl TensorLayout {
-    /// Names of the weight and the bias of layer `number`.
+    /// Returns the names of the weight and the bias of layer `number`.
     fn of_layer(&self, number: usize) -> (String, String) {
         let shown = self
             .numbers

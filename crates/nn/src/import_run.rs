@@ -42,17 +42,17 @@ use probity_run::specification::{Checked, Specification};
 use probity_run::stream::{Purpose, Stream, stream};
 use probity_tensor::device::ComputeDevice;
 
-/// Random inputs that an imported network is tried on.
+/// The number of random inputs that an imported network is tried on.
 const TRIED: u64 = 10_000;
-/// Random words of a text that it is tried on, at most.
+/// The most random words of a text that a network is tried on.
 const TRIED_WORDS: usize = 12;
 
-/// What a transformer is read from, in words.
+/// The source that a transformer is read from, in words.
 const HUGGING_FACE: &str = "directory of Hugging Face";
 
 /// The name of the configuration that is built in.
 const ADF_FNN: &str = "adf-fnn";
-/// That of the ADF paper's network.
+/// The configuration of the ADF paper's network, as TOML.
 const ADF_FNN_TOML: &str = include_str!("../../../models/adf-fnn.toml");
 
 /// `summary.json` of an import.
@@ -60,30 +60,30 @@ const ADF_FNN_TOML: &str = include_str!("../../../models/adf-fnn.toml");
 pub struct ImportSummary {
     /// Version of this layout.
     pub schema_version: u32,
-    /// Always `import`.
+    /// The name of the command, always `import`.
     pub command: &'static str,
-    /// Version that ran.
+    /// The version of Probity that ran.
     pub probity_version: &'static str,
-    /// What the model classifies.
+    /// The modality that the model classifies.
     pub modality: ModalityName,
     /// SHA-256 of the weight file.
     pub weights_sha256: String,
     /// SHA-256 of the model.
     pub model_sha256: String,
-    /// The class that every random input gets that the network was tried on, where it is one.
+    /// The class that every random input gets that the network was tried on, if they all get one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decides_alike: Option<DecidedAlike>,
-    /// How the network agrees with the original, where that was asked for.
+    /// The agreement of the network with the original, where that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reference: Option<Agreement>,
-    /// Numbers of the network.
+    /// How many numbers the network has.
     pub parameters: usize,
-    /// What was found.
+    /// The parts that were found in the weight file.
     #[serde(flatten)]
     pub found: Found,
 }
 
-/// What an import found in the weight file.
+/// The parts that an import found in the weight file.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Found {
@@ -91,26 +91,26 @@ pub enum Found {
     Table(ImportReport),
     /// A network for texts.
     Text {
-        /// Its shape.
+        /// The shape of the network.
         network: Shape,
-        /// Its classes, by number.
+        /// The classes, by number.
         classes: Vec<String>,
-        /// What was found.
+        /// The parts that were found.
         #[serde(flatten)]
         report: TextImportReport,
     },
-    /// A transformer.
+    /// A transformer from a directory of Hugging Face.
     Transformer {
-        /// Its shape.
+        /// The shape of the network.
         network: TransformerShape,
-        /// Its classes, by number; none of an encoder.
+        /// The classes, by number; none for an encoder.
         classes: Vec<String>,
-        /// Pieces of a text that are read.
+        /// The number of pieces of a text that are read.
         max_length: usize,
         /// The head of a masked language model, where an encoder has one.
         #[serde(skip_serializing_if = "Option::is_none")]
         masked: Option<MaskedDescription>,
-        /// What was found.
+        /// The parts that were found.
         #[serde(flatten)]
         report: HuggingFaceReport,
     },
@@ -123,7 +123,7 @@ enum Imported {
 }
 
 impl Imported {
-    /// Its hash, and the numbers that it learnt.
+    /// Returns the hash of the model, and the number of its parameters.
     fn identity(&self) -> Result<(String, usize), ImportRunError> {
         Ok(match self {
             Imported::Table(model) => (model.sha256(), model.network.parameters()),
@@ -135,8 +135,9 @@ impl Imported {
         })
     }
 
-    /// What the network decides random inputs, if it is one class: of a table uniform ones over the
-    /// domains of the schema, else texts of random words of its vocabulary.
+    /// Returns the class that the network decides for random inputs, if it is one class: for a
+    /// table uniform ones over the domains of the schema, else texts of random words of its
+    /// vocabulary.
     fn decides_alike(&self) -> Result<Option<DecidedAlike>, ImportRunError> {
         let device = ComputeDevice::flex();
         let streams = (0..TRIED).map(|item| stream(1, Purpose::UniformInput, item, 0));
@@ -178,7 +179,8 @@ impl Imported {
                 let network = model.network(width, &device)?;
                 DecidedAlike::of(&network, &model.classes, Rows::new(&codes, width))?
             }
-            // It is tried on no texts: random pieces say nothing of a network that reads sentences.
+            // A transformer is tried on no texts: random pieces say nothing of a network that reads
+            // sentences.
             Imported::Text(_) | Imported::Transformer(_) => None,
         })
     }
@@ -194,7 +196,7 @@ pub struct Import {
 }
 
 impl Import {
-    /// Opens what `specification` names.
+    /// Opens the files that `specification` names.
     ///
     /// # Errors
     /// See [`ImportRunError`].
@@ -224,7 +226,7 @@ impl Import {
             (Some(file), Imported::Table(model)) => {
                 Some(reference::compare_rows(file, model, &mut record)?)
             }
-            // A rule of the specification.
+            // A rule of the specification excludes this.
             (Some(_), Imported::Transformer(_)) => None,
             (Some(file), Imported::Text(model)) => {
                 let text = specification.text.as_ref();
@@ -253,12 +255,12 @@ impl Import {
         })
     }
 
-    /// What was imported.
+    /// Returns the summary of what was imported.
     pub fn into_summary(self) -> ImportSummary {
         self.summary
     }
 
-    /// What the weights stand in, in words.
+    /// Returns the format in which the weights stand, in words.
     pub fn format(&self) -> &str {
         &self.format
     }
@@ -266,7 +268,7 @@ impl Import {
     /// Writes the model into `directory`.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// When the model cannot be written.
     pub fn run(&self, directory: &RunDirectory) -> Result<&ImportSummary, ImportRunError> {
         let specification: &ImportSpecification = &self.specification;
         directory.write_run(specification, &self.record)?;
@@ -280,7 +282,7 @@ impl Import {
     }
 }
 
-/// The network in a weight file.
+/// Reads the network in a weight file.
 fn from_weights(
     specification: &ImportSpecification,
     (file, weights): (&Path, &WeightFile),
@@ -299,7 +301,7 @@ fn from_weights(
     Ok((Imported::Text(Box::new(model)), found))
 }
 
-/// The transformer in a directory of Hugging Face.
+/// Reads the transformer in a directory of Hugging Face.
 fn transformer(
     specification: &HuggingFaceSpecification,
     record: &mut Record,

@@ -1,5 +1,5 @@
-//! Bringing a text classifier from PyTorch: a weight file, the words of its embeddings, and what
-//! neither of them says.
+//! The import of a text classifier from PyTorch: a weight file, the words of its embeddings, and
+//! the options that neither of them states.
 //!
 //! The file holds the tensors of one `nn.LSTM` or `nn.GRU` (any layers and units, one or both
 //! directions, with or without biases), of one linear layer, and perhaps of one `nn.Embedding`; the
@@ -34,7 +34,7 @@ use probity_text::frequencies::WordFrequencies;
 use probity_text::tokenizer::{Splitting, Tokenizer, TokenizerError};
 use probity_text::validity::SentenceEmbedder;
 
-/// Where the words of an imported network and their vectors come from.
+/// The source of the words of an imported network and of their vectors.
 #[derive(Debug, Clone)]
 pub enum Words {
     /// The table is in the weight file; these are the words of its rows.
@@ -43,11 +43,11 @@ pub enum Words {
     Embeddings(EmbeddingTable),
 }
 
-/// What neither weights nor words say.
+/// The options of an import that neither weights nor words state.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct TextImportOptions {
-    /// How texts are split into words.
+    /// The way in which texts are split into words.
     pub splitting: Splitting,
     /// Names of the classes, by number; the numbers themselves if there are none.
     pub classes: Vec<String>,
@@ -61,7 +61,7 @@ pub struct TextImportOptions {
 }
 
 impl TextImportOptions {
-    /// The usual ones, for texts that are split as `splitting` says.
+    /// Returns the usual options, for texts that are split as `splitting` says.
     pub fn new(splitting: Splitting) -> TextImportOptions {
         TextImportOptions {
             splitting,
@@ -73,7 +73,7 @@ impl TextImportOptions {
     }
 }
 
-/// What was found.
+/// The tensors and words that an import found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TextImportReport {
     /// Tensors used: name and shape in the file.
@@ -82,7 +82,7 @@ pub struct TextImportReport {
     pub unused: Vec<String>,
     /// Whether a single output became two classes.
     pub single_output: bool,
-    /// Words, without the unknown one.
+    /// The number of words, without the unknown one.
     pub words: usize,
     /// The row of the file's own table that stands for unknown words, from 0; the mean of all where
     /// there is none.
@@ -93,7 +93,7 @@ pub struct TextImportReport {
     pub padding_row: Option<usize>,
     /// Words that no text can contain as a token, because of how texts are split.
     pub unreachable_words: usize,
-    /// The first few of them.
+    /// The first few unreachable words.
     #[serde(skip)]
     pub unreachable_examples: Vec<String>,
 }

@@ -13,7 +13,7 @@ use std::ops::Range;
 
 use pulp::{Simd, WithSimd};
 
-/// Inputs a block.
+/// The number of inputs in a block.
 pub const LANES: usize = 16;
 
 /// One number for each input of a block.
@@ -22,26 +22,26 @@ pub const LANES: usize = 16;
 pub struct Row(pub [f32; LANES]);
 
 impl Row {
-    /// Zero for every input.
+    /// A row of zeros.
     pub const ZERO: Row = Row([0.0; LANES]);
 
-    /// `value` for every input.
+    /// Returns a row of `value` for every input.
     pub const fn splat(value: f32) -> Row {
         Row([value; LANES])
     }
 
-    /// The sum over the lanes, in lane order.
+    /// Returns the sum over the lanes, in lane order.
     pub fn sum(&self) -> f32 {
         self.0.iter().sum()
     }
 }
 
-/// Registers a row.
+/// The number of registers that a row takes.
 pub const fn parts<S: Simd>() -> usize {
     LANES / S::F32_LANES
 }
 
-/// Register `part` of a row.
+/// Loads register `part` of a row.
 #[inline(always)]
 pub fn load<S: Simd>(row: &Row, part: usize) -> S::f32s {
     S::as_simd_f32s(&row.0).0[part]
@@ -53,8 +53,8 @@ pub fn store<S: Simd>(row: &mut Row, part: usize, value: S::f32s) {
     S::as_mut_simd_f32s(&mut row.0).0[part] = value;
 }
 
-/// Rows become lanes. Kept out of the kernels, where the compiler would make slow scatters of the
-/// copies.
+/// Transposes a tile, so that its rows become lanes. The function is kept out of the kernels, where
+/// the compiler would make slow scatters of the copies.
 #[inline(never)]
 pub fn transpose(tile: &mut [Row; LANES]) {
     for i in 1..LANES {
@@ -65,8 +65,8 @@ pub fn transpose(tile: &mut [Row; LANES]) {
     }
 }
 
-/// Runs `task` with the widest registers of this processor. What `task` is to do has to be inlined into
-/// it: a function that is called keeps to the registers that every processor has.
+/// Runs `task` with the widest registers of this processor. The code of `task` has to be inlined
+/// into it: a function that is called keeps to the registers that every processor has.
 pub fn dispatch<T: WithSimd>(task: T) -> T::Output {
     #[cfg(target_arch = "x86_64")]
     {
@@ -97,11 +97,11 @@ pub fn on_every_level<T: WithSimd>(task: impl Fn() -> T) -> Vec<T::Output> {
     outputs
 }
 
-/// Steps that share weights while these are in a cache.
+/// The number of steps that share weights while these are in a cache.
 pub const BUNDLE: usize = 16;
 
-/// Inputs that are added at once: the weights of eight outputs and two steps' inputs then stay in
-/// a first-level cache.
+/// The number of inputs that are added at once: the weights of eight outputs and two steps' inputs
+/// then stay in a first-level cache.
 const DEPTH: usize = 256;
 
 /// A matrix, laid out for y += W·x on rows.
@@ -117,7 +117,7 @@ pub struct Product {
 }
 
 impl Product {
-    /// The product with the matrix `weight(output, input)`.
+    /// Lays out the matrix `weight(output, input)`.
     pub fn new(outputs: usize, inputs: usize, weight: impl Fn(usize, usize) -> f32) -> Product {
         let mut weights = Vec::with_capacity(outputs * inputs);
         for depth in (0..inputs).step_by(DEPTH) {
@@ -138,21 +138,21 @@ impl Product {
         }
     }
 
-    /// `y += W·x`; x has one row an input, y one an output.
+    /// Computes `y += W·x`; x has one row an input, y one an output.
     #[inline(always)]
     pub fn add<S: Simd>(&self, simd: S, x: &[Row], y: &mut [Row]) {
         self.add_steps(simd, (x, self.inputs), y);
     }
 
-    /// `y += W·x` at every step: `y` has one row an output at each, `x` so many rows a step as
-    /// stand beside it, of which the first, one an input, take part.
+    /// Computes `y += W·x` at every step: at each, `y` has one row an output, and `x` has as many
+    /// rows as the number beside it says, of which the first, one an input, take part.
     #[inline(always)]
     pub fn add_steps<S: Simd>(&self, simd: S, x: (&[Row], usize), y: &mut [Row]) {
         self.steps(simd, x, y, &Added);
     }
 
-    /// The same with other `ends` of the sums: y = finish(start + W·x) at every step. What comes
-    /// before and after a product is then done in registers.
+    /// Computes y = finish(start + W·x) at every step, where `ends` says how sums start and finish.
+    /// The work before and after a product is then done in registers.
     #[inline(always)]
     pub fn steps<S: Simd>(
         &self,
@@ -181,8 +181,9 @@ impl Product {
         }
     }
 
-    /// All full tiles of N outputs from output `first` on; gives back where they end. Two steps go
-    /// together where there are registers for their sums: each weight is then read once for both.
+    /// Computes all full tiles of N outputs from output `first` on, and returns where they end. Two
+    /// steps go together where there are registers for their sums: each weight is then read once
+    /// for both.
     #[inline(always)]
     fn tiles<S: Simd, const N: usize>(
         &self,
@@ -220,16 +221,17 @@ impl Product {
     }
 }
 
-/// Where the sums of a product start, and what becomes of them.
+/// The ends of the sums of a product: where they start, and what becomes of them.
 pub trait Ends<S: Simd> {
-    /// What the terms of `output` are added to, where `y` stands now.
+    /// Returns the value that the terms of `output` are added to, where `y` stands now.
     fn start(&self, simd: S, output: usize, y: S::f32s) -> S::f32s;
 
-    /// What is put in the place of the whole `sum`: register `part` of row `place` of all y.
+    /// Returns the value that is put in the place of the whole `sum`: register `part` of row
+    /// `place` of all y.
     fn finish(&self, simd: S, place: usize, part: usize, sum: S::f32s) -> S::f32s;
 }
 
-/// Sums that are added to what is there.
+/// The ends of sums that are added to what is there.
 struct Added;
 
 impl<S: Simd> Ends<S> for Added {
@@ -244,21 +246,21 @@ impl<S: Simd> Ends<S> for Added {
     }
 }
 
-/// Some inputs of a product for a bundle of steps.
+/// A pass over some inputs of a product for a bundle of steps.
 struct Pass<'a, E> {
     inputs: Range<usize>,
     is_last: bool,
-    /// Rows of y before the bundle.
+    /// The number of rows of y before the bundle.
     place: usize,
     ends: &'a E,
 }
 
-/// x and y of a step, and the place of y's first row among those of all steps.
+/// A step: its x and y, and the place of y's first row among those of all steps.
 type Step<'a> = (&'a [Row], &'a mut [Row], usize);
 
 impl<E> Pass<'_, E> {
-    /// N outputs of one step, the first of which is `output`. Where registers are few, two of a row
-    /// share each weight, for four outputs at a time.
+    /// Computes N outputs of one step, the first of which is `output`. Where registers are few, two
+    /// registers of a row share each weight, for four outputs at a time.
     #[inline(always)]
     fn alone<S: Simd, const N: usize>(
         &self,
@@ -279,8 +281,8 @@ impl<E> Pass<'_, E> {
         }
     }
 
-    /// Of N outputs, the first of which is `output`, the H from number A on, of each of B steps: P
-    /// registers of a row at a time.
+    /// Computes H of N outputs, from number A on, for each of B steps, P registers of a row at a
+    /// time; the first of the N outputs is `output`.
     #[inline(always)]
     fn tile<
         S: Simd,
@@ -349,15 +351,15 @@ impl<E> Pass<'_, E> {
     }
 }
 
-/// [`Product::add_steps`] as a task.
+/// The task of [`Product::add_steps`].
 pub struct ProductPass<'a> {
     /// The matrix.
     pub product: &'a Product,
-    /// Inputs of all steps.
+    /// The inputs of all steps.
     pub x: &'a [Row],
-    /// Rows of `x` a step.
+    /// The number of rows of `x` in a step.
     pub x_stride: usize,
-    /// Outputs of all steps.
+    /// The outputs of all steps.
     pub y: &'a mut [Row],
 }
 
@@ -371,28 +373,28 @@ impl WithSimd for ProductPass<'_> {
     }
 }
 
-/// The sum over steps and lanes of d ⊗ x: the gradient of a matrix of shape `[d rows, x rows]`.
+/// The task of summing d ⊗ x over steps and lanes: the gradient of a matrix of shape `[d rows, x
+/// rows]`.
 pub struct OuterPass<'a> {
-    /// Gradients with respect to the outputs: at each step those from row `d_first`, `d_rows` of
-    /// `d_stride`.
+    /// The gradients with respect to the outputs: at each step the rows `d_rows` of `d_stride`.
     pub d: &'a [Row],
-    /// Rows of `d` a step.
+    /// The number of rows of `d` in a step.
     pub d_stride: usize,
-    /// First and last row that takes part.
+    /// The first and last row of `d` that takes part.
     pub d_rows: Range<usize>,
-    /// Inputs of all steps.
+    /// The inputs of all steps.
     pub x: &'a [Row],
-    /// Rows of `x` a step.
+    /// The number of rows of `x` in a step.
     pub x_stride: usize,
-    /// First and last row that takes part.
+    /// The first and last row of `x` that takes part.
     pub x_rows: Range<usize>,
-    /// Steps.
+    /// The number of steps.
     pub steps: usize,
-    /// Called with (row of d, row of x, sum).
+    /// A function that is called with (row of d, row of x, sum).
     pub sink: &'a mut dyn FnMut(usize, usize, f32),
 }
 
-/// Rows of d and of x that a tile of [`OuterPass`] holds in registers.
+/// The number of rows of d and of x that a tile of [`OuterPass`] holds in registers.
 const OUTER: usize = 4;
 
 impl WithSimd for OuterPass<'_> {
@@ -420,7 +422,7 @@ impl WithSimd for OuterPass<'_> {
 }
 
 impl OuterPass<'_> {
-    /// Sums of one tile; rows past the end repeat the last one.
+    /// Computes the sums of one tile; rows past the end repeat the last one.
     #[inline(always)]
     fn tile<S: Simd>(&self, simd: S, d: usize, x: usize) -> [[Row; OUTER]; OUTER] {
         let mut tile = [[Row::ZERO; OUTER]; OUTER];

@@ -59,7 +59,7 @@ pub enum ModelError {
     /// A predictor outside this program cannot answer, or answers wrongly; the source says why.
     #[error("the predictor failed")]
     Predictor(#[source] Box<dyn std::error::Error + Send + Sync>),
-    /// It may not be asked so often.
+    /// The model may not be asked so often.
     #[error("the model may be asked no more: the budget of calls is used up")]
     Spent,
     /// An output is NaN or infinite.
@@ -79,9 +79,9 @@ pub enum ModelError {
     /// A text that a transformer cannot split.
     #[error("the text {text:?} cannot be split into pieces: {problem}")]
     Pieces {
-        /// The text's beginning.
+        /// The beginning of the text.
         text: String,
-        /// What the tokenizer says.
+        /// The message of the tokenizer.
         problem: String,
     },
     /// A transformer without classes.
@@ -89,19 +89,19 @@ pub enum ModelError {
         "the model is an encoder without classes; train a classifier on top of it, with the field encoder of a training"
     )]
     NoClasses,
-    /// A transformer without the head of a masked language model.
+    /// The model is a transformer without the head of a masked language model.
     #[error(
         "the model has no head of a masked language model; import a directory of Hugging Face whose `architectures` names a network …ForMaskedLM"
     )]
     NoMaskedHead,
-    /// A number in a text that is no token of the model.
+    /// A text has a number that is no token of the model.
     #[error(
         "the text has {id} at position {position}; token ids run from 0 to {last}, and -1 may only fill the end"
     )]
     Token {
         /// The number.
         id: i32,
-        /// Where it stands, from 0.
+        /// The position of the number in the text, from 0.
         position: usize,
         /// The model's last token.
         last: i64,
@@ -109,7 +109,7 @@ pub enum ModelError {
 }
 
 impl ModelError {
-    /// The failure of a predictor.
+    /// Wraps the failure of a predictor.
     pub fn predictor(error: impl std::error::Error + Send + Sync + 'static) -> ModelError {
         ModelError::Predictor(Box::new(error))
     }
@@ -118,9 +118,9 @@ impl ModelError {
 /// A batch of inputs: integer rows of equal width, row-major.
 #[derive(Debug, Clone, Copy)]
 pub struct Rows<'a> {
-    /// All codes.
+    /// The codes of all rows.
     pub codes: &'a [i32],
-    /// Codes a row.
+    /// The number of codes in a row.
     pub width: usize,
 }
 
@@ -130,7 +130,7 @@ impl<'a> Rows<'a> {
         Rows { codes, width }
     }
 
-    /// Number of rows.
+    /// The number of rows.
     pub fn len(&self) -> usize {
         self.codes.len().checked_div(self.width).unwrap_or(0)
     }
@@ -148,25 +148,27 @@ impl<'a> Rows<'a> {
 
 /// A model that classifies rows.
 pub trait Classifier: Send + Sync {
-    /// Codes an input.
+    /// The number of codes of an input.
     fn width(&self) -> usize;
 
-    /// Number of classes.
+    /// The number of classes.
     fn classes(&self) -> usize;
 
-    /// Logits, row-major `[rows, classes]`. A row's logits do not depend on the other rows.
+    /// Returns the logits, row-major `[rows, classes]`. A row's logits do not depend on the other
+    /// rows.
     ///
     /// # Errors
     /// When the device fails or an output is not finite.
     fn logits(&self, rows: Rows<'_>) -> Result<Vec<f32>, ModelError>;
 
-    /// Whether an answer may fail to come though the model and the row are good: the model is
-    /// another process. A search then keeps in each round what it needs to go on exactly.
+    /// Whether an answer may fail to come though the model and the row are good: this is so where
+    /// the model is another process. A search then keeps in each round what it needs to go on
+    /// exactly.
     fn is_fallible(&self) -> bool {
         false
     }
 
-    /// How a decision is made of the logits of a row.
+    /// The decision that is made from the logits of a row.
     fn decision(&self) -> &Decision {
         &Decision::Largest
     }
@@ -218,11 +220,11 @@ impl<C: Classifier + ?Sized> Classifier for Box<C> {
 
 /// A classifier whose outputs can be differentiated with respect to its input features.
 pub trait Differentiable: Classifier {
-    /// Numbers that the network sees of an input; see [`encoding::InputLayout`].
+    /// The number of features that the network sees of an input; see [`encoding::InputLayout`].
     fn features(&self) -> usize;
 
-    /// For each row r, Σ_c `cotangents[r, c]` · ∂logit_c/∂feature: row-major
-    /// `[rows, features]`. `cotangents` is row-major `[rows, classes]`.
+    /// Computes for each row r Σ_c `cotangents[r, c]` · ∂logit_c/∂feature: row-major `[rows,
+    /// features]`. `cotangents` is row-major `[rows, classes]`.
     ///
     /// # Errors
     /// When the device fails or a gradient is not finite.
@@ -239,7 +241,7 @@ impl<M: Differentiable + ?Sized> Differentiable for Box<M> {
     }
 }
 
-/// The class with the largest logit, the first of them on ties.
+/// Returns the class with the largest logit, the first of them on ties.
 pub fn predicted_class(logits: &[f32]) -> u32 {
     Decision::Largest.decide(&[], logits)
 }
@@ -273,8 +275,8 @@ pub enum Objective {
 }
 
 impl Objective {
-    /// ∂J/∂logits at `logits` for class `label`, signed so that *descending* J always moves
-    /// towards the decision boundary. Appends one value a class to `out`.
+    /// Computes ∂J/∂logits at `logits` for class `label`, signed so that *descending* J always
+    /// moves towards the decision boundary. Appends one value a class to `out`.
     pub fn cotangent(self, logits: &[f32], label: u32, out: &mut Vec<f32>) {
         let label = label as usize;
         let start = out.len();

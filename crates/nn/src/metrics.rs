@@ -1,18 +1,18 @@
-//! How good a model is: a classifier by accuracy, balanced accuracy, AUC, F1 and confusion matrix
-//! ([`Metrics`]), a regressor by its errors ([`Errors`]).
+//! The quality of a model: of a classifier by accuracy, balanced accuracy, AUC, F1 and confusion
+//! matrix ([`Metrics`]), of a regressor by its errors ([`Errors`]).
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::predicted_class;
 use probity_data::table::Table;
 
-/// Quality of a model on one set of labelled rows. In files for people its figures stand without a
-/// name of its kind; a checkpoint, which does not name fields, says which it is.
+/// Quality of a model on one set of labelled rows. In files for people the figures stand without
+/// the name of their kind; a checkpoint, which does not name fields, states the kind.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Quality {
-    /// Of a classifier.
+    /// The quality of a classifier.
     Classes(Metrics),
-    /// Of a regressor.
+    /// The quality of a regressor.
     Numbers(Errors),
 }
 
@@ -25,7 +25,7 @@ impl Quality {
         }
     }
 
-    /// Those of a classifier, if it is one.
+    /// Returns the figures of a classifier, if the model is one.
     pub fn metrics(&self) -> Option<&Metrics> {
         match self {
             Quality::Classes(metrics) => Some(metrics),
@@ -33,7 +33,7 @@ impl Quality {
         }
     }
 
-    /// Rows.
+    /// The number of rows.
     pub fn rows(&self) -> usize {
         match self {
             Quality::Classes(metrics) => metrics.rows,
@@ -41,8 +41,8 @@ impl Quality {
         }
     }
 
-    /// The figure that sums it up, at most 1: accuracy, or R², of which nothing is known where all
-    /// labels are one number.
+    /// The figure that sums up the quality, at most 1: accuracy, or R², which is not known where
+    /// all labels are one number.
     pub fn in_short(&self) -> Option<f64> {
         match self {
             Quality::Classes(metrics) => Some(metrics.accuracy),
@@ -93,11 +93,11 @@ impl<'de> Deserialize<'de> for Quality {
 /// Errors of a regressor on one set of labelled rows, in the unit of the label.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Errors {
-    /// Rows.
+    /// The number of rows.
     pub rows: usize,
-    /// Mean of the labels.
+    /// The mean of the labels.
     pub mean_label: f64,
-    /// Mean of what the model says.
+    /// The mean of the model's predictions.
     pub mean_prediction: f64,
     /// Mean absolute error.
     pub mean_absolute: f64,
@@ -133,13 +133,13 @@ impl Errors {
 /// Quality of a classifier on one set of labelled rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Metrics {
-    /// Rows.
+    /// The number of rows.
     pub rows: usize,
-    /// Share of rows predicted right.
+    /// The share of rows predicted right.
     pub accuracy: f64,
-    /// Share of the most frequent class: what always answering it would reach.
+    /// The share of the most frequent class: the accuracy that always answering it would reach.
     pub majority_share: f64,
-    /// Mean over the classes present of the share of their rows predicted right.
+    /// The mean over the classes present of the share of their rows predicted right.
     pub balanced_accuracy: f64,
     /// Area under the ROC curve of the last class against the rest, ties counted half
     /// (Mann-Whitney), scored by the probability of the class; the mean over all classes against the
@@ -149,10 +149,10 @@ pub struct Metrics {
     /// F1 of the last class, `None` where no row has it and none is predicted so; when there are
     /// more than two, the unweighted mean over the classes that some row has or is predicted.
     pub f1: Option<f64>,
-    /// `confusion[actual][predicted]`: rows.
+    /// The confusion matrix, `confusion[actual][predicted]`, in numbers of rows.
     pub confusion: Vec<Vec<u64>>,
-    /// Rows of which nothing was decided: none of them is right, and they are not in the confusion
-    /// matrix.
+    /// The number of rows about which nothing was decided: none of them is right, and they are not
+    /// in the confusion matrix.
     #[serde(default)]
     pub undecided: u64,
 }
@@ -164,7 +164,7 @@ impl Metrics {
         Metrics::of_decided((logits, &predicted.collect::<Vec<_>>()), classes, labels)
     }
 
-    /// Compares with `labels` the classes that were `decided` of rows with these `logits`.
+    /// Compares with `labels` the classes `decided` that were decided for rows with these `logits`.
     pub fn of_decided(
         (logits, decided): (&[f32], &[u32]),
         classes: usize,
@@ -217,9 +217,9 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
-/// The logarithm of the odds of `class`: its logit minus the logarithm of the sum of the
-/// exponentials of the others. It orders inputs as the probability does, and tells those apart
-/// whose probabilities both round to 1.
+/// Computes the logarithm of the odds of `class`: its logit minus the logarithm of the sum of the
+/// exponentials of the others. The log-odds order inputs as the probability does, and tell inputs
+/// apart whose probabilities both round to 1.
 pub fn log_odds(logits: &[f32], class: usize) -> f64 {
     let others = || {
         let others = logits
@@ -233,8 +233,8 @@ pub fn log_odds(logits: &[f32], class: usize) -> f64 {
     f64::from(logits[class]) - largest - sum.ln()
 }
 
-/// The probability that a row of `class` scores above a row of another class, ties half, by the
-/// odds of `class`.
+/// Computes the probability that a row of `class` scores above a row of another class, ties half,
+/// by the odds of `class`.
 fn auc(logits: &[f32], classes: usize, labels: &[u32], class: usize) -> Option<f64> {
     let rows = logits.chunks_exact(classes).zip(labels);
     let mut scored: Vec<(f64, bool)> = rows
@@ -274,7 +274,8 @@ mod tests {
         assert_eq!(metrics.majority_share, 0.5);
     }
 
-    /// Against pairs counted by probabilities, where the largest rival would order otherwise.
+    /// The area is compared with pairs counted by probabilities, where the largest rival would
+    /// order otherwise.
     #[test]
     fn an_area_of_several_classes_is_of_probabilities() {
         let logits = [
@@ -338,7 +339,7 @@ mod tests {
     fn a_class_that_nobody_has_or_is_predicted_has_no_f1() {
         let f1 = |logits: &[f32], classes, labels| Metrics::new(logits, classes, labels).f1;
         assert_eq!(f1(&[1.0, 0.0], 2, &[0]), None);
-        // Predicted once, had by none.
+        // The class is predicted once, and no row has it.
         assert_eq!(f1(&[0.0, 1.0], 2, &[0]), Some(0.0));
         // Of three classes the first is right once and the second had once and never predicted:
         // 2·1 / (2 + 1) and 0; the third is nowhere.

@@ -1,4 +1,4 @@
-//! What a model classifies: rows of a table, or texts.
+//! The modality of a model: whether it classifies rows of a table, or texts.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ pub enum ModalityName {
 }
 
 impl ModalityName {
-    /// As files and specifications say it.
+    /// The name of the modality in files and specifications.
     pub fn name(self) -> &'static str {
         match self {
             ModalityName::Table => "table",

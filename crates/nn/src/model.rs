@@ -23,12 +23,12 @@ use probity_run::run_directory::{RunError, file_sha256, hex, write_atomically};
 use probity_run::sealed::{Form, read_text, write_text};
 use probity_run::specification::canonical_json;
 
-/// File names inside a model directory.
+/// The name of the description in a model directory.
 pub const DESCRIPTION: &str = "model.toml";
-/// See [`DESCRIPTION`].
+/// The name of the file of weights in a model directory.
 pub const WEIGHTS: &str = "weights.safetensors";
 
-/// What the description is sealed as.
+/// The form in which the description is sealed.
 const FORM: Form = Form {
     kind: "table model",
     version: "2",
@@ -42,10 +42,10 @@ pub enum StoreError {
     Read {
         /// The file.
         file: PathBuf,
-        /// The operating system's word.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// A file cannot be written, is another one, or was changed.
+    /// A file cannot be written, is another file than the description says, or was changed.
     #[error("{0}")]
     File(#[from] RunError),
     /// The description is not what this build writes.
@@ -72,7 +72,7 @@ pub enum StoreError {
     Tensor {
         /// The file.
         file: PathBuf,
-        /// Its name.
+        /// The name of the tensor.
         tensor: String,
         /// What is wrong.
         problem: String,
@@ -82,9 +82,9 @@ pub enum StoreError {
 /// A network together with the schema of its inputs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Model {
-    /// Inputs and classes.
+    /// The schema of the inputs and classes.
     pub schema: Schema,
-    /// The network.
+    /// The network that answers.
     pub network: Network,
 }
 
@@ -242,7 +242,8 @@ impl Model {
         }
     }
 
-    /// SHA-256, in hex, of everything that the model computes with: schema, architecture, weights.
+    /// Returns the SHA-256, in hex, of everything that the model computes with: schema,
+    /// architecture, weights.
     pub fn sha256(&self) -> String {
         let described = serde_json::json!({
             "kind": "table model",
@@ -254,7 +255,8 @@ impl Model {
     }
 }
 
-/// SHA-256, in hex, of what is `described` of a model, in its canonical form, and of its `tensors`.
+/// Returns the SHA-256, in hex, of the description `described` of a model, in its canonical form,
+/// and of its `tensors`.
 pub(super) fn hash_of(
     described: &serde_json::Value,
     tensors: &[(String, Vec<usize>, &[f32])],
@@ -271,7 +273,7 @@ pub(super) fn hash_of(
     hex(&hasher.finalize())
 }
 
-/// The text of the description in `file`, which is sealed as `form`.
+/// Reads the text of the description in `file`, which is sealed as `form`.
 pub(super) fn read_description(file: &Path, form: Form) -> Result<String, StoreError> {
     match read_text(file, form) {
         Err(RunError::Read { file, source }) => Err(StoreError::Read { file, source }),
@@ -279,14 +281,14 @@ pub(super) fn read_description(file: &Path, form: Form) -> Result<String, StoreE
     }
 }
 
-/// The hashes of the files `names` in `directory`.
+/// Computes the hashes of the files `names` in `directory`.
 pub(super) fn hashes_of(directory: &Path, names: &[&str]) -> Result<Companions, StoreError> {
     let hash = |name: &&str| Ok(((*name).to_owned(), file_sha256(&directory.join(name))?));
     names.iter().map(hash).collect()
 }
 
-/// The bytes of the file `name` in `directory`; refused if they were changed since its description
-/// was written, with its hash in `written`.
+/// Reads the file `name` in `directory`; refused if it was changed since its description was
+/// written, with its hash in `written`.
 pub(super) fn read_companion(
     directory: &Path,
     name: &str,
@@ -345,7 +347,7 @@ pub(super) struct Tensors {
 }
 
 impl Tensors {
-    /// The tensors in the `bytes` of `file`.
+    /// Reads the tensors in the `bytes` of `file`.
     pub(super) fn read(file: &Path, bytes: &[u8]) -> Result<Tensors, WeightsError> {
         Ok(Tensors {
             tensors: read_safetensors_bytes(file, bytes)?,
@@ -353,7 +355,7 @@ impl Tensors {
         })
     }
 
-    /// The values of `name`, which must have `shape`.
+    /// Takes out the values of `name`, which must have `shape`.
     pub(super) fn take(&mut self, name: &str, shape: &[usize]) -> Result<Vec<f32>, StoreError> {
         let problem = match self.tensors.remove(name) {
             Some(weight) if weight.shape == shape => return Ok(weight.values),

@@ -1,10 +1,10 @@
-//! Which optimisers there are, and their constants. All trainings move their parameters by
+//! The optimisers that there are, and their constants. All trainings move their parameters by
 //! `flat_optimizer`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Added to the root of the mean of squares that Adam divides by.
+/// The number added to the root of the mean of squares that Adam divides by.
 pub(super) const EPSILON: f32 = 1e-8;
 /// The share of its velocity that SGD keeps.
 pub(super) const MOMENTUM: f32 = 0.9;

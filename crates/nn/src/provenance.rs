@@ -1,10 +1,10 @@
-//! How a model came about: `provenance.toml` of its directory, where it was trained or repaired
+//! The provenance of a model: `provenance.toml` in its directory, where it was trained or repaired
 //! here.
 //!
 //! The split of the inputs into parts depends on the options and the number of inputs alone, so
 //! that it can be dealt again, and inputs that were held out are known as such afterwards. A
 //! repaired model keeps the split of the model it was made from. The file names its model by
-//! SHA-256: that of another one beside it would deal other parts.
+//! SHA-256: the provenance of another model beside it would deal other parts.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -17,29 +17,29 @@ use probity_data::source::Hashed;
 use probity_run::run_directory::RunError;
 use probity_run::sealed::{Form, read_text_hashed, write_text};
 
-/// Name of its file in a model directory.
+/// The name of the provenance file in a model directory.
 pub const PROVENANCE: &str = "provenance.toml";
 
-/// What the file is sealed as.
+/// The form in which the file is sealed.
 const FORM: Form = Form {
     kind: "provenance",
     version: "2",
 };
 
-/// How a network was trained.
+/// The provenance of a network: what it was trained on, and how.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Provenance {
-    /// SHA-256 of the model that came about.
+    /// The SHA-256 of the model.
     pub model_sha256: String,
-    /// SHA-256 of what was opened, by its role: `data`, `embeddings`.
+    /// The SHA-256 of each file that was opened, by its role: `data`, `embeddings`.
     pub sha256: BTreeMap<String, String>,
-    /// What was asked for; its seed and shares deal the parts.
+    /// The specification of the training; its seed and shares deal the parts.
     pub specification: TrainSpecification,
 }
 
 impl Provenance {
-    /// How the model in `directory`, whose SHA-256 is given, was trained; `None` if it was
+    /// Reads how the model in `directory`, whose SHA-256 is given, was trained; `None` if it was
     /// imported, or the directory does not say.
     ///
     /// # Errors
@@ -49,7 +49,7 @@ impl Provenance {
         Ok(read.map(|hashed| hashed.value))
     }
 
-    /// The same with the SHA-256 of the file.
+    /// Reads the provenance with the SHA-256 of its file.
     ///
     /// # Errors
     /// See [`Provenance::of`].
@@ -79,10 +79,10 @@ impl Provenance {
         }))
     }
 
-    /// Writes it into the model directory `directory`.
+    /// Writes the provenance into the model directory `directory`.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// When the file cannot be written.
     pub fn write(&self, directory: &Path) -> Result<(), RunError> {
         let file = directory.join(PROVENANCE);
         let text = toml::to_string(self).map_err(|error| RunError::Foreign {
@@ -92,7 +92,7 @@ impl Provenance {
         write_text(&file, FORM, &text)
     }
 
-    /// SHA-256 of the labelled inputs.
+    /// The SHA-256 of the labelled inputs.
     pub fn data_sha256(&self) -> &str {
         self.sha256.get("data").map_or("", String::as_str)
     }

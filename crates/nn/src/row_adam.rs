@@ -1,4 +1,4 @@
-//! Adam on the rows of a table of which each step touches only a few.
+//! Adam on the rows of a table of which each step changes only a few.
 //!
 //! Moments of a row change only when a batch holds it (as PyTorch's `SparseAdam` does), so that a
 //! step costs what the batch holds, not what the table does, and a row never seen stays as it is.
@@ -12,7 +12,7 @@ const BETA1: f64 = 0.9;
 const BETA2: f64 = 0.999;
 const EPSILON: f64 = 1e-8;
 
-/// State of the optimiser of one table.
+/// The state of the optimiser of one table.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct RowAdam {
     first: Vec<f32>,
@@ -21,7 +21,7 @@ pub(super) struct RowAdam {
 }
 
 impl RowAdam {
-    /// A fresh state for a table of `numbers` numbers.
+    /// Returns a fresh state for a table of `numbers` numbers.
     pub fn new(numbers: usize) -> RowAdam {
         RowAdam {
             first: vec![0.0; numbers],
@@ -30,7 +30,7 @@ impl RowAdam {
         }
     }
 
-    /// Whether it is of a table of `numbers` numbers, and its state can be one.
+    /// Whether the state is of a table of `numbers` numbers, and a possible one.
     pub fn fits(&self, numbers: usize) -> bool {
         self.first.len() == numbers
             && self.second.len() == numbers

@@ -16,11 +16,11 @@ use probity_run::specification::Checked;
 use probity_run::specification::file::Record;
 use probity_tensor::device::{ComputeDevice, DeviceError};
 
-/// Opens the device called `name` to train networks for inputs of `modality`: those of texts are
-/// trained on the CPU unless another one is named.
+/// Opens the device called `name` to train networks for inputs of `modality`. Networks for texts
+/// are trained on the CPU unless another device is named.
 ///
 /// # Errors
-/// When none answers.
+/// When no device answers.
 pub fn training_device(
     modality: ModalityName,
     name: DeviceName,

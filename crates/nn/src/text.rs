@@ -19,31 +19,31 @@ use super::text_tiles::TextTiles;
 use super::{Classifier, Differentiable, ModelError, Rows};
 use probity_tensor::device::{ComputeDevice, DeviceName};
 
-/// What fills a row behind its text.
+/// The number that fills a row behind its text.
 pub const PADDING: i32 = -1;
 
-/// Why numbers do not make a text network.
+/// The reason why numbers do not make a text network.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum TextNetworkError {
-    /// A size of 0.
+    /// A size is 0.
     #[error("a text network needs at least one of each: {0}")]
     Empty(&'static str),
-    /// A list of another length.
+    /// A list has another length than the shape needs.
     #[error("the {what} are {found} numbers, but the shape needs {expected}")]
     Length {
-        /// Which list.
+        /// The name of the list.
         what: &'static str,
-        /// Its length.
+        /// The length of the list.
         found: usize,
         /// The length that the shape needs.
         expected: String,
     },
-    /// A number that is NaN or infinite.
+    /// A number is NaN or infinite.
     #[error("number {position} of the {what} is not finite")]
     NotFinite {
-        /// Which list.
+        /// The name of the list.
         what: &'static str,
-        /// Where, from 0.
+        /// The position of the number in the list, from 0.
         position: usize,
     },
 }
@@ -52,10 +52,10 @@ pub enum TextNetworkError {
 #[derive(Debug)]
 pub struct TextNetwork {
     weights: RecurrentWeights,
-    /// Row-major `[tokens, dimension]`.
+    /// The embeddings, row-major `[tokens, dimension]`.
     embeddings: Vec<f32>,
     width: usize,
-    /// Tokens of a text that are read.
+    /// The number of tokens of a text that are read.
     reads: usize,
     engine: Engine,
 }
@@ -97,24 +97,25 @@ impl TextNetwork {
         })
     }
 
-    /// The same that reads the first `tokens` tokens of a text, however wide its rows are.
+    /// Returns the network that reads the first `tokens` tokens of a text, however wide its rows
+    /// are.
     #[must_use]
     pub fn reading(mut self, tokens: usize) -> TextNetwork {
         self.reads = tokens;
         self
     }
 
-    /// How many tokens of a text are read.
+    /// The number of tokens of a text that are read.
     pub fn reads(&self) -> usize {
         self.reads
     }
 
-    /// Its parameters.
+    /// The parameters of the network.
     pub fn weights(&self) -> &RecurrentWeights {
         &self.weights
     }
 
-    /// Its embeddings.
+    /// The embeddings of the network.
     pub fn table(&self) -> EmbeddingTable<'_> {
         EmbeddingTable {
             values: &self.embeddings,
@@ -122,7 +123,7 @@ impl TextNetwork {
         }
     }
 
-    /// What is read of the texts in `rows`.
+    /// Returns the part of each text in `rows` that is read.
     fn texts<'a>(&self, rows: Rows<'a>) -> Result<Vec<&'a [i32]>, ModelError> {
         rows.iter()
             .map(|row| {
@@ -147,7 +148,7 @@ impl TextNetwork {
     }
 }
 
-/// The text in a row.
+/// Returns the text in a row.
 pub fn without_padding(row: &[i32]) -> &[i32] {
     let length = row
         .iter()
@@ -238,7 +239,8 @@ mod tests {
     use super::*;
     use crate::recurrent::network::{CellKind, Shape};
 
-    /// What computes on the CPU: the kernels, or burn's tensors as on other devices.
+    /// The computation on the CPU that a test uses: the kernels, or burn's tensors as on other
+    /// devices.
     #[derive(Clone, Copy)]
     enum By {
         Kernels,
@@ -265,7 +267,7 @@ mod tests {
         network
     }
 
-    /// 300 texts of 0 to 12 tokens.
+    /// Makes 300 texts of 0 to 12 tokens.
     fn rows() -> Vec<i32> {
         (0..300i32)
             .flat_map(|row| {

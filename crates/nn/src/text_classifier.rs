@@ -1,8 +1,8 @@
-//! Classifiers that are asked by texts as they are written.
+//! Classifiers that are given texts as they are written.
 //!
-//! A recurrent network of this crate reads numbers of its own words; whatever else classifies
-//! texts (another process, an ONNX file, a transformer with its own tokenizer) gets the text
-//! itself, and splits it as it likes.
+//! A recurrent network of this crate reads numbers of its own words. All other classifiers of texts
+//! (another process, an ONNX file, a transformer with its own tokenizer) get the text itself, and
+//! split it as they like.
 
 use std::ops::Range;
 
@@ -10,10 +10,11 @@ use super::ModelError;
 
 /// A model that classifies texts.
 pub trait TextClassifier: Send + Sync {
-    /// Number of classes.
+    /// The number of classes.
     fn classes(&self) -> usize;
 
-    /// Logits, row-major `[texts, classes]`. A text's logits do not depend on the other texts.
+    /// Returns the logits, row-major `[texts, classes]`. A text's logits do not depend on the other
+    /// texts.
     ///
     /// # Errors
     /// When the model cannot answer.
@@ -28,7 +29,7 @@ pub trait TextClassifier: Send + Sync {
     /// Whether `text` is longer than what is read of it, as far as that is known.
     ///
     /// # Errors
-    /// When it cannot be split.
+    /// When the text cannot be split.
     fn cuts(&self, _text: &str) -> Result<bool, ModelError> {
         Ok(false)
     }
@@ -36,25 +37,26 @@ pub trait TextClassifier: Send + Sync {
 
 /// A classifier of texts whose outputs can be differentiated with respect to their words.
 ///
-/// It splits words into pieces as it likes, and sees a vector of [`DifferentiableTexts::units`]
-/// numbers for each. The vector of a word is the mean of those of its pieces; its gradient is the
-/// sum of theirs, which is the derivative when all of its pieces are moved alike. To first order,
-/// another word in its place changes an output by the product of the gradient with the difference
-/// of the words' vectors, exactly so where both have one piece.
+/// The classifier splits words into pieces as it likes, and sees a vector of
+/// [`DifferentiableTexts::units`] numbers for each. The vector of a word is the mean of the vectors
+/// of its pieces; its gradient is the sum of their gradients, which is the derivative when all of
+/// its pieces are moved alike. To first order, another word in its place changes an output by the
+/// product of the gradient with the difference of the words' vectors, exactly so where both have
+/// one piece.
 pub trait DifferentiableTexts: TextClassifier {
-    /// Numbers of a vector.
+    /// How many numbers a vector has.
     fn units(&self) -> usize;
 
-    /// The vector of `word`, `[units]`, where it stands behind a space; zeros of a word without a
-    /// piece.
+    /// Returns the vector of `word`, `[units]`, where it stands behind a space; zeros for a word
+    /// without a piece.
     ///
     /// # Errors
-    /// When it cannot be split.
+    /// When the word cannot be split.
     fn word_vector(&self, word: &str) -> Result<Vec<f32>, ModelError>;
 
-    /// For each text, Σ_c `cotangents[t, c]` · ∂logit_c/∂vector of each of its words, which are
-    /// given by their bytes in ascending order: row-major `[words, units]`, text by text, zeros of
-    /// words that are not read. `cotangents` is row-major `[texts, classes]`.
+    /// Computes for each text Σ_c `cotangents[t, c]` · ∂logit_c/∂vector of each of its words, which
+    /// are given by their bytes in ascending order: row-major `[words, units]`, text by text, zeros
+    /// for words that are not read. `cotangents` is row-major `[texts, classes]`.
     ///
     /// # Errors
     /// When the model cannot answer, or a gradient is not finite.

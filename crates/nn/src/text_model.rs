@@ -24,26 +24,26 @@ use probity_text::embeddings::EmbeddingTable;
 use probity_text::tokenizer::{Tokenizer, TokenizerError};
 use probity_text::validity::SentenceEmbedder;
 
-/// Name of the tokenizer's file.
+/// The name of the tokenizer's file.
 pub const TOKENIZER: &str = "tokenizer.json";
-/// Name of the file with what semantic similarity needs.
+/// The name of the file with what semantic similarity needs.
 pub const SENTENCES: &str = "sentences.json";
 
-/// What the description is sealed as.
+/// The form in which the description is sealed.
 const FORM: Form = Form {
     kind: "text model",
     version: "2",
 };
 
-/// The files beside it, whose hashes it says.
+/// The files beside the description, whose hashes it states.
 const COMPANIONS: [&str; 3] = [TOKENIZER, SENTENCES, WEIGHTS];
 
 /// A text classifier with all that it needs to read texts.
 #[derive(Debug, Clone)]
 pub struct TextModel {
-    /// Classes, by number.
+    /// The classes, by number.
     pub classes: Vec<String>,
-    /// How it reads texts; its words' vectors are what the layers see.
+    /// The reader of texts; the vectors of its words are what the layers see.
     pub reader: TextReader,
     /// The layers after the embeddings.
     pub recurrent: RecurrentWeights,
@@ -70,11 +70,11 @@ pub fn is_text_model(directory: &Path) -> bool {
 }
 
 impl TextModel {
-    /// The network on `device`, for rows of `width` tokens, of which it reads as many as the model
-    /// does.
+    /// Puts the network on `device`, for rows of `width` tokens, of which it reads as many as the
+    /// model does.
     ///
     /// # Errors
-    /// When its parts do not fit each other.
+    /// When the parts of the model do not fit each other.
     pub fn network(
         &self,
         width: usize,
@@ -211,7 +211,7 @@ impl TextModel {
         })
     }
 
-    /// SHA-256, in hex, of everything that the model computes with.
+    /// Returns the SHA-256, in hex, of everything that the model computes with.
     ///
     /// # Errors
     /// When the tokenizer has no JSON form.

@@ -1,7 +1,8 @@
-//! How texts are read: split into words of a vocabulary, each with a vector.
+//! The reading of texts: they are split into words of a vocabulary, each with a vector.
 //!
-//! A recurrent network has its own vocabulary; a classifier that is asked by texts is audited in
-//! one that is made for the audit. Everything that walks over words needs no more than this.
+//! A recurrent network has its own vocabulary; a classifier that is given texts as they are written
+//! is audited with a vocabulary that is made for the audit. Everything that walks over words needs
+//! no more than this.
 
 use std::ops::Range;
 
@@ -9,16 +10,16 @@ use probity_text::embeddings::EmbeddingTable;
 use probity_text::tokenizer::{Tokenizer, TokenizerError};
 use probity_text::validity::SentenceEmbedder;
 
-/// A vocabulary, and what splits texts into its words.
+/// A vocabulary, and the tokenizer that splits texts into its words.
 #[derive(Debug, Clone)]
 pub struct TextReader {
-    /// Tokens of a text that are read; the rest is cut off.
+    /// The number of tokens of a text that are read; the rest is cut off.
     pub max_length: usize,
-    /// Splits texts into words of the vocabulary.
+    /// The tokenizer that splits texts into words of the vocabulary.
     pub tokenizer: Tokenizer,
-    /// The vectors of its words, and one for all others.
+    /// The vectors of the words, and one for all others.
     pub table: EmbeddingTable,
-    /// Measures semantic similarity; fitted on the training texts.
+    /// The measure of semantic similarity, fitted on the training texts.
     pub sentences: SentenceEmbedder,
 }
 
@@ -27,45 +28,46 @@ pub struct TextReader {
 pub struct EncodedText {
     /// The text, up to its last token that is read.
     pub text: String,
-    /// Its tokens: ids of the vocabulary, the unknown word for others.
+    /// The tokens of the text: ids of the vocabulary, the unknown word for others.
     pub ids: Vec<i32>,
     /// The tokens as the model sees them, unknown ones spelled out.
     pub words: Vec<String>,
-    /// Where each token stands in `text`.
+    /// The place of each token in `text`.
     pub bytes: Vec<Range<usize>>,
     /// Whether something was cut off.
     pub is_truncated: bool,
 }
 
 impl TextReader {
-    /// Length of a word's vector.
+    /// The length of a word's vector.
     pub fn dimension(&self) -> usize {
         self.table.width()
     }
 
-    /// Number of words, without the unknown one.
+    /// The number of words, without the unknown one.
     pub fn words(&self) -> usize {
         self.tokenizer.unknown() as usize
     }
 
-    /// The word with the number `id`; empty for the unknown one and for no number of a word.
+    /// Returns the word with the number `id`; empty for the unknown word and for a number of no
+    /// word.
     pub fn word(&self, id: i32) -> &str {
         usize::try_from(id).map_or("", |id| self.table.words().word(id))
     }
 
-    /// The ids of all tokens of `text`, also of those that are cut off.
+    /// Returns the ids of all tokens of `text`, also of those that are cut off.
     ///
     /// # Errors
-    /// When the tokenizer cannot split it.
+    /// When the tokenizer cannot split the text.
     pub fn tokens(&self, text: &str) -> Result<Vec<i32>, TokenizerError> {
         let ids = self.tokenizer.ids(text)?;
         Ok(ids.into_iter().map(|id| id as i32).collect())
     }
 
-    /// Whether `ids` are those of all tokens of `text`.
+    /// Whether `ids` are the ids of all tokens of `text`.
     ///
     /// # Errors
-    /// When the tokenizer cannot split it.
+    /// When the tokenizer cannot split the text.
     pub fn has_tokens(
         &self,
         text: &str,
@@ -77,7 +79,7 @@ impl TextReader {
     /// Splits `text` into tokens and cuts it to the length limit.
     ///
     /// # Errors
-    /// When the tokenizer cannot split it.
+    /// When the tokenizer cannot split the text.
     pub fn encode(&self, text: &str) -> Result<EncodedText, TokenizerError> {
         self.encode_to(text, self.max_length)
     }
@@ -85,7 +87,7 @@ impl TextReader {
     /// Splits `text` into tokens, also those that the model does not read.
     ///
     /// # Errors
-    /// When the tokenizer cannot split it.
+    /// When the tokenizer cannot split the text.
     pub fn encode_whole(&self, text: &str) -> Result<EncodedText, TokenizerError> {
         self.encode_to(text, usize::MAX)
     }

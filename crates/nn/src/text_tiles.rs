@@ -11,7 +11,7 @@ use super::fnn::read;
 use super::recurrent::network::RecurrentWeights;
 use super::recurrent::tensor::RecurrentNetwork;
 
-/// Texts a tile.
+/// The number of texts in a tile.
 const TILE: usize = 256;
 
 /// The network as burn operations.
@@ -19,16 +19,16 @@ const TILE: usize = 256;
 pub(super) struct TextTiles {
     network: RecurrentNetwork,
     differentiable: RecurrentNetwork,
-    /// `[tokens, dimension]`
+    /// The embeddings, `[tokens, dimension]`.
     table: Tensor<2>,
     device: Device,
 }
 
 /// A tile on a device: at most [`TILE`] texts, padded to exactly that number.
 struct Tile {
-    /// `[width · TILE, dimension]`, step by step.
+    /// The embeddings of the texts, `[width · TILE, dimension]`, step by step.
     embedded: Tensor<2>,
-    /// `[width · TILE, 1]`
+    /// The mask of the tokens that are there, `[width · TILE, 1]`.
     mask: Tensor<2>,
 }
 
@@ -48,7 +48,7 @@ impl TextTiles {
         }
     }
 
-    /// Logits `[texts, classes]` of texts of at most `width` tokens.
+    /// Computes the logits `[texts, classes]` of texts of at most `width` tokens.
     pub fn logits(&self, texts: &[&[i32]], width: usize) -> Result<Vec<f32>, ModelError> {
         let mut logits = Vec::new();
         for texts in texts.chunks(TILE) {
@@ -60,8 +60,8 @@ impl TextTiles {
         Ok(logits)
     }
 
-    /// Gradients `[texts, width, dimension]` of Σ cotangents · logits, zero behind each text's end;
-    /// `cotangents` is row-major `[texts, classes]`.
+    /// Computes the gradients `[texts, width, dimension]` of Σ cotangents · logits, zero behind
+    /// each text's end; `cotangents` is row-major `[texts, classes]`.
     pub fn input_gradients(
         &self,
         texts: &[&[i32]],

@@ -1,9 +1,9 @@
-//! The vocabulary of a text model: which rows of an embedding table it keeps.
+//! The vocabulary of a text model: the rows of an embedding table that it keeps.
 //!
-//! Kept are the words of the training texts, the words of every shipped protected term, and the
-//! first rows of the table (published tables begin with the most frequent words), so that texts
-//! other than the training texts can be read and words have near neighbours to be replaced by.
-//! Words keep the order of the table; an unknown word has the mean vector of the *whole* table.
+//! The vocabulary keeps the words of the training texts, the words of every shipped protected term,
+//! and the first rows of the table (published tables begin with the most frequent words), so that
+//! texts other than the training texts can be read and words have near neighbours to be replaced
+//! by. Words keep the order of the table; an unknown word has the mean vector of the *whole* table.
 
 use std::path::PathBuf;
 
@@ -13,7 +13,7 @@ use probity_text::embeddings::EmbeddingTable;
 use probity_text::lexicon::{Lexicon, LexiconError, TermMatcher};
 use probity_text::tokenizer::{Token, Tokenizer, TokenizerError};
 
-/// Why there is no vocabulary.
+/// The reason why there is no vocabulary.
 #[derive(Debug, Error)]
 pub enum VocabularyError {
     /// A text cannot be split.
@@ -27,9 +27,9 @@ pub enum VocabularyError {
         "none of the {words} different words of the texts is in the embedding table {}: is it of another language, or not in lower case?", table.display()
     )]
     NoOverlap {
-        /// Different words of the texts.
+        /// The number of different words of the texts.
         words: usize,
-        /// The table's file.
+        /// The file of the table.
         table: PathBuf,
     },
 }
@@ -38,18 +38,19 @@ pub enum VocabularyError {
 pub struct Vocabulary {
     /// The kept rows.
     pub table: EmbeddingTable,
-    /// Splits texts into these words.
+    /// The tokenizer that splits texts into these words.
     pub tokenizer: Tokenizer,
     /// The texts as tokens, numbered by this vocabulary.
     pub texts: Vec<Vec<Token>>,
-    /// Tokens of the texts that have a vector of their own.
+    /// The number of tokens of the texts that have a vector of their own.
     pub known_tokens: u64,
-    /// Tokens of the texts.
+    /// The number of tokens of the texts.
     pub tokens: u64,
 }
 
 impl Vocabulary {
-    /// The vocabulary for `texts` from `table` (read from `file`), with the first `common` rows.
+    /// Makes the vocabulary for `texts` from `table` (read from `file`), with the first `common`
+    /// rows.
     ///
     /// # Errors
     /// See [`VocabularyError`].

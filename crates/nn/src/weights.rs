@@ -1,4 +1,4 @@
-//! One reader for the weight files of other tools: safetensors, PyTorch state dictionaries, NumPy
+//! A reader for the weight files of other tools: safetensors, PyTorch state dictionaries, NumPy
 //! `.npz`.
 //!
 //! [`read_weights`] tells the format from the content, never from the name, and gives every tensor
@@ -44,11 +44,11 @@ pub struct WeightFile {
     /// The format that the content has.
     pub format: WeightFormat,
     /// The key of the checkpoint under which the state dictionary was found (`model_state_dict`),
-    /// where it wasn't at the top.
+    /// where the dictionary wasn't at the top.
     pub checkpoint_key: Option<String>,
     /// The tensors by name, as the file names them.
     pub tensors: BTreeMap<String, Weight>,
-    /// The names of those that the file holds as whole numbers or truth values.
+    /// The names of the tensors that the file holds as whole numbers or truth values.
     pub integers: BTreeSet<String>,
 }
 
@@ -77,8 +77,8 @@ pub fn read_weights(path: &Path) -> Result<WeightFile, WeightsError> {
     decode(path, open(path)?)
 }
 
-/// The same with the file's hash. All of these formats are read in places, so that hashing has a
-/// pass of its own over the opened file.
+/// Reads a weight file as [`read_weights`] does, with the file's hash. All of these formats are
+/// read in places, so that hashing has a pass of its own over the opened file.
 ///
 /// # Errors
 /// See [`read_weights`].
@@ -93,12 +93,12 @@ pub fn read_weights_hashed(path: &Path) -> Result<Hashed<WeightFile>, WeightsErr
     })
 }
 
-/// The tensors of the safetensors file of which `bytes` were read from `path`.
+/// Reads the tensors of the safetensors file of which `bytes` were read from `path`.
 pub(crate) fn read_safetensors_bytes(
     path: &Path,
     bytes: &[u8],
 ) -> Result<BTreeMap<String, Weight>, WeightsError> {
-    // What is of no format at all, or empty, is named as such.
+    // Content of no format at all, or none, is named as such.
     detect(path, &mut Cursor::new(bytes))?;
     let mut collector = Collector::new(path, WeightFormat::Safetensors);
     read_safetensors(bytes, &mut collector)?;
@@ -130,7 +130,7 @@ fn decode(path: &Path, mut file: File) -> Result<WeightFile, WeightsError> {
     })
 }
 
-/// How much of the beginning of a file tells its format.
+/// The number of bytes at the beginning of a file that tell its format.
 const HEAD: u64 = 512;
 
 /// Tells the format from the content, and leaves `file` at its beginning.
@@ -181,7 +181,7 @@ fn detect(path: &Path, file: &mut (impl Read + Seek)) -> Result<WeightFormat, We
     foreign("data of an unknown format")
 }
 
-/// A little-endian length, then the JSON header that has it.
+/// Whether a head starts with a little-endian length, then the JSON header that has it.
 fn starts_like_safetensors(head: &[u8]) -> bool {
     // The format's own limit; a larger number here is some other file.
     const LONGEST_HEADER: u64 = 100_000_000;
@@ -190,7 +190,8 @@ fn starts_like_safetensors(head: &[u8]) -> bool {
         && head.get(8) == Some(&b'{')
 }
 
-/// PyTorch and NumPy both write zip archives; the names inside tell which.
+/// Tells which format a zip archive has: PyTorch and NumPy both write such archives, and the names
+/// inside tell which wrote it.
 fn detect_in_zip(path: &Path, file: &mut (impl Read + Seek)) -> Result<WeightFormat, WeightsError> {
     let foreign = |found: String| WeightsError::Foreign {
         file: path.to_owned(),

@@ -1,12 +1,12 @@
-//! The only place that knows backends: which devices there are, and what each is good for.
+//! The only module that knows backends: which devices there are, and what each is good for.
 //!
 //! `flex` is burn's CPU backend and the default without a GPU; `ndarray` is its predecessor,
 //! deprecated upstream, selectable while it exists. `wgpu` (burn's WGSL path) and `cuda` are
 //! compiled in by the features of those names. `auto` is the first GPU that answers, else `flex`;
 //! where the system shows no GPU, `auto` asks no driver, as it would take none in software.
 //!
-//! `wgpu` is Vulkan, Metal or DirectX 12. OpenGL is none of them: its drivers in software answer a
-//! small sum, and then panic in the middle of work.
+//! `wgpu` is Vulkan, Metal or DirectX 12. OpenGL is not among them: its drivers in software answer
+//! a small sum, and then panic in the middle of work.
 
 #[cfg(feature = "wgpu")]
 use std::sync::OnceLock;
@@ -28,7 +28,7 @@ use thiserror::Error;
 /// Why a device cannot be used.
 #[derive(Debug, Error)]
 pub enum DeviceError {
-    /// This build lacks the backend.
+    /// The build lacks the backend.
     #[error("this build of probity has no '{device}' support; build it with --features {device}")]
     NotBuilt {
         /// The device asked for.
@@ -39,15 +39,15 @@ pub enum DeviceError {
     NotAnswering {
         /// The device asked for.
         device: DeviceName,
-        /// What the backend says.
+        /// The message of the backend.
         problem: String,
     },
     /// The thread pool cannot be made.
     #[error("cannot start {threads} threads: {problem}")]
     Threads {
-        /// Threads asked for.
+        /// The number of threads asked for.
         threads: usize,
-        /// What the pool says.
+        /// The message of the thread pool.
         problem: String,
     },
 }
@@ -92,7 +92,7 @@ impl ComputeDevice {
         }
     }
 
-    /// Its name; never `auto`.
+    /// The name of the device; never `auto`.
     pub fn name(&self) -> DeviceName {
         self.name
     }
@@ -102,7 +102,7 @@ impl ComputeDevice {
         &self.device
     }
 
-    /// What the hardware calls itself, when the backend says.
+    /// Returns what the hardware calls itself, where the backend says so.
     pub fn hardware(&self) -> String {
         #[cfg(any(feature = "wgpu", feature = "cuda"))]
         if self.is_gpu()
@@ -113,7 +113,7 @@ impl ComputeDevice {
         "CPU".to_owned()
     }
 
-    /// Whether it is a GPU backend.
+    /// Whether the device belongs to a GPU backend.
     pub fn is_gpu(&self) -> bool {
         matches!(self.name, DeviceName::Wgpu | DeviceName::Cuda)
     }
@@ -127,9 +127,9 @@ impl ComputeDevice {
             .any(|software| hardware.contains(software))
     }
 
-    /// The height of the tiles that batches of burn operations are cut into. Fixed for a device: it
-    /// is part of what makes results independent of batch size. A CPU tile stays in the
-    /// first-level cache; a GPU tile is worth its launch.
+    /// The height of the tiles that batches of burn operations are cut into. The height is fixed
+    /// for a device: it is part of what makes results independent of batch size. A CPU tile stays
+    /// in the first-level cache; a GPU tile is worth its launch.
     pub fn tile_rows(&self) -> usize {
         if self.is_gpu() { 4096 } else { 128 }
     }
@@ -148,8 +148,8 @@ fn has_gpu() -> bool {
     })
 }
 
-/// Whether a file of that name in `/dev` is of a GPU: those of the kernel, NVIDIA, WSL, AMD, and
-/// boards.
+/// Whether the file called `name` in `/dev` belongs to a GPU: the files of the kernel, NVIDIA, WSL,
+/// AMD, and boards.
 fn is_gpu_file(name: &str) -> bool {
     const GPUS: [&str; 8] = [
         "dri", "nvidia", "dxg", "kfd", "nvhost", "nvmap", "mali", "kgsl",
@@ -157,8 +157,8 @@ fn is_gpu_file(name: &str) -> bool {
     GPUS.iter().any(|gpu| name.starts_with(gpu))
 }
 
-/// The device that `make` gives, if it can compute. Backends report a missing driver by a panic,
-/// which must not reach the user; its message becomes the error's.
+/// Returns the device that `make` gives, if it can compute. Backends report a missing driver by a
+/// panic, which must not reach the user; its message becomes the error's.
 #[cfg(any(feature = "ndarray", feature = "wgpu", feature = "cuda"))]
 fn answering(
     name: DeviceName,
@@ -182,8 +182,8 @@ fn answering(
     })
 }
 
-/// The first adapter of Vulkan, Metal or DirectX 12. It is opened once: the backend keeps it, and
-/// opens none a second time.
+/// Opens the first adapter of Vulkan, Metal or DirectX 12. The adapter is opened once: the backend
+/// keeps it, and opens none a second time.
 #[cfg(feature = "wgpu")]
 fn wgpu() -> Result<Device, String> {
     static OPENED: OnceLock<Result<Device, String>> = OnceLock::new();
@@ -207,8 +207,9 @@ fn wgpu() -> Result<Device, String> {
     OPENED.get_or_init(open).clone()
 }
 
-/// Threads that may always be asked for. The work is shared in a pool whose idle threads look for
-/// work with each other: 256 take seconds to begin and to end on two cores, 1,024 a minute.
+/// The number of threads that may always be asked for. The work is shared in a pool whose idle
+/// threads look for work with each other: 256 take seconds to begin and to end on two cores, 1,024
+/// a minute.
 const THREADS: usize = 256;
 
 /// The most threads that can be asked for: 256, or as many as the machine has cores where it has

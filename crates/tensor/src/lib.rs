@@ -1,8 +1,9 @@
-//! The only place that knows devices: which there are, and the computations that run on them.
+//! Devices, and the computations that run on them: the only crate that knows which devices there
+//! are.
 //!
 //! *Devices propose, the reference decides* ([`proposer`]): a device gives distances with a proven
-//! bound on their error ([`nearest`]), or sums of small whole numbers that have none ([`whole`]).
-//! What lies within the bound is decided by the exact reference of the analyser that asks, so that
+//! bound on their error ([`nearest`]), or sums of small whole numbers without an error ([`whole`]).
+//! The exact reference of the analyser that asks decides what lies within the bound, so that
 //! results are the same bytes on every device.
 
 pub mod device;

@@ -1,16 +1,17 @@
 //! ONNX files, run on the CPU.
 //!
 //! The standard operators are computed by `rten`: a runtime in Rust alone, which needs no library,
-//! no compiler of another language and no download. Those of `ai.onnx.ml` that the exports of
-//! scikit-learn, XGBoost and LightGBM need are computed here: [`OnnxFile`] reads a file,
-//! [`OnnxFile::model`] cuts its graph down to what one output needs and between the two.
+//! no compiler of another language and no download. The operators of `ai.onnx.ml` that the exports
+//! of scikit-learn, XGBoost and LightGBM need are computed here: [`OnnxFile`] reads a file,
+//! [`OnnxFile::model`] cuts its graph down to what one output needs and divides it between the two.
 //!
 //! Each run of a model is computed by one thread. How a product is cut into blocks depends on the
 //! number of threads and can change a rounding, so the same inputs give bit for bit the same output
 //! only because that number is always one. Runs asked for at the same time go on side by side.
 //!
-//! A broken file may break a rule of the format that is taken for granted by who reads it next. Its
-//! lengths and depths are checked first, and panics are caught and are errors like all others.
+//! A broken file may break a rule of the format that the parser behind takes for granted. The
+//! file's lengths and depths are checked first, and panics are caught and are errors like all
+//! others.
 
 mod attributes;
 mod computation;
@@ -46,7 +47,7 @@ pub enum OnnxError {
     Read {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the operating system.
         source: std::io::Error,
     },
     /// The file's name does not say what it is.
@@ -83,12 +84,12 @@ pub enum OnnxError {
         /// The node and what is wrong.
         reason: String,
     },
-    /// A process that computes the graph is lost, see [`worker`].
+    /// A process that computes the graph is lost; see [`worker`].
     #[error("{path}: the graph was given up: {reason}")]
     Worker {
         /// The file.
         path: PathBuf,
-        /// What became of it.
+        /// What became of the process.
         reason: String,
     },
     /// The output is not made of floating-point numbers.
@@ -101,7 +102,7 @@ pub enum OnnxError {
     },
 }
 
-/// The shape and the values, row by row, that a model gives.
+/// The output of a model: its shape, and its values row by row.
 pub type Output = (Vec<usize>, Vec<f32>);
 
 /// An input or an output of a model.
@@ -111,11 +112,11 @@ pub struct Port {
     pub name: String,
     /// The sizes, `None` where one may vary; nothing where the file declares no shape.
     pub shape: Option<Vec<Option<usize>>>,
-    /// What it is made of, where the file says.
+    /// The kind of its values, where the file says so.
     pub kind: Option<Kind>,
 }
 
-/// What a tensor is made of.
+/// The kind of the values of a tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Kind {
     /// Floating-point numbers of 32 bits or less.

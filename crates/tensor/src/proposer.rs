@@ -1,17 +1,17 @@
-//! Who proposes: a device beside the reference, or nobody.
+//! The choice of a device that proposes results beside the reference, or of none.
 //!
 //! Every analyser has an exact *reference* on the CPU, which decides. A proposer may say beforehand
 //! what most of its decisions will be, with a bound on its errors ([`crate::nearest`]) or without
 //! any ([`crate::whole`]). It never decides: whatever it says, does not say, or fails to say, the
 //! bytes of a result are those of the reference.
 //!
-//! So an analyser takes its proposer with its rows, as one takes a place for them, and no option,
-//! checkpoint, hash or file knows of it.
+//! So an analyser takes its proposer together with its rows, and no option, checkpoint, hash or
+//! file knows of it.
 
 use crate::device::{ComputeDevice, DeviceName};
 
-/// Products of two numbers from which on a device is worth the way there: the CPU's own kernels do
-/// as many in a few milliseconds.
+/// The number of products of two numbers from which a device is worth the way there: the CPU's own
+/// kernels do as many in a few milliseconds.
 const WORTH: usize = 1 << 24;
 
 /// A device that is asked before the reference decides, or none.
@@ -21,13 +21,13 @@ pub struct Proposer(Option<Asked>);
 #[derive(Debug, Clone)]
 struct Asked {
     device: ComputeDevice,
-    /// Of fewer products it is not asked.
+    /// The number of products below which the device is not asked.
     least: usize,
 }
 
 impl Proposer {
-    /// The device that a user named: nobody for `flex`, where the reference has vector kernels of
-    /// its own; any other one wherever there is enough to do.
+    /// Returns the proposer for the device that a user named: none for `flex`, where the reference
+    /// has vector kernels of its own; any other device wherever there is enough to do.
     pub fn of(device: &ComputeDevice) -> Proposer {
         match device.name() {
             DeviceName::Flex => Proposer(None),
@@ -35,8 +35,8 @@ impl Proposer {
         }
     }
 
-    /// `device`, whichever it is, and however little there is to do: to hold it against the
-    /// reference.
+    /// Returns a proposer that always asks `device`, however little there is to do: to compare the
+    /// device with the reference.
     pub fn always(device: &ComputeDevice) -> Proposer {
         Proposer::asked_from(device, 0)
     }
@@ -46,7 +46,7 @@ impl Proposer {
         Proposer(Some(Asked { device, least }))
     }
 
-    /// The device to ask about work of so many products of two numbers.
+    /// Returns the device to ask about work of this many products of two numbers.
     pub fn device_for(&self, products: usize) -> Option<&ComputeDevice> {
         let asked = self.0.as_ref()?;
         (products >= asked.least).then_some(&asked.device)

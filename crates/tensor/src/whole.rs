@@ -14,17 +14,17 @@ use burn::tensor::{Device, Int, Tensor, TensorData};
 use crate::device::ComputeDevice;
 use crate::nearest::asked;
 
-/// Base of the digits.
+/// The base of the digits.
 pub const BASE: i64 = 64;
-/// The most products of a sum.
+/// The most products of one sum on a device.
 const MOST_TERMS: usize = 1 << 12;
-/// Sums of so many products that are added on the device, in integers of 32 bits.
+/// The most sums that are added on the device, in integers of 32 bits.
 const MOST_SUMS: usize = 64;
 /// The most values that a matrix, or a result, may have on a device.
 const MOST_VALUES: usize = 1 << 28;
 
-/// `count` digits of a number that is not negative, the lowest first; the last one is what is left
-/// over, which may be 64.
+/// Returns `count` digits of a number that is not negative, the lowest first; the last one is what
+/// is left over, which may be 64.
 pub fn digits<const COUNT: usize>(number: i64) -> [i8; COUNT] {
     let mut left = number;
     std::array::from_fn(|at| {
@@ -39,13 +39,13 @@ pub fn digits<const COUNT: usize>(number: i64) -> [i8; COUNT] {
 pub struct WholeMatrix {
     device: Device,
     width: usize,
-    /// `[rows, width]`
+    /// The matrix as `[rows, width]`.
     values: Tensor<2>,
 }
 
 impl WholeMatrix {
-    /// Brings `values`, `[rows, width]`, to `device`; `None` if one is larger than 64, if there are
-    /// too many for a device, or if it fails.
+    /// Brings `values`, `[rows, width]`, to `device`; `None` if a value is larger than 64, if there
+    /// are too many values for a device, or if the device fails.
     pub fn new(values: &[i8], width: usize, device: &ComputeDevice) -> Option<WholeMatrix> {
         let rows = values.len() / width.max(1);
         let is_small = |&value: &i8| i64::from(value).abs() <= BASE;
@@ -64,7 +64,7 @@ impl WholeMatrix {
         })
     }
 
-    /// Some rows and columns of the matrix. To be called within [`asked`].
+    /// Returns some rows and columns of the matrix. Must be called within [`asked`].
     fn part(&self, rows: &[u32], columns: &[u32]) -> Tensor<2> {
         let numbers = |of: &[u32]| {
             let numbers: Vec<i32> = of.iter().map(|&at| at as i32).collect();
@@ -75,7 +75,7 @@ impl WholeMatrix {
         rows.select(1, numbers(columns))
     }
 
-    /// Whether all are rows, and columns, of the matrix.
+    /// Whether all of `rows` are rows, and all of `columns` columns, of the matrix.
     fn has(&self, rows: &[u32], columns: &[u32]) -> bool {
         let within = |of: &[u32], end: usize| of.iter().all(|&at| (at as usize) < end);
         !rows.is_empty()
@@ -84,9 +84,9 @@ impl WholeMatrix {
             && within(columns, self.width)
     }
 
-    /// The products of some rows, of which `columns` are looked at, with `vectors` (`[vectors,
-    /// columns]`): `[rows, vectors]`. `None` where the theorem does not hold, or if the device
-    /// failed.
+    /// Returns the products of some rows, of which `columns` are looked at, with `vectors`
+    /// (`[vectors, columns]`): `[rows, vectors]`. `None` where the theorem does not hold, or if the
+    /// device failed.
     pub fn times(&self, rows: &[u32], columns: &[u32], vectors: &[i8]) -> Option<Vec<i32>> {
         let count = vectors.len() / columns.len().max(1);
         let is_small = |&value: &i8| i64::from(value).abs() <= BASE;
@@ -106,8 +106,8 @@ impl WholeMatrix {
             .then(|| values.into_iter().map(|value| value as i32).collect())
     }
 
-    /// For each pair of `columns` the sum of their products over some rows, `[columns, columns]`.
-    /// `None` if there are too many columns for a device, or if it failed.
+    /// Returns for each pair of `columns` the sum of their products over some rows, `[columns,
+    /// columns]`. `None` if there are too many columns for a device, or if the device failed.
     pub fn gram(&self, rows: &[u32], columns: &[u32]) -> Option<Vec<i64>> {
         let width = columns.len();
         if width > MOST_TERMS || !self.has(rows, columns) {

@@ -3,8 +3,8 @@
 use crate::learn::error_rate::ErrorCounts;
 use crate::system::KnnSystem;
 
-/// Where an analysis stands: the rows already removed, the exact error counts, and the removals
-/// left.
+/// The state in which an analysis stands: the rows already removed, the exact error counts, and the
+/// removals left.
 #[derive(Clone, Copy)]
 pub(crate) struct SearchState<'a> {
     pub(crate) system: &'a KnnSystem,
@@ -16,13 +16,14 @@ pub(crate) struct SearchState<'a> {
 /// The weights of the lemma for one pair (K, M).
 #[derive(Debug, Clone)]
 pub(crate) struct AmortisedBound {
-    /// gap - correction.
+    /// The slack of the bound: gap - correction.
     pub(crate) slack: i64,
-    /// w(r) for every row of T; rows that may not be removed have no say.
+    /// The weight w(r) of every row r of T; the weights of rows that may not be removed are not
+    /// used.
     pub(crate) weights: Vec<i64>,
     /// The rows of the largest positive weights in descending order, twice the budget of them.
     pub(crate) top: Vec<u32>,
-    /// M < K: then K has to be strictly better.
+    /// Whether M < K: then K has to be strictly better to be learnt.
     pub(crate) strict: bool,
 }
 
@@ -89,7 +90,7 @@ impl AmortisedBound {
     }
 }
 
-/// What a removal set has to be: at most `budget` rows, at least `forced` of them in `window`.
+/// A constraint on a removal set: at most `budget` rows, at least `forced` of them in `window`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RemovalConstraint<'a> {
     pub(crate) budget: usize,
@@ -98,7 +99,7 @@ pub(crate) struct RemovalConstraint<'a> {
 }
 
 impl RemovalConstraint<'_> {
-    /// At most `budget` rows, any rows.
+    /// The constraint that allows any rows, at most `budget` of them.
     pub(crate) fn any(budget: usize) -> Self {
         Self {
             budget,
@@ -108,8 +109,8 @@ impl RemovalConstraint<'_> {
     }
 }
 
-/// Within a range that no blend of slacks leaves. A positive slack is only ever lowered: the weaker
-/// bound; a slack below the lower limit already excludes nothing.
+/// Clamps a slack to a range that no blend of slacks leaves. A positive slack is only ever lowered:
+/// the weaker bound; a slack below the lower limit already excludes nothing.
 pub(crate) fn clamped(slack: i128) -> i64 {
     const LIMIT: i64 = 1 << 54;
     i64::try_from(slack).map_or(if slack < 0 { -LIMIT } else { LIMIT }, |slack| {

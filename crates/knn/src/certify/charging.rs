@@ -35,7 +35,8 @@ use crate::certify::minimal_removal::violating_removal;
 use crate::certify::reference_bound::ReferenceVotes;
 use crate::certify::vote_flips::{Neighbourhood, VoteFlips};
 
-/// Gains are told apart by fold, for a smaller correction, while rows times folds stay below this.
+/// Gains are counted for each fold, which makes the correction smaller, while rows times folds stay
+/// below this number.
 const TOLD_APART: usize = 1 << 21;
 
 /// Charges every row for what its removal can do for the K at index `at` against the one at
@@ -174,7 +175,7 @@ mod tests {
     use crate::{Candidates, KnnSystem, LearnUpdate, Metric, Parameters, TrainingSet};
     use std::cmp::Ordering;
 
-    /// All subsets of `rows` rows with at most `size` members.
+    /// Returns all subsets of `rows` rows with at most `size` members.
     fn subsets(rows: usize, size: u32) -> impl Iterator<Item = Vec<usize>> {
         (0..1_u32 << rows)
             .filter(move |mask| mask.count_ones() <= size)
@@ -184,8 +185,8 @@ mod tests {
     proptest::proptest! {
         #![proptest_config(proptest::test_runner::Config::with_cases(300))]
 
-        /// Whatever is removed: if the charges of the removed rows exclude K, K is behind the
-        /// reference.
+        /// If the charges of the removed rows exclude K, K is behind the reference, whatever is
+        /// removed.
         #[test]
         fn charges_never_exclude_what_a_removal_achieves(
             points in proptest::collection::vec((0_u8..5, 0_u16..3), 4..12),

@@ -1,29 +1,29 @@
-//! The charges of one pair (K, M), to be shared out again and again.
+//! The flips of one pair (K, M), whose charges can be shared out again and again.
 //!
 //! [`crate::certify::charging`] charges every flip evenly, once. Here the flips of a pair are kept,
-//! so that others can be charged: those who make the bound tightest against a given fractional
-//! removal. Every outcome of [`CostSharing::charges`] is a sound bound of its own, whatever the
-//! fractions.
+//! so that other rows can be charged: the rows that make the bound tightest against a given
+//! fractional removal. Every outcome of [`CostSharing::charges`] is a sound bound of its own,
+//! whatever the fractions.
 
 use crate::certify::amortised_bound::AmortisedBound;
 use crate::certify::flip_costs::FlipCosts;
 use crate::certify::fold_weights::FoldWeights;
 
-/// All that removals can do for K against M.
+/// A record of all that removals can do for K against M.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct CostSharing {
     flips: FlipCosts,
     penalties: Vec<(u32, i64)>,
-    /// A row's share in the error of its fold, at most.
+    /// The largest share of a row in the error of its fold.
     unit: i64,
-    /// gap - correction, before any constant.
+    /// The slack, gap - correction, before any constant is charged to it.
     slack: i64,
     strict: bool,
     count: usize,
 }
 
 impl CostSharing {
-    /// A row's share in the error of its fold, at most.
+    /// The largest share of a row in the error of its fold.
     pub(crate) fn unit(&self) -> f64 {
         self.unit as f64
     }

@@ -1,23 +1,24 @@
-//! The flips of votes that removals may cause, and who pays for them.
+//! The flips of votes that removals may cause, and the rows that pay for them.
 //!
 //! A row gains for K against M by flips of its votes and, where it is wrong at K alone, by its own
-//! removal. Each gain is paid for in full by the removed rows that cause it, whoever these are:
+//! removal. Each gain is paid for in full by the removed rows that cause it, whichever these are:
 //! evenly, or as is cheapest for a given fractional removal.
 
-/// The vote of one row at K, or at M, that removals may turn: who turns it alone, and who in
-/// company.
+/// A flip of the vote of one row, at K or at M, that removals may cause: the rows that flip it
+/// alone, and the rows that flip it together.
 #[derive(Debug, Clone, Copy, Default)]
 struct Flip {
     start: u32,
-    /// Up to here: rows that each turn it alone.
+    /// The end of the rows that each flip the vote alone.
     alone: u32,
-    /// Up to here: rows of which `cost` are needed.
+    /// The end of the rows of which `cost` together flip the vote.
     end: u32,
     cost: u32,
 }
 
 impl Flip {
-    /// What each row of which `cost` are needed pays, where `spared` of them do not.
+    /// Returns what each of the rows of which `cost` are needed pays, where `spared` of them pay
+    /// nothing.
     fn part(&self, share: i64, spared: usize) -> i64 {
         (share as u64).div_ceil(u64::from(self.cost) - spared as u64) as i64
     }
@@ -72,7 +73,7 @@ impl FlipCosts {
         self.rows.extend(&other.rows);
     }
 
-    /// A row whose flips follow; `direct` if its own removal gains a share too.
+    /// Adds a row, whose flips follow; `direct` if its own removal gains a share too.
     pub(crate) fn item(&mut self, row: usize, share: i64, direct: bool) {
         self.items.push(Item {
             share,
@@ -82,7 +83,7 @@ impl FlipCosts {
         });
     }
 
-    /// A flip of the latest item.
+    /// Adds a flip to the latest row.
     pub(crate) fn flip(&mut self) {
         let start = self.rows.len() as u32;
         self.flips.push(Flip {
@@ -96,7 +97,7 @@ impl FlipCosts {
         }
     }
 
-    /// A row that makes the latest flip alone; before any `together`.
+    /// Adds a row that makes the latest flip alone; called before any `together`.
     pub(crate) fn alone(&mut self, row: u32) {
         self.rows.push(row);
         if let Some(flip) = self.flips.last_mut() {
@@ -105,7 +106,7 @@ impl FlipCosts {
         }
     }
 
-    /// Rows of which `cost` make the latest flip.
+    /// Adds rows of which `cost` together make the latest flip.
     pub(crate) fn together(&mut self, rows: impl Iterator<Item = u32>, cost: usize) {
         self.rows.extend(rows);
         if let Some(flip) = self.flips.last_mut() {
@@ -154,7 +155,7 @@ impl FlipCosts {
         capped.iter().filter(|&&capped| capped).count() as i64 * item.share
     }
 
-    /// What a flip costs at the given fractions, and how many rows are best spared.
+    /// Returns what a flip costs at the given fractions, and how many rows are best spared.
     fn price(&self, flip: &Flip, fraction: &[f32], order: &mut Vec<u32>) -> (f32, usize) {
         let part_of = |&row: &u32| fraction[row as usize];
         let alone: f32 = self.rows[flip.start as usize..flip.alone as usize]
@@ -193,7 +194,8 @@ impl FlipCosts {
         }
     }
 
-    /// All rows of a flip pay for it as if `spared` of those of which some are needed did not.
+    /// Lets all rows of a flip pay for it as if `spared` of those of which some are needed did not
+    /// pay.
     fn pay_flip(&self, flip: &Flip, share: i64, spared: usize, mut pay: impl FnMut(u32, i64)) {
         for &row in &self.rows[flip.start as usize..flip.alone as usize] {
             pay(row, share);

@@ -1,12 +1,12 @@
-//! What one row counts in the mean error, in integers that err on the side of the weaker bound.
+//! The weight of one row in the mean error, in integers that err on the side of the weaker bound.
 
 /// Upper limit of the scale; weights then stay within i64 for any T that fits in memory.
 const SCALE_LIMIT: u64 = 1 << 32;
-/// 840 is divisible by 1 to 8: small costs divide a share without rounding.
+/// A number that 1 to 8 divide, so that small costs divide a share without rounding.
 const COSTS: u64 = 840;
 
-/// 1/|G_j \ R| in integer units, rounded down and up, and the factor of the correction, for each
-/// fold.
+/// For each fold, 1/|G_j \ R| in integer units, rounded down and up, and the factor of the
+/// correction.
 #[derive(Debug, Clone)]
 pub(crate) struct FoldWeights {
     pub(crate) low: Vec<i64>,
@@ -44,7 +44,7 @@ impl FoldWeights {
         shares
     }
 
-    /// A lower bound on `difference` / |G_j|.
+    /// Returns a lower bound on `difference` / |G_j|.
     pub(crate) fn at_least(&self, fold: usize, difference: i64) -> i64 {
         if difference >= 0 {
             difference * self.low[fold]

@@ -6,7 +6,7 @@
 
 use crate::certify::amortised_bound::{AmortisedBound, RemovalConstraint};
 
-/// Smaller fractions than this count as none: they would only cost time.
+/// Fractions smaller than this count as none, since they would only cost time.
 const NEGLIGIBLE: f64 = 0.01;
 /// Rows that trail the threshold by more than this, in units of temperature, are left out.
 const TAIL: f64 = 12.0;
@@ -22,7 +22,7 @@ const HALVINGS: usize = 24;
 /// weights needs.
 #[derive(Debug, Clone)]
 pub(crate) struct FractionalRemoval {
-    /// One value in 0 ..= 1 a row.
+    /// The fraction of each row that is removed, from 0 to 1.
     pub(crate) fraction: Vec<f32>,
     /// The smoothed total weight: at least that of the heaviest removals.
     pub(crate) bound: f64,
@@ -31,7 +31,7 @@ pub(crate) struct FractionalRemoval {
 }
 
 impl FractionalRemoval {
-    /// The answer to `weights`.
+    /// Returns the smoothed choice of removals for `weights`.
     pub(crate) fn to(
         weights: &[i64],
         constraint: &RemovalConstraint<'_>,
@@ -136,7 +136,7 @@ impl FractionalRemoval {
         self
     }
 
-    /// How much room a bound leaves on average: gain less slack.
+    /// Returns how much room a bound leaves on average: gain less slack.
     pub(crate) fn room(&self, bound: &AmortisedBound) -> f64 {
         let gain: f64 = self
             .fraction

@@ -12,21 +12,22 @@ use crate::certify::reference_bound::ReferenceVotes;
 use crate::deadline::Deadline;
 use crate::system::KnnSystem;
 
-/// Blends are in parts of this many.
+/// The number of parts that the weights of a blend are counted in.
 const PARTS: i128 = 1 << 12;
 /// The temperature of the fractional removal at first and at last, in shares.
 const HOTTEST: f64 = 0.3;
 const COLDEST: f64 = 0.01;
 
-/// One K against a reference on T: the flips, recorded once.
+/// The flips of one K against a reference on T, recorded once.
 pub(crate) struct Relaxation {
     costs: CostSharing,
-    /// Every flip is charged evenly.
+    /// The bound in which every flip is charged evenly.
     evenly: AmortisedBound,
 }
 
 impl Relaxation {
-    /// Records the K with index `at` among all candidates against the one at `reference`.
+    /// Records the flips of the K with index `at` among all candidates against the K at
+    /// `reference`.
     pub(crate) fn of(system: &KnnSystem, at: usize, reference: usize) -> Self {
         let removed = system.nothing_removed();
         let state = SearchState {
@@ -43,11 +44,11 @@ impl Relaxation {
     }
 }
 
-/// A point of the dual.
+/// A point of the dual: charges for all flips.
 #[derive(Clone)]
 pub(crate) struct FrankWolfe {
     temperature: f64,
-    /// The bound of the moment.
+    /// The bound of the current point.
     latest: AmortisedBound,
     /// The best bound so far.
     pub(crate) tightest: AmortisedBound,
@@ -66,11 +67,11 @@ impl FrankWolfe {
     /// Takes at most `rounds` steps for removal sets that meet `constraint`, until K is refuted or
     /// no blend can refute it.
     ///
-    /// **Lemma.** The result satisfies the charging lemma for K against the reference. *Proof.* So
-    /// do the charges of every round (lemma of [`CostSharing::charges`]); a blend of sound bounds
-    /// is sound. ∎
+    /// **Lemma.** The result satisfies the charging lemma for K against the reference. *Proof.* The
+    /// charges of every round satisfy it (lemma of [`CostSharing::charges`]); a blend of sound
+    /// bounds is sound. ∎
     ///
-    /// A step: the smoothed primal answers the blend (see [`FractionalRemoval`]), every flip is
+    /// In a step the smoothed primal answers the blend (see [`FractionalRemoval`]), every flip is
     /// charged anew at the least expense for that answer (the linear minimisation), and so much of
     /// the outcome is blended in as lowers the smoothed bound most (the line search). The
     /// temperature falls as the duality gap closes.
@@ -117,7 +118,7 @@ impl FrankWolfe {
         }
     }
 
-    /// The line search: the part of `next` with the least smoothed bound.
+    /// Searches along the line for the part of `next` with the least smoothed bound.
     fn stride(&self, next: &AmortisedBound, constraint: &RemovalConstraint<'_>, unit: f64) -> i128 {
         let mut best = (f64::INFINITY, 1);
         for shift in 1..8 {

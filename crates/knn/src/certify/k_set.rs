@@ -1,4 +1,4 @@
-//! Which candidate K can be learnt at all after up to n removals (after Li et al., FMCAD 2022).
+//! The candidate K that can be learnt at all after up to n removals (after Li et al., FMCAD 2022).
 
 use rayon::prelude::*;
 
@@ -12,7 +12,7 @@ use crate::learn::visit_tops;
 use crate::system::KnnSystem;
 use crate::votes::Votes;
 
-/// Charges of more pairs than this many bytes hold are dropped after use.
+/// The most bytes of charges of pairs that are kept; charges of more pairs are dropped after use.
 const CHARGE_BYTES: usize = 1 << 30;
 
 /// The candidates that no argument excludes, with the charges that may exclude them for one test
@@ -30,7 +30,7 @@ impl CertifiedKSet {
         &self.ks
     }
 
-    /// Their indices among all candidates.
+    /// The indices of these K among all candidates.
     pub(crate) fn indices(&self) -> &[usize] {
         &self.indices
     }
@@ -58,7 +58,8 @@ pub fn certified_k_set(system: &KnnSystem) -> CertifiedKSet {
     certified_until(system, Deadline::never())
 }
 
-/// The same; a K that was not judged before the deadline is not excluded.
+/// Computes the certified K set up to the deadline: a K that was not judged before it is not
+/// excluded.
 pub(crate) fn certified_until(system: &KnnSystem, deadline: Deadline<'_>) -> CertifiedKSet {
     let removed = system.nothing_removed();
     let state = SearchState {
@@ -90,7 +91,8 @@ pub(crate) fn certified_until(system: &KnnSystem, deadline: Deadline<'_>) -> Cer
     }
 }
 
-/// Those of `survivors` that the charges against `reference` do not exclude, with these charges.
+/// Returns the members of `survivors` that the charges against `reference` do not exclude, with
+/// these charges.
 fn judge(
     state: SearchState<'_>,
     survivors: Vec<usize>,
@@ -115,7 +117,7 @@ fn judge(
         .collect()
 }
 
-/// For every candidate K and fold: the rows that are wrong at K after any n removals.
+/// Counts, for every candidate K and fold, the rows that are wrong at K after any n removals.
 ///
 /// By the lemma of `minimal_winning_removal`, the label y of a row can win at K only if the
 /// excesses of the other labels over y in the first K + t rows sum to at most t, for some t <= n;

@@ -12,8 +12,8 @@ use crate::votes::Votes;
 /// which is what is checked, with the rules for ties: a rival with a smaller label id and an equal
 /// count wins. ∎
 ///
-/// That y is the vote of every K on T itself is the case t = 0. One pass over K_max + n labels: y's
-/// count and its strongest rival are updated in constant time a row.
+/// The case t = 0 says that y is the vote of every K on T itself. One pass over K_max + n labels
+/// suffices: y's count and its strongest rival are updated in constant time a row.
 pub fn quick_certify(query: &Query) -> Option<u16> {
     let labels = query.labels();
     let (candidates, poison) = (query.candidates, query.poison);

@@ -1,4 +1,4 @@
-//! What many K share when they are held against one reference on T.
+//! The work that many K share when they are held against one reference on T.
 
 use rayon::prelude::*;
 
@@ -10,8 +10,8 @@ use crate::certify::vote_flips::{Neighbourhood, VoteFlips};
 use crate::learn::visit_tops;
 use crate::votes::Votes;
 
-/// What the charges of many K against one reference share on T: who is wrong at which K, and how
-/// many removals make each row wrong at the reference.
+/// The votes that the charges of many K against one reference share on T: who is wrong at which K,
+/// and how many removals make each row wrong at the reference.
 pub(crate) struct ReferenceVotes {
     wrong: Vec<u64>,
     words: usize,
@@ -58,9 +58,9 @@ impl ReferenceVotes {
     }
 }
 
-/// What any removal can cost the candidate at `reference`: charges for its right rows that may
-/// become wrong, and a full share for each right row that is removed while it stays wrong at the
-/// other K.
+/// A bound on what any removal can cost the candidate at `reference`: charges for its right rows
+/// that may become wrong, and a full share for each right row that is removed while it stays wrong
+/// at the other K.
 pub(crate) struct ReferenceBound {
     shares: FoldWeights,
     reachable: i128,
@@ -110,9 +110,9 @@ impl ReferenceBound {
         }
     }
 
-    /// Whether a K with `stuck` rows that no removal puts right (a count each fold) cannot be
-    /// learnt while the reference has `wrong` of them on T. `strict`: the reference is the smaller
-    /// K.
+    /// Returns whether a K with `stuck` rows that no removal puts right (a count for each fold)
+    /// cannot be learnt while the reference has `wrong` of them on T. `strict`: the reference is
+    /// the smaller K.
     pub(crate) fn exclude(
         &self,
         stuck: &[u32],

@@ -1,4 +1,4 @@
-//! The K in question for one test input: those that can be learnt and made to vote otherwise.
+//! The K in question for one test input: the K that can be learnt and made to vote otherwise.
 
 use crate::analysis::Analysis;
 use crate::certify::amortised_bound::RemovalConstraint;
@@ -18,7 +18,7 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    /// What a removal set that changes the vote at this K has to be.
+    /// Returns the constraint on a removal set that changes the vote at this K.
     fn constraint<'q>(&self, query: &'q Query, budget: usize) -> RemovalConstraint<'q> {
         let reach = (self.k + self.removals).saturating_sub(1);
         RemovalConstraint {
@@ -29,17 +29,18 @@ impl Target {
     }
 }
 
-/// More targets than this are not worth tighter bounds.
+/// The most targets for which tighter bounds are worth their cost.
 const TIGHTENED: usize = 24;
-/// Steps towards a tighter bound for one K and one test input.
+/// The most steps towards a tighter bound for one K and one test input.
 const OWN_ROUNDS: usize = 400;
 
-/// The targets of one test input, the most promising first. None: the prediction is robust.
+/// The targets of one test input, the most promising first. If there are none, the prediction is
+/// robust.
 #[derive(Debug, Clone)]
 pub(crate) struct Targets(pub(crate) Vec<Target>);
 
 impl Targets {
-    /// The K of the certified set whose vote n removals can change.
+    /// Returns the K of the certified set whose vote n removals can change.
     pub fn in_prediction(analysis: &Analysis<'_>, query: &Query, label: u16) -> Self {
         let system = analysis.system;
         let classes = system.setup.training.classes();
@@ -52,8 +53,8 @@ impl Targets {
         Self(targets.collect())
     }
 
-    /// Those of [`Targets::in_prediction`] that can also be learnt by a removal set that changes
-    /// the vote.
+    /// Returns the targets of [`Targets::in_prediction`] that can also be learnt by a removal set
+    /// that changes the vote.
     ///
     /// **Lemma.** A removal set that changes the vote at K has at least `removals` = h members
     /// among the first K + h - 1 rows of the test input's ranking. If even the n rows that help K
@@ -80,8 +81,9 @@ impl Targets {
         targets
     }
 
-    /// Those of the targets that tighter bounds do not refute; see [`crate::certify::frank_wolfe`].
-    /// The first one that resists ends the effort, for then a search is needed anyway.
+    /// Returns the targets that tighter bounds do not refute; see [`crate::certify::frank_wolfe`].
+    /// The first target that they do not refute ends the effort, for then a search is needed
+    /// anyway.
     pub(crate) fn left_by_relaxation(
         self,
         analysis: &Analysis<'_>,

@@ -1,4 +1,5 @@
-//! Which neighbours can flip the vote of one row: steps 2 and 3 of the charging lemma (`charging`).
+//! The neighbours that can flip the vote of one row: steps 2 and 3 of the charging lemma
+//! (`charging`).
 
 use crate::certify::flip_costs::FlipCosts;
 use crate::certify::minimal_removal::{minimal_winning_removal, violating_removal};
@@ -26,8 +27,8 @@ impl Neighbourhood {
     }
 
     /// The only label that up to `budget` removals could make beat `label` among the first `k`, if
-    /// there is just one: then removing rows of it is idle. `None` too if the list is so short that
-    /// it could be emptied.
+    /// there is just one such label: then removing rows of it is idle. `None` too if the list is so
+    /// short that it could be emptied.
     fn idle_rival(&self, k: usize, label: u16, budget: usize, classes: usize) -> Option<u16> {
         let prefix = self.rows.len().min(k + budget);
         if self.rows.len() <= budget {
@@ -52,8 +53,8 @@ impl Neighbourhood {
         }
     }
 
-    /// For every label: is `label` the vote of the first `k` rows once one row of that label among
-    /// them is gone?
+    /// Tells for every label c whether `label` is the vote of the first `k` rows once one row of
+    /// label c among them is gone.
     pub(crate) fn right_without_one(&self, k: usize, label: u16, classes: usize) -> Vec<bool> {
         let mut counts = vec![0_i64; classes];
         for &other in self.labels.iter().take(k) {
@@ -78,7 +79,7 @@ impl Neighbourhood {
     }
 }
 
-/// What the removal of a row does for a flip that takes one removal.
+/// The part that the removal of a row has in a flip that takes one removal.
 enum Part {
     None,
     Alone,
@@ -88,7 +89,7 @@ enum Part {
 /// Lists the flips of one row, with the neighbours that are charged for them.
 pub(crate) struct VoteFlips<'a> {
     pub(crate) near: &'a Neighbourhood,
-    /// Where the flips are listed.
+    /// The list to which the flips are added.
     pub(crate) costs: &'a mut FlipCosts,
     pub(crate) budget: usize,
     pub(crate) classes: usize,
@@ -96,7 +97,8 @@ pub(crate) struct VoteFlips<'a> {
 }
 
 impl VoteFlips<'_> {
-    /// A row that is wrong at `k` may become right there. Returns whether it can.
+    /// Lists the flip by which a row that is wrong at `k` becomes right there. Returns whether it
+    /// can.
     pub(crate) fn right(&mut self, k: usize) -> bool {
         let Some(cost) = self.winning_cost(k) else {
             return false;
@@ -120,7 +122,8 @@ impl VoteFlips<'_> {
         true
     }
 
-    /// A row that is right at `m` may become wrong there at `cost`. Returns whether it can.
+    /// Lists the flip by which a row that is right at `m` becomes wrong there at `cost`. Returns
+    /// whether it can.
     pub(crate) fn wrong(&mut self, m: usize, cost: Option<usize>) -> bool {
         let Some(cost) = cost else {
             return false;
@@ -146,9 +149,9 @@ impl VoteFlips<'_> {
         true
     }
 
-    /// Case 3 of the lemma for a single flip at `size`: whole shares for rows that flip it alone,
-    /// halves for the others. The first of two rows is always among the first `size`, so that place
-    /// `size` matters only where one of these flips nothing alone.
+    /// Charges for a single flip at `size` by case 3 of the lemma: whole shares for rows that flip
+    /// it alone, halves for the others. The first of two rows is always among the first `size`, so
+    /// that place `size` matters only where one of these flips nothing alone.
     fn alone_or_in_pairs(&mut self, size: usize, part: impl Fn(u16) -> Part) {
         let reach = self.near.rows.len().min(size);
         let mut paired = Vec::new();
@@ -170,7 +173,8 @@ impl VoteFlips<'_> {
         self.share_out(&paired, 2);
     }
 
-    /// A row wrong at both K may become right at `k` and stay wrong at `m`.
+    /// Lists the flip by which a row that is wrong at both K becomes right at `k` and stays wrong
+    /// at `m`.
     pub(crate) fn right_at_k_only(&mut self, k: usize, m: usize) -> bool {
         match self.winning_cost(k) {
             None => false,
@@ -189,7 +193,8 @@ impl VoteFlips<'_> {
         }
     }
 
-    /// A row right at both K may become wrong at `m` and stay right at `k`.
+    /// Lists the flip by which a row that is right at both K becomes wrong at `m` and stays right
+    /// at `k`.
     pub(crate) fn wrong_at_m_only(&mut self, k: usize, m: usize, cost: Option<usize>) -> bool {
         match cost {
             None => false,
@@ -264,7 +269,7 @@ impl VoteFlips<'_> {
         self.share_out(&places, cost);
     }
 
-    /// A flip that takes `cost` rows among `places`.
+    /// Charges for a flip that takes `cost` rows among `places`.
     fn share_out(&mut self, places: &[usize], cost: usize) {
         let rows = places.iter().map(|&place| self.near.rows[place]);
         self.costs.together(rows, cost);

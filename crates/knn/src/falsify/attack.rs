@@ -6,7 +6,7 @@ use crate::falsify::tabu_search::{TabuProblem, TabuSearch};
 use crate::learn::update::LearnUpdate;
 use crate::system::KnnSystem;
 
-/// What makes one K win the cross-validation, whatever the test input.
+/// An attack that makes one K win the cross-validation, whatever the test input.
 pub(crate) struct LearningAttack<'a> {
     /// The index of K in the certified set.
     target: usize,
@@ -46,7 +46,8 @@ impl<'a> LearningAttack<'a> {
         }
     }
 
-    /// The other K, by index in the certified set, with the fewest errors after this attack.
+    /// Returns the other K, by index in the certified set, with the fewest errors after this
+    /// attack.
     pub(crate) fn strongest_rival(&self, update: &LearnUpdate<'_>) -> Option<usize> {
         let mut removed = self.problem.nothing_removed();
         self.removal.iter().for_each(|&row| removed[row] = true);

@@ -14,9 +14,9 @@ use crate::verdict::Violation;
 pub(crate) enum Outcome {
     /// A removal set that changes the label.
     Violated(Violation),
-    /// There is none.
+    /// No removal set changes the label.
     Exhausted,
-    /// The deadline passed first.
+    /// The deadline passed before the search ended.
     OutOfTime,
 }
 
@@ -144,8 +144,8 @@ impl Search<'_, '_> {
         self.branch(&children, budget, forced, charges.as_ref())
     }
 
-    /// How many removals the vote at K still needs, and the open rows they come from; `None` if too
-    /// many.
+    /// Returns how many removals the vote at K still needs, and the open rows they come from;
+    /// `None` if too many.
     fn vote_window(&self, budget: usize) -> Option<(usize, Vec<u32>)> {
         let system = self.analysis.system;
         let left: Vec<u32> = self
@@ -173,7 +173,7 @@ impl Search<'_, '_> {
         (window.len() >= forced).then_some((forced, window))
     }
 
-    /// The candidates that the target is held against: the leader here and the one on T.
+    /// Returns the candidates that the target is held against: the leader here and the one on T.
     fn references(&self, counts: &crate::learn::error_rate::ErrorCounts) -> Vec<usize> {
         let mut references = vec![counts.best(), self.analysis.update.base().best()];
         references.dedup();

@@ -1,6 +1,7 @@
-//! What single removals do to the errors of a few K: the marginal gains that direct the search.
+//! The effect of single removals on the errors of a few K: the marginal gains that direct the
+//! search.
 //!
-//! Nothing here proves anything. It proposes; exact error counts decide.
+//! Nothing here proves anything. The gains propose; exact error counts decide.
 
 use rayon::prelude::*;
 
@@ -12,8 +13,8 @@ use crate::system::KnnSystem;
 const WHOLE: i16 = 12;
 /// Flips that take more removals than this have no effect in the tables.
 const REACH: usize = 3;
-/// For every K of a few and every row, about how many wrong predictions its removal saves
-/// (negative) or makes.
+/// A table that says, for each of a few K and every row, about how many wrong predictions the
+/// removal of the row saves (negative) or makes.
 #[derive(Clone)]
 pub(crate) struct MarginalGains {
     tables: Vec<Vec<i16>>,
@@ -37,8 +38,8 @@ impl MarginalGains {
         Self { tables }
     }
 
-    /// How much the removal of each row helps the K at index `target` against all K, weighted by
-    /// importance.
+    /// Returns how much the removal of each row helps the K at index `target` against all K,
+    /// weighted by importance.
     pub(crate) fn help(&self, target: usize, importance: &[f32]) -> Vec<i64> {
         let parts: Vec<i64> = importance
             .iter()

@@ -131,7 +131,7 @@ impl Search<'_, '_> {
         found
     }
 
-    /// The violation that `removal` is, if it is one.
+    /// Returns the violation that `removal` is, if it changes the label.
     fn judged(&self, removal: Vec<usize>) -> Option<Violation> {
         let mut removed = self.analysis.system.nothing_removed();
         removal.iter().for_each(|&row| removed[row] = true);
@@ -146,8 +146,8 @@ impl Search<'_, '_> {
         )
     }
 
-    /// h rows with the label among the first K + h of the ranking: those with the smallest `order`,
-    /// then the nearest.
+    /// Returns h rows with the label among the first K + h of the ranking: the rows with the
+    /// smallest `order`, then the nearest.
     fn nearest_own(&self, target: Target, order: impl Fn(usize) -> i64) -> Vec<usize> {
         let labels = self.analysis.system.setup.training.labels();
         let mut own: Vec<(i64, usize, usize)> = self
@@ -164,7 +164,7 @@ impl Search<'_, '_> {
     }
 }
 
-/// The violation that `removal` is, if it is one: exact counts, exact vote.
+/// Returns the violation that `removal` is, if it changes the label: exact counts, exact vote.
 pub(crate) fn violation(
     analysis: &Analysis<'_>,
     query: &Query,

@@ -1,10 +1,10 @@
-//! Tabu search over removal sets: those that make a chosen K win the cross-validation.
+//! Tabu search for the removal sets that make a chosen K win the cross-validation.
 //!
-//! Nothing here proves anything. It proposes; exact error counts decide. Removals are chosen
-//! greedily by the [`MarginalGains`] until n rows are gone, and then exchanged one by one: the
-//! removed row that is missed least goes back, and the row that then helps most is removed instead,
-//! even if that is a step back (tabu search). Each exchange is judged by the predictions that it
-//! changes, counted anew.
+//! Nothing here proves anything. The search proposes; exact error counts decide. Removals are
+//! chosen greedily by the [`MarginalGains`] until n rows are gone, and then exchanged one by one:
+//! the removed row that is missed least goes back, and the row that then helps most is removed
+//! instead, even if that is a step back (tabu search). Each exchange is judged by the predictions
+//! that it changes, counted anew.
 
 use crate::certify::amortised_bound::top_rows;
 use crate::certify::k_set::CertifiedKSet;
@@ -15,26 +15,26 @@ use crate::learn::visit_tops;
 use crate::system::KnnSystem;
 use crate::votes::Votes;
 
-/// K that are counted together: one bit of a word each.
+/// The most K that are counted together: one bit of a word each.
 const COUNTED: usize = 64;
 /// Rows that are counted anew before one is removed: those that help most by the table.
 const TRIED: usize = 48;
 /// Exchanges without progress after which a search ends.
 const PATIENCE: usize = 96;
-/// Exchanges in all.
+/// The most exchanges of a search.
 const EXCHANGES: usize = 768;
-/// For so many exchanges a row stays where an exchange put it.
+/// The number of exchanges for which a row stays where an exchange put it.
 const TENURE: usize = 8;
-/// Leads (in wrong predictions) that differ by this much differ in importance by a factor of e.
+/// The difference of two leads, in wrong predictions, that is a factor of e in importance.
 const SOFTNESS: f32 = 4.0;
 
-/// One K and the candidates that have to be overtaken: those with fewer errors on T.
+/// The task to make one K overtake the candidates with fewer errors on T.
 pub(crate) struct TabuProblem<'a> {
     system: &'a KnnSystem,
     update: LearnUpdate<'a>,
     target: usize,
     gains: MarginalGains,
-    /// For each row the K, as bits, at which it is wrong.
+    /// For each row the K, as bits, at which its prediction is wrong.
     wrong: Vec<u64>,
     totals: Vec<i64>,
 }
@@ -76,7 +76,7 @@ impl<'a> TabuProblem<'a> {
         }
     }
 
-    /// No row removed.
+    /// Returns the flags of the empty removal set.
     pub(crate) fn nothing_removed(&self) -> Vec<bool> {
         self.system.nothing_removed()
     }
@@ -85,7 +85,7 @@ impl<'a> TabuProblem<'a> {
         self.update.base().ks()
     }
 
-    /// How much the removal of each row from T helps the target.
+    /// Returns how much the removal of each row from T helps the target.
     pub(crate) fn help(&self) -> Vec<i64> {
         let importance = importance(&self.totals, self.target);
         self.gains.help(self.target, &importance)
@@ -118,7 +118,7 @@ fn wrong_at(
     wrong
 }
 
-/// A removal set under change.
+/// A removal set that the search changes.
 pub(crate) struct TabuSearch<'s, 'a> {
     problem: &'s TabuProblem<'a>,
     gains: MarginalGains,
@@ -190,8 +190,8 @@ impl<'s, 'a> TabuSearch<'s, 'a> {
         }
     }
 
-    /// How much nearer to being learnt the target comes, by importance of its rivals, if `row` is
-    /// toggled.
+    /// Returns how much nearer to being learnt the target comes, by importance of its rivals, if
+    /// `row` is toggled.
     fn worth(&mut self, row: usize, importance: &[f32]) -> f32 {
         let problem = self.problem;
         let total: f32 = importance.iter().sum();
@@ -219,8 +219,8 @@ impl<'s, 'a> TabuSearch<'s, 'a> {
         worth
     }
 
-    /// How far the target is behind the best of its rivals, in wrong predictions; at most 0 if it
-    /// may be learnt.
+    /// Returns how far the target is behind the best of its rivals, in wrong predictions; at most 0
+    /// if it may be learnt.
     fn behind(&self) -> i64 {
         behind(&self.totals, self.problem.target)
     }
@@ -229,7 +229,7 @@ impl<'s, 'a> TabuSearch<'s, 'a> {
         importance(&self.totals, self.problem.target)
     }
 
-    /// The row, not fixed, without whose removal the target fares best.
+    /// Returns the row, not fixed, without whose removal the target fares best.
     fn least_missed(&mut self, kept: impl Fn(usize) -> bool) -> Option<usize> {
         let importance = self.importance();
         let free = self.removal[self.fixed..].to_vec();
@@ -251,7 +251,7 @@ impl<'s, 'a> TabuSearch<'s, 'a> {
         best.map(|(_, row)| row)
     }
 
-    /// Whether `accept` is content; remembers the set that came nearest.
+    /// Returns whether `accept` accepts the current set; remembers the set that came nearest.
     fn judge(&mut self, accept: &mut impl FnMut(&Self) -> bool) -> bool {
         let behind = self.behind();
         if behind < self.best.0 {
@@ -261,17 +261,18 @@ impl<'s, 'a> TabuSearch<'s, 'a> {
         behind <= 1 && accept(self)
     }
 
-    /// Greedy choice reaches a share of 1 - 1/e of the best gain where gains only diminish
-    /// (Nemhauser, Wolsey and Fisher, 1978). They need not here, so this is a rule of thumb: what
-    /// lies beyond is left to the bounds.
+    /// Whether the greedy choice has reached less than a share of 1 - 1/e of the gap. Greedy choice
+    /// reaches that share of the best gain where gains only diminish (Nemhauser, Wolsey and Fisher,
+    /// 1978). They need not here, so this is a rule of thumb: what lies beyond is left to the
+    /// bounds.
     fn is_hopeless(&self) -> bool {
         let gap = behind(&self.problem.totals, self.problem.target);
         let reached = gap - self.behind();
         gap as f64 * (1.0 - (-1.0_f64).exp()) > reached as f64
     }
 
-    /// Removes rows until n are gone, then exchanges, until `accept` is content. `spared` rows
-    /// stay.
+    /// Removes rows until n are gone, then exchanges rows, until `accept` accepts the set. `spared`
+    /// rows stay.
     pub(crate) fn towards(
         &mut self,
         deadline: Deadline<'_>,
@@ -327,13 +328,13 @@ impl<'s, 'a> TabuSearch<'s, 'a> {
     }
 }
 
-/// How far the K at index `target` is behind the best.
+/// Returns how far the K at index `target` is behind the best.
 fn behind(totals: &[i64], target: usize) -> i64 {
     let best = totals.iter().min().copied().unwrap_or(0);
     totals[target] - best
 }
 
-/// What each K counts: those that lead the target most matter most.
+/// Returns the importance of each K: those that lead the target most matter most.
 fn importance(totals: &[i64], target: usize) -> Vec<f32> {
     let best = totals.iter().min().copied().unwrap_or(0);
     let mut importance: Vec<f32> = totals
@@ -344,7 +345,8 @@ fn importance(totals: &[i64], target: usize) -> Vec<f32> {
     importance
 }
 
-/// Calls `change` for each K that differs: 1 where it became wrong, -1 where it became right.
+/// Calls `change` for each K whose prediction changed: with 1 where it became wrong, with -1 where
+/// it became right.
 fn for_changes(before: u64, now: u64, mut change: impl FnMut(usize, i64)) {
     let mut different = before ^ now;
     while different != 0 {

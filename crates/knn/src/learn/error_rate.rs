@@ -18,7 +18,8 @@ pub struct ErrorCounts {
 }
 
 impl ErrorCounts {
-    /// No errors yet for the values `ks` (ascending) over folds of `remaining` rows.
+    /// Returns counts of no errors yet, for the values `ks` (ascending) over folds of `remaining`
+    /// rows.
     pub(crate) fn none(ks: Vec<usize>, remaining: Vec<u32>) -> Self {
         Self {
             wrong: vec![0; ks.len() * remaining.len()],
@@ -32,7 +33,7 @@ impl ErrorCounts {
         &self.ks
     }
 
-    /// |G_j \ R| for each fold j.
+    /// The number of rows left in each fold j, |G_j \ R|.
     pub fn remaining(&self) -> &[u32] {
         &self.remaining
     }
@@ -75,7 +76,7 @@ impl ErrorCounts {
         self.wrong[at * self.remaining.len() + fold] -= 1;
     }
 
-    /// One row fewer in a fold.
+    /// Takes one row out of the size of a fold.
     pub(crate) fn shrink(&mut self, fold: usize) {
         self.remaining[fold] -= 1;
     }
@@ -143,7 +144,7 @@ impl ErrorCounts {
     }
 }
 
-/// The exact sign of the sum of d / s over `terms` (d, s).
+/// Returns the exact sign of the sum of d / s over `terms` (d, s).
 ///
 /// Digit by digit in base 2^32: the value is A + f with an integer A and a sum f of proper
 /// fractions, 0 <= f < number of terms. A >= 0 decides (f is zero iff every remainder is), and so

@@ -1,4 +1,4 @@
-//! The folds of cross-validation: each row's own, whatever other rows there are.
+//! The folds of cross-validation: the fold of a row depends on this row alone.
 
 use crate::errors::{MOST_FOLDS, PoisoningError};
 use probity_run::stream::{Purpose, Words};

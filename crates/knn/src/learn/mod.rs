@@ -16,10 +16,11 @@ use error_rate::ErrorCounts;
 use folds::Folds;
 use neighbours::{Neighbours, rank_query};
 
-/// Rows counted by one task; each task holds one counter a K and fold.
+/// The most rows counted by one task; each task holds one counter for each K and fold.
 const ROWS_A_TASK: usize = 2048;
 
-/// KNN_learn: the K with the smallest mean cross-validation error on T, the smallest on ties.
+/// Returns the K that KNN_learn learns: the one with the smallest mean cross-validation error on T,
+/// the smallest K on ties.
 ///
 /// Every row x of fold G_j is predicted from T \ G_j. Where fewer than K rows are left in T \ G_j
 /// all of them vote; where none is left the row counts as wrong. Empty folds are skipped. Counting
@@ -91,7 +92,7 @@ pub fn replay(
     })
 }
 
-/// The flags of a removal set.
+/// Returns the flags of a removal set, one a row.
 pub(crate) fn removal_flags(rows: usize, removal: &[usize]) -> Result<Vec<bool>, PoisoningError> {
     let mut removed = vec![false; rows];
     for &row in removal {

@@ -17,9 +17,9 @@ use probity_run::pause::{self, Point};
 use probity_tensor::nearest::Approximation;
 use probity_tensor::nearest::rank::Ranking;
 
-/// Queries handled together against one tile of training rows.
+/// The number of queries handled together against one tile of training rows.
 const QUERY_BLOCK: usize = 16;
-/// Training rows in a tile: 36 columns of a tile fit a core's second-level cache.
+/// The number of training rows in a tile: 36 columns of a tile fit a core's second-level cache.
 const TILE: usize = 1024;
 
 /// How far apart two rows are. The Euclidean distance is compared as its square.
@@ -61,7 +61,7 @@ pub struct Neighbours {
 
 #[derive(Debug, Clone)]
 enum Ids {
-    /// Two bytes a neighbour halve the 1.5 GB of MNIST.
+    /// Row numbers of two bytes each, which halve the 1.5 GB of MNIST.
     Narrow(Vec<u16>),
     Wide(Vec<u32>),
 }
@@ -94,8 +94,8 @@ impl Neighbours {
         lists
     }
 
-    /// Like [`Neighbours::rank`], from approximate distances of `block` queries at a time: the order
-    /// is the true one, by the theorem of [`Ranking::rank`].
+    /// Ranks like [`Neighbours::rank`], from approximate distances of `block` queries at a time:
+    /// the order is the true one, by the theorem of [`Ranking::rank`].
     pub(crate) fn rank_approximately(
         training: &TrainingSet,
         folds: &Folds,
@@ -188,7 +188,7 @@ fn put<I>(cells: &mut [I], ids: &[u32], narrowed: impl Fn(u32) -> I) {
     }
 }
 
-/// The `depth` training rows nearest to `query`, nearest first.
+/// Returns the `depth` training rows nearest to `query`, nearest first.
 pub(crate) fn rank_query(
     training: &TrainingSet,
     metric: Metric,
@@ -201,7 +201,8 @@ pub(crate) fn rank_query(
     smallest(keys, depth)
 }
 
-/// The columns of T one after the other, so that one query meets many rows in vector registers.
+/// The columns of T one after the other, so that one query is compared with many rows in vector
+/// registers.
 struct Transposed {
     columns: Vec<f64>,
     rows: usize,
@@ -224,7 +225,7 @@ impl Transposed {
     }
 }
 
-/// What ranking a block of rows needs.
+/// The inputs that ranking a block of rows by true distances needs.
 struct TrueRanking<'a> {
     training: &'a TrainingSet,
     folds: &'a Folds,
@@ -284,7 +285,8 @@ fn add_terms(sums: &mut [f64], tile: &[f64], term: impl Fn(f64) -> f64) {
     }
 }
 
-/// Distances are not negative, so their bits order as they do; the row breaks ties.
+/// Returns the key by which rows are sorted: the bits of the distance, which order as distances do
+/// since these are not negative, then the row, which breaks ties.
 fn key(distance: f64, row: u32) -> (u64, u32) {
     (distance.to_bits(), row)
 }

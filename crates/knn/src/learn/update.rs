@@ -16,8 +16,8 @@ use crate::votes::Votes;
 /// R. The paper's further filter (QuickCertify on the influenced rows) is left out: it costs as
 /// much as the recount.
 ///
-/// Over a certified K set (see `certify::k_set`) the K* it returns is still that of the
-/// plain learner.
+/// Over a certified K set (see `certify::k_set`) the K* that the update returns is still that of
+/// the plain learner.
 #[derive(Debug, Clone)]
 pub struct LearnUpdate<'a> {
     system: &'a KnnSystem,
@@ -95,7 +95,7 @@ impl<'a> LearnUpdate<'a> {
         Ok(self.counts(removal, &removed))
     }
 
-    /// Like [`LearnUpdate::errors`] for a removal set that is known to be sound.
+    /// Returns the counts of [`LearnUpdate::errors`] for a removal set that is known to be sound.
     pub(crate) fn counts(&self, removal: &[usize], removed: &[bool]) -> ErrorCounts {
         let system = self.system;
         let folds = system.setup.folds();
@@ -141,7 +141,7 @@ impl<'a> LearnUpdate<'a> {
     }
 }
 
-/// K* after the removal of `removal`: the update of Algorithm 6 over every candidate K.
+/// Returns K* after the removal of `removal`: the update of Algorithm 6 over every candidate K.
 ///
 /// # Errors
 /// As for [`LearnUpdate::errors`].

@@ -25,7 +25,7 @@ pub struct Robustness {
 }
 
 impl Robustness {
-    /// Reads what `specification` names, and checks it for every threshold.
+    /// Reads the files that `specification` names, and checks them for every threshold.
     ///
     /// # Errors
     /// When a file cannot be read, or parameters do not fit what it holds.
@@ -51,12 +51,12 @@ impl Robustness {
         })
     }
 
-    /// T, and the inputs.
+    /// The training set T and the test inputs.
     pub fn inputs(&self) -> &Inputs {
         &self.inputs
     }
 
-    /// The test inputs as items of shards.
+    /// Returns the test inputs as items of shards.
     fn items<'a>(
         &'a self,
         observer: &'a dyn Observer,

@@ -49,11 +49,11 @@ impl Learning {
     }
 }
 
-/// What became of some inputs.
+/// The results of some inputs.
 struct Sweep {
-    /// By threshold.
+    /// The figures, by threshold.
     figures: Vec<RobustnessFigures>,
-    /// By threshold, then by input.
+    /// The rows of the verdicts file, by threshold, then by input.
     rows: Vec<VerdictRow>,
     finished: bool,
 }
@@ -129,7 +129,7 @@ fn sweep(
     })
 }
 
-/// Writes what became of all inputs to `directory`.
+/// Writes the results of all inputs to `directory`.
 fn write_robustness(
     run: &RobustnessSpecification,
     inputs: &Inputs,
@@ -175,7 +175,7 @@ fn write_robustness(
     Ok(summary)
 }
 
-/// The parameters of `learning` for one threshold, bound to the training set.
+/// Returns the parameters of `learning` for one threshold, bound to the training set.
 ///
 /// # Errors
 /// Parameters that do not fit.
@@ -189,8 +189,8 @@ pub fn check(
         .map_err(about(inputs.train.name()))
 }
 
-/// Learns from T; the second value is how many seconds that took. Nothing if `stop` was set before
-/// it was done.
+/// Learns from T; the second value is how many seconds that took. Returns nothing if `stop` was set
+/// before learning was done.
 ///
 /// # Errors
 /// Distances that have no order.
@@ -251,7 +251,7 @@ pub fn decide_all(
     Ok((figures, all_done))
 }
 
-/// Adds the file that an error is about.
+/// Returns a function that adds to an error the file that it is about.
 fn about(file: &Path) -> impl Fn(PoisoningError) -> RobustnessError + use<> {
     let file = file.to_owned();
     move |source| RobustnessError::Poisoning {
@@ -292,7 +292,7 @@ fn row_of(
     }
 }
 
-/// The labels predicted for all test inputs, with the K learnt from T.
+/// Returns the labels predicted for all test inputs, with the K learnt from T.
 ///
 /// # Errors
 /// Parameters that do not fit.

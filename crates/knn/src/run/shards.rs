@@ -20,15 +20,15 @@ use probity_run::shards::Items;
 use probity_run::specification::file::Record;
 use probity_tensor::device::ComputeDevice;
 
-/// What became of one test input.
+/// The verdicts on one test input.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct InputVerdicts {
-    /// For each threshold: what was learnt for it, with the seconds that it took the shard, and the
+    /// For each threshold, what was learnt for it, with the seconds that the shard took, and the
     /// verdict.
     by_poison: Vec<(Learnt, VerdictRow)>,
 }
 
-/// What a shard learnt for one threshold; the same in all shards, seconds apart.
+/// What a shard learnt for one threshold; the same in all shards, except for the seconds.
 #[derive(Debug, Serialize, Deserialize)]
 struct Learnt {
     candidates: [usize; 2],
@@ -40,15 +40,15 @@ struct Learnt {
 
 /// The test inputs of a run: its items.
 pub struct ShardedInputs<'a> {
-    /// What is asked.
+    /// The specification of the run.
     pub run: &'a RobustnessSpecification,
-    /// T, and the inputs.
+    /// The training set T and the test inputs.
     pub inputs: &'a Inputs,
-    /// Where distances are computed.
+    /// The device on which distances are computed.
     pub device: &'a ComputeDevice,
-    /// Asks to end early.
+    /// A flag that asks the run to end early.
     pub stop: &'a AtomicBool,
-    /// Told how far it is.
+    /// A function that is told how far the run is.
     pub observe: &'a mut dyn FnMut(RobustnessProgress),
 }
 
@@ -108,15 +108,16 @@ impl Items for ShardedInputs<'_> {
     }
 }
 
-/// The verdicts of all inputs, whole and of one run: a directory is made for them only then.
+/// The verdicts of all inputs, checked to be complete and of one run: a directory is made for them
+/// only then.
 pub struct MergedVerdicts(Sweep);
 
 impl MergedVerdicts {
-    /// Those that the shards in `folder` hold, in their order. The seconds of learning are those of
-    /// the slowest shard.
+    /// Merges the verdicts that the shards in `folder` hold, in their order. The seconds of
+    /// learning are those of the slowest shard.
     ///
     /// # Errors
-    /// When they cannot be read or are of other thresholds than `run`.
+    /// When the verdicts cannot be read or are of other thresholds than `run`.
     pub fn of(
         run: &RobustnessSpecification,
         folder: &Path,
@@ -157,10 +158,10 @@ impl MergedVerdicts {
         }))
     }
 
-    /// Writes them to `directory`.
+    /// Writes the merged verdicts to `directory`.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// When the directory cannot be written.
     pub fn write(
         self,
         run: &RobustnessSpecification,

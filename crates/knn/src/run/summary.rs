@@ -1,4 +1,4 @@
-//! What came out of a run: counts and times by poisoning threshold.
+//! The results of a run: counts and times by poisoning threshold.
 
 use serde::Serialize;
 
@@ -6,36 +6,36 @@ use crate::verdict::Method;
 use crate::verdicts::VerdictRow;
 use probity_data::read::BadRows;
 
-/// Certified inputs by the argument that proved it.
+/// The numbers of certified inputs, by the argument that proved their robustness.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct CertifiedCounts {
-    /// By the quick certificate.
+    /// Inputs certified by the quick certificate.
     pub quick: u64,
-    /// By the certified K set.
+    /// Inputs certified by the certified K set.
     pub k_set: u64,
-    /// By exhausting the removal sets that were not excluded by proof.
+    /// Inputs certified by exhausting the removal sets that were not excluded by proof.
     pub exhaustive: u64,
 }
 
 /// Seconds spent on a test input.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct SecondsPerInput {
-    /// On average.
+    /// The mean over the test inputs.
     pub mean: f64,
-    /// At most.
+    /// The largest of all test inputs.
     pub max: f64,
 }
 
-/// What came out for one poisoning threshold.
+/// The figures of one poisoning threshold.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct RobustnessFigures {
-    /// n.
+    /// The poisoning threshold n.
     pub poison: usize,
-    /// Robust for certain.
+    /// Inputs that are robust for certain.
     pub certified: CertifiedCounts,
-    /// Changed by a removal set that was found.
+    /// Inputs whose label is changed by a removal set that was found.
     pub falsified: u64,
-    /// Neither, at the time limit or by a method that cannot tell.
+    /// Inputs that are neither, at the time limit or by a method that cannot tell.
     pub unknown: u64,
     /// Test inputs that were decided or left unknown.
     pub inputs: u64,
@@ -55,7 +55,7 @@ pub struct RobustnessFigures {
 }
 
 impl RobustnessFigures {
-    /// All that was certified.
+    /// The number of all certified inputs.
     pub fn all_certified(&self) -> u64 {
         self.certified.quick + self.certified.k_set + self.certified.exhaustive
     }
@@ -81,18 +81,18 @@ impl RobustnessFigures {
 pub struct RobustnessSummary {
     /// Version of this layout.
     pub schema_version: u32,
-    /// `knn`.
+    /// The name of the command, `knn`.
     pub command: &'static str,
     /// The figures of the last threshold.
     #[serde(flatten)]
     pub figures: RobustnessFigures,
     /// How robustness was decided.
     pub method: Method,
-    /// Training rows.
+    /// The number of training rows.
     pub training_rows: usize,
-    /// Features.
+    /// The number of features.
     pub features: usize,
-    /// Labels by id.
+    /// The labels by id.
     pub classes: Vec<String>,
     /// Share of the analysed inputs with a known label that is predicted, if any has one.
     pub accuracy: Option<f64>,
@@ -109,11 +109,11 @@ pub struct RobustnessSummary {
     pub train_sha256: String,
     /// SHA-256 of the test inputs.
     pub test_sha256: String,
-    /// The figures of each threshold.
+    /// The figures of each threshold, one after the other.
     pub sweep: Vec<RobustnessFigures>,
 }
 
-/// Whether nothing was wrong with any row.
+/// Returns whether nothing was wrong with any row.
 fn none_is_bad(rows: &[BadRows; 2]) -> bool {
     rows.iter().all(BadRows::is_empty)
 }

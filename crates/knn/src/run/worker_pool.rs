@@ -1,8 +1,8 @@
 //! Deciding many test inputs side by side, each on one thread.
 //!
-//! What comes out does not depend on the number of threads: an input's decision depends on what is
-//! shared for one K, and that is the same whoever makes it first. Only the time limit knows the
-//! clock.
+//! The verdicts do not depend on the number of threads: an input's decision depends on what is
+//! shared for one K, and that is the same whichever thread makes it first. Only the time limit
+//! depends on the clock.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
@@ -15,47 +15,47 @@ use crate::errors::PoisoningError;
 use crate::inputs::{Inputs, RobustnessError};
 use crate::verdict::{Decision, Method, Verdict};
 
-/// What a run is doing.
+/// The state of a run, as its observer is told.
 #[derive(Debug, Clone, Copy)]
 pub enum RobustnessProgress {
-    /// Learning for this threshold.
+    /// The run learns for this threshold.
     Learning {
-        /// n.
+        /// The poisoning threshold n.
         poison: usize,
     },
-    /// Bounding the K that can be learnt at all.
+    /// The run bounds the K that can be learnt at all.
     Bounding {
-        /// n.
+        /// The poisoning threshold n.
         poison: usize,
     },
-    /// So many inputs are done.
+    /// The run decides inputs, some of which are done.
     Inputs {
-        /// n.
+        /// The poisoning threshold n.
         poison: usize,
-        /// Inputs done.
+        /// The number of inputs done.
         done: u64,
-        /// Inputs in all.
+        /// The number of all inputs.
         all: u64,
-        /// Inputs falsified so far.
+        /// The number of inputs falsified so far.
         falsified: u64,
     },
 }
 
-/// How hard a test input is tried.
+/// The effort that is spent on a test input.
 #[derive(Debug, Clone, Copy)]
 pub struct Effort<'f> {
     /// How robustness is decided.
     pub method: Method,
     /// Time for each test input.
     pub time_limit: Option<Duration>,
-    /// Asks to end early.
+    /// A flag that asks the run to end early.
     pub stop: &'f AtomicBool,
 }
 
 /// A decision and the seconds that it took.
 pub(super) type Outcome = Result<(Decision, f64), PoisoningError>;
 
-/// Threads that take one test input after the other.
+/// A pool of threads that take one test input after the other.
 pub(super) struct WorkerPool<'c, 'a> {
     analysis: &'c Analysis<'a>,
     inputs: &'c Inputs,
@@ -65,7 +65,7 @@ pub(super) struct WorkerPool<'c, 'a> {
 }
 
 impl<'c, 'a> WorkerPool<'c, 'a> {
-    /// A workers with all of `drawn` before it.
+    /// Returns a pool that has all of `drawn` still to decide.
     pub fn of(
         analysis: &'c Analysis<'a>,
         inputs: &'c Inputs,
@@ -81,7 +81,8 @@ impl<'c, 'a> WorkerPool<'c, 'a> {
         }
     }
 
-    /// What came out for each input drawn; nothing for those that were not decided before the stop.
+    /// Decides the inputs drawn and returns the outcome of each; nothing for those that were not
+    /// decided before the stop.
     ///
     /// Every thread has a pool of its own: an input must not spend its time on parts of another
     /// one's work.

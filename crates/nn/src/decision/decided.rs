@@ -3,11 +3,11 @@
 use super::Decision;
 use crate::{Classifier, Differentiable, ModelError, Rows};
 
-/// A classifier with the decision that is made of what it says.
+/// A classifier with the decision that is made from its outputs.
 pub struct Decided<M> {
     /// The classifier.
     pub model: M,
-    /// What is made of its answers.
+    /// The decision that is made from its outputs.
     pub decision: Decision,
 }
 

@@ -1,4 +1,4 @@
-//! What bounds on leads say of decisions
+//! What bounds on leads prove about decisions.
 //!
 //! The lead of class a over class b is logit_a − logit_b. **Theorem.** Let the inputs of a box have
 //! logits whose leads are at least the numbers in `leads`. If [`super::Decision::is_kept`] holds, then
@@ -13,8 +13,8 @@ use super::score::{Gap, Score};
 use super::{Decision, reached};
 
 impl Decision {
-    /// The classes whose leads over all others must be bounded for [`Decision::is_kept`], where
-    /// `decided` is decided between `classes`.
+    /// Returns the classes whose leads over all others must be bounded for [`Decision::is_kept`],
+    /// where `decided` is decided between `classes`.
     pub fn leading(&self, decided: u32, classes: usize) -> Vec<u32> {
         match *self {
             Decision::Largest | Decision::Thresholds(_) => vec![decided],
@@ -31,9 +31,9 @@ impl Decision {
         }
     }
 
-    /// Whether no input of a box is told from one of which `decided` is decided with the logits
-    /// `own`: `leads` are lower bounds, over the box, of the leads of each of
-    /// [`Decision::leading`] over every class (infinite over itself). Thresholds that hang on the
+    /// Whether no input of a box is told from an input that `decided` is decided about with the
+    /// logits `own`: `leads` are lower bounds, over the box, of the leads of each of
+    /// [`Decision::leading`] over every class (infinite over itself). Thresholds that depend on the
     /// row prove nothing.
     pub fn is_kept(&self, decided: u32, own: &[f32], leads: &[&[f64]]) -> bool {
         let Some(&first) = leads.first() else {
@@ -49,7 +49,7 @@ impl Decision {
             &Decision::Abstention { class, low, high } => {
                 let (low, high, at) = (reached(low), reached(high), decided as usize);
                 match leads {
-                    // The lead over the other of the two.
+                    // The lead over the other one of the two classes.
                     [lead] if at == class => lead[1 - at] >= high,
                     [lead] => lead[1 - at] > -low,
                     [up, down] => up[1 - class] >= low && down[class] > -high,

@@ -1,4 +1,4 @@
-//! Logits, and the scores that they say.
+//! Logits, and the scores that are computed from them.
 
 /// The share of its odds by which a probability may miss a threshold and still reach it.
 pub const ROUNDING: f64 = 1e-6;
@@ -9,7 +9,7 @@ pub trait Logit: Copy + Into<f64> {}
 impl Logit for f32 {}
 impl Logit for f64 {}
 
-/// What is compared in place of decisions.
+/// A score that is compared in place of decisions.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Score {
     /// The probability of a class.
@@ -18,29 +18,29 @@ pub enum Score {
     Number,
 }
 
-/// Scores, and by how much they must differ.
+/// A score, and by how much two inputs must differ in it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Gap {
-    /// The score.
+    /// The score that is compared.
     pub score: Score,
-    /// Differences up to this are none.
+    /// The largest difference that counts as none.
     pub most: f64,
 }
 
 impl Gap {
-    /// The score that `logits` say.
+    /// Computes the score from `logits`.
     pub fn of<L: Logit>(&self, logits: &[L]) -> f64 {
         self.score.of(logits)
     }
 
-    /// Whether a score that moves by `change` moves by more than the gap: by more than what
-    /// rounding makes of one that it was meant to be.
+    /// Whether a score that moves by `change` moves by more than the gap, and by more than rounding
+    /// makes of a change that equals the gap.
     pub fn is_beyond(&self, change: f64) -> bool {
         change.abs() > self.most + self.slack()
     }
 
-    /// What a difference must have beyond the gap: of probabilities an absolute, of numbers a
-    /// relative [`ROUNDING`].
+    /// The amount by which a difference must exceed the gap: for probabilities an absolute
+    /// [`ROUNDING`], for numbers a relative one.
     fn slack(&self) -> f64 {
         match self.score {
             Score::Probability(_) => ROUNDING,
@@ -50,7 +50,7 @@ impl Gap {
 }
 
 impl Score {
-    /// The score that `logits` say.
+    /// Computes the score from `logits`.
     pub fn of<L: Logit>(&self, logits: &[L]) -> f64 {
         match *self {
             Score::Probability(class) => probability(logits, class),
@@ -58,8 +58,8 @@ impl Score {
         }
     }
 
-    /// The least and the largest score, where `leads` are lower bounds of the leads of each of
-    /// [`super::Decision::leading`] over every class.
+    /// Returns the least and the largest score, where `leads` are lower bounds of the leads of each
+    /// of [`super::Decision::leading`] over every class.
     pub(super) fn bounds(&self, leads: &[&[f64]]) -> [f64; 2] {
         match *self {
             Score::Probability(class) => {
@@ -73,19 +73,19 @@ impl Score {
     }
 }
 
-/// The logarithm of the odds of `class` among two.
+/// Computes the logarithm of the odds of `class` among two.
 pub(super) fn log_odds<L: Logit>(logits: &[L], class: usize) -> f64 {
     logits[class].into() - logits[1 - class].into()
 }
 
-/// The probability of `class`.
+/// Computes the probability of `class`.
 pub fn probability<L: Logit>(logits: &[L], class: usize) -> f64 {
     let own: f64 = logits[class].into();
     let odds = logits.iter().map(|&logit| (logit.into() - own).exp());
     1.0 / odds.sum::<f64>()
 }
 
-/// The probabilities of all classes.
+/// Computes the probabilities of all classes.
 pub fn probabilities<L: Logit>(logits: &[L]) -> Vec<f64> {
     let largest = logits
         .iter()
@@ -99,7 +99,7 @@ pub fn probabilities<L: Logit>(logits: &[L]) -> Vec<f64> {
     powers.into_iter().map(|power| power / total).collect()
 }
 
-/// The class with the largest logit, the first of them on ties.
+/// Returns the class with the largest logit, the first of them on ties.
 pub(super) fn largest<L: Logit>(logits: &[L]) -> u32 {
     let mut best = 0;
     for (class, &logit) in logits.iter().enumerate() {

@@ -1,6 +1,6 @@
 use super::*;
 
-/// Logits of these probabilities.
+/// Returns logits of these probabilities.
 fn of(probabilities: &[f64]) -> Vec<f32> {
     probabilities.iter().map(|p| p.ln() as f32).collect()
 }
@@ -59,7 +59,7 @@ fn nothing_is_decided_within_the_band() {
     assert_eq!(decision.names(&classes), ["no", "yes", "abstain"]);
 }
 
-/// Random boxes of logits: what is kept of a box is decided alike all over it.
+/// In random boxes of logits, what is kept of a box is decided alike all over it.
 #[test]
 fn what_bounds_keep_is_told_apart_nowhere() {
     let mut state = 1u64;
@@ -145,8 +145,8 @@ fn scores_are_told_apart_beyond_the_gap() {
     assert_eq!(contrast(0.95, 0.8), Some([1, 0]));
 }
 
-/// Whatever is decided, its lead over the next decision is positive, and the next decision is made
-/// as soon as the lead is not. The lead of two decisions says of both which one is made.
+/// The lead of a decision over the next one is positive, and the next decision is made as soon as
+/// the lead is not. The lead between two decisions tells which of the two is made.
 #[test]
 fn leads_tell_decisions_apart() {
     let abstention = |class| Decision::Abstention {

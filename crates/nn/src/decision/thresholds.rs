@@ -2,27 +2,28 @@
 
 use super::score::{Logit, ROUNDING};
 
-/// Thresholds of classes.
+/// The thresholds of classes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Thresholds {
-    /// What is added to the logit of each class.
+    /// The offsets that are added to the logits, one a class.
     pub(super) offsets: Vec<f64>,
     pub(super) by_value: Option<ByValue>,
 }
 
-/// Thresholds that hang on the value of an attribute.
+/// Thresholds that depend on the value of an attribute.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ByValue {
-    /// Position of the attribute.
+    /// The position of the attribute.
     place: usize,
-    /// Its lowest code.
+    /// The lowest code of the attribute.
     min: i32,
-    /// For each code from the lowest, what is added to the logits in place of the others.
+    /// For each code from the lowest, the offsets that are added to the logits in place of the
+    /// others.
     offsets: Vec<Option<Vec<f64>>>,
 }
 
 impl Thresholds {
-    /// For classes whose thresholds are `least`, all of them above 0.
+    /// Returns thresholds for classes whose thresholds are `least`, all of them above 0.
     pub fn new(least: &[f64]) -> Thresholds {
         Thresholds {
             offsets: least.iter().map(|least| -least.ln()).collect(),
@@ -30,7 +31,8 @@ impl Thresholds {
         }
     }
 
-    /// For two classes: `class` is decided from the probability `least` on, the other below it.
+    /// Returns thresholds for two classes: `class` is decided from the probability `least` on, the
+    /// other class below it.
     pub fn of_two(class: usize, least: f64) -> Thresholds {
         let mut both = [1.0 - least; 2];
         both[class] = least;
@@ -39,8 +41,8 @@ impl Thresholds {
         thresholds
     }
 
-    /// These, and `others` for rows that have one of their codes in the attribute at `place`, whose
-    /// lowest code is `min`.
+    /// Returns these thresholds together with `others`, which hold for rows that have one of their
+    /// codes in the attribute at `place`, whose lowest code is `min`.
     #[must_use]
     pub fn with_values(
         mut self,
@@ -72,7 +74,7 @@ impl Thresholds {
         let offsets = self.offsets(row);
         let mut best = 0;
         for (class, &logit) in logits.iter().enumerate() {
-            // Leads beside leads, as certificates compare them: see `is_kept`.
+            // Leads are compared with leads, as certificates compare them: see `is_kept`.
             if logit.into() - logits[best].into() > offsets[best] - offsets[class] {
                 best = class;
             }

@@ -41,52 +41,54 @@ use crate::lanes::{
     BUNDLE, Ends, LANES, Product, Row, activation, dispatch, load, parts, store, transpose,
 };
 
-/// Blocks a group where the network is small, so that their values stay in a first-level cache.
+/// The number of blocks in a group where the network is small, so that their values stay in a
+/// first-level cache.
 const SMALL_GROUP: usize = 4;
 
-/// Weights (256 KiB of them) up to which a network is small. Those of a larger one come from
-/// further away, once for a group, which is as large as a product can use.
+/// The number of weights (256 KiB of them) up to which a network is small. The weights of a larger
+/// network come from further away, once for a group, which is as large as a product can use.
 const SMALL: usize = 1 << 16;
 
 /// A network's weights in the order in which the kernels read them.
 pub(super) struct Kernels {
     activation: Activation,
-    /// Blocks a group.
+    /// The number of blocks in a group.
     group: usize,
     /// The first layer's lines of weights of all levels of all attributes that are not scaled,
     /// [`LANES`] outputs a row and zeros at the end of each; the last line is zeros, for codes
     /// outside the domain.
     lines: Vec<Row>,
-    /// Rows a line.
+    /// The number of rows in a line.
     line: usize,
-    /// Attributes that are scaled, and those that are not.
+    /// The number of attributes that are scaled, and of those that are not.
     scaled: usize,
     levelled: usize,
     layers: Vec<Layer>,
-    /// Room that is not in use now.
+    /// Memory that is not in use now.
     rooms: Mutex<Vec<Memory>>,
 }
 
-/// One layer.
+/// The weights of one layer.
 struct Layer {
     bias: Vec<f32>,
-    /// From its inputs; in the first layer from the scaled attributes.
+    /// The product with the layer's inputs; in the first layer with the scaled attributes.
     forward: Product,
-    /// Transposed; in the first layer to all features.
+    /// The transposed product, back to the inputs; in the first layer to all features.
     backward: Product,
-    /// Outputs of `backward`.
+    /// The number of outputs of `backward`.
     inputs: usize,
 }
 
-/// What a group of blocks works in.
+/// The memory that a group of blocks works in.
 struct Memory {
-    /// Numbers of the scaled attributes: `[blocks, scaled]`.
+    /// The numbers of the scaled attributes: `[blocks, scaled]`.
     numbers: Vec<Row>,
-    /// Which line each lane takes: `[blocks, attributes that are not scaled]`.
+    /// The line that each lane takes: `[blocks, attributes that are not scaled]`.
     levels: Vec<[u32; LANES]>,
     /// The values of each layer: `[blocks, outputs]`.
     values: Vec<Vec<Row>>,
-    /// What is passed from layer to layer on the way back: `[blocks, widest layer]` twice.
+    /// The gradients that are passed from layer to layer on the way back: `[blocks, widest layer]`
+    /// twice.
     passed: [Vec<Row>; 2],
 }
 
@@ -137,7 +139,7 @@ impl Kernels {
         }
     }
 
-    /// The logits of `rows`, `[rows, classes]`.
+    /// Computes the logits of `rows`, `[rows, classes]`.
     pub fn logits(&self, layout: &InputLayout, rows: Rows<'_>) -> Vec<f32> {
         let classes = self.layers.last().map_or(0, |layer| layer.bias.len());
         let mut logits = Vec::with_capacity(rows.len() * classes);
@@ -154,8 +156,8 @@ impl Kernels {
         logits
     }
 
-    /// ∂(cotangents · logits)/∂features of `rows`, `[rows, features]`; `cotangents` are `[rows,
-    /// classes]`.
+    /// Computes ∂(cotangents · logits)/∂features of `rows`, `[rows, features]`; `cotangents` are
+    /// `[rows, classes]`.
     pub fn input_gradients(
         &self,
         layout: &InputLayout,
@@ -184,7 +186,7 @@ impl Kernels {
         gradients
     }
 
-    /// Room for a group.
+    /// Returns memory for a group, used again if there is some.
     fn room(&self) -> Memory {
         let mut rooms = self.rooms.lock().unwrap_or_else(PoisonError::into_inner);
         rooms.pop().unwrap_or_else(|| Memory::new(self))
@@ -195,8 +197,8 @@ impl Kernels {
         rooms.push(room);
     }
 
-    /// Writes a group's inputs to `memory`; lanes to spare get zeros. Kept out of the kernels,
-    /// where the compiler would make slow gathers of the copies.
+    /// Writes a group's inputs to `memory`; lanes to spare get zeros. The function is kept out of
+    /// the kernels, where the compiler would make slow gathers of the copies.
     #[inline(never)]
     fn encode(&self, layout: &InputLayout, codes: &[i32], memory: &mut Memory) {
         let width = layout.spans().len();
@@ -225,7 +227,7 @@ impl Kernels {
         }
     }
 
-    /// The first layer's biases and the weights of the levels of a block, which has some.
+    /// Sums the first layer's biases and the weights of the levels of a block, which has some.
     #[inline(always)]
     fn gather<S: Simd>(&self, simd: S, levels: &[[u32; LANES]], sums: &mut [Row]) {
         let biases = self.layers[0].bias.chunks(LANES);
@@ -253,7 +255,7 @@ impl Kernels {
 }
 
 impl Layer {
-    /// `dense`, of which the forward product takes the inputs `taken` only.
+    /// Lays out `dense`; its forward product takes the inputs `taken` only.
     fn new(dense: &Dense, taken: &[usize]) -> Layer {
         let outputs = dense.outputs;
         let weight = |output: usize, input: usize| dense.weight[input * outputs + output];
@@ -267,7 +269,7 @@ impl Layer {
 }
 
 impl Memory {
-    /// Room for a group.
+    /// Returns memory for a group.
     fn new(kernels: &Kernels) -> Memory {
         let blocks = kernels.group;
         let rows = |width: usize| vec![Row::ZERO; blocks * width];
@@ -283,7 +285,7 @@ impl Memory {
     }
 }
 
-/// All layers of so many blocks: the inputs in memory become values.
+/// The forward pass of all layers over a number of blocks: the inputs in memory become values.
 struct Forward<'a>(&'a Kernels, &'a mut Memory, usize);
 
 impl WithSimd for Forward<'_> {
@@ -319,8 +321,8 @@ impl WithSimd for Forward<'_> {
     }
 }
 
-/// A layer's sums start at its biases, or at what is there where these are in it, and end in its
-/// activation.
+/// The ends of a layer's sums: a sum starts at its bias, or at what is there where the bias is
+/// already in it, and ends in the activation.
 struct LayerEnds<'a> {
     bias: Option<&'a [f32]>,
     activation: Option<Activation>,
@@ -344,9 +346,9 @@ impl<S: Simd> Ends<S> for LayerEnds<'_> {
     }
 }
 
-/// All layers of so many blocks from the last to the first: what is passed on, at first the
-/// cotangents, becomes the gradient with respect to the features. Both stand in the first of its
-/// two vectors, `[blocks, width]`.
+/// The backward pass of all layers over a number of blocks, from the last layer to the first: what
+/// is passed on, at first the cotangents, becomes the gradient with respect to the features. The
+/// gradients stand in the first of the two vectors of `passed`, `[blocks, width]`.
 struct Backward<'a>(&'a Kernels, &'a mut Memory, usize);
 
 impl WithSimd for Backward<'_> {
@@ -370,8 +372,8 @@ impl WithSimd for Backward<'_> {
     }
 }
 
-/// Gradients start at nothing, and end in the derivative of the activation below, if there is one,
-/// at its values.
+/// The ends of the sums of gradients: a sum starts at nothing, and ends in the derivative of the
+/// activation below, if there is one, at its values.
 struct GradientEnds<'a> {
     activation: Activation,
     values: Option<&'a [Row]>,
@@ -395,7 +397,7 @@ impl<S: Simd> Ends<S> for GradientEnds<'_> {
     }
 }
 
-/// Applies the activation. What is no number stays none, so that an overflow shows in the logits.
+/// Applies the activation. NaN stays NaN, so that an overflow shows in the logits.
 #[inline(always)]
 pub(crate) fn activate<S: Simd>(simd: S, activation: Activation, x: S::f32s) -> S::f32s {
     let zero = simd.splat_f32s(0.0);
@@ -406,7 +408,7 @@ pub(crate) fn activate<S: Simd>(simd: S, activation: Activation, x: S::f32s) -> 
     }
 }
 
-/// y where x is a number, else x.
+/// Returns y where x is a number, else x.
 #[inline(always)]
 fn number_or<S: Simd>(simd: S, x: S::f32s, y: S::f32s) -> S::f32s {
     simd.select_f32s(simd.equal_f32s(x, x), y, x)
@@ -445,7 +447,7 @@ fn pack(numbers: &[f32], width: usize, rows: &mut [Row]) {
     }
 }
 
-/// Appends the first `count` inputs' numbers of `[blocks, width]` rows: `[count, width]`.
+/// Appends the numbers of the first `count` inputs from `[blocks, width]` rows: `[count, width]`.
 #[inline(never)]
 fn unpack(rows: &[Row], width: usize, count: usize, numbers: &mut Vec<f32>) {
     for item in 0..count {

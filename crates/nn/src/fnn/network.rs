@@ -23,7 +23,7 @@ pub enum Activation {
 }
 
 impl Activation {
-    /// Applies it to every element.
+    /// Applies the activation to every element.
     pub fn apply(self, x: Tensor<2>) -> Tensor<2> {
         match self {
             Activation::Relu => relu(x),
@@ -32,8 +32,8 @@ impl Activation {
         }
     }
 
-    /// `gradient` with respect to the activation's input, where `value` is its output: each of the
-    /// three derivatives is a function of the output alone.
+    /// Returns `gradient` with respect to the activation's input, where `value` is its output: each
+    /// of the three derivatives is a function of the output alone.
     pub(super) fn backward(self, value: Tensor<2>, gradient: Tensor<2>) -> Tensor<2> {
         match self {
             Activation::Relu => gradient.mask_fill(value.lower_equal_elem(0.0), 0.0),
@@ -51,45 +51,45 @@ impl Activation {
     }
 }
 
-/// One layer's numbers: y = x·W + b.
+/// The numbers of one layer: y = x·W + b.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Dense {
-    /// Rows of `weight`.
+    /// The number of rows of `weight`.
     pub inputs: usize,
-    /// Columns of `weight`.
+    /// The number of columns of `weight`.
     pub outputs: usize,
-    /// Row-major `[inputs, outputs]`.
+    /// The weights W, row-major `[inputs, outputs]`.
     pub weight: Vec<f32>,
-    /// `[outputs]`.
+    /// The biases b, `[outputs]`.
     pub bias: Vec<f32>,
 }
 
 /// The learned vectors of one embedded attribute.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Embedding {
-    /// Number of levels.
+    /// The number of levels.
     pub levels: usize,
-    /// Length of a vector.
+    /// The length of a vector.
     pub dimension: usize,
-    /// Row-major `[levels, dimension]`.
+    /// The vectors, row-major `[levels, dimension]`.
     pub values: Vec<f32>,
 }
 
 /// A network on the host.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Network {
-    /// How codes become features.
+    /// The layout by which codes become features.
     pub layout: InputLayout,
     /// One table for each embedded attribute, in attribute order.
     pub embeddings: Vec<Embedding>,
     /// The layers, first to last; the last one gives the logits.
     pub layers: Vec<Dense>,
-    /// Between layers.
+    /// The activation between layers.
     pub activation: Activation,
 }
 
 impl Network {
-    /// Whether its tables and layers are as large as those of `other`, and its numbers finite.
+    /// Whether the tables and layers are as large as those of `other`, and all numbers finite.
     pub fn has_shape_of(&self, other: &Network) -> bool {
         let sizes = |of: &Network| -> Vec<[usize; 4]> {
             let tables = of.embeddings.iter();
@@ -112,8 +112,8 @@ impl Network {
         sizes(self) == sizes(other) && tables.chain(layers).all(is_finite)
     }
 
-    /// A network with `hidden` layer widths and random weights: He-uniform for ReLU, Glorot-uniform
-    /// otherwise, biases zero, embeddings uniform in ±1.
+    /// Returns a network with `hidden` layer widths and random weights: He-uniform for ReLU,
+    /// Glorot-uniform otherwise, biases zero, embeddings uniform in ±1.
     pub fn random(
         layout: InputLayout,
         hidden: &[usize],
@@ -164,8 +164,8 @@ impl Network {
         }
     }
 
-    /// What keeps the network from being evaluated, in words: a width of 0, or a number that is not
-    /// finite once the scaling is multiplied in.
+    /// Returns what keeps the network from being evaluated, in words: a width of 0, or a number
+    /// that is not finite once the scaling is multiplied in.
     pub fn problem(&self) -> Option<String> {
         let widths = self
             .layers
@@ -197,12 +197,12 @@ impl Network {
         None
     }
 
-    /// Number of classes.
+    /// The number of classes.
     pub fn classes(&self) -> usize {
         self.layers.last().map_or(0, |layer| layer.outputs)
     }
 
-    /// Number of trainable numbers.
+    /// The number of trainable numbers.
     pub fn parameters(&self) -> usize {
         self.layers
             .iter()
@@ -211,14 +211,14 @@ impl Network {
             .sum()
     }
 
-    /// Multiply-adds of one forward pass; an input gradient takes as many again.
+    /// The number of multiply-adds of one forward pass; an input gradient takes as many again.
     pub fn multiply_adds(&self) -> usize {
         let first = self.layers.first().map_or(0, |layer| layer.outputs);
         let rest: usize = self.layers.iter().skip(1).map(|l| l.weight.len()).sum();
         self.layout.features() * first + rest
     }
 
-    /// The first layer on features: what stands before it multiplied in.
+    /// Returns the first layer on features: what stands before it is multiplied in.
     pub fn absorbed_first_layer(&self) -> Dense {
         let first = &self.layers[0];
         let outputs = first.outputs;

@@ -8,18 +8,18 @@ use crate::Rows;
 use crate::encoding::InputLayout;
 use crate::lanes::dispatch;
 
-/// Rows that go through the loops together.
+/// The number of rows that go through the loops together.
 const BLOCK: usize = 8;
 
-/// Outputs that do.
+/// The number of outputs that are computed together.
 const TILE: usize = 4;
 
 /// One number of each row of a block.
 type Numbers = [f64; BLOCK];
 
-/// A network's numbers in 64 bits.
+/// A network's numbers in 64 bits, and its answers by plain loops.
 ///
-/// Of each row a layer's sum begins with its bias and adds its products one by one in the order of
+/// For each row a layer's sum begins with its bias and adds its products one by one in the order of
 /// the inputs, each of the two roundings by itself: a row's logits do not depend on the others.
 pub struct Reference {
     layout: InputLayout,
@@ -28,14 +28,15 @@ pub struct Reference {
 }
 
 struct Layer {
-    /// Those of [`TILE`] outputs, input by input, and so on; past the last output zeros.
+    /// The weights of [`TILE`] outputs, input by input, then those of the next ones; past the last
+    /// output zeros.
     weights: Vec<[f64; TILE]>,
     inputs: usize,
     bias: Vec<f64>,
 }
 
 impl Reference {
-    /// The numbers of `network`.
+    /// Takes over the numbers of `network`.
     pub fn new(network: &Network) -> Reference {
         let first = network.absorbed_first_layer();
         let layers = std::iter::once(&first).chain(&network.layers[1..]);
@@ -46,7 +47,7 @@ impl Reference {
         }
     }
 
-    /// The logits of `rows`, `[rows, classes]`.
+    /// Computes the logits of `rows`, `[rows, classes]`.
     pub fn logits(&self, rows: Rows<'_>) -> Vec<f64> {
         let mut logits = Vec::new();
         let mut features = Vec::new();
@@ -94,7 +95,7 @@ impl Layer {
     }
 }
 
-/// A layer's sums of the numbers of a block. No operation is written for registers: with the
+/// The sums of a layer over the numbers of a block. No operation is written for registers: with the
 /// widest ones allowed, the compiler finds them by itself.
 struct Sums<'a>(&'a Layer, &'a [Numbers]);
 
@@ -126,7 +127,7 @@ impl WithSimd for Sums<'_> {
 }
 
 impl Network {
-    /// Logits of one row by plain loops in f64: see [`Reference`].
+    /// Computes the logits of one row by plain loops in f64: see [`Reference`].
     pub fn reference_logits(&self, row: &[i32]) -> Vec<f64> {
         Reference::new(self).logits(Rows::new(row, row.len()))
     }

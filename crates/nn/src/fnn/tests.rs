@@ -7,7 +7,7 @@ use probity_data::builtin;
 use probity_run::stream::{Purpose, stream};
 use rand::RngExt;
 
-/// A random network over the synthetic census with every kind of encoding, and some rows.
+/// Returns a random network over the synthetic census with every kind of encoding, and some rows.
 fn mixed() -> (Network, Vec<i32>) {
     let schema = builtin::schema("synthetic-census").unwrap().unwrap();
     let encodings: Vec<Encoding> = (0..schema.attributes.len())

@@ -9,26 +9,26 @@ use crate::encoding::InputLayout;
 use crate::{ModelError, Rows};
 use probity_tensor::device::ComputeDevice;
 
-/// A network on a device.
+/// A network on a device, as burn operations.
 ///
 /// Gradients are computed by the chain rule layer by layer rather than by burn's autodiff: a
 /// network of this form needs one product and one mask a layer, without a tape, and threads share
 /// nothing. A test holds them against autodiff.
 pub(super) struct Tiles {
     activation: Activation,
-    /// Rows a tile.
+    /// The number of rows in a tile.
     tile: usize,
     device: Device,
     layers: Vec<Layer>,
 }
 
-/// One layer on a device.
+/// The parameters of one layer on a device.
 struct Layer {
-    /// `[inputs, outputs]`
+    /// The weights, `[inputs, outputs]`.
     weight: Tensor<2>,
-    /// `[outputs, inputs]`, stored in that order.
+    /// The transposed weights, `[outputs, inputs]`, stored in that order.
     transposed: Tensor<2>,
-    /// `[1, outputs]`
+    /// The biases, `[1, outputs]`.
     bias: Tensor<2>,
 }
 
@@ -64,7 +64,7 @@ impl Tiles {
         }
     }
 
-    /// The logits of `rows`, `[rows, classes]`.
+    /// Computes the logits of `rows`, `[rows, classes]`.
     ///
     /// # Errors
     /// When the device fails.
@@ -80,7 +80,7 @@ impl Tiles {
         Ok(logits)
     }
 
-    /// ∂(cotangents · logits)/∂features of `rows`, `[rows, features]`.
+    /// Computes ∂(cotangents · logits)/∂features of `rows`, `[rows, features]`.
     ///
     /// # Errors
     /// When the device fails.
@@ -109,7 +109,7 @@ impl Tiles {
         Ok(gradients)
     }
 
-    /// The values after each layer: hidden ones after their activation, last the logits.
+    /// Returns the values after each layer: hidden ones after their activation, last the logits.
     fn forward(&self, features: Tensor<2>) -> Vec<Tensor<2>> {
         let mut values: Vec<Tensor<2>> = Vec::with_capacity(self.layers.len());
         for (depth, layer) in self.layers.iter().enumerate() {
@@ -123,7 +123,7 @@ impl Tiles {
         values
     }
 
-    /// ∂(cotangents · logits)/∂features, given the values of the forward pass.
+    /// Computes ∂(cotangents · logits)/∂features, given the values of the forward pass.
     fn backward(&self, values: &[Tensor<2>], cotangents: Tensor<2>) -> Tensor<2> {
         let mut gradient = cotangents;
         for depth in (0..self.layers.len()).rev() {
@@ -137,7 +137,8 @@ impl Tiles {
         gradient
     }
 
-    /// The features of a tile: at most `tile` rows, padded with zeros to exactly that height.
+    /// Returns the features of a tile: at most `tile` rows, padded with zeros to exactly that
+    /// height.
     fn features(&self, layout: &InputLayout, codes: &[i32]) -> Tensor<2> {
         let features = layout.features();
         let mut values = Vec::with_capacity(self.tile * features);
@@ -149,7 +150,7 @@ impl Tiles {
     }
 }
 
-/// Reads a tensor back, as the error type of models.
+/// Reads a tensor back; a failure is returned as the error of a model.
 pub(crate) fn read(tensor: Tensor<2>) -> Result<Vec<f32>, ModelError> {
     tensor
         .try_into_data()

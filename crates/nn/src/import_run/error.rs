@@ -1,4 +1,4 @@
-//! Why a model cannot be imported.
+//! The errors of an import of a model.
 
 use std::path::PathBuf;
 
@@ -27,7 +27,7 @@ pub enum ImportRunError {
     Read {
         /// The file.
         file: PathBuf,
-        /// The operating system's word.
+        /// The error of the operating system.
         source: std::io::Error,
     },
     /// The configuration is of another form.
@@ -51,7 +51,7 @@ pub enum ImportRunError {
     Text {
         /// The weight file.
         weights: PathBuf,
-        /// Where the words come from.
+        /// The file that the words come from.
         words: PathBuf,
         /// What is wrong.
         source: TextImportError,
@@ -77,7 +77,7 @@ pub enum ImportRunError {
     /// The imported network gives other answers than the original.
     #[error("{}: {problem}", file.display())]
     Reference {
-        /// The original's answers.
+        /// The file with the original's answers.
         file: PathBuf,
         /// How they differ, or why they cannot be compared.
         problem: String,
@@ -100,7 +100,7 @@ pub enum ImportRunError {
     /// The network cannot answer.
     #[error("{0}")]
     Model(#[from] ModelError),
-    /// Its parts do not fit each other.
+    /// The parts of the network do not fit each other.
     #[error("{0}")]
     Network(#[from] TextNetworkError),
 }

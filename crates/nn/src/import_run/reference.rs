@@ -1,4 +1,5 @@
-//! Whether an imported network answers what the original does, before anything is saved.
+//! The comparison of an imported network's answers with those of the original, before anything is
+//! saved.
 //!
 //! A weight file does not say how texts were split, at which token a network stops, or what stands
 //! between its parts. A few answers of the original do.
@@ -22,24 +23,25 @@ use probity_run::specification::file::Record;
 use probity_tensor::device::ComputeDevice;
 use probity_text::corpus::text_records;
 
-/// Probabilities that differ by less are the same: two computations in f32 are much closer.
+/// The largest difference of two probabilities that count as the same: two computations in f32 are
+/// much closer.
 const TOLERANCE: f64 = 1e-3;
-/// Differing answers that a message shows.
+/// The most differing answers that a message shows.
 const SHOWN: usize = 3;
-/// Characters of a text that a message shows.
+/// The most characters of a text that a message shows.
 const SHOWN_CHARACTERS: usize = 80;
-/// Inputs that the network is asked about at a time.
+/// The number of inputs that the network is asked about at a time.
 const CHUNK: usize = 1024;
 /// The column of the texts unless another is named, and that of their classes.
 const TEXT: &str = "text";
 const LABEL: &str = "label";
 
-/// That the imported network answers as the original does.
+/// The agreement of an imported network's answers with those of the original.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Agreement {
-    /// Inputs that both answered.
+    /// The number of inputs that both answered.
     pub inputs: usize,
-    /// Rows of a table without an answer of the original, which are left out.
+    /// The number of rows of a table without an answer of the original, which are left out.
     #[serde(rename = "rows_without_outcome", skip_serializing_if = "is_none")]
     pub without_outcome: u64,
     /// The largest difference of a probability, or of a regressor's number, where the original's were
@@ -52,14 +54,14 @@ fn is_none(rows: &u64) -> bool {
     *rows == 0
 }
 
-/// What the original says of an input.
+/// The answer of the original to one input.
 struct Answer {
     class: Option<u32>,
-    /// Classes and their probabilities.
+    /// The classes and their probabilities.
     probabilities: Vec<(usize, f64)>,
 }
 
-/// Compares the answers to the texts in `file`, which stand in `column`.
+/// Compares the answers to the texts in `file`, which stand in its column `column`.
 pub(super) fn compare_texts(
     file: &Path,
     column: Option<&str>,
@@ -130,8 +132,8 @@ pub(super) fn compare_texts(
     comparison.agreement("texts").map_err(refused)
 }
 
-/// Compares the answers to the rows in `file`, whose classes are the original's; rows without one are
-/// left out.
+/// Compares the answers to the rows in `file`, whose classes are the original's; rows without a
+/// class are left out.
 pub(super) fn compare_rows(
     file: &Path,
     model: &Model,
@@ -183,7 +185,7 @@ pub(super) fn compare_rows(
     })
 }
 
-/// The class in a cell: by its name, else by its number.
+/// Returns the class in a cell: by its name, else by its number.
 fn class_in(row: &Row<'_>, column: usize, classes: &[String]) -> Result<u32, String> {
     let word = row.cell(column).map_err(|error| error.to_string())?;
     let place: Place = row.place();
@@ -196,7 +198,7 @@ fn class_in(row: &Row<'_>, column: usize, classes: &[String]) -> Result<u32, Str
     })
 }
 
-/// The first characters of `text`.
+/// Returns the first characters of `text`.
 fn shortened(text: &str) -> String {
     match text.char_indices().nth(SHOWN_CHARACTERS) {
         Some((end, _)) => format!("{}…", &text[..end]),
@@ -204,7 +206,7 @@ fn shortened(text: &str) -> String {
     }
 }
 
-/// Answers as they are compared one by one.
+/// A comparison of answers, one by one.
 struct Comparison<'a> {
     classes: &'a [String],
     inputs: usize,
@@ -224,8 +226,8 @@ impl Comparison<'_> {
         }
     }
 
-    /// That of the numbers that `logits` say of rows with those of the original: they may differ by a
-    /// thousandth of the range of these. `name` names a row.
+    /// Compares the numbers that `logits` give for rows with those of the original: they may differ
+    /// by a thousandth of the range of the original's. `name` names a row.
     fn of_numbers(
         logits: &[f32],
         theirs: &[f32],
@@ -249,7 +251,7 @@ impl Comparison<'_> {
         comparison
     }
 
-    /// Counts an answer that is another, which `shown` tells.
+    /// Counts an answer that differs; `shown` describes it.
     fn differ(&mut self, shown: impl FnOnce() -> String) {
         self.differing += 1;
         if self.shown.len() < SHOWN {
@@ -284,7 +286,7 @@ impl Comparison<'_> {
         }
     }
 
-    /// That the answers agree, or how they do not.
+    /// Returns the agreement of the answers, or how they differ.
     fn agreement(self, inputs: &str) -> Result<Agreement, String> {
         if self.inputs == 0 {
             return Err(format!(

@@ -1,4 +1,4 @@
-//! What determines an import.
+//! The specification of an import.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ use probity_data::schema::OutOfDomain;
 use probity_run::specification::{FieldError, Specification};
 use probity_text::tokenizer::Splitting;
 
-/// The fields of which one says the words.
+/// The fields of which one names the words.
 const WORDS: &str = "text.vocabulary or text.embeddings";
 /// The field that says how texts are split.
 pub(super) const TOKENIZER: &str = "text.tokenizer";
@@ -211,7 +211,7 @@ impl TextImportSpecification {
         }
     }
 
-    /// How texts are split, if `tokenizer` is a name of that.
+    /// Returns how texts are split, if `tokenizer` is the name of a way to split them.
     pub(super) fn splitting(&self) -> Result<Option<Splitting>, FieldError> {
         let Some(name) = &self.tokenizer else {
             return Ok(None);

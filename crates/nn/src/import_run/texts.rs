@@ -19,10 +19,10 @@ use probity_text::corpus::{TextColumns, read_texts_hashed};
 use probity_text::embeddings::SHIPPED;
 use probity_text::tokenizer::{ForeignTokenizer, Splitting};
 
-/// The name of a tokenizer whose filters a vocabulary may say.
+/// The name of the tokenizer whose filters a vocabulary may state.
 const KERAS: &str = "keras";
 
-/// The network in `weights` with the words and options that `text` says.
+/// Imports the network in `weights` with the words and options that `text` states.
 pub(super) fn texts(
     text: &TextImportSpecification,
     (file, weights): (&Path, &WeightFile),
@@ -94,7 +94,7 @@ pub(super) fn texts(
     })
 }
 
-/// The tokenizer in `file`, which keeps as many tokens of a text as the network reads.
+/// Reads the tokenizer in `file`, which keeps as many tokens of a text as the network reads.
 fn foreign(
     text: &TextImportSpecification,
     file: &Path,

@@ -17,7 +17,7 @@ pub enum RowWordsError {
     /// The file cannot be read.
     #[error("{0}")]
     Read(#[from] ReadError),
-    /// It is not text.
+    /// The file is not text.
     #[error("{}, line {line}: not valid UTF-8", file.display())]
     Encoding {
         /// The file.
@@ -25,7 +25,7 @@ pub enum RowWordsError {
         /// The line, from 1.
         line: usize,
     },
-    /// It is JSON, but no vocabulary.
+    /// The file is JSON, but no vocabulary.
     #[error(
         "{}: {problem}; a vocabulary is a word a line, or JSON: a list of words, an object of words and their rows from 0, Keras' word_index with numbers from 1, or what its Tokenizer.to_json() writes",
         file.display()
@@ -36,7 +36,7 @@ pub enum RowWordsError {
         /// What is wrong.
         problem: String,
     },
-    /// A row without a word.
+    /// A row has no word.
     #[error(
         "row {row} (line {} of a list) has a blank word in the vocabulary; expected its word (rows of padding and unknown words are named in text.padding_row and text.unknown_row)",
         row + 1
@@ -45,7 +45,7 @@ pub enum RowWordsError {
         /// The row, from 0.
         row: usize,
     },
-    /// A word of two rows.
+    /// Two rows have the same word.
     #[error(
         "rows {first} and {second} (lines {} and {} of a list) both have the word '{word}' in the vocabulary; a word has one row",
         first + 1,
@@ -59,18 +59,18 @@ pub enum RowWordsError {
         /// The second row.
         second: usize,
     },
-    /// Two words that could be meant.
+    /// Two words could stand for a special row.
     #[error(
         "'{first}' and '{second}' of the vocabulary could both stand for {what}; name the row in text.{field}, from 0"
     )]
     Ambiguous {
-        /// What for.
+        /// The purpose of the special row.
         what: &'static str,
-        /// A word.
+        /// The first word.
         first: String,
-        /// The other one.
+        /// The second word.
         second: String,
-        /// The field that says it.
+        /// The field that names the row.
         field: &'static str,
     },
     /// Unknown words are left out of texts.
@@ -78,30 +78,30 @@ pub enum RowWordsError {
         "the vocabulary is Keras' word_index without a word for unknown ones (oov_token), so Keras leaves them out of texts, which is not done here; name the row that shall stand for them in text.unknown_row, such as 0, that of padding"
     )]
     LeavesOut,
-    /// Another number of words than rows.
+    /// The number of words differs from the number of rows.
     #[error(
         "the vocabulary has {words} words, but the embedding table has {rows} rows; expected one for every row (a line of a list), also for those of padding and unknown words"
     )]
     Rows {
-        /// Words.
+        /// The number of words.
         words: usize,
-        /// Rows.
+        /// The number of rows.
         rows: usize,
     },
-    /// A special row that is not there.
+    /// A special row is not in the table.
     #[error("there is no {what} row {row}: the rows of the embedding table are 0 to {}", rows - 1)]
     Special {
         /// "unknown" or "padding".
         what: &'static str,
         /// The row.
         row: usize,
-        /// Rows of the table.
+        /// The number of rows of the table.
         rows: usize,
     },
-    /// No word is left.
+    /// The vocabulary has no word left.
     #[error("the vocabulary has no words beside those of padding and unknown words")]
     Empty,
-    /// A word that the tokenizer keeps for itself.
+    /// The vocabulary has a word that the tokenizer keeps for itself.
     #[error(
         "'{word}' is among the words, but stands for all unknown ones; name its row in the table, counted from 0, in text.unknown_row, or take it out"
     )]
@@ -109,15 +109,15 @@ pub enum RowWordsError {
         /// The word.
         word: String,
     },
-    /// No word can be met.
+    /// No word of the vocabulary can occur in a text.
     #[error(
         "no word of the vocabulary can occur in a text, the first being '{first}'; expected words as texts are split into them (text.tokenizer)"
     )]
     Unreachable {
-        /// The first word.
+        /// The first word of the vocabulary.
         first: String,
     },
-    /// Words and vectors make no table.
+    /// The words and vectors make no embedding table.
     #[error("{0}")]
     Embeddings(#[from] EmbeddingError),
     /// The words cannot be looked for in texts.
@@ -125,8 +125,8 @@ pub enum RowWordsError {
     Tokenizer(#[from] TokenizerError),
 }
 
-/// Words that stand for all unknown ones where nothing says which does: of torchtext, of Hugging
-/// Face, and those that are usual with Keras.
+/// The words that stand for all unknown ones where nothing says which does: of torchtext, of
+/// Hugging Face, and those that are usual with Keras.
 const UNKNOWN: [&str; 5] = ["<unk>", "[UNK]", "<UNK>", "<OOV>", "<oov>"];
 /// Words that pad texts.
 const PADDING: [&str; 3] = ["<pad>", "[PAD]", "<PAD>"];
@@ -134,22 +134,23 @@ const PADDING: [&str; 3] = ["<pad>", "[PAD]", "<PAD>"];
 /// The words of an embedding table's rows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RowWords {
-    /// One for each row; what the rows below say is of no matter.
+    /// The words, one for each row; those of the rows named below do not matter.
     pub words: Vec<String>,
     /// The row of unknown words, from 0; without one they get the mean of all words.
     pub unknown_row: Option<usize>,
-    /// The row of padding, from 0. No text is padded, so it is left out.
+    /// The row of padding, from 0. No text is padded, so this row is left out.
     pub padding_row: Option<usize>,
-    /// Whether it is Keras' `word_index`, which may have more words than the table has rows (those
-    /// are never looked up) and fewer (rows are for words that no text had).
+    /// Whether the words are Keras' `word_index`, which may have more words than the table has rows
+    /// (those are never looked up) and fewer (rows are for words that no text had).
     pub is_word_index: bool,
 }
 
 impl RowWords {
-    /// The same with the rows that somebody names, and else with those that are called as usual.
+    /// Returns the words with the special rows that the caller names, and else with the rows of the
+    /// words that usually stand for them.
     ///
     /// # Errors
-    /// When two words are called so.
+    /// When two words could stand for the same special row.
     pub fn with_rows(
         mut self,
         unknown_row: Option<usize>,
@@ -166,7 +167,7 @@ impl RowWords {
         Ok(self)
     }
 
-    /// The row of the word that has one of `names`.
+    /// Returns the row of the word that has one of `names`.
     fn called(
         &self,
         names: &[&str],
@@ -188,8 +189,8 @@ impl RowWords {
         }
     }
 
-    /// The words and their rows of `table`, `[rows, width]`, without the special rows; the unknown
-    /// word's row is the last.
+    /// Returns the table of the words and their rows of `table`, `[rows, width]`, without the
+    /// special rows; the unknown word's row is the last.
     pub(super) fn table(&self, table: &Weight) -> Result<EmbeddingTable, RowWordsError> {
         let (rows, width) = (table.shape[0], table.shape[1]);
         self.check(rows)?;
@@ -226,7 +227,7 @@ impl RowWords {
         })
     }
 
-    /// Whether the words and the special rows are those of a table of `rows` rows.
+    /// Checks that the words and the special rows fit a table of `rows` rows.
     fn check(&self, rows: usize) -> Result<(), RowWordsError> {
         if self.words.len() != rows && !self.is_word_index {
             return Err(RowWordsError::Rows {
@@ -246,7 +247,7 @@ impl RowWords {
     }
 }
 
-/// Those of `words` that no text has as a token of `tokenizer`, which numbers them.
+/// Returns those of `words` that no text has as a token of `tokenizer`, which numbers them.
 pub(super) fn unreachable<'a>(
     words: &'a WordList,
     tokenizer: &Tokenizer,

@@ -1,5 +1,5 @@
-//! Finds the parts of a text classifier among the tensors of a weight file, by PyTorch's names and
-//! by shapes.
+//! The search for the parts of a text classifier among the tensors of a weight file, by PyTorch's
+//! names and by shapes.
 //!
 //! - Recurrent: `PREFIXweight_ih_lN`, `weight_hh`, `bias_ih`, `bias_hh`, with `_reverse` for the
 //!   backward direction. `weight_hh_l0` `[gates · units, units]` tells LSTM (4 gates) from GRU (3).
@@ -20,9 +20,9 @@ type Tensors<'a> = BTreeMap<&'a str, &'a Weight>;
 
 /// A text classifier without its words.
 pub(super) struct Parts<'a> {
-    /// Recurrent and linear layers.
+    /// The recurrent and linear layers.
     pub recurrent: RecurrentWeights,
-    /// Name and values of the embedding table, `[rows, inputs]`.
+    /// The name and values of the embedding table, `[rows, inputs]`.
     pub table: Option<(&'a str, &'a Weight)>,
     /// Tensors used: name and shape.
     pub matched: Vec<(String, Vec<usize>)>,
@@ -30,7 +30,7 @@ pub(super) struct Parts<'a> {
     pub single_output: bool,
 }
 
-/// The parts in `weights` without the tensors named in `ignored`.
+/// Finds the parts in `weights` without the tensors named in `ignored`.
 pub(super) fn find_parts<'a>(
     weights: &'a WeightFile,
     ignored: &[String],
@@ -77,7 +77,7 @@ pub(super) fn find_parts<'a>(
     })
 }
 
-/// All tensors of a file with their shapes, for messages.
+/// Describes all tensors of a file with their shapes, for messages.
 pub(super) fn described(weights: &WeightFile) -> Vec<String> {
     weights
         .tensors
@@ -114,11 +114,12 @@ fn check(
     })
 }
 
-/// What the name of a recurrent tensor says.
+/// The parts of the name of a recurrent tensor.
 struct RecurrentName<'a> {
-    /// What stands before the tensor's own name: empty, or the module's name and a dot.
+    /// The part before the tensor's own name: empty, or the module's name and a dot.
     prefix: &'a str,
-    /// `weight_ih`, `weight_hh`, `bias_ih`, `bias_hh`, or `weight_hr` of a projection.
+    /// The kind of tensor: `weight_ih`, `weight_hh`, `bias_ih`, `bias_hh`, or `weight_hr` of a
+    /// projection.
     kind: &'static str,
     layer: usize,
     is_reverse: bool,
@@ -145,7 +146,7 @@ impl<'a> RecurrentName<'a> {
     }
 }
 
-/// The one `nn.LSTM` or `nn.GRU`.
+/// The only `nn.LSTM` or `nn.GRU` of a file.
 struct RecurrentModule<'a> {
     prefix: &'a str,
     layers: usize,
@@ -194,7 +195,7 @@ impl<'a> RecurrentModule<'a> {
         })
     }
 
-    /// The network's shape, as the tensors of the first layer tell it.
+    /// Returns the network's shape, as the tensors of the first layer tell it.
     fn shape(&self, tensors: &Tensors<'_>, classes: usize) -> Result<Shape, TextImportError> {
         let first = |tensor: &str| {
             let name = format!("{}{tensor}", self.prefix);
@@ -236,8 +237,8 @@ impl<'a> RecurrentModule<'a> {
         })
     }
 
-    /// The values of all layers, in the order of [`Shape::tensors`]; biases are 0 if there are
-    /// none.
+    /// Returns the values of all layers, in the order of [`Shape::tensors`]; biases are 0 if there
+    /// are none.
     fn values(&self, tensors: &Tensors<'_>, shape: &Shape) -> Result<Vec<f32>, TextImportError> {
         let (head, _) = shape.head();
         let mut values = Vec::new();
@@ -282,7 +283,7 @@ impl<'a> RecurrentModule<'a> {
     }
 }
 
-/// The modules beside the recurrent one.
+/// The modules of a file beside the recurrent one.
 struct OtherModules<'a> {
     linear: Linear<'a>,
     table: Option<(&'a str, &'a Weight)>,

@@ -1,12 +1,12 @@
-//! Which tensors are taken for what, and every way in which a file or its words can be refused.
-//! Numbers are checked against PyTorch's own in tests/texts/import_recurrent.rs.
+//! Tests of which tensors become which parts, and of every way in which a file or its words can be
+//! refused. Numbers are checked against PyTorch's own in tests/texts/import_recurrent.rs.
 
 use super::error::list;
 use super::*;
 use crate::recurrent::network::CellKind;
 use crate::weights::{Weight, WeightFormat};
 
-/// Tensors of these shapes, the values of each counting up from 0.
+/// Makes tensors of these shapes, the values of each counting up from 0.
 fn file(tensors: &[(&str, &[usize])]) -> WeightFile {
     WeightFile {
         format: WeightFormat::Safetensors,
@@ -26,7 +26,7 @@ fn file(tensors: &[(&str, &[usize])]) -> WeightFile {
     }
 }
 
-/// A GRU of 2 units over 3 numbers, with a table of 4 rows and 2 classes.
+/// The tensors of a GRU of 2 units over 3 numbers, with a table of 4 rows and 2 classes.
 const GRU: [(&str, &[usize]); 7] = [
     ("embedding.weight", &[4, 3]),
     ("gru.weight_ih_l0", &[6, 3]),
@@ -37,7 +37,7 @@ const GRU: [(&str, &[usize]); 7] = [
     ("fc.bias", &[2]),
 ];
 
-/// [`GRU`] with some tensors replaced or added, and some taken away.
+/// Makes [`GRU`] with some tensors replaced or added, and some taken away.
 fn changed(put: &[(&'static str, &'static [usize])], gone: &[&str]) -> WeightFile {
     let names: Vec<&str> = put
         .iter()

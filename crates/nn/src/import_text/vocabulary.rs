@@ -20,12 +20,12 @@ use probity_data::read::ReadError;
 use probity_data::source::{DataFile, Hashed};
 use probity_text::tokenizer::Splitting;
 
-/// What a vocabulary file says.
+/// The content of a vocabulary file.
 #[derive(Debug, Clone)]
 pub struct Vocabulary {
-    /// The words of the rows.
+    /// The words of the rows of the table.
     pub words: RowWords,
-    /// How texts are split, if it says so.
+    /// The way in which texts are split, if the file states it.
     pub splitting: Option<Splitting>,
 }
 
@@ -38,7 +38,7 @@ struct KerasConfig {
     split: String,
     char_level: bool,
     oov_token: Option<String>,
-    /// JSON within JSON.
+    /// The words and their numbers, as JSON within JSON.
     word_index: String,
 }
 
@@ -93,7 +93,7 @@ fn parsed(text: &str) -> Result<Vocabulary, String> {
     })
 }
 
-/// `text` as a list or object of JSON, if it is one: `[PAD]` may be the first word of lines.
+/// Reads `text` as a list or object of JSON, if it is one: `[PAD]` may be the first word of lines.
 fn json(text: &str) -> Result<Option<Value>, String> {
     let begin = text.trim_start();
     let Some(rest) = begin.strip_prefix(['{', '[']) else {
@@ -126,7 +126,7 @@ fn list(words: &[Value]) -> Result<RowWords, String> {
     Ok(listed(words?))
 }
 
-/// Words by their numbers, which run from 0 or from 1.
+/// Orders words by their numbers, which run from 0 or from 1.
 fn numbered(object: &Map<String, Value>) -> Result<RowWords, String> {
     let mut numbers = Vec::with_capacity(object.len());
     for (word, number) in object {

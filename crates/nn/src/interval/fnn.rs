@@ -32,11 +32,11 @@
 use crate::encoding::{InputLayout, Span};
 use crate::fnn::{Activation, Dense, Network};
 
-/// What a tanh or σ of the device may err by.
+/// The largest error that a tanh or σ of the device may have.
 pub const ACTIVATION_ERROR: f64 = 1e-6;
 
-/// What a set of codes adds to the first layer's sums: for each output the bounds, and the largest
-/// Σ|terms|.
+/// The contribution of a set of codes to the first layer's sums: for each output the bounds, and
+/// the largest Σ|terms|.
 #[derive(Debug, Clone, PartialEq)]
 struct Contribution {
     low: f64,
@@ -49,7 +49,7 @@ struct Contribution {
 pub struct CodeSet {
     /// The attribute.
     pub attribute: usize,
-    /// Its codes; at least one.
+    /// The codes of the set; at least one.
     pub codes: Vec<i32>,
 }
 
@@ -61,7 +61,7 @@ pub struct FnnBounds {
     layers: Vec<Dense>,
 }
 
-/// γ of a sum of `terms` terms; see the module's proof.
+/// Computes γ of a sum of `terms` terms; see the module's proof.
 fn gamma(terms: usize) -> f64 {
     let error = (terms + 2) as f64 * 0.5f64.powi(24);
     1.001 * error / (1.0 - error)
@@ -79,8 +79,8 @@ impl FnnBounds {
         }
     }
 
-    /// Lower bounds on logit_`label` − logit_c over all rows that take the attributes of `sets`
-    /// from them and are `row` elsewhere; infinite at c = `label`.
+    /// Computes lower bounds on logit_`label` − logit_c over all rows that take the attributes of
+    /// `sets` from them and are `row` elsewhere; infinite at c = `label`.
     pub fn lead_bounds(&self, row: &[i32], sets: &[CodeSet], label: u32) -> Vec<f64> {
         let mut bounds = self.first_layer(row, sets);
         let (Some(last), hidden) = (self.layers.last(), self.layers.len() - 1) else {
@@ -96,8 +96,8 @@ impl FnnBounds {
         leads(last, &self.activated(bounds), label as usize)
     }
 
-    /// For each attribute set, its codes cut into two parts of about equal number, along the output
-    /// of the first layer that they move furthest; `None` for a set of one code.
+    /// Cuts the codes of a set into two parts of about equal number, along the output of the first
+    /// layer that they move furthest; `None` for a set of one code.
     pub fn split(&self, set: &CodeSet) -> Option<[CodeSet; 2]> {
         if set.codes.len() < 2 {
             return None;
@@ -124,13 +124,14 @@ impl FnnBounds {
         Some([part(lower), part(upper)])
     }
 
-    /// How far a set's codes move the first layer: the sum over its outputs of the hull's width.
+    /// Computes how far a set's codes move the first layer: the sum over its outputs of the hull's
+    /// width.
     pub fn width(&self, set: &CodeSet) -> f64 {
         let contributions = self.contributions(set);
         contributions.iter().map(|c| c.high - c.low).sum()
     }
 
-    /// What a code of an attribute adds to the first layer's sums, and Σ|terms|.
+    /// Computes what a code of an attribute adds to the first layer's sums, and Σ|terms|.
     fn code_sums(&self, attribute: usize, code: i32) -> (Vec<f64>, Vec<f64>) {
         let layer = &self.layers[0];
         let span: &Span = &self.layout.spans()[attribute];
@@ -173,7 +174,7 @@ impl FnnBounds {
         hull
     }
 
-    /// The first layer's sums without rounding, and the size of their terms.
+    /// Computes the first layer's sums without rounding, and the size of their terms.
     fn first_sums(&self, row: &[i32], sets: &[CodeSet]) -> Vec<Contribution> {
         let layer = &self.layers[0];
         let mut sums: Vec<Contribution> = layer
@@ -215,8 +216,8 @@ impl FnnBounds {
             .collect()
     }
 
-    /// Leads of a network of one layer: the difference of two logits is itself additive in the
-    /// attributes.
+    /// Computes the leads of a network of one layer: the difference of two logits is itself
+    /// additive in the attributes.
     fn first_layer_leads(&self, row: &[i32], sets: &[CodeSet], label: usize) -> Vec<f64> {
         let terms = self.layout.features();
         let sizes: Vec<f64> = self.first_sums(row, sets).iter().map(|c| c.size).collect();
@@ -262,18 +263,18 @@ impl FnnBounds {
     }
 }
 
-/// What a computed sum of `terms` terms, of sizes that add to `size`, may err by; NaN where it may
-/// overflow.
+/// Bounds the error of a computed sum of `terms` terms, of sizes that add to `size`; NaN where the
+/// sum may overflow.
 fn error(terms: usize, size: f64) -> f64 {
     gamma(terms) * finite(size) + (terms + 2) as f64 * 2f64.powi(-120)
 }
 
-/// The largest |x| between two bounds; NaN where one is.
+/// Returns the largest |x| between two bounds; NaN where one bound is NaN.
 fn largest(low: f64, high: f64) -> f64 {
     low.abs().max(high.abs()) + 0.0 * (low + high)
 }
 
-/// NaN for what is beyond 32 bits.
+/// Returns `value`, or NaN for what is beyond 32 bits.
 fn finite(value: f64) -> f64 {
     if value.abs() < f64::from(f32::MAX) / 2.0 {
         value

@@ -19,10 +19,11 @@ const POWER_OF_TWO: [f32; 6] = [
     0.000_154_531_63,
 ];
 
-/// 1.5·2²³: adding it rounds a small number to an integer, kept in the low bits of the sum.
+/// The number 1.5·2²³: adding it rounds a small number to an integer, kept in the low bits of the
+/// sum.
 const ROUND: f32 = 12_582_912.0;
 
-/// (s, p) with s = 2ⁿ and e^(x·factor) = s·(1 + p), for |x·factor| < 87.
+/// Returns (s, p) with s = 2ⁿ and e^(x·factor) = s·(1 + p), for |x·factor| < 87.
 #[inline(always)]
 fn scaled_power<S: Simd>(simd: S, x: S::f32s, factor: f32) -> (S::f32s, S::f32s) {
     let exponent = simd.splat_f32s(factor * std::f32::consts::LOG2_E);
@@ -38,14 +39,14 @@ fn scaled_power<S: Simd>(simd: S, x: S::f32s, factor: f32) -> (S::f32s, S::f32s)
     (simd.transmute_f32s_u32s(scale), simd.mul_f32s(q, rest))
 }
 
-/// x, but not beyond ±bound.
+/// Returns x, but not beyond ±bound.
 #[inline(always)]
 fn clamp<S: Simd>(simd: S, x: S::f32s, bound: f32) -> S::f32s {
     let above = simd.max_f32s(x, simd.splat_f32s(-bound));
     simd.min_f32s(above, simd.splat_f32s(bound))
 }
 
-/// 1 / (1 + e⁻ˣ)
+/// Computes σ(x) = 1 / (1 + e⁻ˣ).
 #[inline(always)]
 pub fn sigmoid<S: Simd>(simd: S, x: S::f32s) -> S::f32s {
     let one = simd.splat_f32s(1.0);
@@ -54,7 +55,7 @@ pub fn sigmoid<S: Simd>(simd: S, x: S::f32s) -> S::f32s {
     simd.div_f32s(one, denominator)
 }
 
-/// (e²ˣ − 1) / (e²ˣ + 1)
+/// Computes tanh(x) = (e²ˣ − 1) / (e²ˣ + 1).
 #[inline(always)]
 pub fn tanh<S: Simd>(simd: S, x: S::f32s) -> S::f32s {
     let (scale, p) = scaled_power(simd, clamp(simd, x, 10.0), 2.0);
@@ -62,15 +63,15 @@ pub fn tanh<S: Simd>(simd: S, x: S::f32s) -> S::f32s {
     simd.div_f32s(less_one, simd.add_f32s(less_one, simd.splat_f32s(2.0)))
 }
 
-/// eˣ for x ≤ 0; e⁻⁸⁰ for what is below −80.
+/// Computes eˣ for x ≤ 0; e⁻⁸⁰ for what is below −80.
 #[inline(always)]
 pub fn exp_of_negative<S: Simd>(simd: S, x: S::f32s) -> S::f32s {
     let (scale, p) = scaled_power(simd, clamp(simd, x, 80.0), 1.0);
     simd.mul_add_f32s(scale, p, scale)
 }
 
-/// p and the coefficients, lowest first, of erfc(z) ≈ t·(a₁ + … + a₅·t⁴)·e^(−z²) with
-/// t = 1/(1 + p·z) (Abramowitz, Stegun 1964, 7.1.26).
+/// The constants p and a, lowest first, of erfc(z) ≈ t·(a₁ + … + a₅·t⁴)·e^(−z²) with t = 1/(1 +
+/// p·z) (Abramowitz, Stegun 1964, 7.1.26).
 const ERFC: (f32, [f32; 5]) = (
     0.327_591_1,
     [
@@ -82,7 +83,7 @@ const ERFC: (f32, [f32; 5]) = (
     ],
 );
 
-/// Distribution function and density of the normal distribution at x.
+/// Computes the distribution function and the density of the normal distribution at x.
 #[inline(always)]
 pub fn normal<S: Simd>(simd: S, x: S::f32s) -> (S::f32s, S::f32s) {
     let half_square = simd.mul_f32s(simd.mul_f32s(x, x), simd.splat_f32s(-0.5));

@@ -12,51 +12,52 @@ use super::kernels::{EmbeddingTable, Kernels, last_states};
 use super::layer::{Differentiable, Run};
 use crate::lanes::{LANES, OuterPass, ProductPass, Row, dispatch};
 
-/// Blocks whose parameter gradients are held at a time.
+/// The number of blocks whose parameter gradients are held at a time.
 const BLOCKS_AT_ONCE: usize = 16;
 
 /// A batch to learn from.
 #[derive(Debug, Clone, Copy)]
 pub struct Batch<'a> {
-    /// Token ids of each text.
+    /// The token ids of each text.
     pub texts: &'a [&'a [i32]],
-    /// Class of each text.
+    /// The class of each text.
     pub labels: &'a [u32],
-    /// Weight of each class.
+    /// The weight of each class.
     pub class_weights: &'a [f32],
 }
 
-/// Loss and gradients of a batch.
+/// The loss and the gradients of a batch.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BatchGradients {
     /// Mean class-weighted cross-entropy: Σ w·CE / Σ w.
     pub loss: f64,
-    /// Gradient with respect to the flat parameters.
+    /// The gradient with respect to the flat parameters.
     pub parameters: Vec<f32>,
-    /// Gradient with respect to the embeddings of the batch's tokens, where asked for: token and
-    /// vector in order of tokens.
+    /// The gradient with respect to the embeddings of the batch's tokens, where asked for: token
+    /// and vector in order of tokens.
     pub embeddings: Option<EmbeddingGradients>,
 }
 
 /// Gradients with respect to some rows of an embedding table.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct EmbeddingGradients {
-    /// Their tokens, ascending.
+    /// The tokens of the rows, ascending.
     pub tokens: Vec<i32>,
-    /// Row-major `[tokens, dimension]`.
+    /// The gradients, row-major `[tokens, dimension]`.
     pub values: Vec<f32>,
 }
 
-/// What one block adds.
+/// The loss and the gradients that one block adds.
 struct BlockGradients {
     loss: f64,
     parameters: Vec<f32>,
-    /// Of every token in lane order: `[Σ lengths, dimension]`.
+    /// The gradients with respect to the embeddings of every token in lane order: `[Σ lengths,
+    /// dimension]`.
     embeddings: Vec<f32>,
 }
 
 impl Kernels {
-    /// For each text t and position p, Σ_c `cotangents[t, c]` · ∂logit_c/∂(embedding at p):
+    /// Computes for each text t and position p Σ_c `cotangents[t, c]` · ∂logit_c/∂(embedding at p):
     /// row-major `[texts, width, dimension]`, zero behind the end of a text. `cotangents` is
     /// row-major `[texts, classes]`; no text is longer than `width`.
     pub fn input_gradients(
@@ -103,8 +104,8 @@ impl Kernels {
         gradients
     }
 
-    /// Mean class-weighted cross-entropy of `batch` and its gradients; with `embeddings`, also
-    /// those of the embeddings.
+    /// Computes the mean class-weighted cross-entropy of `batch` and its gradients; with
+    /// `embeddings`, also the gradients with respect to the embeddings.
     pub fn batch_gradients(
         &self,
         table: EmbeddingTable<'_>,
@@ -182,8 +183,8 @@ impl Kernels {
         gradients
     }
 
-    /// Gates of all layers become their gradients. With `inputs`, `workspace.embedded` becomes the
-    /// gradient with respect to the embeddings.
+    /// Turns the gates of all layers into their gradients. With `inputs`, `workspace.embedded`
+    /// becomes the gradient with respect to the embeddings.
     fn backward(
         &self,
         workspace: &mut Workspace,
@@ -205,7 +206,7 @@ impl Kernels {
         }
     }
 
-    /// Gradients with respect to the embeddings, in `workspace.embedded`.
+    /// Computes the gradients with respect to the embeddings, in `workspace.embedded`.
     fn first_layer_inputs(&self, workspace: &mut Workspace, steps: usize) {
         set_zero(&mut workspace.embedded, steps * self.shape.inputs);
         if let (Some(directions), Some(trace)) = (self.layers.first(), workspace.layers.first()) {
@@ -316,8 +317,8 @@ impl Kernels {
     }
 }
 
-/// Gates of all layers become their gradients; `d_last` holds those with respect to the last states
-/// of the last layer.
+/// Turns the gates of all layers into their gradients; `d_last` holds the gradients with respect to
+/// the last states of the last layer.
 pub(super) fn through_layers<D: Differentiable>(
     layers: &[Vec<D>],
     workspace: &mut Workspace,
@@ -370,7 +371,7 @@ fn to_inputs<D: Differentiable>(direction: &D, d_gates: &[Row], d_inputs: &mut [
     });
 }
 
-/// Turns logits into the gradient of the loss with respect to them; gives the block's share of
+/// Turns logits into the gradient of the loss with respect to them; returns the block's share of
 /// the loss. Lanes to spare get zeros.
 fn cross_entropy(block: &Block<'_, '_>, batch: Batch<'_>, scale: f32, logits: &mut [Row]) -> f64 {
     let mut loss = 0.0;
@@ -408,7 +409,7 @@ pub(crate) fn distinct_tokens(texts: &[&[i32]], dimension: usize) -> EmbeddingGr
 }
 
 impl EmbeddingGradients {
-    /// Adds the gradient vectors of `tokens`, all of them in the table.
+    /// Adds the gradient vectors of `tokens`, all of which are in the table.
     pub(crate) fn add<'t>(&mut self, tokens: impl Iterator<Item = &'t i32>, gradients: &[f32]) {
         let dimension = self.values.len() / self.tokens.len().max(1);
         for (token, gradient) in tokens.zip(gradients.chunks_exact(dimension.max(1))) {

@@ -9,19 +9,19 @@ use super::cell::GATE_ROWS;
 use super::network::Shape;
 use crate::lanes::{LANES, Row, load};
 
-/// Up to [`LANES`] texts.
+/// A block of up to [`LANES`] texts.
 pub(super) struct Block<'i, 't> {
-    /// Position of each text in the batch.
+    /// The position of each text in the batch.
     pub items: &'i [u32],
-    /// Each lane's tokens; none in the lanes to spare.
+    /// The tokens of each lane; none in the lanes to spare.
     pub tokens: [&'t [i32]; LANES],
-    /// Steps: the length of the longest text.
+    /// The number of steps: the length of the longest text.
     pub steps: usize,
     lengths: Row,
 }
 
 impl<'i, 't> Block<'i, 't> {
-    /// The texts of `items`.
+    /// Makes a block of the texts of `items`.
     pub fn new(items: &'i [u32], text: impl Fn(usize) -> &'t [i32]) -> Block<'i, 't> {
         let mut tokens: [&[i32]; LANES] = [&[]; LANES];
         let mut lengths = Row::ZERO;
@@ -37,15 +37,15 @@ impl<'i, 't> Block<'i, 't> {
         }
     }
 
-    /// The lanes that have a token at position t.
+    /// Returns the lanes that have a token at position t.
     #[inline(always)]
     pub fn active<S: Simd>(&self, simd: S, t: usize, part: usize) -> S::m32s {
         simd.less_than_f32s(simd.splat_f32s(t as f32), load::<S>(&self.lengths, part))
     }
 
     /// Writes each lane's line of `table` at position t to `rows`, one number a row; zeros where
-    /// the text has ended. Kept out of the kernels, where the compiler would make slow scatters of
-    /// the copies.
+    /// the text has ended. The function is kept out of the kernels, where the compiler would make
+    /// slow scatters of the copies.
     #[inline(never)]
     pub fn gather(&self, t: usize, table: &[f32], rows: &mut [Row]) {
         let width = rows.len();
@@ -63,7 +63,7 @@ impl<'i, 't> Block<'i, 't> {
     }
 }
 
-/// The positions of a batch in order of length, to be cut into blocks.
+/// Returns the positions of a batch in order of length, to be cut into blocks.
 pub(super) fn by_length<'a>(texts: usize, text: impl Fn(usize) -> &'a [i32]) -> Vec<u32> {
     let mut order: Vec<u32> = (0..texts as u32).collect();
     // Longest first: the short blocks at the end even out the threads.
@@ -71,19 +71,20 @@ pub(super) fn by_length<'a>(texts: usize, text: impl Fn(usize) -> &'a [i32]) -> 
     order
 }
 
-/// What a forward pass leaves behind.
+/// The values that a forward pass leaves behind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Keep {
-    /// The last states.
+    /// The last states alone.
     Last,
     /// The states at every position.
     States,
-    /// Also all gates, for a backward pass.
+    /// The states at every position and all gates, for a backward pass.
     All,
 }
 
 impl Keep {
-    /// Rows a step of gates and of cell states; 0 where one step's suffice for all.
+    /// The numbers of rows of gates and of cell states in a step; 0 where the rows of one step
+    /// suffice for all.
     pub fn strides(self, units: usize) -> (usize, usize) {
         match self {
             Keep::Last => (0, 0),
@@ -93,39 +94,39 @@ impl Keep {
     }
 }
 
-/// Memory of one direction of one layer.
+/// The memory of one direction of one layer.
 #[derive(Debug, Default)]
 pub(super) struct DirectionTrace {
-    /// Hidden states of the current step, or gradients with respect to them: `[units]`.
+    /// The hidden states of the current step, or gradients with respect to them: `[units]`.
     pub hidden: Vec<Row>,
-    /// The same of the cell states; empty for a GRU.
+    /// The cell states of the current step, or gradients with respect to them; empty for a GRU.
     pub cell: Vec<Row>,
-    /// Gate rows, gate by gate: `[steps, 4, units]`, or of one step only.
+    /// The gate rows, gate by gate: `[steps, 4, units]`, or of one step only.
     pub gates: Vec<Row>,
-    /// Cell state at each position: `[steps, units]`.
+    /// The cell state at each position: `[steps, units]`.
     pub cells: Vec<Row>,
-    /// tanh of the cell state at each position: `[steps, units]`.
+    /// The tanh of the cell state at each position: `[steps, units]`.
     pub squashed: Vec<Row>,
 }
 
-/// Memory of one layer.
+/// The memory of one layer.
 #[derive(Debug, Default)]
 pub(super) struct LayerTrace {
-    /// Hidden states at each position, direction beside direction: `[steps, outputs]`.
+    /// The hidden states at each position, direction beside direction: `[steps, outputs]`.
     pub outputs: Vec<Row>,
-    /// Gradients with respect to `outputs`.
+    /// The gradients with respect to `outputs`.
     pub gradients: Vec<Row>,
-    /// One or two directions.
+    /// The memory of one or two directions.
     pub directions: Vec<DirectionTrace>,
 }
 
-/// Memory of a block, reused from block to block. Rows hold finite numbers at all times, and what
-/// an earlier block left in lanes or steps to spare is masked or multiplied by zero.
+/// The memory of a block, reused from block to block. Rows hold finite numbers at all times, and
+/// what an earlier block left in lanes or steps to spare is masked or multiplied by zero.
 #[derive(Debug, Default)]
 pub(super) struct Workspace {
-    /// Layer by layer.
+    /// The memory of each layer.
     pub layers: Vec<LayerTrace>,
-    /// Embeddings at each position, or gradients with respect to them: `[steps, inputs]`.
+    /// The embeddings at each position, or gradients with respect to them: `[steps, inputs]`.
     pub embedded: Vec<Row>,
 }
 
@@ -161,14 +162,14 @@ impl Workspace {
     }
 }
 
-/// At least `length` rows.
+/// Makes sure that there are at least `length` rows.
 pub(super) fn grow(rows: &mut Vec<Row>, length: usize) {
     if rows.len() < length {
         rows.resize(length, Row::ZERO);
     }
 }
 
-/// Exactly `length` rows of zeros.
+/// Sets `rows` to exactly `length` rows of zeros.
 pub(super) fn set_zero(rows: &mut Vec<Row>, length: usize) {
     rows.clear();
     rows.resize(length, Row::ZERO);

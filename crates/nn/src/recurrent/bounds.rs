@@ -1,4 +1,5 @@
-//! What the kernels compute with: one number of each text, or a lower and an upper bound on it.
+//! Numbers that the kernels compute with: one number of each text, or a lower and an upper bound on
+//! it.
 //!
 //! [`Bounds`] have N ends: with one end they are the number itself, with two its bounds, the lower
 //! one first. Each step of a cell is made of operations that are monotone in each operand on the
@@ -16,29 +17,29 @@ use crate::lanes::{self, Row};
 /// The ends of the bounds on one number of each text.
 pub type Bounds<S, const N: usize> = [<S as Simd>::f32s; N];
 
-/// How far bounds are widened where an operation is not monotone to the last bit.
+/// The slack by which bounds are widened where an operation is not monotone to the last bit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Slack {
-    /// Around σ and tanh.
+    /// The slack around σ and tanh.
     pub activation: f32,
-    /// Around a GRU's new state.
+    /// The slack around a GRU's new state.
     pub blend: f32,
 }
 
 impl Slack {
-    /// What makes the bounds hold for the kernels' own numbers; see [`super::interval`].
+    /// The slack with which the bounds hold for the kernels' own numbers; see [`super::interval`].
     pub const SOUND: Slack = Slack {
         activation: 1.0 / (1 << 22) as f32,
         blend: 1.0 / (1 << 21) as f32,
     };
-    /// For training, which needs no proof, and for numbers.
+    /// No slack: for training, which needs no proof, and for numbers.
     pub const NONE: Slack = Slack {
         activation: 0.0,
         blend: 0.0,
     };
 }
 
-/// Register `part` of a row an end.
+/// Loads register `part` of a row, one row for each end.
 #[inline(always)]
 pub fn load<S: Simd, const N: usize>(rows: &[Row; N], part: usize) -> Bounds<S, N> {
     let mut bounds = [lanes::load::<S>(&rows[0], part); N];
@@ -48,7 +49,7 @@ pub fn load<S: Simd, const N: usize>(rows: &[Row; N], part: usize) -> Bounds<S, 
     bounds
 }
 
-/// Sets register `part` of a row an end.
+/// Sets register `part` of a row, one row for each end.
 #[inline(always)]
 pub fn store<S: Simd, const N: usize>(rows: &mut [Row; N], part: usize, bounds: Bounds<S, N>) {
     for (row, &end) in rows.iter_mut().zip(&bounds) {
@@ -56,13 +57,13 @@ pub fn store<S: Simd, const N: usize>(rows: &mut [Row; N], part: usize, bounds: 
     }
 }
 
-/// Zero.
+/// Returns zero.
 #[inline(always)]
 pub fn zero<S: Simd, const N: usize>(simd: S) -> Bounds<S, N> {
     [simd.splat_f32s(0.0); N]
 }
 
-/// `a` in the lanes of `mask`, `b` in the others.
+/// Returns `a` in the lanes of `mask`, `b` in the others.
 #[inline(always)]
 pub fn select<S: Simd, const N: usize>(
     simd: S,
@@ -76,7 +77,7 @@ pub fn select<S: Simd, const N: usize>(
     a
 }
 
-/// a + b, end by end.
+/// Computes a + b, end by end.
 #[inline(always)]
 pub fn plus<S: Simd, const N: usize>(
     simd: S,
@@ -89,7 +90,7 @@ pub fn plus<S: Simd, const N: usize>(
     a
 }
 
-/// a − b, end by end.
+/// Computes a − b, end by end.
 #[inline(always)]
 pub fn minus<S: Simd, const N: usize>(
     simd: S,
@@ -102,7 +103,7 @@ pub fn minus<S: Simd, const N: usize>(
     a
 }
 
-/// a·b, end by end.
+/// Computes a·b, end by end.
 #[inline(always)]
 pub fn times<S: Simd, const N: usize>(
     simd: S,
@@ -115,7 +116,7 @@ pub fn times<S: Simd, const N: usize>(
     a
 }
 
-/// a·b + c, end by end.
+/// Computes a·b + c, end by end.
 #[inline(always)]
 pub fn times_plus<S: Simd, const N: usize>(
     simd: S,
@@ -129,13 +130,14 @@ pub fn times_plus<S: Simd, const N: usize>(
     a
 }
 
-/// Lanes in which all ends are the same number.
+/// Returns the lanes in which all ends are the same number.
 #[inline(always)]
 fn is_point<S: Simd, const N: usize>(simd: S, x: Bounds<S, N>) -> S::m32s {
     simd.equal_f32s(x[0], x[N - 1])
 }
 
-/// `x` with its ends moved apart by `slack`, except where `keep`; never beyond [`least`, 1].
+/// Returns `x` with its ends moved apart by `slack`, except where `keep`; never beyond [`least`,
+/// 1].
 #[inline(always)]
 fn widen<S: Simd, const N: usize>(
     simd: S,
@@ -152,7 +154,7 @@ fn widen<S: Simd, const N: usize>(
     x
 }
 
-/// σ(x)
+/// Computes σ(x), end by end.
 #[inline(always)]
 pub fn sigmoid<S: Simd, const N: usize>(simd: S, x: Bounds<S, N>, slack: Slack) -> Bounds<S, N> {
     let mut y = x;
@@ -162,7 +164,7 @@ pub fn sigmoid<S: Simd, const N: usize>(simd: S, x: Bounds<S, N>, slack: Slack) 
     widen(simd, y, is_point(simd, x), slack.activation, 0.0)
 }
 
-/// tanh(x)
+/// Computes tanh(x), end by end.
 #[inline(always)]
 pub fn tanh<S: Simd, const N: usize>(simd: S, x: Bounds<S, N>, slack: Slack) -> Bounds<S, N> {
     let mut y = x;
@@ -172,7 +174,7 @@ pub fn tanh<S: Simd, const N: usize>(simd: S, x: Bounds<S, N>, slack: Slack) -> 
     widen(simd, y, is_point(simd, x), slack.activation, -1.0)
 }
 
-/// n + z·(h − n), which rises with n and with h, and is linear in z.
+/// Computes n + z·(h − n), which rises with n and with h, and is linear in z.
 #[inline(always)]
 pub fn blend<S: Simd, const N: usize>(
     simd: S,
@@ -196,13 +198,14 @@ pub fn blend<S: Simd, const N: usize>(
     blend
 }
 
-/// Lanes in which x ≥ 0.
+/// Returns the lanes in which x ≥ 0.
 #[inline(always)]
 fn not_negative<S: Simd>(simd: S, x: S::f32s) -> S::m32s {
     simd.less_than_or_equal_f32s(simd.splat_f32s(0.0), x)
 }
 
-/// The ends of a factor in [0, 1] at which factor · x is least (with the lower x) and largest.
+/// Returns the ends of a factor in [0, 1] at which factor · x is least (with the lower x) and
+/// largest.
 #[inline(always)]
 pub fn corners<S: Simd, const N: usize>(
     simd: S,
@@ -218,7 +221,7 @@ pub fn corners<S: Simd, const N: usize>(
     ends
 }
 
-/// Gradients with respect to [`corners`], handed to the ends of the factor that they were.
+/// Hands gradients with respect to [`corners`] to the ends of the factor that the corners were.
 #[inline(always)]
 pub fn from_corners<S: Simd, const N: usize>(
     simd: S,
@@ -241,7 +244,7 @@ pub fn from_corners<S: Simd, const N: usize>(
     ends
 }
 
-/// y·(1 − y)·d: back through y = σ(x).
+/// Computes y·(1 − y)·d, the gradient d passed back through y = σ(x).
 #[inline(always)]
 pub fn through_sigmoid<S: Simd, const N: usize>(
     simd: S,
@@ -255,7 +258,7 @@ pub fn through_sigmoid<S: Simd, const N: usize>(
     d
 }
 
-/// (1 − y²)·d: back through y = tanh(x).
+/// Computes (1 − y²)·d, the gradient d passed back through y = tanh(x).
 #[inline(always)]
 pub fn through_tanh<S: Simd, const N: usize>(
     simd: S,

@@ -1,5 +1,5 @@
-//! What one unit of an LSTM or GRU does at one step, forwards and backwards, with numbers or with
-//! bounds on them ([`super::bounds`]).
+//! The step of one unit of an LSTM or GRU, forwards and backwards, with numbers or with bounds on
+//! them ([`super::bounds`]).
 //!
 //! Both cells have four gate rows a unit, so that one driver serves both:
 //!
@@ -23,57 +23,58 @@ use super::bounds::{
     through_tanh, times, times_plus, zero,
 };
 
-/// Gate rows a unit.
+/// The number of gate rows of a unit.
 pub const GATE_ROWS: usize = 4;
 
 /// A unit's state and what the backward pass needs of the step that made it.
 pub struct Stepped<S: Simd, const N: usize> {
-    /// Gates after their activation (LSTM i, f, g, o; GRU n, r, z, nₕ).
+    /// The gates after their activation (LSTM i, f, g, o; GRU n, r, z, nₕ).
     pub gates: [Bounds<S, N>; GATE_ROWS],
-    /// New hidden state.
+    /// The new hidden state.
     pub hidden: Bounds<S, N>,
-    /// New cell state (LSTM).
+    /// The new cell state (LSTM).
     pub cell: Bounds<S, N>,
-    /// tanh of the new cell state (LSTM).
+    /// The tanh of the new cell state (LSTM).
     pub squashed: Bounds<S, N>,
 }
 
 /// The step that a gradient goes back through.
 pub struct Past<S: Simd, const N: usize> {
-    /// [`Stepped::gates`].
+    /// The gates of the step, see [`Stepped::gates`].
     pub gates: [Bounds<S, N>; GATE_ROWS],
-    /// [`Stepped::squashed`].
+    /// The tanh of the step's new cell state, see [`Stepped::squashed`].
     pub squashed: Bounds<S, N>,
-    /// Hidden state before the step.
+    /// The hidden state before the step.
     pub hidden: Bounds<S, N>,
-    /// Cell state before the step.
+    /// The cell state before the step.
     pub cell: Bounds<S, N>,
 }
 
-/// Gradients before a step.
+/// The gradients with respect to what was there before a step.
 pub struct Back<S: Simd, const N: usize> {
-    /// With respect to the gate rows before their activation.
+    /// The gradients with respect to the gate rows before their activation.
     pub gates: [Bounds<S, N>; GATE_ROWS],
-    /// With respect to the hidden state before, less what comes through the gates.
+    /// The gradient with respect to the hidden state before the step, less what comes through the
+    /// gates.
     pub hidden: Bounds<S, N>,
-    /// With respect to the cell state before.
+    /// The gradient with respect to the cell state before the step.
     pub cell: Bounds<S, N>,
 }
 
 /// A kind of recurrent cell.
 pub trait Cell {
-    /// Gates of the stored weights.
+    /// The number of gates of the stored weights.
     const GATES: usize;
     /// The stored gate behind each gate row.
     const STORED: [usize; GATE_ROWS];
-    /// Gate rows that the input's product adds to.
+    /// The gate rows that the input's product adds to.
     const INPUT: Range<usize>;
-    /// Gate rows that the recurrent product adds to.
+    /// The gate rows that the recurrent product adds to.
     const RECURRENT: Range<usize>;
     /// Whether there is a cell state beside the hidden one.
     const HAS_CELL: bool;
 
-    /// One step of one unit: `gates` before their activation.
+    /// Computes one step of one unit; `gates` are the gates before their activation.
     fn forward<S: Simd, const N: usize>(
         simd: S,
         gates: [Bounds<S, N>; GATE_ROWS],
@@ -82,8 +83,8 @@ pub trait Cell {
         slack: Slack,
     ) -> Stepped<S, N>;
 
-    /// The gradients before a step, from those with respect to its new states. Through bounds they
-    /// hold without slack; at a kink one side's slope is taken.
+    /// Computes the gradients before a step, from those with respect to its new states. Through
+    /// bounds the gradients hold without slack; at a kink one side's slope is taken.
     fn backward<S: Simd, const N: usize>(
         simd: S,
         past: &Past<S, N>,
@@ -92,11 +93,11 @@ pub trait Cell {
     ) -> Back<S, N>;
 }
 
-/// Long short-term memory; stored gates in the order i, f, g, o.
+/// Long short-term memory; the stored gates are in the order i, f, g, o.
 #[derive(Debug, Clone, Copy)]
 pub struct Lstm;
 
-/// Gated recurrent unit; stored gates in the order r, z, n.
+/// Gated recurrent unit; the stored gates are in the order r, z, n.
 #[derive(Debug, Clone, Copy)]
 pub struct Gru;
 
@@ -199,7 +200,7 @@ impl Cell for Gru {
         let difference = minus(simd, past.hidden, n);
         let d_hidden = times(simd, hidden, corners(simd, z, difference));
         let d_n = match N {
-            // The same, rounded once.
+            // The same number, rounded once.
             1 => [simd.negate_mul_add_f32s(hidden[0], z[0], hidden[0]); N],
             _ => minus(simd, hidden, d_hidden),
         };

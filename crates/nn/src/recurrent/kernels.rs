@@ -15,21 +15,21 @@ use super::layer::{Direction, Run, Source};
 use super::network::{RecurrentWeights, Shape};
 use crate::lanes::{LANES, Product, ProductPass, Row, dispatch};
 
-/// Tables of the first layer's products with all embeddings are made up to this many numbers (128
-/// MiB) in each direction; beyond, the products are computed token by token, with the same bits.
+/// The most numbers (128 MiB) of the tables of the first layer's products with all embeddings, in
+/// each direction; beyond, the products are computed token by token, with the same bits.
 const LARGEST_TABLE: usize = 1 << 25;
 
 /// The embeddings of all tokens.
 #[derive(Debug, Clone, Copy)]
 pub struct EmbeddingTable<'a> {
-    /// Row-major `[tokens, dimension]`.
+    /// The embeddings, row-major `[tokens, dimension]`.
     pub values: &'a [f32],
-    /// Length of a vector.
+    /// The length of a vector.
     pub dimension: usize,
 }
 
 impl EmbeddingTable<'_> {
-    /// Number of tokens.
+    /// The number of tokens.
     pub fn tokens(&self) -> usize {
         self.values.len().checked_div(self.dimension).unwrap_or(0)
     }
@@ -41,11 +41,11 @@ impl EmbeddingTable<'_> {
 #[derive(Debug)]
 pub struct Kernels {
     pub(super) shape: Shape,
-    /// `[layers][directions]`
+    /// The weights, `[layers][directions]`.
     pub(super) layers: Vec<Vec<Direction>>,
     pub(super) head: Product,
     pub(super) head_bias: Vec<f32>,
-    /// Transposed `head`.
+    /// The transposed product of `head`.
     pub(super) from_head: Product,
     /// The first layer's products with every embedding, direction by direction.
     projected: OnceLock<Vec<Vec<f32>>>,
@@ -78,7 +78,7 @@ impl Kernels {
         }
     }
 
-    /// Logits of `texts`, row-major `[texts, classes]`.
+    /// Computes the logits of `texts`, row-major `[texts, classes]`.
     pub fn logits(&self, table: EmbeddingTable<'_>, texts: &[&[i32]]) -> Vec<f32> {
         let projected = self.projected(table);
         self.blocks(texts.len(), &|item| texts[item], |workspace, block| {
@@ -88,7 +88,7 @@ impl Kernels {
         })
     }
 
-    /// [`Kernels::logits`] without the table of products.
+    /// Computes [`Kernels::logits`] without the table of products.
     #[cfg(test)]
     pub(super) fn logits_without_table(
         &self,
@@ -103,7 +103,7 @@ impl Kernels {
     }
 
     /// Runs `work` on every block in parallel, with memory that blocks of a thread share; it gives
-    /// a row a class. Back come the numbers text by text, `[texts, classes]`.
+    /// a row a class. Returns the numbers text by text, `[texts, classes]`.
     pub(super) fn blocks<'t>(
         &self,
         texts: usize,
@@ -130,8 +130,8 @@ impl Kernels {
         logits
     }
 
-    /// The first layer's products with all embeddings, made at the first call; `None` when they
-    /// would be too many.
+    /// Returns the first layer's products with all embeddings, made at the first call; `None` when
+    /// they would be too many.
     pub(super) fn projected(&self, table: EmbeddingTable<'_>) -> Option<&[Vec<f32>]> {
         let first = self.layers.first()?;
         let width = first.first()?.input_rows().len();
@@ -145,8 +145,8 @@ impl Kernels {
         Some(tables)
     }
 
-    /// All layers over a block, from the states in `workspace`. Without `projected` the embeddings
-    /// at each position are laid out in `workspace.embedded`.
+    /// Runs all layers over a block, from the states in `workspace`. Without `projected` the
+    /// embeddings at each position are laid out in `workspace.embedded`.
     pub(super) fn forward(
         &self,
         workspace: &mut Workspace,
@@ -183,7 +183,7 @@ impl Kernels {
         }
     }
 
-    /// Logits of a block from the last states: a row a class.
+    /// Computes the logits of a block from the last states: a row a class.
     pub(super) fn head(&self, workspace: &Workspace) -> Vec<Row> {
         let mut logits: Vec<Row> = self
             .head_bias
@@ -201,7 +201,7 @@ impl Kernels {
     }
 }
 
-/// The last hidden states of the last layer, direction beside direction.
+/// Returns the last hidden states of the last layer, direction beside direction.
 pub(super) fn last_states(workspace: &Workspace) -> Vec<Row> {
     let directions = workspace.layers.iter().last();
     let directions = directions.iter().flat_map(|layer| &layer.directions);
@@ -210,7 +210,7 @@ pub(super) fn last_states(workspace: &Workspace) -> Vec<Row> {
         .collect()
 }
 
-/// Bias plus input product of every embedding: `[tokens, input gate rows]`.
+/// Computes bias plus input product of every embedding: `[tokens, input gate rows]`.
 pub(super) fn project(direction: &Direction, table: EmbeddingTable<'_>) -> Vec<f32> {
     let width = direction.input_rows().len();
     let mut projected = vec![0.0; table.tokens() * width];
@@ -221,7 +221,7 @@ pub(super) fn project(direction: &Direction, table: EmbeddingTable<'_>) -> Vec<f
     projected
 }
 
-/// Sixteen tokens' embeddings to lines of the projected table.
+/// The task that turns sixteen tokens' embeddings into lines of the projected table.
 struct Project<'a>(&'a Direction, &'a [f32], &'a mut [f32]);
 
 impl WithSimd for Project<'_> {

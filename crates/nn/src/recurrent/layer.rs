@@ -25,53 +25,53 @@ pub(super) struct Direction {
     pub kind: CellKind,
     pub units: usize,
     pub inputs: usize,
-    /// Whether it visits the positions downwards.
+    /// Whether the direction visits the positions downwards.
     pub reverse: bool,
-    /// Gate rows' biases, gate by gate; what has two biases has their sum.
+    /// The biases of the gate rows, gate by gate; a row with two biases has their sum.
     pub bias: Vec<f32>,
-    /// Products with its weights.
+    /// The products with the weights.
     pub products: Products,
-    /// [`Cell::INPUT`]
+    /// The gate rows that the input's product adds to, [`Cell::INPUT`].
     input_gates: Range<usize>,
-    /// [`Cell::RECURRENT`]
+    /// The gate rows that the recurrent product adds to, [`Cell::RECURRENT`].
     recurrent_gates: Range<usize>,
-    /// [`Cell::STORED`]
+    /// The stored gate behind each gate row, [`Cell::STORED`].
     stored_gates: [usize; GATE_ROWS],
 }
 
 /// The matrices of one direction, laid out for rows.
 #[derive(Debug, Clone)]
 pub(super) struct Products {
-    /// Inputs to the gate rows [`Cell::INPUT`].
+    /// The product of the inputs for the gate rows [`Cell::INPUT`].
     pub input: Product,
-    /// Hidden states to the gate rows [`Cell::RECURRENT`].
+    /// The product of the hidden states for the gate rows [`Cell::RECURRENT`].
     pub recurrent: Product,
-    /// Transposed `input`.
+    /// The transposed product of `input`.
     pub to_input: Product,
-    /// Transposed `recurrent`.
+    /// The transposed product of `recurrent`.
     pub to_hidden: Product,
 }
 
-/// What the layer reads.
+/// The values that a layer reads.
 #[derive(Clone, Copy)]
 pub(super) enum Source<'a> {
     /// Products of the input weights with every embedding, biases included, one line a token
     /// with a number for each input gate row; no bounds.
     Projected(&'a [f32]),
-    /// Rows of the input gate rows, the input's product and biases included:
-    /// `[steps, input gate rows]`.
+    /// The rows of the input gate rows, the input's product and biases included: `[steps, input
+    /// gate rows]`.
     Gates(&'a [Row]),
     /// The values at each step: `[steps, inputs]` rows.
     Values(&'a [Row]),
 }
 
-/// What both passes over a direction share. Strides and offsets count rows.
+/// The parts that both passes over a direction share. Strides and offsets count rows.
 pub(super) struct Run<'a> {
     pub block: &'a Block<'a, 'a>,
     pub trace: &'a mut DirectionTrace,
-    /// Outputs of the layer at all positions: `stride` rows each.
+    /// The number of rows that the outputs of the layer take at a position.
     pub stride: usize,
-    /// First of this direction's rows.
+    /// The first of this direction's rows.
     pub offset: usize,
 }
 
@@ -88,7 +88,7 @@ impl Direction {
         let units = shape.units;
         let inputs = shape.layer_inputs(layer);
         let tensors = weights.direction(layer, direction);
-        // A gate row's position in the stored tensors.
+        // The position of a gate row in the stored tensors.
         let stored = |row: usize| C::STORED[row / units] * units + row % units;
         let input = |row: usize, input: usize| {
             tensors.weight_ih[stored(C::INPUT.start * units + row) * inputs + input]
@@ -126,22 +126,22 @@ impl Direction {
         }
     }
 
-    /// Gate rows that the input's product adds to.
+    /// The gate rows that the input's product adds to.
     pub fn input_rows(&self) -> Range<usize> {
         self.input_gates.start * self.units..self.input_gates.end * self.units
     }
 
-    /// Gate rows that the recurrent product adds to.
+    /// The gate rows that the recurrent product adds to.
     pub fn recurrent_rows(&self) -> Range<usize> {
         self.recurrent_gates.start * self.units..self.recurrent_gates.end * self.units
     }
 
-    /// The row of the stored tensors behind a gate row.
+    /// Returns the row of the stored tensors behind a gate row.
     pub fn stored_row(&self, row: usize) -> usize {
         self.stored_gates[row / self.units] * self.units + row % self.units
     }
 
-    /// Position of the `i`-th step.
+    /// Returns the position of the `i`-th step.
     fn position(&self, i: usize, steps: usize) -> usize {
         if self.reverse { steps - 1 - i } else { i }
     }
@@ -165,10 +165,11 @@ impl Direction {
 
 /// A direction that gradients go back through, on numbers of [`Differentiable::ROWS`] rows.
 pub(super) trait Differentiable {
-    /// Rows of a number.
+    /// The number of rows of a number.
     const ROWS: usize;
 
-    /// The direction on plain numbers, and its products with numbers of so many rows.
+    /// Returns the direction on plain numbers, and its products with numbers of
+    /// [`Differentiable::ROWS`] rows.
     fn parts(&self) -> (&Direction, &Products);
 
     /// Turns the gates of a [`Keep::All`] pass without slack from a zero state into the gradients
@@ -190,10 +191,10 @@ impl Differentiable for Direction {
     }
 }
 
-/// All steps of a direction on numbers of N rows.
+/// The forward pass over all steps of a direction on numbers of N rows.
 pub(super) struct Forward<'a, const N: usize> {
     pub direction: &'a Direction,
-    /// With numbers of N rows.
+    /// The products with numbers of N rows.
     pub products: &'a Products,
     pub run: Run<'a>,
     pub source: Source<'a>,
@@ -203,8 +204,8 @@ pub(super) struct Forward<'a, const N: usize> {
 }
 
 impl<const N: usize> Forward<'_, N> {
-    /// Runs them; see [`Direction::forward`]. Gives a row that, with bounds, is zero where all
-    /// gates were finite and NaN elsewhere.
+    /// Runs the pass; see [`Direction::forward`]. Returns a row that, with bounds, is zero where
+    /// all gates were finite and NaN elsewhere.
     pub fn run(self) -> Row {
         match self.direction.kind {
             CellKind::Lstm => dispatch(Of::<_, Lstm>(self, PhantomData)),
@@ -216,7 +217,7 @@ impl<const N: usize> Forward<'_, N> {
 /// A pass over a direction of cells of one kind.
 struct Of<P, C>(P, PhantomData<C>);
 
-/// The rows of each number of a unit's four gates.
+/// Cuts `gates` into the rows of each number of a unit's four gates.
 #[inline(always)]
 fn by_gate<const N: usize>(gates: &mut [Row], units: usize) -> [&mut [[Row; N]]; GATE_ROWS] {
     let (first, second) = gates.as_chunks_mut::<N>().0.split_at_mut(2 * units);
@@ -305,7 +306,7 @@ impl<C: Cell, const N: usize> WithSimd for Of<Forward<'_, N>, C> {
     }
 }
 
-/// `before` where all of `gates` are finite, NaN elsewhere.
+/// Returns `before` where all of `gates` are finite, NaN elsewhere.
 #[inline(always)]
 fn poisoned_by<S: Simd, const N: usize>(
     simd: S,
@@ -322,7 +323,7 @@ fn poisoned_by<S: Simd, const N: usize>(
     poison
 }
 
-/// Gates of step t before the recurrent product: bias plus the input's product.
+/// Computes the gates of step t before the recurrent product: bias plus the input's product.
 #[inline(always)]
 fn start_gates<S: Simd, C: Cell, const N: usize>(
     simd: S,
@@ -335,7 +336,7 @@ fn start_gates<S: Simd, C: Cell, const N: usize>(
 ) {
     let units = direction.units;
     let input = N * C::INPUT.start * units..N * C::INPUT.end * units;
-    // Rows whose input comes with its bias; C::INPUT begins at 0.
+    // The rows whose input comes with its bias; C::INPUT begins at 0.
     let biased = match source {
         Source::Values(_) => 0,
         Source::Projected(_) | Source::Gates(_) => C::INPUT.end * units,
@@ -358,13 +359,13 @@ fn start_gates<S: Simd, C: Cell, const N: usize>(
     }
 }
 
-/// So many numbers of N rows from row `start` on.
+/// Returns `numbers` numbers of N rows from row `start` on.
 #[inline(always)]
 fn numbers_at<const N: usize>(rows: &[Row], start: usize, numbers: usize) -> &[[Row; N]] {
     rows[start..][..N * numbers].as_chunks::<N>().0
 }
 
-/// The gradients of all steps of a direction on numbers of N rows; see
+/// The backward pass over all steps of a direction on numbers of N rows; see
 /// [`Differentiable::backward`].
 pub(super) struct Backward<'a, const N: usize>(
     pub (&'a Direction, &'a Products),
@@ -374,7 +375,7 @@ pub(super) struct Backward<'a, const N: usize>(
 );
 
 impl<const N: usize> Backward<'_, N> {
-    /// Computes them.
+    /// Runs the pass.
     pub fn run(self) {
         match self.0.0.kind {
             CellKind::Lstm => dispatch(Of::<_, Lstm>(self, PhantomData)),

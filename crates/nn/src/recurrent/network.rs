@@ -33,7 +33,7 @@ pub enum CellKind {
 }
 
 impl CellKind {
-    /// Gates of its weights.
+    /// The number of gates of the cell's weights.
     pub fn gates(self) -> usize {
         match self {
             CellKind::Lstm => Lstm::GATES,
@@ -41,7 +41,7 @@ impl CellKind {
         }
     }
 
-    /// Whether it has a cell state beside the hidden one.
+    /// Whether the cell has a cell state beside the hidden one.
     pub fn has_cell_state(self) -> bool {
         match self {
             CellKind::Lstm => Lstm::HAS_CELL,
@@ -53,50 +53,50 @@ impl CellKind {
 /// The shape of a recurrent classifier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shape {
-    /// Kind of cell.
+    /// The kind of cell.
     pub cell: CellKind,
-    /// Length of a token's embedding.
+    /// The length of a token's embedding.
     pub inputs: usize,
-    /// Units a layer and direction.
+    /// The number of units in a layer and direction.
     pub units: usize,
-    /// Recurrent layers.
+    /// The number of recurrent layers.
     pub layers: usize,
     /// Whether each layer also reads the text backwards.
     pub bidirectional: bool,
-    /// Classes.
+    /// The number of classes.
     pub classes: usize,
 }
 
 /// One tensor of the flat list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TensorSpan {
-    /// Its name; in recurrent networks PyTorch's: `weight_ih_l0`, `bias_hh_l1_reverse`, …; `weight`
-    /// and `bias` for the linear layer.
+    /// The name of the tensor; in recurrent networks PyTorch's: `weight_ih_l0`,
+    /// `bias_hh_l1_reverse`, …; `weight` and `bias` for the linear layer.
     pub name: String,
-    /// Rows.
+    /// The number of rows.
     pub rows: usize,
-    /// Columns; 1 for a bias.
+    /// The number of columns; 1 for a bias.
     pub columns: usize,
-    /// Where its values lie.
+    /// The range of its values in the flat list.
     pub range: Range<usize>,
 }
 
 /// The four tensors of one direction of one layer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DirectionTensors<T> {
-    /// `[gates · units, inputs]`
+    /// The weights of the inputs, `[gates · units, inputs]`.
     pub weight_ih: T,
-    /// `[gates · units, units]`
+    /// The weights of the hidden states, `[gates · units, units]`.
     pub weight_hh: T,
-    /// `[gates · units]`
+    /// The biases of the input product, `[gates · units]`.
     pub bias_ih: T,
-    /// `[gates · units]`
+    /// The biases of the recurrent product, `[gates · units]`.
     pub bias_hh: T,
 }
 
 impl Shape {
-    /// What is wrong with these sizes, if anything: none may be zero, and a slip of the finger must
-    /// not end in an allocation failure.
+    /// Returns what is wrong with these sizes, if anything: none may be zero, and a slip of the
+    /// finger must not end in an allocation failure.
     pub fn problem(&self) -> Option<String> {
         for (name, size, most) in [
             ("numbers a word vector", self.inputs, 8192),
@@ -111,12 +111,12 @@ impl Shape {
         None
     }
 
-    /// 1, or 2 when bidirectional.
+    /// The number of directions: 1, or 2 when bidirectional.
     pub fn directions(&self) -> usize {
         1 + usize::from(self.bidirectional)
     }
 
-    /// Numbers that layer `layer` reads at each step.
+    /// The number of values that layer `layer` reads at each step.
     pub fn layer_inputs(&self, layer: usize) -> usize {
         if layer == 0 {
             self.inputs
@@ -125,17 +125,17 @@ impl Shape {
         }
     }
 
-    /// Numbers that a layer gives at each step.
+    /// The number of values that a layer gives at each step.
     pub fn outputs(&self) -> usize {
         self.directions() * self.units
     }
 
-    /// Number of trainable numbers, without embeddings.
+    /// The number of trainable numbers, without embeddings.
     pub fn parameters(&self) -> usize {
         self.head().1.end
     }
 
-    /// Where the tensors of a direction (0 forward, 1 backward) of a layer lie.
+    /// Returns where the tensors of a direction (0 forward, 1 backward) of a layer lie.
     pub fn direction(&self, layer: usize, direction: usize) -> DirectionTensors<Range<usize>> {
         let rows = self.cell.gates() * self.units;
         let length = |inputs: usize| rows * (inputs + self.units + 2);
@@ -155,7 +155,7 @@ impl Shape {
         }
     }
 
-    /// Where weight and bias of the linear layer lie.
+    /// Returns where weight and bias of the linear layer lie.
     pub fn head(&self) -> (Range<usize>, Range<usize>) {
         let start = match self.layers.checked_sub(1) {
             Some(last) => self.direction(last, self.directions() - 1).bias_hh.end,
@@ -165,7 +165,7 @@ impl Shape {
         (start..bias, bias..bias + self.classes)
     }
 
-    /// All tensors of the flat list, in order.
+    /// Returns all tensors of the flat list, in order.
     pub fn tensors(&self) -> Vec<TensorSpan> {
         let mut tensors = Vec::new();
         let mut push = |name: String, columns: usize, range: Range<usize>| {
@@ -205,7 +205,7 @@ impl Shape {
 /// A recurrent classifier without its embeddings.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RecurrentWeights {
-    /// Its shape.
+    /// The shape of the network.
     pub shape: Shape,
     /// All parameters; see the module's description.
     pub values: Vec<f32>,
@@ -237,7 +237,7 @@ impl RecurrentWeights {
         RecurrentWeights { shape, values }
     }
 
-    /// The tensors of a direction (0 forward, 1 backward) of a layer.
+    /// Returns the tensors of a direction (0 forward, 1 backward) of a layer.
     pub fn direction(&self, layer: usize, direction: usize) -> DirectionTensors<&[f32]> {
         let at = self.shape.direction(layer, direction);
         DirectionTensors {
@@ -248,7 +248,7 @@ impl RecurrentWeights {
         }
     }
 
-    /// Weight `[classes, directions · units]` and bias `[classes]` of the linear layer.
+    /// Returns weight `[classes, directions · units]` and bias `[classes]` of the linear layer.
     pub fn head(&self) -> (&[f32], &[f32]) {
         let (weight, bias) = self.shape.head();
         (&self.values[weight], &self.values[bias])

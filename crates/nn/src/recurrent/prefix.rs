@@ -15,13 +15,14 @@ use super::block::{Block, Keep, Workspace, by_length};
 use super::kernels::{EmbeddingTable, Kernels};
 use crate::lanes::LANES;
 
-/// Prefixes are shared when they make up at least one in so many tokens of a batch.
+/// The least share of prefixes for which they are shared: at least one in this many tokens of a
+/// batch.
 const LEAST_SHARE: usize = 8;
 
 /// A text whose states are kept.
 #[derive(Debug, Clone, Copy)]
 pub struct Base<'a> {
-    /// Its tokens.
+    /// The tokens of the text.
     pub tokens: &'a [i32],
     /// The positions (numbers of tokens read) at which states are kept, ascending. Those above the
     /// text's length are ignored.
@@ -31,15 +32,15 @@ pub struct Base<'a> {
 /// The rest of a text that begins like a base text.
 #[derive(Debug, Clone, Copy)]
 pub struct Continuation<'a> {
-    /// Which base text.
+    /// The number of the base text.
     pub base: usize,
-    /// How many of its tokens the text begins with.
+    /// The number of tokens of the base text that the text begins with.
     pub position: u32,
-    /// The tokens behind them.
+    /// The tokens of the text behind these.
     pub suffix: &'a [i32],
 }
 
-/// States of base texts at some positions.
+/// The states of base texts at some positions.
 #[derive(Debug, Clone)]
 pub struct PrefixStates {
     bases: Vec<Kept>,
@@ -49,18 +50,18 @@ pub struct PrefixStates {
 struct Kept {
     tokens: Vec<i32>,
     positions: Vec<u32>,
-    /// `[positions, layers, hidden then cell states]`
+    /// The states, `[positions, layers, hidden then cell states]`.
     states: Vec<f32>,
 }
 
-/// Where a continuation starts: a kept state (none: the zero state), and the tokens from there on.
+/// The start of a continuation: a kept state (none: the zero state), and the tokens from there on.
 struct Start<'a> {
     state: Option<&'a [f32]>,
     tokens: Cow<'a, [i32]>,
 }
 
 impl PrefixStates {
-    /// Base texts without any state: continuing them runs whole texts.
+    /// Makes base texts without any state: continuing them runs whole texts.
     pub fn without_states(bases: &[Base<'_>]) -> PrefixStates {
         let kept = |base: &Base<'_>| Kept {
             tokens: base.tokens.to_vec(),
@@ -72,14 +73,14 @@ impl PrefixStates {
         }
     }
 
-    /// The tokens that a continuation begins with; `None` when there is no such base text or
-    /// position.
+    /// Returns the tokens that a continuation begins with; `None` when there is no such base text
+    /// or position.
     pub fn prefix(&self, continuation: &Continuation<'_>) -> Option<&[i32]> {
         let kept = self.bases.get(continuation.base)?;
         kept.tokens.get(..continuation.position as usize)
     }
 
-    /// The last kept state at or before the continuation's position.
+    /// Returns the last kept state at or before the continuation's position.
     fn start<'a>(&'a self, continuation: &Continuation<'a>, length: usize) -> Option<Start<'a>> {
         let kept = self.bases.get(continuation.base)?;
         let prefix = self.prefix(continuation)?;
@@ -107,7 +108,7 @@ impl PrefixStates {
 
 impl Kernels {
     /// Runs `bases` and keeps their states. A bidirectional network's states depend on the whole
-    /// text: of it nothing is kept, and [`Kernels::logits_from`] runs whole texts.
+    /// text: of such a network nothing is kept, and [`Kernels::logits_from`] runs whole texts.
     pub fn prefix_states(&self, table: EmbeddingTable<'_>, bases: &[Base<'_>]) -> PrefixStates {
         if self.shape.bidirectional {
             return PrefixStates::without_states(bases);
@@ -145,12 +146,12 @@ impl Kernels {
         }
     }
 
-    /// Hidden and cell states of a layer.
+    /// The number of hidden and cell states of a layer.
     fn state_length(&self) -> usize {
         self.shape.units * (1 + usize::from(self.shape.cell.has_cell_state()))
     }
 
-    /// One lane's states after each of `positions` tokens.
+    /// Returns one lane's states after each of `positions` tokens.
     fn states(&self, workspace: &Workspace, lane: usize, positions: &[u32]) -> Vec<f32> {
         let units = self.shape.units;
         let length = self.shape.layers * self.state_length();
@@ -172,9 +173,9 @@ impl Kernels {
         states
     }
 
-    /// Logits of the texts that `continuations` describe, row-major `[continuations, classes]`;
-    /// `None` when one names a base text or a position in it that does not exist. Each starts from
-    /// the last state kept at or before its position.
+    /// Computes the logits of the texts that `continuations` describe, row-major `[continuations,
+    /// classes]`; `None` when one names a base text or a position in it that does not exist. Each
+    /// starts from the last state kept at or before its position.
     pub fn logits_from(
         &self,
         table: EmbeddingTable<'_>,
@@ -200,8 +201,8 @@ impl Kernels {
         }))
     }
 
-    /// [`Kernels::logits`], bit for bit, but quicker where texts begin like one shortly before
-    /// them.
+    /// Computes [`Kernels::logits`], bit for bit, but quicker where texts begin like one shortly
+    /// before them.
     pub fn logits_sharing_prefixes(&self, table: EmbeddingTable<'_>, texts: &[&[i32]]) -> Vec<f32> {
         if !self.shape.bidirectional
             && let Some(sharing) = Sharing::new(texts)
@@ -235,21 +236,21 @@ impl Kernels {
     }
 }
 
-/// How the texts of a batch share prefixes.
+/// A plan of how the texts of a batch share prefixes.
 struct Sharing<'a> {
-    /// Texts that others go on from, and texts that stand alone.
+    /// The texts that others go on from, and texts that stand alone.
     bases: Vec<&'a [i32]>,
-    /// Where other texts part from each, ascending.
+    /// The positions at which other texts part from each base, ascending.
     positions: Vec<Vec<u32>>,
-    /// Every text.
+    /// The continuations: one for every text.
     continuations: Vec<Continuation<'a>>,
 }
 
 impl<'a> Sharing<'a> {
-    /// A text goes on from the current base when it begins with a quarter of itself like that. Else
-    /// it stands alone, and becomes the current base unless it is a variant of that which parts
-    /// early: equal to it at half of its tokens, beginning and end together. `None` when too little
-    /// would be shared to be worth it.
+    /// Plans how `texts` share prefixes. A text goes on from the current base when it begins with a
+    /// quarter of itself like that base. Else it stands alone, and becomes the current base unless
+    /// it is a variant of the base which parts early: equal to it at half of its tokens, beginning
+    /// and end together. `None` when too little would be shared to be worth it.
     fn new(texts: &[&'a [i32]]) -> Option<Sharing<'a>> {
         let mut bases: Vec<&[i32]> = Vec::new();
         let mut positions: Vec<Vec<u32>> = Vec::new();
@@ -309,7 +310,7 @@ fn common_suffix(a: &[i32], b: &[i32]) -> usize {
     pairs.take_while(|(a, b)| a == b).count()
 }
 
-/// The positions within the text.
+/// Returns the positions of a base that lie within its text.
 fn kept_positions<'a>(base: &Base<'a>) -> &'a [u32] {
     let length = base.tokens.len();
     let within = base

@@ -1,4 +1,4 @@
-//! A recurrent network by plain loops in f64: what the kernels are tested against.
+//! A recurrent network by plain loops in f64: the reference that the kernels are tested against.
 
 use super::network::{CellKind, RecurrentWeights};
 
@@ -6,7 +6,7 @@ fn sigmoid(x: f64) -> f64 {
     1.0 / (1.0 + (-x).exp())
 }
 
-/// Logits of a text given by its embeddings. `values` are the parameters in f64.
+/// Computes the logits of a text given by its embeddings. `values` are the parameters in f64.
 pub fn logits(weights: &RecurrentWeights, values: &[f64], embeddings: &[Vec<f64>]) -> Vec<f64> {
     let shape = weights.shape;
     let units = shape.units;
@@ -71,7 +71,7 @@ pub fn logits(weights: &RecurrentWeights, values: &[f64], embeddings: &[Vec<f64>
         .collect()
 }
 
-/// Parameters in f64.
+/// Returns the parameters in f64.
 pub fn wide(weights: &RecurrentWeights) -> Vec<f64> {
     weights
         .values

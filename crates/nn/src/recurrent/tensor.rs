@@ -1,4 +1,4 @@
-//! A recurrent network as burn operations: what serves devices without hand-written kernels.
+//! A recurrent network as burn operations, for devices without hand-written kernels.
 //!
 //! One module for both cells: the input's product of all steps at once, one recurrent product a
 //! step, masks inside. Steps lie one after another in two-dimensional tensors (time-major), so that
@@ -16,33 +16,33 @@ use super::network::{CellKind, Shape};
 #[derive(Debug, Clone)]
 pub struct RecurrentNetwork {
     shape: Shape,
-    /// `[layers][directions]`
+    /// The directions, `[layers][directions]`.
     layers: Vec<Vec<DirectionModule>>,
-    /// `[outputs, classes]`
+    /// The weights of the linear layer, `[outputs, classes]`.
     head: Tensor<2>,
-    /// `[1, classes]`
+    /// The biases of the linear layer, `[1, classes]`.
     head_bias: Tensor<2>,
 }
 
-/// One direction of one layer.
+/// The parameters of one direction of one layer.
 #[derive(Debug, Clone)]
 struct DirectionModule {
     cell: CellKind,
     units: usize,
-    /// `[inputs, gates · units]`
+    /// The weights of the inputs, `[inputs, gates · units]`.
     input: Tensor<2>,
-    /// `[units, gates · units]`
+    /// The weights of the hidden states, `[units, gates · units]`.
     recurrent: Tensor<2>,
-    /// `[1, gates · units]`
+    /// The biases of the input product, `[1, gates · units]`.
     input_bias: Tensor<2>,
-    /// `[1, gates · units]`
+    /// The biases of the recurrent product, `[1, gates · units]`.
     recurrent_bias: Tensor<2>,
 }
 
 impl RecurrentNetwork {
-    /// A network of `shape` whose numbers are `values`, `[1, shape.parameters()]`, in the order of
-    /// [`RecurrentWeights`](super::network::RecurrentWeights). It is differentiable with respect to
-    /// them.
+    /// Makes a network of `shape` whose numbers are `values`, `[1, shape.parameters()]`, in the
+    /// order of [`RecurrentWeights`](super::network::RecurrentWeights). The network is
+    /// differentiable with respect to these numbers.
     pub fn new(shape: Shape, values: &Tensor<2>) -> RecurrentNetwork {
         let transposed = |range: Range<usize>, rows: usize| {
             let columns = range.len() / rows.max(1);
@@ -76,9 +76,10 @@ impl RecurrentNetwork {
         }
     }
 
-    /// Logits `[batch, classes]` of `batch` texts: `embedded` `[steps · batch, inputs]` and `mask`
-    /// `[steps · batch, 1]`, step by step; the mask is 1 where a text has a token and 0 behind its
-    /// end. What `embedded` holds there does not matter as long as it is finite.
+    /// Computes the logits `[batch, classes]` of `batch` texts: `embedded` `[steps · batch,
+    /// inputs]` and `mask` `[steps · batch, 1]`, step by step; the mask is 1 where a text has a
+    /// token and 0 behind its end. What `embedded` holds there does not matter as long as it is
+    /// finite.
     pub fn forward(&self, embedded: Tensor<2>, mask: Tensor<2>, batch: usize) -> Tensor<2> {
         let device = embedded.device();
         let mut inputs = embedded;
@@ -97,7 +98,8 @@ impl RecurrentNetwork {
 }
 
 impl DirectionModule {
-    /// Hidden states at all steps `[steps · batch, units]`, and the last one `[batch, units]`.
+    /// Computes the hidden states at all steps `[steps · batch, units]`, and the last one `[batch,
+    /// units]`.
     fn forward(
         &self,
         inputs: Tensor<2>,
@@ -130,7 +132,7 @@ impl DirectionModule {
         (outputs, hidden)
     }
 
-    /// New hidden and cell state from both products.
+    /// Computes the new hidden and cell state from both products.
     fn step(
         &self,
         from_input: Tensor<2>,
@@ -160,7 +162,7 @@ impl DirectionModule {
     }
 }
 
-/// `new` where `active` is 1, `old` where it is 0; `active` is `[batch, 1]`.
+/// Returns `new` where `active` is 1, `old` where it is 0; `active` is `[batch, 1]`.
 fn choose(active: &Tensor<2>, new: Tensor<2>, old: Tensor<2>) -> Tensor<2> {
     new * active.clone() + old * active.clone().neg().add_scalar(1.0)
 }
@@ -194,7 +196,7 @@ mod tests {
         }
     }
 
-    /// Every cell, number of layers and direction, with weights.
+    /// Makes every cell, number of layers and direction, with weights.
     fn networks() -> Vec<RecurrentWeights> {
         let mut networks = Vec::new();
         for cell in [CellKind::Lstm, CellKind::Gru] {
@@ -212,13 +214,13 @@ mod tests {
         networks
     }
 
-    /// The numbers of a network, `[1, numbers]`.
+    /// Returns the numbers of a network, `[1, numbers]`.
     fn values(weights: &RecurrentWeights, device: &Device) -> Tensor<2> {
         let data = TensorData::new(weights.values.clone(), [1, weights.values.len()]);
         Tensor::from_data(data, device)
     }
 
-    /// One embedding a text and step, `[BATCH, STEPS, INPUTS]`.
+    /// Makes one embedding a text and step, `[BATCH, STEPS, INPUTS]`.
     fn embeddings() -> Vec<f32> {
         let mut stream = stream(3, Purpose::UniformInput, 0, 0);
         (0..BATCH * STEPS * INPUTS)
@@ -226,7 +228,7 @@ mod tests {
             .collect()
     }
 
-    /// Texts that name those embeddings, as many of each as `lengths` says.
+    /// Makes texts that name those embeddings, as many of each as `lengths` says.
     fn texts(lengths: [usize; BATCH]) -> Vec<Vec<i32>> {
         let first = |text: usize| (text * STEPS) as i32;
         (0..BATCH)
@@ -234,7 +236,7 @@ mod tests {
             .collect()
     }
 
-    /// Embeddings step by step, and the mask.
+    /// Makes the embeddings step by step, and the mask.
     fn time_major(lengths: [usize; BATCH], device: &Device) -> (Tensor<2>, Tensor<2>) {
         let values = embeddings();
         let (mut rows, mut mask) = (Vec::new(), Vec::new());
@@ -261,7 +263,7 @@ mod tests {
         }
     }
 
-    /// Gate `gate` of a direction as burn-nn keeps it.
+    /// Returns gate `gate` of a direction as burn-nn keeps it.
     fn gate(
         weights: &RecurrentWeights,
         layer: usize,
@@ -286,7 +288,7 @@ mod tests {
         }
     }
 
-    /// Last hidden states `[BATCH, units]` of burn-nn's own cells, layer upon layer.
+    /// Computes the last hidden states `[BATCH, units]` of burn-nn's own cells, layer upon layer.
     fn burn_nn(weights: &RecurrentWeights, device: &Device) -> Tensor<2> {
         let units = weights.shape.units;
         let data = TensorData::new(embeddings(), [BATCH, STEPS, INPUTS]);

@@ -64,7 +64,7 @@ impl Case {
     }
 }
 
-/// Every cell, number of layers, direction; with odd sizes.
+/// Makes shapes of every cell, number of layers and direction, with odd sizes.
 fn shapes() -> Vec<Shape> {
     let mut shapes = Vec::new();
     for cell in [CellKind::Lstm, CellKind::Gru] {
@@ -206,7 +206,7 @@ fn input_gradients_equal_finite_differences() {
     }
 }
 
-/// Mean class-weighted cross-entropy by plain loops.
+/// Computes the mean class-weighted cross-entropy by plain loops.
 fn loss(case: &Case, values: &[f64], labels: &[u32], class_weights: &[f32]) -> f64 {
     let (mut sum, mut total) = (0.0, 0.0);
     for (text, &label) in labels.iter().enumerate() {

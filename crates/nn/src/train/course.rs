@@ -1,4 +1,4 @@
-//! How the worst case comes into a certified training, of tables and of texts.
+//! The course by which the worst case comes into a certified training, of tables and of texts.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -29,7 +29,7 @@ impl Default for Course {
 }
 
 impl Course {
-    /// κ and the radius of the hull after a share of the epochs.
+    /// Returns κ and the radius of the hull after a share of the epochs.
     pub fn at(&self, share: f64) -> (f64, f64) {
         let ramp = (self.full_by - self.warm_up).max(f64::MIN_POSITIVE);
         let grown = ((share - self.warm_up) / ramp).clamp(0.0, 1.0);

@@ -1,4 +1,4 @@
-//! Why a training cannot start or go on.
+//! The errors with which a training cannot start or go on.
 
 use thiserror::Error;
 
@@ -12,53 +12,53 @@ pub enum TrainError {
     /// An option has no meaning.
     #[error("{0}")]
     Field(#[from] FieldError),
-    /// Splitting leaves no training row, or one class only.
+    /// The split leaves no training row, or rows of one class only.
     #[error(
         "the training part has {rows} rows of {classes} classes; use smaller shares for training.test and training.validation"
     )]
     TooFewRows {
-        /// Rows left.
+        /// The number of rows left.
         rows: usize,
-        /// Classes among them.
+        /// The number of classes among them.
         classes: usize,
     },
     /// Every row has the same label.
     #[error("all {rows} rows have one label; a classifier needs at least two classes")]
     OneClass {
-        /// Rows.
+        /// The number of rows.
         rows: usize,
     },
     /// Every row that trains has the same number.
     #[error("the {rows} rows of the training part have one number; a regressor needs at least two")]
     OneNumber {
-        /// Rows.
+        /// The number of rows.
         rows: usize,
     },
     /// The loss is no longer a number.
     #[error("the loss became {loss} in epoch {epoch}; use a smaller training.learning_rate")]
     Diverged {
-        /// Epoch, from 1.
+        /// The epoch, from 1.
         epoch: u32,
         /// The loss.
         loss: f64,
     },
-    /// The same in the first epoch after a checkpoint.
+    /// The loss is no longer a number in the first epoch after a checkpoint.
     #[error(
         "the loss became {loss} in epoch {epoch}, the first one after it: it was changed, or training.learning_rate is too large; begin anew in another directory"
     )]
     DivergedAfterCheckpoint {
-        /// Epoch, from 1.
+        /// The epoch, from 1.
         epoch: u32,
         /// The loss.
         loss: f64,
     },
-    /// A checkpoint of another training run, or one with numbers that no training has.
+    /// The checkpoint is of another training run, or has numbers that no training has.
     #[error("it belongs to other data or options, or was changed; begin anew in another directory")]
     ForeignCheckpoint,
-    /// A training that no other device performs.
+    /// The training runs on the CPU alone, and another device was asked for.
     #[error("{what} on the CPU alone, not on the device {device}; audits run on every device")]
     OnCpu {
-        /// What is trained, and how.
+        /// The network that is trained, and how.
         what: &'static str,
         /// The device that was asked for.
         device: DeviceName,
@@ -72,7 +72,7 @@ impl TrainError {
     /// Refuses devices other than the CPU to `what`, which is trained by kernels alone.
     ///
     /// # Errors
-    /// When `device` is another one.
+    /// When `device` is not the CPU.
     pub fn expect_cpu(what: &'static str, device: &ComputeDevice) -> Result<(), TrainError> {
         match device.name() {
             DeviceName::Flex => Ok(()),

@@ -1,4 +1,5 @@
-//! The course of a training, whatever is learnt: epochs, validation, early stopping, checkpoints.
+//! The course of a training, for every kind of network: epochs, validation, early stopping,
+//! checkpoints.
 //!
 //! With a validation part the parameters of the epoch with the least validation loss are kept, and
 //! early stopping watches it; without one, the last epoch's.
@@ -12,16 +13,17 @@ use super::options::{ClassWeights, Learning};
 use super::pace::Pace;
 use crate::predicted_class;
 
-/// What one epoch did.
+/// The report of one epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct EpochReport {
-    /// Epoch, from 1.
+    /// The epoch, from 1.
     pub epoch: u32,
-    /// Mean training loss over the epoch's steps; of numbers in squares of their deviation.
+    /// The mean training loss over the epoch's steps; for labels that are numbers in squares of
+    /// their deviation.
     pub loss: f64,
-    /// Loss on the validation part, if there is one.
+    /// The loss on the validation part, if there is one.
     pub validation_loss: Option<f64>,
-    /// Accuracy on the validation part, if there is one; of numbers R².
+    /// The accuracy on the validation part, if there is one; for labels that are numbers R².
     pub validation_accuracy: Option<f64>,
 }
 
@@ -29,38 +31,38 @@ pub struct EpochReport {
 /// best parameters `P` so far.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Checkpoint<S, P> {
-    /// Says whether it belongs to this data and these options.
+    /// A fingerprint that says whether the checkpoint belongs to this data and these options.
     fingerprint: u64,
     history: Vec<EpochReport>,
     state: S,
     best: Option<(f64, P)>,
 }
 
-/// Called after each epoch with its report and a closure that makes a checkpoint; `Break` ends the
-/// training with what there is.
+/// A function called after each epoch with its report and a closure that makes a checkpoint;
+/// `Break` ends the training with what there is.
 pub type Observe<'a, C> = dyn FnMut(&EpochReport, &dyn Fn() -> C) -> ControlFlow<()> + 'a;
 
 /// A network in training.
 pub(super) trait Learner {
     /// All trainable numbers.
     type Parameters: Clone;
-    /// The same with what optimisers remember.
+    /// All trainable numbers with the state of the optimisers.
     type State;
 
-    /// Passes over the training part once; gives the mean loss.
+    /// Passes over the training part once; returns the mean loss.
     fn pass(&mut self, epoch: u32, learning_rate: f64) -> Result<f64, TrainError>;
 
-    /// Loss and accuracy on the validation part; `None` without one.
+    /// Returns loss and accuracy on the validation part; `None` without one.
     fn validate(&self) -> Result<Option<(f64, f64)>, TrainError>;
 
     fn parameters(&self) -> Self::Parameters;
 
     fn state(&self) -> Self::State;
 
-    /// Takes up a state, if it fits; whether it does.
+    /// Takes up a state, if it fits; returns whether it does.
     fn restore(&mut self, state: Self::State) -> bool;
 
-    /// Whether `parameters` are as many as its own, and numbers.
+    /// Whether `parameters` are as many as the learner's own, and numbers.
     fn fits(&self, parameters: &Self::Parameters) -> bool;
 }
 
@@ -69,23 +71,23 @@ pub(super) struct Fitting<'a, L: Learner> {
     pub learner: L,
     pub learning: &'a Learning,
     pub pace: Pace,
-    /// See [`Checkpoint`].
+    /// The fingerprint of the data and the options; see [`Checkpoint`].
     pub fingerprint: u64,
     /// Whether the epoch with the least validation loss is kept, rather than the last.
     pub keeps_best: bool,
     history: Vec<EpochReport>,
     best: Option<(f64, L::Parameters)>,
-    /// Epochs of the checkpoint that was taken up.
+    /// The number of epochs of the checkpoint that was taken up.
     resumed_at: Option<usize>,
 }
 
-/// How a training ended.
+/// The outcome of a training.
 pub(super) struct Fitted<L: Learner> {
     pub learner: L,
-    /// The best validated parameters, or the last.
+    /// The best validated parameters, or the last ones.
     pub parameters: L::Parameters,
     pub history: Vec<EpochReport>,
-    /// Whether all epochs, or early stopping, ended it (rather than the caller).
+    /// Whether all epochs, or early stopping, ended the training (rather than the caller).
     pub finished: bool,
 }
 
@@ -107,7 +109,7 @@ impl<'a, L: Learner> Fitting<'a, L> {
         }
     }
 
-    /// All epochs, from the one after `resume`.
+    /// Runs all epochs, from the one after `resume`.
     pub fn run(
         mut self,
         resume: Option<Checkpoint<L::State, L::Parameters>>,
@@ -208,8 +210,8 @@ fn out_of_patience(history: &[EpochReport], patience: u32) -> bool {
     patience > 0 && best.is_some_and(|best| losses.len() - 1 - best >= patience as usize)
 }
 
-/// Class-weighted mean cross-entropy, and accuracy, of the `logits` of inputs with the classes
-/// `labels`.
+/// Computes the class-weighted mean cross-entropy, and the accuracy, of the `logits` of inputs with
+/// the classes `labels`.
 pub(super) fn weighted_loss(logits: &[f32], labels: &[u32], class_weights: &[f32]) -> (f64, f64) {
     let (mut loss, mut weight, mut right) = (0.0, 0.0, 0u64);
     for (logits, &label) in logits.chunks_exact(class_weights.len()).zip(labels) {
@@ -227,7 +229,7 @@ pub(super) fn weighted_loss(logits: &[f32], labels: &[u32], class_weights: &[f32
     )
 }
 
-/// What each class weighs in the loss.
+/// Returns the weight of each class in the loss.
 pub(super) fn class_weights(weights: &ClassWeights, class_rows: &[u64]) -> Vec<f32> {
     match weights {
         ClassWeights::None => vec![1.0; class_rows.len()],

@@ -1,9 +1,10 @@
 //! Training: of fully connected networks on tables ([`table`]), of recurrent ones ([`text`]) and of
 //! transformers ([`transformer`]) on texts.
 //!
-//! What all share exists once: what is asked for ([`specification`], [`options`]), how the inputs
-//! are dealt into parts ([`Split`]), the course of the epochs with validation, early stopping and
-//! checkpoints ([`EpochReport`]), and the run from labelled inputs to a model directory ([`run`]).
+//! What all trainings share exists once: the specification ([`specification`], [`options`]), how
+//! the inputs are dealt into parts ([`Split`]), the course of the epochs with validation, early
+//! stopping and checkpoints ([`EpochReport`]), and the run from labelled inputs to a model
+//! directory ([`run`]).
 
 pub mod course;
 mod error;

@@ -1,4 +1,4 @@
-//! How networks are trained: what all trainings share, and what each kind of network adds.
+//! The options of trainings: what all of them share, and what each kind of network adds.
 //!
 //! Defaults stand here, but for those that depend on how much there is to learn from
 //! ([`TrainOptions::pace`]).
@@ -17,14 +17,14 @@ use probity_data::schema::Label;
 use probity_run::specification::FieldError;
 use probity_text::embeddings::SHIPPED;
 
-/// Hidden layers of a network at most.
+/// The most hidden layers of a network.
 const MOST_LAYERS: usize = 64;
-/// Numbers that a category is embedded in at most.
+/// The most numbers that a category is embedded in.
 const MAX_EMBEDDED: usize = 8192;
 
-/// Passes over a training part at most.
+/// The most passes over a training part.
 pub const MOST_EPOCHS: u32 = 1_000_000;
-/// Rows or texts a step at most: their activations are held in memory together.
+/// The most rows or texts in a step: their activations are held in memory together.
 pub const MOST_A_STEP: u32 = 1_000_000;
 /// The smallest learning rate: with less the weights, of 24 bits, stay as they are.
 pub const LEAST_LEARNING_RATE: f64 = 1e-12;
@@ -36,8 +36,8 @@ pub const MOST_LEARNING_RATE: f64 = 100.0;
 pub const MOST_WEIGHT_DECAY: f64 = 1000.0;
 /// The largest weight of a class.
 const MOST_CLASS_WEIGHT: f32 = 1e6;
-/// Weights of a network at most. With the state of the optimiser a training takes 16 bytes for
-/// each: 4 GB.
+/// The most weights of a network. With the state of the optimiser a training takes 16 bytes for
+/// each weight: 4 GB.
 const MOST_WEIGHTS: usize = 1 << 28;
 
 /// How the learning rate changes over the epochs.
@@ -203,7 +203,7 @@ impl Default for Learning {
 }
 
 impl Learning {
-    /// The rules between its fields, which stand in the table `training`.
+    /// Checks the rules between the fields, which stand in the table `training`.
     ///
     /// # Errors
     /// The first field that contradicts another.
@@ -254,7 +254,7 @@ pub struct NetworkOptions {
 }
 
 impl NetworkOptions {
-    /// The rules between its fields, which stand in the table `network`.
+    /// Checks the rules between the fields, which stand in the table `network`.
     ///
     /// # Errors
     /// Too many layers, or more weights between them than are trained in a few gigabytes.
@@ -336,7 +336,7 @@ impl Default for RecurrentOptions {
 }
 
 impl RecurrentOptions {
-    /// The rules between its fields, which stand in the table `recurrent`.
+    /// Checks the rules between the fields, which stand in the table `recurrent`.
     ///
     /// # Errors
     /// More weights than are trained in a few gigabytes.
@@ -353,7 +353,8 @@ impl RecurrentOptions {
         Ok(())
     }
 
-    /// The network that they describe, for embeddings of `inputs` numbers.
+    /// Returns the shape of the network that the options describe, for embeddings of `inputs`
+    /// numbers.
     pub fn shape(&self, inputs: usize, classes: usize) -> Shape {
         Shape {
             cell: self.cell,
@@ -366,9 +367,9 @@ impl RecurrentOptions {
     }
 }
 
-/// A kind of network, by its options.
+/// A kind of network, given by its options.
 pub trait NetworkKind {
-    /// What such networks classify.
+    /// The modality that such networks classify.
     const MODALITY: ModalityName;
 }
 
@@ -384,26 +385,26 @@ impl NetworkKind for RecurrentOptions {
     const MODALITY: ModalityName = ModalityName::Text;
 }
 
-/// A network, and how it learns.
+/// The options of a network, and how it learns.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct TrainOptions<N> {
-    /// The network.
+    /// The options of the network.
     pub network: N,
-    /// How it learns.
+    /// The way in which the network learns.
     #[serde(rename = "training")]
     pub learning: Learning,
 }
 
-/// A network for tables, and how it learns.
+/// The options of a network for tables, and how it learns.
 pub type TableOptions = TrainOptions<NetworkOptions>;
-/// A transformer, and how it learns.
+/// The options of a transformer, and how it learns.
 pub type TransformerTraining = TrainOptions<TransformerOptions>;
-/// A network for texts, and how it learns.
+/// The options of a network for texts, and how it learns.
 pub type TextOptions = TrainOptions<RecurrentOptions>;
 
 impl TableOptions {
-    /// Checks what only the label tells.
+    /// Checks the rules that depend on the label.
     ///
     /// # Errors
     /// The first field that does not fit.
@@ -418,7 +419,7 @@ impl TableOptions {
 }
 
 impl<N: NetworkKind> TrainOptions<N> {
-    /// Checks what only the number of classes tells.
+    /// Checks the rules that depend on the number of classes.
     ///
     /// # Errors
     /// The first field that does not fit.

@@ -1,45 +1,46 @@
-//! What the amount of data decides of a training where nobody does: how long it lasts, in how large
-//! batches, with how much weight decay, and whether rows are kept to validate on.
+//! The pace of a training, decided by the amount of data where the user decides nothing: how long
+//! it lasts, in how large batches, with how much weight decay, and whether rows are kept to
+//! validate on.
 //!
-//! What a network has learnt depends on the steps of the optimiser before all else. Every training
+//! The steps of the optimiser decide more than all else what a network has learnt. Every training
 //! has about as many of them, however few its inputs are: small data are dealt into small batches
-//! and passed over more often. What keeps a network from learning few rows by heart is weight decay
-//! then, and the annealed learning rate; a tenth of few rows tells one epoch from another by
-//! chance, and is worth more in the training part. Nothing but the number of inputs decides, so
-//! that the figures are the same on every machine.
+//! and passed over more often. Weight decay and the annealed learning rate then keep a network from
+//! learning few rows by heart. A validation part of a tenth of few rows would tell one epoch from
+//! another by chance, and is worth more in the training part. The pace depends on the number of
+//! inputs alone, so that the figures are the same on every machine.
 
 use super::options::{Learning, NetworkKind, TrainOptions};
 use super::split::Split;
 use crate::modality::ModalityName;
 use crate::optimizer::OptimizerName;
 
-/// Batches an epoch, about, where the data allow it.
+/// The number of batches in an epoch, about, where the data allow it.
 const BATCHES: usize = 16;
 
-/// Fewer rows than these are not validated on.
+/// The number of rows below which nothing is validated.
 const VALIDATED_FROM: usize = 5000;
 
-/// Weight decay where the amount of data does not matter.
+/// The weight decay where the amount of data does not matter.
 pub const USUAL_DECAY: f32 = 0.1;
 
 /// The share of a weight that decay may take away in one step.
 const MOST_SHRUNK: f64 = 0.1;
 
-/// Share of the inputs to validate on.
+/// The share of the inputs to validate on.
 pub const USUAL_VALIDATION: f64 = 0.1;
 
-/// Figures of a training: those that were given, and for others what the data suggest.
+/// The figures of a training: those that were given, and for others what the data suggest.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pace {
-    /// Passes over the training part: at least one.
+    /// The number of passes over the training part: at least one.
     pub epochs: u32,
-    /// Rows or texts a step: at least one.
+    /// The number of rows or texts in a step: at least one.
     pub batch: usize,
-    /// Weight decay.
+    /// The weight decay.
     pub weight_decay: f32,
 }
 
-/// What is usual for one modality.
+/// The figures that are usual for one modality.
 struct Usual {
     least_batch: usize,
     largest_batch: usize,
@@ -68,19 +69,19 @@ impl Usual {
 }
 
 impl<N: NetworkKind> TrainOptions<N> {
-    /// The parts of `inputs` inputs.
+    /// Deals `inputs` inputs into the parts of a training.
     pub fn split(&self, inputs: usize) -> Split {
         self.learning.split(N::MODALITY, inputs)
     }
 
-    /// The pace of a training on `inputs` training inputs.
+    /// Returns the pace of a training on `inputs` training inputs.
     pub fn pace(&self, inputs: usize) -> Pace {
         self.learning.pace(N::MODALITY, inputs)
     }
 }
 
 impl Learning {
-    /// The pace of a training on `inputs` training inputs.
+    /// Returns the pace of a training on `inputs` training inputs.
     ///
     /// A batch is the largest power of two of which 16 go into an epoch, within bounds;
     /// the epochs are as many as the usual steps take, and not fewer than the usual ones. A figure
@@ -109,22 +110,22 @@ impl Learning {
         }
     }
 
-    /// Share of `inputs` inputs to validate on.
+    /// Returns the share of `inputs` inputs to validate on.
     fn validation_of(&self, modality: ModalityName, inputs: usize) -> f64 {
         self.validation.unwrap_or(match modality {
-            // Early stopping watches it, however small it is.
+            // Early stopping watches the validation part, however small it is.
             ModalityName::Table if inputs < VALIDATED_FROM && self.patience == 0 => 0.0,
             _ => USUAL_VALIDATION,
         })
     }
 
-    /// The parts of `inputs` inputs, by the keyed order of the seed.
+    /// Deals `inputs` inputs into parts by the keyed order of the seed.
     pub fn split(&self, modality: ModalityName, inputs: usize) -> Split {
         Split::new(inputs, self, self.validation_of(modality, inputs))
     }
 
-    /// The same with nothing left open for a training on `inputs` inputs, of all parts, and their
-    /// pace.
+    /// Returns these options with nothing left open for a training on `inputs` inputs, of all
+    /// parts, and their pace.
     pub fn settled(&self, modality: ModalityName, inputs: usize) -> (Learning, Pace) {
         let mut settled = self.clone();
         settled.validation = Some(self.validation_of(modality, inputs));
@@ -137,13 +138,13 @@ impl Learning {
     }
 }
 
-/// Weight decay for `rows` training rows: less the more there are to hold against what a few of
-/// them say, 0.06 for ten thousand, and at most 0.3. More than that would be better still where
-/// labels are noise, but no network of so small weights learns how attributes act together.
+/// Returns the weight decay for `rows` training rows: less the more there are to hold against what
+/// a few of them say, 0.06 for ten thousand, and at most 0.3. More than that would be better still
+/// where labels are noise, but no network of so small weights learns how attributes act together.
 fn row_decay(rows: usize) -> f32 {
     let thousands = rows.max(1) as f64 / 1000.0;
     let decay = (2.0 * thousands.powf(-1.5)).min(0.3);
-    // No digits but those that mean something.
+    // Only digits that mean something are kept.
     ((decay * 1e4).round() / 1e4) as f32
 }
 
@@ -224,7 +225,7 @@ mod tests {
                     settled.split(modality, inputs),
                     learning.split(modality, inputs)
                 );
-                // On more rows, as in a repair, it is the same too.
+                // On more rows, as in a repair, the pace is the same too.
                 assert_eq!(settled.pace(modality, 10 * inputs), pace);
             }
         }

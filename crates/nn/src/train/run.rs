@@ -35,7 +35,7 @@ use probity_text::corpus::CorpusError;
 use probity_text::embeddings::EmbeddingError;
 use probity_text::tokenizer::TokenizerError;
 
-/// How often an unfinished training is saved.
+/// The time between two saves of an unfinished training.
 const CHECKPOINT_EVERY: Duration = Duration::from_secs(20);
 
 /// Why a training run cannot be done.
@@ -79,9 +79,9 @@ pub enum TrainingError {
     Changed {
         /// The file.
         file: PathBuf,
-        /// Its hash now.
+        /// The hash of the file now.
         now: String,
-        /// Its hash at the start.
+        /// The hash of the file at the start.
         then: String,
     },
 }
@@ -94,24 +94,24 @@ impl From<ModelError> for TrainingError {
 
 /// Labelled inputs of one modality, opened and decoded: what a network can be trained on.
 pub trait Trainable: Sized {
-    /// What they are.
+    /// The modality of the inputs.
     const MODALITY: ModalityName;
     /// A trained network with all that it needs to read inputs.
     type Model;
-    /// Where an unfinished training goes on.
+    /// The state with which an unfinished training goes on.
     type Checkpoint: Serialize + DeserializeOwned;
 
-    /// Opens what `specification` names, each file once, and notes it in `record`.
+    /// Opens the files that `specification` names, each once, and notes them in `record`.
     ///
     /// # Errors
-    /// When a file cannot be read, or what it holds does not fit the specification.
+    /// When a file cannot be read, or its content does not fit the specification.
     fn open(
         specification: &TrainSpecification,
         device: &ComputeDevice,
         record: &mut Record,
     ) -> Result<Self, TrainingError>;
 
-    /// How many inputs there are.
+    /// The number of inputs.
     fn count(&self) -> usize;
 
     /// Trains a network.
@@ -125,17 +125,17 @@ pub trait Trainable: Sized {
         observe: &mut Observe<'_, Self::Checkpoint>,
     ) -> Result<Fit<Self::Model>, TrainingError>;
 
-    /// Quality of `model` on some of the inputs; `None` on none of them.
+    /// Computes the quality of `model` on some of the inputs; `None` on none of them.
     ///
     /// # Errors
     /// When the model cannot answer.
     fn quality(&self, model: &Self::Model, items: &[u32])
     -> Result<Option<Quality>, TrainingError>;
 
-    /// Writes `model` into `directory` and gives its SHA-256.
+    /// Writes `model` into `directory` and returns its SHA-256.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// When the model cannot be written.
     fn save(&self, model: &Self::Model, directory: &Path) -> Result<String, TrainingError>;
 
     /// The names of the classes, by number.
@@ -146,105 +146,106 @@ pub trait Trainable: Sized {
         false
     }
 
-    /// What whoever trains on these inputs by `specification` should know of them.
+    /// Returns a remark on these inputs for users who train on them by `specification`, if there is
+    /// one.
     fn remark(&self, _specification: &TrainSpecification) -> Option<String> {
         None
     }
 
-    /// What reading gave, where texts of `specification` are read.
+    /// Returns the counts of reading, where texts are read by `specification`.
     fn counts(&self, specification: &TrainSpecification) -> DataCounts;
 }
 
 /// A trained model and its course.
 pub struct Fit<M> {
-    /// The model.
+    /// The trained model.
     pub model: M,
     /// The parts of the inputs.
     pub split: Split,
-    /// Trainable numbers.
+    /// The number of trainable numbers.
     pub parameters: usize,
-    /// Epoch by epoch.
+    /// The reports of all epochs.
     pub history: Vec<EpochReport>,
-    /// Whether all epochs, or early stopping, ended it (rather than the caller).
+    /// Whether all epochs, or early stopping, ended the training (rather than the caller).
     pub finished: bool,
 }
 
-/// What reading the inputs of a training gave.
+/// The counts of reading the inputs of a training.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum DataCounts {
-    /// Of a table: what reading it changed or left out.
+    /// The counts of a table: what reading it changed or left out.
     Table(ReadCounts),
-    /// Of texts: how much of them the vocabulary covers.
+    /// The counts of texts: how much of them the vocabulary covers.
     Text(TextCounts),
 }
 
 /// How much of the texts the vocabulary covers.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TextCounts {
-    /// Texts.
+    /// The number of texts.
     pub texts: u64,
-    /// Tokens of all texts.
+    /// The number of tokens of all texts.
     pub tokens: u64,
-    /// Tokens with a vector of their own.
+    /// The number of tokens with a vector of their own.
     pub known_tokens: u64,
-    /// Texts cut to the length limit.
+    /// The number of texts cut to the length limit.
     pub truncated: u64,
-    /// Words of the model's vocabulary.
+    /// The number of words of the model's vocabulary.
     pub words: u64,
-    /// Rows of the table left out because something is wrong with them.
+    /// The rows of the table left out because something is wrong with them.
     #[serde(skip_serializing_if = "BadRows::is_empty")]
     pub bad_rows: BadRows,
 }
 
-/// `summary.json` of a training.
+/// The content of `summary.json` of a training.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TrainingSummary {
-    /// Version of this layout.
+    /// The version of this layout.
     pub schema_version: u32,
-    /// Always `train`.
+    /// The name of the command, always `train`.
     pub command: &'static str,
-    /// Version that ended the run.
+    /// The version that ended the run.
     pub probity_version: &'static str,
-    /// What the model classifies.
+    /// The modality that the model classifies.
     pub modality: ModalityName,
     /// Whether training ran to its end; an interrupted one can be resumed.
     pub finished: bool,
-    /// Seed of everything random.
+    /// The seed of everything random.
     pub seed: u64,
-    /// Device that trained.
+    /// The device that trained.
     pub device: String,
-    /// SHA-256 of the data file.
+    /// The SHA-256 of the data file.
     pub data_sha256: String,
-    /// SHA-256 of the word vectors of a text classifier, where they do not ship with Probity.
+    /// The SHA-256 of the word vectors of a text classifier, where they do not ship with Probity.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub embeddings_sha256: Option<String>,
-    /// SHA-256 of the model.
+    /// The SHA-256 of the model.
     pub model_sha256: String,
-    /// Classes, by number.
+    /// The classes, by number.
     pub classes: Vec<String>,
-    /// What reading the data gave.
+    /// The counts of reading the data.
     pub data: DataCounts,
-    /// The class that every input of the data gets, where it is one.
+    /// The class that every input of the data gets, if they all get one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decides_alike: Option<DecidedAlike>,
-    /// Trainable numbers.
+    /// The number of trainable numbers.
     pub parameters: usize,
-    /// Seconds of this call.
+    /// The seconds that this call took.
     pub seconds: f64,
-    /// Quality on the training part.
+    /// The quality on the training part.
     pub train: Quality,
-    /// Quality on the validation part, if there is one.
+    /// The quality on the validation part, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub validation: Option<Quality>,
-    /// Quality on the test part, if there is one.
+    /// The quality on the test part, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub test: Option<Quality>,
-    /// Epoch by epoch.
+    /// The reports of all epochs.
     pub history: Vec<EpochReport>,
 }
 
-/// `error`, with the file if it is about the checkpoint of `directory`.
+/// Returns `error`, with the file if it is about the checkpoint of `directory`.
 fn of_checkpoint(error: TrainingError, directory: &RunDirectory) -> TrainingError {
     match error {
         TrainingError::Train(
@@ -267,8 +268,8 @@ pub struct Training<T> {
 }
 
 impl<T: Trainable> Training<T> {
-    /// Opens what `specification` names. Everything that can be wrong with the inputs is found
-    /// here, and the pace that the specification leaves open is settled.
+    /// Opens the files that `specification` names. Everything that can be wrong with the inputs is
+    /// found here, and the pace that the specification leaves open is settled.
     ///
     /// # Errors
     /// See [`TrainingError`].
@@ -292,10 +293,11 @@ impl<T: Trainable> Training<T> {
         })
     }
 
-    /// Refuses to go on if what was opened is not what the run whose record is `began` began with.
+    /// Refuses to go on if the opened files are not those with which the run whose record is
+    /// `began` began.
     ///
     /// # Errors
-    /// [`TrainingError::Changed`]
+    /// Returns [`TrainingError::Changed`] in that case.
     pub fn expect_unchanged(&self, began: &Record) -> Result<(), TrainingError> {
         match began.changed_since(&self.record.sha256) {
             None => Ok(()),
@@ -310,17 +312,17 @@ impl<T: Trainable> Training<T> {
         }
     }
 
-    /// What is trained, and how: no figure of its pace is left open.
+    /// The specification of the training: no figure of its pace is left open.
     pub fn specification(&self) -> &TrainSpecification {
         &self.specification
     }
 
-    /// Epochs, batch and weight decay.
+    /// The epochs, batch and weight decay of the training.
     pub fn pace(&self) -> Pace {
         self.pace
     }
 
-    /// What was opened.
+    /// The record of the files that were opened.
     pub fn record(&self) -> &Record {
         &self.record
     }
@@ -344,7 +346,8 @@ impl<T: Trainable> Training<T> {
         let specification: &TrainSpecification = &self.specification;
         let identity = specification.identity();
         let checkpoint = match resume {
-            // What fits this training, the network under training knows: `Learner::restore`.
+            // Whether the checkpoint fits this training is known to the network under training:
+            // `Learner::restore`.
             true => directory.read_checkpoint(&identity, |_| Ok(()))?,
             false => None,
         };

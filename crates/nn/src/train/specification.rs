@@ -1,4 +1,4 @@
-//! What a training is asked for: one specification for tables and texts.
+//! The specification of a training: one for tables and texts.
 
 use std::path::PathBuf;
 
@@ -63,7 +63,8 @@ pub struct TrainSpecification {
 }
 
 impl TrainSpecification {
-    /// A training on the table in `data`, read by `schema`: a file or the name of a built-in one.
+    /// Specifies a training on the table in `data`, read by `schema`: a file or the name of a
+    /// built-in one.
     pub fn of_table(data: impl Into<PathBuf>, schema: impl Into<String>) -> TrainSpecification {
         TrainSpecification {
             schema: Some(schema.into()),
@@ -72,7 +73,7 @@ impl TrainSpecification {
         }
     }
 
-    /// A training on the texts in `data`, which are labelled in the column `label`.
+    /// Specifies a training on the texts in `data`, which are labelled in the column `label`.
     pub fn of_texts(data: impl Into<PathBuf>, label: impl Into<String>) -> TrainSpecification {
         TrainSpecification {
             label_column: Some(label.into()),
@@ -98,7 +99,7 @@ impl TrainSpecification {
         }
     }
 
-    /// The network for tables, and how it learns.
+    /// Returns the options of the network for tables, and how it learns.
     pub fn table_options(&self) -> TableOptions {
         TableOptions {
             network: self.network.clone().unwrap_or_default(),
@@ -106,12 +107,12 @@ impl TrainSpecification {
         }
     }
 
-    /// The parts of `inputs` inputs.
+    /// Deals `inputs` inputs into the parts of the training.
     pub fn split(&self, inputs: usize) -> Split {
         self.training.split(self.modality, inputs)
     }
 
-    /// The transformer, and how it learns.
+    /// Returns the options of the transformer, and how it learns.
     pub fn transformer_options(&self) -> TransformerTraining {
         TransformerTraining {
             network: self.transformer.clone().unwrap_or_default(),
@@ -129,7 +130,7 @@ impl TrainSpecification {
         self.training.epochs = self.training.epochs.or(epochs);
     }
 
-    /// The network for texts, and how it learns.
+    /// Returns the options of the network for texts, and how it learns.
     pub fn text_options(&self) -> TextOptions {
         TextOptions {
             network: self.recurrent.clone().unwrap_or_default(),

@@ -1,4 +1,4 @@
-//! Which rows train, validate and test.
+//! The split of rows into those that train, validate and test.
 
 use super::TrainError;
 use super::options::{Learning, TableOptions};
@@ -6,14 +6,14 @@ use probity_data::schema::Schema;
 use probity_data::table::Table;
 use probity_run::stream::{Purpose, permutation};
 
-/// Which rows train, validate and test.
+/// The rows that train, validate and test.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Split {
-    /// Rows to train on.
+    /// The rows to train on.
     pub train: Vec<u32>,
-    /// Rows to validate on.
+    /// The rows to validate on.
     pub validation: Vec<u32>,
-    /// Rows to test on.
+    /// The rows to test on.
     pub test: Vec<u32>,
 }
 
@@ -69,7 +69,8 @@ pub fn check_split(
     Ok(())
 }
 
-/// Mean and deviation of the numbers of the rows that train; at least two must differ.
+/// Computes the mean and the deviation of the numbers of the rows that train; at least two must
+/// differ.
 pub(super) fn spread_of(targets: &[f32], train: &[u32]) -> Result<(f64, f64), TrainError> {
     let of = |&row: &u32| f64::from(targets[row as usize]);
     let rows = train.len() as f64;
@@ -82,7 +83,7 @@ pub(super) fn spread_of(targets: &[f32], train: &[u32]) -> Result<(f64, f64), Tr
     }
 }
 
-/// The inputs of each class among those that train; at least two classes must have some.
+/// Counts the inputs of each class among those that train; at least two classes must have some.
 pub(super) fn count_classes(
     labels: &[u32],
     train: &[u32],

@@ -1,4 +1,4 @@
-//! Labelled rows of a table that a network is trained on.
+//! The labelled rows of a table that a network is trained on.
 
 use std::path::Path;
 
@@ -21,9 +21,9 @@ use probity_tensor::device::ComputeDevice;
 
 /// A labelled table with its schema, and the device that learns it.
 pub struct TableSet {
-    /// All rows.
+    /// The table of all rows.
     pub table: Table,
-    /// How they were read.
+    /// The schema by which the rows were read.
     pub schema: Schema,
     device: ComputeDevice,
 }
@@ -106,7 +106,8 @@ impl Trainable for TableSet {
         self.schema.label.is_number()
     }
 
-    /// Codes of unordered words are rarely what a user wants; the paper's data sets are coded so.
+    /// Remarks that categories enter as codes: codes of unordered words are rarely what a user
+    /// wants, but the paper's data sets are coded so.
     fn remark(&self, specification: &TrainSpecification) -> Option<String> {
         if specification.table_options().network.categories != Categories::Codes {
             return None;

@@ -1,4 +1,4 @@
-//! Labelled texts over a vocabulary that a network is trained on.
+//! The labelled texts, over a vocabulary, that a network is trained on.
 
 use std::path::Path;
 
@@ -27,8 +27,8 @@ use probity_text::embeddings::{
 use probity_text::frequencies::WordFrequencies;
 use probity_text::validity::SentenceEmbedder;
 
-/// The word vectors in `file`, or those that ship, called `shipped`. A cache that cannot lie beside
-/// the file lies in the user's cache folder, if there is one.
+/// Loads the word vectors in `file`, or those that ship, called `shipped`. A cache that cannot lie
+/// beside the file lies in the user's cache folder, if there is one.
 ///
 /// # Errors
 /// When the file cannot be read or is no table of word vectors.
@@ -39,7 +39,8 @@ pub fn load_embeddings(file: &Path) -> Result<EmbeddingTable, EmbeddingError> {
     EmbeddingTable::load(file, &load_options())
 }
 
-/// The same, with the hash of a file that does not ship noted in `record`.
+/// Loads word vectors as [`load_embeddings`] does, with the hash of a file that does not ship noted
+/// in `record`.
 ///
 /// # Errors
 /// See [`load_embeddings`].
@@ -74,8 +75,8 @@ pub struct TextSet {
 }
 
 impl TextSet {
-    /// The vocabulary for `corpus` from `table`, which was read from `file`, with its first
-    /// `common` rows; networks learn it on the CPU unless [`TextSet::on`] says otherwise.
+    /// Makes the vocabulary for `corpus` from `table`, which was read from `file`, with its first
+    /// `common` rows; networks learn the set on the CPU unless [`TextSet::on`] says otherwise.
     ///
     /// # Errors
     /// When a text cannot be split or no word has a vector.
@@ -100,24 +101,24 @@ impl TextSet {
         })
     }
 
-    /// The same, to be learnt on `device`.
+    /// Returns the set, to be learnt on `device`.
     #[must_use]
     pub fn on(mut self, device: &ComputeDevice) -> TextSet {
         self.device = device.clone();
         self
     }
 
-    /// The device that learns it.
+    /// The device that learns the set.
     pub fn device(&self) -> &ComputeDevice {
         &self.device
     }
 
-    /// Where its texts stand in their file.
+    /// The places of the texts in their file.
     pub fn rows(&self) -> &RowNumbers {
         &self.rows
     }
 
-    /// Its texts and labels as the training takes them.
+    /// The texts and labels as the training takes them.
     pub fn labelled(&self) -> LabelledTexts<'_> {
         LabelledTexts {
             texts: &self.ids,
@@ -134,7 +135,7 @@ impl TextSet {
         }
     }
 
-    /// How much of the texts the vocabulary covers.
+    /// Counts how much of the texts the vocabulary covers.
     fn summary(&self, max_length: usize) -> TextCounts {
         let truncated = self.ids.iter().filter(|ids| ids.len() > max_length).count();
         TextCounts {
@@ -147,8 +148,8 @@ impl TextSet {
         }
     }
 
-    /// The model of a network that was trained on this set; semantic similarity is fitted on the
-    /// texts of `train`.
+    /// Returns the model of a network that was trained on this set; semantic similarity is fitted
+    /// on the texts of `train`.
     ///
     /// # Errors
     /// When learned embeddings do not fit the vocabulary.
@@ -186,7 +187,7 @@ impl TextSet {
         })
     }
 
-    /// Quality of `weights` on some of the texts; `None` on none of them.
+    /// Computes the quality of `weights` on some of the texts; `None` on none of them.
     pub fn quality(
         &self,
         weights: &RecurrentWeights,

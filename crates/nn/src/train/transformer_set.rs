@@ -1,4 +1,4 @@
-//! Labelled texts in pieces, and the network that is trained on them.
+//! The labelled texts in pieces that a transformer is trained on, and the transformer.
 
 use std::path::Path;
 
@@ -24,8 +24,8 @@ use probity_run::specification::file::Record;
 use probity_tensor::device::ComputeDevice;
 use probity_text::corpus::{TextColumns, TextCorpus, read_texts_hashed};
 
-/// Words of a table of word vectors that a fresh network knows though no text has them: the more
-/// frequent ones, with which other texts are read.
+/// The number of words of a table of word vectors that a fresh network knows though no text has
+/// them: the more frequent ones, with which other texts are read.
 const COMMON: usize = 20_000;
 
 /// Labelled texts over the pieces of a network.
@@ -39,17 +39,17 @@ pub struct TransformerSet {
     counts: TextCounts,
 }
 
-/// What of a network is drawn before a training.
+/// The part of a network that is drawn before a training.
 #[derive(Debug, Clone, Copy)]
 enum Begins {
-    /// The head; the rest is that of an encoder.
+    /// The head is drawn; the rest is that of an encoder.
     Head,
-    /// All but the first numbers, as many as this, of each row of the table of words.
+    /// All is drawn but the first numbers, as many as this, of each row of the table of words.
     Fresh(usize),
 }
 
 impl TransformerSet {
-    /// Where its texts stand in their file.
+    /// The places of the texts in their file.
     pub fn rows(&self) -> &RowNumbers {
         &self.rows
     }
@@ -60,7 +60,7 @@ impl TransformerSet {
         &self.model
     }
 
-    /// The parameters before a training that is keyed by `seed`.
+    /// Returns the parameters before a training that is keyed by `seed`.
     pub fn begun(&self, seed: u64) -> TransformerWeights {
         let mut weights = self.model.weights.clone();
         let shape = weights.shape;
@@ -79,7 +79,7 @@ impl TransformerSet {
         weights
     }
 
-    /// Its texts, in pieces, and labels as the training takes them.
+    /// The texts, in pieces, and labels as the training takes them.
     pub fn labelled(&self) -> LabelledTexts<'_> {
         LabelledTexts {
             texts: &self.ids,
@@ -88,7 +88,7 @@ impl TransformerSet {
         }
     }
 
-    /// `corpus` in the pieces of `model`.
+    /// Makes the set of `corpus` in the pieces of `model`.
     fn new(
         model: TransformerModel,
         begins: Begins,
@@ -117,7 +117,7 @@ impl TransformerSet {
     }
 }
 
-/// The model in `directory` with a fresh head for `classes`.
+/// Reads the model in `directory` and gives it a fresh head for `classes`.
 fn on_encoder(
     directory: &Path,
     classes: &[String],
@@ -128,7 +128,7 @@ fn on_encoder(
     record.sha256.insert("encoder".to_owned(), model.sha256());
     let usual = TransformerOptions::default().pieces;
     let asked = match options.network.pieces {
-        // What nobody chose is no more than there is.
+        // A length that nobody chose is no more than the network has positions for.
         chosen if chosen == usual => usual.min(model.weights.shape.longest()),
         chosen => chosen,
     };
@@ -154,8 +154,8 @@ fn on_encoder(
     Ok(model)
 }
 
-/// A fresh network of the words of `corpus` and of the word vectors that are asked for, what of it
-/// is drawn, and how many tokens of the texts have a vector.
+/// Makes a fresh network of the words of `corpus` and of the word vectors that are asked for, and
+/// returns with it the part that is drawn, and how many tokens of the texts have a vector.
 fn fresh(
     corpus: &TextCorpus,
     options: &TransformerTraining,

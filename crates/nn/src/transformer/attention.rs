@@ -10,13 +10,13 @@ use super::rows::{Softmax, SoftmaxBack};
 use super::shape::Shape;
 use crate::lanes::dispatch;
 
-/// Memory that attention works in.
+/// The memory that attention works in.
 #[derive(Debug, Default)]
 pub struct AttentionSpace {
     panels: Panels,
-    /// `[pieces, pieces]`: weights of attention.
+    /// The weights of attention, `[pieces, pieces]`.
     weights: Vec<f32>,
-    /// `[pieces, pieces]`: gradients with respect to them.
+    /// The gradients with respect to the weights of attention, `[pieces, pieces]`.
     gradients: Vec<f32>,
     pub scratch: Vec<f32>,
 }
@@ -26,13 +26,13 @@ pub struct AttentionSpace {
 pub struct Heads {
     units: usize,
     heads: usize,
-    /// Units a head.
+    /// The number of units of a head.
     width: usize,
     factor: f32,
 }
 
 impl Heads {
-    /// The heads of a network.
+    /// Returns the heads of a network.
     pub fn of(shape: &Shape) -> Heads {
         let width = shape.head_units();
         Heads {
@@ -43,7 +43,7 @@ impl Heads {
         }
     }
 
-    /// The weights of a head's attention, `[pieces, pieces]`, into `space.weights`.
+    /// Computes the weights of a head's attention, `[pieces, pieces]`, into `space.weights`.
     fn weigh(&self, projected: &[f32], pieces: usize, head: usize, space: &mut AttentionSpace) {
         let stride = 3 * self.units;
         let (queries, keys) = (head * self.width, self.units + head * self.width);
@@ -138,7 +138,7 @@ impl Heads {
     }
 }
 
-/// Exactly `length` zeros.
+/// Sets `values` to exactly `length` zeros.
 pub fn set_zero(values: &mut Vec<f32>, length: usize) {
     values.clear();
     values.resize(length, 0.0);

@@ -19,19 +19,20 @@ use super::shape::{Affine, HeadActivation};
 use crate::lanes::dispatch;
 use crate::recurrent::backward::{Batch, BatchGradients, distinct_tokens};
 
-/// Parts of a batch that are worked on side by side; each has gradients of its own in memory.
+/// The number of parts of a batch that are worked on side by side; each has gradients of its own in
+/// memory.
 const PARTS: usize = 4;
 
-/// Which parameters learn.
+/// The parameters that learn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Learns {
-    /// All but the table of pieces, whose rows have an optimiser of their own.
+    /// All parameters but the table of pieces, whose rows have an optimiser of their own.
     AllButPieces,
-    /// All.
+    /// All parameters.
     All,
 }
 
-/// Where gradients with respect to the parameters from number `start` on are summed.
+/// The sums of gradients with respect to the parameters from number `start` on.
 #[derive(Default)]
 struct Sums {
     start: usize,
@@ -39,47 +40,47 @@ struct Sums {
 }
 
 impl Sums {
-    /// The places of weight and bias.
+    /// Returns the places of weight and bias.
     fn of(&mut self, affine: &Affine) -> (&mut [f32], &mut [f32]) {
         let both = affine.weight.start - self.start..affine.bias.end - self.start;
         self.values[both].split_at_mut(affine.weight.len())
     }
 }
 
-/// Memory of a way back.
+/// The memory of a way back.
 #[derive(Default)]
 struct Back {
     workspace: Workspace,
-    /// Gradients with respect to the states, `[pieces, units]`.
+    /// The gradients with respect to the states, `[pieces, units]`.
     states: Vec<f32>,
-    /// Those with respect to what stands between, `[pieces, units]`, `[pieces, 3·units]` and
-    /// `[pieces, inner]`.
+    /// The gradients with respect to what stands between, `[pieces, units]`, `[pieces, 3·units]`
+    /// and `[pieces, inner]`.
     mixed: Vec<f32>,
     projected: Vec<f32>,
     inner: Vec<f32>,
     panels: Panels,
 }
 
-/// Memory of [`Kernels::batch_gradients`]. Of a large network it is more than all else, and a
-/// training that gave it back after each step would wait for the operating system.
+/// The memory of [`Kernels::batch_gradients`]. For a large network this memory is more than all
+/// else, and a training that gave it back after each step would wait for the operating system.
 #[derive(Default)]
 pub struct GradientSpace {
     parts: [PartSpace; PARTS],
 }
 
-/// That of a part of a batch.
+/// The memory of a part of a batch.
 #[derive(Default)]
 struct PartSpace {
     back: Back,
     sums: Sums,
-    /// Gradients with respect to the embeddings, `[pieces, units]`.
+    /// The gradients with respect to the embeddings, `[pieces, units]`.
     embeddings: Vec<f32>,
     loss: f64,
 }
 
 impl Kernels {
-    /// For each text t and piece p, Σ_c `cotangents[t, c]` · ∂logit_c/∂(embedding of p), piece by
-    /// piece and text by text: row-major `[Σ pieces, units]`. `cotangents` is row-major
+    /// Computes for each text t and piece p Σ_c `cotangents[t, c]` · ∂logit_c/∂(embedding of p),
+    /// piece by piece and text by text: row-major `[Σ pieces, units]`. `cotangents` is row-major
     /// `[texts, classes]`; texts are as [`Kernels::logits`] takes them.
     pub fn input_gradients(&self, texts: &[&[i32]], cotangents: &[f32]) -> Vec<f32> {
         let classes = self.shape().classes;
@@ -94,9 +95,9 @@ impl Kernels {
         gradients.collect::<Vec<_>>().concat()
     }
 
-    /// Mean class-weighted cross-entropy of `batch` and its gradients: with respect to the
-    /// parameters behind the table of pieces, and where it learns to that of the batch's pieces.
-    /// What `space` holds does not matter.
+    /// Computes the mean class-weighted cross-entropy of `batch` and its gradients: with respect to
+    /// the parameters behind the table of pieces, and where the table learns to that of the batch's
+    /// pieces. The content of `space` does not matter.
     pub fn batch_gradients(
         &self,
         batch: Batch<'_>,
@@ -150,7 +151,8 @@ impl Kernels {
         sum
     }
 
-    /// Logits of texts of which the head reads `pooled`, `[texts, units]`: `[texts, classes]`.
+    /// Computes the logits of texts of which the head reads `pooled`, `[texts, units]`: `[texts,
+    /// classes]`.
     pub fn head_logits(&self, pooled: &[f32]) -> Vec<f32> {
         let mut workspace = Workspace::default();
         workspace.ends.pooled = pooled.to_vec();
@@ -158,7 +160,7 @@ impl Kernels {
         workspace.logits
     }
 
-    /// Mean class-weighted cross-entropy of texts of which the head reads `pooled`,
+    /// Computes the mean class-weighted cross-entropy of texts of which the head reads `pooled`,
     /// `[texts, units]`, and its gradients with respect to the parameters of the head.
     pub fn head_gradients(
         &self,
@@ -185,7 +187,7 @@ impl Kernels {
         }
     }
 
-    /// The transposed matrices, made at the first call.
+    /// Returns the transposed matrices, made at the first call.
     fn transposed(&self) -> &(Vec<LayerPanels>, HeadPanels) {
         self.back.get_or_init(|| {
             let (units, inner) = (self.shape().units, self.shape().inner);
@@ -210,8 +212,8 @@ impl Kernels {
         })
     }
 
-    /// Gradients with respect to the embeddings into `back.states`, given those with respect to
-    /// the logits; those with respect to parameters are added to `sums`.
+    /// Computes the gradients with respect to the embeddings into `back.states`, given those with
+    /// respect to the logits; those with respect to parameters are added to `sums`.
     fn backward(
         &self,
         texts: &[&[i32]],
@@ -258,7 +260,7 @@ impl Kernels {
         }
     }
 
-    /// Gradients with respect to what the head reads, `[texts, units]`.
+    /// Computes the gradients with respect to what the head reads, `[texts, units]`.
     fn head_back(
         &self,
         d_logits: &[f32],
@@ -317,7 +319,7 @@ impl Kernels {
         });
     }
 
-    /// The way back through one block, on `back.states`.
+    /// Goes back through one block, on `back.states`.
     fn block_back(
         &self,
         layer: usize,
@@ -416,7 +418,7 @@ impl Kernels {
     }
 }
 
-/// Gradients with respect to a layer's outputs, output by output.
+/// The gradients with respect to a layer's outputs, output by output.
 struct Place<'a> {
     d: Lines<'a>,
     outputs: usize,
@@ -442,8 +444,9 @@ impl Place<'_> {
     }
 }
 
-/// Adds the gradients of a linear layer's weight and bias to theirs: `d` are those with respect to
-/// its outputs, `[rows, outputs]`, `x` its inputs, `[rows, inputs]`, each with its width.
+/// Adds the gradients of a linear layer's weight and bias to the sums of these: `d` are the
+/// gradients with respect to its outputs, `[rows, outputs]`, `x` its inputs, `[rows, inputs]`, each
+/// with its width.
 fn learn(
     sums: &mut Sums,
     affine: &Affine,
@@ -457,14 +460,15 @@ fn learn(
     Place { d, outputs }.learn(weight, x, memory);
 }
 
-/// 1/Σ weights of the labels.
+/// Computes 1/Σ weights of the labels.
 fn scale_of(labels: &[u32], class_weights: &[f32]) -> f64 {
     let weight_of = |&label: &u32| f64::from(class_weights[label as usize]);
     let total: f64 = labels.iter().map(weight_of).sum();
     1.0 / total.max(f64::from(f32::MIN_POSITIVE))
 }
 
-/// `scale` times the weighted cross-entropy; logits `[texts, classes]` become its gradient.
+/// Computes `scale` times the weighted cross-entropy; logits `[texts, classes]` become its
+/// gradient.
 fn cross_entropy(logits: &mut [f32], labels: &[u32], class_weights: &[f32], scale: f64) -> f64 {
     let classes = class_weights.len();
     let mut loss = 0.0;

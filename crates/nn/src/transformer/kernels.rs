@@ -16,14 +16,14 @@ use super::rows::{Activate, Normalise, Normalised};
 use super::shape::{Affine, HeadActivation, LayerSpans, Pooling, Shape, Spans, TransformerWeights};
 use crate::lanes::dispatch;
 
-/// Pieces from which on a chunk is full: enough that the weights, which no near cache holds, are
-/// read for many rows at once.
+/// The number of pieces from which on a chunk is full: enough that the weights, which no near cache
+/// holds, are read for many rows at once.
 const CHUNK: usize = 128;
 
 /// The matrices of a block.
 #[derive(Debug)]
 pub(super) struct LayerPanels {
-    /// Queries, keys and values, side by side.
+    /// The matrices of queries, keys and values, side by side.
     pub projections: Panels,
     pub attention: Panels,
     pub inner: Panels,
@@ -36,7 +36,7 @@ pub struct Kernels {
     pub(super) weights: TransformerWeights,
     pub(super) spans: Spans,
     pub(super) layers: Vec<LayerPanels>,
-    /// Biases of queries, keys and values, layer by layer.
+    /// The biases of queries, keys and values, layer by layer.
     projection_biases: Vec<Vec<f32>>,
     pub(super) head: HeadPanels,
     /// The transposed matrices, which only gradients need.
@@ -50,48 +50,49 @@ pub(super) struct HeadPanels {
     pub classifier: Panels,
 }
 
-/// What a forward pass of a block leaves behind.
+/// The values that a forward pass of a block leaves behind.
 #[derive(Debug, Default)]
 pub(super) struct LayerTrace {
-    /// States before the block, `[pieces, units]`.
+    /// The states before the block, `[pieces, units]`.
     pub input: Vec<f32>,
-    /// `[pieces, 3·units]`
+    /// The queries, keys and values, `[pieces, 3·units]`.
     pub projected: Vec<f32>,
-    /// What attention gave, `[pieces, units]`.
+    /// The result of attention, `[pieces, units]`.
     pub mixed: Vec<f32>,
     pub attention_norm: Normalised,
-    /// States between attention and the inner layer, `[pieces, units]`.
+    /// The states between attention and the inner layer, `[pieces, units]`.
     pub middle: Vec<f32>,
-    /// The inner layer before its activation, `[pieces, inner]`, and behind it.
+    /// The values of the inner layer before its activation, `[pieces, inner]`, and behind it.
     pub inner: Vec<f32>,
     pub activated: Vec<f32>,
     pub output_norm: Normalised,
 }
 
-/// What a forward pass of the embeddings and the head leaves behind.
+/// The values that a forward pass of the embeddings and the head leaves behind.
 #[derive(Debug, Default)]
 pub(super) struct EndsTrace {
     pub norm: Normalised,
-    /// What the head reads, `[texts, units]`.
+    /// The values that the head reads, `[texts, units]`.
     pub pooled: Vec<f32>,
-    /// The head's hidden layer behind its activation, `[texts, units]`; empty without one.
+    /// The values of the head's hidden layer behind its activation, `[texts, units]`; empty without
+    /// one.
     pub dense: Vec<f32>,
 }
 
-/// Memory of a chunk, used again from chunk to chunk.
+/// The memory of a chunk, used again from chunk to chunk.
 #[derive(Debug, Default)]
 pub(super) struct Workspace {
     /// The states, `[pieces, units]`.
     pub states: Vec<f32>,
-    /// One block's, or each block's where a backward pass follows.
+    /// The values of one block, or of each block where a backward pass follows.
     pub layers: Vec<LayerTrace>,
     pub ends: EndsTrace,
     pub attention: AttentionSpace,
-    /// `[texts, classes]`
+    /// The logits, `[texts, classes]`.
     pub logits: Vec<f32>,
 }
 
-/// Whether a backward pass follows.
+/// A choice of whether a backward pass follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Keep {
     Nothing,
@@ -134,35 +135,35 @@ impl Kernels {
         }
     }
 
-    /// Its shape.
+    /// The shape of the network.
     pub fn shape(&self) -> &Shape {
         &self.weights.shape
     }
 
-    /// Its parameters.
+    /// The parameters of the network.
     pub fn weights(&self) -> &TransformerWeights {
         &self.weights
     }
 
-    /// Its parameters, to be changed.
+    /// Returns the parameters of the network, to be changed.
     pub fn into_weights(self) -> TransformerWeights {
         self.weights
     }
 
-    /// Logits of `texts`, row-major `[texts, classes]`. Pieces are below the size of the
-    /// vocabulary, texts have at least one and at most [`Shape::longest`], which the caller has
+    /// Computes the logits of `texts`, row-major `[texts, classes]`. Pieces are below the size of
+    /// the vocabulary, texts have at least one and at most [`Shape::longest`], which the caller has
     /// checked.
     pub fn logits(&self, texts: &[&[i32]]) -> Vec<f32> {
         self.chunks(texts, |workspace, _| workspace.logits.clone())
     }
 
-    /// What the head reads of `texts`, `[texts, units]`.
+    /// Computes the values that the head reads of `texts`, `[texts, units]`.
     pub fn pooled(&self, texts: &[&[i32]]) -> Vec<f32> {
         self.chunks(texts, |workspace, _| workspace.ends.pooled.clone())
     }
 
-    /// What `work` gives for chunks of the texts, one behind the other. It is given what a forward
-    /// pass has left, and which of the texts the chunk has.
+    /// Returns what `work` gives for chunks of the texts, one behind the other. `work` is given
+    /// what a forward pass has left, and which of the texts the chunk has.
     pub(super) fn chunks<T: Send>(
         &self,
         texts: &[&[i32]],
@@ -181,7 +182,7 @@ impl Kernels {
         &self.weights.values[range.clone()]
     }
 
-    /// The logits of a chunk into `workspace.logits`.
+    /// Computes the logits of a chunk into `workspace.logits`.
     pub(super) fn forward(&self, texts: &[&[i32]], workspace: &mut Workspace, keep: Keep) {
         self.embed(texts, workspace, keep);
         let traces = match keep {
@@ -242,7 +243,7 @@ impl Kernels {
         });
     }
 
-    /// One block, on `workspace.states`.
+    /// Runs one block, on `workspace.states`.
     fn block(&self, layer: usize, texts: &[&[i32]], workspace: &mut Workspace, keep: Keep) {
         let (units, inner) = (self.shape().units, self.shape().inner);
         let (panels, spans) = (&self.layers[layer], &self.spans.layers[layer]);
@@ -296,7 +297,7 @@ impl Kernels {
         self.normalise(&spans.output_norm, states, kept);
     }
 
-    /// What the head reads, into `workspace.ends.pooled`.
+    /// Computes the values that the head reads, into `workspace.ends.pooled`.
     fn pool(&self, texts: &[&[i32]], workspace: &mut Workspace) {
         let (shape, units) = (self.shape(), self.shape().units);
         let ends = &mut workspace.ends;
@@ -313,7 +314,7 @@ impl Kernels {
         }
     }
 
-    /// The logits of what the head reads.
+    /// Computes the logits of what the head reads.
     pub(super) fn classify(&self, workspace: &mut Workspace) {
         let (shape, spans) = (self.shape(), &self.spans);
         let (units, ends) = (shape.units, &mut workspace.ends);
@@ -352,7 +353,7 @@ impl Kernels {
     }
 }
 
-/// Texts one behind the other until there are [`CHUNK`] pieces.
+/// Puts texts one behind the other until there are [`CHUNK`] pieces.
 pub(super) fn chunks_of(texts: &[&[i32]]) -> Vec<Range<usize>> {
     let mut chunks = Vec::new();
     let (mut first, mut pieces) = (0, 0);
@@ -366,7 +367,8 @@ pub(super) fn chunks_of(texts: &[&[i32]]) -> Vec<Range<usize>> {
     chunks
 }
 
-/// The factors of the state of the first piece and of the others in what the head reads of a text.
+/// Returns the factors of the state of the first piece and of the others in what the head reads of
+/// a text.
 pub(super) fn share(pooling: Pooling, pieces: usize) -> (f32, f32) {
     match pooling {
         Pooling::First => (1.0, 0.0),
@@ -377,7 +379,7 @@ pub(super) fn share(pooling: Pooling, pieces: usize) -> (f32, f32) {
     }
 }
 
-/// The matrices of queries, keys and values one above the other: `[3·units, units]`.
+/// Returns the matrices of queries, keys and values one above the other: `[3·units, units]`.
 pub(super) fn joined(values: &[f32], layer: &LayerSpans) -> Vec<f32> {
     let parts = layer.projections.iter();
     parts
@@ -405,7 +407,7 @@ pub(super) fn multiply(
     });
 }
 
-/// `rows` copies of `row`.
+/// Fills `values` with `rows` copies of `row`.
 pub(super) fn fill(values: &mut Vec<f32>, row: &[f32], rows: usize) {
     values.clear();
     for _ in 0..rows {

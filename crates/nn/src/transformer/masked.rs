@@ -8,11 +8,10 @@
 //! h = N(act(x·Wmᵀ + bm))                                                    [u]
 //! log P(piece | rest) = h·D[piece] + b[piece] − log Σ exp(h·Dᵀ + b)
 //! ```
+//! D is the table of words or one of its own, `[vocabulary, u]`. Only masked pieces are multiplied
+//! by D. Several masked pieces side by side are each as likely as they are beside masks.
 //!
-//! D is the table of words or one of its own, `[vocabulary, u]`. Only masked pieces are multiplied by
-//! it. Several masked pieces side by side are each as likely as they are beside masks.
-//!
-//! What is found of a place ([`Hidden`]) answers for every piece that may stand there.
+//! The result for a place ([`Hidden`]) answers for every piece that may stand there.
 
 use std::ops::Range;
 
@@ -24,13 +23,14 @@ use super::shape::{Affine, Cutter, InnerActivation, Shape, TransformerWeights};
 use crate::lanes::dispatch;
 use crate::recurrent::network::TensorSpan;
 
-/// Masked pieces whose logits are in memory together: as many as the products take at a time.
+/// The number of masked pieces whose logits are in memory together: as many as the products take at
+/// a time.
 const ROWS: usize = 12;
 
 /// The parameters of a head.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MaskedHead {
-    /// The number of the piece that hides another.
+    /// The number of the piece that masks another.
     pub mask: i32,
     /// Whether D is the encoder's table of words.
     pub is_tied: bool,
@@ -38,21 +38,21 @@ pub struct MaskedHead {
     pub values: Vec<f32>,
 }
 
-/// Where the parameters of a head lie.
+/// The places where the parameters of a head lie.
 #[derive(Debug)]
 struct MaskedSpans {
-    /// `[units, units]`
+    /// The hidden layer, `[units, units]`.
     dense: Affine,
     norm: Affine,
-    /// D, `[vocabulary, units]`; empty where it is the table of words.
+    /// The matrix D, `[vocabulary, units]`; empty where it is the table of words.
     table: Range<usize>,
-    /// `[vocabulary]`
+    /// The biases of the pieces, `[vocabulary]`.
     bias: Range<usize>,
 }
 
 impl MaskedHead {
-    /// All tensors of the head of an encoder of `shape`, in the order of its parameters; D is among
-    /// them unless it is the table of words.
+    /// Returns all tensors of the head of an encoder of `shape`, in the order of its parameters; D
+    /// is among them unless it is the table of words.
     pub fn tensors(shape: &Shape, is_tied: bool) -> Vec<TensorSpan> {
         cut(shape, is_tied).1
     }
@@ -79,29 +79,29 @@ fn cut(shape: &Shape, is_tied: bool) -> (MaskedSpans, Vec<TensorSpan>) {
 /// A text in which pieces that stand side by side are masked.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Masked {
-    /// All pieces.
+    /// All pieces of the text.
     pub ids: Vec<i32>,
-    /// Those that are masks.
+    /// The places of the pieces that are masks.
     pub at: Range<usize>,
 }
 
-/// What the head makes of the masked pieces of a text.
+/// The values that the head computes for the masked pieces of a text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hidden {
-    /// h of each, `[masks, units]`.
+    /// The h of each masked piece, `[masks, units]`.
     states: Vec<f32>,
-    /// log Σ exp of each one's logits, `[masks]`.
+    /// The log Σ exp of the logits of each masked piece, `[masks]`.
     totals: Vec<f32>,
 }
 
 impl Hidden {
-    /// Numbers that it holds.
+    /// How many numbers are held for the masked pieces.
     pub fn numbers(&self) -> usize {
         self.states.len() + self.totals.len()
     }
 }
 
-/// An encoder with such a head, ready to answer.
+/// An encoder with the head of a masked language model, ready to answer.
 #[derive(Debug)]
 pub struct MaskedKernels {
     encoder: Kernels,
@@ -136,7 +136,7 @@ impl MaskedKernels {
         }
     }
 
-    /// What the head makes of the masked pieces of each of `texts`, whose pieces are as in
+    /// Computes the head's values for the masked pieces of each of `texts`, whose pieces are as in
     /// [`Kernels::logits`].
     pub fn hidden(&self, texts: &[&Masked]) -> Vec<Hidden> {
         let ids: Vec<&[i32]> = texts.iter().map(|text| &text.ids[..]).collect();
@@ -163,8 +163,8 @@ impl MaskedKernels {
         })
     }
 
-    /// The logarithm of the probability that `pieces` stand where the masks of `hidden` do, each
-    /// beside masks. There are as many as masks, all below the size of the vocabulary.
+    /// Computes the logarithm of the probability that `pieces` stand where the masks of `hidden`
+    /// do, each beside masks. There are as many as masks, all below the size of the vocabulary.
     pub fn log_probability(&self, hidden: &Hidden, pieces: &[i32]) -> f64 {
         let units = self.encoder.shape().units;
         let table = table(&self.encoder, &self.head, &self.spans);
@@ -180,7 +180,7 @@ impl MaskedKernels {
         each.sum()
     }
 
-    /// h of the last states `rows`, and log Σ exp of their logits.
+    /// Computes h of the last states `rows`, and log Σ exp of their logits.
     fn head(&self, rows: &[f32], workspace: &mut Workspace) -> (Vec<f32>, Vec<f32>) {
         let Shape {
             units,
@@ -217,7 +217,7 @@ impl MaskedKernels {
     }
 }
 
-/// D, `[vocabulary, units]`.
+/// Returns D, `[vocabulary, units]`.
 fn table<'a>(encoder: &'a Kernels, head: &'a MaskedHead, spans: &MaskedSpans) -> &'a [f32] {
     match head.is_tied {
         true => encoder.values(&encoder.spans.words),

@@ -7,12 +7,12 @@
 
 use pulp::{Simd, WithSimd};
 
-/// Outputs of a panel.
+/// The number of outputs of a panel.
 pub const PANEL: usize = 32;
-/// Inputs that a panel is passed over at a time: so many that results are seldom read and written
-/// again, so few that a panel stays in a near cache.
+/// The number of inputs that a panel is passed over at a time: so many that results are seldom read
+/// and written again, so few that a panel stays in a near cache.
 const DEPTH: usize = 384;
-/// Columns of a tile's part that one pass holds in registers: two vectors.
+/// The number of vectors of columns of a tile's part that one pass holds in registers.
 const VECTORS: usize = 2;
 
 /// A matrix, laid out for y += x·W.
@@ -20,28 +20,28 @@ const VECTORS: usize = 2;
 pub struct Panels {
     inputs: usize,
     outputs: usize,
-    /// `[⌈outputs / PANEL⌉, inputs, PANEL]`, zeros where outputs are to spare.
+    /// The weights, `[⌈outputs / PANEL⌉, inputs, PANEL]`, zeros where outputs are to spare.
     values: Vec<[f32; PANEL]>,
 }
 
 impl Panels {
-    /// The matrix whose column `output` is row `output` of `weight`, `[outputs, inputs]`: that of a
-    /// linear layer.
+    /// Lays out the matrix whose column `output` is row `output` of `weight`, `[outputs, inputs]`:
+    /// that of a linear layer.
     pub fn of_rows(outputs: usize, inputs: usize, weight: &[f32]) -> Panels {
         let mut panels = Panels::default();
         panels.set_rows(outputs, inputs, weight, inputs);
         panels
     }
 
-    /// The matrix `weight`, `[inputs, outputs]`: the transposed one of a linear layer of as many
-    /// outputs as this has inputs.
+    /// Lays out the matrix `weight`, `[inputs, outputs]`: the transposed one of a linear layer of
+    /// as many outputs as this has inputs.
     pub fn of_columns(inputs: usize, outputs: usize, weight: &[f32]) -> Panels {
         let mut panels = Panels::default();
         panels.set_columns(inputs, outputs, weight, outputs);
         panels
     }
 
-    /// [`Panels::of_rows`] in place, of rows that stand `stride` numbers apart.
+    /// Lays out [`Panels::of_rows`] in place, from rows that stand `stride` numbers apart.
     pub fn set_rows(&mut self, outputs: usize, inputs: usize, weight: &[f32], stride: usize) {
         self.clear(inputs, outputs);
         for (panel, rows) in self.values.chunks_exact_mut(inputs.max(1)).enumerate() {
@@ -54,7 +54,7 @@ impl Panels {
         }
     }
 
-    /// [`Panels::of_columns`] in place, of rows that stand `stride` numbers apart.
+    /// Lays out [`Panels::of_columns`] in place, from rows that stand `stride` numbers apart.
     pub fn set_columns(&mut self, inputs: usize, outputs: usize, weight: &[f32], stride: usize) {
         self.clear(inputs, outputs);
         for (panel, rows) in self.values.chunks_exact_mut(inputs.max(1)).enumerate() {
@@ -79,14 +79,14 @@ impl Panels {
 pub struct Lines<'a> {
     /// The first row's first number, and all behind it.
     pub values: &'a [f32],
-    /// Numbers from a row to the next.
+    /// The distance, in numbers, from a row to the next.
     pub stride: usize,
     /// Whether rows and columns are exchanged: "row" r is then the column r.
     pub is_transposed: bool,
 }
 
 impl<'a> Lines<'a> {
-    /// Rows of `stride` numbers.
+    /// Makes rows of `stride` numbers.
     pub fn rows(values: &'a [f32], stride: usize) -> Lines<'a> {
         Lines {
             values,
@@ -95,7 +95,7 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// The columns of rows of `stride` numbers.
+    /// Makes the columns of rows of `stride` numbers.
     pub fn columns(values: &'a [f32], stride: usize) -> Lines<'a> {
         Lines {
             values,
@@ -105,19 +105,19 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// y += x·W for `rows` rows of x and y.
+/// A task that computes y += x·W for `rows` rows of x and y.
 pub struct Multiply<'a> {
-    /// `[rows, W.inputs]`
+    /// The rows x, `[rows, W.inputs]`.
     pub x: Lines<'a>,
-    /// Rows that take part.
+    /// The number of rows that take part.
     pub rows: usize,
-    /// W.
+    /// The matrix W.
     pub by: &'a Panels,
-    /// `[rows, W.outputs]`
+    /// The rows y, `[rows, W.outputs]`.
     pub y: &'a mut [f32],
-    /// Numbers from a row of `y` to the next.
+    /// The distance, in numbers, from a row of `y` to the next.
     pub y_stride: usize,
-    /// Memory.
+    /// Memory that the product works in.
     pub scratch: &'a mut Vec<f32>,
 }
 
@@ -157,8 +157,8 @@ impl WithSimd for Multiply<'_> {
     }
 }
 
-/// Copies full tiles of N rows from row `done` on, input by input, to their place in `tiles`; gives
-/// the first row that is left.
+/// Copies full tiles of N rows from row `done` on, input by input, to their place in `tiles`;
+/// returns the first row that is left.
 #[inline(always)]
 fn lay_out<const N: usize>(
     x: &Lines<'_>,
@@ -187,7 +187,8 @@ fn lay_out<const N: usize>(
 }
 
 impl Multiply<'_> {
-    /// All full tiles of N rows from row `done` on in one panel; gives the first row that is left.
+    /// Computes all full tiles of N rows from row `done` on in one panel; returns the first row
+    /// that is left.
     #[inline(always)]
     fn tiles<S: Simd, const N: usize>(
         &mut self,

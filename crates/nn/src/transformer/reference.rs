@@ -1,11 +1,11 @@
-//! The definition, number by number and in f64: what the kernels must give.
+//! A transformer by its definition, number by number and in f64: what the kernels must give.
 
 use super::shape::{Affine, HeadActivation, InnerActivation, Pooling, Shape};
 
-/// Rows of equal length.
+/// A matrix as rows of equal length.
 type Matrix = Vec<Vec<f64>>;
 
-/// Logits of `text`, whose pieces have the embeddings `words`, `[pieces, units]`.
+/// Computes the logits of `text`, whose pieces have the embeddings `words`, `[pieces, units]`.
 pub(super) fn logits(shape: &Shape, values: &[f64], text: &[i32], words: &Matrix) -> Vec<f64> {
     let spans = shape.spans();
     let units = shape.units;
@@ -41,7 +41,8 @@ pub(super) fn logits(shape: &Shape, values: &[f64], text: &[i32], words: &Matrix
             .collect()
     };
     let positions = &values[spans.positions.clone()];
-    // Counted here by itself: padding has the row before the first, and is not counted.
+    // Positions are counted here by themselves: padding has the row before the first, and is not
+    // counted.
     let is_padding = |id: i32| shape.first_position > 0 && id as usize == shape.first_position - 1;
     let embedded = words.iter().enumerate().map(|(p, word)| {
         let before = text[..p].iter().filter(|&&id| !is_padding(id)).count();
@@ -124,7 +125,7 @@ fn act(activation: InnerActivation, x: f64) -> f64 {
     }
 }
 
-/// Φ by its power series, Φ(x) = 1/2 + φ(x)·(x + x³/3 + x⁵/15 + …).
+/// Computes Φ by its power series, Φ(x) = 1/2 + φ(x)·(x + x³/3 + x⁵/15 + …).
 fn distribution(x: f64) -> f64 {
     if x.abs() > 9.0 {
         return if x > 0.0 { 1.0 } else { 0.0 };

@@ -1,4 +1,4 @@
-//! What is done to the rows of a matrix one by one: normalisation, softmax, activations, and their
+//! Operations on the rows of a matrix one by one: normalisation, softmax, activations, and their
 //! derivatives.
 //!
 //! Sums over a row are kept in [`LANES`] parts, whatever the width of the machine's registers, so
@@ -10,10 +10,11 @@ use super::shape::InnerActivation;
 use crate::lanes::activation::{exp_of_negative, normal, tanh};
 use crate::lanes::{LANES, Row};
 
-/// √(2/π) and the factor of the cube in the approximation of GELU by tanh (Hendrycks, Gimpel 2016).
+/// The constants √(2/π) and the factor of the cube in the approximation of GELU by tanh (Hendrycks,
+/// Gimpel 2016).
 const GELU_TANH: (f32, f32) = (0.797_884_6, 0.044_715);
 
-/// Σ term(a, b) over the pairs of numbers of two lists of equal length.
+/// Computes Σ term(a, b) over the pairs of numbers of two lists of equal length.
 #[inline(always)]
 fn sum(a: &[f32], b: &[f32], term: impl Fn(f32, f32) -> f32) -> f32 {
     let mut lanes = Row::ZERO;
@@ -30,15 +31,14 @@ fn sum(a: &[f32], b: &[f32], term: impl Fn(f32, f32) -> f32) -> f32 {
 }
 
 /// A function of a number of `x` and its partner in `y`, on registers.
-///
-/// A trait, whose method can be inlined always. A closure or a function that is handed over need not
-/// be: on its own it is compiled for the least of processors, and calls every wide instruction as a
-/// function.
+/// `Pairwise` is a trait because its method can always be inlined. A closure or a function that is
+/// handed over need not be: on its own it is compiled for the least of processors, and calls every
+/// wide instruction as a function.
 trait Pairwise {
     fn value<S: Simd>(simd: S, x: S::f32s, y: S::f32s) -> S::f32s;
 }
 
-/// F of every number of `x` and its partner in `y`, into `y`.
+/// Applies F to every number of `x` and its partner in `y`, into `y`.
 #[inline(always)]
 fn zip_map<F: Pairwise, S: Simd>(simd: S, x: &[f32], y: &mut [f32]) {
     let (x, x_rest) = S::as_simd_f32s(x);
@@ -55,26 +55,26 @@ fn zip_map<F: Pairwise, S: Simd>(simd: S, x: &[f32], y: &mut [f32]) {
     }
 }
 
-/// Rows x become (x − mean)/√(variance + ε)·gain + bias (Ba et al. 2016).
+/// A task that turns rows x into (x − mean)/√(variance + ε)·gain + bias (Ba et al. 2016). 2016).
 pub struct Normalise<'a> {
-    /// `[rows, units]`
+    /// The rows x, `[rows, units]`.
     pub rows: &'a mut [f32],
-    /// `[units]`
+    /// The gain, `[units]`.
     pub gain: &'a [f32],
-    /// `[units]`
+    /// The bias, `[units]`.
     pub bias: &'a [f32],
-    /// ε
+    /// The number ε.
     pub epsilon: f32,
-    /// Where what a backward pass needs is kept.
+    /// The place where the values for a backward pass are kept.
     pub kept: Option<&'a mut Normalised>,
 }
 
-/// What normalisation leaves for its derivative.
+/// The values that normalisation leaves for its derivative.
 #[derive(Debug, Default)]
 pub struct Normalised {
-    /// (x − mean)/√(variance + ε): `[rows, units]`.
+    /// The normalised values, (x − mean)/√(variance + ε): `[rows, units]`.
     pub values: Vec<f32>,
-    /// 1/√(variance + ε): `[rows]`.
+    /// The scales, 1/√(variance + ε): `[rows]`.
     pub scales: Vec<f32>,
 }
 
@@ -108,16 +108,16 @@ impl WithSimd for Normalise<'_> {
     }
 }
 
-/// Gradients with respect to the results of [`Normalise`] become those with respect to its rows;
-/// those with respect to gain and bias are added to theirs.
+/// A task that turns gradients with respect to the results of [`Normalise`] into those with respect
+/// to its rows; the gradients with respect to gain and bias are added to the sums of these.
 pub struct NormaliseBack<'a> {
-    /// `[rows, units]`
+    /// The gradients, `[rows, units]`.
     pub gradients: &'a mut [f32],
-    /// `[units]`
+    /// The gain, `[units]`.
     pub gain: &'a [f32],
-    /// What was kept.
+    /// The values that the forward pass kept.
     pub kept: &'a Normalised,
-    /// Gradients with respect to gain and bias, each `[units]`, where they are wanted.
+    /// The sums of gradients with respect to gain and bias, each `[units]`, where they are wanted.
     pub parameters: Option<(&'a mut [f32], &'a mut [f32])>,
 }
 
@@ -149,13 +149,13 @@ impl WithSimd for NormaliseBack<'_> {
     }
 }
 
-/// Rows of scores become the softmax of `factor` times them.
+/// A task that turns rows of scores into the softmax of `factor` times them.
 pub struct Softmax<'a> {
-    /// `[rows, width]`
+    /// The rows of scores, `[rows, width]`.
     pub rows: &'a mut [f32],
-    /// Numbers a row.
+    /// How many numbers a row has.
     pub width: usize,
-    /// Above 0.
+    /// The factor of the scores, above 0.
     pub factor: f32,
 }
 
@@ -174,7 +174,7 @@ impl WithSimd for Softmax<'_> {
     }
 }
 
-/// Each x of a row becomes e^(factor·(x − largest)); gives the largest.
+/// Turns each x of a row into e^(factor·(x − largest)); returns the largest.
 #[inline(always)]
 fn exponentials<S: Simd>(simd: S, row: &mut [f32], factor: f32) -> f32 {
     let largest = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
@@ -192,7 +192,8 @@ fn exponentials<S: Simd>(simd: S, row: &mut [f32], factor: f32) -> f32 {
     largest
 }
 
-/// log Σ e^x over the numbers x of a row, in whose place there is something else afterwards.
+/// A task that computes log Σ e^x over the numbers x of a row, in whose place there is something
+/// else afterwards.
 pub struct LogSum<'a>(pub &'a mut [f32]);
 
 impl WithSimd for LogSum<'_> {
@@ -205,13 +206,14 @@ impl WithSimd for LogSum<'_> {
     }
 }
 
-/// Gradients with respect to the results of [`Softmax`] become those with respect to its scores.
+/// A task that turns gradients with respect to the results of [`Softmax`] into those with respect
+/// to its scores.
 pub struct SoftmaxBack<'a> {
-    /// `[rows, width]`
+    /// The gradients, `[rows, width]`.
     pub gradients: &'a mut [f32],
-    /// The results, `[rows, width]`.
+    /// The results of the softmax, `[rows, width]`.
     pub values: &'a [f32],
-    /// Numbers a row.
+    /// How many numbers a row has.
     pub width: usize,
     /// The factor of the scores.
     pub factor: f32,
@@ -233,7 +235,7 @@ impl WithSimd for SoftmaxBack<'_> {
     }
 }
 
-/// y = act(x)
+/// A task that computes y = act(x).
 pub struct Activate<'a>(pub InnerActivation, pub &'a [f32], pub &'a mut [f32]);
 
 impl WithSimd for Activate<'_> {
@@ -250,7 +252,7 @@ impl WithSimd for Activate<'_> {
     }
 }
 
-/// y = y·act′(x)
+/// A task that computes y = y·act′(x).
 pub struct ActivateBack<'a>(pub InnerActivation, pub &'a [f32], pub &'a mut [f32]);
 
 impl WithSimd for ActivateBack<'_> {
@@ -286,7 +288,7 @@ impl Pairwise for ReluBack {
     }
 }
 
-/// x·Φ(x), where Φ is the distribution function of the normal distribution.
+/// The function x·Φ(x), where Φ is the distribution function of the normal distribution.
 struct Gelu;
 
 impl Pairwise for Gelu {
@@ -324,7 +326,7 @@ impl Pairwise for GeluTanhBack {
     }
 }
 
-/// x·(1 + tanh u)/2 with u = √(2/π)·(x + a·x³), and its derivative.
+/// Computes x·(1 + tanh u)/2 with u = √(2/π)·(x + a·x³), and its derivative.
 #[inline(always)]
 fn gelu_tanh<S: Simd>(simd: S, x: S::f32s) -> (S::f32s, S::f32s) {
     let (root, cube) = GELU_TANH;

@@ -1,4 +1,4 @@
-//! Sizes of a transformer, and where its parameters lie in one flat list.
+//! The sizes of a transformer, and where its parameters lie in one flat list.
 
 use std::ops::Range;
 
@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 use crate::recurrent::network::TensorSpan;
 use probity_run::stream::{Purpose, stream};
 
-/// Numbers that a transformer may have: 4 GB.
+/// The most numbers that a transformer may have: 4 GB.
 const MOST_PARAMETERS: usize = 1 << 30;
-/// Standard deviation of fresh weights (Devlin et al. 2019, as published with the paper).
+/// The standard deviation of fresh weights (Devlin et al. 2019, as published with the paper).
 const DEVIATION: f32 = 0.02;
 
 /// What the inner layer of a block applies to each number.
@@ -38,13 +38,13 @@ pub enum Pooling {
     Mean,
 }
 
-/// What the hidden layer of the head applies.
+/// The activation that the hidden layer of the head applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum HeadActivation {
-    /// tanh
+    /// The hyperbolic tangent.
     Tanh,
-    /// max(x, 0)
+    /// The rectifier, max(x, 0).
     Relu,
 }
 
@@ -52,81 +52,82 @@ pub enum HeadActivation {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Shape {
-    /// Pieces of the vocabulary.
+    /// The number of pieces of the vocabulary.
     pub vocabulary: usize,
-    /// Rows of the table of positions.
+    /// The number of rows of the table of positions.
     pub positions: usize,
-    /// The row of a text's first piece in it: 0, or behind that of padding in RoBERTa.
+    /// The row of that table for a text's first piece: 0, or behind that of padding in RoBERTa.
     pub first_position: usize,
-    /// Rows of the table of segments, of which texts have the first; 0 without the table.
+    /// The number of rows of the table of segments, of which texts have the first; 0 without the
+    /// table.
     pub segments: usize,
-    /// Numbers of a state.
+    /// The width of a state, in numbers.
     pub units: usize,
-    /// Heads of attention, which share the units.
+    /// The number of heads of attention, which share the units.
     pub heads: usize,
-    /// Blocks of attention and inner layer.
+    /// The number of blocks of attention and inner layer.
     pub layers: usize,
-    /// Units of the inner layer.
+    /// The number of units of the inner layer.
     pub inner: usize,
-    /// What the inner layer applies.
+    /// The activation that the inner layer applies.
     pub activation: InnerActivation,
-    /// Added to the variance before a state is divided by its root.
+    /// The number ε added to the variance before a state is divided by its root.
     pub epsilon: f32,
-    /// Which states the head reads.
+    /// The states that the head reads.
     pub pooling: Pooling,
     /// The activation of the head's hidden layer, where it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head: Option<HeadActivation>,
-    /// Classes.
+    /// The number of classes.
     pub classes: usize,
 }
 
-/// Weight and bias of a linear layer, or gain and bias of a normalisation.
+/// The ranges of weight and bias of a linear layer, or of gain and bias of a normalisation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Affine {
-    /// `[outputs, inputs]`, or `[units]`.
+    /// The range of the weight, `[outputs, inputs]`, or of the gain, `[units]`.
     pub weight: Range<usize>,
-    /// `[outputs]`
+    /// The range of the bias, `[outputs]`.
     pub bias: Range<usize>,
 }
 
-/// Where the parameters of a block lie.
+/// The places where the parameters of a block lie.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LayerSpans {
-    /// Of queries, keys and values: each `[units, units]`.
+    /// The layers of queries, keys and values: each `[units, units]`.
     pub projections: [Affine; 3],
-    /// Of what attention gives: `[units, units]`.
+    /// The layer that reads what attention gives: `[units, units]`.
     pub attention: Affine,
-    /// Normalisation behind attention.
+    /// The normalisation behind attention.
     pub attention_norm: Affine,
-    /// `[inner, units]`
+    /// The inner layer, `[inner, units]`.
     pub inner: Affine,
-    /// `[units, inner]`
+    /// The layer behind the inner layer, `[units, inner]`.
     pub outer: Affine,
-    /// Normalisation behind the inner layer.
+    /// The normalisation behind the inner layer.
     pub output_norm: Affine,
 }
 
-/// Where all parameters lie.
+/// The places where all parameters lie.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Spans {
-    /// `[vocabulary, units]`
+    /// The table of words, `[vocabulary, units]`.
     pub words: Range<usize>,
-    /// `[positions, units]`
+    /// The table of positions, `[positions, units]`.
     pub positions: Range<usize>,
-    /// `[segments, units]`
+    /// The table of segments, `[segments, units]`.
     pub segments: Range<usize>,
-    /// Normalisation of the sum of embeddings.
+    /// The normalisation of the sum of embeddings.
     pub norm: Affine,
-    /// Block by block.
+    /// The places of each block.
     pub layers: Vec<LayerSpans>,
     /// The head's hidden layer, `[units, units]`, where it has one.
     pub dense: Option<Affine>,
-    /// `[classes, units]`
+    /// The linear layer that gives the logits, `[classes, units]`.
     pub classifier: Affine,
 }
 
-/// Cuts ranges off the flat list one behind the other, and names them.
+/// A cutter that cuts ranges off the flat list one behind the other, and names them.
 #[derive(Default)]
 pub(super) struct Cutter {
     end: usize,
@@ -155,8 +156,8 @@ impl Cutter {
 }
 
 impl Shape {
-    /// What is wrong with these sizes, if anything; the sizes of a file are checked by it before
-    /// memory is asked for.
+    /// Returns what is wrong with these sizes, if anything; the sizes of a file are checked by this
+    /// before memory is asked for.
     pub fn problem(&self) -> Option<String> {
         for (name, size, most) in [
             ("pieces of the vocabulary", self.vocabulary, 1 << 22),
@@ -200,8 +201,9 @@ impl Shape {
             .then(|| format!("{parameters} parameters; {MOST_PARAMETERS} are supported"))
     }
 
-    /// The rows of the table of positions that the pieces of `text` have. A piece that is written as
-    /// the padding of RoBERTa has the row of padding, and none of those after it counts it.
+    /// Returns the rows of the table of positions that the pieces of `text` have. A piece that is
+    /// written as the padding of RoBERTa has the row of padding, and the pieces after it do not
+    /// count it.
     pub fn positions_of<'t>(&self, text: &'t [i32]) -> impl Iterator<Item = usize> + use<'t> {
         let padding = self.first_position.checked_sub(1);
         let mut next = self.first_position;
@@ -214,22 +216,22 @@ impl Shape {
         })
     }
 
-    /// Pieces of a text, at most.
+    /// The most pieces of a text.
     pub fn longest(&self) -> usize {
         self.positions.saturating_sub(self.first_position)
     }
 
-    /// Numbers of a head of attention.
+    /// The width of a head of attention, in numbers.
     pub fn head_units(&self) -> usize {
         self.units / self.heads.max(1)
     }
 
-    /// Number of parameters.
+    /// The number of parameters.
     pub fn parameters(&self) -> usize {
         self.spans().classifier.bias.end
     }
 
-    /// Where the parameters of the head begin, behind those of the encoder.
+    /// The number of the first parameter of the head, behind those of the encoder.
     pub fn head_start(&self) -> usize {
         let spans = self.spans();
         spans
@@ -237,13 +239,13 @@ impl Shape {
             .map_or(spans.classifier.weight.start, |dense| dense.weight.start)
     }
 
-    /// Where the parameters lie.
+    /// Returns the places where the parameters lie.
     pub fn spans(&self) -> Spans {
         self.cut().0
     }
 
-    /// All tensors of the flat list, in order. A matrix of a linear layer is `[outputs, inputs]`;
-    /// vectors have one column.
+    /// Returns all tensors of the flat list, in order. A matrix of a linear layer is `[outputs,
+    /// inputs]`; vectors have one column.
     pub fn tensors(&self) -> Vec<TensorSpan> {
         self.cut().1
     }
@@ -290,17 +292,17 @@ impl Shape {
     }
 }
 
-/// A transformer's parameters.
+/// The parameters of a transformer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TransformerWeights {
-    /// Its shape.
+    /// The shape of the transformer.
     pub shape: Shape,
     /// All parameters; see [`Shape::tensors`].
     pub values: Vec<f32>,
 }
 
 impl TransformerWeights {
-    /// Fresh parameters: weights uniform with standard deviation 0.02, gains 1, biases 0.
+    /// Draws fresh parameters: weights uniform with standard deviation 0.02, gains 1, biases 0.
     pub fn random(shape: Shape, seed: u64) -> TransformerWeights {
         let mut weights = TransformerWeights {
             shape,
@@ -329,7 +331,7 @@ impl TransformerWeights {
         }
     }
 
-    /// The head alone, as a network that is never given a text.
+    /// Returns the head alone, as a network that is never given a text.
     pub fn head_alone(&self) -> TransformerWeights {
         let shape = Shape {
             vocabulary: 0,
@@ -343,7 +345,7 @@ impl TransformerWeights {
         TransformerWeights { shape, values }
     }
 
-    /// The embedding of the piece `id`, `[units]`.
+    /// Returns the embedding of the piece `id`, `[units]`.
     pub fn embedding(&self, id: i32) -> &[f32] {
         let units = self.shape.units;
         &self.values[id as usize * units..][..units]

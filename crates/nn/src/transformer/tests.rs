@@ -1,4 +1,5 @@
-//! The kernels against the definition in f64, its finite differences, and each other.
+//! The kernels compared with the definition in f64, with its finite differences, and with each
+//! other.
 
 use super::backward::{GradientSpace, Learns};
 use super::kernels::Kernels;
@@ -6,7 +7,7 @@ use super::reference;
 use super::shape::{HeadActivation, InnerActivation, Pooling, Shape, TransformerWeights};
 use crate::recurrent::backward::Batch;
 
-/// A small shape whose sizes fill no vector.
+/// Returns a small shape whose sizes fill no vector.
 pub(super) fn shape() -> Shape {
     Shape {
         vocabulary: 30,
@@ -25,7 +26,7 @@ pub(super) fn shape() -> Shape {
     }
 }
 
-/// All kinds of networks.
+/// Returns shapes of all kinds of networks.
 fn shapes() -> [Shape; 3] {
     [
         shape(),
@@ -46,7 +47,7 @@ fn shapes() -> [Shape; 3] {
     ]
 }
 
-/// Weights large enough that every part matters.
+/// Returns weights large enough that every part matters.
 fn weights(shape: Shape) -> TransformerWeights {
     let mut weights = TransformerWeights::random(shape, 7);
     for (i, value) in weights.values.iter_mut().enumerate() {
@@ -56,7 +57,7 @@ fn weights(shape: Shape) -> TransformerWeights {
     weights
 }
 
-/// Texts of 1 to 22 pieces, together more than a chunk.
+/// Makes texts of 1 to 22 pieces, together more than a chunk.
 fn texts() -> Vec<Vec<i32>> {
     (0..25)
         .map(|text| {
@@ -82,7 +83,7 @@ fn words(weights: &TransformerWeights, text: &[i32]) -> Vec<Vec<f64>> {
         .collect()
 }
 
-/// Loss of `texts` by the definition.
+/// Computes the loss of `texts` by the definition.
 fn loss(shape: &Shape, values: &[f64], texts: &[&[i32]], labels: &[u32], by: &[f32]) -> f64 {
     let (mut total, mut weights) = (0.0, 0.0);
     for (text, &label) in texts.iter().zip(labels) {

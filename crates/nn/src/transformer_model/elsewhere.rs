@@ -1,4 +1,4 @@
-//! What a configuration of Hugging Face says of a classifier whose network is no part of it.
+//! The configuration of Hugging Face of a classifier that runs elsewhere.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,15 +10,15 @@ use super::names::Family;
 use super::settings::{CONFIG, read_file};
 use crate::model::StoreError;
 
-/// What `config.json` says of a classifier that runs elsewhere, such as in an ONNX graph.
+/// The settings in `config.json` of a classifier that runs elsewhere, such as in an ONNX graph.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ElsewhereConfig {
-    /// The names of its classes, by number.
+    /// The names of the classes, by number.
     pub classes: Option<Vec<String>>,
-    /// Rows of its table of pieces.
+    /// The number of rows of the network's table of pieces.
     pub vocabulary: Option<usize>,
-    /// Pieces of a text that it has positions for.
+    /// The number of pieces of a text that the network has positions for.
     pub longest: Option<usize>,
     /// The number of the piece that fills a text up.
     pub padding: Option<i32>,
@@ -36,15 +36,15 @@ struct Read {
 }
 
 impl ElsewhereConfig {
-    /// Where the configuration of the network in `file` is: beside it.
+    /// Returns where the configuration of the network in `file` is: beside it.
     pub fn beside(file: &Path) -> PathBuf {
         file.with_file_name(CONFIG)
     }
 
-    /// What `file` says.
+    /// Reads the configuration in `file`.
     ///
     /// # Errors
-    /// When it cannot be read, or the network gives something else than one class of a text.
+    /// When the file cannot be read, or the network gives something else than one class of a text.
     pub fn read(file: &Path) -> Result<ElsewhereConfig, StoreError> {
         let refused = |problem: String| StoreError::Description {
             file: file.to_owned(),

@@ -1,4 +1,4 @@
-//! Writing a transformer as Hugging Face keeps it.
+//! The export of a transformer as Hugging Face keeps it.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -39,7 +39,7 @@ pub fn export(model: &TransformerModel, directory: &Path) -> Result<Vec<PathBuf>
     let mut tensors = Vec::new();
     for (tensor, values) in model.spans() {
         let name = family.tensor(&tensor.name, prefix);
-        // Where the bias is tied, too, only this name is read; else the other one.
+        // Where the bias is tied as well, only this name is read; else the other one is.
         if tensor.name == "masked.decoder.bias"
             && let Some(tied) = family.tied_bias()
         {

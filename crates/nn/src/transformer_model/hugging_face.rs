@@ -1,7 +1,8 @@
 //! Directories of Hugging Face: `config.json`, `model.safetensors` and `tokenizer.json`.
 //!
-//! What is read is what [`Family`] names; anything in a configuration that would make the network
-//! another one (relative positions, a decoder, labels of which several may hold) is refused.
+//! Only the networks that [`Family`] names are read; anything in a configuration that would make
+//! the network another one (relative positions, a decoder, labels of which several may hold) is
+//! refused.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -21,9 +22,9 @@ use probity_run::run_directory::hex;
 use sha2::{Digest, Sha256};
 
 pub(super) const MODEL: &str = "model.safetensors";
-/// What PyTorch wrote before there was safetensors.
+/// The name of the file that PyTorch wrote before there was safetensors.
 const PYTORCH: &str = "pytorch_model.bin";
-/// What a configuration says that matters here. DistilBERT has names of its own for the sizes.
+/// The settings of a configuration that matter here. DistilBERT has names of its own for the sizes.
 #[derive(Debug, Deserialize)]
 struct Config {
     architectures: Option<Vec<String>>,
@@ -54,9 +55,9 @@ struct Config {
     tie_word_embeddings: Option<bool>,
 }
 
-/// Reads the directory of Hugging Face `directory`: the model, and what was found. `classes` are
-/// other names than those of the configuration; `max_length` is a smaller number of pieces than
-/// tokenizer and network allow.
+/// Reads the directory of Hugging Face `directory`: returns the model, and what was found.
+/// `classes` are other names than those of the configuration; `max_length` is a smaller number of
+/// pieces than tokenizer and network allow.
 ///
 /// # Errors
 /// When a file cannot be read, the network is of another kind, or tensors are missing or of
@@ -149,7 +150,7 @@ pub fn import(
     }
 }
 
-/// The file in `directory` that holds the weights.
+/// Returns the file in `directory` that holds the weights.
 fn weights_file(directory: &Path) -> Result<PathBuf, StoreError> {
     let (one, pytorch) = (directory.join(MODEL), directory.join(PYTORCH));
     if one.exists() {
@@ -243,7 +244,7 @@ impl Config {
             layers: self.num_hidden_layers,
             inner: self.intermediate_size,
             activation,
-            // DistilBERT has one of its own, whatever the configuration says.
+            // DistilBERT has an epsilon of its own, whatever the configuration says.
             epsilon: match family {
                 Family::Distilbert => None,
                 _ => self.layer_norm_eps,
@@ -259,19 +260,19 @@ impl Config {
         })
     }
 
-    /// How many labels there are; two where nothing says so, as in `transformers`.
+    /// Returns the number of labels; two where nothing says so, as in `transformers`.
     fn labels(&self) -> usize {
         let named = self.id2label.as_ref().map(BTreeMap::len);
         named.or(self.num_labels).unwrap_or(2)
     }
 
-    /// The names of the classes, by number.
+    /// Returns the names of the classes, by number.
     fn classes(&self, shape: &Shape) -> Result<Vec<String>, String> {
         if shape.classes == 1 {
             return Err("the network has one output, a number; expected classes".to_owned());
         }
         match &self.id2label {
-            // As `transformers` calls what nobody named.
+            // Classes that nobody named are called as `transformers` calls them.
             None => Ok((0..shape.classes)
                 .map(|number| format!("LABEL_{number}"))
                 .collect()),
@@ -290,7 +291,7 @@ pub(super) fn expect_one_label(problem_type: Option<&str>) -> Result<(), String>
     }
 }
 
-/// The names in `id2label` of `count` classes, by number.
+/// Returns the names in `id2label` of `count` classes, by number.
 pub(super) fn in_order(
     names: &BTreeMap<String, String>,
     count: usize,

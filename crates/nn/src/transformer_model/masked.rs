@@ -1,13 +1,13 @@
-//! A masked language model, asked how likely words are where they stand.
+//! A masked language model that computes how likely words are where they stand.
 //!
-//! All pieces of a word are masked at once, and log P(word | rest) is the sum of what the head says
-//! of each (pseudo-log-likelihoods, Salazar et al. 2020; that a word's pieces must not see each
-//! other, Kauf and Ivanova 2023). A text is split as a whole, so that a word's pieces are those that
-//! it has there. Of a text that is longer than the network reads, it reads the pieces around the
-//! word, as many on both sides where there are.
+//! All pieces of a word are masked at once, and log P(word | rest) is the sum of the logarithms
+//! that the head gives for each (pseudo-log-likelihoods, Salazar et al. 2020; the pieces of a word
+//! must not see each other, Kauf and Ivanova 2023). A text is split as a whole, so that a word's
+//! pieces are those that it has there. Where a text is longer than the network reads, the network
+//! reads the pieces around the word, as many on both sides where there are.
 //!
-//! What the head makes of a place answers for all words of as many pieces there. It is kept, and
-//! found again by the pieces of the text: an answer does not depend on what was asked before.
+//! The head's result for a place answers for all words of as many pieces there. The result is kept,
+//! and found again by the pieces of the text: an answer does not depend on what was asked before.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -22,23 +22,23 @@ use super::{PieceTokenizer, TransformerModel};
 use crate::ModelError;
 use crate::transformer::masked::{Hidden, Masked, MaskedHead, MaskedKernels};
 
-/// Numbers that are kept of places: 128 MiB.
+/// The most numbers that are kept for places: 128 MiB.
 const MOST_KEPT: usize = 1 << 25;
-/// Places that are asked about together.
+/// The number of places that are asked about together.
 const BLOCK: usize = 1024;
 
-/// What the description of a model says of its head.
+/// The description of a head in the description of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MaskedDescription {
-    /// The number of the piece that hides another.
+    /// The number of the piece that masks another.
     pub mask: i32,
     /// Whether the matrix over the vocabulary is the table of words.
     pub is_tied: bool,
 }
 
 impl MaskedDescription {
-    /// That of `head`.
+    /// Returns the description of `head`.
     pub fn of(head: &MaskedHead) -> MaskedDescription {
         MaskedDescription {
             mask: head.mask,
@@ -57,7 +57,7 @@ pub struct MaskedLanguageModel {
     kept: Mutex<Kept>,
 }
 
-/// Places that were asked about.
+/// The results for places that were asked about.
 #[derive(Debug, Default)]
 struct Kept {
     places: HashMap<Masked, Arc<Hidden>>,
@@ -65,10 +65,10 @@ struct Kept {
 }
 
 impl MaskedLanguageModel {
-    /// The network of `model`.
+    /// Makes the network of `model` ready to answer.
     ///
     /// # Errors
-    /// When it has no such head.
+    /// When the model has no such head.
     pub fn new(model: TransformerModel) -> Result<MaskedLanguageModel, ModelError> {
         let head = model.masked.ok_or(ModelError::NoMaskedHead)?;
         let activation = model.family.masked(model.weights.shape.activation);
@@ -81,9 +81,9 @@ impl MaskedLanguageModel {
         })
     }
 
-    /// For each of `words`, a text and the bytes in which a word of it stands: the logarithm of its
-    /// probability there, after all others. `None` where it has no piece, or more than are read, or
-    /// one that stands for any unknown.
+    /// Computes for each of `words`, a text and the bytes in which a word of it stands, the
+    /// logarithm of the word's probability there, after all others. `None` where the word has no
+    /// piece, or more than are read, or one that stands for any unknown.
     ///
     /// # Errors
     /// When a text cannot be split, or an answer is not finite.
@@ -121,7 +121,7 @@ impl MaskedLanguageModel {
         })
     }
 
-    /// What the head makes of each of `places`.
+    /// Returns the head's result for each of `places`.
     fn hidden<'p>(
         &self,
         places: impl Iterator<Item = &'p Masked>,

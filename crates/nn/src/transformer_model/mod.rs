@@ -5,9 +5,9 @@
 //! Pieces and configurations of networks that run elsewhere, such as in ONNX graphs, are read here
 //! as well.
 //!
-//! A directory without classes holds an encoder: what a classifier is trained on top of. It may have
-//! the head of a masked language model besides, `masked` in the description, with the tensors of
-//! [`MaskedHead::tensors`].
+//! A directory without classes holds an encoder, on top of which a classifier is trained. An
+//! encoder may have the head of a masked language model besides, `masked` in the description, with
+//! the tensors of [`MaskedHead::tensors`].
 
 mod elsewhere;
 mod export;
@@ -45,27 +45,27 @@ pub use self::pieces::{PieceTokenizer, Pieces};
 pub use self::settings::{TokenizerSettings, TruncationSide};
 pub use self::tensors::HuggingFaceReport;
 
-/// What the description is sealed as.
+/// The form in which the description is sealed.
 const FORM: Form = Form {
     kind: "transformer",
     version: "1",
 };
 
-/// The files beside it, whose hashes it says.
+/// The files beside the description, whose hashes it states.
 const COMPANIONS: [&str; 2] = [TOKENIZER, WEIGHTS];
 
 /// A transformer with all that it needs to read texts.
 #[derive(Debug, Clone)]
 pub struct TransformerModel {
-    /// Classes, by number; none of an encoder.
+    /// The classes, by number; none for an encoder.
     pub classes: Vec<String>,
-    /// Pieces of a text that are read, with those that mark beginning and end.
+    /// The number of pieces of a text that are read, with those that mark beginning and end.
     pub max_length: usize,
-    /// Which of the networks of Hugging Face it is.
+    /// The network of Hugging Face that the model is.
     pub family: Family,
-    /// Splits texts into pieces.
+    /// The tokenizer that splits texts into pieces.
     pub tokenizer: PieceTokenizer,
-    /// Shape and parameters.
+    /// The shape and the parameters.
     pub weights: TransformerWeights,
     /// The head of a masked language model, which only an encoder may have.
     pub masked: Option<MaskedHead>,
@@ -96,12 +96,12 @@ pub fn is_transformer(directory: &Path) -> bool {
 }
 
 impl TransformerModel {
-    /// Whether it has no classes yet.
+    /// Whether the model has no classes yet.
     pub fn is_encoder(&self) -> bool {
         self.classes.is_empty()
     }
 
-    /// Whether its parts fit each other, and what is wrong if not.
+    /// Returns what is wrong where the parts of the model do not fit each other.
     fn problem(&self) -> Option<String> {
         let shape = &self.weights.shape;
         let marks = self.tokenizer.marks();
@@ -133,10 +133,10 @@ impl TransformerModel {
         })
     }
 
-    /// The pieces of `text` that are read.
+    /// Returns the pieces of `text` that are read.
     ///
     /// # Errors
-    /// When the tokenizer cannot split it.
+    /// When the tokenizer cannot split the text.
     pub fn pieces(&self, text: &str) -> Result<Pieces, TokenizerError> {
         self.tokenizer.read(text, self.max_length)
     }
@@ -168,7 +168,7 @@ impl TransformerModel {
         Ok(())
     }
 
-    /// All tensors that hold something, with their numbers.
+    /// Returns all tensors that hold something, with their numbers.
     fn spans(&self) -> Vec<(TensorSpan, &[f32])> {
         let shape = &self.weights.shape;
         let own = shape.tensors().into_iter();
@@ -259,7 +259,7 @@ impl TransformerModel {
         }
     }
 
-    /// SHA-256, in hex, of everything that the model computes with.
+    /// Returns the SHA-256, in hex, of everything that the model computes with.
     pub fn sha256(&self) -> String {
         let mut described = serde_json::json!({
             "kind": FORM.kind,

@@ -19,7 +19,7 @@ pub enum Family {
     XlmRoberta,
 }
 
-/// What a class of Hugging Face is read as.
+/// The kind of network that a class of Hugging Face is read as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// A classifier.
@@ -31,7 +31,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// What the names of such classes end with.
+    /// Returns the end of the names of such classes.
     pub(super) fn suffix(self) -> &'static str {
         match self {
             Kind::Classifier => "ForSequenceClassification",
@@ -49,7 +49,8 @@ impl Family {
         Family::XlmRoberta,
     ];
 
-    /// The network that `architectures` of a configuration names, and what it is read as.
+    /// Returns the network that `architectures` of a configuration names, and the kind that it is
+    /// read as.
     pub(super) fn of_architecture(name: &str) -> Option<(Family, Kind)> {
         Family::ALL.into_iter().find_map(|family| {
             let rest = name.strip_prefix(family.class())?;
@@ -59,13 +60,13 @@ impl Family {
         })
     }
 
-    /// The network whose configurations call it `name`.
+    /// Returns the network whose configurations call it `name`.
     pub(super) fn of_model_type(name: &str) -> Option<Family> {
         let mut all = Family::ALL.into_iter();
         all.find(|family| family.model_type() == name)
     }
 
-    /// All names that [`Family::of_architecture`] knows.
+    /// Lists all names that [`Family::of_architecture`] knows.
     pub(super) fn architectures() -> String {
         let names = Family::ALL.map(|family| {
             let class = family.class();
@@ -74,7 +75,7 @@ impl Family {
         names.join(", ")
     }
 
-    /// What the names of its classes begin with.
+    /// Returns the beginning of the names of the family's classes.
     pub(super) fn class(self) -> &'static str {
         match self {
             Family::Bert => "Bert",
@@ -84,7 +85,7 @@ impl Family {
         }
     }
 
-    /// `model_type` of its configurations.
+    /// Returns the `model_type` of the family's configurations.
     pub(super) fn model_type(self) -> &'static str {
         match self {
             Family::Bert => "bert",
@@ -94,7 +95,7 @@ impl Family {
         }
     }
 
-    /// What the tensors of its encoder begin with in a classifier.
+    /// Returns the beginning of the names of the encoder's tensors in a classifier of the family.
     pub(super) fn prefix(self) -> &'static str {
         match self {
             Family::Bert => "bert.",
@@ -103,7 +104,7 @@ impl Family {
         }
     }
 
-    /// The activation of the hidden layer of its classifiers.
+    /// Returns the activation of the hidden layer of the family's classifiers.
     pub(super) fn head(self) -> HeadActivation {
         match self {
             Family::Distilbert => HeadActivation::Relu,
@@ -111,8 +112,8 @@ impl Family {
         }
     }
 
-    /// The activation of the hidden layer of the head of its masked language models, where the
-    /// encoder has `inner`.
+    /// Returns the activation of the hidden layer of the head of the family's masked language
+    /// models, where the encoder has `inner`.
     pub(super) fn masked(self, inner: InnerActivation) -> InnerActivation {
         match self {
             Family::Bert | Family::Distilbert => inner,
@@ -120,7 +121,7 @@ impl Family {
         }
     }
 
-    /// The piece that hides another, where the settings of the tokenizer name none.
+    /// Returns the piece that masks another, where the settings of the tokenizer name none.
     pub(super) fn mask(self) -> &'static str {
         match self {
             Family::Bert | Family::Distilbert => "[MASK]",
@@ -128,8 +129,8 @@ impl Family {
         }
     }
 
-    /// Another name of the bias over the vocabulary, which a head may have in place of its own or
-    /// beside it.
+    /// Returns another name of the bias over the vocabulary, which a head may have in place of its
+    /// own or beside it.
     pub(super) fn tied_bias(self) -> Option<&'static str> {
         match self {
             Family::Bert => Some("cls.predictions.bias"),
@@ -138,12 +139,12 @@ impl Family {
         }
     }
 
-    /// Whether positions are counted from behind the number of its padding.
+    /// Whether positions are counted from behind the number of the padding.
     pub(super) fn skips_padding(self) -> bool {
         matches!(self, Family::Roberta | Family::XlmRoberta)
     }
 
-    /// The number of the piece that fills texts up in a network of `shape`.
+    /// Returns the number of the piece that fills texts up in a network of `shape`.
     pub(super) fn padding(self, shape: &Shape) -> usize {
         match self.skips_padding() {
             true => shape.first_position.saturating_sub(1),
@@ -151,9 +152,9 @@ impl Family {
         }
     }
 
-    /// The name of the tensor `name` of [`crate::transformer::shape::Shape::tensors`], or of
-    /// [`crate::transformer::masked::MaskedHead::tensors`], in a file whose encoder's tensors begin
-    /// with `prefix`.
+    /// Returns the name of the tensor `name` of [`crate::transformer::shape::Shape::tensors`], or
+    /// of [`crate::transformer::masked::MaskedHead::tensors`], in a file whose encoder's tensors
+    /// begin with `prefix`.
     pub(super) fn tensor(self, name: &str, prefix: &str) -> String {
         let (part, kind) = name.rsplit_once('.').unwrap_or((name, ""));
         let table = match name {

@@ -1,4 +1,4 @@
-//! A transformer, ready to be asked about texts as they are written.
+//! A transformer that answers about texts as they are written.
 
 use std::ops::Range;
 
@@ -9,9 +9,9 @@ use crate::ModelError;
 use crate::text_classifier::{DifferentiableTexts, TextClassifier};
 use crate::transformer::kernels::Kernels;
 
-/// Texts whose pieces are in memory together.
+/// The number of texts whose pieces are in memory together.
 const BLOCK: usize = 1024;
-/// Characters of a text that a message shows.
+/// The number of characters of a text that a message shows.
 const SHOWN: usize = 60;
 
 /// A transformer with classes.
@@ -23,10 +23,10 @@ pub struct TransformerNetwork {
 }
 
 impl TransformerNetwork {
-    /// The network of `model`.
+    /// Makes the network of `model` ready to answer.
     ///
     /// # Errors
-    /// When it is an encoder without classes.
+    /// When the model is an encoder without classes.
     pub fn new(model: TransformerModel) -> Result<TransformerNetwork, ModelError> {
         match model.is_encoder() {
             true => Err(ModelError::NoClasses),
@@ -43,7 +43,7 @@ impl TransformerNetwork {
         &self.kernels
     }
 
-    /// The pieces of `text`, `most` at most.
+    /// Splits `text` into pieces, `most` at most.
     fn split(&self, text: &str, most: usize) -> Result<Pieces, ModelError> {
         let refused = |problem: String| ModelError::Pieces {
             text: beginning(text),
@@ -57,7 +57,7 @@ impl TransformerNetwork {
         }
     }
 
-    /// The pieces of all `texts` that are read.
+    /// Splits all `texts` into the pieces that are read.
     fn pieces(&self, texts: &[&str]) -> Result<Vec<Pieces>, ModelError> {
         let split = texts
             .par_iter()
@@ -66,7 +66,7 @@ impl TransformerNetwork {
     }
 }
 
-/// What a message shows of `text`.
+/// Returns the beginning of `text` that a message shows.
 pub(super) fn beginning(text: &str) -> String {
     text.chars().take(SHOWN).collect()
 }

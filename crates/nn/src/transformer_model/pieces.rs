@@ -1,4 +1,4 @@
-//! How a transformer reads texts: the `tokenizer.json` of Hugging Face that it was trained with.
+//! The tokenizer of a transformer: the `tokenizer.json` of Hugging Face that it was trained with.
 //!
 //! A text becomes pieces of words, between marks of its beginning and end. Each piece knows the
 //! bytes of the text that it was made of, so that it can be said to which word it belongs.
@@ -14,31 +14,31 @@ use crate::transformer::masked::Masked;
 use probity_run::guard::guarded;
 use probity_text::tokenizer::TokenizerError;
 
-/// Splits texts into pieces.
+/// A tokenizer that splits texts into pieces.
 #[derive(Clone)]
 pub struct PieceTokenizer {
-    /// The file's own words, which are written as they were read.
+    /// The text of the file, which is written as it was read.
     json: String,
     tokenizer: Tokenizer,
-    /// Pieces that mark beginning and end.
+    /// The number of pieces that mark beginning and end.
     marks: usize,
     truncation_side: TruncationSide,
     last: i32,
     padding: i32,
-    /// The piece that stands for what is none, where there is one.
+    /// The piece that stands for what is no piece, where there is one.
     unknown: Option<i32>,
-    /// Pieces of the network.
+    /// The number of pieces of the network.
     vocabulary: usize,
 }
 
 /// A text in pieces.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pieces {
-    /// Their numbers, marks of beginning and end among them.
+    /// The numbers of the pieces, marks of beginning and end among them.
     pub ids: Vec<i32>,
-    /// The segment that each is in, as the tokenizer says.
+    /// The segment that each piece is in, as the tokenizer says.
     pub segments: Vec<i32>,
-    /// The bytes of the text that each was made of; `None` of a mark.
+    /// The bytes of the text that each piece was made of; `None` for a mark.
     pub bytes: Vec<Option<Range<usize>>>,
     /// Whether something was cut off.
     pub is_truncated: bool,
@@ -54,8 +54,8 @@ pub(super) struct MaskedPieces {
 }
 
 impl Pieces {
-    /// The pieces of each of some words, which are given by their bytes in ascending order: those
-    /// that share a byte with it, and with no word before it.
+    /// Returns the pieces of each of some words, which are given by their bytes in ascending order:
+    /// the pieces that share a byte with the word, and with no word before it.
     pub fn of_words(&self, words: &[Range<usize>]) -> Vec<Vec<usize>> {
         let mut pieces = vec![Vec::new(); words.len()];
         for (piece, bytes) in self.bytes.iter().enumerate() {
@@ -79,12 +79,13 @@ impl std::fmt::Debug for PieceTokenizer {
 }
 
 impl PieceTokenizer {
-    /// The tokenizer in `json`, which was read from `file`, and how many pieces of a text its own
-    /// truncation keeps.
+    /// Reads the tokenizer in `json`, which was read from `file`, and returns with it how many
+    /// pieces of a text its own truncation keeps.
     ///
     /// # Errors
-    /// When it is none, it has pieces that a table of `vocabulary` rows does not, `settings` or its
-    /// own words make `transformers` read texts otherwise, or it draws pieces at random.
+    /// When the text is no tokenizer, it has pieces that a table of `vocabulary` rows does not,
+    /// `settings` or the text itself make `transformers` read texts otherwise, or it draws pieces
+    /// at random.
     pub fn from_json(
         json: &[u8],
         file: &Path,
@@ -141,8 +142,8 @@ impl PieceTokenizer {
         Ok((tokenizer, kept))
     }
 
-    /// Whether a text is in the first segment, which is all that our networks have; `file` is where
-    /// the tokenizer comes from.
+    /// Checks that a text is in the first segment, which is all that our networks have; `file` is
+    /// where the tokenizer comes from.
     pub(super) fn expect_first_segment(&self, file: &Path) -> Result<(), StoreError> {
         let refused = |problem: String| StoreError::Description {
             file: file.to_owned(),
@@ -163,22 +164,22 @@ impl PieceTokenizer {
         self.truncation_side
     }
 
-    /// The number of the piece that is written so.
+    /// Returns the number of the piece that is written as `piece`.
     pub(super) fn number(&self, piece: &str) -> Option<i32> {
         i32::try_from(self.tokenizer.token_to_id(piece)?).ok()
     }
 
-    /// The piece with a number, as it is written.
+    /// Returns the piece with a number, as it is written.
     pub(super) fn piece(&self, number: usize) -> Option<String> {
         self.tokenizer.id_to_token(u32::try_from(number).ok()?)
     }
 
-    /// The file's own words.
+    /// Returns the text of the file.
     pub fn json(&self) -> &str {
         &self.json
     }
 
-    /// Pieces that mark beginning and end of a text.
+    /// The number of pieces that mark beginning and end of a text.
     pub fn marks(&self) -> usize {
         self.marks
     }
@@ -188,15 +189,15 @@ impl PieceTokenizer {
         self.last
     }
 
-    /// The number of the piece that fills a text up; 0 where the file names none.
+    /// Returns the number of the piece that fills a text up; 0 where the file names none.
     pub fn padding(&self) -> i32 {
         self.padding
     }
 
-    /// The pieces of `text`, `most` with those that mark beginning and end.
+    /// Splits `text` into pieces, `most` with those that mark beginning and end.
     ///
     /// # Errors
-    /// When it cannot be split.
+    /// When the text cannot be split.
     pub fn read(&self, text: &str, most: usize) -> Result<Pieces, TokenizerError> {
         let pieces = split(|| {
             // What the tokenizer's own truncation leaves does not say whether there was more.
@@ -226,9 +227,9 @@ impl PieceTokenizer {
         }
     }
 
-    /// The pieces of `text`, `most` with those that mark beginning and end, with `mask` in place of
-    /// those that share a byte with `word`: where there are more, those around the word. `None` where
-    /// it has no piece, or too many, or one that stands for any unknown.
+    /// Splits `text` into pieces, `most` with those that mark beginning and end, with `mask` in
+    /// place of those that share a byte with `word`: where there are more, those around the word.
+    /// `None` where the word has no piece, or too many, or one that stands for any unknown.
     ///
     /// # Errors
     /// When the text cannot be split.
@@ -278,7 +279,7 @@ impl PieceTokenizer {
     }
 }
 
-/// What `work` gives, or that a text cannot be split.
+/// Returns what `work` gives, or that a text cannot be split.
 fn split<T>(work: impl FnOnce() -> Result<T, tokenizers::Error>) -> Result<T, TokenizerError> {
     let worked = guarded(work).unwrap_or_else(|panic| Err(panic.into()));
     worked.map_err(|error| TokenizerError::Split {
@@ -286,7 +287,8 @@ fn split<T>(work: impl FnOnce() -> Result<T, tokenizers::Error>) -> Result<T, To
     })
 }
 
-/// The bytes of each of the `marked` pieces, of which those that are no marks have `offsets`.
+/// Returns the bytes of each of the `marked` pieces, of which those that are no marks have
+/// `offsets`.
 fn bytes_of(marked: &Encoding, offsets: Vec<(usize, usize)>) -> Vec<Option<Range<usize>>> {
     let mut offsets = offsets.into_iter();
     let marks = marked.get_special_tokens_mask().iter();

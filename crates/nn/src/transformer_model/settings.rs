@@ -1,9 +1,10 @@
-//! `tokenizer_config.json`: what `transformers` goes by beside `tokenizer.json`.
+//! The settings in `tokenizer_config.json`, which `transformers` reads beside `tokenizer.json`.
 //!
-//! How many pieces of a text are read and which side is cut come from it. It may also contradict
-//! `tokenizer.json` on how texts are split, and then `transformers` goes by it and changes the
-//! tokenizer that it has read: such a directory is refused, as its texts would be split in two ways.
-//! What is written names no class of tokenizer of its own, so that nothing is guessed.
+//! How many pieces of a text are read and which side is cut come from this file. It may also
+//! contradict `tokenizer.json` on how texts are split, and then `transformers` goes by it and
+//! changes the tokenizer that it has read: such a directory is refused, as its texts would be split
+//! in two ways. The settings that are written name no class of tokenizer of their own, so that
+//! nothing is guessed.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -20,18 +21,19 @@ use probity_run::run_directory::{hex, write_atomically};
 
 /// The name of the file.
 const SETTINGS: &str = "tokenizer_config.json";
-/// A limit from here on is one that nobody set: `transformers` writes 10³⁰.
+/// The limit from which on a number of pieces is one that nobody set: `transformers` writes 10³⁰.
 const NO_LIMIT: f64 = 1e9;
 
 /// The name of the configuration in a directory of Hugging Face.
 pub(super) const CONFIG: &str = "config.json";
-/// A configuration longer than this is none.
+/// The most bytes of a configuration.
 const MOST_CONFIG: u64 = 1 << 24;
 
-/// What `tokenizer_config.json` says that matters here.
+/// The settings of `tokenizer_config.json` that matter here.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct TokenizerSettings {
-    /// Whether the file is there: what it leaves out then has a default of `transformers`.
+    /// Whether the file is there: a setting that it leaves out then has a default of
+    /// `transformers`.
     #[serde(skip)]
     is_there: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -76,13 +78,13 @@ struct AddedToken {
     content: String,
 }
 
-/// The side that a text is cut on of which only so many pieces are read.
+/// The side on which a text is cut that is too long.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TruncationSide {
-    /// Its beginning.
+    /// The beginning of the text.
     Left,
-    /// Its end.
+    /// The end of the text.
     #[default]
     Right,
 }
@@ -113,7 +115,7 @@ pub(super) struct Parts {
     model: Option<Part>,
     #[serde(default)]
     added_tokens: Vec<AddedToken>,
-    /// What puts the marks of beginning and end around a text, as it is written.
+    /// The part that puts the marks of beginning and end around a text, as it is written.
     post_processor: Option<serde_json::Value>,
 }
 
@@ -131,7 +133,7 @@ struct Part {
 }
 
 impl Parts {
-    /// The piece that stands for what is none, by its number or as it is written.
+    /// Returns the piece that stands for what is no piece, by its number or as it is written.
     pub(super) fn unknown(&self) -> (Option<u32>, Option<&str>) {
         let model = self.model.as_ref();
         let written = model.and_then(|model| model.unk_token.as_deref());
@@ -152,10 +154,11 @@ impl Parts {
 }
 
 impl TokenizerSettings {
-    /// What lies in `directory`; nothing without the file, whose hash goes into `sha256`.
+    /// Reads the settings in `directory`; empty ones without the file, whose hash goes into
+    /// `sha256`.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// When the file cannot be read.
     pub(super) fn read(
         directory: &Path,
         sha256: &mut BTreeMap<String, String>,
@@ -175,7 +178,7 @@ impl TokenizerSettings {
         Ok(settings)
     }
 
-    /// Long texts are cut on `side`; nothing else is said.
+    /// Returns settings that only say that long texts are cut on `side`.
     pub(super) fn cut(side: TruncationSide) -> TokenizerSettings {
         TokenizerSettings {
             truncation_side: Some(side),
@@ -183,16 +186,16 @@ impl TokenizerSettings {
         }
     }
 
-    /// What lies beside the `tokenizer.json` in `file`; nothing without the file.
+    /// Reads the settings beside the `tokenizer.json` in `file`; empty ones without them.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// When the settings cannot be read.
     pub fn beside(file: &Path) -> Result<TokenizerSettings, StoreError> {
         let directory = file.parent().unwrap_or(Path::new("."));
         TokenizerSettings::read(directory, &mut BTreeMap::new())
     }
 
-    /// What makes `transformers` read texts as `model` does.
+    /// Returns the settings with which `transformers` reads texts as `model` does.
     pub(super) fn of(model: &TransformerModel) -> TokenizerSettings {
         let padding = model.family.padding(&model.weights.shape);
         let mut inputs = vec!["input_ids".to_owned(), "attention_mask".to_owned()];
@@ -217,7 +220,7 @@ impl TokenizerSettings {
     /// Writes the file into `directory`.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// When the file cannot be written.
     pub(super) fn write(&self, directory: &Path) -> Result<PathBuf, StoreError> {
         let file = directory.join(SETTINGS);
         let json = serde_json::to_value(self).and_then(|mut value| {
@@ -235,19 +238,19 @@ impl TokenizerSettings {
         Ok(file)
     }
 
-    /// Pieces of a text that are read, where the file limits them.
+    /// Returns the number of pieces of a text that are read, where the file limits them.
     pub fn most_pieces(&self) -> Option<usize> {
         let most = self.model_max_length?;
         (1.0..NO_LIMIT).contains(&most).then_some(most as usize)
     }
 
-    /// The side that a long text is cut on, where the file says so.
+    /// Returns the side that a long text is cut on, where the file says so.
     pub(super) fn truncation_side(&self) -> Option<TruncationSide> {
         self.truncation_side
     }
 
-    /// The piece that hides another, where the file names it: as it is written, or with what it
-    /// takes of the blanks around it.
+    /// Returns the piece that masks another, where the file names it: as it is written, or with
+    /// what it takes of the blanks around it.
     pub(super) fn mask(&self) -> Option<&str> {
         content(self.mask_token.as_ref()?)
     }
@@ -347,12 +350,12 @@ impl TokenizerSettings {
     }
 }
 
-/// A piece as it is written: alone, or with what it takes of the blanks around it.
+/// Returns a piece as it is written: alone, or with what it takes of the blanks around it.
 fn content(piece: &serde_json::Value) -> Option<&str> {
     piece.as_str().or_else(|| piece.get("content")?.as_str())
 }
 
-/// The bytes of `file`, of at most the length of a configuration or a tokenizer.
+/// Reads the bytes of `file`, of at most the length of a configuration or a tokenizer.
 pub(super) fn read_file(file: &Path) -> Result<Vec<u8>, StoreError> {
     let failed = |source| StoreError::Read {
         file: file.to_owned(),

@@ -1,4 +1,4 @@
-//! The parameters of a network among the tensors of a file of Hugging Face.
+//! The parameters of a network, found among the tensors of a file of Hugging Face.
 //!
 //! The head of a masked language model may be left out as a whole; what is read then is the encoder,
 //! and the report names the head's tensors as missing. A part of it alone is refused. D, the matrix
@@ -18,19 +18,19 @@ use crate::transformer::masked::MaskedHead;
 use crate::transformer::shape::{Shape, TransformerWeights};
 use crate::weights::{Weight, WeightFile};
 
-/// What an import found in a directory of Hugging Face.
+/// The report of what an import found in a directory of Hugging Face.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct HuggingFaceReport {
     /// The class of the network, as `architectures` names it.
     pub architecture: String,
-    /// Tensors that are parts of the network, with their shapes.
+    /// The tensors that are parts of the network, with their shapes.
     pub matched: Vec<(String, Vec<usize>)>,
-    /// Tensors that the file lacks: of an encoder those of the head of a classifier, and of a masked
-    /// language model whose head is not there those of it.
+    /// The tensors that the file lacks: for an encoder those of the head of a classifier, and for a
+    /// masked language model whose head is not there those of this head.
     pub missing: Vec<String>,
-    /// Tensors that are no parts of it.
+    /// The tensors that are no parts of the network.
     pub unused: Vec<String>,
-    /// SHA-256 of the files.
+    /// The SHA-256 of the files.
     #[serde(skip)]
     pub sha256: BTreeMap<String, String>,
 }
@@ -39,27 +39,27 @@ pub struct HuggingFaceReport {
 pub(super) struct Found {
     file: PathBuf,
     family: Family,
-    /// What the names of the encoder's tensors begin with.
+    /// The beginning of the names of the encoder's tensors.
     prefix: &'static str,
     tensors: BTreeMap<String, Weight>,
-    /// Those of whole numbers.
+    /// The names of the tensors of whole numbers.
     integers: BTreeSet<String>,
     report: HuggingFaceReport,
 }
 
 impl Found {
-    /// The tensors of `weights`, which were read from `file`, for a network of the class
+    /// Takes the tensors of `weights`, which were read from `file`, for a network of the class
     /// `architecture`.
     ///
     /// # Errors
-    /// When they are those of an adapter.
+    /// When the tensors are those of an adapter.
     pub fn new(
         family: Family,
         weights: WeightFile,
         file: &Path,
         architecture: String,
     ) -> Result<Found, StoreError> {
-        // Checkpoints older than PyTorch 1.0 call gain and bias of a normalisation so.
+        // Checkpoints older than PyTorch 1.0 call gain and bias of a normalisation gamma and beta.
         let current = |name: String| match name.strip_suffix(".gamma") {
             Some(norm) => format!("{norm}.weight"),
             None => match name.strip_suffix(".beta") {
@@ -98,10 +98,10 @@ impl Found {
         })
     }
 
-    /// The parameters of a network of `shape`.
+    /// Takes out the parameters of a network of `shape`.
     ///
     /// # Errors
-    /// When a tensor is missing or another one.
+    /// When a tensor is missing or has another shape.
     pub fn network(&mut self, shape: Shape) -> Result<TransformerWeights, StoreError> {
         let mut values = Vec::new();
         for tensor in shape.tensors() {
@@ -117,8 +117,9 @@ impl Found {
         Ok(TransformerWeights { shape, values })
     }
 
-    /// The head of a masked language model on `encoder`, whose mask has the number `mask`, unless
-    /// all of it is missing; `is_tied` is what the configuration says of the table of words.
+    /// Takes out the head of a masked language model on `encoder`, whose mask has the number
+    /// `mask`, unless all of it is missing; `is_tied` is what the configuration says of the table
+    /// of words.
     ///
     /// # Errors
     /// When a part of it is missing, or another one.
@@ -184,7 +185,7 @@ impl Found {
         }))
     }
 
-    /// What was found; what is left is unused.
+    /// Returns the report of what was found; what is left is unused.
     pub fn report(self) -> HuggingFaceReport {
         HuggingFaceReport {
             unused: self.tensors.into_keys().collect(),
@@ -192,8 +193,8 @@ impl Found {
         }
     }
 
-    /// The numbers of the tensor `name`, of the extents of `tensor`; without it, that it has the
-    /// problem `missing`.
+    /// Takes out the numbers of the tensor `name`, of the extents of `tensor`; where it is absent,
+    /// returns an error with the problem `missing`.
     fn take(
         &mut self,
         name: &str,
@@ -225,7 +226,7 @@ impl Found {
     }
 }
 
-/// The extents of `tensor` as Hugging Face keeps it: a vector has one.
+/// Returns the extents of `tensor` as Hugging Face keeps it: a vector has one.
 pub(super) fn extents(tensor: &TensorSpan) -> Vec<usize> {
     match tensor.columns {
         1 => vec![tensor.rows],

@@ -1,4 +1,4 @@
-//! Tensors as they are gathered from a file, by the same rules whatever its format.
+//! The collector of the tensors of a file, by the same rules whatever its format.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 use super::element::{Element, Order};
 use super::error::{MAX_VALUES, WeightFormat, WeightsError};
 
-/// One tensor.
+/// A tensor of a weight file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Weight {
     /// The extents, outermost first; empty for a single number.
@@ -15,7 +15,7 @@ pub struct Weight {
     pub values: Vec<f32>,
 }
 
-/// Gathers the tensors of one file, whatever its format, by the same rules.
+/// A collector that gathers the tensors of one file, whatever its format, by the same rules.
 pub(super) struct Collector<'a> {
     pub path: &'a Path,
     pub format: WeightFormat,
@@ -85,7 +85,7 @@ impl<'a> Collector<'a> {
         Ok(())
     }
 
-    /// The tensors, of which there must be some.
+    /// Returns the tensors, of which there must be some.
     pub fn finish(self) -> Result<BTreeMap<String, Weight>, WeightsError> {
         if self.tensors.is_empty() {
             return Err(WeightsError::NoTensors {

@@ -1,4 +1,5 @@
-//! Elements of stored tensors: their width, their conversion to `f32`, and the order they lie in.
+//! The elements of stored tensors: their width, their conversion to `f32`, and the order they lie
+//! in.
 
 /// The element types that become weights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,7 +20,7 @@ pub(super) enum Element {
 }
 
 impl Element {
-    /// Whether it is a floating-point number.
+    /// Whether the element is a floating-point number.
     pub(super) fn is_float(self) -> bool {
         matches!(
             self,
@@ -31,14 +32,14 @@ impl Element {
 /// A stored value that isn't a finite `f32`.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct ValueFault {
-    /// Its place among the stored values.
+    /// The place of the value among the stored values.
     pub(super) position: usize,
-    /// How to show it.
+    /// The text that shows the value.
     pub(super) value: String,
 }
 
 impl Element {
-    /// The bytes of one element.
+    /// The number of bytes of one element.
     pub(super) fn width(self) -> usize {
         match self {
             Self::Bool | Self::U8 | Self::I8 => 1,
@@ -48,7 +49,7 @@ impl Element {
         }
     }
 
-    /// The values of little-endian elements; bytes that make no whole element are left out.
+    /// Converts little-endian elements to values; bytes that make no whole element are left out.
     pub(super) fn decode(self, bytes: &[u8]) -> Result<Vec<f32>, ValueFault> {
         match self {
             Self::Bool => decode(bytes, |[byte]: [u8; 1]| Ok(f32::from(u8::from(byte != 0)))),
@@ -61,7 +62,7 @@ impl Element {
             Self::U64 => decode(bytes, |bytes| exact(u64::from_le_bytes(bytes).into())),
             Self::I64 => decode(bytes, |bytes| exact(i64::from_le_bytes(bytes).into())),
             Self::F16 => decode(bytes, |bytes| finite(f16_to_f32(u16::from_le_bytes(bytes)))),
-            // The upper half of an f32.
+            // A bf16 is the upper half of an f32.
             Self::BF16 => decode(bytes, |bytes| {
                 finite(f32::from_bits(u32::from(u16::from_le_bytes(bytes)) << 16))
             }),
@@ -107,7 +108,7 @@ fn show(value: f64) -> String {
     }
 }
 
-/// An integer as `f32`, where there is one of the same value.
+/// Converts an integer to `f32`, where there is one of the same value.
 fn exact(value: i128) -> Result<f32, String> {
     let converted = value as f32;
     if converted as i128 == value {
@@ -117,7 +118,8 @@ fn exact(value: i128) -> Result<f32, String> {
     }
 }
 
-/// IEEE 754 binary16: one sign, five exponent and ten fraction bits. Every value is an `f32`.
+/// Converts an IEEE 754 binary16: one sign, five exponent and ten fraction bits. Every value is an
+/// `f32`.
 fn f16_to_f32(bits: u16) -> f32 {
     let fraction = f32::from(bits & 0x3ff);
     let exponent = i32::from(bits >> 10 & 0x1f);
@@ -144,7 +146,7 @@ pub(super) enum Order {
 }
 
 impl Order {
-    /// The index, one number for each axis, of the value stored at `position`.
+    /// Returns the index, one number for each axis, of the value stored at `position`.
     pub(super) fn index(self, mut position: usize, shape: &[usize]) -> Vec<usize> {
         let mut index = vec![0; shape.len()];
         let mut take = |axis: usize| {
@@ -160,7 +162,7 @@ impl Order {
         index
     }
 
-    /// The values in row-major order.
+    /// Returns the values in row-major order.
     pub(super) fn to_row_major(self, stored: Vec<f32>, shape: &[usize]) -> Vec<f32> {
         if self == Self::RowMajor || shape.len() < 2 || stored.is_empty() {
             return stored;

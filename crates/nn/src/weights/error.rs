@@ -1,4 +1,4 @@
-//! Formats of weight files, and what can be wrong with them.
+//! The formats of weight files, and the errors of reading them.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ pub const MAX_VALUES: usize = 1 << 28;
 /// The formats that [`read_weights`](super::read_weights) knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WeightFormat {
-    /// Hugging Face safetensors.
+    /// The safetensors format of Hugging Face.
     Safetensors,
     /// A state dictionary (or a checkpoint that holds one) saved by `torch.save`.
     Pytorch,
@@ -29,7 +29,7 @@ impl std::fmt::Display for WeightFormat {
     }
 }
 
-/// Why a weight file could not be read.
+/// The reason why a weight file could not be read.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum WeightsError {
@@ -38,10 +38,10 @@ pub enum WeightsError {
     Io {
         /// The file.
         file: PathBuf,
-        /// What the system answered.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// No content at all.
+    /// The file has no content at all.
     #[error(
         "the weight file `{}` is empty; expected a safetensors file, a PyTorch state dictionary or a NumPy .npz archive",
         file.display()
@@ -50,7 +50,7 @@ pub enum WeightsError {
         /// The file.
         file: PathBuf,
     },
-    /// Content of some other kind.
+    /// The file has content of some other kind.
     #[error(
         "`{}` is no weight file but {found}; expected a safetensors file, a PyTorch state dictionary or a NumPy .npz archive",
         file.display()
@@ -58,10 +58,10 @@ pub enum WeightsError {
     Foreign {
         /// The file.
         file: PathBuf,
-        /// What it seems to be.
+        /// The kind of content that the file seems to have.
         found: String,
     },
-    /// Content that starts like a known format and then breaks its rules.
+    /// The file starts like a known format and then breaks its rules.
     #[error("`{}` starts like a {format} but cannot be read as one, so it may be truncated: {reason}", file.display())]
     Malformed {
         /// The file.
@@ -71,15 +71,15 @@ pub enum WeightsError {
         /// What is wrong.
         reason: String,
     },
-    /// A well-formed file without weights.
+    /// The file is well-formed but has no weights.
     #[error("the {format} `{}` holds no tensors", file.display())]
     NoTensors {
         /// The file.
         file: PathBuf,
-        /// Its format.
+        /// The format of the file.
         format: WeightFormat,
     },
-    /// More values than are accepted.
+    /// The file has more values than are accepted.
     #[error(
         "the tensor `{tensor}` of shape {shape:?} brings `{}` above {MAX_VALUES} values, more than Probity reads from one file",
         file.display()
@@ -87,12 +87,12 @@ pub enum WeightsError {
     TooLarge {
         /// The file.
         file: PathBuf,
-        /// The tensor that is too much.
+        /// The tensor that exceeds the limit.
         tensor: String,
-        /// Its shape.
+        /// The shape of the tensor.
         shape: Vec<usize>,
     },
-    /// Elements that aren't numbers of a supported kind.
+    /// A tensor has elements that aren't numbers of a supported kind.
     #[error(
         "the tensor `{tensor}` in `{}` has elements of type {found}; expected floating-point numbers of 16 to 64 bits, integers or booleans",
         file.display()
@@ -102,10 +102,10 @@ pub enum WeightsError {
         file: PathBuf,
         /// The tensor.
         tensor: String,
-        /// Its element type, as the format names it.
+        /// The type of its elements, as the format names it.
         found: String,
     },
-    /// A value that no weight can have.
+    /// A tensor has a value that no weight can have.
     #[error("the tensor `{tensor}` in `{}` holds {value} at {index:?}; expected a finite number that fits f32", file.display())]
     Value {
         /// The file.
@@ -119,7 +119,7 @@ pub enum WeightsError {
     },
 }
 
-/// For `map_err`.
+/// Makes the error of reading a file, for `map_err`.
 pub(super) fn io_error(path: &Path, source: io::Error) -> WeightsError {
     WeightsError::Io {
         file: path.to_owned(),

@@ -28,7 +28,7 @@ pub(super) fn read(file: File, collector: &mut Collector) -> Result<(), WeightsE
             .name()
             .map_err(|error| collector.malformed(error.to_string()))?;
         let Some(tensor) = npyz::npz::array_name_from_file_name(&name).map(str::to_owned) else {
-            // Whatever it is, NumPy doesn't take it for an array either.
+            // Whatever the member is, NumPy doesn't take it for an array either.
             continue;
         };
         read_array(&tensor, &mut content, collector)?;
@@ -158,7 +158,7 @@ fn check_header_text(text: &[u8]) -> Result<(), String> {
     Ok(())
 }
 
-/// The element type, and whether it is stored with the most significant byte first.
+/// Returns the element type, and whether it is stored with the most significant byte first.
 fn element_of(dtype: &DType) -> Option<(Element, bool)> {
     let DType::Plain(plain) = dtype else {
         return None;

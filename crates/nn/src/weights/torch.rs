@@ -6,7 +6,7 @@ use super::collector::Collector;
 use super::element::{Element, Order};
 use super::error::WeightsError;
 
-/// Under which keys training scripts keep the state dictionary, the likeliest first.
+/// The keys under which training scripts keep the state dictionary, the likeliest first.
 ///
 /// The keys of a state dictionary itself hold tensors, never dictionaries, so a layer that happens
 /// to be called `model` isn't taken for one of these.
@@ -19,7 +19,7 @@ const CHECKPOINT_KEYS: [&str; 6] = [
     "network",
 ];
 
-/// Reads the state dictionary; returns the checkpoint's key under which it was.
+/// Reads the state dictionary; returns the checkpoint's key under which it was found.
 pub(super) fn read(collector: &mut Collector) -> Result<Option<String>, WeightsError> {
     let (reader, key) =
         open(collector.path).map_err(|error| collector.malformed(error.to_string()))?;

@@ -3,7 +3,7 @@
 //! The *true* score of two words is the f64 cosine of their f32 vectors: sums in the order of the
 //! columns, the dot product divided by the root of the product of the squared lengths. Neighbours
 //! are ranked by descending true score, equal ones by ascending row. A word is not its own
-//! neighbour, and a vector of zeros has no neighbours and is nobody's.
+//! neighbour, and a vector of zeros has no neighbours and is the neighbour of no word.
 //!
 //! Matrix products of blocks of unit vectors give all scores at once, rounded; see [`super`].
 //!
@@ -22,12 +22,13 @@ use super::products::Products;
 use super::rank::Ranking;
 use crate::device::ComputeDevice;
 
-/// Scores of one block of queries: small enough that their memory is used again for the next block.
+/// The most scores of one block of queries: few enough that their memory is used again for the next
+/// block.
 const BLOCK_VALUES: usize = 1 << 22;
-/// Queries of a block at least, so that a product is worth its call.
+/// The fewest queries of a block, so that a product is worth its call.
 const LEAST_QUERIES: usize = 32;
 
-/// What to look for.
+/// The options of a search for nearest neighbours.
 #[derive(Debug, Clone, Copy)]
 pub struct NearestOptions<'a> {
     /// How many neighbours a word gets at most.
@@ -58,7 +59,8 @@ impl Neighbours {
         self.k
     }
 
-    /// Whether they can be those of `queries` rows of a table of `words`, `k` at most a row.
+    /// Whether these neighbours can belong to `queries` rows of a table of `words`, with at most
+    /// `k` a row.
     pub fn fit(&self, queries: usize, k: usize, words: usize) -> bool {
         let ends = || self.ends.iter().map(|&end| end as usize);
         let starts = std::iter::once(0).chain(ends());
@@ -90,12 +92,11 @@ impl Neighbours {
     }
 }
 
-/// The nearest rows of `queries` (rows of `vectors`, row-major `[rows, width]`), with matrix
-/// products on `device`, which has no influence on the result.
+/// Returns the nearest rows of `queries` (rows of `vectors`, row-major `[rows, width]`), with
+/// matrix products on `device`, which has no influence on the result.
 ///
 /// Rows are excluded by [`NearestOptions::excluded`]; the row of the unknown word has a vector like
-/// others and is to be excluded by the caller. Numbers of rows that there are not get no
-/// neighbours.
+/// others and is to be excluded by the caller. A query that is no row gets no neighbours.
 pub fn nearest(
     vectors: &[f32],
     width: usize,
@@ -110,7 +111,7 @@ pub fn nearest(
 
 /// The rows of a table of vectors, scaled to unit length.
 struct UnitVectors {
-    /// `[rows, width]`; zeros stay zeros.
+    /// The scaled rows, `[rows, width]`; rows of zeros stay zeros.
     values: Vec<f32>,
     width: usize,
     zero: Vec<bool>,
@@ -150,7 +151,7 @@ impl UnitVectors {
             .take(self.width)
     }
 
-    /// The row of `vectors`, the table that was scaled.
+    /// Returns the row `row` of `vectors`, the table that was scaled.
     fn of_row<'v>(&self, vectors: &'v [f32], row: u32) -> &'v [f32] {
         &vectors[row as usize * self.width..][..self.width]
     }
@@ -164,7 +165,7 @@ impl UnitVectors {
 /// Rounded cosines as products of unit vectors on a device, negated: the smaller, the nearer.
 struct Cosines<'u> {
     unit: &'u UnitVectors,
-    /// Nothing if the device failed.
+    /// The matrix products on the device; nothing if it failed.
     products: Option<Products>,
     bound: f64,
 }
@@ -190,7 +191,7 @@ impl Approximation for Cosines<'_> {
     }
 }
 
-/// The neighbours of the rows `queries` of `vectors`, from rounded cosines.
+/// Returns the neighbours of the rows `queries` of `vectors`, from rounded cosines.
 fn nearest_by(
     vectors: &[f32],
     unit: &UnitVectors,
@@ -218,7 +219,7 @@ fn nearest_by(
     Neighbours::collect(options.k, lists)
 }
 
-/// The true score of two vectors; 0 if one of them is zero.
+/// Returns the true score of two vectors; 0 if one of them is zero.
 pub fn cosine(left: &[f32], right: &[f32]) -> f64 {
     let products = left
         .iter()
@@ -238,7 +239,7 @@ fn squared(row: &[f32]) -> f64 {
 mod tests {
     use super::*;
 
-    /// Plain loops, made worse by an error of a known size.
+    /// Scores by plain loops, made worse by an error of a known size.
     struct Rough<'u> {
         unit: &'u UnitVectors,
         error: f64,
@@ -260,7 +261,7 @@ mod tests {
         }
     }
 
-    /// Numbers that look random.
+    /// A generator of numbers that look random.
     struct Draws(u64);
 
     impl Draws {
@@ -271,7 +272,7 @@ mod tests {
         }
     }
 
-    /// The definition: all true scores, sorted.
+    /// Finds the neighbours by the definition: all true scores, sorted.
     fn slowly(
         vectors: &[f32],
         width: usize,

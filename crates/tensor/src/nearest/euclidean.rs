@@ -1,16 +1,16 @@
-//! Squared Euclidean distances of vectors to the rows of a table, as one matrix product on a
-//! device, and what is decided from them: who is nearest, which rows are near.
+//! The squared Euclidean distances of vectors to the rows of a table, as one matrix product on a
+//! device, and what is decided from them: which vector or row is nearest, which rows are near.
 //!
 //! With c the mean row, x' = x - c rounded to f32, and norms rounded to f32 as well, the product of
-//! `[-2 x', |x'|^2, 1]` and `[y', 1, |y'|^2]` is |x'|^2 - 2 x'.y' + |y'|^2. It is not exact; what
-//! it cannot tell apart is for the reference of whoever asks.
+//! `[-2 x', |x'|^2, 1]` and `[y', 1, |y'|^2]` is |x'|^2 - 2 x'.y' + |y'|^2. The product is not
+//! exact; the caller's reference decides what the product cannot tell apart.
 //!
 //! A GPU may shorten the factors of a product to 8 significant bits, whose unit roundoff is v =
-//! 2^-8, before it multiplies them; sums stay in f32. There every number is given in *pieces* of 8
-//! bits each, which it has nothing to shorten of: -2 x' as h + m, where h is -2 x' rounded to 8
-//! bits and m the rest rounded to 8 bits, y' as h' + m', and a norm as three pieces that are exact,
-//! for f32 has 24 bits. The product is that of `[h, h, m, n1, n2, n3, 1, 1, 1]` and `[h', m', h',
-//! 1, 1, 1, n1', n2', n3']`.
+//! 2^-8, before it multiplies them; sums stay in f32. On a GPU every number is therefore given in
+//! *pieces* of 8 bits each, of which there is nothing to shorten: -2 x' as h + m, where h is -2 x'
+//! rounded to 8 bits and m the rest rounded to 8 bits, y' as h' + m', and a norm as three pieces
+//! that are exact, for f32 has 24 bits. The product is that of `[h, h, m, n1, n2, n3, 1, 1, 1]` and
+//! `[h', m', h', 1, 1, 1, n1', n2', n3']`.
 //!
 //! **Error bound.** Let u = 2^-24, w the number of terms of the product, d the number of columns, a
 //! = |x'| and b = |y'|. Then |product - true| <= ((w + 10) 2 u + s) (a + b)^2 with s = 0, or s =
@@ -38,12 +38,12 @@ use crate::device::ComputeDevice;
 
 /// The largest norm must be in this range, so that nothing over- or underflows in f32.
 const NORMS: (f64, f64) = (1.0 / (1_u64 << 40) as f64, (1_u64 << 40) as f64);
-/// The most numbers of a table on a device: 2 GiB.
+/// The most numbers that a table on a device may have: 2 GiB.
 const MOST_NUMBERS: usize = 1 << 29;
-/// Values of a product that stay on the device.
+/// The most values of a product that stay on the device.
 const BLOCK_VALUES: usize = 1 << 24;
 
-/// How rows and vectors become the factors of a product.
+/// The layout in which rows and vectors become the factors of a product.
 #[derive(Debug, Clone, Copy)]
 struct Layout {
     columns: usize,
@@ -58,7 +58,7 @@ impl Layout {
         }
     }
 
-    /// The error bound, over (a + b)^2.
+    /// The error bound, in units of (a + b)^2.
     fn unit(self) -> f64 {
         let roundings = (self.width() + 10) as f64 * 2_f64.powi(-23);
         let pieces = if self.in_pieces { 2_f64.powi(-15) } else { 0.0 };
@@ -102,7 +102,7 @@ pub(super) fn short(x: f32) -> f32 {
     f32::from_bits((bits + 0x7fff + even) & 0xffff_0000)
 }
 
-/// What [`short`] leaves of `x`, rounded likewise.
+/// Returns what [`short`] leaves of `x`, rounded likewise.
 pub(super) fn rest(x: f32) -> f32 {
     short(x - short(x))
 }
@@ -123,7 +123,7 @@ pub struct Table {
     largest: f64,
 }
 
-/// For each row of a table the nearest of some vectors.
+/// For each row of a table, the nearest of some vectors.
 #[derive(Debug, Clone)]
 pub struct Closest {
     at: Vec<u32>,
@@ -133,20 +133,20 @@ pub struct Closest {
 }
 
 impl Closest {
-    /// The vector that is proposed for `row`. Where [`Closest::gap`] is above 0 it is the nearest
-    /// one.
+    /// Returns the vector that is proposed for `row`. Where [`Closest::gap`] is above 0 this vector
+    /// is the nearest one.
     pub fn of(&self, row: usize) -> u32 {
         self.at[row]
     }
 
-    /// A lower bound of how much larger the true squared distance of `row` to any other vector is
-    /// than that to the proposed one.
+    /// Returns a lower bound of how much larger the true squared distance of `row` to any other
+    /// vector is than its true squared distance to the proposed one.
     pub fn gap(&self, row: usize) -> f32 {
         let gap = f64::from(self.second[row]) - f64::from(self.best[row]) - 2.0 * self.bound;
         below(gap)
     }
 
-    /// An upper bound of the true squared distance of `row` to its nearest vector.
+    /// Returns an upper bound of the true squared distance of `row` to its nearest vector.
     pub fn at_most(&self, row: usize) -> f32 {
         above(f64::from(self.best[row]) + self.bound)
     }
@@ -161,7 +161,8 @@ pub struct Rounded {
 }
 
 impl Rounded {
-    /// Lower bounds of the true squared distances of `vector` to the rows from `start` to `end`.
+    /// Returns lower bounds of the true squared distances of `vector` to the rows from `start` to
+    /// `end`.
     pub fn at_least(
         &self,
         vector: usize,
@@ -222,13 +223,13 @@ impl Table {
         })
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     pub fn rows(&self) -> usize {
         self.products.rows()
     }
 
-    /// The factors of `vectors` (row-major), and a bound on the error of their products; `None` if
-    /// they are too far away.
+    /// Returns the factors of `vectors` (row-major), and a bound on the error of their products;
+    /// `None` if they are too far away.
     fn factors<T: Copy + Into<f64>>(&self, vectors: &[T]) -> Option<(Vec<f32>, f64)> {
         let count = vectors.len() / self.layout.columns;
         let mut left = Vec::with_capacity(count * self.layout.width());
@@ -250,7 +251,7 @@ impl Table {
         Some(bound)
     }
 
-    /// The same as a value of its own, in which every number is finite.
+    /// Returns the rounded squared distances that [`Table::fill`] gives, if every number is finite.
     pub fn distances<T: Copy + Into<f64>>(&self, vectors: &[T]) -> Option<Rounded> {
         let rows = self.rows();
         let mut values = vec![0.0; vectors.len() / self.layout.columns * rows];
@@ -263,8 +264,8 @@ impl Table {
         })
     }
 
-    /// The nearest of `vectors` for each row: the arg-min over the products, which is taken on the
-    /// device. Nothing if the device failed.
+    /// Returns the nearest of `vectors` for each row: the arg-min over the products, which is taken
+    /// on the device. Nothing if the device failed.
     ///
     /// **Theorem.** Where [`Closest::gap`] is above 0, the proposed vector is truly nearer than any
     /// other. *Proof.* Every other one has a rounded distance of at least `second`, so a true one
@@ -306,9 +307,9 @@ impl Table {
         (whole && known && finite(&closest.best) && finite(&closest.second)).then_some(closest)
     }
 
-    /// How many rows are within the radius of each of `vectors`, for which every true squared
-    /// distance is a whole number or an f64 sum; counted on the device and cut at `enough`. Nothing
-    /// for a vector about which the device cannot tell; nothing at all if it failed.
+    /// Counts how many rows are within the radius of each of `vectors`, for which every true
+    /// squared distance is a whole number or an f64 sum; counted on the device and cut at `enough`.
+    /// Gives nothing for a vector about which the device cannot tell; nothing at all if it failed.
     ///
     /// **Theorem.** A count that is given is min(`enough`, true count). *Proof.* With the bound e,
     /// rows whose rounded value is at most r^2 - e are within the radius, those above r^2 + e are
@@ -350,7 +351,7 @@ impl Table {
     }
 }
 
-/// x - c rounded to f32, and its squared norm.
+/// Returns x - c rounded to f32, and its squared norm.
 fn about<T: Copy + Into<f64>>(centre: &[f64], row: &[T]) -> (Vec<f32>, f64) {
     let shifted = row.iter().zip(centre);
     let near: Vec<f32> = shifted.map(|(&x, &c)| (x.into() - c) as f32).collect();

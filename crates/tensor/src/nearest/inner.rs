@@ -18,11 +18,11 @@ use super::euclidean::{rest, short};
 use super::products::asked;
 use crate::device::ComputeDevice;
 
-/// Coordinates of a block.
+/// The number of coordinates of a block.
 const BLOCK: usize = 512;
 /// The largest squared length must be in this range, so that nothing over- or underflows in f32.
 const SQUARES: (f64, f64) = (1.0 / (1_u64 << 20) as f64, (1_u64 << 20) as f64);
-/// Numbers that are brought to a device at once.
+/// The most numbers that are brought to a device at once.
 const NUMBERS: usize = 1 << 26;
 
 /// Rounded inner products, with a bound on their error.
@@ -34,8 +34,8 @@ pub struct InnerProducts {
 }
 
 impl InnerProducts {
-    /// Of all pairs of `vectors`, which have `coordinates` numbers each. Nothing if they are too long
-    /// or too short for f32, or if the device failed.
+    /// Computes the inner products of all pairs of `vectors`, which have `coordinates` numbers
+    /// each. Returns nothing if they are too long or too short for f32, or if the device failed.
     pub fn new(
         vectors: &[&[f64]],
         coordinates: usize,
@@ -116,7 +116,7 @@ impl InnerProducts {
         })
     }
 
-    /// That of two vectors, rounded.
+    /// Returns the rounded inner product of two vectors.
     pub fn of(&self, a: usize, b: usize) -> f64 {
         self.values[a * self.count + b]
     }

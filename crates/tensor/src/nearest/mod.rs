@@ -35,7 +35,7 @@ pub trait Approximation {
     fn fill(&mut self, queries: &[u32], values: &mut [f32]) -> Option<f64>;
 }
 
-/// The `depth` truly nearest of `candidates` (rounded distance, row), in their true order.
+/// Returns the `depth` truly nearest of `candidates` (rounded distance, row), in their true order.
 ///
 /// `bound` holds for every candidate, and `exact` is the reference. See the module's page.
 pub fn settle(

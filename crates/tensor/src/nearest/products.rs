@@ -13,7 +13,7 @@ const MOST_VALUES: usize = 1 << 28;
 pub(super) struct Products {
     device: Device,
     width: usize,
-    /// `[width, rows]`
+    /// The matrix as `[width, rows]`.
     right: Tensor<2>,
 }
 
@@ -32,24 +32,24 @@ impl Products {
         })
     }
 
-    /// The device.
+    /// The device that holds the matrix.
     pub(super) fn device(&self) -> &Device {
         &self.device
     }
 
-    /// Rows of the matrix.
+    /// The number of rows of the matrix.
     pub(super) fn rows(&self) -> usize {
         self.right.dims()[1]
     }
 
-    /// Moves `left`, `[rows of left, width]`, to the device. To be called within [`asked`].
+    /// Moves `left`, `[rows of left, width]`, to the device. Must be called within [`asked`].
     pub(super) fn left(&self, left: Vec<f32>) -> Tensor<2> {
         let shape = [left.len() / self.width.max(1), self.width];
         Tensor::<2>::from_data(TensorData::new(left, shape), &self.device)
     }
 
-    /// The products of `left` and the rows from `start` to `end` of the matrix, `[rows of left, end
-    /// - start]`. To be called within [`asked`].
+    /// Returns the products of `left` and the rows from `start` to `end` of the matrix,
+    /// `[rows of left, end - start]`. Must be called within [`asked`].
     pub(super) fn part(&self, left: Tensor<2>, start: usize, end: usize) -> Tensor<2> {
         let right = self.right.clone();
         if (start, end) == (0, self.rows()) {
@@ -59,7 +59,7 @@ impl Products {
     }
 
     /// Fills `values`, `[rows of left, rows]`, with the products of `left`, `[rows of left,
-    /// width]`, and the matrix. Nothing if the device failed.
+    /// width]`, and the matrix. Returns nothing if the device failed.
     pub(super) fn fill(&self, left: Vec<f32>, values: &mut [f32]) -> Option<()> {
         if values.len() > MOST_VALUES {
             return None;
@@ -77,9 +77,9 @@ impl Products {
     }
 }
 
-/// What `work` on a device gives; nothing if it failed. Backends say so by errors, or by panics in
-/// this thread or in one of their own, such as when memory is short. Neither is shown: they may
-/// name what was computed, and whoever asked has the reference.
+/// Runs `work` on a device and returns what it gives; nothing if it failed. Backends report a
+/// failure by errors, or by panics in this thread or in one of their own, such as when memory is
+/// short. Neither is shown: they may name what was computed, and the caller has the reference.
 pub(crate) fn asked<T>(work: impl FnOnce() -> Option<T>) -> Option<T> {
     guarded_with_threads(work).ok().flatten()
 }

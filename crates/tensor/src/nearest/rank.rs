@@ -5,19 +5,20 @@ use rayon::prelude::*;
 use super::smallest::candidates;
 use super::{Approximation, settle};
 
-/// Where a query gets fewer than one of so many rows, most rows are passed over before the others
+/// Where a query gets fewer than one in this many rows, most rows are passed over before the others
 /// are sorted.
 const FEW: usize = 32;
 
-/// Which rows are ranked for queries that are rows themselves, and how.
+/// A ranking of rows for queries that are rows themselves: which rows, and by what reference.
 pub struct Ranking<O, E> {
-    /// Rows there are.
+    /// The number of rows.
     pub rows: usize,
-    /// How many a query gets at most.
+    /// The most rows that a query gets.
     pub depth: usize,
     /// Whether a query is offered a row.
     pub offered: O,
-    /// The reference: how far a row is from a query. It is asked about rows that are offered.
+    /// The reference: how far a row is from a query. The reference is asked about rows that are
+    /// offered.
     pub exact: E,
 }
 
@@ -67,7 +68,7 @@ where
         true
     }
 
-    /// The nearest rows of one query, by its rounded values.
+    /// Returns the nearest rows of one query, by its rounded values.
     fn of(&self, query: u32, values: &mut [f32], bound: Option<f64>) -> Vec<u32> {
         let finite = values.iter().all(|value| value.is_finite());
         let bound = bound.filter(|_| finite).unwrap_or_else(|| {
@@ -95,7 +96,8 @@ where
 mod tests {
     use super::*;
 
-    /// Distances with noise below its bound; without a bound, or without an order, now and then.
+    /// A source of distances with noise below its bound; now and then without a bound, or without
+    /// an order.
     struct Noisy {
         turn: u32,
         bound: f64,

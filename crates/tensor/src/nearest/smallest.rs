@@ -1,10 +1,10 @@
 //! A few small values among many: one pass that looks at whole strides first.
 
-/// Values looked at together before single ones are.
+/// The number of values looked at together before single ones are.
 const STRIDE: usize = 32;
 
-/// The rows whose value is at most the k-th smallest one plus `margin`, with their values; none
-/// whose value is infinite.
+/// Returns the rows whose value is at most the k-th smallest one plus `margin`, with their values;
+/// none whose value is infinite.
 pub(super) fn candidates(values: &[f32], k: usize, margin: f64) -> Vec<(f64, u32)> {
     if k == 0 {
         return Vec::new();

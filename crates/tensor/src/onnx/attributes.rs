@@ -14,42 +14,43 @@ impl<'a> Attributes<'a> {
         all.find(|attribute| attribute.name.as_deref() == Some(name))
     }
 
-    /// The numbers called `name`; none where it is absent.
+    /// Returns the numbers of the attribute `name`; none where it is absent.
     pub fn floats(self, name: &str) -> &'a [f32] {
         self.find(name).map_or(&[], |attribute| &attribute.floats)
     }
 
-    /// The whole numbers called `name`; none where it is absent.
+    /// Returns the whole numbers of the attribute `name`; none where it is absent.
     pub fn integers(self, name: &str) -> &'a [i64] {
         self.find(name).map_or(&[], |attribute| &attribute.ints)
     }
 
-    /// The words called `name`; none where it is absent.
+    /// Returns the words of the attribute `name`; none where it is absent.
     pub fn words(self, name: &str) -> &'a [String] {
         self.find(name).map_or(&[], |attribute| &attribute.strings)
     }
 
-    /// The number called `name`.
+    /// Returns the number of the attribute `name`.
     pub fn float(self, name: &str) -> Option<f32> {
         self.find(name)?.f
     }
 
-    /// The whole number called `name`.
+    /// Returns the whole number of the attribute `name`.
     pub fn integer(self, name: &str) -> Option<i64> {
         self.find(name)?.i
     }
 
-    /// The word called `name`.
+    /// Returns the word of the attribute `name`.
     pub fn word(self, name: &str) -> Option<&'a str> {
         self.find(name)?.s.as_deref()
     }
 
-    /// The tensor called `name`.
+    /// Returns the tensor of the attribute `name`.
     pub fn tensor(self, name: &str) -> Option<&'a TensorProto> {
         self.find(name)?.t.as_ref()
     }
 
-    /// The numbers called `name`, or those of the tensor `name_as_tensor`, which may have 64 bits.
+    /// Returns the numbers of the attribute `name`, or those of the tensor `name_as_tensor`, which
+    /// may have 64 bits.
     pub fn numbers(self, name: &str) -> Result<Vec<f64>, String> {
         match self.tensor(&format!("{name}_as_tensor")) {
             Some(held) => Ok(Tensor::constant(held)?.values.into_doubles()),

@@ -1,4 +1,4 @@
-//! A graph that computes one output: what [`super::plan`] has planned, done.
+//! The computation of one output of a graph, as [`super::plan`] has planned it.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -22,21 +22,21 @@ use super::{Kind, OnnxError, Output, Port};
 /// The computation of one output of an ONNX file, in this process.
 pub(super) struct Computation {
     path: PathBuf,
-    /// They have the first places among the values.
+    /// The inputs, which have the first places among the values.
     inputs: Vec<Port>,
     output: String,
     words: Words,
-    /// With their places.
+    /// The constants, with their places among the values.
     constants: Vec<(usize, Arc<Tensor>)>,
     steps: Vec<Step>,
     runtime: Option<Runtime>,
-    /// How many values there are.
+    /// The number of values.
     values: usize,
     /// The place of the output.
     result: usize,
 }
 
-/// As in [`plan::Step`].
+/// A step of the computation, as in [`plan::Step`].
 enum Step {
     Operator {
         operator: Operator,
@@ -50,7 +50,7 @@ enum Step {
     },
 }
 
-/// A graph of the runtime.
+/// A graph that the runtime computes.
 struct Runtime {
     model: Model,
     /// Pools of one thread each that no run is using.
@@ -58,7 +58,7 @@ struct Runtime {
 }
 
 impl Computation {
-    /// What computes the output `name` of `file`.
+    /// Prepares the computation of the output `name` of `file`.
     pub(super) fn new(file: &OnnxFile, name: &str) -> Result<Computation, OnnxError> {
         let broken = |reason: String| OnnxError::Broken {
             path: file.path.clone(),
@@ -118,7 +118,7 @@ impl Computation {
         self.words.number(text)
     }
 
-    /// The shape and the values, row by row, of the output, for inputs in the order of
+    /// Computes the shape and the values, row by row, of the output, for inputs in the order of
     /// [`Self::inputs`]. Numbers are converted to the type that the graph asks for; towards zero,
     /// where that is whole numbers.
     ///
@@ -219,7 +219,7 @@ impl Step {
                 let known = known.into_iter();
                 let wanted = wanted.into_iter();
                 Step::Runtime {
-                    // What only operators take, the runtime does not know.
+                    // The runtime does not know what only operators take.
                     known: known
                         .filter_map(|(place, name)| Some((place, find(name)?)))
                         .collect(),
@@ -276,7 +276,7 @@ impl Runtime {
         outputs.into_iter().map(tensor).collect()
     }
 
-    /// The tensor in the type that the graph asks for.
+    /// Returns the tensor in the type that the graph asks for.
     fn value<'a>(&self, id: NodeId, tensor: &'a Tensor) -> Result<ValueOrView<'a>, String> {
         let shape = tensor.shape.as_slice();
         let asked = self.model.node_info(id).and_then(|node| node.dtype());
@@ -301,7 +301,7 @@ impl Runtime {
     }
 }
 
-/// What the runtime gives.
+/// Returns the tensor that the runtime gave as `value`.
 fn tensor(value: Value) -> Result<Tensor, String> {
     let shape = value.shape().to_vec();
     let values = match value {

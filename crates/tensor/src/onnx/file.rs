@@ -1,4 +1,4 @@
-//! What an ONNX file declares, before one of its outputs is chosen.
+//! ONNX files, and what they declare before one of their outputs is chosen.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -21,9 +21,9 @@ pub struct OnnxFile {
     pub(super) path: PathBuf,
     pub(super) model: ModelProto,
     pub(super) graph: GraphProto,
-    /// The words of its constants of words.
+    /// The words of the file's constants of words, by the names of the constants.
     pub(super) words: HashMap<String, Vec<String>>,
-    /// Whether the runtime can read it as it stands: there are no words, and no operators of
+    /// Whether the runtime can read the file as it stands: there are no words, and no operators of
     /// `ai.onnx.ml`.
     pub(super) is_plain: bool,
 }
@@ -88,7 +88,7 @@ impl OnnxFile {
         })
     }
 
-    /// The inputs that are no weights: old files list those as well.
+    /// Returns the inputs that are not weights: old files list weights among the inputs.
     pub(super) fn declared(&self) -> impl Iterator<Item = &ValueInfoProto> {
         let constants = self.graph.initializer.iter();
         let constants: HashSet<_> = constants.map(|constant| &constant.name).collect();
@@ -96,8 +96,8 @@ impl OnnxFile {
         inputs.filter(move |input| !constants.contains(&input.name))
     }
 
-    /// The outputs, in the order of the file. One that is a dictionary of classes for each row
-    /// (`ZipMap`) is the tensor that the dictionaries are made of.
+    /// Returns the outputs, in the order of the file. An output that is a dictionary of classes for
+    /// each row (`ZipMap`) is the tensor that the dictionaries are made of.
     pub fn outputs(&self) -> Vec<Port> {
         let outputs = self.graph.output.iter().map(|output| {
             let port = port(output);
@@ -113,7 +113,7 @@ impl OnnxFile {
         outputs.collect()
     }
 
-    /// Whether a node of the graph is one of these operators.
+    /// Whether a node of the graph has one of these operators.
     pub fn has_operator(&self, names: &[&str]) -> bool {
         let mut operators = self
             .graph
@@ -123,9 +123,9 @@ impl OnnxFile {
         operators.any(|operator| names.contains(&operator))
     }
 
-    /// The names of the classes, in the order of the columns of the output `name`, as far as the
-    /// file says them: by the dictionaries of the output, by the classifier that computes it, or by
-    /// the labels that another output chooses from.
+    /// Returns the names of the classes, in the order of the columns of the output `name`, as far
+    /// as the file says them: by the dictionaries of the output, by the classifier that computes
+    /// it, or by the labels that another output chooses from.
     pub fn classes(&self, name: &str) -> Option<Vec<String>> {
         if let Some(node) = self.dictionary(name) {
             return labels(node);
@@ -149,7 +149,7 @@ impl OnnxFile {
         })
     }
 
-    /// The node that makes dictionaries of the output `name`.
+    /// Returns the node that makes dictionaries of the output `name`.
     pub(super) fn dictionary(&self, name: &str) -> Option<&NodeProto> {
         let node = self.giver(name)?;
         (node.op_type.as_deref() == Some("ZipMap")).then_some(node)
@@ -160,7 +160,7 @@ impl OnnxFile {
         self.graph.node.get(place)
     }
 
-    /// The node from which `name` comes through nothing but `operators`.
+    /// Returns the node from which `name` comes through nothing but `operators`.
     fn origin(&self, name: &str, operators: &[&str]) -> Option<&NodeProto> {
         let mut node = self.giver(name)?;
         // Exports have two or three; more would be no renaming.
@@ -207,7 +207,7 @@ fn labels(node: &NodeProto) -> Option<Vec<String>> {
     Some(integers.iter().map(i64::to_string).collect())
 }
 
-/// What an input or an output is declared to be.
+/// Returns the port that an input or an output is declared to be.
 pub(super) fn port(value: &ValueInfoProto) -> Port {
     let tensor = value.r#type.as_ref();
     let tensor = tensor.and_then(|kind| kind.tensor_type.as_ref());

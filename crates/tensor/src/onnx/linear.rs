@@ -1,4 +1,4 @@
-//! `LinearClassifier`, `LinearRegressor` and `SVMClassifier`.
+//! The operators `LinearClassifier`, `LinearRegressor` and `SVMClassifier`.
 //!
 //! Sums are taken in 64 bits and rounded once.
 
@@ -6,18 +6,18 @@ use super::attributes::Attributes;
 use super::scores::{Transform, classes, logistic};
 use super::tensor::{Numbers, Tensor};
 
-/// One linear score for each class or target.
+/// A linear model: one linear score for each class or target.
 pub struct Linear {
-    /// Row by row, one row for each score.
+    /// The coefficients row by row, one row for each score.
     coefficients: Vec<f64>,
     intercepts: Vec<f64>,
-    /// Whether one score speaks of the second of two classes.
+    /// Whether one score belongs to the second of two classes.
     is_binary: bool,
     transform: Transform,
 }
 
 impl Linear {
-    /// A classifier.
+    /// Reads a linear classifier.
     ///
     /// # Errors
     /// What is wrong with the node.
@@ -35,7 +35,7 @@ impl Linear {
         })
     }
 
-    /// A regressor.
+    /// Reads a linear regressor.
     ///
     /// # Errors
     /// What is wrong with the node.
@@ -76,7 +76,7 @@ impl Linear {
         })
     }
 
-    /// The scores of each row.
+    /// Computes the scores of each row.
     ///
     /// # Errors
     /// When the rows have another number of columns.
@@ -108,17 +108,19 @@ impl Linear {
 /// A support vector machine: one score for each pair of classes.
 pub struct Machine {
     kernel: Kernel,
-    /// Row by row.
+    /// The support vectors row by row.
     vectors: Vec<f64>,
-    /// Columns of a vector.
+    /// The number of columns of a vector.
     width: usize,
-    /// The first vector of each class, and behind them the number of all.
+    /// The first vector of each class, and at the end the number of all vectors.
     starts: Vec<usize>,
-    /// For each vector one for every other class: row by row, one row for each class but the last.
+    /// The coefficients of the vectors, for each vector one for every other class: row by row, one
+    /// row for each class but the last.
     coefficients: Vec<f64>,
-    /// One for each pair, in the order (0, 1), (0, 2), …, (1, 2), ….
+    /// The constants of the scores, one for each pair, in the order (0, 1), (0, 2), …, (1, 2), ….
     rho: Vec<f64>,
-    /// The probability of a pair's first class is 1 − σ(a·score + b).
+    /// The pairs (a, b) of the sigmoids: the probability of a pair's first class is 1 − σ(a·score +
+    /// b).
     sigmoids: Vec<(f64, f64)>,
     transform: Transform,
 }
@@ -132,7 +134,7 @@ enum Kernel {
 }
 
 impl Machine {
-    /// A classifier.
+    /// Reads a support vector classifier.
     ///
     /// # Errors
     /// What is wrong with the node.
@@ -161,8 +163,8 @@ impl Machine {
         {
             return Err("its lists do not have the lengths that its classes need".to_owned());
         }
-        // Its other scores are those of pairs; for two classes onnxruntime gives the first class's
-        // as the second's.
+        // The other scores of the operator are those of pairs; for two classes onnxruntime gives
+        // the first class's score as the second's.
         if a.len() != pairs {
             return Err(
                 "it gives no probabilities of classes; fit it with them (probability=True)"
@@ -181,7 +183,7 @@ impl Machine {
         })
     }
 
-    /// The scores of each row.
+    /// Computes the scores of each row.
     ///
     /// # Errors
     /// When the rows have another number of columns.
@@ -205,7 +207,7 @@ impl Machine {
         })
     }
 
-    /// The score of each pair of classes, positive for the first of the two.
+    /// Computes the score of each pair of classes, positive for the first of the two.
     fn scores(&self, row: &[f64]) -> Vec<f64> {
         let vectors = self.vectors.chunks_exact(self.width);
         let kernels: Vec<f64> = vectors
@@ -263,11 +265,11 @@ impl Kernel {
     }
 }
 
-/// The probabilities of classes from those of pairs, in the order (0, 1), (0, 2), …: the second
-/// method of Wu, Lin and Weng, Probability estimates for multi-class classification by pairwise
-/// coupling (2004), as LIBSVM iterates it, with its limits.
+/// Computes the probabilities of classes from those of pairs, in the order (0, 1), (0, 2), …: the
+/// second method of Wu, Lin and Weng, Probability estimates for multi-class classification by
+/// pairwise coupling (2004), as LIBSVM iterates it, with its limits.
 fn coupled(classes: usize, pairs: &[f64]) -> Vec<f64> {
-    // That of the first class of a pair, row by row.
+    // The probability of the first class of a pair, row by row.
     let mut r = vec![0.0; classes * classes];
     let mut pairs = pairs.iter();
     for i in 0..classes {
@@ -314,7 +316,7 @@ fn dot(x: &[f64], y: &[f64]) -> f64 {
     x.iter().zip(y).map(|(x, y)| x * y).sum()
 }
 
-/// The numbers of an input whose rows must have `width` columns.
+/// Returns the numbers of an input whose rows must have `width` columns.
 fn rows_of(input: &Tensor, width: usize) -> Result<Vec<f64>, String> {
     let (_, columns) = input.rows_and_columns()?;
     if columns != width {

@@ -1,4 +1,4 @@
-//! A model: computed here, or by workers.
+//! A model of an ONNX file: computed in this process, or by workers.
 
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
@@ -9,7 +9,7 @@ use super::tensor::Tensor;
 use super::worker::{self, Order, Worker};
 use super::{OnnxError, Output, Port};
 
-/// A model from an ONNX file. See [`super::worker`] for who computes it.
+/// A model from an ONNX file. See [`super::worker`] for the process that computes it.
 pub struct OnnxModel {
     inputs: Vec<Port>,
     output: String,
@@ -24,24 +24,26 @@ enum Host {
 /// The workers of one model.
 struct Workers {
     order: Order,
-    /// What each is told before anything else, so that the words have the same numbers in all.
+    /// The words that each worker is told before anything else, so that the words have the same
+    /// numbers in all.
     words: Vec<String>,
-    /// Those that no run is using.
+    /// The workers that no run is using.
     idle: Mutex<Vec<Worker>>,
 }
 
 impl OnnxFile {
-    /// The model that computes the output `name`, and nothing else.
+    /// Returns the model that computes the output `name`, and nothing else.
     ///
     /// # Errors
-    /// When what it is computed from is no graph or has an operator that is not known.
+    /// When the part of the file that computes the output is no graph or has an operator that is
+    /// not known.
     pub fn model(&self, name: &str) -> Result<OnnxModel, OnnxError> {
         OnnxModel::new(self, name)
     }
 }
 
 impl OnnxModel {
-    /// The model that computes the output `name` of `file`.
+    /// Returns the model that computes the output `name` of `file`.
     fn new(file: &OnnxFile, name: &str) -> Result<OnnxModel, OnnxError> {
         let (host, inputs) = match worker::limits() {
             Some(limits) => {
@@ -82,8 +84,8 @@ impl OnnxModel {
         }
     }
 
-    /// The output for inputs in the order of [`Self::inputs`]. Numbers are converted to the type
-    /// that the graph asks for; towards zero, where that is whole numbers.
+    /// Computes the output for inputs in the order of [`Self::inputs`]. Numbers are converted to
+    /// the type that the graph asks for; towards zero, where that is whole numbers.
     ///
     /// # Errors
     /// When the graph cannot take the inputs, the output is not made of floating-point numbers, or
@@ -92,7 +94,8 @@ impl OnnxModel {
         Ok(self.run_each(vec![inputs])?.swap_remove(0))
     }
 
-    /// The outputs for each of `runs`, one after the other: a worker is asked once for all of them.
+    /// Computes the outputs for each of `runs`, one after the other: a worker is asked once for all
+    /// of them.
     ///
     /// # Errors
     /// See [`Self::run`].
@@ -136,7 +139,7 @@ impl Workers {
         }
     }
 
-    /// Only a worker that has answered is asked again.
+    /// Puts a worker back; only one that has answered is asked again.
     fn put_back(&self, worker: Worker) {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         idle.push(worker);
@@ -144,7 +147,7 @@ impl Workers {
 
     fn word(&mut self, text: &str) -> Result<i32, OnnxError> {
         let mut worker = self.take()?;
-        // Those that were not asked do not know the word.
+        // The workers that were not asked do not know the word.
         self.idle
             .get_mut()
             .unwrap_or_else(PoisonError::into_inner)

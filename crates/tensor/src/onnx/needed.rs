@@ -1,24 +1,24 @@
-//! What of a graph an output needs.
+//! The nodes of a graph that an output needs.
 
 use std::collections::{HashMap, HashSet};
 
 use rten_onnx::onnx::{GraphProto, NodeProto};
 
-/// Nodes in a chain, at most: the runtime recurses along it.
+/// The most nodes in a chain: the runtime recurses along it.
 const CHAIN: usize = 2000;
 
-/// What an output is computed from, by place in the file.
+/// The part of a graph that an output is computed from, by place in the file.
 pub struct Needed {
-    /// Nodes, in an order in which they can be computed.
+    /// The nodes, in an order in which they can be computed.
     pub nodes: Vec<usize>,
-    /// The names of everything that they and the output refer to.
+    /// The names of everything that these nodes and the output refer to.
     pub names: HashSet<String>,
 }
 
-/// Which node gives which name.
+/// Returns the node that gives each name, by place.
 ///
 /// # Errors
-/// When two nodes give the same one.
+/// When two nodes give the same name.
 pub fn givers(graph: &GraphProto) -> Result<HashMap<&str, usize>, String> {
     let mut givers = HashMap::new();
     for (place, node) in graph.node.iter().enumerate() {
@@ -31,7 +31,7 @@ pub fn givers(graph: &GraphProto) -> Result<HashMap<&str, usize>, String> {
     Ok(givers)
 }
 
-/// A node for messages: its operator and its name.
+/// Describes a node in messages: its operator and its name.
 pub fn label(node: &NodeProto) -> String {
     let operator = node.op_type.as_deref().unwrap_or("?");
     let first = node.output.first().map_or("", String::as_str);
@@ -41,10 +41,10 @@ pub fn label(node: &NodeProto) -> String {
     }
 }
 
-/// What `output` is computed from.
+/// Returns the part of the graph that `output` is computed from.
 ///
 /// # Errors
-/// When the graph is none: a value that nothing gives, or one that depends on itself.
+/// When it is no proper graph: a value that nothing gives, or one that depends on itself.
 pub fn needed(graph: &GraphProto, output: &str) -> Result<Needed, String> {
     let givers = givers(graph)?;
     let inputs = graph.input.iter().map(|input| &input.name);
@@ -110,7 +110,7 @@ pub fn needed(graph: &GraphProto, output: &str) -> Result<Needed, String> {
     Ok(Needed { nodes, names })
 }
 
-/// The values that a node, or a graph within it, refers to.
+/// Returns the values that a node, or a graph within it, refers to.
 pub fn references(node: &NodeProto) -> Vec<&str> {
     let mut names = Vec::new();
     let mut open = vec![node];

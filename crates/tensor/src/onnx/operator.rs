@@ -1,8 +1,9 @@
 //! The operators of `ai.onnx.ml` that the exports of scikit-learn, XGBoost and LightGBM need, and
 //! `ArgMax` and `ArgMin`, of which the runtime takes the last of equal numbers, not the first.
 //!
-//! What prepares features (`Scaler`, `Imputer`, `Normalizer`, `Binarizer`) computes in the numbers
-//! that onnxruntime computes in, operation by operation: a threshold that follows sees the same.
+//! The operators that prepare features (`Scaler`, `Imputer`, `Normalizer`, `Binarizer`) compute in
+//! the numbers that onnxruntime computes in, operation by operation: a threshold that follows gets
+//! the same numbers.
 
 mod encode;
 
@@ -19,7 +20,7 @@ use encode::{Encode, Indicate};
 /// The domain of these operators.
 pub const DOMAIN: &str = "ai.onnx.ml";
 
-/// Whether `node` is one of them.
+/// Whether `node` is an operator that is computed here.
 pub fn is_operator(node: &NodeProto) -> bool {
     match node.domain.as_deref() {
         Some(DOMAIN) => true,
@@ -38,7 +39,7 @@ pub enum Operator {
     Binarize(f32),
     /// `ArgMax` or `ArgMin`.
     Choose(Choose),
-    /// `FeatureVectorizer`: all inputs side by side, each with so many columns.
+    /// `FeatureVectorizer`: all inputs side by side, each with this many columns.
     Join(Vec<usize>),
     /// `Imputer`.
     Impute(Impute),
@@ -58,7 +59,7 @@ pub enum Operator {
     Trees(Trees),
 }
 
-/// The place of the largest or smallest number.
+/// An operator that finds the place of the largest or smallest number.
 pub struct Choose {
     axis: i64,
     keeps_axis: bool,
@@ -66,30 +67,30 @@ pub struct Choose {
     is_largest: bool,
 }
 
-/// What a row is divided by.
+/// The number that a row is divided by.
 #[derive(Clone, Copy)]
 pub enum Norm {
-    /// Its largest number.
+    /// The largest number of the row.
     Max,
-    /// The sum of its absolute values.
+    /// The sum of the absolute values of the row.
     L1,
-    /// Its length.
+    /// The length of the row as a vector.
     L2,
 }
 
-/// What stands for missing values.
+/// The values that stand for missing ones.
 pub enum Impute {
-    /// Among floating-point numbers.
+    /// Values among floating-point numbers.
     Floats { replaced: f32, by: Vec<f32> },
-    /// Among whole numbers.
+    /// Values among whole numbers.
     Integers { replaced: i32, by: Vec<i32> },
 }
 
 impl Operator {
-    /// The operator of `node`, and which of the node's outputs it gives.
+    /// Reads the operator of `node`, and says which of the node's outputs it gives.
     ///
     /// # Errors
-    /// When the operator is not known, or has what is not known or wrong.
+    /// When the operator is not known, or has attributes that are not known or wrong.
     pub fn read(node: &NodeProto, words: &mut Words) -> Result<(Operator, usize), String> {
         let attributes = Attributes(node);
         let operator = match node.op_type.as_deref().unwrap_or_default() {
@@ -148,8 +149,8 @@ impl Operator {
         Ok((operator, 0))
     }
 
-    /// Whether it takes words at all, and whether it gives words, where `takes` says whether its
-    /// first input is of words; `None` where it cannot take that.
+    /// Returns whether the operator gives words, where `takes` says whether its first input is of
+    /// words; `None` where it cannot take such an input.
     pub fn gives_words(&self, takes: bool) -> Option<bool> {
         match self {
             Operator::Extract => Some(takes),
@@ -161,10 +162,10 @@ impl Operator {
         }
     }
 
-    /// What it makes of its inputs.
+    /// Computes the output of the operator from its inputs.
     ///
     /// # Errors
-    /// What about them is wrong.
+    /// What is wrong with the inputs.
     pub fn run(&self, inputs: &[&Tensor], words: &Words) -> Result<Tensor, String> {
         let (&first, others) = inputs.split_first().ok_or("it has no input")?;
         match self {
@@ -189,7 +190,7 @@ impl Operator {
     }
 }
 
-/// `input` with other numbers, of 32 bits.
+/// Returns `input` with other numbers, of 32 bits.
 fn floats(input: &Tensor, change: impl FnOnce(Vec<f32>) -> Vec<f32>) -> Tensor {
     Tensor {
         shape: input.shape.clone(),
@@ -338,7 +339,7 @@ impl Norm {
                     Norm::L1 => row.iter().map(|value| value.abs()).sum(),
                     Norm::L2 => row.iter().map(|value| value * value).sum(),
                 };
-                // A row of zeros stays one.
+                // A row of zeros stays a row of zeros.
                 if by == 0.0 {
                     continue;
                 }

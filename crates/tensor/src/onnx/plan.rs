@@ -1,9 +1,10 @@
-//! Who computes what of a graph, in which order.
+//! The plan of a computation: which nodes of a graph are computed here and which by the runtime,
+//! and in which order.
 //!
 //! Operators of `ai.onnx.ml`, and a few others, are [`Operator`]s. All others are left to the
-//! runtime, which gets a graph without the former: what they give are inputs of it, what they take
-//! are outputs. Words are whole numbers there ([`Words`]), and only what does not reckon may have
-//! them.
+//! runtime, which gets a graph without the former: the values that operators give are inputs of
+//! this graph, the values that they take are its outputs. In it words are whole numbers
+//! ([`Words`]), and only nodes that do not calculate may have them.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -16,23 +17,23 @@ use super::operator::{Operator, is_operator};
 use super::tensor::Tensor;
 use super::words::Words;
 
-/// Who computes what.
+/// A plan of what is computed by operators here and what by the runtime.
 pub struct Plan<'a> {
     constants: HashMap<&'a str, &'a TensorProto>,
-    /// Constants that nodes give.
+    /// The constants that nodes give.
     given: HashMap<&'a str, &'a TensorProto>,
     constant_words: &'a HashMap<String, Vec<String>>,
     /// The inputs, which have the first places.
     inputs: &'a [&'a ValueInfoProto],
-    /// The values that are there at this point, with their places.
+    /// The values that have been computed at this point, with their places.
     pub places: HashMap<&'a str, usize>,
-    /// Those that are words, and those that the runtime will have that are.
+    /// The values that are words, among them those that the runtime will have.
     words_at: HashSet<&'a str>,
     /// The nodes that are left to the runtime.
     pub standard: Vec<&'a NodeProto>,
-    /// What is computed, in order.
+    /// The steps of the computation, in order.
     pub steps: Vec<Step<'a>>,
-    /// Constants that operators take, with their places.
+    /// The constants that operators take, with their places.
     pub held: Vec<(usize, Arc<Tensor>)>,
     /// The numbers of the words.
     pub words: Words,
@@ -40,28 +41,28 @@ pub struct Plan<'a> {
 
 /// A part of the computation.
 pub enum Step<'a> {
-    /// An operator, the places of what it takes, and the place of what it gives.
+    /// An operator, the places of its inputs, and the place of its output.
     Operator {
-        /// It.
+        /// The operator.
         operator: Operator,
-        /// Its name for messages.
+        /// The name of the operator for messages.
         label: String,
-        /// What it takes.
+        /// The places of its inputs.
         inputs: Vec<usize>,
-        /// What it gives.
+        /// The place of its output.
         output: usize,
     },
-    /// What the runtime gives of what is there.
+    /// Values that the runtime computes from values that are there.
     Runtime {
-        /// What is there.
+        /// The values that are there.
         known: Vec<(usize, &'a str)>,
-        /// What it gives.
+        /// The values that the runtime gives.
         wanted: Vec<(usize, &'a str)>,
     },
 }
 
 impl<'a> Plan<'a> {
-    /// A plan for the nodes that will be added, with `inputs`.
+    /// Returns a plan with `inputs`, to which nodes will be added.
     pub fn new(
         graph: &'a GraphProto,
         inputs: &'a [&'a ValueInfoProto],
@@ -91,10 +92,10 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Adds `node`, of whose outputs those in `needed` are needed.
+    /// Adds `node`, whose outputs in `needed` are needed.
     ///
     /// # Errors
-    /// When it cannot be computed, and why.
+    /// When the node cannot be computed, and why.
     pub fn add(&mut self, node: &'a NodeProto, needed: &HashSet<String>) -> Result<(), String> {
         if !is_operator(node) {
             self.follow_words(node)?;
@@ -140,7 +141,7 @@ impl<'a> Plan<'a> {
         Ok(())
     }
 
-    /// Adds what is missing of `names`, which the runtime has to give.
+    /// Asks the runtime for the values among `names` that are missing.
     pub fn want(&mut self, names: impl Iterator<Item = &'a str>) {
         let is_constant =
             |name: &str| self.constants.contains_key(name) || self.given.contains_key(name);
@@ -157,7 +158,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// The place of a value that is there from now on.
+    /// Returns the place of a value that is there from now on.
     fn place(&mut self, name: &'a str) -> usize {
         let next = self.places.len();
         *self.places.entry(name).or_insert(next)
@@ -176,7 +177,7 @@ impl<'a> Plan<'a> {
         Ok(())
     }
 
-    /// The constant, with words as numbers.
+    /// Returns the constant, with words as numbers.
     fn constant(&mut self, name: &str, constant: &TensorProto) -> TensorProto {
         match self.constant_words.get(name) {
             None => constant.clone(),
@@ -190,7 +191,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Notes what `node`, which is left to the runtime, makes of words.
+    /// Notes which outputs of `node`, which is left to the runtime, are words.
     fn follow_words(&mut self, node: &'a NodeProto) -> Result<(), String> {
         let are_words = |name: &&str| self.words_at.contains(name);
         let inputs: Vec<bool> = node
@@ -222,7 +223,7 @@ impl<'a> Plan<'a> {
         Ok(())
     }
 
-    /// What is left to the runtime, as the bytes of a model.
+    /// Returns the part of the model that is left to the runtime, as bytes.
     ///
     /// # Errors
     /// When a constant is broken or cannot be moved.
@@ -282,12 +283,12 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// The type of a declared value.
+/// Returns the type of a declared value.
 pub fn element(value: &ValueInfoProto) -> Option<DataType> {
     value.r#type.as_ref()?.tensor_type.as_ref()?.elem_type
 }
 
-/// The input with words as numbers.
+/// Returns the input with words as numbers.
 fn without_words(input: &ValueInfoProto) -> ValueInfoProto {
     let mut input = input.clone();
     let tensor = input
@@ -302,7 +303,7 @@ fn without_words(input: &ValueInfoProto) -> ValueInfoProto {
     input
 }
 
-/// A value of which nothing is known but its name.
+/// Returns a value of which nothing is known but its name.
 fn unknown(name: &str) -> ValueInfoProto {
     ValueInfoProto {
         name: Some(name.to_owned()),

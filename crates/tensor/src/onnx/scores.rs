@@ -2,27 +2,27 @@
 
 use super::attributes::Attributes;
 
-/// What the roundings of the weights of a score may add up to.
+/// The most that the roundings of the weights of a score may add up to.
 const ROUNDING: f64 = 1e-5;
 
-/// What becomes of the scores of a row: the attribute `post_transform`.
+/// The function that is applied to the scores of a row: the attribute `post_transform`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transform {
-    /// Nothing.
+    /// No function.
     None,
-    /// σ(s) for each.
+    /// σ(s) for each score s.
     Logistic,
-    /// Softmax.
+    /// Softmax of all scores.
     Softmax,
-    /// Softmax of those that are not zero.
+    /// Softmax of the scores that are not zero.
     SoftmaxZero,
 }
 
 impl Transform {
-    /// The one of a node.
+    /// Returns the transform of a node.
     ///
     /// # Errors
-    /// When it is not known.
+    /// When the transform is not known.
     pub fn of(attributes: Attributes<'_>) -> Result<Transform, String> {
         match attributes.word("post_transform") {
             None | Some("NONE") => Ok(Transform::None),
@@ -33,7 +33,7 @@ impl Transform {
         }
     }
 
-    /// Applies it to the scores of a row.
+    /// Applies the transform to the scores of a row.
     pub fn apply(self, scores: &mut [f64]) {
         match self {
             Transform::None => {}
@@ -41,16 +41,17 @@ impl Transform {
                 .iter_mut()
                 .for_each(|score| *score = logistic(*score)),
             Transform::Softmax => softmax(scores, |_| true),
-            // Zeros to within what counts as one.
+            // Zeros to within what counts as zero.
             Transform::SoftmaxZero => softmax(scores, |score| score.abs() > 1e-7),
         }
     }
 
-    /// The scores of both classes where there is one, the second class's. Where there is nothing to
-    /// apply, it is a probability if no score can be negative, else a margin. A probability that
-    /// weights of 32 bits have rounded above 1 is 1. It is rounded to 32 bits before the other one
-    /// is made from it, as onnxruntime does: half of the votes, each of a weight that was rounded,
-    /// would not be one half otherwise, and a tie not go to the first class.
+    /// Returns the scores of both classes where the node gives one score, that of the second class.
+    /// Where there is nothing to apply, the score is a probability if no score can be negative,
+    /// else a margin. A probability that weights of 32 bits have rounded above 1 is 1. The score is
+    /// rounded to 32 bits before the other one is made from it, as onnxruntime does: half of the
+    /// votes, each of a weight that was rounded, would not be one half otherwise, and a tie not go
+    /// to the first class.
     pub fn of_two(self, score: f64, is_probability: bool) -> [f64; 2] {
         match self {
             Transform::Logistic => [logistic(-score), logistic(score)],
@@ -64,7 +65,7 @@ impl Transform {
     }
 }
 
-/// σ(x) = 1 / (1 + e⁻ˣ), of full precision on both sides.
+/// Computes σ(x) = 1 / (1 + e⁻ˣ), of full precision on both sides.
 pub fn logistic(x: f64) -> f64 {
     if x < 0.0 {
         let power = x.exp();
@@ -74,7 +75,7 @@ pub fn logistic(x: f64) -> f64 {
     }
 }
 
-/// Softmax among the scores that count; the others are as good as zero.
+/// Applies softmax to the scores that count; the others become zero.
 fn softmax(scores: &mut [f64], counts: impl Fn(f64) -> bool) {
     let largest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let mut sum = 0.0;
@@ -89,7 +90,7 @@ fn softmax(scores: &mut [f64], counts: impl Fn(f64) -> bool) {
     scores.iter_mut().for_each(|score| *score /= sum);
 }
 
-/// The number of classes that a classifier names.
+/// Returns the number of classes that a classifier names.
 ///
 /// # Errors
 /// When there are fewer than two.

@@ -3,12 +3,12 @@
 use rten_onnx::onnx::{DataLocation, DataType, TensorProto};
 use serde::{Deserialize, Serialize};
 
-/// Numbers with their arrangement.
+/// Numbers with the sizes of their arrangement.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Tensor {
-    /// The sizes.
+    /// The sizes of the dimensions.
     pub shape: Vec<usize>,
-    /// As many numbers as the sizes say, row by row.
+    /// The numbers, as many as the sizes say, row by row.
     pub values: Numbers,
 }
 
@@ -24,7 +24,7 @@ pub enum Numbers {
 }
 
 impl Numbers {
-    /// How many there are.
+    /// How many numbers there are.
     pub fn len(&self) -> usize {
         match self {
             Numbers::Integers(values) => values.len(),
@@ -33,12 +33,12 @@ impl Numbers {
         }
     }
 
-    /// Whether there are none.
+    /// Whether there are no numbers.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// In 32 bits.
+    /// Converts the numbers to 32 bits.
     pub fn into_floats(self) -> Vec<f32> {
         match self {
             Numbers::Integers(values) => values.into_iter().map(|value| value as f32).collect(),
@@ -47,7 +47,7 @@ impl Numbers {
         }
     }
 
-    /// In 64 bits.
+    /// Converts the numbers to 64 bits.
     pub fn into_doubles(self) -> Vec<f64> {
         match self {
             Numbers::Integers(values) => values.into_iter().map(f64::from).collect(),
@@ -56,7 +56,7 @@ impl Numbers {
         }
     }
 
-    /// Towards zero.
+    /// Converts the numbers to whole ones, towards zero.
     pub fn into_integers(self) -> Vec<i32> {
         match self {
             Numbers::Integers(values) => values,
@@ -65,7 +65,7 @@ impl Numbers {
         }
     }
 
-    /// Those at `places`, which must be there.
+    /// Returns the numbers at `places`, which must be there.
     pub(super) fn at(&self, places: &[usize]) -> Numbers {
         match self {
             Numbers::Integers(values) => {
@@ -82,7 +82,7 @@ impl Numbers {
 }
 
 impl Tensor {
-    /// Rows and columns; one dimension is one row.
+    /// Returns the numbers of rows and columns; one dimension is one row.
     pub(super) fn rows_and_columns(&self) -> Result<(usize, usize), String> {
         match *self.shape.as_slice() {
             [columns] => Ok((1, columns)),
@@ -94,7 +94,7 @@ impl Tensor {
         }
     }
 
-    /// The tensor of numbers that a file holds.
+    /// Reads the tensor of numbers that a file holds.
     pub(super) fn constant(held: &TensorProto) -> Result<Tensor, String> {
         if held.data_location == Some(DataLocation::EXTERNAL) {
             return Err("its constants are in a file of their own".to_owned());
@@ -145,12 +145,12 @@ impl Tensor {
     }
 }
 
-/// A whole number of 32 bits, the nearest.
+/// Returns the nearest whole number of 32 bits.
 pub fn within(number: i64) -> i32 {
     number.clamp(i32::MIN.into(), i32::MAX.into()) as i32
 }
 
-/// The numbers of so many bytes each.
+/// Reads numbers of `SIZE` bytes each.
 fn numbers<const SIZE: usize, T>(bytes: &[u8], number: impl Fn([u8; SIZE]) -> T) -> Vec<T> {
     let (whole, _) = bytes.as_chunks::<SIZE>();
     whole.iter().map(|&bytes| number(bytes)).collect()

@@ -86,7 +86,7 @@ fn node(kind: &str, inputs: &[&str], output: &str, attribute: Vec<AttributeProto
     }
 }
 
-/// A graph from `inputs` to `y`.
+/// Makes a graph from `inputs` to `y`.
 fn graph(inputs: Vec<ValueInfoProto>, nodes: Vec<NodeProto>) -> GraphProto {
     GraphProto {
         node: nodes,
@@ -144,7 +144,7 @@ fn x(columns: i64) -> Vec<ValueInfoProto> {
     vec![value("x", DataType::FLOAT, Some(columns))]
 }
 
-/// What one node makes of the rows of `x`.
+/// Returns what one node makes of the rows of `x`.
 fn run(kind: &str, attributes: Vec<AttributeProto>, columns: usize, rows: &[f32]) -> Vec<f32> {
     let nodes = vec![node(kind, &["x"], "y", attributes)];
     let model = Written::graph(graph(x(columns as i64), nodes))
@@ -153,7 +153,7 @@ fn run(kind: &str, attributes: Vec<AttributeProto>, columns: usize, rows: &[f32]
     model.run(vec![matrix(columns, rows)]).unwrap().1
 }
 
-/// One tree: a node that compares the only column with ½, and two leaves.
+/// Describes one tree: a node that compares the only column with ½, and two leaves.
 fn stump(mode: &str, tracks: i64) -> Vec<AttributeProto> {
     vec![
         integers("nodes_treeids", &[0, 0, 0]),
@@ -322,7 +322,8 @@ fn the_first_of_equal_numbers() {
     assert_eq!(choose("ArgMax", last), (vec![2, 1], vec![2.0, 2.0]));
 }
 
-/// Words enter, move, are compared and become numbers, between both who compute.
+/// Words enter, move, are compared and become numbers, partly in operators and partly in the
+/// runtime.
 #[test]
 fn words_and_numbers_in_one_graph() {
     let word_input = |name: &str| value(name, DataType::STRING, Some(1));
@@ -495,7 +496,7 @@ fn what_cannot_be_computed_is_named() {
             );
         }
     }
-    // Found when it runs.
+    // The error is found when the model runs.
     let known = vec![words("cats_strings", &["a"]), integer("zeros", 0)];
     let nodes = vec![node("OneHotEncoder", &["x"], "y", known)];
     let mut model = Written::graph(graph(word_input(), nodes)).open().unwrap();

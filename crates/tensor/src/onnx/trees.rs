@@ -1,9 +1,9 @@
-//! `TreeEnsembleClassifier` and `TreeEnsembleRegressor`.
+//! The operators `TreeEnsembleClassifier` and `TreeEnsembleRegressor`.
 //!
 //! **Comparisons.** Features and thresholds of 32 bits are compared as such (64 bits hold them, and
-//! do not change their order), those of 64 bits as those. A feature that is NaN goes where the
-//! comparison with NaN says, false but for `BRANCH_NEQ`; where `nodes_missing_value_tracks_true`
-//! says so, to the true branch.
+//! do not change their order), features and thresholds of 64 bits as these. A feature that is NaN
+//! goes where the comparison with NaN says, which is false but for `BRANCH_NEQ`; where
+//! `nodes_missing_value_tracks_true` says so, it goes to the true branch.
 //!
 //! **Sums.** The weights of the leaves are added in the order of the trees, in 64 bits, and rounded
 //! once. So a row has the same sum in any batch, and votes that are equal stay so.
@@ -20,20 +20,20 @@ pub struct Trees {
     nodes: Vec<Node>,
     /// The first node of each tree.
     roots: Vec<usize>,
-    /// What leaves add to which output.
+    /// The outputs that the leaves add to, and the weights that they add.
     weights: Vec<(usize, f64)>,
-    /// What each output has from the start.
+    /// The value that each output has from the start.
     base: Vec<f64>,
-    /// Columns that a row must have.
+    /// The number of columns that a row must have.
     features: usize,
     outcome: Outcome,
     transform: Transform,
 }
 
 struct Node {
-    /// What is compared, `None` for a leaf.
+    /// The test of the node, `None` for a leaf.
     test: Option<Test>,
-    /// Of [`Trees::weights`].
+    /// The range of the leaf's weights in [`Trees::weights`].
     weights: Range<usize>,
 }
 
@@ -41,7 +41,7 @@ struct Test {
     feature: usize,
     comparison: Comparison,
     threshold: f64,
-    /// Whether NaN passes.
+    /// Whether NaN passes the test.
     takes_missing: bool,
     passed: usize,
     failed: usize,
@@ -57,25 +57,26 @@ enum Comparison {
     Neq,
 }
 
-/// What the sums of a row become.
+/// The outcome that the sums of a row become.
 enum Outcome {
-    /// One score for each.
+    /// One score for each output.
     Scores,
-    /// The sum is the second class's score of two; whether it is a probability.
+    /// The score of the second of two classes, from one sum; the flag says whether it is a
+    /// probability.
     SecondOfTwo(bool),
     /// The mean over this many trees.
     Mean(f64),
 }
 
 impl Trees {
-    /// A classifier.
+    /// Reads a classifier.
     ///
     /// # Errors
     /// What is wrong with the node.
     pub fn classifier(attributes: Attributes<'_>) -> Result<Trees, String> {
         let classes = classes(attributes, "classlabels_int64s")?;
         let mut trees = Trees::read(attributes, "class", classes)?;
-        // All weights for one of two classes: they speak of the second.
+        // All weights are for one of two classes: they belong to the second.
         if classes == 2 && trees.weights.iter().all(|&(class, _)| class == 0) {
             let is_probability = trees.weights.iter().all(|&(_, weight)| weight >= 0.0);
             trees.outcome = Outcome::SecondOfTwo(is_probability);
@@ -86,14 +87,14 @@ impl Trees {
         Ok(trees)
     }
 
-    /// A regressor.
+    /// Reads a regressor.
     ///
     /// # Errors
     /// What is wrong with the node.
     pub fn regressor(attributes: Attributes<'_>) -> Result<Trees, String> {
         let targets = attributes.integer("n_targets").unwrap_or(1);
         let targets = usize::try_from(targets).unwrap_or(0);
-        // As many as a row of weights can tell apart.
+        // No more targets than a row of weights can tell apart.
         if targets == 0 || targets > attributes.integers("target_ids").len().max(1) {
             return Err(format!("its n_targets is {targets}"));
         }
@@ -179,7 +180,7 @@ impl Trees {
         })
     }
 
-    /// Sets what each of so many outputs has from the start.
+    /// Sets the value that each of `outputs` outputs has from the start.
     fn set_base(&mut self, attributes: Attributes<'_>, outputs: usize) -> Result<(), String> {
         let base = attributes.numbers("base_values")?;
         if !base.is_empty() && base.len() != outputs {
@@ -196,7 +197,7 @@ impl Trees {
         Ok(())
     }
 
-    /// The scores of each row.
+    /// Computes the scores of each row.
     ///
     /// # Errors
     /// When the rows lack columns.
@@ -245,7 +246,7 @@ impl Trees {
         })
     }
 
-    /// The weights of the leaf that `row` comes to.
+    /// Returns the weights of the leaf that `row` comes to.
     fn leaf(&self, root: usize, row: &[f64]) -> &[(usize, f64)] {
         let mut node = &self.nodes[root];
         while let Some(test) = &node.test {
@@ -275,7 +276,7 @@ impl Test {
 }
 
 impl Comparison {
-    /// What the mode of a node compares, `None` for a leaf.
+    /// Returns the comparison of a node with this mode, `None` for a leaf.
     fn of(mode: &str) -> Result<Option<Comparison>, String> {
         Ok(Some(match mode {
             "LEAF" => return Ok(None),
@@ -321,7 +322,7 @@ fn weights(
         })?;
         found.push((place(trees[at], ids[at])?, output, values[at]));
     }
-    // Stable: what a leaf adds to one output, it adds in the order of the file.
+    // The sort is stable: the weights of a leaf for one output are added in the order of the file.
     found.sort_by_key(|&(node, _, _)| node);
     let mut start = 0;
     for group in found.chunk_by(|one, other| one.0 == other.0) {

@@ -1,4 +1,5 @@
-//! Whether the bytes of a file are the messages that ONNX says, before anything is read from them.
+//! A check that the bytes of a file are the messages that ONNX says, before anything is read from
+//! them.
 //!
 //! The parser that follows allocates what a length claims and recurses where messages nest. Here
 //! every length is held against the bytes that are there, and every depth against a limit, so that
@@ -6,10 +7,10 @@
 
 use std::collections::HashMap;
 
-/// Messages within messages, at most: a graph within a graph takes three.
+/// The most messages within messages: a graph within a graph takes three.
 const DEPTH: usize = 48;
 
-/// The messages that are read, with those that their fields hold.
+/// The kinds of messages that are read, with those that their fields hold.
 #[derive(Clone, Copy)]
 enum Message {
     Model,
@@ -22,7 +23,7 @@ enum Message {
     TensorType,
     Sequence,
     Shape,
-    /// Without messages in it.
+    /// A message without messages in it.
     Plain,
 }
 
@@ -46,7 +47,7 @@ impl Message {
     }
 }
 
-/// Numbers of a [`Message::Tensor`] that stand side by side in one field.
+/// The fields in which numbers of a [`Message::Tensor`] stand side by side.
 mod packed {
     pub const FLOATS: u64 = 4;
     pub const INT32S: u64 = 5;
@@ -54,7 +55,7 @@ mod packed {
     pub const DOUBLES: u64 = 10;
 }
 
-/// What a field holds.
+/// The content of a field.
 enum Held<'a> {
     Number,
     Bytes(&'a [u8]),
@@ -85,7 +86,7 @@ impl<'a> Fields<'a> {
         Some(bytes)
     }
 
-    /// The next field and its number, `None` where the bytes are no field.
+    /// Returns the next field and its number, `None` where the bytes are no field.
     fn field(&mut self) -> Option<(u64, Held<'a>)> {
         let tag = self.varint()?;
         let held = match tag & 7 {
@@ -153,8 +154,8 @@ fn is_packed(number: u64, held: &[u8]) -> bool {
     }
 }
 
-/// The words of a checked model's constants of words, by name: the parser that follows leaves them
-/// out.
+/// Returns the words of a checked model's constants of words, by name: the parser that follows
+/// leaves them out.
 pub fn words(model: &[u8]) -> HashMap<String, Vec<String>> {
     const GRAPH: u64 = 7;
     const CONSTANT: u64 = 5;
@@ -174,7 +175,7 @@ pub fn words(model: &[u8]) -> HashMap<String, Vec<String>> {
     found
 }
 
-/// The bytes of all fields of a message that are called `number`.
+/// Returns the bytes of all fields of a message that have the number `number`.
 fn parts(message: &[u8], number: u64) -> impl Iterator<Item = &[u8]> {
     let fields = Fields { rest: message }.flatten();
     fields.filter_map(move |(found, held)| match held {
@@ -187,7 +188,7 @@ fn parts(message: &[u8], number: u64) -> impl Iterator<Item = &[u8]> {
 mod tests {
     use super::*;
 
-    /// `bytes` as the field `number`.
+    /// Writes `bytes` as the field `number`.
     fn field(number: u8, bytes: &[u8]) -> Vec<u8> {
         let mut out = vec![number << 3 | 2];
         let mut length = bytes.len();

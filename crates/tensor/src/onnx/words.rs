@@ -1,7 +1,8 @@
-//! Words as numbers.
+//! The numbers that stand for words.
 //!
 //! The runtime has no words. Every word of a graph and of its inputs gets a number of its own, and
-//! a tensor of words is one of whole numbers: what moves values about treats it like any other.
+//! a tensor of words is one of whole numbers: operators that only move values treat it like any
+//! other.
 
 use std::collections::HashMap;
 
@@ -13,7 +14,7 @@ pub struct Words {
 }
 
 impl Words {
-    /// The number of `text`.
+    /// Returns the number of `text`, a new one if it has none yet.
     pub fn number(&mut self, text: &str) -> i32 {
         if let Some(&number) = self.numbers.get(text) {
             return number;
@@ -25,7 +26,7 @@ impl Words {
         number
     }
 
-    /// The word that has this number.
+    /// Returns the word that has this number.
     pub fn text(&self, number: i32) -> &str {
         let at = usize::try_from(number).ok();
         at.and_then(|at| self.texts.get(at))

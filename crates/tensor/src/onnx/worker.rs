@@ -1,15 +1,15 @@
 //! Graphs that are computed in processes of their own.
 //!
 //! What a graph computes is not bounded by its file: a constant of 200,000 × 200,000 numbers has
-//! 158 bytes, a loop may have no end. A program that says so with [`compute_in`] leaves models to
-//! worker processes, each of which has its [`Limits`]. A worker that takes more, panics or ends is
-//! an error of the one run that it was asked for. Without [`compute_in`], as in a library, models
-//! are computed where they are asked for.
+//! 158 bytes, a loop may have no end. A program that calls [`compute_in`] leaves models to worker
+//! processes, each of which has its [`Limits`]. A worker that takes more, panics or ends is an
+//! error of the one run that it was asked for. Without [`compute_in`], as in a library, models are
+//! computed where they are asked for.
 //!
 //! A worker is the same program in another process, so its numbers are the same to the last bit. It
 //! answers one request at a time; runs that are asked for side by side have a worker each.
 //!
-//! What is said is a number of bytes, 8 of them, little-endian, and a value in `postcard`.
+//! A message is a number of bytes, 8 of them, little-endian, and a value in `postcard`.
 
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
@@ -28,18 +28,18 @@ use super::file::OnnxFile;
 use super::tensor::Tensor;
 use super::{OnnxError, Output, Port};
 
-/// What a worker may take.
+/// The limits of what a worker may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Bytes of its address space, beside eight times the size of its file.
+    /// The most bytes of its address space, beside eight times the size of its file.
     pub memory: u64,
-    /// For one answer.
+    /// The most time for one answer.
     pub time: Duration,
 }
 
 impl Default for Limits {
-    /// 8 GiB and two minutes.
+    /// Returns the usual limits: 8 GiB and two minutes.
     fn default() -> Limits {
         Limits {
             memory: 8 << 30,
@@ -51,17 +51,17 @@ impl Default for Limits {
 /// A program that computes graphs.
 struct Program {
     path: PathBuf,
-    /// What makes it do so.
+    /// The arguments that make the program compute graphs.
     arguments: Vec<OsString>,
     limits: Limits,
 }
 
-/// Bytes of what a worker said last that are shown.
+/// The most bytes that are shown of the last message of a worker.
 const LAST_WORDS: u64 = 1000;
 
 static PROGRAM: OnceLock<Program> = OnceLock::new();
 
-/// From now on graphs are computed by `program`, which calls [`serve`] when it is started with
+/// Lets graphs be computed by `program` from now on, which calls [`serve`] when it is started with
 /// `arguments`. The first call counts.
 pub fn compute_in(program: PathBuf, arguments: Vec<OsString>, limits: Limits) {
     let _ = PROGRAM.set(Program {
@@ -71,17 +71,17 @@ pub fn compute_in(program: PathBuf, arguments: Vec<OsString>, limits: Limits) {
     });
 }
 
-/// The limits of workers, where graphs are left to some.
+/// Returns the limits of workers, where graphs are left to some.
 pub(super) fn limits() -> Option<Limits> {
     PROGRAM.get().map(|program| program.limits)
 }
 
-/// Which model a worker computes.
+/// The order that tells a worker which model it computes.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Order {
     pub path: PathBuf,
     pub output: String,
-    /// Bytes that the worker may take.
+    /// The most bytes that the worker may take.
     pub memory: u64,
 }
 
@@ -100,7 +100,7 @@ enum Answer {
     Failed(Failure),
 }
 
-/// An [`OnnxError`] of a model that could be read.
+/// The form in which a worker reports an [`OnnxError`] of a model that could be read.
 #[derive(Serialize, Deserialize)]
 enum Failure {
     Broken(String),
@@ -148,7 +148,7 @@ pub(super) struct Worker {
 }
 
 impl Worker {
-    /// Starts a worker for `order`, and tells it `words`; gives the inputs of its model.
+    /// Starts a worker for `order`, tells it `words`, and returns the inputs of its model.
     pub fn start(order: &Order, words: &[String]) -> Result<(Worker, Vec<Port>), OnnxError> {
         let failed = |source: io::Error| OnnxError::Worker {
             path: order.path.clone(),
@@ -162,7 +162,7 @@ impl Worker {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
-        // Ctrl-C on the terminal is for who asks, who then lets a round end.
+        // Ctrl-C on the terminal is for the process that asks, which then lets a round end.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let mut child = command.spawn().map_err(failed)?;
@@ -195,7 +195,7 @@ impl Worker {
         Ok((worker, inputs))
     }
 
-    /// The number of `text` among the words of the model.
+    /// Returns the number of `text` among the words of the model.
     pub fn word(&mut self, text: &str) -> Result<i32, OnnxError> {
         match self.ask(&Request::Word(text.to_owned()))? {
             Answer::Word(number) => Ok(number),
@@ -203,7 +203,7 @@ impl Worker {
         }
     }
 
-    /// What the model gives for each of `runs`.
+    /// Computes the outputs of the model for each of `runs`.
     pub fn run(&mut self, runs: Vec<Vec<Tensor>>) -> Result<Vec<Output>, OnnxError> {
         let asked = runs.len();
         match self.ask(&Request::Run(runs))? {
@@ -212,7 +212,7 @@ impl Worker {
         }
     }
 
-    /// The error that `answer`, which is not what was asked for, says.
+    /// Returns the error that `answer`, which is not the answer asked for, tells.
     fn other(&self, answer: Answer) -> OnnxError {
         match answer {
             Answer::Failed(failure) => failure.at(&self.path),
@@ -228,7 +228,7 @@ impl Worker {
     }
 
     fn ask(&mut self, request: &Request) -> Result<Answer, OnnxError> {
-        // Where it listens no more, it says why in the end.
+        // A worker that listens no more tells the reason at its end.
         if let Some(input) = &mut self.input
             && write_frame(input, request).is_err()
         {
@@ -245,7 +245,7 @@ impl Worker {
         postcard::from_bytes(&answer).map_err(|error| self.lost(error.to_string()))
     }
 
-    /// How it ended.
+    /// Returns the error that tells how the worker ended.
     fn ended(&mut self) -> OnnxError {
         self.input = None;
         let mut said = String::new();
@@ -266,7 +266,7 @@ impl Worker {
 }
 
 impl Drop for Worker {
-    /// Nothing that it computes is of use to anybody any more.
+    /// Ends the process: nothing that it computes is of use any more.
     fn drop(&mut self) {
         self.input = None;
         let _ = self.child.kill();
@@ -274,14 +274,15 @@ impl Drop for Worker {
     }
 }
 
-/// Answers requests for graphs on the standard streams, until there are none: what a program does
-/// that [`compute_in`] names.
+/// Answers requests for graphs on the standard streams, until there are none: the program named in
+/// [`compute_in`] calls it.
 ///
 /// # Errors
 /// When the streams are not those of a program that asks.
 pub fn serve() -> io::Result<()> {
     let (read, requests) = sync_channel(1);
-    // Who asks may be gone while a graph is computed that has no end: then so is this process.
+    // The process that asks may be gone while a graph is computed that has no end: then this
+    // process ends too.
     thread::spawn(move || {
         let mut input = io::stdin().lock();
         while let Ok(Some(bytes)) = read_frame(&mut input) {
@@ -335,7 +336,7 @@ fn write_frame(stream: &mut impl Write, value: &impl Serialize) -> io::Result<()
     stream.flush()
 }
 
-/// The next value; `None` at the end.
+/// Reads the next message; `None` at the end.
 fn read_frame(stream: &mut impl Read) -> io::Result<Option<Vec<u8>>> {
     let mut length = [0; 8];
     match stream.read_exact(&mut length) {

@@ -21,8 +21,8 @@ struct Case {
 }
 
 impl Case {
-    /// Case `number`: encodings of all kinds, widths beside and beyond the tiles', `rows` rows, a
-    /// few codes of which are outside their domain.
+    /// Makes case `number`: encodings of all kinds, widths beside and beyond the tiles', `rows`
+    /// rows, a few codes of which are outside their domain.
     fn new(number: u64, rows: usize) -> Case {
         let schema: Schema = probity_data::builtin::schema("synthetic-census")
             .unwrap()
@@ -86,14 +86,14 @@ impl Case {
     }
 }
 
-/// A number and what the kernels may err by at it.
+/// A number, and the largest error that the kernels may have in it.
 #[derive(Clone, Copy)]
 struct Bounded(f64, f64);
 
 const UNIT: f64 = 1.0 / (1 << 24) as f64;
 
-/// Σ a·x of exact a, in any order: the errors of the x come through, and of the n + 2 roundings
-/// each is at most half a unit in the last place of Σ|a·x| (Higham, section 3.1).
+/// Computes Σ a·x of exact a, in any order: the errors of the x come through, and of the n + 2
+/// roundings each is at most half a unit in the last place of Σ|a·x| (Higham, section 3.1).
 fn sum(terms: &[(f64, Bounded)]) -> Bounded {
     let size: f64 = terms
         .iter()
@@ -107,8 +107,8 @@ fn sum(terms: &[(f64, Bounded)]) -> Bounded {
     )
 }
 
-/// The logits of a row and its gradient by plain loops in f64, with a bound of the errors of every
-/// step; no gradient where a rectified sum is too near 0 for its sign to be known.
+/// Computes the logits of a row and its gradient by plain loops in f64, with a bound of the errors
+/// of every step; no gradient where a rectified sum is too near 0 for its sign to be known.
 fn slow(case: &Case, row: &[i32], cotangents: &[f32]) -> (Vec<Bounded>, Option<Vec<Bounded>>) {
     let mut features = Vec::new();
     case.network.layout.encode(row, &mut features);

@@ -17,7 +17,7 @@ fn rows(content: &str) -> RowWords {
     read.words.with_rows(None, None).unwrap()
 }
 
-/// Words of a network, and the rows of unknown ones and of padding.
+/// Makes the words of a network, and the rows of unknown ones and of padding.
 fn words(words: &[&str], unknown_row: Option<usize>, padding_row: Option<usize>) -> RowWords {
     RowWords {
         words: words.iter().map(|&word| word.to_owned()).collect(),

@@ -1,4 +1,4 @@
-//! The worst case's cross-entropy and its gradient with respect to the parameters.
+//! The cross-entropy of the worst case and its gradient with respect to the parameters.
 //!
 //! With m_c the lower bound on the lead of the true class over class c, the worst case's loss is
 //! ln(1 + Σ_c e^(−m_c)): an upper bound on the cross-entropy of every text that the run of
@@ -21,7 +21,7 @@ use super::lines::{Hull, Lines, Substituted};
 use super::{IntervalKernels, last_bounds};
 use crate::lanes::{LANES, OuterPass, Row, dispatch};
 
-/// Blocks whose gradients are held at a time.
+/// The number of blocks whose gradients are held at a time.
 const BLOCKS_AT_ONCE: usize = 16;
 
 /// A text to learn from in its worst case.
@@ -29,21 +29,21 @@ const BLOCKS_AT_ONCE: usize = 16;
 pub struct WorstCase<'a> {
     /// The text and its replacements.
     pub text: Substituted<'a>,
-    /// The tokens that the text has itself in the run's place, if they are as many as the
+    /// The tokens that the text itself has in the run's place, if they are as many as the
     /// replacements'.
     pub own: Option<&'a [i32]>,
-    /// Its class.
+    /// The class of the text.
     pub label: u32,
-    /// Its weight in the loss.
+    /// The weight of the text in the loss.
     pub weight: f32,
 }
 
-/// Loss and gradient of some worst cases.
+/// The loss and the gradient of some worst cases.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WorstCaseGradients {
-    /// Σ weight · loss.
+    /// The loss, Σ weight · loss of a text.
     pub loss: f64,
-    /// Its gradient with respect to the flat parameters.
+    /// The gradient of the loss with respect to the flat parameters.
     pub parameters: Vec<f32>,
 }
 
@@ -51,11 +51,12 @@ pub struct WorstCaseGradients {
 struct Replaced {
     first: usize,
     hulls: Vec<Hull>,
-    /// Lines of the text's own tokens.
+    /// The lines of the text's own tokens.
     own: Option<Vec<u32>>,
 }
 
-/// A bound as a mixture of lines: the centre's, the lower and the upper bound's.
+/// A bound as a mixture of lines: the shares of the centre's line, and of those of the lower and
+/// the upper bound.
 #[derive(Clone, Copy)]
 struct Mixture {
     own: f32,
@@ -75,13 +76,13 @@ impl Replaced {
         }
     }
 
-    /// Positions of the run.
+    /// The number of positions of the run.
     fn length(&self, rows: usize) -> usize {
         let hull = self.hulls.first().map_or(0, |hull| hull.low.len());
         hull / rows.max(1)
     }
 
-    /// How the lower bound (or, `upper`, the upper one) is mixed at `radius`.
+    /// Returns how the lower bound (or, with `upper`, the upper one) is mixed at `radius`.
     fn mixture(&self, radius: f32, upper: bool) -> Mixture {
         let (own, near) = match self.own {
             Some(_) => (1.0 - radius, 0.0),
@@ -107,7 +108,7 @@ impl Replaced {
         }
     }
 
-    /// The hull in a direction, shrunk to `radius`.
+    /// Returns the hull in a direction, shrunk to `radius`.
     fn shrunk(&self, direction: usize, radius: f32, lines: &Lines, rows: usize) -> Hull {
         let hull = &self.hulls[direction];
         let bound = |upper: bool| {
@@ -134,7 +135,8 @@ impl Replaced {
 }
 
 impl IntervalKernels {
-    /// Σ weight · worst-case loss of `items` and its gradient; sums do not depend on threads.
+    /// Computes Σ weight · worst-case loss of `items` and its gradient; sums do not depend on
+    /// threads.
     pub fn worst_case_gradients(
         &self,
         table: EmbeddingTable<'_>,
@@ -211,8 +213,8 @@ impl IntervalKernels {
         gradients
     }
 
-    /// Adds loss and gradients of the linear layer; gives the gradient with respect to the bounds
-    /// on the last states: `[2 · outputs]`.
+    /// Adds the loss and the gradients of the linear layer; returns the gradient with respect to
+    /// the bounds on the last states: `[2 · outputs]`.
     fn head_gradients(
         &self,
         workspace: &Workspace,
@@ -258,7 +260,7 @@ impl IntervalKernels {
     }
 
     /// Adds the gradients of all weights of a layer but the first, and of the recurrent weights and
-    /// biases of any.
+    /// biases of any layer.
     fn layer_gradients(
         &self,
         workspace: &Workspace,
@@ -424,7 +426,7 @@ fn hull_gradients(
     }
 }
 
-/// Gradients with respect to lower and upper bounds together: `[steps, rows]`.
+/// Sums the gradients with respect to lower and upper bounds: `[steps, rows]`.
 fn sums_of_bounds(
     gates: &[Row],
     stride: usize,
@@ -446,7 +448,7 @@ fn sums_of_bounds(
     sums
 }
 
-/// The sum over steps, lanes and both bounds of each gate row's gradient.
+/// Computes the sum over steps, lanes and both bounds of each gate row's gradient.
 fn bias_sums(gates: &[Row], stride: usize, steps: usize) -> Vec<f32> {
     let mut sums = vec![Row::ZERO; stride];
     for gates in gates.chunks_exact(stride).take(steps) {

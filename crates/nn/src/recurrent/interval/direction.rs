@@ -16,18 +16,18 @@ use crate::lanes::{Product, Row};
 /// The weights of one direction of one layer, ready for bounds.
 #[derive(Debug)]
 pub(super) struct IntervalDirection {
-    /// The same for plain numbers.
+    /// The weights for plain numbers.
     pub plain: Direction,
-    /// Products with bounds; that with the inputs is of no use in the first layer, whose inputs are
-    /// numbers.
+    /// The products with bounds; the product with the inputs is of no use in the first layer, whose
+    /// inputs are numbers.
     pub products: Products,
-    /// Signs of the input weights.
+    /// The signs of the input weights.
     pub input_signs: Signs,
-    /// Signs of the recurrent weights.
+    /// The signs of the recurrent weights.
     pub recurrent_signs: Signs,
 }
 
-/// Which weights are not negative.
+/// The signs of weights: which of them are not negative.
 #[derive(Debug)]
 pub(super) struct Signs {
     columns: usize,
@@ -52,7 +52,7 @@ impl Signs {
     }
 }
 
-/// The weight of `input`'s bound in `output`'s, both counted in bounds.
+/// Returns the weight of `input`'s bound in `output`'s, both counted in bounds.
 fn doubled(output: usize, input: usize, weight: impl Fn(usize, usize) -> f32) -> f32 {
     let weight = weight(output / 2, input / 2);
     if output % 2 == input % 2 {
@@ -88,8 +88,8 @@ impl IntervalDirection {
         }
     }
 
-    /// Runs all steps from zero states and leaves everything for a backward pass. Gives a row that
-    /// is zero where all gates were finite and NaN elsewhere.
+    /// Runs all steps from zero states and leaves everything for a backward pass. Returns a row
+    /// that is zero where all gates were finite and NaN elsewhere.
     pub fn forward(
         &self,
         run: Run<'_>,

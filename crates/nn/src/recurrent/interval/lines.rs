@@ -10,16 +10,16 @@ use super::direction::IntervalDirection;
 /// A text in which a run of tokens stands for any of several.
 #[derive(Debug, Clone)]
 pub struct Substituted<'a> {
-    /// Tokens before the run.
+    /// The tokens before the run.
     pub before: &'a [i32],
-    /// What may stand in its place: at least one, all of one length above 0.
+    /// The replacements that may stand in the run's place: at least one, all of one length above 0.
     pub by: Vec<&'a [i32]>,
-    /// Tokens behind it.
+    /// The tokens behind the run.
     pub after: &'a [i32],
 }
 
 impl Substituted<'_> {
-    /// Tokens of every replacement.
+    /// The number of tokens of every replacement.
     pub fn length(&self) -> usize {
         self.by.first().map_or(0, |first| first.len())
     }
@@ -30,32 +30,34 @@ impl Substituted<'_> {
     }
 }
 
-/// Bias plus input product of some tokens in every direction of the first layer.
+/// The biases plus input products of some tokens in every direction of the first layer: one line a
+/// token.
 #[derive(Debug)]
 pub(super) struct Lines {
-    /// Tokens, ascending.
+    /// The tokens, ascending.
     tokens: Vec<i32>,
-    /// Row-major `[tokens, dimension]`.
+    /// The embeddings of the tokens, row-major `[tokens, dimension]`.
     pub embeddings: Vec<f32>,
-    /// Of each direction, row-major `[tokens, input gate rows]`.
+    /// The lines of each direction, row-major `[tokens, input gate rows]`.
     pub values: Vec<Vec<f32>>,
 }
 
 /// Bounds on the input gate rows at the positions of a run, in one direction: `[length, rows]`.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Hull {
-    /// Lower bounds.
+    /// The lower bounds.
     pub low: Vec<f32>,
-    /// Upper bounds.
+    /// The upper bounds.
     pub high: Vec<f32>,
-    /// Line that each lower bound is of.
+    /// The line that each lower bound is taken from.
     pub low_line: Vec<u32>,
-    /// Line that each upper bound is of.
+    /// The line that each upper bound is taken from.
     pub high_line: Vec<u32>,
 }
 
 impl Lines {
-    /// The lines of all tokens of `texts`; the bits are those of the kernels.
+    /// Computes the lines of all tokens of `texts` and of `others`; the bits are those of the
+    /// kernels.
     pub fn new<'a, 'b: 'a>(
         first: &[IntervalDirection],
         table: EmbeddingTable<'_>,
@@ -85,19 +87,20 @@ impl Lines {
         }
     }
 
-    /// The line of a token that was among the texts'.
+    /// Returns the number of the line of a token that was among the texts'.
     pub fn line(&self, token: i32) -> i32 {
         self.tokens.partition_point(|&other| other < token) as i32
     }
 
-    /// The text as lines, the first replacement in the run's place.
+    /// Returns the text as numbers of lines, the first replacement in the run's place.
     pub fn text(&self, text: &Substituted<'_>) -> Vec<i32> {
         let by = text.by.first().copied().unwrap_or_default();
         let tokens = text.before.iter().chain(by).chain(text.after);
         tokens.map(|&token| self.line(token)).collect()
     }
 
-    /// The hull of a text's replacements in direction `direction`, whose lines have `rows` numbers.
+    /// Computes the hull of a text's replacements in direction `direction`, whose lines have `rows`
+    /// numbers.
     pub fn hull(&self, text: &Substituted<'_>, direction: usize, rows: usize) -> Hull {
         let values = &self.values[direction];
         let mut hull = Hull::default();

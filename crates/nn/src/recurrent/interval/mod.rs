@@ -62,9 +62,9 @@ use lines::{Hull, Lines};
 #[derive(Debug)]
 pub struct IntervalKernels {
     shape: Shape,
-    /// `[layers][directions]`
+    /// The weights, `[layers][directions]`.
     layers: Vec<Vec<IntervalDirection>>,
-    /// `[classes, outputs]`
+    /// The weights of the linear layer, `[classes, outputs]`.
     head: Vec<f32>,
     head_bias: Vec<f32>,
 }
@@ -87,7 +87,7 @@ impl IntervalKernels {
         }
     }
 
-    /// For each text and its class y, lower bounds on the lead logit_y − logit_c over all
+    /// Computes for each text and its class y lower bounds on the lead logit_y − logit_c over all
     /// replacements: row-major `[texts, classes]`, infinite at c = y. Tokens are below the number
     /// of embeddings.
     pub fn lead_bounds(
@@ -157,7 +157,7 @@ impl IntervalKernels {
         })
     }
 
-    /// Numbers of a line.
+    /// How many numbers a line has.
     fn input_rows(&self) -> usize {
         let first = self.layers.first().and_then(|layer| layer.first());
         first.map_or(0, |direction| direction.plain.input_rows().len())
@@ -172,8 +172,8 @@ impl IntervalKernels {
         Lines::new(first, table, texts, std::iter::empty())
     }
 
-    /// Bounds on the first layer's gates before the recurrent product, direction by direction
-    /// `[steps, 2 · input gate rows]`; `hull` gives (position, hull) of a lane's run.
+    /// Computes bounds on the first layer's gates before the recurrent product, direction by
+    /// direction `[steps, 2 · input gate rows]`; `hull` gives (position, hull) of a lane's run.
     fn start(
         &self,
         block: &Block<'_, '_>,
@@ -203,7 +203,7 @@ impl IntervalKernels {
         all
     }
 
-    /// All layers over a block from zero states; see [`IntervalDirection::forward`].
+    /// Runs all layers over a block from zero states; see [`IntervalDirection::forward`].
     fn forward(
         &self,
         workspace: &mut Workspace,
@@ -245,7 +245,7 @@ impl IntervalKernels {
         poison
     }
 
-    /// Lower bounds on the leads of class `label` in one lane; NaN where `poison` is.
+    /// Computes lower bounds on the leads of class `label` in one lane; NaN where `poison` is NaN.
     fn leads(&self, workspace: &Workspace, lane: usize, label: usize, poison: f32) -> Vec<f64> {
         let last = last_bounds(workspace, lane);
         let outputs = self.shape.outputs();
@@ -278,7 +278,8 @@ impl IntervalKernels {
     }
 }
 
-/// Bounds on the last hidden states of the last layer in one lane, direction beside direction.
+/// Returns the bounds on the last hidden states of the last layer in one lane, direction beside
+/// direction.
 fn last_bounds(workspace: &Workspace, lane: usize) -> Vec<[f64; 2]> {
     let directions = workspace.layers.iter().last();
     let directions = directions.iter().flat_map(|layer| &layer.directions);

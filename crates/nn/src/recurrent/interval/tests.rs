@@ -24,7 +24,8 @@ struct Case {
 }
 
 impl Case {
-    /// `scale` multiplies all weights: small ones give tight bounds, large ones saturated gates.
+    /// Makes a case; `scale` multiplies all weights: small ones give tight bounds, large ones
+    /// saturated gates.
     fn new(number: u64, scale: f32, texts: usize) -> Case {
         let mut draw = stream(number, Purpose::UniformInput, 1, 0);
         let shape = Shape {
@@ -79,7 +80,7 @@ impl Case {
         }
     }
 
-    /// Logits of every replacement of a text by the kernels.
+    /// Computes the logits of every replacement of a text by the kernels.
     fn logits(&self, kernels: &Kernels, text: usize) -> Vec<Vec<f32>> {
         let [before, after] = &self.texts[text];
         let all: Vec<Vec<i32>> = self.by[text]
@@ -186,7 +187,7 @@ fn overflow_certifies_nothing() {
     }
 }
 
-/// Worst cases of all texts of a case, some with tokens of their own.
+/// Makes worst cases of all texts of a case, some with tokens of their own.
 fn worst_cases(case: &Case) -> Vec<WorstCase<'_>> {
     (0..case.texts.len())
         .map(|text| WorstCase {
@@ -271,7 +272,7 @@ fn radius_zero_around_the_own_tokens_is_the_plain_loss() {
     }
 }
 
-/// σ and tanh of sixteen numbers.
+/// A task that computes σ and tanh of sixteen numbers.
 struct Both<'a>(&'a Row, &'a mut [Row; 2]);
 
 impl WithSimd for Both<'_> {
@@ -286,8 +287,9 @@ impl WithSimd for Both<'_> {
     }
 }
 
-/// The largest fall of σ and of tanh below its running maximum over the numbers with the `indices`
-/// in ascending order; index k is the k-th number above 0, or below it where k is negative.
+/// Computes the largest fall of σ and of tanh below its running maximum over the numbers with the
+/// `indices` in ascending order; index k is the k-th number above 0, or below it where k is
+/// negative.
 fn largest_falls(indices: impl Iterator<Item = i64>) -> [f32; 2] {
     let mut best = [f32::NEG_INFINITY; 2];
     let mut falls = [0f32; 2];

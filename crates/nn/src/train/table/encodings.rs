@@ -1,11 +1,11 @@
-//! What the training rows say of their inputs: how attributes are scaled.
+//! The encodings of attributes, as the training rows scale them.
 
 use crate::encoding::Encoding;
 use crate::train::options::{Categories, NetworkOptions};
 use probity_data::schema::Schema;
 use probity_data::table::Table;
 
-/// How each attribute enters: means and deviations are of the training part.
+/// Returns the encoding of each attribute: means and deviations are of the training part.
 pub(super) fn encodings(
     table: &Table,
     schema: &Schema,

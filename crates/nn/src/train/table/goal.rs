@@ -1,5 +1,5 @@
-//! What a training on a table learns from its labels: classes by cross-entropy, or numbers by
-//! squared error.
+//! The goal of a training on a table: to learn classes by cross-entropy, or numbers by squared
+//! error.
 //!
 //! A regressor is a network with the two outputs of [`SIDES`](probity_data::schema::SIDES), of which
 //! the first is 0: its number is the second. Numbers are learnt standardised by the mean and the
@@ -15,32 +15,32 @@ use crate::train::options::ClassWeights;
 use crate::train::split::{count_classes, spread_of};
 use probity_data::table::Table;
 
-/// What is learnt of the rows of a table.
+/// The goal that is learnt from the rows of a table.
 pub(super) enum Goal<'a> {
-    /// Their classes.
+    /// The classes of the rows.
     Classes {
-        /// One a row.
+        /// The label of each row.
         labels: &'a [u32],
-        /// What each class weighs.
+        /// The weight of each class.
         weights: Vec<f32>,
     },
-    /// Their numbers.
+    /// The numbers of the rows.
     Numbers {
-        /// One a row, standardised.
+        /// The number of each row, standardised.
         targets: Vec<f32>,
-        /// By what.
+        /// The mean and the deviation by which the numbers are standardised.
         standard: Standard,
     },
 }
 
-/// Mean and deviation of numbers.
+/// The mean and the deviation of numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Standard {
     mean: f64,
     deviation: f64,
 }
 
-/// What some rows should get.
+/// The labels that some rows should get.
 pub(super) enum Targets {
     /// The class of each row.
     Classes(Vec<u32>),
@@ -49,10 +49,11 @@ pub(super) enum Targets {
 }
 
 impl Standard {
-    /// That of the numbers of the rows `train` of `table`, where its labels are numbers.
+    /// Returns the mean and the deviation of the numbers of the rows `train` of `table`, where its
+    /// labels are numbers.
     ///
     /// # Errors
-    /// When all of them are one number.
+    /// When all numbers are the same.
     pub fn of_rows(table: &Table, train: &[u32]) -> Result<Option<Standard>, TrainError> {
         if table.targets().is_empty() {
             return Ok(None);
@@ -61,18 +62,19 @@ impl Standard {
         Ok(Some(Standard { mean, deviation }))
     }
 
-    /// The network that gives standardised numbers where `network` gives those of the label.
+    /// Returns the network that gives standardised numbers where `network` gives those of the
+    /// label.
     pub fn of(&self, network: Network) -> Network {
         rescaled(network, 1.0 / self.deviation, -self.mean / self.deviation)
     }
 
-    /// The network that gives numbers of the label where `network` gives standardised ones.
+    /// Returns the network that gives numbers of the label where `network` gives standardised ones.
     pub fn restored(&self, network: Network) -> Network {
         rescaled(network, self.deviation, self.mean)
     }
 }
 
-/// The network whose number is `scale` times that of `network`, and `shift` more.
+/// Returns the network whose number is `scale` times that of `network`, and `shift` more.
 fn rescaled(mut network: Network, scale: f64, shift: f64) -> Network {
     if let Some(Dense { weight, bias, .. }) = network.layers.last_mut() {
         let times = |value: f32| (f64::from(value) * scale) as f32;
@@ -85,7 +87,7 @@ fn rescaled(mut network: Network, scale: f64, shift: f64) -> Network {
 }
 
 impl<'a> Goal<'a> {
-    /// That of the rows `train` of `table`, whose network tells `classes` apart.
+    /// Returns the goal for the rows `train` of `table`, whose network tells `classes` apart.
     ///
     /// # Errors
     /// When these rows have not two labels.
@@ -108,7 +110,7 @@ impl<'a> Goal<'a> {
         })
     }
 
-    /// `network` as it is while it learns.
+    /// Returns `network` as it is while it learns.
     pub fn learning(&self, network: Network) -> Network {
         match self {
             Goal::Classes { .. } => network,
@@ -116,7 +118,7 @@ impl<'a> Goal<'a> {
         }
     }
 
-    /// `network` as it is when it has learnt.
+    /// Returns `network` as it is when it has learnt.
     pub fn learnt(&self, network: Network) -> Network {
         match self {
             Goal::Classes { .. } => network,
@@ -124,7 +126,7 @@ impl<'a> Goal<'a> {
         }
     }
 
-    /// What row `row` weighs in the loss by its class.
+    /// Returns the weight of row `row` in the loss by its class.
     pub fn weight(&self, row: u32) -> f32 {
         match self {
             Goal::Classes { labels, weights } => weights[labels[row as usize] as usize],
@@ -132,7 +134,7 @@ impl<'a> Goal<'a> {
         }
     }
 
-    /// What `rows` should get.
+    /// Returns the labels that `rows` should get.
     pub fn targets(&self, rows: &[u32]) -> Targets {
         match self {
             Goal::Classes { labels, .. } => {
@@ -144,7 +146,7 @@ impl<'a> Goal<'a> {
         }
     }
 
-    /// Loss and accuracy, of numbers R², of the `logits` of `rows`.
+    /// Computes loss and accuracy, for numbers R², of the `logits` of `rows`.
     pub fn validated(&self, logits: &[f32], rows: &[u32]) -> (f64, f64) {
         match self {
             Goal::Classes { labels, weights } => {

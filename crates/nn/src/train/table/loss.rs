@@ -1,6 +1,6 @@
 //! The loss of a network on a batch of rows, before anything is computed of it: which rows, what
-//! they should get and weigh, what dropout leaves out. What computes, [`super::kernels`] on the CPU
-//! and [`super::tensors`] on other devices, takes it from here.
+//! they should get and weigh, what dropout leaves out. The modules that compute it,
+//! [`super::kernels`] on the CPU and [`super::tensors`] on other devices, take it from here.
 
 use rand::RngExt;
 
@@ -10,46 +10,46 @@ use crate::fnn::Network;
 use probity_data::table::Table;
 use probity_run::stream::{Purpose, stream};
 
-/// What a network learns from.
+/// The loss that a network learns from.
 pub(super) struct Loss<'a> {
     pub table: &'a Table,
     pub goal: Goal<'a>,
     pub row_weights: Option<&'a [f32]>,
     /// The network, for its shape.
     pub network: Network,
-    /// Share of hidden units that are left out.
+    /// The share of hidden units that are left out.
     pub dropout: f32,
     pub seed: u64,
-    /// Rows that share the key of a dropout mask: the height of the device's tiles.
+    /// The number of rows that share the key of a dropout mask: the height of the device's tiles.
     pub shard: usize,
 }
 
-/// One step's share of it.
+/// The share of one step in the loss.
 pub(super) struct Batch<'a> {
-    /// Steps before this one.
+    /// The number of steps before this one.
     pub number: u64,
-    /// Its rows of the table.
+    /// The batch's rows of the table.
     pub rows: &'a [u32],
-    /// What each of them weighs; 1 in sum.
+    /// The weight of each of the rows; 1 in sum.
     pub weights: Vec<f32>,
-    /// What each of them should get.
+    /// The labels that the rows should get.
     pub targets: Targets,
     /// The worst case, where it counts.
     pub worst: Option<Worst<'a>>,
 }
 
-/// How the worst case counts in a step.
+/// The worst case in a step, and how it counts.
 #[derive(Clone, Copy)]
 pub(super) struct Worst<'a> {
     pub case: &'a TableWorstCase,
-    /// The weight of its loss; the row's own has the rest.
+    /// The weight of the worst case's loss; the row's own loss has the rest.
     pub kappa: f32,
-    /// How far the hull of the protected attributes has grown.
+    /// The radius to which the hull of the protected attributes has grown.
     pub radius: f32,
 }
 
 impl Loss<'_> {
-    /// The step after `number` others, on `rows`.
+    /// Returns the batch of the step after `number` others, on `rows`.
     pub fn batch<'a>(&self, number: u64, rows: &'a [u32], worst: Option<Worst<'a>>) -> Batch<'a> {
         let weight = |&row: &u32| {
             let of_row = self.row_weights;
@@ -66,8 +66,9 @@ impl Loss<'_> {
         }
     }
 
-    /// The dropout mask of a hidden layer of `width` units for `height` rows, row by row: zeros and
-    /// 1/(1 − p), keyed by (seed, step, shard and layer). What a device draws would not be keyed.
+    /// Returns the dropout mask of a hidden layer of `width` units for `height` rows, row by row:
+    /// zeros and 1/(1 − p), keyed by (seed, step, shard and layer). A mask drawn by a device would
+    /// not be keyed.
     pub fn mask(&self, batch: u64, (shard, layer): (usize, usize), size: [usize; 2]) -> Vec<f32> {
         let keep = 1.0 - self.dropout;
         let step = ((shard as u64) << 32) | layer as u64;

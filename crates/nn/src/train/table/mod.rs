@@ -36,7 +36,7 @@ use probity_data::schema::Schema;
 use probity_data::table::Table;
 use probity_tensor::device::ComputeDevice;
 
-/// Where a training on a table goes on.
+/// The state with which a training on a table goes on.
 pub type TrainCheckpoint = Checkpoint<TableState, Vec<f32>>;
 
 /// A trained network and its course.
@@ -46,16 +46,16 @@ pub struct Trained {
     pub network: Network,
     /// The parts it was trained and validated on, and the one it never saw.
     pub split: Split,
-    /// Epoch by epoch.
+    /// The reports of all epochs.
     pub history: Vec<EpochReport>,
-    /// Whether all epochs, or early stopping, ended it (rather than the caller).
+    /// Whether all epochs, or early stopping, ended the training (rather than the caller).
     pub finished: bool,
 }
 
 /// Trains a network on `table`.
 ///
-/// With `resume` it goes on where that checkpoint was made, to the
-/// very network of an uninterrupted run.
+/// With `resume` the training goes on where that checkpoint was made, to the very network of an
+/// uninterrupted run.
 ///
 /// # Errors
 /// Options that do not fit, too few rows, divergence, a device failure, a foreign checkpoint.
@@ -89,8 +89,8 @@ pub fn train(
     learn(set, options, None, device, resume, observe)
 }
 
-/// `network`, whose weights are random, in the unit of the numbers of the rows of `table` that train;
-/// as it is, where labels are classes.
+/// Returns `network`, whose weights are random, in the unit of the numbers of the rows of `table`
+/// that train; as it is, where labels are classes.
 ///
 /// # Errors
 /// When all these rows have one number.
@@ -101,24 +101,25 @@ pub fn untrained(table: &Table, split: &Split, network: Network) -> Result<Netwo
     }
 }
 
-/// What is learnt, and what learning starts from.
+/// The rows that are learnt, and the network that learning starts from.
 #[derive(Debug, Clone)]
 pub struct TrainingSet<'a> {
-    /// Labelled rows.
+    /// The table of labelled rows.
     pub table: &'a Table,
-    /// Which of them train and validate.
+    /// The parts of the rows that train and validate.
     pub split: Split,
-    /// How much each row of the table weighs in the loss, beside its class; `None`: all the same.
+    /// The weight of each row of the table in the loss, beside that of its class; `None`: all weigh
+    /// the same.
     pub row_weights: Option<&'a [f32]>,
     /// The network before the first step, which gives numbers in the unit of the label.
     pub network: Network,
 }
 
-/// Trains the network of `set` on its rows from the beginning; see [`train`]. Of `options`, the
-/// widths, the activation, the encoding of categories and the shares of the parts are those of the
-/// set, whatever they say.
+/// Trains the network of `set` on its rows from the beginning; see [`train`]. The widths, the
+/// activation, the encoding of categories and the shares of the parts are those of the set,
+/// whatever `options` say.
 ///
-/// With a `worst_case` it also learns against the worst protected variant of each row; the
+/// With a `worst_case` the network also learns against the worst protected variant of each row; the
 /// parameters are then those of the last epoch, since the validation loss says nothing of the worst
 /// case.
 ///

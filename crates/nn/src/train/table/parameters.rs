@@ -5,7 +5,7 @@ use crate::fnn::Network;
 use crate::train::options::TableOptions;
 use probity_data::table::Table;
 
-/// All trainable numbers of `network`.
+/// Returns all trainable numbers of `network`.
 pub(super) fn flat(network: &Network) -> Vec<f32> {
     let tables = network.embeddings.iter().map(|table| &table.values);
     let layers = network.layers.iter();
@@ -13,7 +13,7 @@ pub(super) fn flat(network: &Network) -> Vec<f32> {
     tables.chain(layers).flatten().copied().collect()
 }
 
-/// The parts of such a list: each embedding's numbers, and weight and bias of each layer.
+/// Cuts such a list into its parts: each embedding's numbers, and weight and bias of each layer.
 pub(super) fn pieces<'a>(
     network: &Network,
     mut values: &'a [f32],
@@ -30,7 +30,7 @@ pub(super) fn pieces<'a>(
     (tables, layers.collect())
 }
 
-/// `network` with other numbers.
+/// Returns `network` with other numbers.
 pub(super) fn network_with(network: &Network, values: &[f32]) -> Network {
     let mut network = network.clone();
     let (tables, layers) = pieces(&network, values);
@@ -44,7 +44,7 @@ pub(super) fn network_with(network: &Network, values: &[f32]) -> Network {
     network
 }
 
-/// Says whether a checkpoint belongs to `table` and `options`.
+/// Computes a fingerprint that tells whether a checkpoint belongs to `table` and `options`.
 pub(super) fn fingerprint(table: &Table, options: &TableOptions) -> u64 {
     let mut hasher = xxhash_rust::xxh3::Xxh3::new();
     for code in table.codes() {

@@ -17,7 +17,7 @@ use probity_data::table::Table;
 use probity_run::stream::{Purpose, permutation};
 use probity_tensor::device::{ComputeDevice, DeviceName};
 
-/// What a training on a table goes on from, beside its course.
+/// The state that a training on a table goes on from, beside its course.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TableState {
     values: Vec<f32>,
@@ -35,11 +35,11 @@ pub(super) struct Trainer<'a> {
     pub values: Vec<f32>,
     pub optimizer: FlatOptimizer,
     pub worst_case: Option<&'a TableWorstCase>,
-    /// Steps an epoch.
+    /// The number of steps in an epoch.
     pub steps: u64,
 }
 
-/// What computes loss and gradients.
+/// The code that computes loss and gradients.
 pub(super) enum Gradients {
     /// Our own kernels, on the CPU.
     Kernels(Kernels),
@@ -48,7 +48,7 @@ pub(super) enum Gradients {
 }
 
 impl Gradients {
-    /// Those of networks of the shape of `network` on `device`.
+    /// Returns the gradients' code for networks of the shape of `network` on `device`.
     pub fn on(
         device: &ComputeDevice,
         network: &Network,
@@ -60,7 +60,8 @@ impl Gradients {
         }
     }
 
-    /// The loss of `batch`; `gradient` becomes that with respect to `values`.
+    /// Computes the loss of `batch`; `gradient` becomes the gradient of the loss with respect to
+    /// `values`.
     fn of(
         &mut self,
         loss: &Loss<'_>,
@@ -80,7 +81,7 @@ impl Learner for Trainer<'_> {
     type State = TableState;
 
     fn pass(&mut self, epoch: u32, learning_rate: f64) -> Result<f64, TrainError> {
-        // From within the pool, so that a step need not wake its threads up from outside.
+        // Called from within the pool, so that a step need not wake its threads up from outside.
         rayon::scope(|_| self.steps(epoch, learning_rate))
     }
 
@@ -121,7 +122,7 @@ impl Learner for Trainer<'_> {
 }
 
 impl<'a> Trainer<'a> {
-    /// All steps of an epoch; their mean loss.
+    /// Makes all steps of an epoch; returns their mean loss.
     fn steps(&mut self, epoch: u32, learning_rate: f64) -> Result<f64, TrainError> {
         let order = permutation(
             self.loss.seed,
@@ -145,7 +146,7 @@ impl<'a> Trainer<'a> {
         Ok(total / order.len() as f64)
     }
 
-    /// The worst case in step `number`; `None` while it does not count.
+    /// Returns the worst case in step `number`; `None` while it does not count.
     fn worst_at(&self, number: u64) -> Option<Worst<'a>> {
         let case = self.worst_case?;
         let all = self.steps * u64::from(self.pace.epochs);
@@ -158,7 +159,7 @@ impl<'a> Trainer<'a> {
     }
 }
 
-/// Logits of a whole table, tiles in parallel.
+/// Computes the logits of a whole table, tiles in parallel.
 ///
 /// # Errors
 /// See [`Classifier::logits`].

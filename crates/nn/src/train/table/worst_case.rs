@@ -6,7 +6,8 @@
 //! attribute's codes add to the first layer, shrunk towards the row's own sums while the radius is
 //! below 1, then middle and radius of every layer. The bounds are those of [`crate::interval::fnn`]
 //! without their slack. With m_c the least lead of the true class over class c, the worst case's
-//! loss is ln(1 + Σ_c e^(−m_c)); that of a number is the larger squared error of its two bounds.
+//! loss is ln(1 + Σ_c e^(−m_c)); the worst case's loss of a number is the larger squared error of
+//! its two bounds.
 
 use crate::train::course::Course;
 use crate::train::options::TableOptions;
@@ -15,17 +16,17 @@ use probity_run::specification::FieldError;
 /// The worst case that a training on a table learns from.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TableWorstCase {
-    /// Positions of the protected attributes.
+    /// The positions of the protected attributes.
     pub protected: Vec<usize>,
-    /// How the worst case comes in.
+    /// The course by which the worst case comes in.
     pub course: Course,
 }
 
 impl TableWorstCase {
-    /// Checks that `options` go with it.
+    /// Checks that `options` fit a training with a worst case.
     ///
     /// # Errors
-    /// The first field that does not.
+    /// The first field that does not fit.
     pub(super) fn check(&self, options: &TableOptions) -> Result<(), FieldError> {
         if options.network.dropout > 0.0 {
             let expected = "0: certified training bounds whole networks";

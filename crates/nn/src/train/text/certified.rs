@@ -2,7 +2,7 @@
 //!
 //! For a text with protected terms the loss is (1 − κ)·CE + κ·CE of the worst case (Jia et al.
 //! 2019, section 4; Gowal et al. 2018), an upper bound on the cross-entropy over all replacements
-//! of one of its terms ([`crate::recurrent::interval`]). Which term is drawn anew in each epoch.
+//! of one of its terms ([`crate::recurrent::interval`]). The term is drawn anew in each epoch.
 //! Other texts have the plain loss. κ rises from 0 to its full value, and the hull of the
 //! replacements grows from the text itself to its full size, over a part of the epochs: bounds over
 //! the full hull teach a fresh network nothing.
@@ -21,29 +21,29 @@ use probity_run::stream::{Purpose, stream};
 /// A place in a text where other tokens may stand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Site {
-    /// Position of its first token.
+    /// The position of the site's first token.
     pub start: usize,
-    /// Tokens that stand there.
+    /// The number of tokens that stand at the site.
     pub length: usize,
-    /// Number of the group of token sequences that may.
+    /// The number of the group of token sequences that may stand there.
     pub group: usize,
 }
 
-/// What may stand where.
+/// The substitutions that are possible in each text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Substitutions {
     /// Groups of token sequences, each group of one length.
     pub groups: Vec<Vec<Vec<i32>>>,
-    /// The places in each text.
+    /// The places for substitutions in each text.
     pub sites: Vec<Vec<Site>>,
 }
 
 /// The loss of a certified training.
 #[derive(Debug, Clone, Copy)]
 pub struct CertifiedLoss<'a> {
-    /// What may stand where in the texts of the corpus.
+    /// The substitutions that are possible in the texts of the corpus.
     pub substitutions: &'a Substitutions,
-    /// How the worst case comes in.
+    /// The course by which the worst case comes in.
     pub course: Course,
 }
 
@@ -70,7 +70,8 @@ impl CertifiedLoss<'_> {
         Ok(())
     }
 
-    /// The place of text `item` that is learned from in `epoch`, among those that are read whole.
+    /// Returns the place of text `item` that is learned from in `epoch`, among those that are read
+    /// whole.
     fn site(&self, item: u32, epoch: u64, options: &TextOptions) -> Option<Site> {
         let sites = &self.substitutions.sites[item as usize];
         let read = sites
@@ -89,8 +90,8 @@ impl CertifiedLoss<'_> {
         read.copied().nth(draw.random_range(0..count))
     }
 
-    /// Mean class-weighted loss of a batch of the texts `items` after `progress` of `epochs`
-    /// epochs, and its gradient.
+    /// Computes the mean class-weighted loss of a batch of the texts `items` after `progress` of
+    /// `epochs` epochs, and its gradient.
     pub(super) fn gradients(
         &self,
         weights: &RecurrentWeights,

@@ -1,35 +1,35 @@
-//! The texts that a training reads.
+//! The labelled texts that a training reads.
 
 use crate::recurrent::backward::EmbeddingGradients;
 use crate::recurrent::kernels::{EmbeddingTable, Kernels};
 use probity_run::stream::{Purpose, permutation};
 
-/// Batches that are sorted by length together.
+/// The number of batches that are sorted by length together.
 const POOL: usize = 16;
 
-/// Key of the order of batches, beside that of texts: item = this + epoch.
+/// The key of the order of batches, beside that of texts: item = this + epoch.
 const BATCH_ORDER: u64 = 1 << 32;
 
 /// Labelled texts as token ids.
 #[derive(Debug, Clone, Copy)]
 pub struct LabelledTexts<'a> {
-    /// Token ids of each text: rows of the embedding table.
+    /// The token ids of each text: rows of the embedding table.
     pub texts: &'a [Vec<i32>],
-    /// Class of each text, below `classes`.
+    /// The class of each text, below `classes`.
     pub labels: &'a [u32],
-    /// Number of classes.
+    /// The number of classes.
     pub classes: usize,
 }
 
 impl<'a> LabelledTexts<'a> {
-    /// The first `max_length` tokens of text `item`.
+    /// Returns the first `max_length` tokens of text `item`.
     pub(crate) fn text(&self, item: u32, max_length: usize) -> &'a [i32] {
         let text = &self.texts[item as usize];
         &text[..text.len().min(max_length)]
     }
 
-    /// The batches of an epoch over the texts `train`: those of similar length together, in random
-    /// order by the keys, a seed and the number of the epoch.
+    /// Returns the batches of an epoch over the texts `train`: texts of similar length together, in
+    /// random order by the keys, a seed and the number of the epoch.
     pub(crate) fn batches(
         &self,
         train: &[u32],
@@ -70,7 +70,7 @@ pub(crate) fn clip(
     }
 }
 
-/// Logits of some texts of `corpus`, row-major `[items, classes]`.
+/// Computes the logits of some texts of `corpus`, row-major `[items, classes]`.
 pub fn text_logits(
     kernels: &Kernels,
     table: EmbeddingTable<'_>,

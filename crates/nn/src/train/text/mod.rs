@@ -7,7 +7,7 @@
 //! depend on the number of threads; on other devices from burn's autodiff, the same bits every time
 //! on one device. Validation is the kernels' everywhere.
 //!
-//! The loss is the class-weighted mean cross-entropy. Embeddings, where they learn, do so by Adam
+//! The loss is the class-weighted mean cross-entropy. Embeddings, where they learn, learn by Adam
 //! on the rows that a batch holds.
 
 mod certified;
@@ -35,26 +35,26 @@ use crate::recurrent::kernels::EmbeddingTable;
 use crate::recurrent::network::RecurrentWeights;
 use probity_tensor::device::ComputeDevice;
 
-/// Where a training on texts goes on.
+/// The state with which a training on texts goes on.
 pub type TextCheckpoint = Checkpoint<TextState, (Vec<f32>, Option<Vec<f32>>)>;
 
 /// A trained network and its course.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TrainedText {
-    /// The network.
+    /// The weights of the network.
     pub weights: RecurrentWeights,
-    /// Its embeddings, where they learned.
+    /// The embeddings of the network, where they learned.
     pub embeddings: Option<Vec<f32>>,
-    /// Epoch by epoch.
+    /// The reports of all epochs.
     pub history: Vec<EpochReport>,
-    /// Whether all epochs, or early stopping, ended it (rather than the caller).
+    /// Whether all epochs, or early stopping, ended the training (rather than the caller).
     pub finished: bool,
 }
 
 /// Trains a network on the training part of `split`, on `device`.
 ///
-/// `table` holds the embeddings to begin with. With `resume` it goes on where that checkpoint was
-/// made, to the very network of an uninterrupted run.
+/// `table` holds the embeddings to begin with. With `resume` the training goes on where that
+/// checkpoint was made, to the very network of an uninterrupted run.
 ///
 /// # Errors
 /// Options that do not fit, a token without an embedding, fewer than two classes in the training
@@ -153,8 +153,8 @@ fn check_tokens(texts: &[Vec<i32>], tokens: usize) -> Result<(), TrainError> {
     Ok(())
 }
 
-/// What tells the data and options of a training from those of another: texts, labels, parts, the
-/// numbers that it begins with and the options as JSON.
+/// Computes a fingerprint that tells the data and options of a training from those of another: of
+/// texts, labels, parts, the numbers that it begins with and the options as JSON.
 pub(super) fn fingerprint(
     corpus: LabelledTexts<'_>,
     numbers: &[f32],

@@ -1,5 +1,5 @@
-//! Loss and gradients of texts by burn's autodiff: how recurrent networks learn on devices other
-//! than the CPU, and the second opinion on the [kernels](crate::recurrent::backward).
+//! Loss and gradients of texts by burn's autodiff: recurrent networks learn by it on devices other
+//! than the CPU, and it is the second opinion on the [kernels](crate::recurrent::backward).
 //!
 //! A batch is one tile on the device, padded to its longest text and masked. Its word vectors
 //! travel with it, so that those that learn stay where the optimiser is.
@@ -21,15 +21,15 @@ pub(super) struct Tensors {
 }
 
 impl Tensors {
-    /// Differentiates on `device`.
+    /// Makes a value that differentiates on `device`.
     pub fn on(device: &ComputeDevice) -> Tensors {
         Tensors {
             device: device.burn().clone().autodiff(),
         }
     }
 
-    /// Mean class-weighted cross-entropy of `batch`, Σ w·CE / Σ w, and its gradients; with
-    /// `embeddings`, also those of the embeddings.
+    /// Computes the mean class-weighted cross-entropy of `batch`, Σ w·CE / Σ w, and its gradients;
+    /// with `embeddings`, also the gradients with respect to the embeddings.
     ///
     /// # Errors
     /// When the device fails.
@@ -42,7 +42,7 @@ impl Tensors {
     ) -> Result<BatchGradients, ModelError> {
         let (count, dimension) = (batch.texts.len(), table.dimension);
         let steps = batch.texts.iter().map(|text| text.len()).max().unwrap_or(0);
-        // One step at least, as tensors may not be empty: one that the mask hides.
+        // At least one step, as tensors may not be empty: a step that the mask hides.
         let steps = steps.max(1);
         let mut vectors = vec![0.0; steps * count * dimension];
         let mut mask = vec![0.0; steps * count];
@@ -94,14 +94,15 @@ impl Tensors {
         })
     }
 
-    /// `values` as `[rows, columns]`.
+    /// Returns `values` as `[rows, columns]`.
     fn matrix(&self, values: Vec<f32>, columns: usize) -> Tensor<2> {
         let shape = [values.len() / columns.max(1), columns];
         Tensor::from_data(TensorData::new(values, shape), &self.device)
     }
 }
 
-/// `[texts, classes]`: at the class of each text its share of the weights of all.
+/// Returns the targets, `[texts, classes]`: at the class of each text its share of the weights of
+/// all.
 fn targets(batch: Batch<'_>) -> Vec<f32> {
     let weight_of = |label: u32| f64::from(batch.class_weights[label as usize]);
     let total: f64 = batch.labels.iter().map(|&label| weight_of(label)).sum();

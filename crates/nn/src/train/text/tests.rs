@@ -24,7 +24,7 @@ struct Corpus {
 }
 
 impl Corpus {
-    /// 600 texts of 0 to 24 tokens; class 1 when token 7 comes before any token 3.
+    /// Makes 600 texts of 0 to 24 tokens; class 1 when token 7 comes before any token 3.
     fn new() -> Corpus {
         let mut stream = stream(2, Purpose::UniformInput, 0, 0);
         let texts: Vec<Vec<i32>> = (0..600)
@@ -201,7 +201,7 @@ fn what_cannot_be_trained_is_an_error() {
     ));
 }
 
-/// What a training by burn on the CPU says epoch by epoch, and what it ends with.
+/// Trains by burn on the CPU, and returns the reports of the epochs and the parameters at the end.
 fn by_burn(corpus: &Corpus, options: &TextOptions) -> (Vec<EpochReport>, Vec<f32>) {
     let flex = ComputeDevice::flex();
     let split = options.split(corpus.texts.len());
@@ -223,7 +223,7 @@ fn by_burn(corpus: &Corpus, options: &TextOptions) -> (Vec<EpochReport>, Vec<f32
 }
 
 /// The losses of burn's autodiff are those of the kernels, whose order of sums is another: within
-/// 1e-3 of themselves after every epoch. It gives the same bits every time.
+/// 1e-3 of themselves after every epoch. Burn gives the same bits every time.
 #[test]
 fn burn_learns_as_the_kernels_do() {
     let corpus = Corpus::new();
@@ -243,7 +243,7 @@ fn burn_learns_as_the_kernels_do() {
     }
 }
 
-/// Texts of no tokens alone, and rare classes that weigh much.
+/// The texts have no tokens, and rare classes weigh much.
 #[test]
 fn gradients_of_burn_are_those_of_the_kernels() {
     let corpus = Corpus::new();

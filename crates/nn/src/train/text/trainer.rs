@@ -16,7 +16,7 @@ use crate::train::options::TextOptions;
 use crate::train::{Pace, Split, TrainError};
 use probity_tensor::device::{ComputeDevice, DeviceName};
 
-/// What a training on texts goes on from, beside its course.
+/// The state that a training on texts goes on from, beside its course.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TextState {
     values: Vec<f32>,
@@ -24,7 +24,7 @@ pub struct TextState {
     optimizer: FlatOptimizer,
 }
 
-/// The trainable numbers: those of the network and, where they learn, the word vectors.
+/// The trainable numbers: the parameters of the network and, where they learn, the word vectors.
 pub(super) type TextParameters = (Vec<f32>, Option<Vec<f32>>);
 
 /// A recurrent network in training.
@@ -37,10 +37,10 @@ pub(super) struct Trainer<'a> {
     class_weights: Vec<f32>,
     optimizer: FlatOptimizer,
     pub weights: RecurrentWeights,
-    /// Embeddings that learn, and their optimiser.
+    /// The embeddings that learn, and their optimiser.
     learned: Option<(Vec<f32>, RowAdam)>,
     certified: Option<&'a CertifiedLoss<'a>>,
-    /// burn, on devices without kernels.
+    /// The gradients by burn, on devices without kernels.
     pub tensors: Option<Tensors>,
 }
 
@@ -121,7 +121,8 @@ impl Learner for Trainer<'_> {
 }
 
 impl<'a> Trainer<'a> {
-    /// A training before its first epoch; `class_rows` counts the training texts of each class.
+    /// Makes a training before its first epoch; `class_rows` counts the training texts of each
+    /// class.
     pub fn new(
         corpus: LabelledTexts<'a>,
         table: EmbeddingTable<'a>,
@@ -164,7 +165,7 @@ impl<'a> Trainer<'a> {
             .batches(&self.split.train, keys, self.pace.batch, max_length)
     }
 
-    /// Loss and gradients of a batch; `progress` counts epochs.
+    /// Computes loss and gradients of a batch; `progress` counts epochs.
     fn gradients(
         &self,
         items: &[u32],
@@ -196,7 +197,7 @@ impl<'a> Trainer<'a> {
         }
     }
 
-    /// One step of the optimiser; gives the batch's loss before it.
+    /// Makes one step of the optimiser; returns the batch's loss before it.
     fn step(
         &mut self,
         items: &[u32],
@@ -219,7 +220,7 @@ impl<'a> Trainer<'a> {
         Ok(gradients.loss)
     }
 
-    /// The embeddings as they are now.
+    /// Returns the embeddings as they are now.
     fn table(&self) -> EmbeddingTable<'_> {
         let values = self.learned.as_ref().map(|(values, _)| &values[..]);
         EmbeddingTable {
@@ -233,7 +234,7 @@ impl<'a> Trainer<'a> {
         items.iter().map(label).collect()
     }
 
-    /// Sum of the class weights of `labels`.
+    /// Returns the sum of the class weights of `labels`.
     fn weight(&self, labels: &[u32]) -> f64 {
         let weight = |&label: &u32| f64::from(self.class_weights[label as usize]);
         labels.iter().map(weight).sum()

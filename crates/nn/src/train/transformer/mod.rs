@@ -24,19 +24,19 @@ pub use self::options::TransformerOptions;
 use self::trainer::Trainer;
 pub use self::trainer::TransformerState;
 
-/// Where a training of a transformer goes on.
+/// The state with which a training of a transformer goes on.
 pub type TransformerCheckpoint = Checkpoint<TransformerState, Vec<f32>>;
 
 /// A trained transformer and its course.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TrainedTransformer {
-    /// The network.
+    /// The weights of the network.
     pub weights: TransformerWeights,
-    /// Numbers that learnt.
+    /// The number of parameters that learnt.
     pub learnt: usize,
-    /// Epoch by epoch.
+    /// The reports of all epochs.
     pub history: Vec<EpochReport>,
-    /// Whether all epochs, or early stopping, ended it (rather than the caller).
+    /// Whether all epochs, or early stopping, ended the training (rather than the caller).
     pub finished: bool,
 }
 

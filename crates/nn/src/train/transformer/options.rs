@@ -1,4 +1,4 @@
-//! What a training of a transformer is asked for.
+//! The options of a training of a transformer.
 
 use std::path::PathBuf;
 
@@ -9,12 +9,12 @@ use crate::transformer::shape::{InnerActivation, Pooling, Shape};
 use probity_run::specification::FieldError;
 use probity_text::embeddings::SHIPPED;
 
-/// Learning rate of a fresh network, and of a head alone.
+/// The learning rate of a fresh network, and of a head alone.
 const FRESH_RATE: f64 = 1e-3;
-/// Learning rate of an encoder with its head: more makes it forget what it knows (Devlin et al.
-/// 2019, appendix A.3).
+/// The learning rate of an encoder with its head: a larger one makes it forget what it knows
+/// (Devlin et al. 2019, appendix A.3).
 const ENCODER_RATE: f64 = 5e-5;
-/// Epochs of an encoder with its head.
+/// The epochs of an encoder with its head.
 const ENCODER_EPOCHS: u32 = 3;
 
 /// A transformer for texts: on an encoder, or fresh, with a word a piece.
@@ -75,7 +75,7 @@ impl Default for TransformerOptions {
 }
 
 impl TransformerOptions {
-    /// The rules between its fields, which stand in the table `transformer`.
+    /// Checks the rules between the fields, which stand in the table `transformer`.
     ///
     /// # Errors
     /// A field of a fresh network beside an encoder, or the reverse.
@@ -119,7 +119,7 @@ impl TransformerOptions {
         }
     }
 
-    /// The shape of a fresh network of `words` words, the unknown one among them.
+    /// Returns the shape of a fresh network of `words` words, the unknown one among them.
     pub fn shape(&self, words: usize, classes: usize) -> Shape {
         Shape {
             vocabulary: words,
@@ -138,7 +138,7 @@ impl TransformerOptions {
         }
     }
 
-    /// The learning rate, and the epochs where they do not depend on the data, that are usual.
+    /// Returns the usual learning rate, and the usual epochs where they do not depend on the data.
     pub(crate) fn usual(&self) -> (f64, Option<u32>) {
         match self.encoder.is_some() && !self.freeze {
             true => (ENCODER_RATE, Some(ENCODER_EPOCHS)),

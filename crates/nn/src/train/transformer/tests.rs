@@ -9,7 +9,7 @@ use crate::train::text::LabelledTexts;
 use crate::transformer::kernels::Kernels;
 use crate::transformer::shape::TransformerWeights;
 
-/// Texts that are of class 1 if piece 3 is among them.
+/// Makes texts that are of class 1 if piece 3 is among them.
 fn corpus() -> (Vec<Vec<i32>>, Vec<u32>) {
     let texts: Vec<Vec<i32>> = (0..160)
         .map(|text| {

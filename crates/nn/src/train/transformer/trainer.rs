@@ -13,7 +13,7 @@ use crate::transformer::backward::{GradientSpace, Learns};
 use crate::transformer::kernels::Kernels;
 use crate::transformer::shape::{Shape, TransformerWeights};
 
-/// What a training of a transformer goes on from, beside its course.
+/// The state that a training of a transformer goes on from, beside its course.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TransformerState {
     values: Vec<f32>,
@@ -29,19 +29,20 @@ pub(super) struct Trainer<'a> {
     pub pace: Pace,
     class_weights: Vec<f32>,
     optimizer: FlatOptimizer,
-    /// Memory of the gradients, kept from step to step.
+    /// The memory of the gradients, kept from step to step.
     space: GradientSpace,
-    /// What learns: the whole network, or its head alone.
+    /// The weights that learn: those of the whole network, or of its head alone.
     weights: TransformerWeights,
     /// The optimiser of the table of pieces, where it learns.
     pieces: Option<RowAdam>,
-    /// What the head reads of every text of the corpus, `[texts, units]`, where it learns alone.
+    /// The values of every text of the corpus that the head reads, `[texts, units]`, where the head
+    /// learns alone.
     pooled: Option<Vec<f32>>,
 }
 
 impl<'a> Trainer<'a> {
-    /// A training of `weights` before its first epoch; `class_rows` counts the training texts of
-    /// each class.
+    /// Makes a training of `weights` before its first epoch; `class_rows` counts the training texts
+    /// of each class.
     pub fn new(
         corpus: LabelledTexts<'a>,
         weights: &TransformerWeights,
@@ -94,7 +95,7 @@ impl<'a> Trainer<'a> {
         items.iter().map(label).collect()
     }
 
-    /// What the head reads of `items`, of those `pooled` of all.
+    /// Returns the values of `items` that the head reads, out of those of all texts, `pooled`.
     fn of_items(&self, pooled: &[f32], items: &[u32]) -> Vec<f32> {
         let units = self.weights.shape.units;
         let rows = items
@@ -104,7 +105,8 @@ impl<'a> Trainer<'a> {
     }
 
     fn gradients(&mut self, items: &[u32], labels: &[u32]) -> BatchGradients {
-        // Lent, not copied: the table of pieces alone is larger than all that a batch moves.
+        // The parameters are lent, not copied: the table of pieces alone is larger than all that a
+        // batch moves.
         let shape = self.weights.shape;
         let lent = std::mem::take(&mut self.weights.values);
         let kernels = Kernels::new(TransformerWeights {
@@ -129,7 +131,7 @@ impl<'a> Trainer<'a> {
         gradients
     }
 
-    /// One step of the optimisers; gives the batch's loss before it.
+    /// Makes one step of the optimisers; returns the batch's loss before it.
     fn step(&mut self, items: &[u32], labels: &[u32], rate: f64) -> Result<f64, TrainError> {
         let mut gradients = self.gradients(items, labels);
         clip(
@@ -147,15 +149,15 @@ impl<'a> Trainer<'a> {
         Ok(gradients.loss)
     }
 
-    /// Sum of the class weights of `labels`.
+    /// Returns the sum of the class weights of `labels`.
     fn weight(&self, labels: &[u32]) -> f64 {
         let weight = |&label: &u32| f64::from(self.class_weights[label as usize]);
         labels.iter().map(weight).sum()
     }
 }
 
-/// The number of the first parameter that the optimiser moves: of the head, where that learns alone,
-/// or behind the table of pieces.
+/// Returns the number of the first parameter that the optimiser moves: the first of the head, where
+/// the head learns alone, or the first behind the table of pieces.
 fn first_moved(shape: &Shape, is_head_alone: bool) -> usize {
     match is_head_alone {
         true => shape.head_start(),
@@ -164,7 +166,7 @@ fn first_moved(shape: &Shape, is_head_alone: bool) -> usize {
 }
 
 impl Learner for Trainer<'_> {
-    /// Those of the whole network, or of its head alone.
+    /// The parameters of the whole network, or of its head alone.
     type Parameters = Vec<f32>;
     type State = TransformerState;
 

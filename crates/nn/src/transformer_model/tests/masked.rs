@@ -1,4 +1,5 @@
-//! Masked language models of Hugging Face against PyTorch's answers, and heads that are not whole.
+//! Masked language models of Hugging Face compared with PyTorch's answers, and heads that are not
+//! whole.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -84,8 +85,8 @@ fn words_are_as_likely_as_for_pytorch() {
             );
         }
         assert!(split > 5 && cut > 0, "{name}: {split} {cut}");
-        // Nothing has no piece, and what is unknown stands for much; bytes are always known. A word
-        // may have more pieces than are read.
+        // A word of no bytes has no piece, and what is unknown stands for much; bytes are always
+        // known. A word may have more pieces than are read.
         let nothing = network.log_probabilities(&[("you", 0..0)]).unwrap();
         assert_eq!(nothing, [None]);
         let strange = network.log_probabilities(&[("you 漢 too", 4..7)]).unwrap();
@@ -117,7 +118,7 @@ fn shares_of_all_pieces_sum_to_one() {
     assert!((first - 1.0).abs() < 1e-5, "{first}");
 }
 
-/// A copy of the directory `name` with other tensors.
+/// Makes a copy of the directory `name` with other tensors.
 fn with_tensors(name: &str, change: impl Fn(&mut BTreeMap<String, Weight>)) -> tempfile::TempDir {
     let copy = changed(name, "config.json", |text| text);
     let file = copy.path().join("model.safetensors");

@@ -1,5 +1,5 @@
-//! Models of Hugging Face against PyTorch's answers (scripts/make-transformers.py), and what is
-//! refused.
+//! Models of Hugging Face compared with PyTorch's answers (scripts/make-transformers.py), and
+//! models that are refused.
 
 mod masked;
 
@@ -29,7 +29,7 @@ fn model(name: &str) -> TransformerModel {
     import(&directory(name), &[], None).unwrap().0
 }
 
-/// A copy of a directory in which `change` has changed the text of `file`.
+/// Makes a copy of a directory in which `change` has changed the text of `file`.
 fn changed(name: &str, file: &str, change: impl Fn(String) -> String) -> tempfile::TempDir {
     let copy = tempfile::tempdir().unwrap();
     for file in ["config.json", "tokenizer.json", "model.safetensors"] {
@@ -80,7 +80,7 @@ fn agrees(model: &TransformerModel, directory: &Path, longest: usize) {
     assert!(model.is_encoder() || gradients == 4);
 }
 
-/// Masked language models.
+/// The names of masked language models.
 const MASKED: [&str; 4] = [
     "bert-masked",
     "distilbert-masked",
@@ -270,7 +270,7 @@ fn what_is_not_such_a_network_is_refused_by_name() {
     assert!(refusal(&copy).contains("config.json"));
 }
 
-/// A tokenizer that keeps capitals, whose settings leave out that it does: `transformers` takes them
+/// A tokenizer keeps capitals, and its settings leave out that it does: `transformers` takes them
 /// away then, unless its class is none of BERT's.
 #[test]
 fn capitals_are_kept_where_the_settings_say_so() {
@@ -305,7 +305,7 @@ fn capitals_are_kept_where_the_settings_say_so() {
     .unwrap();
 }
 
-/// What `settings` beside the files of `name` make of it.
+/// Imports the model `name` with `settings` beside its files.
 fn with_settings(name: &str, settings: &str) -> Result<TransformerModel, String> {
     let copy = changed(name, "config.json", |text| text);
     fs::write(copy.path().join("tokenizer_config.json"), settings).unwrap();
@@ -335,7 +335,7 @@ fn settings_of_the_tokenizer_are_followed_or_refused() {
     export(&loaded, exported.path()).unwrap();
     let (again, _) = import(exported.path(), &[], None).unwrap();
     assert_eq!(again.pieces(long).unwrap().ids, kept);
-    // What nobody set.
+    // A limit that nobody set.
     let free = with_settings(
         "bert",
         r#"{"model_max_length": 1000000000000000019884624838656}"#,

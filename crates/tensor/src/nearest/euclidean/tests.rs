@@ -1,7 +1,7 @@
 use super::*;
 use crate::device::tests::answering_devices;
 
-/// Numbers that look random.
+/// A generator of numbers that look random.
 struct Draws(u64);
 
 impl Draws {
@@ -23,7 +23,8 @@ fn rows(count: usize, columns: usize, scale: f64) -> Vec<f64> {
         .collect()
 }
 
-/// On every device a table in pieces, and one of numbers as they are where nothing shortens them.
+/// Returns on every device a table in pieces, and one of numbers as they are where nothing shortens
+/// them.
 fn tables(rows: &[f64], columns: usize) -> Vec<Table> {
     let mut tables = Vec::new();
     for device in answering_devices() {

@@ -7,17 +7,17 @@ use super::super::attributes::Attributes;
 use super::super::tensor::{Numbers, Tensor, within};
 use super::super::words::Words;
 
-/// One column for each category.
+/// `OneHotEncoder`: one column for each category.
 pub struct Indicate {
-    /// The column of each, words as numbers.
+    /// The column of each category, words as numbers.
     columns: HashMap<i64, usize>,
     width: usize,
     pub(super) are_words: bool,
-    /// Whether a value that is no category is a row of zeros.
+    /// Whether a value that is no category becomes a row of zeros.
     takes_others: bool,
 }
 
-/// Values for keys.
+/// `LabelEncoder`: values for keys.
 pub struct Encode {
     keys: Keys,
     values: Values,
@@ -30,11 +30,12 @@ enum Keys {
     Floats(HashMap<Bits, usize>),
 }
 
-/// The bits of a number, in which zeros are equal, and so are those that are none.
+/// The bits of a number: zeros are equal, whatever their sign, and all that are no numbers are
+/// equal.
 #[derive(PartialEq, Eq, Hash)]
 struct Bits(u64);
 
-/// What stands for the keys, and at the end what stands for anything else.
+/// The values of the keys, and at the end the value of anything else.
 enum Values {
     Integers(Vec<i32>),
     Words(Vec<i32>),
@@ -61,7 +62,7 @@ impl Indicate {
     pub(super) fn run(&self, input: &Tensor, words: &Words) -> Result<Tensor, String> {
         let mut values = vec![0.0; input.values.len() * self.width];
         let rows = values.chunks_exact_mut(self.width);
-        // Numbers are cut to whole ones; none is none of them.
+        // Numbers are cut to whole ones; what is no number is none of them.
         let categories = input.values.clone().into_doubles();
         for (row, category) in rows.zip(categories) {
             let found = (!category.is_nan()).then_some(category as i64);
@@ -147,12 +148,12 @@ impl Encode {
         Ok(encode)
     }
 
-    /// Whether its keys are words.
+    /// Whether the keys are words.
     pub(super) fn takes_words(&self) -> bool {
         matches!(self.keys, Keys::Words(_))
     }
 
-    /// Whether its values are.
+    /// Whether the values are words.
     pub(super) fn gives_words(&self) -> bool {
         matches!(self.values, Values::Words(_))
     }
@@ -210,7 +211,7 @@ impl Bits {
     }
 }
 
-/// The first place of each key.
+/// Returns the first place of each key.
 fn first_places<Key: Eq + Hash>(keys: impl Iterator<Item = Key>) -> HashMap<Key, usize> {
     let mut places = HashMap::new();
     for (place, key) in keys.enumerate() {

@@ -1,52 +1,52 @@
-//! How the attributes of a row enter the first layer.
+//! The attributes of a row, and how they enter the first layer.
 
 use crate::encoding::{Encoding, InputLayout};
 
 /// The level of a code outside its domain.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// All attributes.
+/// The inputs of the first layer: all attributes.
 pub(super) struct Inputs {
     pub columns: Vec<Column>,
-    /// Rows of the first layer's weight whose inputs are numbers: those of scaled and of embedded
-    /// attributes.
+    /// The rows of the first layer's weight whose inputs are numbers: the rows of scaled and of
+    /// embedded attributes.
     pub numbers: Vec<usize>,
-    /// Those of them that are of embedded attributes.
+    /// The rows among `numbers` that belong to embedded attributes.
     pub embedded: Vec<usize>,
-    /// Attributes of which each level has a row of the weight.
+    /// The number of attributes of which each level has a row of the weight.
     pub levelled: usize,
-    /// Attributes that are embedded.
+    /// The number of attributes that are embedded.
     pub vectors: usize,
 }
 
-/// One attribute.
+/// One attribute of the inputs.
 pub(super) struct Column {
-    /// Its first row of the first layer's weight.
+    /// The attribute's first row of the first layer's weight.
     pub row: usize,
-    /// Rows.
+    /// The number of rows of that weight.
     pub rows: usize,
-    /// Number of codes.
+    /// The number of codes.
     pub levels: usize,
     /// The smallest code.
     pub min: i32,
-    /// Whether it may vary in the worst case.
+    /// Whether the attribute may vary in the worst case.
     pub is_protected: bool,
     pub entry: Entry,
 }
 
-/// What becomes of a code.
+/// The way in which a code enters the first layer.
 #[derive(Clone, Copy)]
 pub(super) enum Entry {
-    /// The number `(code − mean) · inverse`, at this place among the numbers.
+    /// The code enters as the number `(code − mean) · inverse`, at this place among the numbers.
     Scaled {
         mean: f32,
         inverse: f32,
         number: usize,
     },
-    /// One of the rows; at this place among such attributes.
+    /// The code selects one of the rows; at this place among such attributes.
     Levelled { place: usize },
-    /// A vector, at this place among such attributes, whose numbers are from `number` on and among
-    /// those of embedded attributes from `inner` on.
+    /// The code selects a vector, at this place among such attributes, whose numbers are from
+    /// `number` on and among those of embedded attributes from `inner` on.
     Embedded {
         place: usize,
         number: usize,
@@ -109,7 +109,7 @@ impl Inputs {
 }
 
 impl Column {
-    /// Which of its levels `code` is; `None` outside the domain.
+    /// Returns the level of `code`, counted from 0; `None` outside the domain.
     pub fn level(&self, code: i32) -> Option<usize> {
         let level = usize::try_from(i64::from(code) - i64::from(self.min));
         level.ok().filter(|&level| level < self.levels)

@@ -1,13 +1,13 @@
-//! The loss of the rows of a shard by what a network says of them, and its gradient.
+//! The loss of the rows of a shard, from the outputs of a network for them, and its gradient.
 
 use pulp::Simd;
 
 use crate::lanes::activation::exp_of_negative;
 use crate::lanes::{LANES, Row, load, parts, store};
 
-/// Σ scale · weight · cross-entropy of rows with the classes `labels`, whose `logits` are `[blocks,
-/// classes]`; `delta` becomes its gradient with respect to them. What is no number makes the loss
-/// none.
+/// Computes Σ scale · weight · cross-entropy of rows with the classes `labels`, whose `logits` are
+/// `[blocks, classes]`; `delta` becomes its gradient with respect to them. A logit that is NaN
+/// makes the loss NaN.
 #[inline(always)]
 pub(super) fn cross_entropy<S: Simd>(
     simd: S,
@@ -66,8 +66,8 @@ pub(super) fn cross_entropy<S: Simd>(
     loss
 }
 
-/// Σ scale · weight · squared error of rows that should get `numbers`; a row's number is the second
-/// of its two outputs. `delta` becomes the gradient with respect to these.
+/// Computes Σ scale · weight · squared error of rows that should get `numbers`; a row's number is
+/// the second of its two outputs. `delta` becomes the gradient with respect to these outputs.
 pub(super) fn squared_error(
     outputs: &[Row],
     numbers: &[f32],

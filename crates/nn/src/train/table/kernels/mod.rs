@@ -51,13 +51,13 @@ use super::worst_case::TableWorstCase;
 use crate::fnn::{Activation, Network};
 use crate::lanes::{Product, dispatch};
 
-/// Rows a shard.
+/// The number of rows in a shard.
 const SHARD: usize = 64;
 
-/// Multiply-adds of a batch's forward pass that are worth a second thread.
+/// The number of multiply-adds of a batch's forward pass that are worth a second thread.
 const WORTH_THREADS: usize = 1 << 18;
 
-/// What a training keeps between its steps.
+/// The kernels, with the memory that a training keeps between its steps.
 pub(super) struct Kernels {
     inputs: Inputs,
     parts: Vec<Part>,
@@ -69,27 +69,28 @@ pub(super) struct Kernels {
 struct Weights<'a> {
     activation: Activation,
     inputs: &'a Inputs,
-    /// Embeddings.
+    /// The tables of embeddings.
     tables: Vec<&'a [f32]>,
     layers: Vec<Layer<'a>>,
     worst: Option<WorstWeights>,
 }
 
-/// One layer.
+/// The parameters of one layer.
 struct Layer<'a> {
     inputs: usize,
     outputs: usize,
-    /// Row-major `[inputs, outputs]`.
+    /// The weights, row-major `[inputs, outputs]`.
     weight: &'a [f32],
     bias: &'a [f32],
-    /// From its inputs; in the first layer from those that are numbers.
+    /// The product with the layer's inputs; in the first layer with those that are numbers.
     forward: Product,
-    /// Back to its inputs; in the first layer to those of embedded attributes.
+    /// The product back to the layer's inputs; in the first layer to those of embedded attributes.
     backward: Product,
 }
 
 impl Kernels {
-    /// Kernels for networks of the shape of `network`, and for what they learn in the worst case.
+    /// Makes kernels for networks of the shape of `network`, and for what they learn in the worst
+    /// case.
     pub fn new(network: &Network, worst_case: Option<&TableWorstCase>) -> Kernels {
         let protected = worst_case.map_or(&[][..], |worst_case| &worst_case.protected);
         let inputs = Inputs::new(&network.layout, protected);
@@ -101,7 +102,8 @@ impl Kernels {
         }
     }
 
-    /// The loss of `batch`; `gradient` becomes that with respect to `values`.
+    /// Computes the loss of `batch`; `gradient` becomes the gradient of the loss with respect to
+    /// `values`.
     pub fn gradients(
         &mut self,
         loss: &Loss<'_>,
@@ -213,8 +215,8 @@ impl<'a> Weights<'a> {
     }
 }
 
-/// The dropout masks of a batch, for each of the loss's shards one a hidden layer; none without
-/// dropout.
+/// Returns the dropout masks of a batch, for each of the loss's shards one a hidden layer; none
+/// without dropout.
 fn masks(loss: &Loss<'_>, batch: &Batch<'_>) -> Vec<Vec<Vec<f32>>> {
     if loss.dropout <= 0.0 {
         return Vec::new();

@@ -11,20 +11,20 @@ use super::{SHARD, Weights};
 use crate::fnn::Network;
 use crate::lanes::{LANES, Row, dispatch, load, parts, store};
 
-/// Inputs a part.
+/// The number of inputs in a part.
 const INPUTS: usize = 32;
 
 /// Some parameters that lie together: rows of one matrix.
 pub(super) struct Part {
-    /// Rows of the matrix.
+    /// The number of rows of the matrix.
     pub rows: usize,
-    /// Numbers a row.
+    /// How many numbers a row has.
     pub outputs: usize,
     kind: Kind,
 }
 
-/// What is summed. Of the first layer what belongs to protected attributes has other gradients in
-/// certified training.
+/// The kind of parameters of which the gradients are summed. Those of the first layer that belong
+/// to protected attributes have other gradients in certified training.
 enum Kind {
     /// Rows of a weight for inputs that are numbers, from `first` on.
     Inputs {
@@ -48,7 +48,7 @@ enum Kind {
     Bias { depth: usize },
 }
 
-/// All parameters of `network` in the order of [`flat`](super::super::parameters::flat).
+/// Returns all parameters of `network` in the order of [`flat`](super::super::parameters::flat).
 pub(super) fn of(network: &Network, inputs: &Inputs) -> Vec<Part> {
     let mut all = Vec::new();
     for column in &inputs.columns {
@@ -79,7 +79,7 @@ pub(super) fn of(network: &Network, inputs: &Inputs) -> Vec<Part> {
     all
 }
 
-/// The first layer's weight: attributes whose inputs are numbers go together.
+/// Adds the parts of the first layer's weight: attributes whose inputs are numbers go together.
 fn first_layer(inputs: &Inputs, outputs: usize, all: &mut Vec<Part>) {
     let mut open: Option<(Range<usize>, bool)> = None;
     for column in &inputs.columns {
@@ -119,7 +119,7 @@ fn first_layer(inputs: &Inputs, outputs: usize, all: &mut Vec<Part>) {
     }
 }
 
-/// The rows of a weight for inputs that are `numbers`.
+/// Adds the parts of the rows of a weight for inputs that are `numbers`.
 fn push_inputs(
     (depth, outputs): (usize, usize),
     numbers: Range<usize>,
@@ -207,7 +207,7 @@ impl Part {
         }
     }
 
-    /// The same for rows of a weight whose inputs are numbers.
+    /// Sums the gradients of rows of a weight whose inputs are numbers.
     fn sum_inputs(
         &self,
         weights: &Weights<'_>,
@@ -275,15 +275,16 @@ fn add_line(lines: &[Row], item: usize, sums: &mut [f32]) {
 
 /// Rows of one shard.
 pub(super) struct Source<'a> {
-    /// Their inputs, `[blocks, stride]`.
+    /// The inputs of the rows, `[blocks, stride]`.
     pub x: (&'a [Row], usize),
-    /// Their gradients, in lines.
+    /// The gradients of the rows, in lines.
     pub lines: &'a [Row],
-    /// How many they are.
+    /// The number of rows.
     pub count: usize,
 }
 
-/// For inputs i and outputs o the sums of x_i·δ_o over all rows: `[inputs, outputs]`.
+/// A task that computes for inputs i and outputs o the sums of x_i·δ_o over all rows: `[inputs,
+/// outputs]`.
 pub(super) struct OuterPass<'a> {
     pub sources: &'a [Source<'a>],
     pub inputs: Range<usize>,
@@ -305,7 +306,7 @@ impl WithSimd for OuterPass<'_> {
 }
 
 impl OuterPass<'_> {
-    /// All tiles of N inputs and a line of outputs, P registers of the line at a time.
+    /// Computes all tiles of N inputs and a line of outputs, P registers of the line at a time.
     #[inline(always)]
     fn tiles<S: Simd, const N: usize, const P: usize>(self, simd: S) {
         for (line, output) in (0..self.outputs).step_by(LANES).enumerate() {
@@ -331,7 +332,7 @@ impl OuterPass<'_> {
     }
 }
 
-/// Adds the rows of one source to the sums of N inputs (past the last one that one again) and
+/// Adds the rows of one source to the sums of N inputs (past the last input the last one again) and
 /// registers `part` to `part + P` of a line.
 #[inline(always)]
 fn add_tile<S: Simd, const N: usize, const P: usize>(

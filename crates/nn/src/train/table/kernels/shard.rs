@@ -1,4 +1,4 @@
-//! One shard: forward to the loss, and back to the gradients of all units.
+//! One shard: the pass forward to the loss, and back to the gradients of all units.
 
 use pulp::{Simd, WithSimd};
 
@@ -16,43 +16,43 @@ use crate::train::table::goal::Targets;
 use crate::train::table::loss::{Batch, Loss};
 use probity_data::table::Table;
 
-/// What a shard is worked on in.
+/// The memory in which a shard is worked on.
 pub(super) struct Shard {
-    /// Its rows.
+    /// The number of rows of the shard.
     pub count: usize,
-    /// Inputs of the first layer that are numbers: `[blocks, numbers]`.
+    /// The inputs of the first layer that are numbers: `[blocks, numbers]`.
     pub numbers: Vec<Row>,
-    /// Rows of the first layer's weight that each lane takes: `[blocks, levelled attributes]`.
+    /// The rows of the first layer's weight that each lane takes: `[blocks, levelled attributes]`.
     pub levels: Vec<[u32; LANES]>,
-    /// Levels of embedded attributes: `[blocks, embedded attributes]`.
+    /// The levels of embedded attributes: `[blocks, embedded attributes]`.
     pub vectors: Vec<[u32; LANES]>,
     /// The values of each layer: `[blocks, outputs]`.
     pub values: Vec<Vec<Row>>,
-    /// With dropout, of each hidden layer.
+    /// The values of each hidden layer under dropout, where there is any.
     dropped: Vec<Dropped>,
-    /// Gradients with respect to the sums of each layer, in lines: `[lines of LANES outputs,
+    /// The gradients with respect to the sums of each layer, in lines: `[lines of LANES outputs,
     /// SHARD]`.
     pub lines: Vec<Vec<Row>>,
-    /// Gradients with respect to embedded vectors: `[blocks, numbers of them]`.
+    /// The gradients with respect to embedded vectors: `[blocks, numbers of them]`.
     pub inner: Vec<Row>,
-    /// Gradients on their way.
+    /// The gradients that are passed from layer to layer.
     passed: [Vec<Row>; 2],
-    /// What certified training adds.
+    /// The memory that certified training adds.
     pub worst: Option<WorstShard>,
-    /// Its rows' share of the loss.
+    /// The share of the shard's rows in the loss.
     pub loss: f64,
 }
 
 /// A hidden layer under dropout.
 struct Dropped {
-    /// What each value is multiplied with: `[blocks, outputs]`.
+    /// The number that each value is multiplied with: `[blocks, outputs]`.
     mask: Vec<Row>,
-    /// The products.
+    /// The products of the values with the mask.
     passed: Vec<Row>,
 }
 
 impl Shard {
-    /// Room for a shard of `network`.
+    /// Makes the memory for a shard of `network`.
     pub fn new(
         network: &Network,
         inputs: &Inputs,
@@ -140,8 +140,8 @@ impl Shard {
         }
     }
 
-    /// Takes up the dropout masks of its rows, the first of which is `first` of the batch; `masks`
-    /// are those of shards of `height` rows.
+    /// Takes up the dropout masks of the shard's rows, the first of which is `first` of the batch;
+    /// `masks` are those of shards of `height` rows.
     pub fn set_masks(&mut self, masks: &[Vec<Vec<f32>>], first: usize, height: usize) {
         for (depth, dropped) in self.dropped.iter_mut().enumerate() {
             let width = dropped.mask.len() / BLOCKS;
@@ -156,8 +156,8 @@ impl Shard {
         }
     }
 
-    /// Lines of the gradients of layer `depth`; of the first layer those of weights whose
-    /// attributes are protected, or not.
+    /// Returns the lines of the gradients of layer `depth`; for the first layer those of weights
+    /// whose attributes are protected, or not.
     pub fn lines_of(&self, weights: &Weights<'_>, depth: usize, is_protected: bool) -> &[Row] {
         match (&self.worst, &weights.worst) {
             (Some(worst), Some(_)) if depth == 0 && !is_protected => &worst.free_lines,
@@ -165,14 +165,14 @@ impl Shard {
         }
     }
 
-    /// Lines of the gradients of the middles of layer `depth`, where the worst case counts and the
-    /// layer is not the first.
+    /// Returns the lines of the gradients of the middles of layer `depth`, where the worst case
+    /// counts and the layer is not the first.
     pub fn middle_lines(&self, weights: &Weights<'_>, depth: usize) -> Option<&[Row]> {
         let worst = self.worst.as_ref().filter(|_| weights.worst.is_some())?;
         Some(&worst.layers.get(depth.checked_sub(1)?)?.middle_lines)
     }
 
-    /// Gradients with respect to vectors of attributes that are protected, or not.
+    /// Returns the gradients with respect to vectors of attributes that are protected, or not.
     pub fn inner_of(&self, weights: &Weights<'_>, is_protected: bool) -> &[Row] {
         match (&self.worst, &weights.worst) {
             (Some(worst), Some(_)) if !is_protected => &worst.inner,
@@ -180,7 +180,8 @@ impl Shard {
         }
     }
 
-    /// What enters layer `depth`, `[blocks, inputs]`; of the first layer the numbers.
+    /// Returns the values that enter layer `depth`, `[blocks, inputs]`; for the first layer the
+    /// numbers.
     pub fn entering(&self, depth: usize) -> &[Row] {
         match depth.checked_sub(1) {
             None => &self.numbers,
@@ -192,11 +193,11 @@ impl Shard {
     }
 }
 
-/// Loss and gradients of a shard whose inputs are there.
+/// The task that computes loss and gradients of a shard whose inputs are there.
 pub(super) struct ShardPass<'a> {
     pub weights: &'a Weights<'a>,
     pub batch: &'a Batch<'a>,
-    /// Rows of the batch before it.
+    /// The number of rows of the batch before the shard.
     pub first: usize,
     pub shard: &'a mut Shard,
 }
@@ -243,7 +244,7 @@ impl WithSimd for ShardPass<'_> {
     }
 }
 
-/// All layers of so many blocks.
+/// Runs all layers over `blocks` blocks.
 #[inline(always)]
 fn forward<S: Simd>(simd: S, weights: &Weights<'_>, shard: &mut Shard, blocks: usize) {
     for (depth, layer) in weights.layers.iter().enumerate() {
@@ -279,8 +280,8 @@ fn forward<S: Simd>(simd: S, weights: &Weights<'_>, shard: &mut Shard, blocks: u
     }
 }
 
-/// All layers but the first: the gradient of the last one's sums, which is the first of those that
-/// are passed on, becomes that of the first one's sums.
+/// Passes gradients back through all layers but the first: the gradient of the last one's sums,
+/// which is the first of those that are passed on, becomes that of the first one's sums.
 #[inline(always)]
 fn backward<S: Simd>(simd: S, weights: &Weights<'_>, shard: &mut Shard, blocks: usize) {
     for (depth, layer) in weights.layers.iter().enumerate().skip(1).rev() {

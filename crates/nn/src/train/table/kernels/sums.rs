@@ -1,4 +1,4 @@
-//! Steps of a layer on the rows of a shard.
+//! The steps of a layer on the rows of a shard.
 
 use pulp::Simd;
 
@@ -7,10 +7,10 @@ use super::{Layer, SHARD, Weights};
 use crate::fnn::{Activation, activate, deactivate};
 use crate::lanes::{LANES, Product, ProductPass, Row, load, parts, store, transpose};
 
-/// Blocks a shard.
+/// The number of blocks in a shard.
 pub(super) const BLOCKS: usize = SHARD / LANES;
 
-/// The gradient with respect to what embedded attributes give the first layer.
+/// Computes the gradient with respect to the numbers that embedded attributes give the first layer.
 #[inline(always)]
 pub(super) fn inner<S: Simd>(simd: S, layer: &Layer<'_>, delta: &[Row], inner: &mut [Row]) {
     if !inner.is_empty() {
@@ -21,7 +21,7 @@ pub(super) fn inner<S: Simd>(simd: S, layer: &Layer<'_>, delta: &[Row], inner: &
     }
 }
 
-/// The sums of the first layer, `[blocks, outputs]`.
+/// Computes the sums of the first layer, `[blocks, outputs]`.
 #[inline(always)]
 pub(super) fn first_sums<S: Simd>(
     simd: S,
@@ -42,7 +42,7 @@ pub(super) fn first_sums<S: Simd>(
     add_product(simd, &layer.forward, numbers, sums);
 }
 
-/// [`Product::add_steps`], as a function of its own: it is long, and there are many products.
+/// Calls [`Product::add_steps`] as a function of its own: it is long, and there are many products.
 #[inline(always)]
 pub(super) fn add_product<S: Simd>(
     simd: S,
@@ -58,7 +58,7 @@ pub(super) fn add_product<S: Simd>(
     });
 }
 
-/// Sums begin with the biases.
+/// Starts sums with the biases.
 #[inline(always)]
 pub(super) fn start_sums(sums: &mut [Row], bias: &[f32]) {
     for (sum, &bias) in sums.iter_mut().zip(bias) {
@@ -127,8 +127,8 @@ pub(super) fn multiply<S: Simd>(simd: S, factors: &[Row], rows: &mut [Row]) {
     }
 }
 
-/// Turns numbers `[blocks, width]` into `lines`, `[lines of LANES numbers, SHARD]`. Kept out of the
-/// kernels, where the compiler would make slow scatters of the copies.
+/// Turns numbers `[blocks, width]` into `lines`, `[lines of LANES numbers, SHARD]`. The function is
+/// kept out of the kernels, where the compiler would make slow scatters of the copies.
 #[inline(never)]
 pub(super) fn to_lines(numbers: &[Row], width: usize, lines: &mut [Row]) {
     for (block, numbers) in numbers.chunks_exact(width).enumerate() {

@@ -1,5 +1,5 @@
-//! The kernels against burn's autodiff, against finite differences of plain loops in 64 bits, and
-//! against themselves on other threads and registers.
+//! The kernels compared with burn's autodiff, with finite differences of plain loops in 64 bits,
+//! and with themselves on other threads and registers.
 
 mod plain;
 
@@ -22,10 +22,10 @@ use probity_data::table::Table;
 use probity_run::stream::{Purpose, stream};
 use probity_tensor::device::ComputeDevice;
 
-/// Rows of a batch: two full shards and one that is not.
+/// The number of rows of a batch: two full shards and one that is not.
 const ROWS: usize = 150;
 
-/// A network, what it learns, and from what.
+/// A network, its goal, and the rows that it learns from.
 #[derive(Debug, Clone)]
 struct Case {
     hidden: Vec<usize>,
@@ -33,7 +33,7 @@ struct Case {
     activation: Activation,
     learns_numbers: bool,
     dropout: f32,
-    /// κ and radius.
+    /// The κ and the radius of the worst case.
     worst: Option<(f32, f32)>,
 }
 
@@ -128,7 +128,7 @@ impl Case {
     }
 }
 
-/// Loss and gradient by the kernels.
+/// Computes loss and gradient by the kernels.
 fn by_kernels(loss: &Loss<'_>, values: &[f32], batch: &Batch<'_>) -> (f64, Vec<f32>) {
     let mut kernels = Kernels::new(&loss.network, batch.worst.map(|worst| worst.case));
     let mut gradient = vec![f32::NAN; values.len()];
@@ -140,7 +140,7 @@ fn by_kernels(loss: &Loss<'_>, values: &[f32], batch: &Batch<'_>) -> (f64, Vec<f
     (total, gradient)
 }
 
-/// The largest difference, in shares of the largest number.
+/// Returns the largest difference, in shares of the largest number.
 fn difference(own: &[f32], other: impl Iterator<Item = f64>) -> f64 {
     let largest = own.iter().fold(0f32, |largest, g| largest.max(g.abs()));
     let worst = own
@@ -217,7 +217,7 @@ fn any_number_of_threads_gives_the_same_bits() {
     }
 }
 
-/// A shard's whole pass, and the sums of its rows.
+/// A task that makes a shard's whole pass, and the sums of its rows.
 struct Whole<'a>(&'a Loss<'a>, &'a [f32], &'a Batch<'a>, &'a Kernels);
 
 impl WithSimd for Whole<'_> {

@@ -10,9 +10,9 @@
 //! * bounds of the next layer's sums: (b + W·m) ∓ |W|·h;
 //! * largest leads over class y: (b + W·m)_c − (b + W·m)_y + (|W_c − W_y|·h), 0 for y itself.
 //!
-//! So m passes through the network as a row's own values do, and its gradients are the same; those
-//! of |W|·h go to W by its signs. What the hull of an attribute gains goes to the level that is at
-//! its end for the unit.
+//! So m passes through the network as a row's own values do, and its gradients are the same; the
+//! gradients of |W|·h go to W by its signs. The gradient of the hull of an attribute goes to the
+//! level that is at the hull's end for the unit.
 
 use std::ops::Range;
 
@@ -30,40 +30,42 @@ use crate::lanes::{LANES, Row, load, parts, store};
 use crate::train::table::goal::Targets;
 use crate::train::table::loss::Batch;
 
-/// What a shard's worst case is worked on in.
+/// The memory in which a shard's worst case is worked on.
 pub(super) struct WorstShard {
     /// The first layer's sums: `[blocks, outputs]`.
     pub own: Vec<Row>,
     /// The inputs of the first layer without protected attributes.
     numbers: Vec<Row>,
     levels: Vec<[u32; LANES]>,
-    /// Bounds on their way, or gradients: `[blocks, outputs]`.
+    /// The bounds that are passed from layer to layer, or gradients: `[blocks, outputs]`.
     bounds: [Vec<Row>; 2],
     passed: [Vec<Row>; 2],
-    /// Every layer but the first.
+    /// The memory of every layer but the first.
     pub layers: Vec<WorstLayer>,
-    /// Of the first layer, lines of the gradients of weights whose attributes are not protected.
+    /// The lines of the gradients of those weights of the first layer whose attributes are not
+    /// protected.
     pub free_lines: Vec<Row>,
-    /// Gradients with respect to vectors of attributes that are not protected.
+    /// The gradients with respect to vectors of attributes that are not protected.
     pub inner: Vec<Row>,
-    /// Gradients with respect to both ends of the hull, one an output of the first layer.
+    /// The gradients with respect to both ends of the hull, one an output of the first layer.
     pub hull: [Vec<f32>; 2],
 }
 
-/// One layer, and what enters it.
+/// The memory of one layer, and of the bounds that enter it.
 pub(super) struct WorstLayer {
-    /// Bounds of what enters: `[blocks, inputs]`.
+    /// The bounds of what enters the layer: `[blocks, inputs]`.
     bounds: [Vec<Row>; 2],
     middles: Vec<Row>,
     halves: Vec<Row>,
-    /// Gradients with respect to its sums by middles, in lines.
+    /// The gradients with respect to the layer's sums by middles, in lines.
     pub middle_lines: Vec<Row>,
-    /// The same by halves; in a last layer before classes, of the rows of each class.
+    /// The gradients with respect to the layer's sums by halves, in lines; in a last layer before
+    /// classes, of the rows of each class.
     half_lines: Vec<Vec<Row>>,
 }
 
 impl WorstShard {
-    /// Room for a shard of `network`.
+    /// Makes the memory for a shard of `network`.
     pub fn new(network: &Network, inputs: &Inputs) -> WorstShard {
         let layers = &network.layers;
         let rows = |width: usize| vec![Row::ZERO; BLOCKS * width];
@@ -98,21 +100,21 @@ impl WorstShard {
         }
     }
 
-    /// The middles that enter layer `depth`, from 1.
+    /// Returns the middles that enter layer `depth`, from 1.
     pub fn middles(&self, depth: usize) -> &[Row] {
         &self.layers[depth - 1].middles
     }
 
-    /// The halves that enter layer `depth`, from 1, and lines of the gradients of its product
-    /// `half`.
+    /// Returns the halves that enter layer `depth`, from 1, and lines of the gradients of its
+    /// product `half`.
     pub fn halves(&self, depth: usize, half: usize) -> (&[Row], &[Row]) {
         let layer = &self.layers[depth - 1];
         (&layer.halves, &layer.half_lines[half])
     }
 
-    /// The worst case of the rows `rows` of the batch, which `entered` the first layer: its share
-    /// of the loss. `delta` is the gradient of the first layer's sums by the rows' own loss, and
-    /// becomes that for weights of protected attributes by both losses.
+    /// Computes the worst case of the rows `rows` of the batch, which `entered` the first layer,
+    /// and returns its share of the loss. `delta` is the gradient of the first layer's sums by the
+    /// rows' own loss, and becomes that for weights of protected attributes by both losses.
     #[inline(always)]
     pub fn pass<S: Simd>(
         &mut self,
@@ -160,7 +162,7 @@ impl WorstShard {
         loss
     }
 
-    /// Bounds of the first layer's sums.
+    /// Computes the bounds of the first layer's sums.
     #[inline(always)]
     fn first_bounds<S: Simd>(
         &mut self,
@@ -207,8 +209,8 @@ impl WorstShard {
         }
     }
 
-    /// The bounds of the sums of the layer below become those of layer `depth`; before classes the
-    /// first of them becomes the sums of the middles.
+    /// Turns the bounds of the sums of the layer below into those of layer `depth`; before classes
+    /// the first of them becomes the sums of the middles.
     #[inline(always)]
     fn enter<S: Simd>(
         &mut self,
@@ -259,9 +261,9 @@ impl WorstShard {
         }
     }
 
-    /// The cross-entropy of the largest leads; the gradient with respect to the middles' sums
-    /// becomes the first of what is passed, or of a network of one layer that with respect to the
-    /// bounds both bounds.
+    /// Computes the cross-entropy of the largest leads. The gradient with respect to the middles'
+    /// sums becomes the first of what is passed; in a network of one layer the gradient with
+    /// respect to the bounds becomes both bounds.
     #[inline(always)]
     fn lead_loss<S: Simd>(
         &mut self,
@@ -315,7 +317,7 @@ impl WorstShard {
         loss
     }
 
-    /// The larger squared error of two bounds, and its gradient with respect to them.
+    /// Computes the larger squared error of two bounds, and its gradient with respect to them.
     fn number_loss(
         &mut self,
         numbers: &[f32],
@@ -341,9 +343,9 @@ impl WorstShard {
         loss
     }
 
-    /// Gradients with respect to the sums of layer `depth`, from 1, become those of the bounds of
-    /// the layer below. Before classes, of which the rows have `labels`, they are of middles and
-    /// stand first in what is passed; else they are of bounds.
+    /// Turns the gradients with respect to the sums of layer `depth`, from 1, into those of the
+    /// bounds of the layer below. Before classes, of which the rows have `labels`, the gradients
+    /// are of middles and stand first in what is passed; else they are of bounds.
     #[inline(always)]
     fn back<S: Simd>(
         &mut self,
@@ -401,8 +403,8 @@ impl WorstShard {
         }
     }
 
-    /// Sums the gradients of the first layer's bounds over `rows` rows, which are those of the
-    /// hull.
+    /// Sums the gradients of the first layer's bounds over `rows` rows: the sums are the gradients
+    /// of the hull.
     fn gather_hull(&mut self, rows: usize, outputs: usize) {
         for (sums, bounds) in self.hull.iter_mut().zip(&self.bounds) {
             sums.fill(0.0);
@@ -416,7 +418,7 @@ impl WorstShard {
     }
 }
 
-/// Half the sum and half the difference of each two rows: (b + a)/2 and (b − a)/2.
+/// Computes half the sum and half the difference of each two rows: (b + a)/2 and (b − a)/2.
 #[inline(always)]
 fn half_sums<S: Simd>(
     simd: S,

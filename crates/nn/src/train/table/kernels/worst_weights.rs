@@ -1,20 +1,21 @@
-//! What the worst case of certified training makes of the parameters of a step: the hull of the
-//! protected attributes, and products with magnitudes; and what they gain.
+//! The weights of certified training's worst case in a step: the hull of the protected attributes,
+//! products with magnitudes, and the gradients that they gain.
 
 use super::first::{Column, Entry, Inputs};
 use super::{Layer, Weights};
 use crate::lanes::Product;
 use crate::train::table::loss::Worst;
 
-/// What the worst case makes of the parameters of a step.
+/// The weights that the worst case derives from the parameters of a step.
 pub(super) struct WorstWeights {
     pub kappa: f32,
     pub radius: f32,
-    /// What the protected attributes add to the first layer's sums at least and at most.
+    /// The least and the most that the protected attributes add to the first layer's sums.
     pub hull: [Vec<f32>; 2],
-    /// At which of its levels each protected attribute does: level for each output.
+    /// The levels at which each protected attribute adds the least and the most: a level for each
+    /// output.
     ends: Vec<[Vec<u32>; 2]>,
-    /// Of every layer but the first, products with magnitudes: |W| or, of the last one before
+    /// The products with magnitudes of every layer but the first: |W| or, in the last layer before
     /// classes, |W − W_y| for each class y.
     pub magnitudes: Vec<Vec<Magnitudes>>,
     /// Whether the last layer's outputs are classes.
@@ -28,7 +29,7 @@ pub(super) struct Magnitudes {
 }
 
 impl WorstWeights {
-    /// `classes` is 0 where the outputs are numbers.
+    /// Derives the weights from the parameters; `classes` is 0 where the outputs are numbers.
     pub fn new(
         worst: Worst<'_>,
         inputs: &Inputs,
@@ -83,7 +84,7 @@ impl WorstWeights {
         }
     }
 
-    /// Products with magnitudes in layer `depth`, from 1.
+    /// The number of products with magnitudes in layer `depth`, from 1.
     pub fn halves(&self, depth: usize) -> usize {
         self.magnitudes[depth - 1].len()
     }
@@ -93,8 +94,8 @@ impl WorstWeights {
         self.has_classes && depth == self.magnitudes.len()
     }
 
-    /// Adds what `sums`, of product `half` of layer `depth`, say of its weight: of rows from
-    /// `first` on, `[rows, outputs]`.
+    /// Adds the gradients that `sums`, of product `half` of layer `depth`, give for its weight: for
+    /// rows from `first` on, `[rows, outputs]`.
     pub fn add_halves(
         &self,
         layer: &Layer<'_>,
@@ -122,7 +123,8 @@ impl WorstWeights {
         }
     }
 
-    /// Adds what the hull gains to the gradients of all parameters; `gained` at an end, of an output.
+    /// Adds the gradients that the hull gains to those of all parameters; `gained` returns the
+    /// gradient at an end, of an output.
     pub fn add_hull(
         &self,
         weights: &Weights<'_>,
@@ -167,7 +169,7 @@ impl WorstWeights {
     }
 }
 
-/// −1, 0 or 1, as burn's derivative of the magnitude has it.
+/// Returns −1, 0 or 1, as burn's derivative of the magnitude has it.
 fn sign(value: f32) -> f32 {
     match value == 0.0 {
         true => 0.0,
@@ -176,7 +178,7 @@ fn sign(value: f32) -> f32 {
 }
 
 impl Column {
-    /// The levels that can add least or most: of numbers the first and the last.
+    /// Returns the levels that can add least or most: for numbers the first and the last.
     fn turning_levels(&self) -> impl Iterator<Item = usize> {
         let step = match self.entry {
             Entry::Scaled { .. } => (self.levels - 1).max(1),
@@ -185,7 +187,7 @@ impl Column {
         (0..self.levels).step_by(step)
     }
 
-    /// The number of a level of a scaled attribute.
+    /// Returns the number of a level of a scaled attribute.
     fn scaled(&self, level: usize) -> f32 {
         match self.entry {
             Entry::Scaled { mean, inverse, .. } => {
@@ -195,7 +197,7 @@ impl Column {
         }
     }
 
-    /// What a level adds to an output of the first layer.
+    /// Computes what a level adds to an output of the first layer.
     fn adds(&self, first: &Layer<'_>, tables: &[&[f32]], level: usize, output: usize) -> f32 {
         let weight = |row: usize| first.weight[(self.row + row) * first.outputs + output];
         match self.entry {

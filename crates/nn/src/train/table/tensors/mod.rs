@@ -1,5 +1,5 @@
-//! Loss and gradients by burn's autodiff: how networks learn on devices other than the CPU, and the
-//! second opinion on the [kernels](super::kernels).
+//! Loss and gradients by burn's autodiff: networks learn by it on devices other than the CPU, and
+//! it is the second opinion on the [kernels](super::kernels).
 //!
 //! A batch is cut into shards of the device's tile height; their gradients are added in the order
 //! of the shards, so that the result does not depend on the number of threads.
@@ -24,23 +24,23 @@ pub(super) struct Tensors {
     device: Device,
 }
 
-/// What some rows should get, on the device; boxed, since tensors of a GPU are large.
+/// The labels that some rows should get, on the device; boxed, since tensors of a GPU are large.
 enum TargetTensors {
-    /// `[rows, classes]`, the weight at the row's class.
+    /// The classes as `[rows, classes]`, with the weight at the row's class.
     Classes(Box<Tensor<2>>),
-    /// Number and weight of each row, `[rows, 1]` each.
+    /// The number and the weight of each row, `[rows, 1]` each.
     Numbers(Box<[Tensor<2>; 2]>),
 }
 
 impl Tensors {
-    /// Differentiates on `device`.
+    /// Makes a value that differentiates on `device`.
     pub fn on(device: &ComputeDevice) -> Tensors {
         Tensors {
             device: device.burn().clone().autodiff(),
         }
     }
 
-    /// The loss of `batch`, and its gradient with respect to `values`.
+    /// Computes the loss of `batch`, and its gradient with respect to `values`.
     ///
     /// # Errors
     /// When the device fails.
@@ -67,7 +67,7 @@ impl Tensors {
         Ok(total)
     }
 
-    /// Gradient and, in the last place, loss of a shard's rows.
+    /// Computes the gradient and, in the last place, the loss of a shard's rows.
     fn of_shard(
         &self,
         loss: &Loss<'_>,
@@ -145,13 +145,13 @@ impl Tensors {
         read(Tensor::cat(numbers, 1))
     }
 
-    /// `values` as `[rows, columns]`.
+    /// Returns `values` as `[rows, columns]`.
     fn matrix(&self, values: Vec<f32>, columns: usize) -> Tensor<2> {
         let shape = [values.len() / columns, columns];
         Tensor::from_data(TensorData::new(values, shape), &self.device)
     }
 
-    /// What the rows `range` of `batch` should get.
+    /// Returns the labels that the rows `range` of `batch` should get.
     fn targets(
         &self,
         batch: &Batch<'_>,
@@ -176,7 +176,8 @@ impl Tensors {
 }
 
 impl TargetTensors {
-    /// The loss of rows with these `logits`: Σ weight · cross-entropy, or Σ weight · squared error.
+    /// Computes the loss of rows with these `logits`: Σ weight · cross-entropy, or Σ weight ·
+    /// squared error.
     fn loss(&self, logits: Tensor<2>) -> Tensor<1> {
         match self {
             TargetTensors::Classes(targets) => {
@@ -190,7 +191,7 @@ impl TargetTensors {
         }
     }
 
-    /// The same of the worst logits within `bounds`.
+    /// Computes the loss of rows with the worst logits within `bounds`.
     fn worst_loss(&self, bounds: Bounds, device: &Device) -> Tensor<1> {
         match self {
             TargetTensors::Classes(targets) => bounds.cross_entropy(targets, device),
@@ -205,7 +206,7 @@ impl TargetTensors {
     }
 }
 
-/// The first layer's weight on features, differentiable: see [`crate::fnn`].
+/// Returns the first layer's weight on features, differentiable: see [`crate::fnn`].
 fn absorb(loss: &Loss<'_>, weight: Tensor<2>, embeddings: &[Tensor<2>]) -> Tensor<2> {
     let mut blocks = Vec::new();
     let mut tables = embeddings.iter();

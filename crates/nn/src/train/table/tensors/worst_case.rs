@@ -11,7 +11,7 @@ use crate::train::table::worst_case::TableWorstCase;
 /// One layer's tensors: weight `[inputs, outputs]`, bias `[1, outputs]`.
 pub(super) type LayerTensors = (Tensor<2>, Tensor<2>);
 
-/// `features`, row by row, with zeros for the protected attributes.
+/// Returns `features`, row by row, with zeros for the protected attributes.
 pub(super) fn without_protected(
     case: &TableWorstCase,
     layout: &InputLayout,
@@ -27,8 +27,8 @@ pub(super) fn without_protected(
     rest
 }
 
-/// Bounds of what the network says of rows with any protected values: `own` are the first layer's
-/// sums of the rows, `rest` the same without the protected attributes `[rows, outputs]`.
+/// Computes bounds of the network's outputs for rows with any protected values: `own` are the first
+/// layer's sums of the rows, `rest` the same without the protected attributes `[rows, outputs]`.
 pub(super) fn bounds(
     worst: Worst<'_>,
     network: &Network,
@@ -63,11 +63,11 @@ pub(super) fn bounds(
     }
 }
 
-/// Bounds of what a network says.
+/// Bounds of a network's outputs.
 pub(super) enum Bounds {
     /// The least and the largest logits, of a network of one layer.
     Direct(Tensor<2>, Tensor<2>),
-    /// Middle and half width of what enters the last layer, and that layer (boxed: with a GPU's
+    /// The middle and half width of what enters the last layer, and that layer (boxed: with a GPU's
     /// backend a tensor takes more than half a kilobyte of itself).
     BeforeLast {
         middle: Tensor<2>,
@@ -77,7 +77,7 @@ pub(super) enum Bounds {
 }
 
 impl Bounds {
-    /// The least and the largest of each output.
+    /// Returns the least and the largest of each output.
     pub fn last(self) -> (Tensor<2>, Tensor<2>) {
         match self {
             Bounds::Direct(low, high) => (low, high),
@@ -90,8 +90,8 @@ impl Bounds {
         }
     }
 
-    /// Σ targets · the largest cross-entropy: `targets` `[rows, classes]` are the weight of each
-    /// row at its class.
+    /// Computes Σ targets · the largest cross-entropy: `targets` `[rows, classes]` are the weight
+    /// of each row at its class.
     pub fn cross_entropy(self, targets: &Tensor<2>, device: &Device) -> Tensor<1> {
         let (middle, half, last) = match self {
             Bounds::Direct(low, high) => return direct_loss((low, high), targets),
@@ -100,7 +100,7 @@ impl Bounds {
         let (weight, bias) = *last;
         let mut loss = Tensor::zeros([1], device);
         for label in 0..targets.dims()[1] {
-            // The largest leads of every class over `label`, which is 0 for itself.
+            // The largest leads of every class over `label`, which are 0 for `label` itself.
             let weight = weight.clone() - weight.clone().narrow(1, label, 1);
             let bias = bias.clone() - bias.clone().narrow(1, label, 1);
             let leads =
@@ -113,8 +113,8 @@ impl Bounds {
     }
 }
 
-/// Least and largest of what an attribute's codes add to the first layer's sums, `[1, outputs]`
-/// each.
+/// Computes the least and largest of what an attribute's codes add to the first layer's sums, `[1,
+/// outputs]` each.
 fn contributions(
     layout: &InputLayout,
     attribute: usize,
@@ -132,7 +132,7 @@ fn contributions(
     (sums.clone().min_dim(0), sums.max_dim(0))
 }
 
-/// Middle and half width of activated bounds.
+/// Computes middle and half width of activated bounds.
 fn middle_and_half(
     activation: Activation,
     (low, high): (Tensor<2>, Tensor<2>),
@@ -144,7 +144,8 @@ fn middle_and_half(
     )
 }
 
-/// The loss of a network of one layer: the true class's lower bound against the others' upper ones.
+/// Computes the loss of a network of one layer: the true class's lower bound against the others'
+/// upper ones.
 fn direct_loss((low, high): (Tensor<2>, Tensor<2>), targets: &Tensor<2>) -> Tensor<1> {
     let is_label = targets.clone().greater_elem(0.0).float();
     let worst = high.clone() + (low - high) * is_label;

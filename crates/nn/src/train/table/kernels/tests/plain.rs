@@ -2,11 +2,11 @@
 
 use super::*;
 
-/// Parameters in 64 bits.
+/// The parameters in 64 bits.
 struct Plain<'a> {
     loss: &'a Loss<'a>,
     tables: Vec<&'a [f64]>,
-    /// Weight and bias.
+    /// The weight and bias of each layer.
     layers: Vec<[&'a [f64]; 2]>,
 }
 
@@ -68,7 +68,7 @@ fn activated(activation: Activation, x: f64) -> f64 {
 }
 
 impl Plain<'_> {
-    /// What a code of an attribute adds to the first layer's sums.
+    /// Computes what a code of an attribute adds to the first layer's sums.
     fn added(&self, attribute: usize, code: i32) -> Vec<f64> {
         let layout = &self.loss.network.layout;
         let outputs = self.loss.network.layers[0].outputs;
@@ -95,7 +95,7 @@ impl Plain<'_> {
         (0..outputs).map(of_output).collect()
     }
 
-    /// The first layer's sums without some attributes.
+    /// Computes the first layer's sums without some attributes.
     fn first(&self, codes: &[i32], without: &[usize]) -> Vec<f64> {
         let mut sums = self.layers[0][1].to_vec();
         for (attribute, &code) in codes.iter().enumerate() {
@@ -109,7 +109,7 @@ impl Plain<'_> {
         sums
     }
 
-    /// What follows from the first layer's sums.
+    /// Computes the outputs that follow from the first layer's sums.
     fn outputs(&self, first: Vec<f64>, mask: impl Fn(usize, usize, usize) -> f64) -> Vec<f64> {
         let activation = self.loss.network.activation;
         let mut sums = first;
