@@ -38,7 +38,7 @@ use probity_run::specification::Checked;
 use probity_run::specification::file::Record;
 use probity_tensor::device::{ComputeDevice, DeviceName};
 
-/// `summary.json` of an audit.
+/// The content of `summary.json` of an audit.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct AuditSummary<D> {
     /// Version of this layout.
@@ -67,7 +67,7 @@ pub struct AuditSummary<D> {
     /// How decisions are made, where not for the most probable class.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub decision: String,
-    /// What can be decided then: the classes, `abstain` too, or `lower` and `higher`.
+    /// Decisions that the rule allows: the classes, `abstain` too, or `lower` and `higher`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub decisions: Vec<String>,
     /// Protected attributes that a predictor does not take: it has no input for them, or its answers
@@ -75,10 +75,10 @@ pub struct AuditSummary<D> {
     /// flip by them, whatever stands for them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub not_taken: Vec<String>,
-    /// What only this modality has.
+    /// Details that only this modality has.
     #[serde(flatten)]
     pub details: D,
-    /// The class that every input gets that the model was tried on, where it is one.
+    /// The class that every input on which the model was tried gets, where all get the same one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decides_alike: Option<DecidedAlike>,
     /// Global phase.
@@ -87,19 +87,19 @@ pub struct AuditSummary<D> {
     pub local: LocalSummary,
     /// Both phases.
     pub total: TotalSummary,
-    /// What was found after how many model calls.
+    /// The course of the search: how much was found after how many model calls.
     pub trace: TraceSummary,
     /// The score that the strategy `themis` ends with.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub causal_discrimination: Option<CausalDiscrimination>,
-    /// Whose decisions change, of the rows of a table; absent for texts, whose shares are of those
-    /// given, and where the audit was stopped before it was known.
+    /// Shares of the rows of a table whose decisions change; absent for texts, whose shares are of
+    /// those given, and where the audit was stopped before it was known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub population: Option<PopulationSummary>,
     /// How plausible the pairs are, where that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plausibility: Option<PlausibilitySummary>,
-    /// What the search found, as a whole.
+    /// Figures of the finds of the search as a whole.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub finds: Option<FindsSummary>,
     /// Discriminatory share of uniform random inputs, or of the texts with a protected term, per
@@ -115,7 +115,7 @@ pub struct AuditSummary<D> {
     pub samples_file: String,
 }
 
-/// Inputs of the data, and random ones, by which a model is tried that treats all alike.
+/// Number of inputs, of the data and at random, on which a model is tried for treating all alike.
 const TRIED: usize = 10_000;
 
 /// An audit whose inputs are opened and checked; nothing is written yet.
@@ -126,7 +126,7 @@ pub struct Audit<M> {
     case: M,
 }
 
-/// What the search and the estimates of an audit came to.
+/// The results of the search and of the estimates of an audit.
 pub(super) struct Finished<'a> {
     pub(super) ending: Ending,
     pub(super) counts: &'a SearchCounts<'a>,
@@ -134,7 +134,7 @@ pub(super) struct Finished<'a> {
     pub(super) score: Option<CausalDiscrimination>,
 }
 
-/// Told where an audit stands; may stop it.
+/// A function that is told where an audit stands, and may stop it.
 pub type Observe<'a> = dyn FnMut(AuditProgress<'_>) -> ControlFlow<()> + 'a;
 
 impl<M: Modality> Audit<M> {
@@ -258,8 +258,8 @@ impl<M: Modality> Audit<M> {
         })?
     }
 
-    /// What the model decides everything, where nothing was `found`: the reason may be that it
-    /// tells no inputs apart.
+    /// The class that the model gives to everything, where nothing was `found`: the reason may be
+    /// that it tells no inputs apart.
     fn decides_alike(&self, found: u64) -> Result<Option<DecidedAlike>, AuditError> {
         if found > 0 {
             return Ok(None);
@@ -299,7 +299,8 @@ impl<M: Modality> Audit<M> {
         protected.iter().filter(is_not_taken).cloned().collect()
     }
 
-    /// Writes what a `finished` search of this audit came to, with `pairs`, to the directory `run`.
+    /// Writes the results of a `finished` search of this audit, with `pairs`, to the directory
+    /// `run`.
     pub(super) fn write(
         &self,
         run: &RunDirectory,

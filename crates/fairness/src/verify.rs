@@ -21,17 +21,17 @@ use super::modality::{Answers, Modality, Sample, TableCase, TextCase, Witness};
 use super::samples::read_samples;
 use super::specification::AuditSpecification;
 
-/// Pairs that are asked about at a time.
+/// Number of pairs that are asked about at a time.
 const BLOCK: usize = 4096;
 
-/// How many pairs stood up.
+/// The counts of pairs that were confirmed and rejected.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Verification {
     /// Pairs in the file.
     pub pairs: u64,
-    /// Pairs that are what the file says.
+    /// Pairs that are as the file says.
     pub confirmed: u64,
-    /// Pairs that are not.
+    /// Pairs that are not as the file says.
     pub rejected: u64,
     /// Confirmed pairs whose classes are equal in f64 arithmetic: decided by rounding.
     pub decided_by_rounding: u64,

@@ -36,7 +36,7 @@ pub enum Certificate {
     Split,
     /// Fair, by trying all substitutions.
     Tried,
-    /// Nothing.
+    /// Not proved to be fair.
     None,
 }
 
@@ -56,7 +56,7 @@ impl Certificate {
         }
     }
 
-    /// Its name in reports.
+    /// The name of the certificate in reports.
     pub fn name(self) -> &'static str {
         match self {
             Certificate::OneBox => "one-box",

@@ -274,7 +274,7 @@ fn covers_clusters(texts: &Texts, kept: &[&Vec<i32>], summary: &FindsSummary) {
     assert_eq!(summary.diversity.clusters, covered.len() as u64);
 }
 
-/// What is nowhere changed is as plausible as it was, and covers where it is.
+/// A text without changes is as plausible as it was, and lies in its own cell.
 #[test]
 fn the_texts_themselves_lie_each_in_its_cell() {
     let texts = texts(7, 50);

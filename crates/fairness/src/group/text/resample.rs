@@ -24,7 +24,7 @@ use rayon::prelude::*;
 use super::auc::{Areas, Ranking, bias_of};
 use probity_run::stream::{Purpose, stream};
 
-/// What each figure is in each sample.
+/// The value of each figure in each sample.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Samples {
     /// The AUC of all texts.
