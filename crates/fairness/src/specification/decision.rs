@@ -1,4 +1,5 @@
-//! How the model under test is used: what is decided of the probabilities that it gives.
+//! The use of the model under test: the decisions that are made from the probabilities that it
+//! gives.
 //!
 //! A threshold is written `T`, `CLASS:T`, `ATTRIBUTE=VALUE:T` or `ATTRIBUTE=VALUE:CLASS:T`. Without
 //! a class it is that of the favourable one, which is the last where nothing says another.
@@ -150,10 +151,11 @@ impl fmt::Display for Deciding<'_> {
     }
 }
 
-/// Of whom a threshold is: of rows with a code in the attribute at a place, or of all.
+/// The rows that a threshold is of: those with a code in the attribute at a place, or all.
 type Whom = Option<(usize, i32)>;
 
-/// How decisions are made, or by how much scores must differ that are compared in their place.
+/// The way in which decisions are made, or the amount by which scores must differ that are compared
+/// in their place.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Deciding<'a> {
     by: &'a DecisionSpecification,
@@ -161,23 +163,23 @@ pub struct Deciding<'a> {
 }
 
 impl DecisionSpecification {
-    /// Whether nothing is said.
+    /// Whether nothing is said, so that decisions are made as usual.
     pub fn is_usual(&self) -> bool {
         *self == DecisionSpecification::default()
     }
 
-    /// This, where no scores are compared.
+    /// The same decisions, where no scores are compared.
     pub fn alone(&self) -> Deciding<'_> {
         self.or_gap(None)
     }
 
-    /// This, or scores that are compared where a gap is given.
+    /// The same decisions, or scores that are compared where a gap is given.
     pub fn or_gap(&self, gap: Option<f64>) -> Deciding<'_> {
         Deciding { by: self, gap }
     }
 
-    /// The same with the class of each threshold said, where `favourable` of `classes` is good to
-    /// get.
+    /// The specification with the class of each threshold said, where `favourable` of `classes` is
+    /// good to get.
     #[must_use]
     pub(crate) fn resolved(
         mut self,
@@ -204,12 +206,12 @@ impl Deciding<'_> {
         self.by.is_usual() && self.gap.is_none()
     }
 
-    /// Its two parts.
+    /// The two parts of this value.
     pub(crate) fn said(self) -> (DecisionSpecification, Option<f64>) {
         (self.by.clone(), self.gap)
     }
 
-    /// The rules between its fields.
+    /// Checks the rules between the fields.
     pub(crate) fn rules(self) -> Result<(), FieldError> {
         let given = [
             (THRESHOLD, !self.by.threshold.is_empty()),
@@ -342,7 +344,7 @@ impl Deciding<'_> {
         self.among(classes, classes.len().saturating_sub(1), None)
     }
 
-    /// Whom and which class `threshold` is of.
+    /// Finds the rows and the class that `threshold` is of.
     fn found(
         self,
         threshold: &ClassThreshold,

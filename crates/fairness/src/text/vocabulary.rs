@@ -18,12 +18,13 @@ use probity_text::lexicon::{Lexicon, TermMatcher};
 use probity_text::tokenizer::{Token, Tokenizer};
 use probity_text::validity::SentenceEmbedder;
 
-/// Rows of the table that are kept though no text has the word: published tables begin with the
-/// most frequent ones.
+/// Number of rows of the table that are kept though no text has the word: published tables begin
+/// with the most frequent ones.
 const COMMON: usize = 20_000;
 
-/// What reads `texts`, at most the first `max_length` tokens of each, in the words of the texts, of
-/// `lexicon` and of the file `vectors`, or of the word vectors that ship; with the hash of that file.
+/// The reader of `texts`, at most the first `max_length` tokens of each, in the words of the texts,
+/// of `lexicon` and of the file `vectors`, or of the word vectors that ship; with the hash of that
+/// file.
 ///
 /// # Errors
 /// When the file cannot be read, a text cannot be split or the lexicon cannot be used.

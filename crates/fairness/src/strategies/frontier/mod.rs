@@ -63,9 +63,9 @@ pub struct Frontier<'a> {
     rank: Option<Rank>,
     seed: u64,
     fingerprints: Fingerprints,
-    /// Features that the model sees.
+    /// Number of features that the model sees.
     features: usize,
-    /// Codes of the attribute that has most.
+    /// Number of codes of the attribute that has most.
     widest: i64,
 }
 
@@ -98,19 +98,19 @@ impl<'a> Frontier<'a> {
         }
     }
 
-    /// Whether `decided` is the number of something that the model can decide.
+    /// Whether `decided` is the number of a decision that the model can make.
     fn is_decision(&self, decided: u32) -> bool {
         let classes = self.model.classes();
         (decided as usize) < self.model.decision().count(classes)
     }
 }
 
-/// What `frontier` remembers of a walker.
+/// The memory of `frontier` about a walker.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct FrontierMemory {
-    /// Global phase.
+    /// The memory of the global phase.
     approach: Approach,
-    /// Local phase.
+    /// The memory of the local phase.
     walk: Option<Walk<Slopes>>,
 }
 
