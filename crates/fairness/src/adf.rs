@@ -27,15 +27,15 @@ pub struct Adf<'a> {
     pub domain: &'a TabularDomain,
     /// The objective that is differentiated.
     pub objective: Objective,
-    /// s_g: codes an attribute moves in one global step.
+    /// The number of codes that an attribute moves in one global step, s_g.
     pub step_global: u32,
-    /// s_l: codes an attribute moves in one local step.
+    /// The number of codes that an attribute moves in one local step, s_l.
     pub step_local: u32,
     /// Seed of the random choices of the strategy.
     pub seed: u64,
 }
 
-/// What ADF remembers of a local walker: how to draw an attribute at its positions. It could be
+/// The memory of ADF about a local walker: how to draw an attribute at its positions. It could be
 /// computed again; a checkpoint holds it so that a search that goes on asks the model for nothing
 /// that an uninterrupted one does not.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]

@@ -45,11 +45,11 @@ pub struct AuditSummary<D> {
     pub schema_version: u32,
     /// Always `audit`.
     pub command: String,
-    /// What was audited: rows of a table, or texts.
+    /// The kind of inputs that was audited: rows of a table, or texts.
     pub modality: ModalityName,
     /// Version that ended the run.
     pub probity_version: String,
-    /// How the search ended.
+    /// The reason why the search ended.
     pub ending: Ending,
     /// Seed of everything random.
     pub seed: u64,
@@ -64,7 +64,7 @@ pub struct AuditSummary<D> {
     pub strategy: StrategyName,
     /// Protected attributes.
     pub protected: Vec<String>,
-    /// How decisions are made, where not for the most probable class.
+    /// The way in which decisions are made, where not for the most probable class.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub decision: String,
     /// Decisions that the rule allows: the classes, `abstain` too, or `lower` and `higher`.
@@ -85,7 +85,7 @@ pub struct AuditSummary<D> {
     pub global: GlobalSummary,
     /// Local phase.
     pub local: LocalSummary,
-    /// Both phases.
+    /// The figures of both phases together.
     pub total: TotalSummary,
     /// The course of the search: how much was found after how many model calls.
     pub trace: TraceSummary,
@@ -96,7 +96,7 @@ pub struct AuditSummary<D> {
     /// those given, and where the audit was stopped before it was known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub population: Option<PopulationSummary>,
-    /// How plausible the pairs are, where that was asked for.
+    /// The plausibility of the pairs, where that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plausibility: Option<PlausibilitySummary>,
     /// Figures of the finds of the search as a whole.
@@ -108,7 +108,7 @@ pub struct AuditSummary<D> {
     /// The declared bound, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fail_above: Option<BoundSummary>,
-    /// Which pairs come first in the samples file, where not those found first.
+    /// The rank that says which pairs come first in the samples file, where not those found first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rank: Option<Rank>,
     /// Name of the samples file in the run directory.
@@ -187,7 +187,7 @@ impl<M: Modality> Audit<M> {
         &self.specification
     }
 
-    /// What was opened, and where.
+    /// The record of what was opened, and on which device.
     pub fn record(&self) -> &Record {
         &self.record
     }

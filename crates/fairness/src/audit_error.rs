@@ -100,7 +100,7 @@ pub enum AuditError {
     /// Individuals cannot be graded.
     #[error("{0}")]
     Plausibility(#[from] PlausibilityError),
-    /// It is not known which parts the data have.
+    /// The parts of the data are not known.
     #[error("{0}")]
     Part(#[from] PartError),
     /// A part of the data has no inputs.
@@ -186,9 +186,9 @@ pub enum AuditError {
     OtherThanThen {
         /// The model, or something else.
         role: String,
-        /// SHA-256 of it now.
+        /// The hash of it now.
         now: String,
-        /// SHA-256 of it when the run was made.
+        /// The hash of it when the run was made.
         then: String,
     },
     /// The model or the data are no longer what the run began with.
@@ -196,9 +196,9 @@ pub enum AuditError {
     Changed {
         /// The model or the data file.
         what: String,
-        /// SHA-256 of it now.
+        /// The hash of it now.
         now: String,
-        /// SHA-256 of it at the start.
+        /// The hash of it at the start.
         then: String,
     },
 }

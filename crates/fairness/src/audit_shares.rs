@@ -1,4 +1,4 @@
-//! How an audit counts its inputs, and what shares that makes.
+//! Counts the inputs of an audit, and makes shares of the counts.
 
 use std::ops::{ControlFlow, Range};
 

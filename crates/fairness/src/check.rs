@@ -52,7 +52,7 @@ pub struct Checked {
 pub struct FullyChecked {
     /// The outcome, with every flip.
     pub checked: Checked,
-    /// Which variant the input is.
+    /// The number of the variant that the input itself is.
     pub own: usize,
     /// The logits of all variants, row-major `[variants, classes]`.
     pub variant_logits: Vec<f32>,

@@ -1,10 +1,10 @@
 //! Checks what a checkpoint says against its run before anything goes on from it.
 //!
-//! Its seal finds damage ([`probity_run::sealed`]), but can be made anew by whoever edits the file.
-//! What decodes is therefore held against what the run knows by itself: rows are inputs of the
-//! domain, variants and classes exist, what a strategy remembers has the sizes of the domain. A
-//! state that passes can be gone on from without a panic; that it was reached by this very search,
-//! nobody can say.
+//! The seal of a checkpoint finds damage ([`probity_run::sealed`]), but can be made anew by whoever
+//! edits the file. What decodes is therefore held against what the run knows by itself: rows are
+//! inputs of the domain, variants and classes exist, what a strategy remembers has the sizes of the
+//! domain. A state that passes can be gone on from without a panic; that it was reached by this
+//! very search, nobody can say.
 
 use std::path::Path;
 
@@ -32,7 +32,7 @@ pub(super) struct Inputs<'a> {
 /// `is_reached` says whether it can have come from the seed of a number to an input.
 ///
 /// # Errors
-/// What does not fit the run.
+/// A message about what does not fit the run.
 pub(super) fn expect_fits<S: Strategy>(
     state: &StateOf<S>,
     search: &Search<'_, S>,

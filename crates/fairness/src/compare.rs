@@ -7,8 +7,9 @@
 //! the strategies rotates from repeat to repeat, so that a machine that slows down slows all of
 //! them.
 //!
-//! What strategies are said to find more than others is what they found for the same number of
-//! model calls ([`super::shared_budget`]); how diverse that is stands beside it ([`super::finds`]).
+//! The numbers of finds by which strategies are said to find more than others are for the same
+//! number of model calls ([`super::shared_budget`]); how diverse these finds are stands beside it
+//! ([`super::finds`]).
 //!
 //! Every search that is done is kept in the run's checkpoint. A comparison that goes on runs the
 //! others, and ends with the figures of an unbroken one, times apart. Under a budget of time it
@@ -62,7 +63,7 @@ pub struct CompareSummary {
     pub model_sha256: String,
     /// SHA-256 of the data file.
     pub data_sha256: String,
-    /// What became of the inputs when they were read.
+    /// The account of what reading the inputs changed or left out.
     #[serde(flatten)]
     pub read: InputsRead,
     /// Protected attributes.

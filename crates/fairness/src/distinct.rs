@@ -27,8 +27,8 @@ pub enum Mark {
 
 const DISCRIMINATORY: u8 = Mark::GlobalDiscriminatory as u8 | Mark::LocalDiscriminatory as u8;
 
-/// How many distinct keys there are, how many carry each mark, and how many are discriminatory in
-/// any phase.
+/// The numbers of distinct keys: of all, of those that carry each mark, and of those that are
+/// discriminatory in any phase.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct MarkCounts {
     keys: u64,
@@ -67,8 +67,8 @@ impl MarkCounts {
         }
     }
 
-    /// Counts `marks` that a key gets which has those of `before`; says whether they are its first
-    /// discriminatory ones.
+    /// Counts the `marks` that a key gets which has the marks `before`; says whether they are its
+    /// first discriminatory ones.
     fn add_marks(&mut self, marks: u8, before: u8) -> bool {
         let new = marks & !before;
         for (bit, count) in self.marks.iter_mut().enumerate() {
@@ -355,7 +355,7 @@ fn marks_in<E: Entry>(table: &HashTable<E>, (key, hash): (u128, u64)) -> u8 {
     entry.map_or(0, |entry| entry.marks())
 }
 
-/// Which shard a key of this hash is in: by bits that a table of a shard does not use.
+/// The shard of a key with this hash: chosen by bits that a table of a shard does not use.
 fn shard_of(hash: u64) -> usize {
     (hash >> 48) as usize % SHARDS
 }

@@ -77,8 +77,8 @@ pub trait Domain: Sync {
     /// different ones (up to a hash collision where [`Domain`] says so).
     fn row_key(&self, row: &[i32]) -> u128;
 
-    /// A key of what is left of `row` without its protected part: two rows with equal keys are the
-    /// same individual.
+    /// A key of the part of `row` that is not protected: two rows with equal keys are the same
+    /// individual.
     fn individual_key(&self, row: &[i32]) -> u128;
 
     /// The `item`-th random input of `seed`: uniform, unless the domain was given something to draw

@@ -46,7 +46,7 @@ pub enum Verdict {
     NotApplicable,
 }
 
-/// `12.4 % (11.8 – 13.1)`: the share and its 95 % interval, in percent.
+/// Writes the share and its 95 % interval, in percent: `12.4 % (11.8 – 13.1)`.
 impl std::fmt::Display for Estimate {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let [low, high] = self.ci95.map(|share| 100.0 * share);

@@ -165,7 +165,7 @@ pub(super) fn farthest_variant<M>(walker: &GlobalStep<'_, M>, classes: usize) ->
     best.0
 }
 
-/// −1 or 1 where both gradients have the same sign, else 0: down the objective.
+/// The sign that both gradients have, −1 or 1, or 0 where they differ: down the objective.
 fn agreed_descent(here: f32, there: f32) -> i64 {
     if here > 0.0 && there > 0.0 {
         -1

@@ -52,7 +52,7 @@ use probity_text::lexicon::Lexicon;
 /// The name that stands for a file where a specification asks for one and the value is in memory.
 const IN_MEMORY: &str = "memory";
 
-/// What an audit can be made of: a model, with `Inputs` that its seeds come from.
+/// A thing that an audit can be made of: a model, with `Inputs` that its seeds come from.
 pub trait Auditable<Inputs> {
     /// The kind of inputs: rows of a table, or texts.
     type Case: Modality;
@@ -456,7 +456,7 @@ impl<X, Inputs> AuditBuilder<X, Inputs> {
     }
 }
 
-/// What an audit found.
+/// The results of an audit.
 pub struct Findings<M> {
     case: M,
     ending: Ending,
@@ -486,7 +486,7 @@ impl<M: Modality> Findings<M> {
         self.population.as_ref()
     }
 
-    /// How the search ended.
+    /// The reason why the search ended.
     pub fn ending(&self) -> Ending {
         self.ending
     }
@@ -565,7 +565,7 @@ impl<'a> Input<'a> {
     }
 }
 
-/// `age=30, sex=female: no`, or a text in quotation marks.
+/// Writes the values and the class, `age=30, sex=female: no`, or a text in quotation marks.
 impl fmt::Display for Input<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.values.as_slice() {

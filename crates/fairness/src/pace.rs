@@ -20,7 +20,7 @@ pub(super) struct ChunkRecord {
     pub(super) rows: Markings,
     /// The pairs found, in order.
     pub(super) found: PairStore,
-    /// For each pair found, whether its row is new.
+    /// Whether the row of each pair found is new.
     pub(super) is_new: Vec<bool>,
 }
 

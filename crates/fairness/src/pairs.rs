@@ -19,7 +19,7 @@ pub enum Phase {
     Done,
 }
 
-/// One discriminatory pair.
+/// A discriminatory pair.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pair<'a> {
     /// Number of the seed.

@@ -37,7 +37,7 @@ use probity_nn::{Classifier, ModelError, Rows};
 /// gradients and add nothing that the walk could use.
 const MAX_FLIPS: usize = 256;
 
-/// How far to search.
+/// The options that say how far to search.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SearchOptions {
     /// Largest number of moves of a seed in the global phase.

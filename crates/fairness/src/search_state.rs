@@ -245,7 +245,7 @@ impl<M: Clone + Default, L: Default> SearchState<M, L> {
         &self.rows
     }
 
-    /// One pair for each distinct discriminatory row, in the order found.
+    /// The pairs found, one for each distinct discriminatory row, in the order found.
     pub fn found(&self) -> &FoundPairs {
         &self.pairs
     }

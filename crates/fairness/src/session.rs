@@ -11,7 +11,7 @@ use super::strategy::Strategy;
 use probity_run::pause::{self, Point};
 use probity_run::run_directory::RunDirectory;
 
-/// How often a running search is saved.
+/// The time after which a running search is saved again.
 const CHECKPOINT_EVERY: Duration = Duration::from_secs(30);
 
 /// The point where a running audit stands, for progress displays.

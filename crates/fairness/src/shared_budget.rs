@@ -59,7 +59,7 @@ pub struct SameFinds {
     pub more: Option<StrategyName>,
 }
 
-/// All pairs, and what follows from them.
+/// The comparison of all pairs of strategies, and what follows from it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SharedBudget {
     /// The strategy that found more than every other, if there is one.

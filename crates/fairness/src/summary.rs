@@ -58,7 +58,7 @@ pub struct LocalSummary {
     pub seconds: f64,
 }
 
-/// Both phases together.
+/// The figures of both phases together.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TotalSummary {
     /// Distinct individuals checked.
@@ -67,7 +67,7 @@ pub struct TotalSummary {
     pub discriminatory: u64,
     /// Distinct discriminatory rows: pairs in the samples file.
     pub discriminatory_rows: u64,
-    /// discriminatory / generated.
+    /// The share discriminatory / generated.
     pub success_rate: f64,
     /// Candidates checked against all of their variants.
     pub checks: u64,
@@ -75,16 +75,16 @@ pub struct TotalSummary {
     pub model_rows: u64,
     /// Rows that the model was asked about the gradient at.
     pub model_gradients: u64,
-    /// checks / seconds.
+    /// The speed of checking: checks / seconds.
     pub checks_per_second: f64,
-    /// discriminatory / seconds.
+    /// The speed of finding: discriminatory / seconds.
     pub discriminatory_per_second: f64,
-    /// discriminatory / (model_rows + model_gradients) · 1,000.
+    /// The finds per 1,000 model calls: discriminatory / (model_rows + model_gradients) · 1,000.
     pub discriminatory_per_thousand_calls: f64,
     /// Discriminatory individuals per 1,000 model passes, where a gradient counts as two: a pass
     /// forwards and one backwards.
     pub discriminatory_per_thousand_passes: f64,
-    /// discriminatory / seeds.
+    /// The finds per seed: discriminatory / seeds.
     pub discriminatory_per_seed: f64,
     /// Search time of both phases.
     pub seconds: f64,
@@ -99,7 +99,7 @@ pub struct BoundSummary {
     pub bound: f64,
     /// The share that the bound is on.
     pub on: BoundOn,
-    /// The verdict of the interval.
+    /// The verdict that the interval gives.
     pub verdict: Verdict,
 }
 

@@ -50,7 +50,7 @@ pub struct ReadRows {
 pub struct Said {
     /// The logits, row-major `[rows, classes]`.
     pub logits: Vec<f32>,
-    /// How many rows have rounded probabilities, where a predictor may give such.
+    /// Number of rows that have rounded probabilities, where a predictor may give such.
     pub rounded: Option<RoundedRows>,
 }
 

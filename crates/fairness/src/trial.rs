@@ -83,7 +83,7 @@ pub struct TrialFigures {
     pub global: GlobalSummary,
     /// Local phase.
     pub local: LocalSummary,
-    /// Both phases.
+    /// The figures of both phases together.
     pub total: TotalSummary,
     /// The score that the strategy `themis` ends with.
     #[serde(skip_serializing_if = "Option::is_none")]

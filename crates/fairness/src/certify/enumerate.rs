@@ -1,8 +1,8 @@
 //! Trying all substitutions of inputs, as far as a budget of model calls goes.
 //!
-//! What is tried is what is proved: an input all of whose substitutions keep its class is fair, and
-//! one that changes it refutes that. Inputs are tried one after another, so that a budget decides
-//! as many as it can; of how many threads there are, and of how the model is asked, nothing depends.
+//! Trying is proving: an input all of whose substitutions keep its class is fair, and one that
+//! changes it refutes that. Inputs are tried one after another, so that a budget decides as many as
+//! it can; of how many threads there are, and of how the model is asked, nothing depends.
 
 use rayon::prelude::*;
 

@@ -11,11 +11,11 @@
 //! single substitution is that substitution's output up to rounding, so splitting to the end
 //! decides all but ties; it is enumeration then, and a certificate as well.
 //!
-//! What is certified is the class as the reference device (flex) computes it, to the last bit: the
-//! theorems are those of [`probity_nn::interval::fnn`] and [`probity_nn::interval::recurrent`]. An
-//! input without a certificate need not be unfair; [`run`] counts the fair ones by trying all
-//! substitutions ([`enumerate`]). Where there are no bounds, as of a transformer, trying all of them
-//! is the certificate.
+//! A certificate is about the class as the reference device (flex) computes it, to the last bit:
+//! the theorems are those of [`probity_nn::interval::fnn`] and [`probity_nn::interval::recurrent`].
+//! An input without a certificate need not be unfair; [`run`] counts the fair ones by trying all
+//! substitutions ([`enumerate`]). Where there are no bounds, as of a transformer, trying all of
+//! them is the certificate.
 
 pub mod enumerate;
 pub mod parts;
@@ -26,7 +26,7 @@ pub mod text;
 
 use serde::{Deserialize, Serialize};
 
-/// What is proved of an input.
+/// The certificate of an input: how it was proved to be fair, if it was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Certificate {

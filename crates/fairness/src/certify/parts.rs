@@ -43,7 +43,7 @@ impl fmt::Display for Part {
 /// A reason why a part cannot be told.
 #[derive(Debug, Error)]
 pub enum PartError {
-    /// The model does not say.
+    /// The model does not say which part of the data it was trained on.
     #[error(
         "{} does not say which part of the data the model was trained on ({problem}); leave the part out, or name a model \
          that probity train made",

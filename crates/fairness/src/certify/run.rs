@@ -93,7 +93,7 @@ pub struct CertifySummary {
     pub schema_version: u32,
     /// Always `certify`.
     pub command: String,
-    /// What was certified: rows of a table, or texts.
+    /// The kind of inputs that was certified: rows of a table, or texts.
     pub modality: ModalityName,
     /// Version that made the run.
     pub probity_version: String,
@@ -229,7 +229,7 @@ fn expect_used(specification: &CertifySpecification, has_bounds: bool) -> Result
     Ok(())
 }
 
-/// One input's line of the certificates file.
+/// The line of one input in the certificates file.
 struct Line {
     set: usize,
     row: u64,

@@ -7,7 +7,7 @@
 //! exchange counts where the first token that it changes is read. (Certifying that all may be made
 //! *together* would prove more than the audit asks, of fewer texts.)
 //!
-//! Of a transformer no bounds are known that would say anything: its texts are certified by trying
+//! No bounds are known of a transformer that would say anything: its texts are certified by trying
 //! all exchanges ([`super::enumerate`]).
 
 use std::collections::BTreeMap;

@@ -45,7 +45,7 @@ use probity_tensor::device::ComputeDevice;
 pub struct Named {
     /// The attribute.
     pub attribute: String,
-    /// Its value.
+    /// The value of the attribute.
     pub value: String,
 }
 
@@ -168,7 +168,7 @@ pub struct Explanation {
 
 /// A case of one input.
 pub(crate) trait Explained: Modality {
-    /// The input of the number `row` of what `specification` names.
+    /// The input of the number `row` in the file that `specification` names.
     fn open_at(
         specification: &AuditSpecification,
         row: u64,

@@ -170,7 +170,8 @@ impl Small {
     }
 }
 
-/// Every discriminatory one of 40 inputs of 60 random networks, with and without fixed attributes.
+/// Smallest changes are those of an exhaustive search, for every discriminatory one of 40 inputs of
+/// 60 random networks, with and without fixed attributes.
 #[test]
 fn smallest_changes_are_those_of_an_exhaustive_search() {
     let small = Small::new();

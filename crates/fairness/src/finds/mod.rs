@@ -84,7 +84,7 @@ pub struct FindsSummary {
     pub individuals: u64,
     /// Seeds that came to a discriminatory row which no other seed had come to before.
     pub seeds_reached: u64,
-    /// seeds_reached / seeds.
+    /// The share of the seeds that reached one: seeds_reached / seeds.
     pub reached: f64,
     /// Clusters of the data that could be covered.
     pub data_clusters: u64,
@@ -322,7 +322,7 @@ pub(super) struct Watched<'a> {
 }
 
 impl<'a> Watched<'a> {
-    /// Takes `pairs` whose pairs are added to `finds` as they are gone through.
+    /// Wraps `pairs` so that they are added to `finds` as they are gone through.
     pub(super) fn new(pairs: &'a dyn PairSource, finds: Finds<'a>) -> Watched<'a> {
         let finds = RefCell::new(finds);
         Watched { pairs, finds }

@@ -29,7 +29,7 @@ struct Axis {
 }
 
 impl Axis {
-    /// Number of codes of the attribute that are below that of `row`.
+    /// The code of `row` in this attribute, counted from the least one.
     fn level(&self, row: &[i32]) -> u64 {
         let level = i64::from(row[self.attribute]) - i64::from(self.min);
         level.clamp(0, self.levels as i64 - 1) as u64

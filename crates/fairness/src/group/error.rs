@@ -52,7 +52,7 @@ pub enum GroupError {
         /// The classes that exist.
         known: String,
     },
-    /// It is not said which of several classes is positive.
+    /// The positive class of several is not given.
     #[error("groups.positive is needed: the model has the classes {known}")]
     PositiveNeeded {
         /// The classes that exist.

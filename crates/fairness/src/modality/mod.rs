@@ -85,7 +85,7 @@ pub struct Change {
     pub to: String,
 }
 
-/// `sex: Female -> Male`
+/// Writes the change, such as `sex: Female -> Male`.
 impl fmt::Display for Change {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {} -> {}", self.attribute, self.from, self.to)
@@ -330,7 +330,8 @@ pub trait SampleInputs: Sync {
     /// The input whose `cells` stand in these columns.
     ///
     /// # Errors
-    /// What the file, at the place that `refuse` names, holds in place of an input.
+    /// A message that says, with the place that `refuse` names, what the file holds in place of an
+    /// input.
     fn read(
         &self,
         cells: &[&str],

@@ -19,7 +19,7 @@ pub struct PlausibilitySummary {
     pub pairs: u64,
     /// Number of pairs whose plausibility is at least 0.05.
     pub plausible: u64,
-    /// plausible / pairs.
+    /// The share plausible / pairs.
     pub share: f64,
     /// Pairs by plausibility: 20 bins of 0.05, each with its lower end, the last with 1.
     pub bins: Vec<u64>,

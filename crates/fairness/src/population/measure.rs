@@ -120,8 +120,8 @@ impl Told {
         }
     }
 
-    /// Whether the first of two variants gets what is good and the other does not, or the reverse;
-    /// `None` where neither or both do.
+    /// Whether the first of two variants gets what is good and the other does not; `None` where
+    /// neither or both do.
     fn is_better(&self, own: usize, other: usize, favourable: u32) -> Option<bool> {
         match self {
             Told::Alike(_) => None,

@@ -33,8 +33,8 @@ pub struct Moves {
     largest: f32,
 }
 
-/// How far the probability of a class, or the number that a regressor gives, moves at most when
-/// protected attributes change, over the inputs.
+/// The largest changes of a score when protected attributes change, over the inputs: of the
+/// probability of a class, or of the number that a regressor gives.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Changes {
     /// The mean change; of numbers rounded up by at most 0.2 %.

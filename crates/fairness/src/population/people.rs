@@ -103,8 +103,9 @@ impl<'a> People<'a> {
         })
     }
 
-    /// The same people, for a network of ours. Such a one takes every attribute, whatever its
-    /// weights make of it, so that no answers need to be compared to find those without effect.
+    /// The same people, about whom a network of ours is asked. Such a one takes every attribute,
+    /// whatever its weights make of it, so that no answers need to be compared to find those
+    /// without effect.
     #[must_use]
     pub fn asked_of_network(self) -> People<'a> {
         People {
@@ -113,7 +114,7 @@ impl<'a> People<'a> {
         }
     }
 
-    /// The same people, for the decision rule `decision`.
+    /// The same people, with `decision` as the rule by which decisions about them are made.
     #[must_use]
     pub fn decided_by(mut self, decision: &Decision) -> People<'a> {
         if let Decision::Gap(gap) = decision {

@@ -124,7 +124,7 @@ pub struct GroupOfRows {
     /// Rows that get the favourable class; nothing where scores are compared in place of decisions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub favoured: Option<u64>,
-    /// discriminatory / rows.
+    /// The share discriminatory / rows.
     pub rate: f64,
     /// 95 % interval of the share.
     pub ci95: [f64; 2],

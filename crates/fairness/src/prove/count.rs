@@ -253,7 +253,7 @@ impl Counter {
         counted
     }
 
-    /// Adds `part` to what is there, and keeps `length` steps from `begin` on.
+    /// Adds `part` to the steps that are there, and keeps `length` steps from `begin` on.
     #[inline(always)]
     fn convolve(&mut self, part: &Part, begin: usize, length: usize) {
         let most = most(part);
@@ -280,8 +280,8 @@ impl Counter {
         now.truncate(length);
     }
 
-    /// The weight of what reaches each of `needed` with the last attribute; what is there begins at
-    /// step `first`.
+    /// The weight of the points that reach each of `needed` with the last attribute; the steps that
+    /// are there begin at `first`.
     #[inline(always)]
     fn reached<const N: usize>(
         &mut self,

@@ -294,11 +294,11 @@ pub(super) fn advance(positions: &mut [u32], ranges: &Ranges) -> bool {
     false
 }
 
-/// The share of the product in the mixture.
+/// A product within a box, by the blocks of attributes that bounds are sums over.
 struct InBlocks {
-    /// Its share of the mixture.
+    /// The share of the product in the mixture.
     weight: f64,
-    /// Of each block what every combination of positions weighs, the first attribute's fastest.
+    /// The weight of every combination of positions of each block, the first attribute's fastest.
     weights: Vec<Vec<f64>>,
 }
 
@@ -391,10 +391,11 @@ fn step(extents: &[Extent; 2]) -> f64 {
 struct Tally {
     points: u128,
     classes: usize,
-    /// For each class the points that it may not get: under some combination, and under that which
-    /// suits it best.
+    /// The points that each class may not get: under some combination, and under that which suits
+    /// it best.
     lost: Vec<[u128; 2]>,
-    /// For each class the points of which some combination gets another class for certain.
+    /// The points of which some combination gets another class than this one for certain, for each
+    /// class.
     taken: Vec<u128>,
 }
 

@@ -18,7 +18,7 @@ const CHUNK: u64 = 1024;
 /// Number of points of a discriminatory box that are tried for a pair.
 const TRIES: u64 = 2_000;
 
-/// The model and the measure that points are drawn with and asked about.
+/// The network, the measure and the model by which points are drawn and asked about.
 pub struct Points<'a> {
     /// The network, laid out.
     pub network: &'a SumNetwork,

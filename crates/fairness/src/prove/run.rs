@@ -39,7 +39,7 @@ use probity_run::specification::file::{Changed, Record, SpecificationError};
 use probity_run::specification::{Checked, FieldError, Seconds};
 use probity_tensor::device::ComputeDevice;
 
-/// How often a running proof is saved.
+/// The time after which a running proof is saved again.
 const CHECKPOINT_EVERY: Duration = Duration::from_secs(60);
 
 /// Largest number of points of a domain: of more, counts would not fit their numbers.
@@ -107,7 +107,7 @@ pub enum ProofProgress {
     /// Pairs are searched from points of undecided boxes; holds the number of individuals found.
     /// Stopping leaves what was found.
     Search(u64),
-    /// What was proved is written.
+    /// The results of the proof are written.
     Write,
 }
 

@@ -151,7 +151,7 @@ pub fn verify_proof(
 /// them come to what `summary` says. `claims` are as of [`proved_of`].
 ///
 /// # Errors
-/// What is wrong.
+/// A message about what is wrong.
 fn adds_up(
     proof: &Proof,
     boxes: &[Region],
@@ -229,7 +229,7 @@ fn derived(proof: &Proof, proved: Proved) -> impl Iterator<Item = (&'static str,
 /// others.
 ///
 /// # Errors
-/// What is wrong.
+/// A message about what is wrong.
 pub(super) fn proved_of(
     boxes: &mut [&Region],
     region: &Ranges,

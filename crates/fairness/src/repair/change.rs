@@ -54,7 +54,7 @@ pub enum Role {
     Shown,
 }
 
-/// One figure of one network: a share.
+/// A figure of one network: a share.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measure {
     /// The name of the figure: `discriminatory`, `accuracy` …
@@ -96,7 +96,7 @@ impl Measure {
     }
 }
 
-/// One figure before a repair, after retraining without it, and after it.
+/// A figure before a repair, after retraining without it, and after it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Change {
     /// The name of the figure: `discriminatory`, `accuracy` …

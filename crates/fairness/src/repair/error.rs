@@ -98,7 +98,7 @@ pub enum RepairError {
         /// The inputs that the model classifies.
         classified: &'static str,
     },
-    /// It is not known how the model was trained.
+    /// The model does not say how it was trained.
     #[error(
         "{} does not say how it was trained, and texts are learnt as they were for the model; repair a model that probity train made", model.display()
     )]
@@ -144,7 +144,7 @@ pub enum RepairError {
         /// The problem with the row.
         problem: String,
     },
-    /// There is nothing to learn from or to measure on: going on would find it again.
+    /// A search found nothing to learn from or to measure on: going on would find it again.
     #[error(
         "the search finds no discriminatory text from the {part} texts; begin a new run, in another directory, with more text.seeds, or there is nothing to repair"
     )]
@@ -208,7 +208,7 @@ pub enum RepairError {
         "the model was trained without a {part} part, so nothing is left to {purpose}; train it with training.{part} above 0"
     )]
     NothingHeldOut {
-        /// `test` or `validation`.
+        /// The name of the part: `test` or `validation`.
         part: &'static str,
         /// The purpose of the part.
         purpose: &'static str,

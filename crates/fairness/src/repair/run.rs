@@ -214,7 +214,7 @@ impl<R: Repairable> Repair<R> {
     }
 }
 
-/// All networks, and the one that is kept.
+/// The networks of a repair, and the one that is kept.
 struct Outcome<'a, R: Repairable> {
     repair: &'a Repair<R>,
     /// The figures of the model before.

@@ -1,4 +1,4 @@
-//! `summary.json` of a repair; its keys are documented in docs/file-formats.md.
+//! The content of `summary.json` of a repair; its keys are documented in docs/file-formats.md.
 
 use std::path::PathBuf;
 
@@ -57,7 +57,7 @@ impl RunSummary {
     }
 }
 
-/// One retrained network.
+/// The figures of one retrained network.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct NetworkFigures<F> {
     /// Number of the repeat, from 1.

@@ -123,7 +123,7 @@ impl From<Band> for String {
     }
 }
 
-/// How decisions are made, as a sentence; nothing where they are made as usual.
+/// Writes how decisions are made, as a sentence; nothing where they are made as usual.
 impl fmt::Display for Deciding<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.by.threshold.is_empty() {

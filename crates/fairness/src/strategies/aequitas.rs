@@ -33,9 +33,9 @@ pub const CHANGE: f64 = 0.001;
 pub enum Directed {
     /// The local phase learns nothing.
     Random,
-    /// It learns in which direction to change an attribute.
+    /// The local phase learns in which direction to change an attribute.
     Semi,
-    /// It also learns which attribute to change.
+    /// The local phase also learns which attribute to change.
     Fully,
 }
 

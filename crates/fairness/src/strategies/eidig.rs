@@ -22,7 +22,7 @@ pub const DECAY: f32 = 0.5;
 
 /// The strategy `eidig`.
 pub struct Eidig<'a> {
-    /// The strategy ADF that it is made of, which says how it steps.
+    /// The strategy ADF that EIDIG is made of, with its sizes of steps.
     pub adf: Adf<'a>,
     /// Successful local steps after which the gradient is computed anew; 0: never.
     pub refresh: u32,

@@ -48,7 +48,7 @@ pub struct Ingredients<'a> {
     pub step_local: u32,
     /// Options of single strategies.
     pub tuning: &'a Tuning,
-    /// The rank of pairs, which says which are the worst: a search that is told it goes there.
+    /// The rank that says which pairs are the worst, and so where a search goes that is told.
     pub rank: Option<Rank>,
     /// Seed of all random choices.
     pub seed: u64,

@@ -49,7 +49,7 @@ pub enum StrategyName {
     Rp,
 }
 
-/// The inputs at which a search begins, and how it goes on.
+/// The place where a search begins, and how it goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Begins {
     /// The search begins at inputs of the data, from each of which it goes by steps of its own.

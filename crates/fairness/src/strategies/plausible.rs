@@ -21,7 +21,7 @@ pub struct Bound<'a> {
     pub least: f32,
 }
 
-/// Work that gives its strategy a bound which it must stay within.
+/// Work that hands its strategy on with a bound that it must stay within.
 pub struct Staying<'a, W> {
     /// The work.
     pub work: W,

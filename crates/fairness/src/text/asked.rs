@@ -1,4 +1,4 @@
-//! Classifiers of texts that are asked by what is written, not by numbers of words.
+//! Classifiers of texts that are asked by the written text, not by numbers of words.
 //!
 //! A search walks over words of a vocabulary that is made for the audit ([`super::vocabulary`]). A
 //! row is asked about as the text that the samples file shows ([`super::render`]): its source's own

@@ -50,7 +50,8 @@ pub(super) struct Counts {
     pub to_positive: u64,
     pub from_positive: u64,
     pub moves: Moves,
-    /// Texts, flips, and flips to what is positive by the term and that in its place.
+    /// Numbers of texts, flips, and flips to what is positive, by the term and the one in its
+    /// place.
     pub pairs: BTreeMap<(u32, u32), [u64; 3]>,
     pub terms: BTreeMap<u32, OfTerm>,
 }
@@ -66,7 +67,7 @@ pub(super) struct OfTerm {
     pub needed: u64,
 }
 
-/// One exchange of a text, and whether it flips the text.
+/// An exchange of a text, and whether it flips the text.
 struct Made {
     attribute: usize,
     terms: [u32; 2],
@@ -324,7 +325,8 @@ mod tests {
         }
     }
 
-    /// Against the share recounted with the term's exchanges taken out.
+    /// The share without a term is that of the other exchanges: against the share recounted with
+    /// the term's exchanges taken out.
     #[test]
     fn a_share_without_a_term_is_that_of_the_other_exchanges() {
         let texts = [

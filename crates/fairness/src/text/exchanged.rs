@@ -1,9 +1,9 @@
 //! The effects of exchanges of protected values on texts as they are: no search, nothing else
 //! changed.
 //!
-//! Of the texts with a protected term, how many get another class when one of their values is
-//! exchanged, term by term and direction by direction; and what that share would be without a
-//! term: a lexicon's doubtful word can make a headline by itself.
+//! The figures are, of the texts with a protected term, how many get another class when one of
+//! their values is exchanged, term by term and direction by direction; and what that share would be
+//! without a term: a lexicon's doubtful word can make a headline by itself.
 
 use std::cmp::Reverse;
 

@@ -1,4 +1,4 @@
-//! One text, examined whole: how the model's probabilities move under every replacement of every
+//! Examines one text whole: how the model's probabilities move under every replacement of every
 //! protected term.
 
 use serde::Serialize;
@@ -18,7 +18,7 @@ use probity_nn::decision::Decided;
 use probity_nn::text_model::TextModel;
 use probity_tensor::device::ComputeDevice;
 
-/// One replacement and its effects.
+/// A replacement and its effects.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Swap {
     /// The attribute.

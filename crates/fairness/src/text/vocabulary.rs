@@ -1,9 +1,10 @@
 //! The vocabulary in which a classifier that is asked by texts is audited.
 //!
-//! It holds every word of the texts and of the lexicon, so that two texts that differ are two rows,
-//! and as many of the most frequent words of an embedding table as a trained model keeps, so that
-//! words have near neighbours to be replaced by. A word without a vector in the table has the zero
-//! vector: it is near to nothing, so that nothing takes its place and it takes no other's.
+//! The vocabulary holds every word of the texts and of the lexicon, so that two texts that differ
+//! are two rows, and as many of the most frequent words of an embedding table as a trained model
+//! keeps, so that words have near neighbours to be replaced by. A word without a vector in the
+//! table has the zero vector: it is near to nothing, so that nothing takes its place and it takes
+//! no other's.
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -274,7 +274,8 @@ fn covers_clusters(texts: &Texts, kept: &[&Vec<i32>], summary: &FindsSummary) {
     assert_eq!(summary.diversity.clusters, covered.len() as u64);
 }
 
-/// A text without changes is as plausible as it was, and lies in its own cell.
+/// The texts without changes are as plausible as they were, and lie each in its own cell and
+/// cluster.
 #[test]
 fn the_texts_themselves_lie_each_in_its_cell() {
     let texts = texts(7, 50);

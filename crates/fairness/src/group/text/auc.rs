@@ -24,7 +24,7 @@ pub struct Ranking {
     positive: Vec<bool>,
 }
 
-/// How often each text counts, and how many texts of each kind lie below each score.
+/// The counts of texts: how often each counts, and how many of each kind lie below each score.
 #[derive(Debug, Clone)]
 pub struct Counted<'a> {
     ranking: &'a Ranking,

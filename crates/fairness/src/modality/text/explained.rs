@@ -1,4 +1,4 @@
-//! One text, to be explained.
+//! The case of one text, to be explained.
 
 use super::{TextCase, open};
 use crate::audit_error::AuditError;

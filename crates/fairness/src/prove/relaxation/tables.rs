@@ -1,4 +1,4 @@
-//! The tables of what the attributes of a block add to a bound.
+//! The tables of the contributions of the attributes of a block to a bound.
 
 use super::super::network::Terms;
 use super::super::product::LANES;

@@ -27,7 +27,7 @@ use probity_nn::decision::Decision;
 use probity_run::run_directory::{RunDirectory, SUMMARY};
 use probity_run::specification::file::Record;
 
-/// One discriminatory individual.
+/// A discriminatory individual.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sample {
     /// Codes of the row that was found first.

@@ -1,10 +1,11 @@
 //! The measure of how far two variants of an input are from being told apart, and its value to
 //! first order.
 //!
-//! Of x and x' a *value* each is looked at: the lead that tells the one decision from the other
-//! ([`Decision::lead`]), or the score that is compared. The two are told apart where their values lie
-//! on different sides of 0, or farther apart than the gap. The *clearance* is how far the values could
-//! move, against each other or not, before that ends; below 0, how far they are from it.
+//! The measure looks at a *value* each of x and x': the lead that tells the one decision from the
+//! other ([`Decision::lead`]), or the score that is compared. The two are told apart where their
+//! values lie on different sides of 0, or farther apart than the gap. The *clearance* is how far
+//! the values could move, against each other or not, before that ends; below 0, how far they are
+//! from it.
 
 use serde::{Deserialize, Serialize};
 

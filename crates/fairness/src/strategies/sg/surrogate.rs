@@ -27,7 +27,7 @@ const LEAST_GAIN: f32 = 1e-6;
 /// Kernel width of LIME, by the root of the number of attributes.
 const KERNEL: f32 = 0.75;
 
-/// One step of a path.
+/// A step of a path.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Predicate {
     pub(super) attribute: usize,

@@ -93,7 +93,7 @@ impl Candidates {
 /// The words that may stand in each place in the texts of a search.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Steps {
-    /// For every word the same words wherever it stands.
+    /// The same words wherever a word stands, for every word.
     Words(Candidates),
     /// The words by text that a search begins at, by number, and by place: the word that stands
     /// there and those that may take its place, nearest first; none where none may.
@@ -120,7 +120,7 @@ impl Steps {
 /// Vectors of the vocabulary, row-major `[words, dimension]`.
 #[derive(Debug, Clone, Copy)]
 pub struct Vectors<'a> {
-    /// All numbers.
+    /// The numbers of all vectors.
     pub values: &'a [f32],
     /// Numbers a word.
     pub dimension: usize,

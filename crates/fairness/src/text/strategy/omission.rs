@@ -97,7 +97,7 @@ impl TextStrategy<'_> {
         Ok(with_losses.collect())
     }
 
-    /// For each walker the best replacement that leads somewhere new within the limits.
+    /// The best replacement for each walker that leads somewhere new within the limits.
     pub(super) fn measured_picks(
         &self,
         walkers: &[GlobalStep<'_, TextMemory>],
