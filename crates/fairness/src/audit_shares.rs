@@ -12,7 +12,7 @@ use super::text::exchange_counts::ExchangeCounts;
 
 impl<M: Modality> Audit<M> {
     /// The discriminatory shares for each protected attribute alone and, if there are several, for
-    /// all jointly; on the reference device, since a release may hang on them.
+    /// all jointly; they are measured on the reference device, since a release may depend on them.
     pub(super) fn estimates(&self, observe: &mut Observe<'_>) -> Result<Shares, AuditError> {
         let people = self.case().people()?;
         let counted = self.count(people.as_ref(), &|all| 0..all, observe)?;

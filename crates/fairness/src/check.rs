@@ -23,7 +23,7 @@ pub const BLOCK_ROWS: usize = 1 << 16;
 /// Logits of one input: on the stack for up to four classes.
 pub type Logits = SmallVec<[f32; 4]>;
 
-/// A variant of which another decision is made than of the input.
+/// A variant on which another decision is made than on the input.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Flip {
     /// Number of the variant.

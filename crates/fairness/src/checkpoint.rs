@@ -28,8 +28,8 @@ pub(super) struct Inputs<'a> {
     pub(super) decisions: usize,
 }
 
-/// Checks that a search can go on from `state`, of whose pairs the spilled ones are in `folder`;
-/// `is_reached` says whether it can have come from the seed of a number to an input.
+/// Checks that a search can go on from `state`, whose spilled pairs are in `folder`; `is_reached`
+/// says whether the search can have come from the seed of a number to an input.
 ///
 /// # Errors
 /// A message about what does not fit the run.

@@ -152,8 +152,8 @@ impl<S: Strategy> Search<'_, S> {
         Ok(())
     }
 
-    /// Performs one round, the outcomes of which are settled in the order of the seeds, until as
-    /// many individuals as `left` says are found.
+    /// Performs one round, whose outcomes are settled in the order of the seeds, until as many
+    /// individuals as `left` says are found.
     fn watched_round(
         &self,
         state: &mut StateOf<S>,

@@ -138,7 +138,7 @@ pub trait Strategy: Sync {
         false
     }
 
-    /// Local phase: sets the candidate of every walker, each of which stands on a discriminatory
+    /// Local phase: sets the candidate of every walker; each walker stands on a discriminatory
     /// input.
     ///
     /// # Errors

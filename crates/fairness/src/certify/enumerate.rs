@@ -2,7 +2,7 @@
 //!
 //! Trying is proving: an input all of whose substitutions keep its class is fair, and one that
 //! changes it refutes that. Inputs are tried one after another, so that a budget decides as many as
-//! it can; of how many threads there are, and of how the model is asked, nothing depends.
+//! it can; the result does not depend on the number of threads or on how the model is asked.
 
 use rayon::prelude::*;
 

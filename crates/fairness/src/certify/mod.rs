@@ -1,5 +1,5 @@
-//! Certified fairness: inputs of which it is proved that no protected substitution changes what is
-//! decided of them, usually their predicted class
+//! Certified fairness: inputs for which it is proved that no protected substitution changes the
+//! decision on them, usually their predicted class
 //! ([`Decision::is_kept`](probity_nn::decision::Decision::is_kept)).
 //!
 //! A substitution is what the audit tries: on a table, any combination of values of the protected

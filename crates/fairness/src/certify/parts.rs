@@ -226,8 +226,8 @@ mod tests {
         outside = "OUTSIDE"
     "#;
 
-    /// Rows of which every fifth has no outcome, and every seventh lies outside the domain where
-    /// some do.
+    /// The rows of a data set in which every fifth row has no outcome, and every seventh lies
+    /// outside the domain where some do.
     fn rows(some_outside: bool) -> Vec<(i64, &'static str)> {
         let row = |number: i64| {
             let is_outside = some_outside && number % 7 == 0;

@@ -153,7 +153,7 @@ pub trait Certifiable: Sized {
     /// When the model cannot answer.
     fn decides_alike(&self, rows: &[u32]) -> Result<Option<DecidedAlike>, AuditError>;
 
-    /// The inputs among `rows` of which the attributes `names` make variants.
+    /// The inputs among `rows` that have variants by the attributes `names`.
     ///
     /// # Errors
     /// When there is none, or these attributes cannot be protected.

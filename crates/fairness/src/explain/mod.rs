@@ -67,7 +67,7 @@ const WITHIN: &str = "within the gap";
 /// The decision of the model on an input.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Decision {
-    /// The class, or that there is none; where scores are compared, the most probable one. Of a
+    /// The class, or that there is none; where scores are compared, the most probable one; of a
     /// regressor its number.
     pub class: String,
     /// The number that a regressor gives, in the unit of its label; nothing of a classifier.

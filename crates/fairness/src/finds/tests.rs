@@ -170,7 +170,7 @@ fn measures_of_few_finds_are_those_of_their_definitions() {
     assert_eq!(of_data.diversity.clusters, of_data.data_clusters);
 }
 
-/// The mean distance of many finds, of which pairs are drawn, is near that of all pairs.
+/// The mean distance of many finds, from pairs that are drawn, is near that of all pairs.
 #[test]
 fn distances_of_many_finds_are_drawn() {
     let (_, domain) = mixed_domain();

@@ -14,8 +14,8 @@
 //! One class is called *favourable*. A classifier of more than two classes is judged by this class
 //! against the rest; accuracy alone is over all classes.
 //!
-//! Texts are sorted into subgroups by the protected values that they name ([`text`]). Of a tool that
-//! selects people for employment, [`impact`] has the ratios that are published of it.
+//! Texts are sorted into subgroups by the protected values that they name ([`text`]). For a tool
+//! that selects people for employment, [`impact`] has the ratios that are published of it.
 //!
 //! Definitions: demographic parity (Calders, Verwer 2010), equalised odds and equal opportunity
 //! (Hardt, Price, Srebro 2016), expected calibration error (Naeini, Cooper, Hauskrecht 2015).

@@ -7,8 +7,8 @@ use super::tally::{Measure, Tally};
 /// The figures, by the names that they have in a summary, each with the reason.
 pub type Undefined = BTreeMap<&'static str, &'static str>;
 
-/// The reasons why a figure that compares decisions with outcomes is not defined for rows of which
-/// `known` have an outcome and `positive` the favourable one.
+/// The reasons why a figure that compares decisions with outcomes is not defined for rows among
+/// which `known` have an outcome and `positive` the favourable one.
 struct Reasons {
     known: u64,
     positive: u64,

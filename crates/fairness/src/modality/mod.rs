@@ -163,8 +163,8 @@ pub trait Modality: Sync + Sized {
     /// The inputs at which a search begins whose strategy has none of its own.
     fn seeds(&self, clusters: usize, count: usize, seed: u64) -> Vec<Vec<i32>>;
 
-    /// Whether a search from the seed of this number can come to `row`, an input of the domain:
-    /// what a checkpoint says may be untrue.
+    /// Whether a search from the seed of this number can come to `row`, an input of the domain: a
+    /// checkpoint may say what is untrue.
     fn is_reached(&self, seed: u64, row: &[i32]) -> bool;
 
     /// Inputs that show whether the model tells any apart: at most `most` of the data and, where

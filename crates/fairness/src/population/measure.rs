@@ -250,7 +250,7 @@ fn count(people: &People<'_>, individual: usize, answers: &Answers, tally: &mut 
 }
 
 /// Whether the variant `own` flips when one attribute alone changes, for each attribute; and its
-/// pairs with such twins of another group of which one side gets what is good.
+/// pairs with such twins of another group where one side gets what is good.
 fn flips_alone(
     people: &People<'_>,
     told: &Told,

@@ -44,8 +44,8 @@ pub struct Changes {
     /// Quantiles, rounded up, but not above the largest change: of probabilities to thousandths, of
     /// numbers by at most 0.2 %.
     pub quantiles: Vec<ChangeQuantile>,
-    /// Inputs by change: 20 bins of this width, each with its upper end, the first with 0. That of
-    /// probabilities is 0.05.
+    /// Inputs by change: 20 bins of this width, each with its upper end, the first with 0. The
+    /// width for probabilities is 0.05.
     pub bin_width: f64,
     /// Number of inputs in each bin: see [`Changes::bin_width`].
     pub bins: Vec<u64>,

@@ -57,14 +57,14 @@ pub struct PopulationSummary {
     pub contrasts: Vec<Contrasts>,
     /// The changes of scores.
     pub changes: Changes,
-    /// The protected attributes by each of which alone no answer differs in any bit; the summary of
-    /// an audit says which of them a predictor does not take.
+    /// The protected attributes that alone change no bit of any answer; the summary of an audit
+    /// says which of them a predictor does not take.
     #[serde(skip)]
     pub without_effect: Vec<String>,
 }
 
-/// Pairs of a row and its twin with another value of one attribute, all else alike, of which one
-/// gets what is good and the other does not.
+/// Pairs of a row and its twin with another value of one attribute, all else alike, where one gets
+/// what is good and the other does not.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Contrasts {
     /// The attribute.

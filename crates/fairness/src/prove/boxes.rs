@@ -1,5 +1,5 @@
-//! The file of boxes: every leaf of the partition, and the boxes of which more is proved as one than
-//! of their parts, in the words of the schema.
+//! The file of boxes: every leaf of the partition, and the boxes for which more is proved as one
+//! than for their parts, in the words of the schema.
 //!
 //! | column | meaning |
 //! |---|---|

@@ -1,8 +1,9 @@
 //! Proves, from below, how many points of one box are fair and how many discriminatory.
 //!
-//! A point of a box is a combination of values of the attributes that are not protected. It is *fair*
-//! if all protected combinations get the same class, else *discriminatory*. Of a box it is counted, from
-//! below, how many of its points are one or the other; most boxes are neither as a whole.
+//! A point of a box is a combination of values of the attributes that are not protected. It is
+//! *fair* if all protected combinations get the same class, else *discriminatory*. For a box the
+//! points that are fair, and those that are discriminatory, are counted from below; most boxes are
+//! neither as a whole.
 //!
 //! With bounds Σ_i G_i + K_a on the lead of class c over class y under protected combination a, from
 //! [`super::relaxation`]:
@@ -86,7 +87,7 @@ impl<'a> Decider<'a> {
         Ok(self.bounded(ranges, points, counter))
     }
 
-    /// The verdict that bounds alone give on the rows in `ranges`, of which there are `points`.
+    /// The verdict that bounds alone give on the rows in `ranges`, which have `points` points.
     pub(super) fn bounded(&self, ranges: &Ranges, points: u128, counter: &mut Counter) -> Verdict {
         dispatch(Bound {
             decider: self,
@@ -96,7 +97,7 @@ impl<'a> Decider<'a> {
         })
     }
 
-    /// The weight of the points in `ranges`, of which there are `points`; no less than it is.
+    /// The weight of the points in `ranges`, which has `points` of them; no less than it is.
     pub(super) fn weight(&self, ranges: &Ranges, points: u128) -> u128 {
         match self.measure.weight(ranges) {
             None => points,
@@ -394,7 +395,7 @@ struct Tally {
     /// The points that each class may not get: under some combination, and under that which suits
     /// it best.
     lost: Vec<[u128; 2]>,
-    /// The points of which some combination gets another class than this one for certain, for each
+    /// The points for which some combination gets another class than this one for certain, for each
     /// class.
     taken: Vec<u128>,
 }

@@ -277,7 +277,7 @@ impl Partition {
     }
 
     /// The boxes from which everything follows that is proved, in the order of the numbers: the
-    /// leaves, and the boxes of which more is proved as one than of their parts.
+    /// leaves, and the boxes for which more is proved as one than for their parts.
     pub fn grounds(&self) -> impl Iterator<Item = Region> {
         let numbers = 0..self.nodes.len() as u32;
         let grounds = numbers.filter(|&number| {
@@ -287,8 +287,8 @@ impl Partition {
         grounds.map(|number| self.region(number))
     }
 
-    /// The largest boxes, `most` of them, of whose points at least the share `least` is
-    /// discriminatory for certain; none is part of another. Of the share 0 these are the smallest
+    /// The largest boxes, `most` of them, in which at least the share `least` of the points is
+    /// discriminatory for certain; none is part of another. For the share 0 these are the smallest
     /// boxes that have any.
     pub fn discriminatory_regions(&self, least: f64, most: usize) -> Vec<Region> {
         let (mut found, mut open) = (Vec::new(), vec![0u32]);

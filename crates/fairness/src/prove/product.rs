@@ -6,7 +6,7 @@ pub(super) const LANES: usize = 4;
 /// Number of columns that are summed side by side.
 const COLUMNS: usize = 4;
 
-/// A matrix `[neurons, columns]` of which the lines of some neurons are used.
+/// A matrix `[neurons, columns]`, of which some neurons' lines are used.
 pub(super) struct Lined<'a> {
     pub values: &'a [f64],
     pub columns: usize,

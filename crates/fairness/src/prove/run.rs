@@ -128,7 +128,7 @@ pub struct Proof {
 }
 
 impl Proof {
-    /// Opens and checks what `specification` names. Of a run that is gone on with, `began` is the
+    /// Opens and checks what `specification` names. For a run that is resumed, `began` is its
     /// record: nothing else is asked of a model that is not what it began with.
     ///
     /// # Errors

@@ -56,7 +56,7 @@ const TOLD: usize = 10;
 pub struct ProofVerification {
     /// Boxes that the domain is cut into.
     pub boxes: u64,
-    /// Whether the boxes are a partition of the domain and come to what the summary says.
+    /// Whether the boxes are a partition of the domain and give the counts that the summary says.
     pub adds_up: bool,
     /// Boxes that were replayed.
     pub replayed: u64,
@@ -148,7 +148,7 @@ pub fn verify_proof(
 }
 
 /// Checks that the leaves of `boxes` are a partition of the domain, and that the counts of all of
-/// them come to what `summary` says. `claims` are as of [`proved_of`].
+/// them give what `summary` says. `claims` are as of [`proved_of`].
 ///
 /// # Errors
 /// A message about what is wrong.

@@ -107,7 +107,7 @@ pub struct Verdict {
     pub worse: Vec<Worse>,
 }
 
-/// The measures of which the second is worse than the first by more than `allowed`.
+/// The measures whose second value is worse than the first by more than `allowed`.
 pub(super) fn worse<F: Figures, D: Details>(
     (before, after): (&F, &F),
     details: &D,

@@ -216,7 +216,7 @@ impl Merge {
         }
     }
 
-    /// The effects of exchanges on the texts of all shards, of which the `estimates` are; none of
+    /// The effects of exchanges on the texts of all shards, which the `estimates` are of; none of
     /// rows.
     ///
     /// # Errors

@@ -129,9 +129,9 @@ impl<M: Modality> Audit<M> {
         Ok(Worked::Done { stage, items })
     }
 
-    /// Puts the shards of the stage that `folder` waits for together. After the global stage that
-    /// is a file in `folder`; after the local one, or where none is asked for, the run directory
-    /// that `directory` gives. It can be done again, and comes to the same.
+    /// Puts the shards of the stage that `folder` waits for together. After the global stage the
+    /// result is a file in `folder`; after the local one, or where none is asked for, it is the run
+    /// directory that `directory` gives. It can be done again, and comes to the same.
     ///
     /// # Errors
     /// When shards are missing, damaged or of another run; see [`AuditError`].

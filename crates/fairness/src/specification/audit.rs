@@ -273,8 +273,8 @@ impl AuditSpecification {
         self.bound.unwrap_or(BoundOn::Data)
     }
 
-    /// The specification with nothing left to the inputs, whose protected attributes are
-    /// `protected` and of whose classes `favourable` is good to get, one of `classes`.
+    /// The specification with nothing left to the inputs: its protected attributes are `protected`,
+    /// and `favourable`, one of `classes`, is good to get.
     #[must_use]
     pub fn resolved(
         mut self,

@@ -251,8 +251,8 @@ impl CompareSpecification {
         }
     }
 
-    /// The specification with nothing left to the inputs, whose protected attributes are
-    /// `protected` and of whose classes `favourable` is good to get, one of `classes`.
+    /// The specification with nothing left to the inputs: its protected attributes are `protected`,
+    /// and `favourable`, one of `classes`, is good to get.
     #[must_use]
     pub(crate) fn resolved(
         mut self,

@@ -234,8 +234,8 @@ impl Deciding<'_> {
         }
     }
 
-    /// The decision between `classes`, of which the one numbered `favourable` is good to get, of
-    /// rows of `schema`, if they are any.
+    /// The decision between `classes`, where the one numbered `favourable` is good to get, for rows
+    /// of `schema`, if the inputs are rows.
     ///
     /// # Errors
     /// When something is named that is not there, or there are not two classes where there must be.
@@ -336,7 +336,7 @@ impl Deciding<'_> {
         }
     }
 
-    /// The decision between `classes` of texts, of which the last is good to get.
+    /// The decision between `classes` of texts, the last of which is good to get.
     ///
     /// # Errors
     /// See [`Deciding::among`].

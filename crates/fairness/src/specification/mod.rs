@@ -305,7 +305,7 @@ impl Default for TextSpecification {
 
 impl TextSpecification {
     /// The strategy of the local phase where the global phase has `global`: the same, but random
-    /// words where that would leave out each word of every text that a walker comes to.
+    /// words where that strategy would leave out each word of every text that a walker comes to.
     pub fn local_strategy(&self, global: StrategyName) -> StrategyName {
         self.local_strategy.unwrap_or(match global {
             StrategyName::AdfZeroOrder => StrategyName::Rp,

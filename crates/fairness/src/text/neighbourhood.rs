@@ -80,7 +80,7 @@ pub struct Near<'a> {
 }
 
 impl<'a> Near<'a> {
-    /// The vectors that `from` says, of the words of `reader`, of which the model sees `own`.
+    /// The vectors that `from` says, of the words of `reader`; the model sees `own`.
     pub fn new(from: NeighboursFrom, reader: &'a TextReader, own: Vectors<'a>) -> Near<'a> {
         let table = Vectors {
             values: reader.table.vectors(),

@@ -119,7 +119,7 @@ impl Exchange {
 }
 
 impl Source {
-    /// A text of `ids` with `sites`, of which all spans are fixed, and `fixed` besides.
+    /// A text of `ids` with `sites`, all spans of which are fixed, and `fixed` besides.
     pub fn new(ids: Vec<i32>, mut sites: Vec<Site>, mut fixed: Vec<Range<usize>>) -> Source {
         let first = |site: &Site| site.spans.first().map_or(0, |span| span.start);
         sites.sort_by_key(first);

@@ -49,7 +49,7 @@ pub struct Occurrence {
 pub type Occurrences = SmallVec<[Occurrence; 8]>;
 
 impl Terms {
-    /// An index over `terms`. Of two terms with the same tokens the first one counts.
+    /// An index over `terms`. If two terms have the same tokens, the first one counts.
     pub fn new(terms: Vec<Term>) -> Terms {
         let largest = terms
             .iter()

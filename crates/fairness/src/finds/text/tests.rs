@@ -25,7 +25,7 @@ use probity_text::validity::{SentenceEmbedder, token_edits};
 const WORDS: i32 = 40;
 const DIMENSION: usize = 3;
 
-/// Texts of words of which the first two are protected and take each other's place.
+/// Texts of words, the first two of which are protected and take each other's place.
 struct Texts {
     reader: TextReader,
     sources: Vec<Vec<i32>>,
@@ -84,7 +84,7 @@ fn texts(seed: u64, count: usize) -> Texts {
 }
 
 impl Texts {
-    /// Rows of texts of which at most four free words are changed.
+    /// Rows of texts with at most four free words changed.
     fn finds(&self, seed: u64, count: usize) -> Vec<Vec<i32>> {
         let mut draw = stream(seed, Purpose::UniformInput, 1, 0);
         let mut find = || {

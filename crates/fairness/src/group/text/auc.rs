@@ -54,7 +54,7 @@ impl Areas {
 }
 
 impl Ranking {
-    /// The ranking of texts with these scores, of which the positive ones are marked.
+    /// The ranking of texts with these scores, where the positive ones are marked.
     pub fn new(scores: &[f64], positive: &[bool]) -> Ranking {
         let mut order: Vec<usize> = (0..scores.len()).collect();
         order.sort_by(|&a, &b| scores[a].total_cmp(&scores[b]));

@@ -18,7 +18,7 @@ use probity_tensor::device::ComputeDevice;
 
 /// The model that answers when pairs of rows are re-checked.
 pub(super) enum Answering {
-    /// A network. Pairs whose classes are equal in f64 arithmetic hang on a rounding.
+    /// A network. Pairs whose classes are equal in f64 arithmetic depend on a rounding.
     Network { fnn: Fnn, reference: Box<Reference> },
     /// A predictor, in batches, with the numbers that the file says. What it computes inside is
     /// not known.

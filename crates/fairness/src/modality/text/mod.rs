@@ -407,8 +407,8 @@ impl<'m> Modality for TextCase<'m> {
     }
 
     /// Counts all sets from one answer: a text of the joint set is asked about once, with all that
-    /// may be exchanged in it. Of the other sets only those texts are left that the joint one has
-    /// no more room for.
+    /// may be exchanged in it. The other sets keep only those of their texts for which the joint
+    /// one has no more room.
     fn count_sets(
         &self,
         sets: &[EstimatedSet<TextDomain>],

@@ -108,7 +108,7 @@ pub(super) fn protected_of(
     })
 }
 
-/// The way in which decisions are made between `classes`, of which the last is good to get, and the
+/// The way in which decisions are made between `classes`, the last of which is good to get, and the
 /// names of the possible decisions.
 pub(super) fn decision_of(
     specification: &AuditSpecification,

@@ -77,7 +77,7 @@ pub struct TableRepair {
     decision: Decision,
 }
 
-/// Held-out rows of which it is proved that no protected substitution changes their class
+/// Held-out rows for which it is proved that no protected substitution changes their class
 /// ([`crate::certify`]).
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CertifiedShare {

@@ -64,7 +64,8 @@ pub struct TextRepair<L = RecurrentLearner> {
     specification: RepairSpecification,
     options: TextRepairOptions,
     protected: Vec<String>,
-    /// The way in which decisions are made: as it is said, and by which gap.
+    /// The way in which decisions are made: the specification, and the gap beyond which scores
+    /// differ, where they are compared.
     decides: (DecisionSpecification, Option<f64>),
     decision: Decision,
     label: LabelRule,

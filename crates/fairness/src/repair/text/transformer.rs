@@ -1,4 +1,4 @@
-//! Repairs of transformers: over the words of the texts, of which the network reads pieces.
+//! Repairs of transformers: over the words of the texts, which the network reads in pieces.
 
 use std::path::Path;
 use std::sync::Arc;

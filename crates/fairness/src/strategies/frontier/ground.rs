@@ -26,7 +26,7 @@ pub(crate) trait Ground: Sync {
     /// Whether slopes can be asked for.
     fn has_gradients(&self) -> bool;
 
-    /// Slopes of which nothing is known.
+    /// Slopes that say nothing yet.
     fn flat(&self) -> Self::Slopes;
 
     /// The slopes at `places`, each with its measure: two calls each.

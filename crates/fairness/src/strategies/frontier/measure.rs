@@ -175,7 +175,7 @@ pub(crate) fn gradients(
 pub(crate) struct Slopes(pub(super) [Vec<f32>; 2]);
 
 impl Slopes {
-    /// Slopes of which nothing is known.
+    /// Slopes that say nothing yet.
     pub(super) fn flat(features: usize) -> Slopes {
         Slopes([vec![0.0; features], vec![0.0; features]])
     }

@@ -12,8 +12,8 @@
 //! and all of them before the global ones. Predicates on protected attributes are never negated.
 //!
 //! The constraints of a tree whose splits are along the axes are boxes (`region`), so they are
-//! solved exactly, without a solver for general formulas. Of the tree, only the path of the input
-//! is grown (`surrogate`): the greedy choices on a path do not depend on the rest.
+//! solved exactly, without a solver for general formulas. Only the path of the input is grown of
+//! the tree (`surrogate`): the greedy choices on a path do not depend on the rest.
 //!
 //! A published search tries one input at a time. Here every walker takes the next one of the queue,
 //! in the order of the seeds, and what a round learns is queued at its end. In the local phase a

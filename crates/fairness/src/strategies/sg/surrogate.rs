@@ -1,4 +1,4 @@
-//! A decision tree around one input, of which only that input's path is grown.
+//! A decision tree around one input; only that input's path is grown.
 //!
 //! Samples follow LIME (Ribeiro, Singh, Guestrin, KDD 2016): the input with some attributes
 //! changed, weighted by exp(−d²/w²), w = 0.75·√attributes. The papers leave the distribution open;
