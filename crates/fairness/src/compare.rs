@@ -250,8 +250,8 @@ impl<M: Modality> Comparison<M> {
         Ok(summary)
     }
 
-    /// The case that is searched in the repeat of this number; `begun` is that of the repeat
-    /// before, where it holds what it begins at.
+    /// The case that is searched in the repeat of this number; `begun` is the case of the repeat
+    /// before, where a case holds the inputs that a search begins at.
     fn case_of<'a>(
         &'a self,
         repeat: u32,

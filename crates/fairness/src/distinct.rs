@@ -175,13 +175,13 @@ pub(super) struct FirstFound {
     pub(super) chunk: u32,
     /// The round in which it was found.
     pub(super) round: u32,
-    /// The number that it has among what the chunk found.
+    /// The number that the find has among what the chunk found.
     pub(super) found: u32,
 }
 
 impl Markings {
-    /// Adds a key that was generated in `round`, and is what the chunk found under a number. Rounds
-    /// never go back.
+    /// Adds a key that was generated in `round`, with the number of its find in the chunk, if it is
+    /// one. Rounds never go back.
     pub(super) fn push(&mut self, key: u128, round: u32, found: Option<u32>) {
         self.shards[shard_of(hash(key))].push(Marking {
             key,

@@ -371,8 +371,8 @@ impl<X, Inputs> AuditBuilder<X, Inputs> {
         self
     }
 
-    /// Searches by `strategy`; otherwise by ADF, or by what needs no gradients where there are
-    /// none.
+    /// Searches by `strategy`; otherwise by ADF, or by a strategy that needs no gradients where
+    /// there are none.
     pub fn strategy(mut self, strategy: StrategyName) -> Self {
         self.specification.strategy = Some(strategy);
         self

@@ -156,7 +156,7 @@ pub fn open_lexicon(file: Option<&Path>, preset: Preset) -> Result<Opened<Lexico
     })
 }
 
-/// Opens the word vectors in `file`, or those that ship, for which nothing needs to be noted.
+/// The word vectors in `file`, or those that ship; for the latter nothing needs to be noted.
 ///
 /// # Errors
 /// When the file cannot be read or holds none.

@@ -65,9 +65,9 @@ pub struct SharedBudget {
     /// The strategy that found more than every other, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub best: Option<StrategyName>,
-    /// The strategies than which none found more.
+    /// The strategies that no other strategy beat: none found more.
     pub unbeaten: Vec<StrategyName>,
-    /// The strategies than which `best` has wider finds: as many finds of `best` lie in more cells.
+    /// The strategies with narrower finds than `best`: as many finds of `best` lie in more cells.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub wider: Vec<StrategyName>,
     /// Every two strategies.

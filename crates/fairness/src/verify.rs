@@ -160,8 +160,8 @@ pub fn verify(
     Ok(result)
 }
 
-/// Whether the pair, about whose sides the model gives `answers`, hangs on a rounding, or what is
-/// wrong with it.
+/// Whether the pair depends on a rounding, where the model gives `answers` about its sides; an
+/// error says what is wrong with the pair.
 fn judge(pair: &Sample, classes: &[String], answers: Option<Answers>) -> Result<bool, String> {
     let Some(answers) = answers else {
         return Err("the model gives no answer".to_owned());

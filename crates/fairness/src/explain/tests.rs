@@ -76,8 +76,9 @@ fn distance(position: usize, from: i32, to: i32) -> f64 {
     }
 }
 
-/// All inputs that agree with `row` in sex, age and what is `fixed`, whose variants have one class, in
-/// order, without those that change all that one before them does.
+/// The changes by brute force: all inputs that agree with `row` in sex, age and what is `fixed`,
+/// whose variants have one class, in order, without those that change all that one before them
+/// does.
 fn brute_force(model: &dyn Classifier, row: &[i32], fixed: &[usize]) -> Vec<Known> {
     let one_class = |row: &[i32]| {
         let mut all = Vec::new();

@@ -161,7 +161,7 @@ impl GroupMeasurement {
         &self.specification
     }
 
-    /// What was opened, and where.
+    /// The record of what was opened, and on which device.
     pub fn record(&self) -> &Record {
         &self.record
     }

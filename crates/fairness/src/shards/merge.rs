@@ -451,7 +451,7 @@ struct Done {
     found: u64,
 }
 
-/// The rounds of `phase`, summed over the shards; one that ended before did nothing any more.
+/// The rounds of `phase`, summed over the shards; a shard that ended before adds nothing.
 fn rounds(shards: &[Found], phase: Phase) -> Result<Vec<Done>, RunError> {
     let mut rounds: Vec<Done> = Vec::new();
     for shard in shards.iter().filter(|shard| shard.phase == phase) {

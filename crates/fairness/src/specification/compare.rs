@@ -227,8 +227,8 @@ impl CompareSpecification {
         self.seed.wrapping_add(u64::from(repeat))
     }
 
-    /// An audit of the same model from the same data with the seed of a repeat: what is opened for
-    /// it is what is compared on.
+    /// An audit of the same model from the same data with the seed of a repeat: the strategies are
+    /// compared on what is opened for it.
     pub(crate) fn audit(&self, repeat: u32) -> AuditSpecification {
         AuditSpecification {
             modality: self.modality,

@@ -271,7 +271,7 @@ fn unsplit(error: TokenizerError) -> ModelError {
     ModelError::predictor(error)
 }
 
-/// The error for a row that is none of a search: what a checkpoint holds is looked at before.
+/// The error for a row that no search can have: the rows of a checkpoint are looked at before.
 fn unknown_row(row: &[i32]) -> ModelError {
     ModelError::Token {
         id: row.first().copied().unwrap_or_default(),

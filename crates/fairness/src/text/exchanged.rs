@@ -32,7 +32,7 @@ pub struct PairEffect {
     /// Number of flipped texts that get the positive class by it; where scores are compared, a
     /// higher score.
     pub to_positive: u64,
-    /// Share of those that get another class.
+    /// The share of the texts in which the exchange can be made that get another class.
     pub rate: f64,
     /// 95 % interval of the share.
     pub ci95: [f64; 2],

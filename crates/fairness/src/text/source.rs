@@ -33,7 +33,7 @@ pub struct Exchange {
     pub edits: SmallVec<[TokenEdit; 1]>,
 }
 
-/// A protected term, or all terms of one value, with what may take its place.
+/// A protected term, or all terms of one value, with the exchanges that may be made of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Site {
     /// Attribute: position among the audited ones.

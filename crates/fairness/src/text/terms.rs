@@ -11,7 +11,7 @@ use smallvec::{SmallVec, smallvec};
 
 use super::source::{Exchange, Site, TokenEdit};
 
-/// A protected term and what may stand in its place.
+/// A protected term and the terms that may stand in its place.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Term {
     /// Attribute: position among the audited ones.

@@ -25,7 +25,7 @@ use probity_text::validity::{SentenceEmbedder, token_edits};
 const WORDS: i32 = 40;
 const DIMENSION: usize = 3;
 
-/// Texts of words, the first two of which are protected and take each other's place.
+/// Texts of words; the first two words of the vocabulary are protected and take each other's place.
 struct Texts {
     reader: TextReader,
     sources: Vec<Vec<i32>>,

@@ -34,8 +34,8 @@ use probity_tensor::device::ComputeDevice;
 pub struct Written {
     /// The tokens of the text, and what may be exchanged in them.
     pub source: Source,
-    /// The text that words of it were replaced in, if any were: what remains of it is written as
-    /// there.
+    /// The text in which words were replaced to make this one, if any were: the words that remain
+    /// are written as there.
     pub text: String,
 }
 

@@ -15,7 +15,7 @@ use crate::strategy::GlobalStep;
 use crate::text::domain::text_of;
 use probity_nn::{ModelError, Rows};
 
-/// A word of the text of a question, and what is put in its place.
+/// A word of the text of a question, and the word that is put in its place.
 #[derive(Clone, Copy)]
 struct Change {
     question: usize,
