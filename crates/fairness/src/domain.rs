@@ -160,8 +160,8 @@ impl TabularDomain {
         })
     }
 
-    /// The same domain, with random inputs drawn from the network of `population`; their protected
-    /// values stay uniform.
+    /// Returns this domain with random inputs drawn from the network of `population`; their
+    /// protected values stay uniform.
     #[must_use]
     pub fn drawn_from(self, population: Arc<Plausibility>) -> TabularDomain {
         TabularDomain {

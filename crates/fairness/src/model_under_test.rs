@@ -59,7 +59,7 @@ impl<'m> ModelUnderTest<'m> {
         ModelUnderTest::differentiable(Box::new(Fnn::new(network, device)), reference)
     }
 
-    /// The same model, with `decision` as the rule that makes decisions of its answers.
+    /// Returns this model with `decision` as the rule that makes decisions of its answers.
     #[must_use]
     pub fn deciding(self, decision: &Decision) -> ModelUnderTest<'m> {
         fn decided<M>(model: M, decision: &Decision) -> Box<Decided<M>> {

@@ -45,7 +45,7 @@ impl<T> Opened<T> {
         }
     }
 
-    /// The same input, its value in another form.
+    /// Returns this input with its value in another form.
     pub fn map<U>(self, form: impl FnOnce(T) -> U) -> Opened<U> {
         Opened {
             value: form(self.value),

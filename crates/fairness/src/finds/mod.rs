@@ -134,8 +134,8 @@ impl<'a> Finds<'a> {
         }
     }
 
-    /// The same set with a bound: it looks at about a million of the `found` individuals at most,
-    /// at fewer wide ones, so that it takes no more than a certain memory.
+    /// Returns these finds with a bound: about a million of the `found` individuals are looked at,
+    /// at most, and fewer wide ones, so that the memory is bounded.
     #[must_use]
     pub fn bounded(self, found: u64) -> Finds<'a> {
         let most = MOST.min(MOST_CODES / self.domain.width().max(1) as u64);

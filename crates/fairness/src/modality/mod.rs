@@ -243,8 +243,8 @@ pub trait Modality: Sync + Sized {
     /// The space in which finds are looked at together.
     fn find_space(&self) -> Box<dyn FindSpace + '_>;
 
-    /// The same inputs for a search with the seed of `specification`, where a case holds the inputs
-    /// that a search begins at; `None` where [`Modality::seeds`] gives them for every seed.
+    /// Returns this case for a search with the seed of `specification`, where a case holds the
+    /// inputs that a search begins at; `None` where [`Modality::seeds`] gives them for every seed.
     ///
     /// # Errors
     /// When the model cannot answer.

@@ -103,7 +103,7 @@ impl<'a> People<'a> {
         })
     }
 
-    /// The same people, about whom a network of ours is asked. Such a one takes every attribute,
+    /// Returns these people as asked about with a network of ours. A network takes every attribute,
     /// whatever its weights make of it, so that no answers need to be compared to find those
     /// without effect.
     #[must_use]
@@ -114,7 +114,7 @@ impl<'a> People<'a> {
         }
     }
 
-    /// The same people, with `decision` as the rule by which decisions about them are made.
+    /// Returns these people with `decision` as the rule by which decisions about them are made.
     #[must_use]
     pub fn decided_by(mut self, decision: &Decision) -> People<'a> {
         if let Decision::Gap(gap) = decision {

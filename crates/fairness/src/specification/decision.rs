@@ -168,12 +168,12 @@ impl DecisionSpecification {
         *self == DecisionSpecification::default()
     }
 
-    /// The same decisions, where no scores are compared.
+    /// Returns these decisions, where no scores are compared.
     pub fn alone(&self) -> Deciding<'_> {
         self.or_gap(None)
     }
 
-    /// The same decisions, or scores that are compared where a gap is given.
+    /// Returns these decisions, or scores that are compared where a gap is given.
     pub fn or_gap(&self, gap: Option<f64>) -> Deciding<'_> {
         Deciding { by: self, gap }
     }

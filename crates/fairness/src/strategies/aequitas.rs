@@ -39,7 +39,7 @@ pub enum Directed {
     Fully,
 }
 
-/// One of the three strategies.
+/// The strategies `aequitas-random`, `aequitas-semi` and `aequitas-fully`.
 pub struct Aequitas<'a> {
     /// The choices that are learnt.
     pub directed: Directed,

@@ -90,7 +90,7 @@ impl Facts {
         }
     }
 
-    /// The same facts, but for a strategy that asks for outputs alone.
+    /// Returns these facts for a strategy that asks for outputs alone.
     const fn by_outputs(self) -> Facts {
         Facts {
             needs_gradients: false,
@@ -98,12 +98,12 @@ impl Facts {
         }
     }
 
-    /// The same facts, but for a strategy that begins as `begins` says.
+    /// Returns these facts for a strategy that begins as `begins` says.
     const fn begins(self, begins: Begins) -> Facts {
         Facts { begins, ..self }
     }
 
-    /// The same facts, but for a strategy that learns from all of its walkers.
+    /// Returns these facts for a strategy that learns from all of its walkers.
     const fn learns(self) -> Facts {
         Facts {
             learns: true,

@@ -78,7 +78,7 @@ impl TextDomain {
         TextDomain::new(1, Arc::new(sources), Arc::new(inputs))
     }
 
-    /// The same texts where values of `attributes` alone are exchanged, with these `inputs`.
+    /// Returns these texts with values of `attributes` alone exchanged, and with these `inputs`.
     #[must_use]
     pub fn only(&self, attributes: Vec<usize>, inputs: Vec<u32>) -> TextDomain {
         TextDomain {

@@ -173,8 +173,8 @@ impl<'m> TableCase<'m> {
         case.asking(specification, file.map(|file| file.map(|rows| rows.table)))
     }
 
-    /// The same case, but decisions are made as `specification` says, and the share of the data is
-    /// of the rows that `specification` asks for, those of `file` where it names one.
+    /// Returns this case with decisions made as `specification` says, and with the share of the
+    /// data taken of the rows that `specification` asks for, those of `file` where it names one.
     ///
     /// # Errors
     /// When there are none, or a class is named that is none.

@@ -126,8 +126,8 @@ impl Population {
         }
     }
 
-    /// The same population, which grades individuals by these rows as `specification` asks for; and
-    /// the hash of the network that it names.
+    /// Returns this population so that it grades individuals by these rows as `specification` asks
+    /// for; and the hash of the network that it names.
     pub(super) fn grading(
         mut self,
         specification: &AuditSpecification,

@@ -75,7 +75,7 @@ impl TableWitness {
         })
     }
 
-    /// The same witness, for pairs about which decisions are made as `specification` says.
+    /// Returns this witness for pairs about which decisions are made as `specification` says.
     pub(super) fn deciding(
         self,
         specification: &AuditSpecification,

@@ -26,7 +26,7 @@ pub(super) struct Grown {
     pub(super) lined: Vec<f64>,
     /// The numbers d less what the neurons get, `[combinations, neurons]`.
     below: Vec<f64>,
-    /// The same numbers with one attribute more.
+    /// The numbers of `lined` and `below` with one attribute more.
     next: Vec<f64>,
     next_below: Vec<f64>,
     /// The lines of one position.
