@@ -23,26 +23,26 @@ use probity_run::stream::{Purpose, Stream, stream};
 pub struct Adf<'a> {
     /// The model under audit.
     pub model: &'a dyn Differentiable,
-    /// Its inputs.
+    /// The domain of the model's inputs.
     pub domain: &'a TabularDomain,
-    /// What is differentiated.
+    /// The objective that is differentiated.
     pub objective: Objective,
-    /// s_g: codes an attribute moves in one global step.
+    /// The number of codes that an attribute moves in one global step, s_g.
     pub step_global: u32,
-    /// s_l: codes an attribute moves in one local step.
+    /// The number of codes that an attribute moves in one local step, s_l.
     pub step_local: u32,
-    /// Seed of its random choices.
+    /// Seed of the random choices of the strategy.
     pub seed: u64,
 }
 
-/// What ADF remembers of a local walker: how to draw an attribute at its positions. It could be
+/// The memory of ADF about a local walker: how to draw an attribute at its positions. It could be
 /// computed again; a checkpoint holds it so that a search that goes on asks the model for nothing
 /// that an uninterrupted one does not.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct AdfMemory {
     /// For each flip of the start, cumulative weights of the free attributes.
     start: Vec<Vec<f32>>,
-    /// The same at the position away from the start.
+    /// Cumulative weights of the free attributes at the position away from the start.
     away: Vec<f32>,
     /// The position that `away` belongs to.
     away_row: Vec<i32>,
@@ -111,7 +111,7 @@ impl Strategy for Adf<'_> {
 }
 
 impl Adf<'_> {
-    /// See [`pair_gradients`].
+    /// The gradients of the objective at the two inputs of each walker's pair: [`pair_gradients`].
     pub(super) fn pair_gradients<M>(
         &self,
         walkers: &[GlobalStep<'_, M>],
@@ -119,7 +119,7 @@ impl Adf<'_> {
         pair_gradients(self.model, self.domain, self.objective, walkers)
     }
 
-    /// See [`flip_gradients`].
+    /// The gradients of the objective at the flips of local walkers: [`flip_gradients`].
     pub(super) fn flip_gradients<'p>(
         &self,
         positions: impl Iterator<Item = &'p Position>,
@@ -128,12 +128,12 @@ impl Adf<'_> {
         flip_gradients(self.model, self.domain, self.objective, positions, flips)
     }
 
-    /// See [`descend`].
+    /// Moves a walker against the gradients at its pair: [`descend`].
     pub(super) fn descend<M>(&self, walker: &mut GlobalStep<'_, M>, gradients: (&[f32], &[f32])) {
         descend(self.domain, walker, gradients, self.step_global, self.seed);
     }
 
-    /// What is drawn for the walker `id` in the local trial `trial`.
+    /// The random stream of the walker `id` in the local trial `trial`.
     pub(super) fn local_stream(&self, id: u64, trial: u32) -> Stream {
         stream(self.seed, Purpose::LocalMove, id, u64::from(trial))
     }

@@ -38,18 +38,18 @@ use probity_run::specification::Checked;
 use probity_run::specification::file::Record;
 use probity_tensor::device::{ComputeDevice, DeviceName};
 
-/// `summary.json` of an audit.
+/// The content of `summary.json` of an audit.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct AuditSummary<D> {
     /// Version of this layout.
     pub schema_version: u32,
     /// Always `audit`.
     pub command: String,
-    /// What was audited: rows of a table, or texts.
+    /// The kind of inputs that was audited: rows of a table, or texts.
     pub modality: ModalityName,
     /// Version that ended the run.
     pub probity_version: String,
-    /// How the search ended.
+    /// The reason why the search ended.
     pub ending: Ending,
     /// Seed of everything random.
     pub seed: u64,
@@ -64,10 +64,10 @@ pub struct AuditSummary<D> {
     pub strategy: StrategyName,
     /// Protected attributes.
     pub protected: Vec<String>,
-    /// How decisions are made, where not for the most probable class.
+    /// The way in which decisions are made, where not for the most probable class.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub decision: String,
-    /// What can be decided then: the classes, `abstain` too, or `lower` and `higher`.
+    /// Decisions that the rule allows: the classes, `abstain` too, or `lower` and `higher`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub decisions: Vec<String>,
     /// Protected attributes that a predictor does not take: it has no input for them, or its answers
@@ -75,31 +75,31 @@ pub struct AuditSummary<D> {
     /// flip by them, whatever stands for them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub not_taken: Vec<String>,
-    /// What only this modality has.
+    /// Details that only this modality has.
     #[serde(flatten)]
     pub details: D,
-    /// The class that every input gets that the model was tried on, where it is one.
+    /// The class that every input on which the model was tried gets, where all get the same one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decides_alike: Option<DecidedAlike>,
     /// Global phase.
     pub global: GlobalSummary,
     /// Local phase.
     pub local: LocalSummary,
-    /// Both phases.
+    /// The figures of both phases together.
     pub total: TotalSummary,
-    /// What was found after how many model calls.
+    /// The course of the search: how much was found after how many model calls.
     pub trace: TraceSummary,
     /// The score that the strategy `themis` ends with.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub causal_discrimination: Option<CausalDiscrimination>,
-    /// Whose decisions change, of the rows of a table; absent for texts, whose shares are of those
-    /// given, and where the audit was stopped before it was known.
+    /// Shares of the rows of a table whose decisions change; absent for texts, whose shares are of
+    /// those given, and where the audit was stopped before it was known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub population: Option<PopulationSummary>,
-    /// How plausible the pairs are, where that was asked for.
+    /// The plausibility of the pairs, where that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plausibility: Option<PlausibilitySummary>,
-    /// What the search found, as a whole.
+    /// Figures of the finds of the search as a whole.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub finds: Option<FindsSummary>,
     /// Discriminatory share of uniform random inputs, or of the texts with a protected term, per
@@ -108,14 +108,14 @@ pub struct AuditSummary<D> {
     /// The declared bound, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fail_above: Option<BoundSummary>,
-    /// Which pairs come first in the samples file, where not those found first.
+    /// The rank that says which pairs come first in the samples file, where not those found first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rank: Option<Rank>,
     /// Name of the samples file in the run directory.
     pub samples_file: String,
 }
 
-/// Inputs of the data, and random ones, by which a model is tried that treats all alike.
+/// Number of inputs, of the data and at random, on which a model is tried for treating all alike.
 const TRIED: usize = 10_000;
 
 /// An audit whose inputs are opened and checked; nothing is written yet.
@@ -126,7 +126,7 @@ pub struct Audit<M> {
     case: M,
 }
 
-/// What the search and the estimates of an audit came to.
+/// The results of the search and of the estimates of an audit.
 pub(super) struct Finished<'a> {
     pub(super) ending: Ending,
     pub(super) counts: &'a SearchCounts<'a>,
@@ -134,7 +134,7 @@ pub(super) struct Finished<'a> {
     pub(super) score: Option<CausalDiscrimination>,
 }
 
-/// Told where an audit stands; may stop it.
+/// A function that is told where an audit stands, and may stop it.
 pub type Observe<'a> = dyn FnMut(AuditProgress<'_>) -> ControlFlow<()> + 'a;
 
 impl<M: Modality> Audit<M> {
@@ -187,7 +187,7 @@ impl<M: Modality> Audit<M> {
         &self.specification
     }
 
-    /// What was opened, and where.
+    /// The record of what was opened, and on which device.
     pub fn record(&self) -> &Record {
         &self.record
     }
@@ -258,8 +258,8 @@ impl<M: Modality> Audit<M> {
         })?
     }
 
-    /// What the model decides everything, where nothing was `found`: the reason may be that it
-    /// tells no inputs apart.
+    /// The class that the model gives to everything, where nothing was `found`: the reason may be
+    /// that it tells no inputs apart.
     fn decides_alike(&self, found: u64) -> Result<Option<DecidedAlike>, AuditError> {
         if found > 0 {
             return Ok(None);
@@ -299,7 +299,8 @@ impl<M: Modality> Audit<M> {
         protected.iter().filter(is_not_taken).cloned().collect()
     }
 
-    /// Writes what a `finished` search of this audit came to, with `pairs`, to the directory `run`.
+    /// Writes the results of a `finished` search of this audit, with `pairs`, to the directory
+    /// `run`.
     pub(super) fn write(
         &self,
         run: &RunDirectory,

@@ -103,13 +103,13 @@ pub enum AuditError {
     /// The parts of the data are not known.
     #[error("{0}")]
     Part(#[from] PartError),
-    /// A part without inputs.
+    /// A part of the data has no inputs.
     #[error("the model was trained without a {part} part; choose another part")]
     EmptyPart {
-        /// The part asked for.
+        /// The part that was asked for.
         part: Part,
     },
-    /// Nothing to compare decisions with.
+    /// The data have no outcomes to compare decisions with.
     #[error(
         "{}: no row that is evaluated has an outcome in the column '{column}'; probity predict and groups do without", file.display()
     )]
@@ -128,7 +128,7 @@ pub enum AuditError {
         file: PathBuf,
         /// The first row with that label, from 1.
         row: u64,
-        /// Its label column.
+        /// The label column of the file.
         column: String,
         /// The label.
         label: String,
@@ -157,7 +157,7 @@ pub enum AuditError {
         file: PathBuf,
         /// Texts in it.
         texts: usize,
-        /// Those that are not English, where it matters.
+        /// Texts that are not English, where the language matters.
         foreign: u64,
         /// The protected attributes.
         attributes: String,
@@ -175,19 +175,20 @@ pub enum AuditError {
         "{0} has no summary.json: the run is unfinished; go on with probity {kind} --resume --out {0}", run.display()
     )]
     Unfinished {
-        /// Its directory.
+        /// The directory of the run.
         run: PathBuf,
-        /// Its kind.
+        /// The kind of the run.
         kind: &'static str,
     },
-    /// What a run is verified with is not what it was made with.
+    /// The model, or something else that a run is verified with, is not the one that it was made
+    /// with.
     #[error("the {role} is not the one that the run was made with (SHA-256 {now}, then {then})")]
     OtherThanThen {
         /// The model, or something else.
         role: String,
-        /// Its hash now.
+        /// The hash of it now.
         now: String,
-        /// Its hash when the run was made.
+        /// The hash of it when the run was made.
         then: String,
     },
     /// The model or the data are no longer what the run began with.
@@ -195,14 +196,14 @@ pub enum AuditError {
     Changed {
         /// The model or the data file.
         what: String,
-        /// Its hash now.
+        /// The hash of it now.
         now: String,
-        /// Its hash at the start.
+        /// The hash of it at the start.
         then: String,
     },
 }
 
-/// What is said of the texts that are not English, where there are any.
+/// The part of a message about texts that are not English, where there are any.
 fn not_english(texts: u64) -> String {
     match texts {
         0 => String::new(),

@@ -1,4 +1,4 @@
-//! How an audit counts its inputs, and what shares that makes.
+//! Counts the inputs of an audit, and makes shares of the counts.
 
 use std::ops::{ControlFlow, Range};
 
@@ -11,8 +11,8 @@ use super::shares::{Counted, Shares};
 use super::text::exchange_counts::ExchangeCounts;
 
 impl<M: Modality> Audit<M> {
-    /// The shares for each protected attribute alone and, if there are several, for all jointly; on
-    /// the reference device, since a release may hang on them.
+    /// The discriminatory shares for each protected attribute alone and, if there are several, for
+    /// all jointly; they are measured on the reference device, since a release may depend on them.
     pub(super) fn estimates(&self, observe: &mut Observe<'_>) -> Result<Shares, AuditError> {
         let people = self.case().people()?;
         let counted = self.count(people.as_ref(), &|all| 0..all, observe)?;
@@ -27,7 +27,8 @@ impl<M: Modality> Audit<M> {
         })
     }
 
-    /// Counts, of so many `people` and so many inputs of each estimate, those that `items` names.
+    /// Counts the inputs that `items` names, among `people` people of the data and a number of
+    /// inputs of each estimate.
     pub(super) fn count(
         &self,
         people: Option<&People<'_>>,
@@ -58,7 +59,7 @@ impl<M: Modality> Audit<M> {
         })
     }
 
-    /// The shares of which the `estimates` are, in the order of what they were made of.
+    /// The shares that the `estimates` give, in the order of what they were made of.
     pub(super) fn shares(
         &self,
         population: Option<PopulationSummary>,

@@ -20,11 +20,11 @@ use probity_nn::{Classifier, Differentiable, ModelError, Rows};
 pub struct Calls {
     rows: AtomicU64,
     gradients: AtomicU64,
-    /// What both together may come to.
+    /// The largest sum of rows and gradients that is allowed.
     limit: Mutex<Option<u64>>,
 }
 
-/// What was counted at some time.
+/// The rows and gradients counted up to some time.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CallCounts {
     /// Rows whose logits were asked for.
@@ -55,7 +55,7 @@ fn add_to_tally(rows: u64, gradients: u64) {
 }
 
 impl Calls {
-    /// Allows so many calls from now on; `None` is any number.
+    /// Allows this number of calls from now on; `None` is any number.
     pub fn limit(&self, left: Option<u64>) {
         let CallCounts { rows, gradients } = self.so_far();
         let limit = left.map(|left| (rows + gradients).saturating_add(left));
@@ -76,7 +76,7 @@ impl Calls {
         }
     }
 
-    /// What was counted until now.
+    /// The calls counted until now.
     pub fn so_far(&self) -> CallCounts {
         CallCounts {
             rows: self.rows.load(Ordering::Relaxed),
@@ -92,7 +92,7 @@ pub struct Counted<'a, M: ?Sized> {
 }
 
 impl<'a, M: ?Sized> Counted<'a, M> {
-    /// `model`, counted in `calls`.
+    /// Wraps `model` so that its calls are counted in `calls`.
     pub fn new(model: &'a M, calls: &'a Calls) -> Counted<'a, M> {
         Counted { model, calls }
     }

@@ -23,25 +23,25 @@ pub const BLOCK_ROWS: usize = 1 << 16;
 /// Logits of one input: on the stack for up to four classes.
 pub type Logits = SmallVec<[f32; 4]>;
 
-/// A variant of which another decision is made than of the input.
+/// A variant on which another decision is made than on the input.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Flip {
     /// Number of the variant.
     pub variant: u32,
-    /// Its predicted class, or that on whose side the decision is made.
+    /// The predicted class of the variant, or that on whose side the decision is made.
     pub label: u32,
-    /// Its logits.
+    /// The logits of the variant.
     pub logits: Logits,
-    /// What is decided of the input and of the variant.
+    /// The decisions on the input and on the variant.
     pub decided: [u32; 2],
 }
 
 /// An input after its check.
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Checked {
-    /// Its predicted class, or that on whose side the decision is made.
+    /// The predicted class of the input, or that on whose side the decision is made.
     pub label: u32,
-    /// Its logits.
+    /// The logits of the input.
     pub logits: Logits,
     /// Variants that flip: all of them, or the first one found. Empty: not discriminatory.
     pub flips: SmallVec<[Flip; 1]>,
@@ -52,9 +52,9 @@ pub struct Checked {
 pub struct FullyChecked {
     /// The outcome, with every flip.
     pub checked: Checked,
-    /// Which variant the input is.
+    /// The number of the variant that the input itself is.
     pub own: usize,
-    /// Row-major `[variants, classes]`.
+    /// The logits of all variants, row-major `[variants, classes]`.
     pub variant_logits: Vec<f32>,
 }
 
@@ -114,7 +114,7 @@ pub fn check_all(
     Ok(results)
 }
 
-/// Asks about `rows`, each with one variant alone: `variants[i]` of row i, or the next that is not
+/// Checks `rows`, each against one variant alone: `variants[i]` of row i, or the next that is not
 /// the row itself. A row without a flip may have one in another variant.
 ///
 /// # Errors
@@ -177,7 +177,8 @@ pub fn check_until_flip(
     Ok(results)
 }
 
-/// Every row itself and the variant that it tries first, with the order of the others.
+/// The first block of a check: every row itself and the variant that it tries first, with the order
+/// of the others.
 fn first_block(
     model: &dyn Classifier,
     domain: &dyn Domain,

@@ -1,10 +1,10 @@
-//! What a checkpoint says is checked against its run before anything goes on from it.
+//! Checks what a checkpoint says against its run before anything goes on from it.
 //!
-//! Its seal finds damage ([`probity_run::sealed`]), but can be made anew by whoever edits the file.
-//! What decodes is therefore held against what the run knows by itself: rows are inputs of the
-//! domain, variants and classes exist, what a strategy remembers has the sizes of the domain. A
-//! state that passes can be gone on from without a panic; that it was reached by this very search,
-//! nobody can say.
+//! The seal of a checkpoint finds damage ([`probity_run::sealed`]), but can be made anew by whoever
+//! edits the file. What decodes is therefore held against what the run knows by itself: rows are
+//! inputs of the domain, variants and classes exist, what a strategy remembers has the sizes of the
+//! domain. A state that passes can be gone on from without a panic; that it was reached by this
+//! very search, nobody can say.
 
 use std::path::Path;
 
@@ -15,25 +15,24 @@ use super::search::{PhaseCounts, Search, StateOf};
 use super::strategy::{LocalWalker, Position, Strategy};
 use probity_nn::Classifier;
 
-/// What is wrong with a state, for a message.
+/// A message that says what is wrong with a state.
 pub(super) type Unfit = String;
 
-/// What the inputs of a run are.
+/// The facts about the inputs of a run that a checkpoint is checked against.
 pub(super) struct Inputs<'a> {
     /// The domain that they are from.
     pub(super) domain: &'a dyn Domain,
-    /// Classes that they can have.
+    /// The number of classes that inputs can have.
     pub(super) classes: usize,
-    /// What can be decided of them.
+    /// The number of decisions that inputs can get.
     pub(super) decisions: usize,
 }
 
-/// Whether a search can go on from `state`, of whose pairs the spilled ones are in `folder`;
-/// `is_reached` says whether it can have come from the
-/// seed of a number to an input.
+/// Checks that a search can go on from `state`, whose spilled pairs are in `folder`; `is_reached`
+/// says whether the search can have come from the seed of a number to an input.
 ///
 /// # Errors
-/// What does not fit the run.
+/// A message about what does not fit the run.
 pub(super) fn expect_fits<S: Strategy>(
     state: &StateOf<S>,
     search: &Search<'_, S>,
@@ -89,7 +88,7 @@ pub(super) fn expect_fits<S: Strategy>(
     }
 }
 
-/// Counts stay below this however long a run takes.
+/// The bound that all counts stay below, however long a run takes.
 const MOST: u64 = 1 << 62;
 
 pub(super) fn is_count(counts: &PhaseCounts) -> bool {
@@ -106,7 +105,7 @@ pub(super) fn is_count(counts: &PhaseCounts) -> bool {
 }
 
 impl<'a> Inputs<'a> {
-    /// Those of `domain`, of which `model` is asked.
+    /// The inputs of `domain`, about which `model` is asked.
     pub(super) fn of(domain: &'a dyn Domain, model: &dyn Classifier) -> Inputs<'a> {
         let classes = model.classes();
         Inputs {
@@ -165,7 +164,7 @@ impl<'a> Inputs<'a> {
         Ok(())
     }
 
-    /// Where a walker stands is discriminatory.
+    /// Checks that the input where a walker stands is discriminatory.
     pub(super) fn expect_position(&self, position: &Position) -> Result<(), Unfit> {
         self.expect_row(&position.row, "a position")?;
         self.expect_checked(&position.row, &position.check)?;

@@ -7,8 +7,9 @@
 //! the strategies rotates from repeat to repeat, so that a machine that slows down slows all of
 //! them.
 //!
-//! What strategies are said to find more than others is what they found for the same number of
-//! model calls ([`super::shared_budget`]); how diverse that is stands beside it ([`super::finds`]).
+//! The numbers of finds by which strategies are said to find more than others are for the same
+//! number of model calls ([`super::shared_budget`]); how diverse these finds are stands beside it
+//! ([`super::finds`]).
 //!
 //! Every search that is done is kept in the run's checkpoint. A comparison that goes on runs the
 //! others, and ends with the figures of an unbroken one, times apart. Under a budget of time it
@@ -38,7 +39,7 @@ use probity_run::specification::Checked;
 use probity_run::specification::file::Record;
 use probity_tensor::device::{ComputeDevice, DeviceName};
 
-/// `summary.json` of a comparison.
+/// The content of `summary.json` of a comparison.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CompareSummary {
     /// Version of this layout.
@@ -47,7 +48,7 @@ pub struct CompareSummary {
     pub command: String,
     /// Version that ran it.
     pub probity_version: String,
-    /// Whether every search was run; an interrupted comparison holds those that were.
+    /// Whether every search was run; an interrupted comparison holds those that were run.
     pub finished: bool,
     /// Seed of the first repeat.
     pub seed: u64,
@@ -62,14 +63,14 @@ pub struct CompareSummary {
     pub model_sha256: String,
     /// SHA-256 of the data file.
     pub data_sha256: String,
-    /// What became of the inputs when they were read.
+    /// The account of what reading the inputs changed or left out.
     #[serde(flatten)]
     pub read: InputsRead,
     /// Protected attributes.
     pub protected: Vec<String>,
     /// The strategies, in the order asked for.
     pub strategies: Vec<StrategyFigures>,
-    /// What they found for the same number of model calls.
+    /// The figures of the strategies for the same number of model calls.
     pub shared_budget: SharedBudget,
 }
 
@@ -81,7 +82,7 @@ pub struct Comparison<M> {
     case: M,
 }
 
-/// Told where each search stands, with its strategy and repeat; may stop it.
+/// A function that is told where each search stands, with its strategy and repeat; may stop it.
 pub type ObserveAll<'a> = dyn FnMut(StrategyName, u32, AuditProgress<'_>) -> ControlFlow<()> + 'a;
 
 impl<M: Modality> Comparison<M> {
@@ -141,7 +142,7 @@ pub struct Done {
     figures: TrialFigures,
 }
 
-/// That `done` is of searches that `options` asks for, each once.
+/// Checks that `done` holds only searches that `options` asks for, each once.
 fn expect_turns(done: &[Done], options: &CompareSpecification) -> Result<(), String> {
     let mut seen = HashSet::new();
     let is_turn = |done: &Done| {
@@ -216,7 +217,7 @@ impl<M: Modality> Comparison<M> {
         )?)
     }
 
-    /// What a shard of this comparison does; told to `observe`.
+    /// The work of a shard of this comparison: its searches, whose progress is told to `observe`.
     pub fn searches<'a, 'o>(&'a self, observe: &'a mut ObserveAll<'o>) -> Searches<'a, 'o, M> {
         Searches {
             comparison: self,
@@ -225,7 +226,7 @@ impl<M: Modality> Comparison<M> {
         }
     }
 
-    /// Writes what the `searches` of all shards came to, in the order of their turns, to the
+    /// Writes the results of the `searches` of all shards, in the order of their turns, to the
     /// directory `run`.
     ///
     /// # Errors
@@ -249,8 +250,8 @@ impl<M: Modality> Comparison<M> {
         Ok(summary)
     }
 
-    /// What is searched in the repeat of this number; `begun` is that of the repeat before, where
-    /// it holds what it begins at.
+    /// The case that is searched in the repeat of this number; `begun` is the case of the repeat
+    /// before, where a case holds the inputs that a search begins at.
     fn case_of<'a>(
         &'a self,
         repeat: u32,

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::domain::KEY_BITS;
 
-/// What is known of a key.
+/// A mark on a key: in which phase it was checked or found discriminatory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Mark {
@@ -27,8 +27,8 @@ pub enum Mark {
 
 const DISCRIMINATORY: u8 = Mark::GlobalDiscriminatory as u8 | Mark::LocalDiscriminatory as u8;
 
-/// How many distinct keys there are, how many carry each mark, and how many are discriminatory in
-/// any phase.
+/// The numbers of distinct keys: of all, of those that carry each mark, and of those that are
+/// discriminatory in any phase.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct MarkCounts {
     keys: u64,
@@ -58,7 +58,7 @@ impl MarkCounts {
         self.add_marks(marks, 0);
     }
 
-    /// Counts what was counted beside.
+    /// Adds the counts of another set.
     fn add(&mut self, other: &MarkCounts) {
         self.keys += other.keys;
         self.discriminatory += other.discriminatory;
@@ -67,8 +67,8 @@ impl MarkCounts {
         }
     }
 
-    /// Counts `marks` that a key gets which has those of `before`; says whether they are its first
-    /// discriminatory ones.
+    /// Counts the `marks` that a key gets which has the marks `before`; says whether they are its
+    /// first discriminatory ones.
     fn add_marks(&mut self, marks: u8, before: u8) -> bool {
         let new = marks & !before;
         for (bit, count) in self.marks.iter_mut().enumerate() {
@@ -80,10 +80,10 @@ impl MarkCounts {
     }
 }
 
-/// Parts of a set, by the hash of the key: threads mark the keys of different parts.
+/// The number of parts of a set, by the hash of the key: threads mark the keys of different parts.
 const SHARDS: usize = 16;
 
-/// Markings below which threads are not worth their while.
+/// The number of markings below which threads are not worth their while.
 const FEW: usize = 1 << 11;
 
 /// Distinct keys with their marks.
@@ -97,9 +97,9 @@ pub struct DistinctSet {
 /// Keys with their marks in the lowest four bits.
 #[derive(Debug, Clone, Default)]
 struct Shard {
-    /// Those below 2^60.
+    /// Keys below 2^60.
     short: HashTable<u64>,
-    /// The others.
+    /// The other keys.
     long: HashTable<u128>,
 }
 
@@ -150,7 +150,7 @@ impl Entry for u128 {
     }
 }
 
-/// What is to be marked by one chunk of walkers in some rounds of the local phase, in their order.
+/// The keys to be marked by one chunk of walkers in some rounds of the local phase, in their order.
 #[derive(Debug, Default)]
 pub(super) struct Markings {
     shards: [Vec<Marking>; SHARDS],
@@ -159,28 +159,29 @@ pub(super) struct Markings {
 #[derive(Debug, Clone, Copy)]
 struct Marking {
     key: u128,
-    /// Which of the rounds.
+    /// The round in which the key was generated.
     round: u32,
-    /// Its number among what the chunk found; [`NOTHING`] where it is not discriminatory.
+    /// The number of the key among what the chunk found; [`NOTHING`] where it is not
+    /// discriminatory.
     found: u32,
 }
 
 const NOTHING: u32 = u32::MAX;
 
-/// Something whose key got its first discriminatory mark.
+/// An individual or row whose key got its first discriminatory mark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct FirstFound {
-    /// Which of the chunks.
+    /// The number of the chunk that found it.
     pub(super) chunk: u32,
-    /// Which of the rounds.
+    /// The round in which it was found.
     pub(super) round: u32,
-    /// Its number among what the chunk found.
+    /// The number that the find has among what the chunk found.
     pub(super) found: u32,
 }
 
 impl Markings {
-    /// Adds a key that was generated in `round`, and is what the chunk found under a number. Rounds
-    /// never go back.
+    /// Adds a key that was generated in `round`, with the number of its find in the chunk, if it is
+    /// one. Rounds never go back.
     pub(super) fn push(&mut self, key: u128, round: u32, found: Option<u32>) {
         self.shards[shard_of(hash(key))].push(Marking {
             key,
@@ -189,7 +190,7 @@ impl Markings {
         });
     }
 
-    /// Forgets everything but the room.
+    /// Forgets all markings but keeps the room.
     pub(super) fn clear(&mut self) {
         self.shards.iter_mut().for_each(Vec::clear);
     }
@@ -209,8 +210,9 @@ impl DistinctSet {
         shard.mark(&mut self.counts, (key, hash), bits)
     }
 
-    /// Marks what `chunks` generated and found in the local phase, as [`DistinctSet::mark`] does one
-    /// by one in the order (round, chunk, place); says which of it was found first, in any order.
+    /// Marks the keys that `chunks` generated and found in the local phase, as
+    /// [`DistinctSet::mark`] does one by one in the order (round, chunk, place); says which of them
+    /// were found first, in any order.
     pub(super) fn mark_all(&mut self, chunks: &[&Markings]) -> Vec<FirstFound> {
         let all: usize = chunks.iter().map(|chunk| chunk.len()).sum();
         let least = if all < FEW { SHARDS } else { 1 };
@@ -253,7 +255,7 @@ impl DistinctSet {
         self.counts.keys == 0
     }
 
-    /// All that is counted.
+    /// The counts of all keys.
     pub fn counts(&self) -> &MarkCounts {
         &self.counts
     }
@@ -279,7 +281,7 @@ impl DistinctSet {
     }
 }
 
-/// Marks in one shard what stands in the `lists` of all chunks, round by round.
+/// Marks in one shard the keys in the `lists` of all chunks, round by round.
 fn mark_lists(shard: &mut Shard, mut lists: Vec<&[Marking]>) -> (Vec<FirstFound>, MarkCounts) {
     const FOUND: u8 = Mark::LocalGenerated as u8 | Mark::LocalDiscriminatory as u8;
     let (mut first, mut counts) = (Vec::new(), MarkCounts::default());
@@ -338,7 +340,7 @@ fn is_short(key: u128) -> bool {
     key < 1 << 60
 }
 
-/// Adds the marks `bits` to a key with its hash; gives those that it had.
+/// Adds the marks `bits` to a key with its hash; returns the marks that it had.
 fn add_in<E: Entry>(table: &mut HashTable<E>, (key, hashed): (u128, u64), bits: u8) -> u8 {
     let entry = table.entry(hashed, |have| have.key() == key, |have| hash(have.key()));
     let mut entry = entry.or_insert(E::new(key));
@@ -353,7 +355,7 @@ fn marks_in<E: Entry>(table: &HashTable<E>, (key, hash): (u128, u64)) -> u8 {
     entry.map_or(0, |entry| entry.marks())
 }
 
-/// Which shard a key of this hash is in: by bits that a table of a shard does not use.
+/// The shard of a key with this hash: chosen by bits that a table of a shard does not use.
 fn shard_of(hash: u64) -> usize {
     (hash >> 48) as usize % SHARDS
 }

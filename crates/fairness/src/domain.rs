@@ -1,4 +1,5 @@
-//! Where the search moves: inputs, their protected variants, and when two inputs are one person.
+//! The space in which the search moves: inputs, their protected variants, and when two inputs are
+//! one person.
 //!
 //! [`Domain`] is what the search driver needs; [`TabularDomain`] is its implementation for integer
 //! codes. Variants of an input are numbered: for a table, variant v is the input with its protected
@@ -38,7 +39,7 @@ pub enum DomainError {
         "the protected attributes have {variants} combinations, at most {MAX_VARIANTS} are supported; protect fewer at a time"
     )]
     TooManyVariants {
-        /// Combinations.
+        /// The number of combinations.
         variants: u128,
     },
     /// A protected attribute has one value only.
@@ -50,16 +51,17 @@ pub enum DomainError {
 
 /// The space of inputs.
 pub trait Domain: Sync {
-    /// Codes an input.
+    /// Number of codes of an input.
     fn width(&self) -> usize;
 
-    /// Whether `row` may be an input: of the width, each code where codes are.
+    /// Whether `row` may be an input: it has the right width, and a code in the domain of each
+    /// attribute.
     fn contains(&self, row: &[i32]) -> bool;
 
     /// Number of protected variants of `row`, itself included.
     fn variants(&self, row: &[i32]) -> usize;
 
-    /// Which of its variants `row` is.
+    /// The number of the variant that `row` itself is.
     fn own_variant(&self, row: &[i32]) -> usize;
 
     /// Appends variant `variant` of `row` to `out`.
@@ -75,8 +77,8 @@ pub trait Domain: Sync {
     /// different ones (up to a hash collision where [`Domain`] says so).
     fn row_key(&self, row: &[i32]) -> u128;
 
-    /// The same for what is left of `row` without its protected part: two rows with equal keys
-    /// are the same individual.
+    /// A key of the part of `row` that is not protected: two rows with equal keys are the same
+    /// individual.
     fn individual_key(&self, row: &[i32]) -> u128;
 
     /// The `item`-th random input of `seed`: uniform, unless the domain was given something to draw
@@ -96,7 +98,7 @@ pub struct TabularDomain {
     free: Vec<usize>,
     variants: usize,
     keys: Keys,
-    /// What random inputs are drawn from, in place of the product of the domains.
+    /// The network that random inputs are drawn from, in place of the product of the domains.
     population: Option<Arc<Plausibility>>,
 }
 
@@ -158,8 +160,8 @@ impl TabularDomain {
         })
     }
 
-    /// The same, whose random inputs are drawn from the network of `population`; their protected
-    /// values stay uniform.
+    /// Returns this domain with random inputs drawn from the network of `population`; their
+    /// protected values stay uniform.
     #[must_use]
     pub fn drawn_from(self, population: Arc<Plausibility>) -> TabularDomain {
         TabularDomain {
@@ -178,12 +180,12 @@ impl TabularDomain {
         &self.protected
     }
 
-    /// Where each attribute stands among the model's features, and its domain.
+    /// The place of each attribute among the model's features, and its domain.
     pub fn spans(&self) -> &[Span] {
         &self.spans
     }
 
-    /// `code` moved into the domain of `attribute`.
+    /// Returns `code` moved into the domain of `attribute`.
     pub fn clip(&self, attribute: usize, code: i64) -> i32 {
         let span = &self.spans[attribute];
         let min = i64::from(span.min);
@@ -241,7 +243,7 @@ impl TabularDomain {
     }
 }
 
-/// How rows get their keys.
+/// The ways in which rows get their keys.
 #[derive(Debug, Clone)]
 enum Keys {
     /// The mixed-radix index, in 64 bits, by the place value of each attribute; 0 for those that
@@ -249,7 +251,7 @@ enum Keys {
     Short { row: Vec<u64>, individual: Vec<u64> },
     /// The mixed-radix index.
     Exact,
-    /// A hash.
+    /// A hash of the row.
     Hashed,
 }
 

@@ -1,5 +1,5 @@
-//! How much of the input space is discriminatory: a share of uniform random inputs, with an
-//! interval, and the verdict on a declared bound.
+//! The discriminatory share of the input space: a share of uniform random inputs, with an interval,
+//! and the verdict on a declared bound.
 //!
 //! Inputs are independent and uniform on the product of all domains (as in ADF, section 5.2, RQ4).
 //! The count is binomial, so the interval is Clopper and Pearson's: it covers the true share with
@@ -25,13 +25,13 @@ pub struct Estimate {
     pub sampled: u64,
     /// Discriminatory ones among them.
     pub discriminatory: u64,
-    /// Their share.
+    /// The discriminatory share of the inputs drawn.
     pub rate: f64,
     /// 95 % interval of the share.
     pub ci95: [f64; 2],
 }
 
-/// What an interval says about a declared bound on the share.
+/// The verdict of an interval on a declared bound on the share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
@@ -46,7 +46,7 @@ pub enum Verdict {
     NotApplicable,
 }
 
-/// `12.4 % (11.8 – 13.1)`: the share and its 95 % interval, in percent.
+/// Writes the share and its 95 % interval, in percent: `12.4 % (11.8 – 13.1)`.
 impl std::fmt::Display for Estimate {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let [low, high] = self.ci95.map(|share| 100.0 * share);
@@ -78,8 +78,8 @@ impl Estimate {
     }
 }
 
-/// What shares are stated of: each protected attribute alone and, if there are several, all
-/// jointly.
+/// The sets of attributes that shares are stated of: each protected attribute alone and, if there
+/// are several, all jointly.
 pub(super) fn estimated_sets(protected: &[String]) -> Vec<Vec<String>> {
     let mut sets: Vec<Vec<String>> = protected.iter().map(|name| vec![name.clone()]).collect();
     if protected.len() > 1 {
@@ -88,14 +88,14 @@ pub(super) fn estimated_sets(protected: &[String]) -> Vec<Vec<String>> {
     sets
 }
 
-/// What was counted of the inputs of some sets.
+/// The counts of the inputs of some sets of protected attributes.
 #[derive(Debug, Default)]
 pub struct SetCounts {
-    /// Of each set the inputs done, and discriminatory ones among them.
+    /// For each set, the inputs done and the discriminatory ones among them.
     pub of_sets: Vec<[u64; 2]>,
-    /// What exchanges do to the inputs of the joint set, where these are texts.
+    /// The effects of exchanges on the inputs of the joint set, where these are texts.
     pub exchanges: Option<ExchangeCounts>,
-    /// Whether it was stopped before all inputs were done.
+    /// Whether the count was stopped before all inputs were done.
     pub is_cut: bool,
 }
 
@@ -116,8 +116,8 @@ pub fn discriminatory_share(
     Ok(Estimate::new(protected, done, found))
 }
 
-/// Counts the discriminatory ones among the inputs of these numbers: how many were done, and how
-/// many it are.
+/// Counts the discriminatory inputs among those of these numbers: returns how many were done, and
+/// how many are discriminatory.
 ///
 /// # Errors
 /// When the model cannot answer.

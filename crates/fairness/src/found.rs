@@ -17,13 +17,14 @@ use super::pairs::{Pair, PairSource, PairStore};
 use probity_run::run_directory::{RunError, file_sha256, spilled};
 use probity_run::sealed::{Form, read_value, write_value};
 
-/// Files are private to the version that writes them, as checkpoints are.
+/// The form of files of pairs, which are private to the version that writes them, as checkpoints
+/// are.
 const FORM: Form = Form {
     kind: "pairs of a search",
     version: env!("CARGO_PKG_VERSION"),
 };
 
-/// Bytes of the pairs of a file, about: what reading one takes.
+/// The approximate size of the pairs of a file in bytes: what reading one takes.
 const FILE_BYTES: usize = 32 << 20;
 
 /// Pairs in the order found.
@@ -42,7 +43,7 @@ struct SpilledFile {
     sha256: String,
 }
 
-/// Where pairs go beyond which bound.
+/// The folder that pairs beyond a bound go to, and the bound.
 #[derive(Debug, Clone)]
 struct Beyond {
     folder: PathBuf,
@@ -50,7 +51,7 @@ struct Beyond {
 }
 
 impl FoundPairs {
-    /// None yet, of rows of `width` codes and models of `classes` classes.
+    /// An empty store, for rows of `width` codes and models of `classes` classes.
     pub fn new(width: usize, classes: usize) -> FoundPairs {
         FoundPairs {
             kept: PairStore::new(width, classes),
@@ -58,8 +59,8 @@ impl FoundPairs {
         }
     }
 
-    /// Pairs of which there are more than `bytes` in memory go to `folder` from now on, where
-    /// those are that went before.
+    /// Lets pairs beyond `bytes` in memory go to `folder` from now on, where earlier ones already
+    /// are.
     pub(super) fn spill_to(&mut self, folder: PathBuf, bytes: u64) {
         let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
         self.beyond = Some(Beyond { folder, bytes });
@@ -76,12 +77,12 @@ impl FoundPairs {
         self.len() == 0
     }
 
-    /// Those in memory: all, where it has no bound.
+    /// The pairs in memory: all, where memory has no bound.
     pub fn kept(&self) -> &PairStore {
         &self.kept
     }
 
-    /// The same by value.
+    /// The pairs in memory, by value.
     pub fn into_kept(self) -> PairStore {
         self.kept
     }
@@ -91,8 +92,8 @@ impl FoundPairs {
         self.kept.push(pair);
     }
 
-    /// Keeps to the bound, after pairs were added. Lists that grow take twice the room, so it is
-    /// kept to half of it.
+    /// Keeps the pairs in memory within the bound, after pairs were added. Lists that grow take
+    /// twice the room, so it is kept to half of it.
     pub(super) fn keep_to_bound(&mut self) {
         let Some(beyond) = &self.beyond else {
             return;
@@ -107,7 +108,7 @@ impl FoundPairs {
         }
     }
 
-    /// What is in memory, in new files.
+    /// Writes the pairs in memory to new files, and returns these.
     fn written(&self, beyond: &Beyond) -> Result<Vec<SpilledFile>, RunError> {
         let bytes = self.kept.bytes() / self.kept.len().max(1);
         let each = (FILE_BYTES / bytes.max(1)).max(1);

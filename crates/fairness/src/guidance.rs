@@ -1,5 +1,5 @@
-//! What gradients at an input x and at its variant x' say of where to go: the formulas that ADF and
-//! EIDIG share.
+//! Directions from gradients at an input x and at its variant x': the formulas that ADF and EIDIG
+//! share.
 //!
 //! Attributes that the model sees as levels (one-hot or embedded) have no direction; they move to
 //! the level whose first-order change of the objective, g_l − g_current, is best at both x and x'
@@ -17,9 +17,9 @@ use probity_run::stream::{Purpose, Stream, stream};
 /// Smallest saliency: keeps 1/saliency finite, and the choice uniform where all are zero.
 pub(super) const SALIENCY_FLOOR: f32 = 1e-6;
 
-/// x ← clip(x + s_g·dir) (ADF, Algorithm 3), or one random attribute where that leaves x as it was:
-/// no direction is agreed on, or every agreed one points at a wall, where the walker would stay for
-/// good.
+/// Moves the walker: x ← clip(x + s_g·dir) (ADF, Algorithm 3), or one random attribute where that
+/// leaves x as it was: no direction is agreed on, or every agreed one points at a wall, where the
+/// walker would stay for good.
 pub(super) fn descend<M>(
     domain: &TabularDomain,
     walker: &mut GlobalStep<'_, M>,
@@ -165,7 +165,7 @@ pub(super) fn farthest_variant<M>(walker: &GlobalStep<'_, M>, classes: usize) ->
     best.0
 }
 
-/// −1 or 1 where both gradients have the same sign, else 0: down the objective.
+/// The sign that both gradients have, −1 or 1, or 0 where they differ: down the objective.
 fn agreed_descent(here: f32, there: f32) -> i64 {
     if here > 0.0 && there > 0.0 {
         -1
@@ -188,7 +188,7 @@ fn agreed_level(span: &Span, code: i32, here: &[f32], there: &[f32]) -> Option<i
         .map(|level| span.min + level as i32)
 }
 
-/// How much an attribute matters to first order.
+/// The saliency of an attribute: how much it matters to first order.
 fn saliency(span: &Span, code: i32, g: &[f32]) -> f32 {
     if span.encoding.is_scaled() {
         return g[0].abs();

@@ -49,12 +49,12 @@ use probity_run::specification::{FieldError, Specification};
 use probity_tensor::device::ComputeDevice;
 use probity_text::lexicon::Lexicon;
 
-/// Stands for a file where a specification asks for one and the value is in memory.
+/// The name that stands for a file where a specification asks for one and the value is in memory.
 const IN_MEMORY: &str = "memory";
 
-/// What an audit can be made of: a model, with `Inputs` that its seeds come from.
+/// A thing that an audit can be made of: a model, with `Inputs` that its seeds come from.
 pub trait Auditable<Inputs> {
-    /// Rows of a table, or texts.
+    /// The kind of inputs: rows of a table, or texts.
     type Case: Modality;
 
     /// The strategy of an audit that names none, where it is not the usual one.
@@ -285,10 +285,10 @@ fn text_case<'m, S: AsRef<str> + ?Sized + 'm>(
     TextCase::new(specification, parts, &|_| true, device)
 }
 
-/// A classifier of somebody else's, whose answers are counted and looked at before they are used.
+/// A classifier that a caller gave, whose answers are counted and checked before they are used.
 struct Answering<'m, C>(&'m C);
 
-/// Why an answer is none.
+/// A reason why an answer cannot be used.
 #[derive(Debug, Error)]
 #[error("{given} numbers for {rows} rows of {classes} classes")]
 struct WrongAnswer {
@@ -332,7 +332,7 @@ impl<C: Classifier> Classifier for Answering<'_, C> {
     }
 }
 
-/// An audit that is not begun yet.
+/// An audit that is set up but not begun yet.
 #[derive(Clone)]
 #[must_use = "an audit is begun by `run`"]
 pub struct AuditBuilder<X, Inputs> {
@@ -371,26 +371,26 @@ impl<X, Inputs> AuditBuilder<X, Inputs> {
         self
     }
 
-    /// Searches by `strategy`; otherwise by ADF, or by what needs no gradients where there are
-    /// none.
+    /// Searches by `strategy`; otherwise by ADF, or by a strategy that needs no gradients where
+    /// there are none.
     pub fn strategy(mut self, strategy: StrategyName) -> Self {
         self.specification.strategy = Some(strategy);
         self
     }
 
-    /// Begins at so many inputs.
+    /// Begins at this number of inputs.
     pub fn seeds(mut self, seeds: usize) -> Self {
         self.specification.search.seeds = seeds;
         self
     }
 
-    /// Makes so many local trials from each individual that the global phase finds.
+    /// Makes this number of local trials from each individual that the global phase finds.
     pub fn local(mut self, trials: u32) -> Self {
         self.specification.search.local = trials;
         self
     }
 
-    /// Estimates each share by so many inputs.
+    /// Estimates each share by this number of inputs.
     pub fn estimate(mut self, inputs: u64) -> Self {
         self.specification.estimate = Some(inputs);
         self
@@ -456,7 +456,7 @@ impl<X, Inputs> AuditBuilder<X, Inputs> {
     }
 }
 
-/// What an audit found.
+/// The results of an audit.
 pub struct Findings<M> {
     case: M,
     ending: Ending,
@@ -480,13 +480,13 @@ impl<M: Modality> Findings<M> {
         &self.shares
     }
 
-    /// Whose decisions change, of the rows of a table; `None` for texts, whose shares are of those
-    /// given, and where the audit was stopped before it was known.
+    /// Shares of the rows of a table whose decisions change; `None` for texts, whose shares are of
+    /// those given, and where the audit was stopped before it was known.
     pub fn population(&self) -> Option<&PopulationSummary> {
         self.population.as_ref()
     }
 
-    /// How the search ended.
+    /// The reason why the search ended.
     pub fn ending(&self) -> Ending {
         self.ending
     }
@@ -546,12 +546,12 @@ pub struct Input<'a> {
 }
 
 impl<'a> Input<'a> {
-    /// Its values by name; that of a text is called `text`.
+    /// The values of the input by name; that of a text is called `text`.
     pub fn values(&self) -> &[(&'a str, String)] {
         &self.values
     }
 
-    /// Its value of the attribute `name`, if there is one.
+    /// The value of the attribute `name` of the input, if there is one.
     pub fn value(&self, name: &str) -> Option<&str> {
         let mut values = self.values.iter();
         values
@@ -559,13 +559,13 @@ impl<'a> Input<'a> {
             .map(|(_, value)| value.as_str())
     }
 
-    /// The class that it is given.
+    /// The class that the input is given.
     pub fn class(&self) -> &'a str {
         self.class
     }
 }
 
-/// `age=30, sex=female: no`, or a text in quotation marks.
+/// Writes the values and the class, `age=30, sex=female: no`, or a text in quotation marks.
 impl fmt::Display for Input<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.values.as_slice() {

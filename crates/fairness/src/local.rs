@@ -1,4 +1,4 @@
-//! The local phase of a search: rounds of trials, and what they add to the state.
+//! The local phase of a search: rounds of trials, and their additions to the state.
 //!
 //! Walkers are independent of each other where the strategy learns nothing
 //! ([`Strategy::learns`]). A chunk of them is then taken through several rounds by one thread, and
@@ -23,28 +23,28 @@ use super::search_state::RoundEnd;
 use super::strategy::{Asks, LocalWalker, Position, Strategy};
 use probity_nn::{ModelError, Rows};
 
-/// Trials that a block has at most, but for its first round. The sets of what is distinct, which
-/// no cache holds, are gone through once a block: the longer it is, the less a trial costs. It
-/// holds some 200 bytes of each.
+/// Largest number of trials in a block, but for the first round of the block. The sets of what is
+/// distinct, which no cache holds, are gone through once a block: the longer it is, the less a
+/// trial costs. It holds some 200 bytes of each.
 const BLOCK_TRIALS: usize = 1 << 16;
 
-/// Blocks of one round before the first longer one: short searches can be observed often.
+/// Number of blocks of one round before the first longer one: short searches can be observed often.
 const SINGLE_ROUNDS: u32 = 16;
 
-/// How long a block may take to have twice as many rounds the next time.
+/// Longest time that a block may take so that the next one has twice as many rounds.
 const SHORT: Duration = Duration::from_millis(25);
 
-/// Chunks that each thread gets, so that none has nothing to do while another has much.
+/// Number of chunks that each thread gets, so that none has nothing to do while another has much.
 const CHUNKS: usize = 4;
 
-/// Walkers that each of them has at least: as many as kernels take together.
+/// Smallest number of walkers in a chunk: as many as kernels take together.
 const LEAST_CHUNK: usize = 32;
 
 /// The outcome of one trial: the check, and whether the reference device agrees; `None` when the
 /// candidate was no new input.
 type Outcome = Option<(Checked, bool)>;
 
-/// Individuals that may still be found before it is enough.
+/// The number of individuals that may still be found before the search has enough.
 struct Countdown<'a> {
     left: u64,
     known: &'a DistinctSet,
@@ -60,7 +60,7 @@ impl Countdown<'_> {
 }
 
 impl<S: Strategy> Search<'_, S> {
-    /// Some rounds of the local phase; `pace` is of the same search.
+    /// Performs some rounds of the local phase; `pace` is of the same search.
     ///
     /// # Errors
     /// When the model cannot answer. Where it may fail, or calls are limited, the state is as
@@ -132,7 +132,7 @@ impl<S: Strategy> Search<'_, S> {
         Ok(())
     }
 
-    /// Takes a chunk through `rounds`.
+    /// Takes the walkers of a chunk through `rounds`.
     fn walk(
         &self,
         learnt: &S::Shared,
@@ -152,8 +152,8 @@ impl<S: Strategy> Search<'_, S> {
         Ok(())
     }
 
-    /// One round, the outcomes of which are settled in the order of the seeds, until so many as
-    /// `left` says are found.
+    /// Performs one round, whose outcomes are settled in the order of the seeds, until as many
+    /// individuals as `left` says are found.
     fn watched_round(
         &self,
         state: &mut StateOf<S>,
@@ -244,8 +244,8 @@ impl<S: Strategy> Search<'_, S> {
         Ok(outcomes.collect())
     }
 
-    /// Notes the `outcomes` of a round of a chunk, whose calls were so many, until `countdown` says
-    /// that it is enough.
+    /// Notes the `outcomes` of a round of a chunk and the number of calls that it made, until
+    /// `countdown` says that enough is found.
     fn note(
         &self,
         walkers: &[LocalWalker<S::Memory>],
@@ -318,7 +318,8 @@ impl<S: Strategy> Search<'_, S> {
         }
     }
 
-    /// Puts what the chunks did in a block of rounds, which `started` then, into the state.
+    /// Puts the records of the chunks in a block of rounds, which began at `started`, into the
+    /// state.
     fn put_together(&self, state: &mut StateOf<S>, records: &mut [ChunkRecord], started: Instant) {
         let of = |which: fn(&ChunkRecord) -> &Markings| -> Vec<&Markings> {
             records.iter().map(which).collect()

@@ -1,4 +1,4 @@
-//! What is audited: a model that gives gradients, or any classifier of rows.
+//! The audited model: one that gives gradients, or any classifier of rows.
 //!
 //! A search, an estimate and a check need [`Classifier`] only. Strategies that follow gradients
 //! need [`Differentiable`]; asked of a model without, they are refused before anything is written.
@@ -8,12 +8,12 @@ use probity_nn::fnn::{Fnn, Network};
 use probity_nn::{Classifier, Differentiable};
 use probity_tensor::device::{ComputeDevice, DeviceName};
 
-/// A model as far as it can be asked.
+/// A model with what it can be asked for: outputs and gradients, or outputs only.
 #[derive(Clone, Copy)]
 pub enum ModelAccess<'a> {
-    /// For outputs and gradients.
+    /// A model that gives outputs and gradients.
     Gradients(&'a dyn Differentiable),
-    /// For outputs only.
+    /// A model that gives outputs only.
     Outputs(&'a dyn Classifier),
 }
 
@@ -32,15 +32,16 @@ enum Model<'m> {
     Outputs(Box<dyn Classifier + 'm>),
 }
 
-/// A model under audit, and the same on the device that verification uses, where that is another.
+/// A model under audit, and the same model on the device that verification uses, where that is
+/// another.
 pub struct ModelUnderTest<'m> {
     model: Model<'m>,
     reference: Option<Box<dyn Classifier + 'm>>,
 }
 
 impl<'m> ModelUnderTest<'m> {
-    /// A model that gives gradients, and the same on the device that verification uses, where that
-    /// is another.
+    /// Wraps a model that gives gradients, and the same model on the device that verification uses,
+    /// where that is another.
     pub fn differentiable(
         model: Box<dyn Differentiable + 'm>,
         reference: Option<Box<dyn Classifier + 'm>>,
@@ -58,7 +59,7 @@ impl<'m> ModelUnderTest<'m> {
         ModelUnderTest::differentiable(Box::new(Fnn::new(network, device)), reference)
     }
 
-    /// The same, of whose answers `decision` is made.
+    /// Returns this model with `decision` as the rule that makes decisions of its answers.
     #[must_use]
     pub fn deciding(self, decision: &Decision) -> ModelUnderTest<'m> {
         fn decided<M>(model: M, decision: &Decision) -> Box<Decided<M>> {
@@ -87,7 +88,7 @@ impl<'m> ModelUnderTest<'m> {
         }
     }
 
-    /// The model as far as it can be asked.
+    /// The model with what it can be asked for.
     pub fn access(&self) -> ModelAccess<'_> {
         match &self.model {
             Model::Gradients(model) => ModelAccess::Gradients(model.as_ref()),
@@ -95,12 +96,12 @@ impl<'m> ModelUnderTest<'m> {
         }
     }
 
-    /// What confirms each pair, where the model itself does not settle it.
+    /// The reference model, which confirms each pair, where the model itself does not settle it.
     pub fn reference(&self) -> Option<&dyn Classifier> {
         self.reference.as_deref()
     }
 
-    /// What settles whether an input is discriminatory: the reference, else the model.
+    /// The model that settles whether an input is discriminatory: the reference, else the model.
     pub fn judge(&self) -> &dyn Classifier {
         self.reference()
             .unwrap_or_else(|| self.access().classifier())

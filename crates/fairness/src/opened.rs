@@ -27,17 +27,17 @@ use probity_text::lexicon::{Lexicon, PAPER};
 use probity_unlearning::spn::Network as SpnNetwork;
 use probity_unlearning::spn::model::SpnModel;
 
-/// Something that was opened, and what identifies it.
+/// An input that was opened, and what identifies it.
 #[derive(Debug, Clone)]
 pub struct Opened<T> {
-    /// It, decoded.
+    /// The decoded value.
     pub value: T,
-    /// SHA-256 of its content.
+    /// SHA-256 of the content of the input.
     pub sha256: String,
 }
 
 impl<T> Opened<T> {
-    /// A value of which nothing is written that would identify it.
+    /// An opened value for which nothing that would identify it is written.
     pub fn unnamed(value: T) -> Opened<T> {
         Opened {
             value,
@@ -45,7 +45,7 @@ impl<T> Opened<T> {
         }
     }
 
-    /// The same with another form of the value.
+    /// Returns this input with its value in another form.
     pub fn map<U>(self, form: impl FnOnce(T) -> U) -> Opened<U> {
         Opened {
             value: form(self.value),
@@ -156,7 +156,7 @@ pub fn open_lexicon(file: Option<&Path>, preset: Preset) -> Result<Opened<Lexico
     })
 }
 
-/// The word vectors in `file`, or those that ship, of which nothing needs to be noted.
+/// The word vectors in `file`, or those that ship; for the latter nothing needs to be noted.
 ///
 /// # Errors
 /// When the file cannot be read or holds none.
@@ -207,8 +207,8 @@ pub fn open_fluency_model(directory: &Path) -> Result<Opened<MaskedLanguageModel
     Ok(Opened { value, sha256 })
 }
 
-/// What is protected, as `reader` splits it, of the attributes `named`, or of all, in the lexicon in
-/// `file`, or in that of `preset`; with the lexicon's hash.
+/// The protected attributes `named`, or all, of the lexicon in `file`, or in that of `preset`, as
+/// `reader` splits it; with the lexicon's hash.
 ///
 /// # Errors
 /// See [`open_lexicon`] and [`Protected::new`].

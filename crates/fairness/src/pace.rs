@@ -1,10 +1,10 @@
-//! What is done in a block of rounds of the local phase, and how many it has.
+//! The number of rounds in a block of the local phase, and the records of what is done in it.
 
 use super::calls::CallCounts;
 use super::distinct::Markings;
 use super::pairs::PairStore;
 
-/// How many rounds are worked on together, and the room for what chunks do in them.
+/// The number of rounds that are worked on together, and the room for what chunks do in them.
 #[derive(Default)]
 pub(super) struct Pace {
     pub(super) blocks: u32,
@@ -12,7 +12,7 @@ pub(super) struct Pace {
     pub(super) chunks: Vec<ChunkRecord>,
 }
 
-/// What a chunk of walkers did in a block of rounds.
+/// The record of a chunk of walkers in a block of rounds.
 #[derive(Default)]
 pub(super) struct ChunkRecord {
     pub(super) rounds: Vec<RoundRecord>,
@@ -20,18 +20,18 @@ pub(super) struct ChunkRecord {
     pub(super) rows: Markings,
     /// The pairs found, in order.
     pub(super) found: PairStore,
-    /// Which of them have a row that is new.
+    /// Whether the row of each pair found is new.
     pub(super) is_new: Vec<bool>,
 }
 
-/// What a chunk did in one round.
+/// The record of a chunk in one round.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct RoundRecord {
     pub(super) trials: u64,
     pub(super) checks: u64,
     pub(super) unconfirmed: u64,
     pub(super) calls: CallCounts,
-    /// Pairs found until its end.
+    /// Number of pairs found until the end of the round.
     pub(super) found: usize,
 }
 

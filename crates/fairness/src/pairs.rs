@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::check::Checked;
 
-/// Where the search is.
+/// The phase in which a search is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Phase {
@@ -19,7 +19,7 @@ pub enum Phase {
     Done,
 }
 
-/// One discriminatory pair.
+/// A discriminatory pair.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pair<'a> {
     /// Number of the seed.
@@ -28,13 +28,13 @@ pub struct Pair<'a> {
     pub phase: Phase,
     /// Iteration (global) or trial (local), from 0.
     pub step: u32,
-    /// x.
+    /// The input x.
     pub row: &'a [i32],
-    /// Which variant of x the other side x' is.
+    /// The number of the variant of x that the other side x' is.
     pub variant: u32,
-    /// What is decided of x.
+    /// The decision on x.
     pub label: u32,
-    /// What is decided of x'.
+    /// The decision on x'.
     pub other_label: u32,
     /// Logits of x.
     pub logits: &'a [f32],
@@ -99,7 +99,7 @@ pub struct PairStore {
     width: usize,
     classes: usize,
     rows: Vec<i32>,
-    /// Own logits, then the other side's.
+    /// Logits of the row of each pair, then those of the other side.
     logits: Vec<f32>,
     variants: Vec<u32>,
     labels: Vec<(u32, u32)>,
@@ -136,7 +136,8 @@ impl PairStore {
         self.steps.push(pair.step | local);
     }
 
-    /// That it is one of pairs of `width` codes and of `classes`, each with all that belongs to it.
+    /// Checks that every pair has `width` codes and logits for `classes` classes, each with all
+    /// that belongs to it.
     pub(super) fn expect_sizes(&self, width: usize, classes: usize) -> Result<(), String> {
         let pairs = self.variants.len();
         let is_whole = self.rows.len() == pairs * width
@@ -163,7 +164,7 @@ impl PairStore {
         self.len() * (4 * self.width + 8 * self.classes + 4 + 8 + 8 + 4)
     }
 
-    /// The pairs of these numbers, so far as they are there.
+    /// The pairs of these numbers, as far as they exist.
     pub(super) fn part(&self, numbers: Range<usize>) -> PairStore {
         let mut part = PairStore::new(self.width, self.classes);
         for number in numbers.start..numbers.end.min(self.len()) {

@@ -1,4 +1,4 @@
-//! Which pairs are the worst.
+//! The rank of pairs: which of them are the worst.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

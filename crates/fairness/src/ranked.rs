@@ -1,4 +1,4 @@
-//! The worst pairs first, in place of those that were found first.
+//! Orders pairs so that the worst stand first, in place of those that were found first.
 
 use std::io;
 
@@ -15,7 +15,7 @@ pub(crate) struct Ranked<'a, M> {
 }
 
 impl<'a, M: Modality> Ranked<'a, M> {
-    /// `pairs` of `case` by `rank`.
+    /// Takes `pairs` of `case`, ordered by `rank`.
     pub(crate) fn new(case: &'a M, rank: Option<Rank>, pairs: &'a dyn PairSource) -> Self {
         Ranked { case, rank, pairs }
     }

@@ -1,4 +1,4 @@
-//! What a run was done with: the hashes of what was opened, and the device.
+//! The record of what a run was done with: the hashes of what was opened, and the device.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use probity_run::specification::Specification;
 use probity_run::specification::file::{Changed, Record};
 use probity_tensor::device::ComputeDevice;
 
-/// The record of a run on `device` that opened what has these hashes.
+/// The record of a run on `device` that opened inputs with these hashes.
 pub(crate) fn record_of(device: &ComputeDevice, sha256: &BTreeMap<String, String>) -> Record {
     Record {
         device: Some(device.name().to_string()),
@@ -20,8 +20,8 @@ pub(crate) fn record_of(device: &ComputeDevice, sha256: &BTreeMap<String, String
     }
 }
 
-/// What a checkpoint must belong to: the specification but for its free fields, and what was
-/// opened.
+/// The identity that a checkpoint must have: the specification but for its free fields, and the
+/// hashes of what was opened.
 pub(crate) fn identity<S: Specification>(specification: &S, record: &Record) -> String {
     let mut hasher = Sha256::new();
     hasher.update(specification.identity());
@@ -31,8 +31,8 @@ pub(crate) fn identity<S: Specification>(specification: &S, record: &Record) -> 
     hex(&hasher.finalize())
 }
 
-/// Refuses what was opened `now` if it is not what the run with the record `then` began with;
-/// `name` says what was opened as a role.
+/// Refuses the inputs opened `now` if they are not those that the run with the record `then` began
+/// with; `name` gives the name of a role.
 pub(crate) fn expect_unchanged(
     then: &Record,
     now: &BTreeMap<String, String>,

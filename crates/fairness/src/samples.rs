@@ -1,6 +1,6 @@
 //! The samples file: one row a discriminatory pair, both sides whole, as Parquet or CSV.
 //!
-//! Of all modalities:
+//! Columns of all modalities:
 //!
 //! | column | meaning |
 //! |---|---|
@@ -8,7 +8,7 @@
 //! | `phase`, `step` | `global` and iteration, or `local` and trial, from 0 |
 //! | `label_x`, `label_other` | predicted classes |
 //!
-//! Of rows of a table ([`crate::modality::TableColumns`]):
+//! Columns of rows of a table ([`crate::modality::TableColumns`]):
 //!
 //! | column | meaning |
 //! |---|---|
@@ -21,7 +21,7 @@
 //! A numeric attribute is written as the number that a predictor was asked with; where there is no
 //! predictor, as the number that stands for its bin.
 //!
-//! Of texts:
+//! Columns of texts:
 //!
 //! | column | meaning |
 //! |---|---|
@@ -58,13 +58,13 @@ use probity_data::read::{ReadError, Records};
 use probity_run::run_directory::{RunError, write_with};
 use probity_run::spreadsheet::safe;
 
-/// Pairs a block: bounds the memory of writing.
+/// Number of pairs in a block: bounds the memory of writing.
 const BLOCK: usize = 16_384;
 
-/// Makes a batch of a block of pairs.
+/// A function that makes a batch of a block of pairs.
 type Batch<'a> = dyn FnMut(&ArrowSchema, &[Pair<'_>]) -> Result<RecordBatch, AuditError> + 'a;
 
-/// Writes all `pairs` that a search of `case` found to `file`, and gives what was noted of them.
+/// Writes all `pairs` that a search of `case` found to `file`, and returns what was noted of them.
 ///
 /// # Errors
 /// When an input cannot be shown, or the file not be written.
@@ -164,7 +164,7 @@ pub(super) fn walk_columns(pairs: &[Pair<'_>]) -> (ArrayRef, ArrayRef, ArrayRef)
     )
 }
 
-/// How samples files are compressed, and what they say of themselves.
+/// The compression of samples files, and the metadata that they carry.
 fn properties(modality: ModalityName) -> io::Result<WriterProperties> {
     let level = ZstdLevel::try_new(1).map_err(io::Error::other)?;
     let modality = KeyValue::new("modality".to_owned(), modality.name().to_owned());

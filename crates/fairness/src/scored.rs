@@ -1,5 +1,5 @@
-//! Inputs with what a model says of them: the logits of rows and of texts, and their labels as
-//! classes of the model.
+//! Inputs with the answers of a model: the logits of rows and of texts, and their labels as classes
+//! of the model.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use probity_predictor::texts::OpenTextPredictor;
 use probity_tensor::device::ComputeDevice;
 use probity_text::corpus::{TextColumns, read_texts_hashed};
 
-/// Texts that are padded to one length at a time.
+/// Number of texts that are padded to one length at a time.
 const BLOCK: usize = 4096;
 
 /// Texts with their labels as numbers of the model's classes.
@@ -28,9 +28,9 @@ const BLOCK: usize = 4096;
 pub struct LabelledTexts {
     /// The texts.
     pub texts: Vec<String>,
-    /// Their classes.
+    /// The classes of the texts.
     pub labels: Vec<u32>,
-    /// What was left out of the file, if anything.
+    /// The counts of what was left out of the file, if anything.
     pub counts: Option<ReadCounts>,
 }
 
@@ -102,9 +102,9 @@ pub fn open_labelled_texts(
 
 /// A transformer, ready to answer.
 pub struct Transformer {
-    /// Its classes, by number.
+    /// The names of the classes, by number.
     pub classes: Vec<String>,
-    /// It.
+    /// The network of the transformer.
     pub network: Arc<TransformerNetwork>,
 }
 
@@ -144,11 +144,11 @@ impl AnyTextModel {
     }
 }
 
-/// A classifier of texts, opened for what it says of them.
+/// A classifier of texts, opened for its answers about them.
 pub enum TextScorer {
     /// A network.
     Network(AnyTextModel),
-    /// What only answers.
+    /// A predictor that only answers.
     Predictor(OpenTextPredictor),
 }
 

@@ -33,22 +33,23 @@ use super::search_state::{RoundEnd, Seed};
 use super::strategy::{AfterFind, GlobalStep, LocalWalker, Position, Strategy};
 use probity_nn::{Classifier, ModelError, Rows};
 
-/// Flips of a start that the local phase draws from; more would cost memory and gradients and add
-/// nothing that the walk could use.
+/// Largest number of flips of a start that the local phase draws from; more would cost memory and
+/// gradients and add nothing that the walk could use.
 const MAX_FLIPS: usize = 256;
 
-/// How far to search.
+/// The options that say how far to search.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SearchOptions {
-    /// Moves of a seed in the global phase at most.
+    /// Largest number of moves of a seed in the global phase.
     pub max_iter: u32,
-    /// Trials from each start in the local phase.
+    /// Number of trials from each start in the local phase.
     pub local: u32,
-    /// Walkers a chunk at most; has no influence on the result.
+    /// Largest number of walkers in a chunk; has no influence on the result.
     pub batch: usize,
     /// Stop once this many distinct discriminatory individuals are found.
     pub max_found: Option<u64>,
-    /// Ask the model about so many rows at most, for outputs and gradients together.
+    /// Stop before the model is asked about more than this number of rows, for outputs and
+    /// gradients together.
     pub max_calls: Option<u64>,
     /// Stop at the end of the round in which this much search time is used up.
     pub time: Option<Duration>,
@@ -77,13 +78,13 @@ pub struct Search<'a, S: Strategy> {
     /// The model on the device that verification uses, where that is another one: every pair is
     /// confirmed there before it counts.
     pub reference: Option<&'a dyn Classifier>,
-    /// Its inputs.
+    /// The domain of the model's inputs.
     pub domain: &'a dyn Domain,
-    /// Where to go next.
+    /// The strategy, which decides where to go next.
     pub strategy: &'a S,
-    /// What counts the calls of `model` and of the strategy's model, see [`super::calls`].
+    /// The counter of the calls of `model` and of the strategy's model, see [`super::calls`].
     pub calls: &'a Calls,
-    /// How far.
+    /// The options, which say how far to search.
     pub options: &'a SearchOptions,
 }
 
@@ -148,7 +149,7 @@ impl<S: Strategy> Search<'_, S> {
             .is_some_and(|enough| state.individuals.discriminatory() >= enough)
     }
 
-    /// Chunks of about equal size, at least one a thread.
+    /// The size of a chunk: chunks are of about equal size, at least one a thread.
     fn chunk(&self, walkers: usize) -> usize {
         walkers
             .div_ceil(rayon::current_num_threads().max(1))

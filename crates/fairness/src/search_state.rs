@@ -28,7 +28,7 @@ pub enum Ending {
     Interrupted,
 }
 
-/// What one phase did.
+/// The work that one phase did.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct PhaseCounts {
     /// Seeds (global) or starts (local).
@@ -46,7 +46,7 @@ pub struct PhaseCounts {
 }
 
 impl PhaseCounts {
-    /// Rows and gradients asked for in this phase and in `other`.
+    /// The rows and gradients asked for in this phase and in `other`.
     pub(super) fn calls_with(&self, other: &PhaseCounts) -> CallCounts {
         CallCounts {
             rows: self.model_rows + other.model_rows,
@@ -54,12 +54,12 @@ impl PhaseCounts {
         }
     }
 
-    /// Rows and gradients together.
+    /// The number of rows and gradients together.
     pub fn model_calls(&self) -> u64 {
         self.model_rows + self.model_gradients
     }
 
-    /// What was done here and in `other`.
+    /// The counts of this phase and of `other`, added.
     pub(super) fn with(self, other: &PhaseCounts) -> PhaseCounts {
         PhaseCounts {
             starts: self.starts.saturating_add(other.starts),
@@ -72,7 +72,7 @@ impl PhaseCounts {
     }
 }
 
-/// What a search did, as counts: all that a summary says of it.
+/// Counts of the work of a search: all that a summary says of it.
 #[derive(Debug)]
 pub struct SearchCounts<'a> {
     /// Global phase.
@@ -85,7 +85,7 @@ pub struct SearchCounts<'a> {
     pub rows: &'a MarkCounts,
     /// Pairs that the reference device did not confirm.
     pub unconfirmed: u64,
-    /// What was found after how many model calls.
+    /// The course of the search: how much was found after how many model calls.
     pub trace: &'a Trace,
 }
 
@@ -118,12 +118,12 @@ pub struct SearchState<M, L = ()> {
     pub(super) ended: Vec<RoundEnd>,
 }
 
-/// What was done until the end of a round.
+/// The work done until the end of a round.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RoundEnd {
-    /// In the global phase.
+    /// The counts of the global phase.
     pub global: PhaseCounts,
-    /// In the local phase.
+    /// The counts of the local phase.
     pub local: PhaseCounts,
     /// Distinct discriminatory individuals.
     pub found: u64,
@@ -135,7 +135,7 @@ impl<M: Clone + Default, L: Default> SearchState<M, L> {
         SearchState::from_number(0, seeds, classes)
     }
 
-    /// The same where the first seed has the number `first`.
+    /// A search that is about to begin from `seeds`, the first of which has the number `first`.
     pub(super) fn from_number(
         first: u64,
         seeds: impl IntoIterator<Item = Vec<i32>>,
@@ -193,12 +193,12 @@ impl<M: Clone + Default, L: Default> SearchState<M, L> {
         }
     }
 
-    /// Where the local phase begins, with the number of the seed of each.
+    /// The positions where the local phase begins, with the number of the seed of each.
     pub(super) fn starts(&self) -> impl Iterator<Item = (u64, &Position)> {
         self.walkers.iter().map(|walker| (walker.id, &walker.start))
     }
 
-    /// What was done so far.
+    /// The counts of the work done so far.
     pub fn counts(&self) -> SearchCounts<'_> {
         SearchCounts {
             global: &self.global,
@@ -210,27 +210,27 @@ impl<M: Clone + Default, L: Default> SearchState<M, L> {
         }
     }
 
-    /// What the strategy has learnt from all walkers.
+    /// The knowledge that the strategy has learnt from all walkers.
     pub fn learnt(&self) -> &L {
         &self.learnt
     }
 
-    /// Where the search is.
+    /// The phase in which the search is.
     pub fn phase(&self) -> Phase {
         self.phase
     }
 
-    /// Rounds of the current phase that are done.
+    /// The number of rounds of the current phase that are done.
     pub fn round(&self) -> u32 {
         self.round
     }
 
-    /// What the global phase did so far.
+    /// The counts of the global phase so far.
     pub fn global(&self) -> &PhaseCounts {
         &self.global
     }
 
-    /// What the local phase did so far.
+    /// The counts of the local phase so far.
     pub fn local(&self) -> &PhaseCounts {
         &self.local
     }
@@ -245,24 +245,24 @@ impl<M: Clone + Default, L: Default> SearchState<M, L> {
         &self.rows
     }
 
-    /// One pair for each distinct discriminatory row, in the order found.
+    /// The pairs found, one for each distinct discriminatory row, in the order found.
     pub fn found(&self) -> &FoundPairs {
         &self.pairs
     }
 
-    /// Those of them that are in memory: all, unless they are [spilled](SearchState::spill_to).
+    /// The pairs found that are in memory: all, unless they are [spilled](SearchState::spill_to).
     pub fn pairs(&self) -> &PairStore {
         self.pairs.kept()
     }
 
-    /// Pairs of which there are more than `bytes` in memory are written to files in `folder` from
-    /// now on, where those of an earlier part of the search are; they stand there until somebody
-    /// removes them. What cannot be written stays in memory.
+    /// Lets pairs beyond `bytes` in memory be written to files in `folder` from now on, where those
+    /// of an earlier part of the search are; they stand there until somebody removes them. What
+    /// cannot be written stays in memory.
     pub fn spill_to(&mut self, folder: PathBuf, bytes: u64) {
         self.pairs.spill_to(folder, bytes);
     }
 
-    /// The same by value.
+    /// The pairs found that are in memory, by value.
     pub fn into_pairs(self) -> PairStore {
         self.pairs.into_kept()
     }
@@ -272,7 +272,7 @@ impl<M: Clone + Default, L: Default> SearchState<M, L> {
         &self.ended
     }
 
-    /// What was found after how many model calls.
+    /// The course of the search: how much was found after how many model calls.
     pub fn trace(&self) -> &Trace {
         &self.trace
     }

@@ -1,8 +1,8 @@
 //! Seeds of the global phase: k-means on the data, then the clusters in turn.
 //!
-//! ADF, Algorithm 1 line 2, which leaves the order open; here: the i-th member of each cluster in
-//! data order, clusters in turn, exhausted ones skipped, so that no row comes twice. Coordinates
-//! are the integer codes.
+//! The method is ADF's, Algorithm 1 line 2, which leaves the order open; here: the i-th member of
+//! each cluster in data order, clusters in turn, exhausted ones skipped, so that no row comes
+//! twice. Coordinates are the integer codes.
 //!
 //! Lloyd's algorithm with k-means++ seeding. Sums are of integers, hence exact and independent of
 //! the order and the number of threads.
@@ -18,7 +18,7 @@ use rayon::prelude::*;
 use probity_data::table::Table;
 use probity_run::stream::{Purpose, stream};
 
-/// Rounds of Lloyd's algorithm at most; it ends before when no row changes its cluster.
+/// Largest number of rounds of Lloyd's algorithm; it ends before when no row changes its cluster.
 const MAX_ROUNDS: usize = 100;
 
 /// The indices of the first `count` seeds among the rows of `table` (all rows, if there are
@@ -41,8 +41,8 @@ pub fn clustered_seeds(table: &Table, clusters: usize, count: usize, seed: u64) 
         .collect()
 }
 
-/// The cluster of each row, and the centres of at most `count` clusters; that of one that lost its
-/// rows is where it was.
+/// The cluster of each row, and the centres of at most `count` clusters; a cluster that lost its
+/// rows keeps its centre.
 pub(super) fn clusters(table: &Table, count: usize, seed: u64) -> (Vec<u32>, Vec<Vec<f64>>) {
     let mut centres = plus_plus(table, count, seed);
     let mut assignment: Vec<u32> = Vec::new();
@@ -61,7 +61,8 @@ pub(super) fn clusters(table: &Table, count: usize, seed: u64) -> (Vec<u32>, Vec
     (assignment, centres)
 }
 
-/// k-means++ (Arthur, Vassilvitskii 2007), one keyed draw a centre.
+/// Chooses the first centres by k-means++ (Arthur, Vassilvitskii 2007), with one keyed draw a
+/// centre.
 fn plus_plus(table: &Table, clusters: usize, seed: u64) -> Vec<Vec<f64>> {
     let point = |row: usize| -> Vec<f64> { table.row(row).iter().map(|&c| f64::from(c)).collect() };
     let first = stream(seed, Purpose::Clusters, 0, 0).random_range(0..table.rows());

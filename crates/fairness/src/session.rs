@@ -11,17 +11,17 @@ use super::strategy::Strategy;
 use probity_run::pause::{self, Point};
 use probity_run::run_directory::RunDirectory;
 
-/// How often a running search is saved.
+/// The time after which a running search is saved again.
 const CHECKPOINT_EVERY: Duration = Duration::from_secs(30);
 
-/// Where a running audit stands, for progress displays.
+/// The point where a running audit stands, for progress displays.
 #[derive(Debug, Clone, Copy)]
 pub enum AuditProgress<'a> {
     /// A round of the search is done.
     Search {
-        /// Global phase so far.
+        /// The counts of the global phase so far.
         global: &'a PhaseCounts,
-        /// Local phase so far.
+        /// The counts of the local phase so far.
         local: &'a PhaseCounts,
         /// Rounds done and rounds at most, of the current phase.
         rounds: (u32, u32),
@@ -91,7 +91,7 @@ pub fn run_search<S: Strategy>(
     Ok(ending)
 }
 
-/// Whether a search that ended so can go on.
+/// Whether a search with this ending can go on.
 pub fn is_resumable(ending: Ending) -> bool {
     matches!(
         ending,

@@ -1,4 +1,4 @@
-//! What strategies found for the same number of model calls.
+//! Compares strategies by what they found for the same number of model calls.
 //!
 //! A budget stops searches at different numbers of calls, and rates over different lengths do not
 //! compare: what a search finds for its calls falls as it goes on. So two strategies are held
@@ -18,12 +18,12 @@ use super::strategies::StrategyName;
 use super::trial::CurvePoint;
 use crate::statistics::Mean;
 
-/// What is held against each other of a search.
+/// The curves by which searches are compared.
 #[derive(Debug, Clone, Copy)]
 pub struct SearchCurves<'a> {
-    /// What was found after how many calls.
+    /// The number of finds after a number of calls.
     pub curve: &'a [CurvePoint],
-    /// The cells that so many finds lie in.
+    /// The number of cells that a number of finds lie in.
     pub cells_of: &'a [CellsOf],
 }
 
@@ -33,41 +33,41 @@ pub type Searches<'a> = (StrategyName, Vec<SearchCurves<'a>>);
 /// Two strategies at the calls that both reached.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Pair {
-    /// Both.
+    /// The names of the two strategies.
     pub strategies: [StrategyName; 2],
     /// Model calls that every search of both reached.
     pub model_calls: u64,
     /// Distinct individuals found by then.
     pub found: [Mean; 2],
-    /// The one that found more, by more than chance.
+    /// The strategy that found more, by more than chance.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub more: Option<StrategyName>,
-    /// Both at a number of finds that both reached, if they reached ten.
+    /// The comparison at a number of finds that both reached, if they reached ten.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub same_finds: Option<SameFinds>,
 }
 
-/// How many places the finds of two strategies lie in.
+/// The numbers of places that the finds of two strategies lie in.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SameFinds {
-    /// Finds, drawn of those of each search.
+    /// Number of finds drawn of those of each search.
     pub finds: u64,
-    /// Cells that they are expected to lie in.
+    /// Number of cells that these finds are expected to lie in.
     pub cells: [Mean; 2],
     /// The strategy whose finds lie in more cells, by more than chance.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub more: Option<StrategyName>,
 }
 
-/// All pairs, and what follows from them.
+/// The comparison of all pairs of strategies, and what follows from it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SharedBudget {
     /// The strategy that found more than every other, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub best: Option<StrategyName>,
-    /// Those than which none found more.
+    /// The strategies that no other strategy beat: none found more.
     pub unbeaten: Vec<StrategyName>,
-    /// Of `best`, strategies of whose finds as many lie in more cells.
+    /// The strategies with narrower finds than `best`: as many finds of `best` lie in more cells.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub wider: Vec<StrategyName>,
     /// Every two strategies.
@@ -144,7 +144,7 @@ fn pair(first: &Searches<'_>, second: &Searches<'_>) -> Pair {
     }
 }
 
-/// That of two strategies whose interval lies above the other's.
+/// The strategy of the two whose interval lies above the other's.
 fn more(strategies: [StrategyName; 2], means: &[Mean; 2]) -> Option<StrategyName> {
     let is_more = |a: &Mean, b: &Mean| match (a.ci95, b.ci95) {
         (Some([low, _]), Some([_, high])) => low > high,
@@ -158,12 +158,13 @@ fn more(strategies: [StrategyName; 2], means: &[Mean; 2]) -> Option<StrategyName
     }
 }
 
-/// Calls at the end of `curve`.
+/// The number of calls at the end of `curve`.
 fn calls(curve: &[CurvePoint]) -> u64 {
     curve.last().map_or(0, |point| point.model_calls)
 }
 
-/// What `curve` had found after `calls`, on the line between its points and from nothing.
+/// The number of finds of `curve` after `calls`, on the straight line between its points, which
+/// begins at nothing.
 fn found_at(curve: &[CurvePoint], calls: u64) -> f64 {
     let next = curve.partition_point(|point| point.model_calls <= calls);
     let place = |point: &CurvePoint| (point.model_calls as f64, point.found as f64);
@@ -201,8 +202,8 @@ mod tests {
         (name, curves.collect())
     }
 
-    /// The one that found more may have found more of the same: the other lies in more cells at the
-    /// largest number of finds that all searches of both have.
+    /// The strategy that found more may have found more of the same: the other lies in more cells
+    /// at the largest number of finds that all searches of both have.
     #[test]
     fn cells_are_compared_at_the_same_number_of_finds() {
         let steep = [300, 310, 320].map(|found| search(&[(100, found)]));

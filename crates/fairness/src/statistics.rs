@@ -42,9 +42,9 @@ impl Mean {
         Mean::within(values, [0.0, 1.0])
     }
 
-    /// The mean of `values` that lie from `low` to `high`. Its interval is cut to that: the mean that
-    /// is estimated lies there, so the part that is cut off cannot hold it, and the interval covers
-    /// it as often as before.
+    /// The mean of `values` that lie from `low` to `high`. Its interval is cut to that: the mean
+    /// that is estimated lies there, so the part that is cut off cannot hold it, and the interval
+    /// covers it as often as before.
     pub fn within(values: &[f64], [low, high]: [f64; 2]) -> Mean {
         let Mean { mean, ci95 } = Mean::of(values);
         Mean {
@@ -57,16 +57,16 @@ impl Mean {
 /// A share, with its 95 % interval (Clopper and Pearson).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Share {
-    /// Items of that kind.
+    /// Number of items of the kind that is counted.
     pub count: u64,
-    /// Their share.
+    /// The share of these items among all.
     pub share: f64,
     /// 95 % interval of the share in what the items were drawn from.
     pub ci95: [f64; 2],
 }
 
 impl Share {
-    /// `count` of `of` items.
+    /// The share of `count` among `of` items.
     pub fn new(count: u64, of: u64) -> Share {
         Share {
             count,
@@ -78,8 +78,9 @@ impl Share {
 
 /// The exact (Clopper-Pearson) interval of a binomial share at confidence 1 − `alpha`.
 ///
-/// Its ends are quantiles of beta distributions, found by bisection on the regularised incomplete
-/// beta function. (The inverse of the statistics crate in use does not end for some large counts.)
+/// The ends of the interval are quantiles of beta distributions, found by bisection on the
+/// regularised incomplete beta function. (The inverse of the statistics crate in use does not end
+/// for some large counts.)
 pub fn clopper_pearson(successes: u64, trials: u64, alpha: f64) -> [f64; 2] {
     let (k, n) = (successes as f64, trials as f64);
     let low = if successes == 0 {
@@ -113,8 +114,8 @@ fn beta_quantile(a: f64, b: f64, p: f64) -> f64 {
     (low + high) / 2.0
 }
 
-/// I_x(a, b) by its continued fraction (DLMF 8.17.22), evaluated from the front by the modified
-/// Lentz method on the side where it converges fast.
+/// The regularised incomplete beta function I_x(a, b) by its continued fraction (DLMF 8.17.22),
+/// evaluated from the front by the modified Lentz method on the side where it converges fast.
 fn regularised_beta(x: f64, a: f64, b: f64) -> f64 {
     if x <= 0.0 {
         return 0.0;

@@ -1,5 +1,5 @@
-//! What a search strategy decides: where to go next. Everything else is the driver's
-//! ([`super::search`]): batching, checking, counting, budget, progress, checkpoint.
+//! The interface of search strategies, which decide where to go next. Everything else is the
+//! driver's ([`super::search`]): batching, checking, counting, budget, progress, checkpoint.
 //!
 //! A round has two halves. In the first, chunks of walkers are worked on in parallel; a strategy
 //! then only *reads* what it has learnt ([`Strategy::global_moves`], [`Strategy::local_moves`]). In
@@ -17,23 +17,24 @@ use super::domain::TabularDomain;
 use probity_nn::ModelError;
 use probity_run::stream::Stream;
 
-/// What becomes of a walker of the global phase whose input is discriminatory.
+/// The further course of a walker of the global phase whose input is discriminatory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AfterFind {
-    /// Its work is done.
+    /// The walker stops.
     Stop,
-    /// Its work is done, but [`Strategy::global_moves`] sees it once more, to learn from it.
+    /// The walker stops, but [`Strategy::global_moves`] sees it once more, to learn from it.
     ShowAndStop,
-    /// It moves on like any other.
+    /// The walker moves on like any other.
     GoOn,
 }
 
-/// Which variants of a candidate a trial of the local phase asks about.
+/// The variants of a candidate that a trial of the local phase asks about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Asks {
-    /// All of them, until one flips.
+    /// All variants, until one flips.
     UntilFlip,
-    /// That alone which the strategy expects to flip: a failure does not say that no other one does.
+    /// Only the variant that the strategy expects to flip: a failure does not say that no other one
+    /// does.
     Expected,
 }
 
@@ -44,15 +45,15 @@ pub struct CausalDiscrimination {
     pub sampled: u64,
     /// Discriminatory ones among them.
     pub discriminatory: u64,
-    /// Their share.
+    /// The share of discriminatory inputs.
     pub score: f64,
-    /// Its interval at `confidence` (Clopper-Pearson).
+    /// The interval of the score at `confidence` (Clopper-Pearson).
     pub interval: [f64; 2],
     /// Confidence of the interval.
     pub confidence: f64,
-    /// Half the width that was asked for.
+    /// Half the width of the interval that was asked for.
     pub error_bound: f64,
-    /// Whether the interval is that narrow.
+    /// Whether the interval is as narrow as that.
     pub is_reached: bool,
 }
 
@@ -61,29 +62,30 @@ pub struct CausalDiscrimination {
 /// A strategy sees a batch of walkers at once, so that it can ask a model about all of them in one
 /// go; what it decides for one must not depend on the others of the batch.
 pub trait Strategy: Sync {
-    /// What the strategy remembers of one walker between steps; part of the checkpoint.
+    /// The memory of the strategy about one walker between steps; part of the checkpoint.
     type Memory: Clone + Default + Send + Sync + Serialize + DeserializeOwned;
 
-    /// What it learns from all walkers; part of the checkpoint. `()` where it learns nothing.
+    /// The knowledge that the strategy learns from all walkers; part of the checkpoint. `()` where
+    /// it learns nothing.
     type Shared: Clone + Default + Send + Sync + Serialize + DeserializeOwned;
 
-    /// What becomes of a walker of the global phase whose input is discriminatory.
+    /// The further course of a walker of the global phase whose input is discriminatory.
     const AFTER_FIND: AfterFind = AfterFind::Stop;
 
-    /// Whether what the global phase finds is searched around.
+    /// Whether there is a local phase, which searches around the finds of the global phase.
     const HAS_LOCAL_PHASE: bool = true;
 
-    /// Whether it learns anything from all walkers: one that does goes elsewhere where it sees only
-    /// some of them.
+    /// Whether the strategy learns anything from all walkers: one that does goes elsewhere where it
+    /// sees only some of them.
     const LEARNS: bool = size_of::<Self::Shared>() > 0;
 
-    /// Whether it learns in the local phase; where it does not, [`Strategy::learn_local`] may change
-    /// the walker alone, and [`Strategy::end_local_round`] nothing.
+    /// Whether the strategy learns in the local phase; where it does not, [`Strategy::learn_local`]
+    /// may change the walker alone, and [`Strategy::end_local_round`] nothing.
     fn learns(&self) -> bool {
         Self::LEARNS
     }
 
-    /// Which variants a trial of the local phase asks about.
+    /// The variants that a trial of the local phase asks about.
     fn asks(&self) -> Asks {
         Asks::UntilFlip
     }
@@ -94,7 +96,7 @@ pub trait Strategy: Sync {
     /// Whether `shared`, which a checkpoint holds, can have been learnt in this domain.
     fn is_learnt(&self, shared: &Self::Shared) -> bool;
 
-    /// Its name in summaries and on the command line.
+    /// The name of the strategy in summaries and on the command line.
     fn name(&self) -> &'static str;
 
     /// The `count` inputs where the global phase begins, for a strategy that takes none from data.
@@ -102,7 +104,7 @@ pub trait Strategy: Sync {
         None
     }
 
-    /// Moves of a walker in the global phase at most, where the user wants `max_iter`.
+    /// Largest number of moves of a walker in the global phase, where the user wants `max_iter`.
     fn max_moves(&self, max_iter: u32) -> u32 {
         max_iter
     }
@@ -136,7 +138,7 @@ pub trait Strategy: Sync {
         false
     }
 
-    /// Local phase: sets the candidate of every walker, each of which stands on a discriminatory
+    /// Local phase: sets the candidate of every walker; each walker stands on a discriminatory
     /// input.
     ///
     /// # Errors
@@ -182,15 +184,15 @@ pub trait Strategy: Sync {
 pub struct GlobalStep<'a, M> {
     /// Number of the seed.
     pub id: u64,
-    /// Moves made so far.
+    /// Number of moves made so far.
     pub iteration: u32,
     /// Whether the position is discriminatory; never so under [`AfterFind::Stop`].
     pub is_found: bool,
-    /// Where it stands; the strategy puts the next position here.
+    /// The input where the walker stands; the strategy puts the next position here.
     pub row: &'a mut Vec<i32>,
     /// The check of that position.
     pub check: &'a FullyChecked,
-    /// What the strategy remembers.
+    /// The memory of the strategy about this walker.
     pub memory: &'a mut M,
 }
 
@@ -199,7 +201,7 @@ pub struct GlobalStep<'a, M> {
 pub struct Position {
     /// The input.
     pub row: Vec<i32>,
-    /// Its check: every flip for a start, at least one otherwise.
+    /// The check of the input: every flip for a start, at least one otherwise.
     pub check: Checked,
 }
 
@@ -208,18 +210,18 @@ pub struct Position {
 pub struct LocalWalker<M> {
     /// Number of the seed that led to the start.
     pub id: u64,
-    /// What the global phase found.
+    /// The discriminatory input that the global phase found.
     pub start: Position,
-    /// Where the walker is; `None` at the start.
+    /// The position of the walker; `None` at the start.
     pub away: Option<Position>,
     /// The next input to check; set by the strategy.
     pub candidate: Vec<i32>,
-    /// What the strategy remembers.
+    /// The memory of the strategy about this walker.
     pub memory: M,
 }
 
 impl<M: Default> LocalWalker<M> {
-    /// A walker that is about to begin at `start`, where seed `id` led to.
+    /// A walker that is about to begin at `start`, which seed `id` led to.
     pub(super) fn at(id: u64, start: Position) -> LocalWalker<M> {
         LocalWalker {
             id,
@@ -232,23 +234,24 @@ impl<M: Default> LocalWalker<M> {
 }
 
 impl<M> LocalWalker<M> {
-    /// Where the walker is.
+    /// The position of the walker.
     pub fn position(&self) -> &Position {
         self.away.as_ref().unwrap_or(&self.start)
     }
 
-    /// The flip that was found where the walker is.
+    /// The number of the variant that was found to flip at the position of the walker.
     pub(super) fn found_variant(&self) -> u32 {
         let flips = &self.position().check.flips;
         flips.first().map_or(0, |flip| flip.variant)
     }
 
-    /// Whether the candidate is another input than that where the walker is.
+    /// Whether the candidate is another input than the position of the walker.
     pub(super) fn is_elsewhere(&self) -> bool {
         self.candidate != self.position().row
     }
 
-    /// Makes the candidate a random step of `size` along `attribute` away from where the walker is.
+    /// Makes the candidate a random step of `size` along `attribute` away from the position of the
+    /// walker.
     pub fn step_along(
         &mut self,
         domain: &TabularDomain,

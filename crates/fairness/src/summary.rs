@@ -1,5 +1,4 @@
-//! What a search did, as figures: the parts of `summary.json` that audits of tables and of texts
-//! share.
+//! The figures of a search: the parts of `summary.json` that audits of tables and of texts share.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +8,7 @@ use super::search::SearchCounts;
 use super::specification::BoundOn;
 use super::trace::TraceSummary;
 
-/// One phase in the summary.
+/// The global phase in the summary.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct GlobalSummary {
     /// Seeds.
@@ -59,7 +58,7 @@ pub struct LocalSummary {
     pub seconds: f64,
 }
 
-/// Both phases together.
+/// The figures of both phases together.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TotalSummary {
     /// Distinct individuals checked.
@@ -68,7 +67,7 @@ pub struct TotalSummary {
     pub discriminatory: u64,
     /// Distinct discriminatory rows: pairs in the samples file.
     pub discriminatory_rows: u64,
-    /// discriminatory / generated.
+    /// The share discriminatory / generated.
     pub success_rate: f64,
     /// Candidates checked against all of their variants.
     pub checks: u64,
@@ -76,15 +75,16 @@ pub struct TotalSummary {
     pub model_rows: u64,
     /// Rows that the model was asked about the gradient at.
     pub model_gradients: u64,
-    /// checks / seconds.
+    /// The speed of checking: checks / seconds.
     pub checks_per_second: f64,
-    /// discriminatory / seconds.
+    /// The speed of finding: discriminatory / seconds.
     pub discriminatory_per_second: f64,
-    /// discriminatory / (model_rows + model_gradients) · 1,000.
+    /// The finds per 1,000 model calls: discriminatory / (model_rows + model_gradients) · 1,000.
     pub discriminatory_per_thousand_calls: f64,
-    /// The same with a gradient counted as two: a pass forwards and one backwards.
+    /// Discriminatory individuals per 1,000 model passes, where a gradient counts as two: a pass
+    /// forwards and one backwards.
     pub discriminatory_per_thousand_passes: f64,
-    /// discriminatory / seeds.
+    /// The finds per seed: discriminatory / seeds.
     pub discriminatory_per_seed: f64,
     /// Search time of both phases.
     pub seconds: f64,
@@ -92,21 +92,21 @@ pub struct TotalSummary {
     pub unconfirmed: u64,
 }
 
-/// A bound and what the joint share says of it.
+/// A bound and the verdict of the joint share on it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct BoundSummary {
     /// The declared bound.
     pub bound: f64,
-    /// The share that it is on.
+    /// The share that the bound is on.
     pub on: BoundOn,
-    /// What the interval says.
+    /// The verdict that the interval gives.
     pub verdict: Verdict,
 }
 
 impl BoundSummary {
-    /// What the `joint` share says of `bound`, which is on it; nothing is shown where it is not
-    /// known, or where `is_blind` says that the model takes none of the attributes, which is not
-    /// declared to be right.
+    /// The verdict of the `joint` share on `bound`; nothing is shown where the share is not known,
+    /// or where `is_blind` says that the model takes none of the attributes, which is not declared
+    /// to be right.
     pub fn of(bound: f64, on: BoundOn, joint: Option<&Estimate>, is_blind: bool) -> BoundSummary {
         BoundSummary {
             bound,
@@ -119,7 +119,7 @@ impl BoundSummary {
     }
 }
 
-/// What was found after how many model calls, to the end of the search.
+/// The course of a search, to its end: how much was found after how many model calls.
 pub fn trace(counts: &SearchCounts<'_>) -> TraceSummary {
     let calls = counts.global.calls_with(counts.local);
     let found = counts.individuals.discriminatory();

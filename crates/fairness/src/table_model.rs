@@ -1,5 +1,5 @@
-//! What answers about rows of a table: a network of a model directory, or what only answers, which is
-//! asked with the numbers that rows have in their file.
+//! The models that answer about rows of a table: a network of a model directory, or a predictor
+//! that only answers, which is asked with the numbers that rows have in their file.
 
 use std::path::Path;
 
@@ -19,10 +19,10 @@ use probity_run::specification::FieldError;
 use probity_run::stream::{Purpose, drawn};
 use probity_tensor::device::ComputeDevice;
 
-/// What is made of values outside their domains, and whether bad rows are left out.
+/// The policy for values outside their domains, and whether bad rows are left out.
 pub type Reading = (Option<OutOfDomain>, bool);
 
-/// What answers about rows of a table.
+/// A model that answers about rows of a table.
 pub enum TableModel {
     /// A network.
     Network(Box<TableNetwork>),
@@ -39,22 +39,23 @@ pub struct TableNetwork {
 
 /// The rows of a file.
 pub struct ReadRows {
-    /// They.
+    /// The rows, encoded by the schema.
     pub table: Table,
-    /// Their own numbers, where they are asked about with them.
+    /// The numbers that the rows have in their file, where the model is asked about them with
+    /// these.
     pub(crate) numbers: CellNumbers,
 }
 
-/// What is said of rows.
+/// The answers about rows.
 pub struct Said {
     /// The logits, row-major `[rows, classes]`.
     pub logits: Vec<f32>,
-    /// How many rows have rounded probabilities, where a predictor may give such.
+    /// Number of rows that have rounded probabilities, where a predictor may give such.
     pub rounded: Option<RoundedRows>,
 }
 
 impl ReadRows {
-    /// Those of these numbers, from 0.
+    /// The rows of these numbers, from 0.
     #[must_use]
     pub fn select(&self, indices: &[u32]) -> ReadRows {
         ReadRows {
@@ -114,7 +115,7 @@ impl TableModel {
         Ok(TableModel::Predictor(Box::new(predictor)))
     }
 
-    /// Its schema.
+    /// The schema of the model.
     pub fn schema(&self) -> &Schema {
         match self {
             TableModel::Network(network) => &network.model.value.schema,
@@ -133,7 +134,7 @@ impl TableModel {
         }
     }
 
-    /// SHA-256 of it.
+    /// The SHA-256 of the model.
     ///
     /// # Errors
     /// When the file of a predictor cannot be read.
@@ -165,8 +166,8 @@ impl TableModel {
         }
     }
 
-    /// What is said of `rows`, by a network on `device`. A predictor is started now, and asked twice
-    /// about some of the rows ([`check_stability`]).
+    /// The answers about `rows`, of a network on `device`. A predictor is started now, and asked
+    /// twice about some of the rows ([`check_stability`]).
     ///
     /// # Errors
     /// When it cannot be started, cannot answer, or is no function of the row.

@@ -1,5 +1,5 @@
-//! What a search had found after how many model calls: few rounds of many, the same for every
-//! thread count.
+//! The course of a search: how much it had found after how many model calls; few rounds of many,
+//! the same for every thread count.
 //!
 //! A round is kept if it is at least a twelfth further on than the one kept before. That is every
 //! round at first and about 29 of each power of ten later, so a trace of a million rounds has some
@@ -47,7 +47,7 @@ impl Trace {
         }
     }
 
-    /// That it has all three curves.
+    /// Checks that the trace has all three curves.
     pub(super) fn expect_whole(&self) -> Result<(), String> {
         let TraceSummary {
             model_rows,

@@ -1,5 +1,5 @@
-//! A trial puts the search of one strategy together: that of an audit, or of one of its shards. Run by
-//! itself, without a run directory, it is what comparisons and the paper's tables are made of.
+//! A trial puts the search of one strategy together: that of an audit, or of one of its shards. Run
+//! by itself, without a run directory, it is what comparisons and the paper's tables are made of.
 
 use std::ops::ControlFlow;
 
@@ -19,48 +19,48 @@ use super::strategy::Strategy;
 use super::summary::{GlobalSummary, LocalSummary, TotalSummary, phases};
 use probity_nn::Classifier;
 
-/// Points that a curve keeps at most.
+/// Largest number of points that a curve keeps.
 const CURVE_POINTS: usize = 200;
 
-/// Where a search begins.
+/// The inputs at which a search begins.
 #[derive(Debug, Clone, Copy)]
 pub enum Begin<'a> {
-    /// At the strategy's own inputs, else at seeds from clusters of the data.
+    /// The strategy's own inputs, else seeds from clusters of the data.
     Seeds {
-        /// Clusters.
+        /// Number of clusters.
         clusters: usize,
-        /// Inputs.
+        /// Number of inputs.
         count: usize,
     },
-    /// At these inputs, whatever the strategy.
+    /// These inputs, whatever the strategy.
     At(&'a [Vec<i32>]),
 }
 
 /// A search that can be run.
 pub struct Trial<'a, M> {
-    /// What is searched.
+    /// The case that is searched.
     pub case: &'a M,
-    /// How.
+    /// The method of the search.
     pub method: Method<'a>,
-    /// Where it begins.
+    /// The inputs at which the search begins.
     pub begin: Begin<'a>,
-    /// How far.
+    /// The options, which say how far to search.
     pub options: SearchOptions,
 }
 
 /// Work with the search of a trial, whatever its strategy.
 pub(super) trait WithSearch {
-    /// What comes of it.
+    /// The result of the work.
     type Output;
 
     /// Does the work with `search`.
     fn with<S: Strategy>(self, search: &Search<'_, S>) -> Self::Output;
 }
 
-/// How far a search had come at the end of a round.
+/// The progress of a search at the end of a round.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct CurvePoint {
-    /// Search time.
+    /// Search time until then.
     pub seconds: f64,
     /// Rows and gradients that the model was asked for.
     pub model_calls: u64,
@@ -68,30 +68,30 @@ pub struct CurvePoint {
     pub checks: u64,
     /// Distinct discriminatory individuals.
     pub found: u64,
-    /// How diverse they are.
+    /// The diversity of these individuals.
     pub diversity: Option<Diversity>,
 }
 
-/// What a search came to.
+/// The figures of a search.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TrialFigures {
     /// Seed of everything random.
     pub seed: u64,
-    /// How it ended.
+    /// The reason why the search ended.
     pub ending: Ending,
     /// Global phase.
     pub global: GlobalSummary,
     /// Local phase.
     pub local: LocalSummary,
-    /// Both phases.
+    /// The figures of both phases together.
     pub total: TotalSummary,
     /// The score that the strategy `themis` ends with.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub causal_discrimination: Option<CausalDiscrimination>,
-    /// What it found, as a whole.
+    /// Figures of the finds as a whole.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub finds: Option<FindsSummary>,
-    /// How it came there.
+    /// The curve of the search: its progress at the ends of rounds.
     pub curve: Vec<CurvePoint>,
 }
 
@@ -122,7 +122,7 @@ impl TrialFigures {
     }
 }
 
-/// What a search came to, and the pairs that it found.
+/// The figures of a search, and the pairs that it found.
 pub struct TrialOutcome {
     /// The figures.
     pub figures: TrialFigures,
@@ -203,7 +203,7 @@ impl<M: Modality, W: WithSearch> WithStrategy for AwaitingStrategy<'_, M, W> {
     }
 }
 
-/// Runs the search of a trial and measures what it comes to.
+/// Runs the search of a trial and measures its results.
 struct TrialSession<'a, M> {
     trial: &'a Trial<'a, M>,
     observe: &'a mut dyn FnMut(AuditProgress<'_>) -> ControlFlow<()>,

@@ -21,17 +21,17 @@ use super::modality::{Answers, Modality, Sample, TableCase, TextCase, Witness};
 use super::samples::read_samples;
 use super::specification::AuditSpecification;
 
-/// Pairs that are asked about at a time.
+/// Number of pairs that are asked about at a time.
 const BLOCK: usize = 4096;
 
-/// How many pairs stood up.
+/// The counts of pairs that were confirmed and rejected.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Verification {
     /// Pairs in the file.
     pub pairs: u64,
-    /// Pairs that are what the file says.
+    /// Pairs that are as the file says.
     pub confirmed: u64,
-    /// Pairs that are not.
+    /// Pairs that are not as the file says.
     pub rejected: u64,
     /// Confirmed pairs whose classes are equal in f64 arithmetic: decided by rounding.
     pub decided_by_rounding: u64,
@@ -160,8 +160,8 @@ pub fn verify(
     Ok(result)
 }
 
-/// Whether the pair, about whose sides the model gives `answers`, hangs on a rounding, or what is
-/// wrong with it.
+/// Whether the pair depends on a rounding, where the model gives `answers` about its sides; an
+/// error says what is wrong with the pair.
 fn judge(pair: &Sample, classes: &[String], answers: Option<Answers>) -> Result<bool, String> {
     let Some(answers) = answers else {
         return Err("the model gives no answer".to_owned());

@@ -1,4 +1,4 @@
-//! What a search on any device that answers reports is confirmed by the reference on the CPU.
+//! The finds of a search on any device that answers are confirmed by the reference on the CPU.
 
 use std::ops::ControlFlow;
 

@@ -1,8 +1,8 @@
 //! Trying all substitutions of inputs, as far as a budget of model calls goes.
 //!
-//! What is tried is what is proved: an input all of whose substitutions keep its class is fair, and
-//! one that changes it refutes that. Inputs are tried one after another, so that a budget decides
-//! as many as it can; of how many threads there are, and of how the model is asked, nothing depends.
+//! Trying is proving: an input all of whose substitutions keep its class is fair, and one that
+//! changes it refutes that. Inputs are tried one after another, so that a budget decides as many as
+//! it can; the result does not depend on the number of threads or on how the model is asked.
 
 use rayon::prelude::*;
 
@@ -11,20 +11,20 @@ use crate::check::check_until_flip;
 use crate::domain::Domain;
 use probity_nn::{Classifier, ModelError, Rows};
 
-/// Rows a thread takes at a time.
+/// Number of rows that a thread takes at a time.
 const CHUNK: usize = 256;
 
-/// What trying the substitutions of an input says.
+/// The result of trying the substitutions of an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tried {
-    /// All of them keep its decision.
+    /// All substitutions keep the decision on the input.
     Fair,
-    /// Of this variant another decision is made.
+    /// A variant of the input gets another decision.
     Unfair {
-        /// Its number: see [`Domain::write_variant`].
+        /// The number of the variant: see [`Domain::write_variant`].
         variant: u32,
     },
-    /// Nothing: the budget was spent before.
+    /// Nothing is known: the budget was spent before.
     Undecided,
 }
 
@@ -39,17 +39,17 @@ impl Tried {
     }
 }
 
-/// What trying says of some inputs, and what it took.
+/// The results of trying the substitutions of some inputs, and the number of calls that it took.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Enumeration {
-    /// Of each input, in their order.
+    /// The result of each input, in their order.
     pub tried: Vec<Tried>,
     /// Inputs and variants that the model was asked about.
     pub calls: u64,
 }
 
 impl Enumeration {
-    /// How many inputs are `which`.
+    /// The number of inputs whose result is `which`.
     pub fn count(&self, which: impl Fn(Tried) -> bool) -> u64 {
         self.tried.iter().filter(|tried| which(**tried)).count() as u64
     }
@@ -201,7 +201,8 @@ mod tests {
         }
     }
 
-    /// Any budget: what is decided is what brute force says, and more is never decided with less.
+    /// With any budget, a decided input has the result of brute force, and more calls never decide
+    /// fewer inputs.
     #[test]
     fn what_is_decided_is_true_and_no_call_is_beyond_the_budget() {
         let term = |number: u32| Term {

@@ -1,5 +1,5 @@
-//! Certified fairness: inputs of which it is proved that no protected substitution changes what is
-//! decided of them, usually their predicted class
+//! Certified fairness: inputs for which it is proved that no protected substitution changes the
+//! decision on them, usually their predicted class
 //! ([`Decision::is_kept`](probity_nn::decision::Decision::is_kept)).
 //!
 //! A substitution is what the audit tries: on a table, any combination of values of the protected
@@ -11,11 +11,11 @@
 //! single substitution is that substitution's output up to rounding, so splitting to the end
 //! decides all but ties; it is enumeration then, and a certificate as well.
 //!
-//! What is certified is the class as the reference device (flex) computes it, to the last bit: the
-//! theorems are those of [`probity_nn::interval::fnn`] and [`probity_nn::interval::recurrent`]. An
-//! input without a certificate need not be unfair; [`run`] counts the fair ones by trying all
-//! substitutions ([`enumerate`]). Where there are no bounds, as of a transformer, trying all of them
-//! is the certificate.
+//! A certificate is about the class as the reference device (flex) computes it, to the last bit:
+//! the theorems are those of [`probity_nn::interval::fnn`] and [`probity_nn::interval::recurrent`].
+//! An input without a certificate need not be unfair; [`run`] counts the fair ones by trying all
+//! substitutions ([`enumerate`]). Where there are no bounds, as of a transformer, trying all of
+//! them is the certificate.
 
 pub mod enumerate;
 pub mod parts;
@@ -26,7 +26,7 @@ pub mod text;
 
 use serde::{Deserialize, Serialize};
 
-/// What is proved of an input.
+/// The certificate of an input: how it was proved to be fair, if it was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Certificate {
@@ -36,7 +36,7 @@ pub enum Certificate {
     Split,
     /// Fair, by trying all substitutions.
     Tried,
-    /// Nothing.
+    /// Not proved to be fair.
     None,
 }
 
@@ -56,7 +56,7 @@ impl Certificate {
         }
     }
 
-    /// Its name in reports.
+    /// The name of the certificate in reports.
     pub fn name(self) -> &'static str {
         match self {
             Certificate::OneBox => "one-box",

@@ -40,22 +40,22 @@ impl fmt::Display for Part {
     }
 }
 
-/// Why a part cannot be told.
+/// A reason why a part cannot be told.
 #[derive(Debug, Error)]
 pub enum PartError {
-    /// The model does not say.
+    /// The model does not say which part of the data it was trained on.
     #[error(
         "{} does not say which part of the data the model was trained on ({problem}); leave the part out, or name a model \
          that probity train made",
         file.display()
     )]
     Unknown {
-        /// Where it would be said.
+        /// The file where it would be said.
         file: PathBuf,
-        /// What is wrong.
+        /// The problem with that file.
         problem: String,
     },
-    /// Other data.
+    /// The data are not those that the model was trained on.
     #[error(
         "{} is not the file that the model was trained on, so its parts are unknown; leave the part out", file.display()
     )]
@@ -116,7 +116,7 @@ pub fn rows_of(
 }
 
 /// All parts of the rows of `table`, as [`rows_of`] tells each of them, in the order in which a
-/// training as was asked for by `trained` dealt them.
+/// training by the specification `trained` dealt them.
 ///
 /// # Errors
 /// When the file cannot be read by the schema, or is another one by now.
@@ -175,7 +175,7 @@ fn kept_rows(
     Ok(numbers.collect())
 }
 
-/// How `model` was trained, if it was on `file`.
+/// The specification by which `model` was trained, if it was on `file`.
 fn training_of(
     (model, model_sha256): Dealer<'_>,
     (file, sha256): Inputs<'_>,
@@ -226,8 +226,8 @@ mod tests {
         outside = "OUTSIDE"
     "#;
 
-    /// Rows of which every fifth has no outcome, and every seventh lies outside the domain where
-    /// some do.
+    /// The rows of a data set in which every fifth row has no outcome, and every seventh lies
+    /// outside the domain where some do.
     fn rows(some_outside: bool) -> Vec<(i64, &'static str)> {
         let row = |number: i64| {
             let is_outside = some_outside && number % 7 == 0;
@@ -254,7 +254,7 @@ mod tests {
         }
     }
 
-    /// Those of a training on `rows` by the policy `own`, read by each of `policies`.
+    /// Checks the parts of a training on `rows` by the policy `own`, read by each of `policies`.
     fn expect_parts(
         rows: &[(i64, &str)],
         (own, policy): (&str, OutOfDomain),

@@ -24,7 +24,7 @@ use probity_run::spreadsheet::safe;
 /// Name of the file with the certificate of every input.
 pub const CERTIFICATES: &str = "certificates.csv";
 
-/// Why nothing can be certified.
+/// A reason why nothing can be certified.
 #[derive(Debug, Error)]
 pub enum CertifyError {
     /// Model, data or protected set cannot be used.
@@ -53,20 +53,20 @@ impl From<AuditError> for CertifyError {
     }
 }
 
-/// What became of the inputs for one set of protected attributes.
+/// The results of the inputs for one set of protected attributes.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CertifiedSet {
-    /// The attributes: jointly for a table, one term at a time for texts.
+    /// The protected attributes: jointly for a table, one term at a time for texts.
     pub protected: Vec<String>,
     /// Inputs; for texts, those with a protected term that has a replacement.
     pub inputs: u64,
-    /// Certified by one box.
+    /// Inputs certified by one box.
     pub one_box: Share,
-    /// Certified, by splitting too.
+    /// Inputs certified, by splitting too.
     pub certified: Share,
-    /// Seconds of the bounds; none where there are none.
+    /// Seconds that the bounds took; none where there are no bounds.
     pub seconds: f64,
-    /// Fair, as trying all substitutions says.
+    /// Inputs that are fair, as trying all substitutions says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fair: Option<Share>,
     /// Inputs with a substitution that changes their class.
@@ -86,14 +86,14 @@ pub struct CertifiedSet {
     pub exhaustive_seconds: Option<f64>,
 }
 
-/// `summary.json` of a certification.
+/// The content of `summary.json` of a certification.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CertifySummary {
     /// Version of this layout.
     pub schema_version: u32,
     /// Always `certify`.
     pub command: String,
-    /// What was certified: rows of a table, or texts.
+    /// The kind of inputs that was certified: rows of a table, or texts.
     pub modality: ModalityName,
     /// Version that made the run.
     pub probity_version: String,
@@ -101,26 +101,27 @@ pub struct CertifySummary {
     pub model_sha256: String,
     /// SHA-256 of the data or texts.
     pub inputs_sha256: String,
-    /// What the reader did to values and rows of a table; of texts, where it left any out.
+    /// Counts of what the reader did to values and rows of a table; of texts, where it left any
+    /// out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<ReadCounts>,
-    /// The class that every input of the part gets, where it is one.
+    /// The class that every input of the part gets, where all get the same one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decides_alike: Option<DecidedAlike>,
     /// Part of the data.
     pub part: Part,
-    /// Splits an input at most.
+    /// Largest number of splits of an input.
     pub splits: u32,
-    /// Set by set: each attribute alone and, if there are several, all of them.
+    /// The results of each set: each attribute alone and, if there are several, all of them.
     pub sets: Vec<CertifiedSet>,
     /// Bound on the certified share of the last set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fail_below: Option<f64>,
 }
 
-/// A model and its inputs, opened, as far as rows of a table and texts differ.
+/// A model and its inputs, opened; the interface by which rows of a table and texts differ.
 pub trait Certifiable: Sized {
-    /// Its name.
+    /// The name of the modality.
     const NAME: ModalityName;
 
     /// Opens what `specification` names.
@@ -129,7 +130,7 @@ pub trait Certifiable: Sized {
     /// See [`AuditError`].
     fn open(specification: &CertifySpecification) -> Result<Self, AuditError>;
 
-    /// SHA-256 of what was opened, by role.
+    /// The SHA-256 of each thing that was opened, by role.
     fn sha256(&self) -> &BTreeMap<String, String>;
 
     /// Names of the protected attributes.
@@ -138,7 +139,7 @@ pub trait Certifiable: Sized {
     /// Number of inputs.
     fn inputs(&self) -> usize;
 
-    /// Those of `part`, as the training of `model` dealt them.
+    /// The inputs of `part`, as the training of `model` dealt them.
     ///
     /// # Errors
     /// See [`positions_of`].
@@ -146,13 +147,13 @@ pub trait Certifiable: Sized {
         positions_of(part, model, file, self.inputs())
     }
 
-    /// What the model decides all of the inputs `rows`, if it is one class.
+    /// The class that the model gives all of the inputs `rows`, if it is one class.
     ///
     /// # Errors
     /// When the model cannot answer.
     fn decides_alike(&self, rows: &[u32]) -> Result<Option<DecidedAlike>, AuditError>;
 
-    /// Those of `rows` of which the attributes `names` make variants.
+    /// The inputs among `rows` that have variants by the attributes `names`.
     ///
     /// # Errors
     /// When there is none, or these attributes cannot be protected.
@@ -163,7 +164,7 @@ pub trait Certifiable: Sized {
         u64::from(row) + 1
     }
 
-    /// What the reader did to values and rows, where it says so.
+    /// The counts of what the reader did to values and rows, where it says so.
     fn counts(&self) -> Option<&ReadCounts>;
 
     /// Whether outputs can be bounded; where they cannot, all substitutions are tried.
@@ -183,8 +184,8 @@ pub trait Certifiable: Sized {
         splits: u32,
     ) -> Result<Vec<Certificate>, AuditError>;
 
-    /// Which of the inputs `rows` are fair: no substitution of `names` changes their class. All are
-    /// tried, with at most `most` model calls.
+    /// Says which of the inputs `rows` are fair: no substitution of `names` changes their class.
+    /// All are tried, with at most `most` model calls.
     ///
     /// # Errors
     /// When the model cannot answer.
@@ -195,7 +196,7 @@ pub trait Certifiable: Sized {
         most: Option<u64>,
     ) -> Result<Enumeration, AuditError>;
 
-    /// What variant `variant`, by the attributes `names`, of the input `row` changes.
+    /// The changes that variant `variant`, by the attributes `names`, makes in the input `row`.
     ///
     /// # Errors
     /// When it cannot be shown.
@@ -207,13 +208,13 @@ pub struct Certification<M> {
     specification: CertifySpecification,
     record: Record,
     case: M,
-    /// The part of the data.
+    /// The rows of the part of the data.
     rows: Vec<u32>,
     /// The inputs to certify, set by set of protected attributes.
     sets: Vec<(Vec<String>, Vec<u32>)>,
 }
 
-/// Refuses what has no meaning for a model that `has_bounds`, or has none.
+/// Refuses fields without a meaning for a model that `has_bounds`, or has none.
 fn expect_used(specification: &CertifySpecification, has_bounds: bool) -> Result<(), FieldError> {
     let usual = CertifySpecification::default();
     let is_tried = specification.exhaustive || !has_bounds;
@@ -228,13 +229,13 @@ fn expect_used(specification: &CertifySpecification, has_bounds: bool) -> Result
     Ok(())
 }
 
-/// One input's line of the certificates file.
+/// The line of one input in the certificates file.
 struct Line {
     set: usize,
     row: u64,
     certificate: Certificate,
     fair: Option<bool>,
-    /// What a substitution changes that changes the class.
+    /// The changes of a substitution that changes the class.
     counterexample: String,
 }
 
@@ -278,7 +279,7 @@ impl<M: Certifiable> Certification<M> {
         &self.specification
     }
 
-    /// How many sets of protected attributes are certified.
+    /// The number of sets of protected attributes that are certified.
     pub fn sets(&self) -> usize {
         self.sets.len()
     }

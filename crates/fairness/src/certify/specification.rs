@@ -1,4 +1,4 @@
-//! What a certification is asked for.
+//! The specification of a certification.
 
 use std::path::PathBuf;
 
@@ -12,8 +12,8 @@ use crate::specification::{Deciding, DecisionSpecification, named_once, needed, 
 use probity_data::schema::OutOfDomain;
 use probity_run::specification::{FieldError, Specification};
 
-/// Splits of an input at most. Each computes bounds for two parts of a box, and the parts that are
-/// still open are held in memory.
+/// Largest number of splits of an input that may be asked for. Each computes bounds for two parts
+/// of a box, and the parts that are still open are held in memory.
 pub(crate) const MOST_SPLITS: u32 = 1_000_000;
 
 /// Everything that determines a certification.
@@ -112,7 +112,7 @@ impl Default for CertifySpecification {
 }
 
 impl CertifySpecification {
-    /// How decisions are made.
+    /// The way in which decisions are made.
     pub fn deciding(&self) -> Deciding<'_> {
         self.decision.or_gap(self.gap)
     }

@@ -25,7 +25,7 @@ use probity_nn::model::Model;
 use probity_nn::{Classifier, ModelError, Rows};
 use probity_tensor::device::ComputeDevice;
 
-/// Rows a thread takes at a time.
+/// Number of rows that a thread takes at a time.
 const CHUNK: usize = 256;
 
 /// A network of tables and the rows of its data.
@@ -38,7 +38,7 @@ pub struct CertifiableTable {
 }
 
 impl CertifiableTable {
-    /// The network as it decides.
+    /// The network together with its rule of decision.
     fn asked(&self) -> Decided<Fnn> {
         Decided {
             model: Fnn::new(&self.model.network, &ComputeDevice::flex()),
@@ -146,7 +146,7 @@ impl Certifiable for CertifiableTable {
     }
 }
 
-/// Certifies rows of a network, of whose answers a decision is made.
+/// Certifies rows of a network, whose answers are turned into decisions by a rule.
 pub struct RowCertifier<'a> {
     fnn: Fnn,
     bounds: FnnBounds,
@@ -154,7 +154,7 @@ pub struct RowCertifier<'a> {
 }
 
 impl<'a> RowCertifier<'a> {
-    /// For `network` and `decision`.
+    /// A certifier for `network` and `decision`.
     pub fn new(network: &Network, decision: &'a Decision) -> RowCertifier<'a> {
         RowCertifier {
             fnn: Fnn::new(network, &ComputeDevice::flex()),
@@ -196,8 +196,9 @@ impl<'a> RowCertifier<'a> {
         Ok(parts.concat())
     }
 
-    /// Depth first, the lower part of a split first. A box of one combination that the bounds leave
-    /// open, which takes a tie within their margin, is decided by the network itself.
+    /// Certifies a row, depth first, the lower part of a split first. A box of one combination that
+    /// the bounds leave open, which takes a tie within their margin, is decided by the network
+    /// itself.
     fn certify_row(
         &self,
         own: (&[i32], &[f32]),
@@ -231,7 +232,8 @@ impl<'a> RowCertifier<'a> {
         Ok(Certificate::of(true, done))
     }
 
-    /// Whether the row `own` is told from itself with the first codes of `sets`.
+    /// Whether another decision is made on the row `own` than on the same row with the first codes
+    /// of `sets`.
     fn differs(&self, own: (&[i32], &[f32]), sets: &[CodeSet]) -> Result<bool, ModelError> {
         let mut changed = own.0.to_vec();
         for set in sets {
@@ -242,8 +244,8 @@ impl<'a> RowCertifier<'a> {
     }
 }
 
-/// The box in two, along the attribute that moves the first layer most; `None` for a single
-/// combination.
+/// The two halves of the box, along the attribute that moves the first layer most; `None` for a
+/// single combination.
 fn halves(bounds: &FnnBounds, sets: &[CodeSet]) -> Option<[Vec<CodeSet>; 2]> {
     let (place, set) = sets
         .iter()

@@ -7,7 +7,7 @@
 //! exchange counts where the first token that it changes is read. (Certifying that all may be made
 //! *together* would prove more than the audit asks, of fewer texts.)
 //!
-//! Of a transformer no bounds are known that would say anything: its texts are certified by trying
+//! No bounds are known of a transformer that would say anything: its texts are certified by trying
 //! all exchanges ([`super::enumerate`]).
 
 use std::collections::BTreeMap;
@@ -41,7 +41,7 @@ use probity_nn::recurrent::network::RecurrentWeights;
 use probity_nn::{Classifier, Rows};
 use probity_tensor::device::ComputeDevice;
 
-/// Boxes that are bounded at a time.
+/// Number of boxes that are bounded at a time.
 const BLOCK: usize = 4096;
 
 /// A box of a text.
@@ -58,19 +58,19 @@ pub struct CertifiableTexts {
     file: PathBuf,
     /// The texts as they are written.
     written: Vec<String>,
-    /// As much of each as may be read.
+    /// The texts, as far as they may be read.
     texts: Vec<Source>,
-    /// Those that are not English, in order.
+    /// The texts that are not English, in order.
     foreign: Vec<u32>,
-    /// Where they stand in the file.
+    /// The numbers of the rows of the file where the texts stand.
     rows: RowNumbers,
-    /// What was left out of it, if anything was.
+    /// The counts of what was left out of the file, if anything was.
     counts: Option<ReadCounts>,
     sha256: BTreeMap<String, String>,
 }
 
-/// As much of the text `source` as `subject` may read. How many words the pieces of a transformer are
-/// of is not known.
+/// The part of the text `source` that `subject` may read. How many words the pieces of a
+/// transformer are of is not known.
 fn window(subject: &TextSubject<'_>, source: Source) -> Source {
     match subject {
         TextSubject::Words(model) => source.window(model.reader.max_length),
@@ -79,7 +79,7 @@ fn window(subject: &TextSubject<'_>, source: Source) -> Source {
 }
 
 impl CertifiableTexts {
-    /// The texts `rows`, with what may be exchanged of the attributes `names`.
+    /// The texts `rows`, with the exchanges of the attributes `names`.
     fn only(&self, names: &[String], rows: &[u32]) -> Vec<Source> {
         let attributes = self.protected.attributes();
         let texts = rows.iter().map(|&row| &self.texts[row as usize]);
@@ -248,8 +248,8 @@ impl Certifiable for CertifiableTexts {
     }
 }
 
-/// The boxes of `text`, what exchanges make of it being `stretches`, of which `reads` tokens are
-/// read, after an exchange as before.
+/// The boxes of `text`, which the exchanges turn into the `stretches`; `reads` tokens are read of
+/// it, after an exchange as before.
 pub fn boxes<'a>(text: &'a Source, stretches: &'a [Stretch], reads: usize) -> Vec<Substituted<'a>> {
     let boxed = stretches.iter().filter_map(|stretch| {
         let (before, rest) = text.ids.split_at(stretch.tokens.start);
@@ -265,8 +265,8 @@ pub fn boxes<'a>(text: &'a Source, stretches: &'a [Stretch], reads: usize) -> Ve
 }
 
 /// Certifies `texts`, whose tokens are below the number of embeddings, with at most `splits` splits
-/// a text, where `decision` is made of the answers of the network. It reads the first `reads` tokens
-/// of a text; of a longer one, [`Source::window`] has to be given.
+/// a text, where `decision` is the rule that turns the answers of the network into decisions. It
+/// reads the first `reads` tokens of a text; of a longer one, [`Source::window`] has to be given.
 pub fn certify_texts(
     (weights, table, reads): (&RecurrentWeights, EmbeddingTable<'_>, usize),
     decision: &Decision,

@@ -1,4 +1,4 @@
-//! What the searches of one strategy came to on average.
+//! The mean figures of the searches of one strategy.
 
 use serde::Serialize;
 
@@ -8,19 +8,19 @@ use crate::statistics::Mean;
 use crate::strategies::StrategyName;
 use crate::trial::TrialFigures;
 
-/// What one strategy came to.
+/// The figures of one strategy.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct StrategyFigures {
     /// The strategy.
     pub strategy: StrategyName,
-    /// Distinct individuals found in the global phase.
+    /// Mean number of distinct individuals found in the global phase.
     pub global: Mean,
-    /// Distinct individuals found in the local phase.
+    /// Mean number of distinct individuals found in the local phase.
     pub local: Mean,
-    /// Distinct individuals found in both.
+    /// Mean number of distinct individuals found in both phases.
     pub found: Mean,
-    /// The fewest and the most that a search found: they differ in their seed, and with it in the
-    /// rows that they began at.
+    /// The fewest and the most that a search found: the searches differ in their seed, and with it
+    /// in the rows that they began at.
     pub found_range: [u64; 2],
     /// Share of the individuals checked.
     pub success_rate: Mean,
@@ -30,17 +30,18 @@ pub struct StrategyFigures {
     pub found_per_second: Mean,
     /// Distinct individuals found for 1,000 rows or gradients that the model was asked for.
     pub found_per_thousand_calls: Mean,
-    /// The same with a gradient counted as two: a pass forwards and one backwards.
+    /// Distinct individuals found per 1,000 model passes, where a gradient counts as two: a pass
+    /// forwards and one backwards.
     pub found_per_thousand_passes: Mean,
     /// Distinct individuals found for each seed.
     pub found_per_seed: Mean,
-    /// What was found, as a whole.
+    /// Figures of the finds as a whole.
     pub finds: FindsFigures,
-    /// Each search.
+    /// The figures of each search.
     pub runs: Vec<TrialFigures>,
 }
 
-/// What a strategy found, as a whole: means of [`FindsSummary`].
+/// Figures of the finds of a strategy as a whole: means of [`FindsSummary`].
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FindsFigures {
     /// Share of the seeds that came to a discriminatory row of their own.
@@ -62,8 +63,8 @@ pub struct FindsFigures {
 }
 
 impl FindsFigures {
-    /// The means of what `runs` found, of inputs of `modality`; searches that found too little for
-    /// a figure take no part in it.
+    /// The means of the finds of `runs`, on inputs of `modality`; searches that found too little
+    /// for a figure take no part in it.
     fn new(modality: ModalityName, runs: &[TrialFigures]) -> FindsFigures {
         let finds = || runs.iter().filter_map(|run| run.finds.as_ref());
         let some = |of: &dyn Fn(&FindsSummary) -> Option<f64>| -> Vec<f64> {

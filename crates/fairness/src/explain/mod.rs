@@ -45,11 +45,11 @@ use probity_tensor::device::ComputeDevice;
 pub struct Named {
     /// The attribute.
     pub attribute: String,
-    /// Its value.
+    /// The value of the attribute.
     pub value: String,
 }
 
-/// Which way a decision changes.
+/// The direction in which a decision changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
@@ -61,13 +61,13 @@ pub enum Direction {
     BetweenOthers,
 }
 
-/// What is said in place of a class where numbers differ by no more than the gap.
+/// The words in place of a class where numbers differ by no more than the gap.
 const WITHIN: &str = "within the gap";
 
-/// What the model says of an input.
+/// The decision of the model on an input.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Decision {
-    /// The class, or that there is none; where scores are compared, the most probable one. Of a
+    /// The class, or that there is none; where scores are compared, the most probable one; of a
     /// regressor its number.
     pub class: String,
     /// The number that a regressor gives, in the unit of its label; nothing of a classifier.
@@ -82,14 +82,14 @@ pub struct Decision {
 pub struct Variant {
     /// The protected values, or the text.
     pub values: Vec<Named>,
-    /// Those that are not the input's own: nothing of the input itself.
+    /// The values that are not the input's own: none for the input itself.
     pub changed: Vec<Change>,
-    /// What is decided.
+    /// The decision on the variant.
     #[serde(flatten)]
     pub decision: Decision,
-    /// Whether that is another class than the input's.
+    /// Whether the decision is another class than the input's.
     pub flips: bool,
-    /// Which way, where it flips and a favourable class is declared.
+    /// The direction of the change, where the decision flips and a favourable class is declared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub direction: Option<Direction>,
 }
@@ -97,9 +97,9 @@ pub struct Variant {
 /// A change after which all variants get one class.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Undoing {
-    /// What is changed.
+    /// The changes to the input.
     pub changes: Vec<Change>,
-    /// How far, as the changes are ordered.
+    /// The distance of the changed input from the input, as the changes are ordered.
     pub distance: f64,
     /// The whole changed input.
     pub input: Vec<Named>,
@@ -107,32 +107,32 @@ pub struct Undoing {
     pub class: String,
 }
 
-/// What was tried to undo the flips.
+/// The attempt to undo the flips, and its results.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct UndoingSummary {
-    /// What it ended with.
+    /// The reason why the search for changes ended.
     pub ending: Ending,
     /// Whether it is certain that no smaller change undoes the flips than the first of `changes`, or,
     /// where there is none, that none does.
     pub proven: bool,
-    /// All changes of up to so many attributes or words were tried, but for those that add to one
-    /// that was found.
+    /// The number of attributes or words up to which all changes were tried, but for those that add
+    /// to one that was found.
     pub complete: usize,
     /// Changes that were tried.
     pub tried: u64,
-    /// Rows or texts that the model was asked about for it.
+    /// Rows or texts that the model was asked about in the search.
     pub calls: u64,
-    /// As many as it might ask about.
+    /// Largest number of rows or texts that the model might be asked about.
     pub max_calls: u64,
     /// The smallest change, then the smallest of those that keep something that it changes, and so
     /// on: none changes all that one before it does.
     pub changes: Vec<Undoing>,
 }
 
-/// What is said of one input.
+/// The explanation of the decision on one input.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Explanation {
-    /// Rows of a table, or texts.
+    /// The kind of inputs: rows of a table, or texts.
     pub modality: ModalityName,
     /// SHA-256 of the model.
     pub model_sha256: String,
@@ -144,50 +144,51 @@ pub struct Explanation {
     pub input: Vec<Named>,
     /// Protected attributes.
     pub protected: Vec<String>,
-    /// Those of them that the model has no input for: nothing can flip by them.
+    /// The protected attributes that the model has no input for: nothing can flip by them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub not_taken: Vec<String>,
-    /// What must not change besides.
+    /// The other attributes that must not change.
     pub fixed: Vec<String>,
     /// The classes, in the order of the probabilities.
     pub classes: Vec<String>,
     /// The class that is good to get, where one is declared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub favourable: Option<String>,
-    /// What is decided.
+    /// The decision on the input.
     #[serde(flatten)]
     pub decision: Decision,
-    /// Variants with another class.
+    /// Number of variants with another class.
     pub flips: u64,
     /// All variants, the input among them, in the order of their protected values.
     pub variants: Vec<Variant>,
-    /// What undoes the flips; nothing where there are none.
+    /// The changes that undo the flips; none where there are no flips.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undoing: Option<UndoingSummary>,
 }
 
 /// A case of one input.
 pub(crate) trait Explained: Modality {
-    /// The input of the number `row` of what `specification` names.
+    /// The input of the number `row` in the file that `specification` names.
     fn open_at(
         specification: &AuditSpecification,
         row: u64,
         device: &ComputeDevice,
     ) -> Result<Self, AuditError>;
 
-    /// It.
+    /// The input as a row of the domain.
     fn input(&self) -> Vec<i32>;
 
     /// Names of the classes that have probabilities.
     fn scored(&self) -> &[String];
 
-    /// What of it may change, but for the attributes `fixed`.
+    /// The places of the input that may change, but for the attributes `fixed`.
     fn places(&self, fixed: &[String]) -> Result<Vec<Place>, AuditError>;
 
-    /// What differs between the input and `row`, where places were changed.
+    /// The differences between the input and `row`, where places were changed.
     fn changes(&self, row: &[i32]) -> Vec<Change>;
 
-    /// Does `work` with what says whether an input may be asked about, by `specification`.
+    /// Does `work` with a function that says whether an input may be asked about, by
+    /// `specification`.
     fn limited<R>(
         &self,
         specification: &AuditSpecification,
@@ -308,7 +309,7 @@ fn undoing<E: Explained>(case: &E, searched: Searched, max_calls: u64) -> Undoin
     }
 }
 
-/// `error` with the field of an explanation in the place of that of an audit.
+/// Returns `error` with the field of an explanation in the place of that of an audit.
 fn own_field(error: AuditError) -> AuditError {
     match error {
         AuditError::Field(field) if field.field == "population.favourable" => FieldError {
@@ -364,7 +365,7 @@ fn decision(
     }
 }
 
-/// `row` beside its variant of that number.
+/// The pair of `row` and its variant of that number.
 fn shown<'c, E: Explained>(case: &'c E, row: &[i32], variant: usize) -> ShownPair<'c> {
     case.shown(&Pair {
         seed: 0,
@@ -387,7 +388,8 @@ fn named(values: Vec<(&str, String)>) -> Vec<Named> {
     named.collect()
 }
 
-/// The protected ones of `values`, in the order in which they are protected; of a text all of it.
+/// The protected values among `values`, in the order in which they are protected; of a text all of
+/// it.
 fn protected_of<E: Explained>(case: &E, values: Vec<Named>) -> Vec<Named> {
     if E::NAME == ModalityName::Text {
         return values;

@@ -18,20 +18,21 @@ use crate::domain::Domain;
 use probity_data::schema::Attribute;
 use probity_nn::{Classifier, ModelError, Rows};
 
-/// Changes that are asked about at first in one go, and at most.
+/// Number of changes that are asked about in one go: at first, and at most.
 const BLOCK: [usize; 2] = [32, 2048];
 
 /// A place of an input that may change.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Place {
-    /// Where it is in a row.
+    /// The position of the place in a row.
     pub position: usize,
-    /// What may stand there in place of what does, each with its distance from that: ascending.
+    /// The values that may stand there in place of the present one, each with its distance from
+    /// that: ascending.
     pub values: Vec<(f64, i32)>,
 }
 
-/// How far `to` is from `from` as values of `attribute`: 1 without an order, and where one of the
-/// two is missing, or a level beside the numbers of the other.
+/// The distance of `to` from `from` as values of `attribute`: 1 without an order, and where one of
+/// the two is missing, or a level beside the numbers of the other.
 pub(crate) fn scaled_distance(attribute: &Attribute, from: i32, to: i32) -> f64 {
     let (min, max) = attribute.ordered_domain();
     match attribute.are_ordered(&[from, to]) {
@@ -40,40 +41,40 @@ pub(crate) fn scaled_distance(attribute: &Attribute, from: i32, to: i32) -> f64 
     }
 }
 
-/// Whether a changed input may be asked about.
+/// A function that says whether a changed input may be asked about.
 pub(crate) type Allows<'a> = &'a dyn Fn(&[i32]) -> Result<bool, ModelError>;
 
-/// What is asked.
+/// The question to a search for the smallest changes.
 pub(crate) struct Question<'a> {
     /// The model.
     pub model: &'a dyn Classifier,
-    /// Its inputs.
+    /// The domain of the model's inputs.
     pub domain: &'a dyn Domain,
     /// The input.
     pub row: &'a [i32],
-    /// What may change.
+    /// The places that may change.
     pub places: &'a [Place],
-    /// Which changed inputs may be asked about.
+    /// The function that says which changed inputs may be asked about.
     pub allows: Allows<'a>,
-    /// Places that may change at once.
+    /// Largest number of places that may change at once.
     pub most_places: usize,
-    /// Changes to find, each of another set of places.
+    /// Number of changes to find, each of another set of places.
     pub alternatives: usize,
-    /// Rows to ask the model about at most.
+    /// Largest number of rows to ask the model about.
     pub max_calls: u64,
     /// The variant that is tried first.
     pub hint: u32,
 }
 
-/// What a search for changes ends with.
+/// A reason why a search for changes ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ending {
-    /// As many were found as were looked for.
+    /// As many changes were found as were looked for.
     Found,
-    /// No other change does it.
+    /// No other change undoes the flips.
     Exhausted,
-    /// The next one might have cost more than was allowed.
+    /// The next change might have cost more than was allowed.
     Budget,
 }
 
@@ -82,20 +83,20 @@ pub enum Ending {
 pub(crate) struct Found {
     /// The changed input.
     pub row: Vec<i32>,
-    /// How far it is.
+    /// The distance of the changed input from the input.
     pub distance: f64,
     /// The class of all of its variants.
     pub class: u32,
 }
 
-/// What a search came to.
+/// The result of a search.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Searched {
-    /// What was found, in order.
+    /// The changes that were found, in order.
     pub found: Vec<Found>,
-    /// Why it ended.
+    /// The reason why the search ended.
     pub ending: Ending,
-    /// Places up to which all changes were tried.
+    /// Number of places up to which all changes were tried.
     pub complete: usize,
     /// Changes that were tried.
     pub tried: u64,
@@ -186,7 +187,7 @@ fn holds_any(set: &Set, sets: &[Set]) -> bool {
         .any(|other| other.iter().all(|place| set.contains(place)))
 }
 
-/// How many sets of `count` among `places` there are.
+/// The number of sets of `count` places among `places`.
 fn sets_of(places: usize, count: usize) -> u64 {
     let (places, count) = (places as u64, count as u64);
     (0..count).fold(1_u64, |sets, at| {
@@ -195,19 +196,19 @@ fn sets_of(places: usize, count: usize) -> u64 {
     })
 }
 
-/// Values for a set of places.
+/// The choice of a value for each of a set of places.
 #[derive(Debug, Clone, PartialEq)]
 struct ChangeOf {
     distance: f64,
     set: Set,
-    /// Of each place, which of its values.
+    /// The number of the chosen value among those of the place, for each place.
     values: SmallVec<[u32; 4]>,
     /// The first place of the set that a change after this one differs in.
     from: usize,
 }
 
 impl ChangeOf {
-    /// `row` with the change made.
+    /// Returns `row` with the change made.
     fn made(&self, row: &[i32], places: &[Place]) -> Vec<i32> {
         let mut row = row.to_vec();
         for (&place, &value) in self.set.iter().zip(&self.values) {
@@ -241,7 +242,7 @@ struct Queue<'a> {
 }
 
 impl<'a> Queue<'a> {
-    /// Those of `count` of the places.
+    /// The changes of `count` of the places.
     fn new(places: &'a [Place], count: usize) -> Queue<'a> {
         let mut queue = Queue {
             places,

@@ -1,4 +1,4 @@
-//! What an explanation is asked for.
+//! The specification of an explanation.
 
 use std::path::PathBuf;
 
@@ -160,14 +160,14 @@ impl ExplainSpecification {
             .ok_or_else(|| FieldError::new("row", "missing", "given"))
     }
 
-    /// Rows or texts that are asked about at most.
+    /// Largest number of rows or texts that are asked about.
     pub(super) fn most_calls(&self) -> u64 {
         let is_cheap = self.modality == ModalityName::Table && self.predictor.source.is_none();
         let usual = if is_cheap { 1_000_000 } else { 10_000 };
         self.max_calls.unwrap_or(usual)
     }
 
-    /// Attributes or words that a change may touch at most.
+    /// Largest number of attributes or words that a change may touch.
     pub(super) fn most_places(&self) -> usize {
         match self.modality {
             ModalityName::Table => usize::MAX,

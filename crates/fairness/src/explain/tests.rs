@@ -76,8 +76,9 @@ fn distance(position: usize, from: i32, to: i32) -> f64 {
     }
 }
 
-/// All inputs that agree with `row` in sex, age and what is `fixed`, whose variants have one class, in
-/// order, without those that change all that one before them does.
+/// The changes by brute force: all inputs that agree with `row` in sex, age and what is `fixed`,
+/// whose variants have one class, in order, without those that change all that one before them
+/// does.
 fn brute_force(model: &dyn Classifier, row: &[i32], fixed: &[usize]) -> Vec<Known> {
     let one_class = |row: &[i32]| {
         let mut all = Vec::new();
@@ -170,7 +171,8 @@ impl Small {
     }
 }
 
-/// Every discriminatory one of 40 inputs of 60 random networks, with and without fixed attributes.
+/// Smallest changes are those of an exhaustive search, for every discriminatory one of 40 inputs of
+/// 60 random networks, with and without fixed attributes.
 #[test]
 fn smallest_changes_are_those_of_an_exhaustive_search() {
     let small = Small::new();

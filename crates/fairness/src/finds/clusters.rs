@@ -3,19 +3,19 @@
 use crate::seeds::clusters;
 use probity_data::table::Table;
 
-/// Clusters at most.
+/// Largest number of clusters.
 pub(super) const CLUSTERS: usize = 32;
 
-/// Inputs that are clustered at most, evenly spaced in the data.
+/// Largest number of inputs that are clustered, evenly spaced in the data.
 const MOST_INPUTS: usize = 1024;
 
-/// Coordinates that are clustered at most, unless few inputs have more.
+/// Largest number of coordinates that are clustered, unless few inputs have more.
 const MOST_COORDINATES: usize = 1 << 16;
 
-/// Inputs that are clustered however wide they are.
+/// Number of inputs that are clustered however wide they are.
 const FEW_INPUTS: usize = 128;
 
-/// Which of `inputs` of so many coordinates are clustered.
+/// The numbers of the inputs that are clustered, of `inputs` with `width` coordinates each.
 pub(super) fn clustered(inputs: usize, width: usize) -> impl Iterator<Item = usize> {
     let most = (MOST_COORDINATES / width.max(1)).clamp(FEW_INPUTS, MOST_INPUTS);
     (0..inputs).step_by(inputs.div_ceil(most).max(1))
@@ -51,7 +51,8 @@ pub struct DataClusters {
 }
 
 impl DataClusters {
-    /// Those of `inputs` of them, of so many coordinates, of which `point` tells each.
+    /// The clusters of `inputs` inputs of the same number of coordinates, which `point` gives for
+    /// each.
     pub(crate) fn of(
         inputs: usize,
         width: usize,
@@ -72,12 +73,12 @@ impl DataClusters {
         all
     }
 
-    /// How many.
+    /// The number of clusters.
     pub(super) fn count(&self) -> u64 {
         self.centres.len() as u64
     }
 
-    /// The nearest, if `point` is no farther from its centre than its farthest point.
+    /// The nearest cluster, if `point` is no farther from its centre than its farthest point.
     pub(super) fn covered(&self, point: &[i32]) -> Option<u8> {
         let (cluster, distance) = self.nearest(point)?;
         (distance <= self.reach[cluster]).then_some(cluster as u8)

@@ -1,4 +1,5 @@
-//! What a search found, looked at together: how many places it lies in, how far apart, how plausible.
+//! The finds of a search as a whole: how many places they lie in, how far apart they are, how
+//! plausible.
 //!
 //! A count rewards a search that stays where it is. So the finds of a search, distinct individuals in
 //! the order found, are measured as a set ([`Diversity`]), at the end and along its curve; and what
@@ -38,17 +39,17 @@ use super::pairs::{Pair, PairSource, Phase};
 use probity_nn::ModelError;
 use probity_run::stream::{Purpose, Words};
 
-/// Pairs of finds that a mean distance is of, where there are more; its standard error is then below
-/// 0.005.
+/// Number of pairs of finds that a mean distance is of, where there are more; its standard error is
+/// then below 0.005.
 const PAIRS: u64 = 10_000;
 
-/// Finds that are looked at, at most: of more, those that a hash of the individual draws.
+/// Largest number of finds that are looked at: of more, those that a hash of the individual draws.
 const MOST: u64 = 1 << 20;
 
-/// Codes of the finds that are looked at, at most, for the same reason.
+/// Largest number of codes of the finds that are looked at, for the same reason.
 const MOST_CODES: u64 = 1 << 26;
 
-/// How diverse and how plausible finds are.
+/// The diversity and the plausibility of finds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Diversity {
     /// Mean share of the attributes, protected ones apart, in which two finds differ, or of the
@@ -66,16 +67,16 @@ pub struct Diversity {
     pub plausibility: Option<f64>,
 }
 
-/// How many cells so many finds lie in.
+/// The number of cells that a number of finds lie in.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct CellsOf {
-    /// Finds, drawn of all.
+    /// Number of finds that are drawn of all.
     pub finds: u64,
-    /// Cells that they are expected to lie in.
+    /// Number of cells that these finds are expected to lie in.
     pub cells: f64,
 }
 
-/// What a search found, as a whole.
+/// Figures of the finds of a search as a whole.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FindsSummary {
     /// Individuals that were looked at: those found, or those drawn of more than 2²⁰, or of more
@@ -83,13 +84,13 @@ pub struct FindsSummary {
     pub individuals: u64,
     /// Seeds that came to a discriminatory row which no other seed had come to before.
     pub seeds_reached: u64,
-    /// seeds_reached / seeds.
+    /// The share of the seeds that reached one: seeds_reached / seeds.
     pub reached: f64,
     /// Clusters of the data that could be covered.
     pub data_clusters: u64,
-    /// How diverse and plausible they are.
+    /// The diversity and plausibility of the individuals.
     pub diversity: Diversity,
-    /// Cells of 10, 20, 50, 100 … of them.
+    /// The expected numbers of cells of 10, 20, 50, 100 … of the individuals.
     pub cells_of: Vec<CellsOf>,
 }
 
@@ -98,27 +99,28 @@ pub struct Finds<'a> {
     space: Box<dyn FindSpace + 'a>,
     domain: &'a dyn Domain,
     seed: u64,
-    /// Individuals whose word is below this are looked at; all where there is none.
+    /// The bound below which the word of an individual must be for it to be looked at; all are
+    /// where there is none.
     below: Option<u64>,
     individuals: DistinctSet,
     reached: DistinctSet,
     seeds: u64,
-    /// Those looked at, one after the other.
+    /// The rows of the individuals looked at, one after the other.
     rows: Vec<i32>,
 }
 
-/// What is known of each find.
+/// The measures of each find by itself.
 struct Placed {
-    /// Which of the distinct cells, numbered as they come.
+    /// The number of the cell of each find; distinct cells are numbered as they come.
     cells: Vec<u32>,
-    /// The cluster that it covers.
+    /// The cluster that each find covers.
     clusters: Vec<Option<u8>>,
-    /// The plausibility of those that were drawn for it.
+    /// The plausibility of the finds that were drawn for grading.
     grades: Vec<Option<f32>>,
 }
 
 impl<'a> Finds<'a> {
-    /// No finds yet of a search of `case` with `seed` from so many `seeds`.
+    /// An empty set of finds of a search of `case` with `seed` from `seeds` seeds.
     pub fn of<M: Modality>(case: &'a M, seed: u64, seeds: u64) -> Finds<'a> {
         Finds {
             space: case.find_space(),
@@ -132,8 +134,8 @@ impl<'a> Finds<'a> {
         }
     }
 
-    /// The same, which looks at about a million of the `found` individuals at most, at fewer wide
-    /// ones: so many take so much memory and no more.
+    /// Returns these finds with a bound: about a million of the `found` individuals are looked at,
+    /// at most, and fewer wide ones, so that the memory is bounded.
     #[must_use]
     pub fn bounded(self, found: u64) -> Finds<'a> {
         let most = MOST.min(MOST_CODES / self.domain.width().max(1) as u64);
@@ -144,7 +146,7 @@ impl<'a> Finds<'a> {
         }
     }
 
-    /// Takes in the next pair.
+    /// Adds the next pair.
     pub fn add(&mut self, pair: &Pair<'_>) {
         if pair.phase == Phase::Global {
             let seed = u128::from(pair.seed);
@@ -166,8 +168,8 @@ impl<'a> Finds<'a> {
         self.rows.chunks_exact(self.domain.width().max(1)).collect()
     }
 
-    /// What they come to, and the diversity of the first of them, as many as each of `firsts` says,
-    /// in ascending order.
+    /// The figures of the finds, and the diversity of the first of them, as many as each of
+    /// `firsts` says, in ascending order.
     ///
     /// # Errors
     /// When a model that grades them cannot answer.
@@ -320,13 +322,13 @@ pub(super) struct Watched<'a> {
 }
 
 impl<'a> Watched<'a> {
-    /// `pairs`, to be taken into `finds`.
+    /// Wraps `pairs` so that they are added to `finds` as they are gone through.
     pub(super) fn new(pairs: &'a dyn PairSource, finds: Finds<'a>) -> Watched<'a> {
         let finds = RefCell::new(finds);
         Watched { pairs, finds }
     }
 
-    /// What the pairs that were gone through came to.
+    /// The figures of the pairs that were gone through.
     ///
     /// # Errors
     /// When a model that grades them cannot answer.
@@ -350,14 +352,15 @@ impl PairSource for Watched<'_> {
     }
 }
 
-/// 10, 20, 50, 100 … up to `all`.
+/// The numbers 10, 20, 50, 100 … up to `all`.
 fn sizes(all: u64) -> impl Iterator<Item = u64> {
     let tens = (1..).map_while(|power| 10u64.checked_pow(power));
     let sizes = tens.flat_map(|ten| [1, 2, 5].map(|of| ten.saturating_mul(of)));
     sizes.take_while(move |&size| size <= all)
 }
 
-/// The cells that `drawn` of `all` finds are expected to lie in: so many cells have so many of all.
+/// The number of cells that `drawn` of `all` finds are expected to lie in; `cells` holds how many
+/// cells have how many of all finds.
 fn rarefied(cells: &BTreeMap<u64, u64>, all: u64, drawn: u64) -> f64 {
     let ln_factorial = |of: u64| ln_gamma(of as f64 + 1.0);
     let hit = |own: u64| match all - own < drawn {

@@ -1,24 +1,24 @@
-//! What is measured of a find by itself, and of two.
+//! The measures of a find by itself, and of two finds.
 
 use std::borrow::Cow;
 
 use probity_nn::ModelError;
 
-/// Where the finds of a case lie.
+/// The space in which the finds of a case lie.
 pub trait FindSpace: Sync {
-    /// Clusters of the data.
+    /// Number of clusters of the data.
     fn clusters(&self) -> u64;
 
-    /// Where `row` lies.
+    /// The place where `row` lies.
     fn place(&self, row: &[i32]) -> Place;
 
-    /// What [`FindSpace::distances`] looks at of `row`.
+    /// The codes of `row` that [`FindSpace::distances`] compares.
     fn compared<'r>(&self, row: &'r [i32]) -> Cow<'r, [i32]>;
 
-    /// How far two finds differ, by what is [compared](FindSpace::compared) of them.
+    /// The distances between two finds, by what is [compared](FindSpace::compared) of them.
     fn distances(&self, find: &[i32], other: &[i32]) -> Distances;
 
-    /// Finds that are graded at most; none where nothing grades them.
+    /// Largest number of finds that are graded; none where nothing grades them.
     fn most_graded(&self) -> u64;
 
     /// The plausibility of each of `rows`, from 0 to 1.
@@ -28,20 +28,20 @@ pub trait FindSpace: Sync {
     fn grade(&self, rows: &[&[i32]]) -> Result<Vec<f32>, ModelError>;
 }
 
-/// Where a find lies.
+/// The place where a find lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
     /// A key of its cell.
     pub cell: u128,
-    /// The cluster of the data that it covers.
+    /// The cluster of the data that the find covers.
     pub cluster: Option<u8>,
 }
 
-/// How far two finds differ.
+/// The distances between two finds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Distances {
-    /// The share of what both are made of.
+    /// The share of attributes or words in which the two differ.
     pub hamming: f64,
-    /// How far, where that can be said.
+    /// The mean distance of their values, where there is one.
     pub l1: Option<f64>,
 }

@@ -9,7 +9,7 @@ use crate::population::Plausibility;
 use probity_data::table::Table;
 use probity_nn::ModelError;
 
-/// Parts that the grid has of an attribute.
+/// Number of parts that the grid has of an attribute.
 const PARTS: u64 = 3;
 
 /// The width of a domain in coordinates, which are whole numbers.
@@ -29,13 +29,14 @@ struct Axis {
 }
 
 impl Axis {
-    /// Codes above the least one.
+    /// The code of `row` in this attribute, counted from the least one.
     fn level(&self, row: &[i32]) -> u64 {
         let level = i64::from(row[self.attribute]) - i64::from(self.min);
         level.clamp(0, self.levels as i64 - 1) as u64
     }
 
-    /// A level has as far to any other as both ends of a number have to each other.
+    /// The distance of two rows in this attribute: a level is as far from any other as the ends of
+    /// a number's domain are from each other.
     fn distance(&self, row: &[i32], other: &[i32]) -> f64 {
         let apart = self.level(row).abs_diff(self.level(other));
         match self.is_number || apart == 0 {
@@ -49,7 +50,7 @@ impl Axis {
         (WIDTH * level as f64 / (self.levels as f64 - 1.0).max(1.0)).round()
     }
 
-    /// Appends its coordinates: the place of a number, or an indicator for each level.
+    /// Appends the coordinates of a row: the place of a number, or an indicator for each level.
     fn coordinates(&self, row: &[i32], out: &mut Vec<i32>) {
         let level = self.level(row);
         if self.is_number {
@@ -66,7 +67,7 @@ impl Axis {
 enum Part {
     /// The centres of a number.
     Number(Box<[f64; CLUSTERS]>),
-    /// By level.
+    /// The distances of each level.
     Levels(Vec<[f64; CLUSTERS]>),
 }
 
@@ -80,7 +81,7 @@ pub struct TableSpace {
 }
 
 impl TableSpace {
-    /// Those of `domain`, with the clusters of the rows of `table`.
+    /// The attributes of `domain` that are not protected, with the clusters of the rows of `table`.
     pub fn new(domain: &TabularDomain, table: &Table) -> TableSpace {
         let spans = domain.spans();
         let axes = domain.free().iter().map(|&attribute| Axis {
@@ -181,7 +182,7 @@ impl FindSpace for TableFinds<'_> {
         Cow::Borrowed(row)
     }
 
-    /// The share of the attributes in which two rows differ, and the mean of how far.
+    /// The share of the attributes in which two rows differ, and the mean of how far they differ.
     fn distances(&self, row: &[i32], other: &[i32]) -> Distances {
         let mut sums = (0.0, 0.0);
         for axis in &self.space.axes {
@@ -206,7 +207,7 @@ impl FindSpace for TableFinds<'_> {
 }
 
 impl Axis {
-    /// What of the squared distances from `centres` is of the coordinates from `start` on.
+    /// The part of the squared distances from `centres` that the coordinates from `start` on make.
     fn part(&self, centres: &[Vec<f64>], start: usize) -> Part {
         let of_all = |of: &dyn Fn(&[f64]) -> f64| {
             let mut all = [0.0; CLUSTERS];

@@ -170,7 +170,7 @@ fn measures_of_few_finds_are_those_of_their_definitions() {
     assert_eq!(of_data.diversity.clusters, of_data.data_clusters);
 }
 
-/// Of many finds two are drawn, and the mean is near that of all.
+/// The mean distance of many finds, from pairs that are drawn, is near that of all pairs.
 #[test]
 fn distances_of_many_finds_are_drawn() {
     let (_, domain) = mixed_domain();
@@ -252,7 +252,7 @@ fn seeds_that_came_to_a_row_of_their_own_are_reached() {
     assert!(none.cells_of.is_empty() && none.reached == 0.0);
 }
 
-/// Which finds are looked at of too many depends on the individual alone.
+/// The choice of the finds that are looked at, of too many, depends on the individual alone.
 #[test]
 fn finds_beyond_a_million_are_drawn_by_the_individual() {
     let (_, domain) = mixed_domain();
@@ -299,7 +299,7 @@ fn plausibility_is_the_mean_of_that_of_the_finds() {
     }
 }
 
-/// Of wide finds fewer are looked at, so that they take no more memory.
+/// Wide finds are looked at in smaller numbers, so that they take no more memory.
 #[test]
 fn finds_that_are_wide_are_bounded_by_their_codes() {
     let (_, domain) = mixed_domain();

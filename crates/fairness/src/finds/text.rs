@@ -1,5 +1,5 @@
-//! Texts: what each was made of, the words in which two differ, and clusters of the data, by what
-//! is not protected.
+//! The space of the finds in texts: the text that each was made of, the words in which two differ,
+//! and clusters of the data, by what is not protected.
 //!
 //! A grid has no parts of words, and whichever words of a text are changed, it says much the same.
 //! So a cell is a text of the data: finds lie in one where they were made of the same.
@@ -16,7 +16,7 @@ use probity_nn::ModelError;
 use probity_nn::text_reader::TextReader;
 
 impl DataClusters {
-    /// Those of the texts of `domain` by the mean vectors of `reader`.
+    /// The clusters of the texts of `domain` by the mean vectors of `reader`.
     pub(crate) fn of_texts(domain: &TextDomain, reader: &TextReader) -> DataClusters {
         let point = |text| {
             let row = domain.row(text as u32);
@@ -49,7 +49,7 @@ impl FindSpace for TextFinds<'_> {
         }
     }
 
-    /// Its words in ascending order.
+    /// The words of the row in ascending order.
     fn compared<'r>(&self, row: &'r [i32]) -> Cow<'r, [i32]> {
         let mut words = self.domain.unprotected(row);
         words.sort_unstable();
@@ -76,7 +76,8 @@ impl FindSpace for TextFinds<'_> {
         }
     }
 
-    /// A masked language model reads a text for each changed word.
+    /// Largest number of texts that are graded: a masked language model reads a text for each
+    /// changed word.
     fn most_graded(&self) -> u64 {
         self.fluency.map_or(0, |fluency| match fluency.model {
             FluencyModel::Ngrams(_) => 4096,

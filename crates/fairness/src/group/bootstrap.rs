@@ -14,9 +14,9 @@ use probity_run::stream::{Purpose, stream};
 /// Bootstrap deviations of one partition.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Deviations {
-    /// By measure, sample: largest minus smallest deviation of the judged groups.
+    /// Largest minus smallest deviation of the judged groups, by measure and sample.
     ranges: [Vec<f64>; 4],
-    /// By sample: the same of the logarithms of the selection rates.
+    /// Largest minus smallest deviation of the logarithms of the selection rates, by sample.
     log_ranges: Vec<f64>,
 }
 
@@ -26,24 +26,24 @@ impl Deviations {
         &self.ranges[measure as usize]
     }
 
-    /// The same of the logarithms of the selection rates.
+    /// Largest minus smallest deviation of the logarithms of the selection rates, a sample each.
     pub fn log_ranges(&self) -> &[f64] {
         &self.log_ranges
     }
 }
 
-/// What is resampled.
+/// The settings of resampling.
 #[derive(Debug, Clone, Copy)]
 pub struct Resampling {
-    /// Times that the rows are resampled.
+    /// Number of times that the rows are resampled.
     pub resamples: u32,
-    /// Their seed.
+    /// Seed of the samples.
     pub seed: u64,
-    /// Rows that a rate must be a share of to be judged.
+    /// Number of rows that a rate must be a share of to be judged.
     pub min_group: u64,
 }
 
-/// One sample's part of [`Deviations`].
+/// The part of one sample in [`Deviations`].
 struct Deviation {
     ranges: [f64; 4],
     log_range: f64,

@@ -30,11 +30,11 @@
 pub struct CalibrationError {
     /// The estimate.
     pub value: f64,
-    /// Rows.
+    /// Number of rows.
     pub rows: u64,
-    /// Mean of (p − y)² over them.
+    /// Mean of (p − y)² over the rows.
     pub mean_square: f64,
-    /// Bins.
+    /// Number of bins.
     pub bins: usize,
 }
 

@@ -1,11 +1,11 @@
-//! Why group figures cannot be computed.
+//! Errors of the computation of group figures.
 
 use thiserror::Error;
 
 use probity_data::schema::SchemaError;
 use probity_nn::ModelError;
 
-/// Why group figures cannot be computed.
+/// A reason why group figures cannot be computed.
 #[derive(Debug, Error)]
 pub enum GroupError {
     /// A protected attribute does not exist.
@@ -14,10 +14,10 @@ pub enum GroupError {
     /// The model cannot answer.
     #[error("{0}")]
     Model(#[from] ModelError),
-    /// The model gives numbers.
+    /// The model gives numbers instead of classes.
     #[error("the label '{label}' holds numbers, and rates of groups are of classes")]
     Numbers {
-        /// The label.
+        /// The label of the model.
         label: String,
     },
     /// No attribute is protected.
@@ -26,62 +26,62 @@ pub enum GroupError {
     /// An attribute is named twice.
     #[error("the attribute '{0}' is named twice as protected")]
     NamedTwice(String),
-    /// Too many intersections.
+    /// The attributes have too many intersections.
     #[error(
         "{attributes} attributes have too many intersections, at most {most} are supported; protect fewer at a time"
     )]
     TooManyAttributes {
-        /// Attributes.
+        /// Number of attributes.
         attributes: usize,
-        /// What is supported.
+        /// Largest number of attributes that is supported.
         most: usize,
     },
     /// The favourable class does not exist.
     #[error("groups.favourable is '{class}', but the classes are {known}")]
     UnknownClass {
-        /// The class asked for.
+        /// The class that was asked for.
         class: String,
-        /// The classes there are.
+        /// The classes that exist.
         known: String,
     },
     /// The positive class does not exist.
     #[error("groups.positive is '{class}', but the classes are {known}")]
     UnknownPositive {
-        /// The class asked for.
+        /// The class that was asked for.
         class: String,
-        /// The classes there are.
+        /// The classes that exist.
         known: String,
     },
-    /// It is not said which of several classes is positive.
+    /// The positive class of several is not given.
     #[error("groups.positive is needed: the model has the classes {known}")]
     PositiveNeeded {
-        /// The classes there are.
+        /// The classes that exist.
         known: String,
     },
-    /// Bins that cannot be made.
+    /// The bins of an attribute cannot be made.
     #[error("groups.edges for '{attribute}' {problem}")]
     Bins {
         /// The attribute.
         attribute: String,
-        /// What is wrong.
+        /// The problem with the bins.
         problem: String,
     },
-    /// A value that means that a category is not known is no value.
+    /// A value that was said to mean an unknown category does not exist.
     #[error("impact.unknown is '{value}', but neither {} nor {} has such a value", attributes[0], attributes[1])]
     NoCategory {
         /// The value.
         value: String,
-        /// Where it was looked for.
+        /// The attributes in which it was looked for.
         attributes: [String; 2],
     },
     /// An option has no meaning.
     #[error("{option} is {value}, but must be {expected}")]
     Option {
-        /// Its name.
+        /// The name of the option.
         option: &'static str,
-        /// What was given.
+        /// The value that was given.
         value: u64,
-        /// What is allowed.
+        /// The values that are allowed.
         expected: &'static str,
     },
 }

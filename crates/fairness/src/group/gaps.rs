@@ -1,5 +1,5 @@
-//! How far the groups are apart, each gap with an interval: that of calibration errors holds for
-//! any number of rows, the others are the bootstrap's.
+//! The gaps between groups, each with an interval: that of calibration errors holds for any number
+//! of rows, the others are the bootstrap's.
 //!
 //! **Interval of a difference.** The difference of a rate v is max_g v_g − min_g v_g over the
 //! groups judged. A percentile interval of it would be wrong where the groups are alike: resampled
@@ -35,16 +35,16 @@ use super::calibration::CalibrationError;
 use super::tally::{Measure, Tally};
 use crate::statistics::clopper_pearson;
 
-/// How far groups are apart in a rate.
+/// The gap between groups in a rate.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Gap {
     /// The difference (0 is equal), or the ratio (1 is equal).
     pub value: f64,
-    /// Its 95 % interval.
+    /// The 95 % interval of the gap.
     pub ci95: [f64; 2],
     /// The group with the lowest rate: values of the attributes.
     pub lowest: Vec<String>,
-    /// The group with the highest.
+    /// The group with the highest rate.
     pub highest: Vec<String>,
 }
 
@@ -95,13 +95,13 @@ impl Gaps {
     }
 }
 
-/// The groups of one partition, with what was resampled of them.
+/// The groups of one partition, with the results of resampling them.
 pub(super) struct Compared<'a> {
     /// Names of the groups.
     pub names: &'a [Vec<String>],
-    /// Their counts.
+    /// Counts of the groups.
     pub tallies: &'a [Tally],
-    /// Rows that a rate must be a share of.
+    /// Number of rows that a rate must be a share of to be judged.
     pub min_group: u64,
     /// Deviations of bootstrap samples.
     pub deviations: &'a Deviations,
@@ -120,7 +120,7 @@ impl Compared<'_> {
         }
     }
 
-    /// The groups whose rate is judged, with it.
+    /// The groups whose rate is judged, each with its rate.
     fn judged(&self, measure: Measure) -> Vec<(usize, f64)> {
         let groups = self.tallies.iter().enumerate();
         groups

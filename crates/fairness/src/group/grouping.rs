@@ -1,4 +1,4 @@
-//! Which group a row belongs to, by one protected attribute or by several together.
+//! Groups of rows, by one protected attribute or by several together.
 //!
 //! Without declared bins an attribute of at most [`MOST_VALUES`] codes, or one without an order,
 //! makes a group of each value. An integer or numeric attribute of more codes is cut into
@@ -14,13 +14,14 @@ use super::error::GroupError;
 use probity_data::schema::{Attribute, Kind, Schema};
 use probity_data::table::Table;
 
-/// Codes of an attribute that are still taken one by one.
+/// Largest number of codes of an attribute that are taken one by one.
 pub const MOST_VALUES: usize = 12;
 
-/// Bins of an attribute of more codes.
+/// Number of bins of an attribute of more codes.
 pub const DEFAULT_BINS: usize = 5;
 
-/// Attributes whose intersections are looked at, at most: there are 2ⁿ − 1 sets of n attributes.
+/// Largest number of attributes whose intersections are looked at: there are 2ⁿ − 1 sets of n
+/// attributes.
 pub const MOST_ATTRIBUTES: usize = 6;
 
 /// Inner edges of the groups of one attribute: `age=25,45` makes *below 25*, *25 to below 45* and
@@ -70,7 +71,7 @@ impl From<DeclaredBins> for String {
     }
 }
 
-/// How the groups of an attribute were made.
+/// The way in which the groups of an attribute were made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GroupedBy {
@@ -87,14 +88,14 @@ pub enum GroupedBy {
 pub struct AttributeGroups {
     /// Position of the attribute.
     pub position: usize,
-    /// Its name.
+    /// The name of the attribute.
     pub name: String,
-    /// How they were made.
+    /// The way in which the groups were made.
     pub by: GroupedBy,
-    /// Their names.
+    /// The names of the groups.
     pub labels: Vec<String>,
     min: i32,
-    /// Group of each code, from the smallest.
+    /// The group of each code, from the smallest code.
     of_code: Vec<u32>,
 }
 

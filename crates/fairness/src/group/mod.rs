@@ -1,4 +1,5 @@
-//! Group fairness: what a classifier does with the groups of rows that protected attributes make.
+//! Group fairness: the treatment that a classifier gives to the groups of rows that protected
+//! attributes make.
 //!
 //! Shares of decisions are of all rows. What compares decisions with outcomes is of the rows whose
 //! outcome is known: where a group has none, or only one class of them, the figures of which
@@ -13,8 +14,8 @@
 //! One class is called *favourable*. A classifier of more than two classes is judged by this class
 //! against the rest; accuracy alone is over all classes.
 //!
-//! Texts are sorted into subgroups by the protected values that they name ([`text`]). Of a tool that
-//! selects people for employment, [`impact`] has the ratios that are published of it.
+//! Texts are sorted into subgroups by the protected values that they name ([`text`]). For a tool
+//! that selects people for employment, [`impact`] has the ratios that are published of it.
 //!
 //! Definitions: demographic parity (Calders, Verwer 2010), equalised odds and equal opportunity
 //! (Hardt, Price, Srebro 2016), expected calibration error (Naeini, Cooper, Hauskrecht 2015).
@@ -51,7 +52,7 @@ use probity_nn::Classifier;
 use probity_nn::decision::Decision;
 use probity_nn::train::parallel_logits;
 
-/// What is measured, and how.
+/// The options of a measurement: what is measured, and how.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct GroupOptions {
@@ -59,15 +60,15 @@ pub struct GroupOptions {
     pub protected: Vec<String>,
     /// The favourable class.
     pub favourable: String,
-    /// Whether somebody said that it is; else it is the last one of the schema.
+    /// Whether the caller named the favourable class; else it is the last one of the schema.
     pub is_favourable_given: bool,
     /// Bins of numeric attributes.
     pub bins: Vec<DeclaredBins>,
-    /// Rows that a rate must be a share of to be judged.
+    /// Number of rows that a rate must be a share of to be judged.
     pub min_group: u64,
-    /// Bins of the calibration error.
+    /// Number of bins of the calibration error.
     pub calibration_bins: u32,
-    /// Bootstrap samples.
+    /// Number of bootstrap samples.
     pub resamples: u32,
     /// Seed of the bootstrap.
     pub seed: u64,
@@ -187,16 +188,16 @@ impl GroupOptions {
     }
 }
 
-/// One group. A rate of fewer rows than the declared minimum, or of none, is absent.
+/// The figures of one group. A rate of fewer rows than the declared minimum, or of none, is absent.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct GroupFigures {
     /// Values of the attributes.
     pub values: Vec<String>,
-    /// Rows.
+    /// Number of rows.
     pub rows: u64,
-    /// Rows whose outcome is known.
+    /// Number of rows whose outcome is known.
     pub rows_with_outcome: u64,
-    /// Those of the favourable class; `None` where no outcome is known.
+    /// Number of rows of the favourable class; `None` where no outcome is known.
     pub favourable_rows: Option<u64>,
     /// Whether the group has fewer rows than the declared minimum, so that nothing is judged.
     pub too_small: bool,
@@ -210,7 +211,7 @@ pub struct GroupFigures {
     pub accuracy: Option<Rate>,
     /// Expected calibration error of the probability of the favourable class.
     pub calibration_error: Option<Rate>,
-    /// The rates that are of no rows.
+    /// The rates that are shares of no rows.
     #[serde(skip_serializing_if = "Undefined::is_empty")]
     pub not_defined: Undefined,
 }
@@ -220,23 +221,23 @@ pub struct GroupFigures {
 pub struct GroupSet {
     /// The attributes.
     pub protected: Vec<String>,
-    /// Groups that have rows.
+    /// The groups that have rows.
     pub groups: Vec<GroupFigures>,
-    /// Combinations of groups without a row.
+    /// Number of combinations of groups without a row.
     pub absent: u64,
-    /// How far the groups are apart.
+    /// The gaps between the groups.
     pub gaps: Gaps,
-    /// The gaps of which nothing can be said, however many rows the groups have.
+    /// The gaps that are not defined, however many rows the groups have.
     #[serde(skip_serializing_if = "Undefined::is_empty")]
     pub not_defined: Undefined,
 }
 
-/// How the groups of an attribute were made.
+/// A note on how the groups of an attribute were made.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct GroupingNote {
     /// The attribute.
     pub attribute: String,
-    /// By its values, by declared bins or by equal ones.
+    /// The way in which they were made: by its values, by declared bins or by equal ones.
     pub by: GroupedBy,
     /// Names of the groups.
     pub groups: Vec<String>,
@@ -247,21 +248,21 @@ pub struct GroupingNote {
 pub struct GroupReport {
     /// The favourable class.
     pub favourable: String,
-    /// Whether somebody said that it is; else it is the last one of the schema.
+    /// Whether the caller named the favourable class; else it is the last one of the schema.
     pub is_favourable_given: bool,
-    /// Rows.
+    /// Number of rows.
     pub rows: u64,
-    /// Rows whose outcome is known.
+    /// Number of rows whose outcome is known.
     pub rows_with_outcome: u64,
-    /// Rows that a rate must be a share of to be judged.
+    /// Number of rows that a rate must be a share of to be judged.
     pub min_group: u64,
-    /// Bins of the calibration error.
+    /// Number of bins of the calibration error.
     pub calibration_bins: u32,
-    /// Bootstrap samples.
+    /// Number of bootstrap samples.
     pub resamples: u32,
-    /// How the groups were made.
+    /// Notes on how the groups were made.
     pub groupings: Vec<GroupingNote>,
-    /// Each attribute alone, then pairs, and so on.
+    /// The figures of each attribute alone, then of pairs, and so on.
     pub sets: Vec<GroupSet>,
     /// Impact ratios, if they were asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -284,8 +285,8 @@ pub fn measure_groups(
     measure_answers((&logits, model.decision()), schema, table, options)
 }
 
-/// The same of a model whose `logits` of the rows of `table` (row-major `[rows, classes]`) are known,
-/// and what is decided by them.
+/// Measures a model whose `logits` of the rows of `table` (row-major `[rows, classes]`) are known,
+/// and the decision rule that is applied to them.
 ///
 /// # Errors
 /// Options that do not fit `schema`.
@@ -369,8 +370,8 @@ pub fn measure_answers(
     })
 }
 
-/// What the classifier did with each row, by its `logits` (row-major `[rows, classes]`), what was
-/// `decided` of it, and its class among `labels`, where that is known.
+/// The outcomes of the classifier on each row, from its `logits` (row-major `[rows, classes]`), the
+/// decisions `decided`, and the classes of the rows among `labels`, where these are known.
 pub fn outcomes_of(
     (logits, decided): (&[f32], &[u32]),
     labels: impl Iterator<Item = Option<u32>>,

@@ -25,7 +25,7 @@ use probity_run::specification::Checked;
 use probity_run::specification::file::Record;
 use probity_tensor::device::ComputeDevice;
 
-/// Why a group run cannot be done.
+/// A reason why a group run cannot be done.
 #[derive(Debug, Error)]
 pub enum GroupRunError {
     /// The model directory cannot be read.
@@ -40,10 +40,10 @@ pub enum GroupRunError {
     /// The part cannot be told.
     #[error("{0}")]
     Part(#[from] PartError),
-    /// A part without rows.
+    /// The part of the data has no rows.
     #[error("the model was trained without a {part} part; choose another part")]
     EmptyPart {
-        /// The part asked for.
+        /// The part that was asked for.
         part: Part,
     },
 }
@@ -54,7 +54,7 @@ impl From<AuditError> for GroupRunError {
     }
 }
 
-/// `summary.json` of a group run.
+/// The content of `summary.json` of a group run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct GroupRunSummary {
     /// Version of this layout.
@@ -63,20 +63,20 @@ pub struct GroupRunSummary {
     pub command: String,
     /// Version that ran.
     pub probity_version: String,
-    /// Rows of a table, or texts.
+    /// The kind of inputs: rows of a table, or texts.
     pub modality: ModalityName,
     /// SHA-256 of the model.
     pub model_sha256: String,
     /// SHA-256 of the data file.
     pub data_sha256: String,
-    /// What reading a table changed or left out.
+    /// Counts of what reading a table changed or left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<ReadCounts>,
-    /// Which rows or texts.
+    /// The part of the rows or texts that is measured.
     pub part: Part,
     /// Seed of the bootstrap.
     pub seed: u64,
-    /// How many of the rows have rounded probabilities, where a predictor may give such.
+    /// Number of rows that have rounded probabilities, where a predictor may give such.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rounded: Option<RoundedRows>,
     /// The figures.
@@ -88,9 +88,9 @@ pub struct GroupRunSummary {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum MeasuredGroups {
-    /// Of rows.
+    /// The figures of rows of a table.
     Table(GroupReport),
-    /// Of texts.
+    /// The figures of texts.
     Text(TextGroupReport),
 }
 
@@ -102,7 +102,7 @@ pub struct GroupMeasurement {
     case: Case,
 }
 
-/// What is measured.
+/// The model and the inputs that are measured.
 enum Case {
     Table(Box<TableCase>),
     Text(Box<TextCase>),
@@ -161,12 +161,12 @@ impl GroupMeasurement {
         &self.specification
     }
 
-    /// What was opened, and where.
+    /// The record of what was opened, and on which device.
     pub fn record(&self) -> &Record {
         &self.record
     }
 
-    /// Measures.
+    /// Measures the groups.
     ///
     /// # Errors
     /// When the model cannot answer.

@@ -1,4 +1,4 @@
-//! What a measurement of groups is asked for.
+//! The specification of a measurement of groups.
 
 use std::path::PathBuf;
 
@@ -128,7 +128,8 @@ impl Default for GroupingSpecification {
 }
 
 impl GroupingSpecification {
-    /// The same for the attributes `protected` of `schema`, with nothing left open.
+    /// The options of the measurement for the attributes `protected` of `schema`, with nothing left
+    /// open.
     pub fn options(&self, schema: &Schema, protected: Vec<String>, seed: u64) -> GroupOptions {
         let last = || schema.label.classes.last().cloned().unwrap_or_default();
         GroupOptions {
@@ -144,7 +145,7 @@ impl GroupingSpecification {
         }
     }
 
-    /// The number of the positive one of `classes`.
+    /// The number of the positive class among `classes`.
     ///
     /// # Errors
     /// When it is none of them, or not said where there are more than two.

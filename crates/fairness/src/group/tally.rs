@@ -1,11 +1,11 @@
-//! What a classifier does with the rows of one group, as counts, and the rates that follow from
+//! Counts of the decisions of a classifier on the rows of one group, and the rates that follow from
 //! them.
 
 use serde::Serialize;
 
 use super::calibration::CalibrationError;
 
-/// What came of a row whose class is known.
+/// The outcome of a row whose class is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Outcome {
     /// Whether the row has the favourable class.
@@ -14,12 +14,12 @@ pub struct Outcome {
     pub right: bool,
 }
 
-/// What the classifier did with each row; the vectors are equally long.
+/// The outcomes of the classifier on each row; the vectors are equally long.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Outcomes {
-    /// What came of the row, where that is known.
+    /// The outcome of the row, where its class is known.
     pub known: Vec<Option<Outcome>>,
-    /// Whether the favourable class was predicted.
+    /// Whether the favourable class was predicted for the row.
     pub selected: Vec<bool>,
     /// Predicted probability of the favourable class, from 0 to 1.
     pub probability: Vec<f64>,
@@ -39,7 +39,7 @@ pub enum Measure {
 }
 
 impl Measure {
-    /// All of them.
+    /// All measures.
     pub const ALL: [Measure; 4] = [
         Measure::Selection,
         Measure::TruePositive,
@@ -69,19 +69,20 @@ pub struct Rate {
 pub struct Tally {
     rows: u64,
     selected: u64,
-    /// Rows whose class is known: all that follows is of them.
+    /// Number of rows whose class is known: all the counts that follow are of these rows.
     known: u64,
     positive: u64,
     selected_positive: u64,
     selected_known: u64,
     right: u64,
-    /// Σ (probability − 1 or 0 as the row has the favourable class or not)².
+    /// Sum of the squares of p − y: Σ (probability − 1 or 0 as the row has the favourable class or
+    /// not)².
     squares: f64,
     bins: Vec<CalibrationBin>,
 }
 
 impl Tally {
-    /// No rows yet; calibration will be judged in `bins` bins.
+    /// Counts of no rows yet; calibration will be judged in `bins` bins.
     fn new(bins: usize) -> Tally {
         Tally {
             rows: 0,
@@ -136,22 +137,22 @@ impl Tally {
         bin.positive += label * f64::from(times);
     }
 
-    /// Rows of the group.
+    /// Number of rows of the group.
     pub fn rows(&self) -> u64 {
         self.rows
     }
 
-    /// Rows whose class is known.
+    /// Number of rows whose class is known.
     pub fn known(&self) -> u64 {
         self.known
     }
 
-    /// Rows of the favourable class.
+    /// Number of rows of the favourable class.
     pub fn positive(&self) -> u64 {
         self.positive
     }
 
-    /// What `measure` is a share of.
+    /// Number of rows that `measure` is a share of.
     pub fn denominator(&self, measure: Measure) -> u64 {
         match measure {
             Measure::Selection => self.rows,
@@ -161,7 +162,7 @@ impl Tally {
         }
     }
 
-    /// The rows that `measure` counts.
+    /// Number of rows that `measure` counts.
     pub fn numerator(&self, measure: Measure) -> u64 {
         match measure {
             Measure::Selection => self.selected,
@@ -171,7 +172,7 @@ impl Tally {
         }
     }
 
-    /// The rate; `None` of no rows.
+    /// The rate of `measure`; `None` where it is a share of no rows.
     pub fn rate(&self, measure: Measure) -> Option<f64> {
         let rows = self.denominator(measure);
         (rows > 0).then(|| self.numerator(measure) as f64 / rows as f64)

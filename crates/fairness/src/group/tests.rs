@@ -5,7 +5,7 @@ use probity_data::table::{Labels, Table};
 use probity_nn::{ModelError, Rows};
 use probity_run::stream::{Purpose, stream};
 
-/// Answers the logits that stand in the row itself, as hundredths, after the attributes a and b.
+/// A model whose logits stand in the row itself, as hundredths, after the attributes a and b.
 struct Spoken {
     classes: usize,
 }
@@ -346,7 +346,7 @@ impl Calibrated {
         }
     }
 
-    /// From the definition.
+    /// The calibration errors from the definition.
     fn errors(&self) -> [f64; 3] {
         self.groups.each_ref().map(|logits| {
             let mut off = [0.0; 10];

@@ -1,5 +1,4 @@
-//! Figures of groups of which nothing can be said, and why: rates of no rows, and gaps between such
-//! rates.
+//! Figures of groups that are not defined, and why: rates of no rows, and gaps between such rates.
 
 use std::collections::BTreeMap;
 
@@ -8,8 +7,8 @@ use super::tally::{Measure, Tally};
 /// The figures, by the names that they have in a summary, each with the reason.
 pub type Undefined = BTreeMap<&'static str, &'static str>;
 
-/// Why a figure that compares decisions with outcomes is not defined for rows of which `known` have
-/// an outcome and `positive` the favourable one.
+/// The reasons why a figure that compares decisions with outcomes is not defined for rows among
+/// which `known` have an outcome and `positive` the favourable one.
 struct Reasons {
     known: u64,
     positive: u64,
@@ -36,7 +35,7 @@ fn named<const N: usize>(figures: [(&'static str, Option<&'static str>); N]) -> 
         .collect()
 }
 
-/// The rates of a group that are of no rows.
+/// The rates of a group that are shares of no rows.
 pub(super) fn of_rates(tally: &Tally) -> Undefined {
     let reasons = Reasons {
         known: tally.known(),

@@ -3,7 +3,8 @@ use probity_data::builtin;
 use probity_data::synthetic::synthetic_census;
 use std::sync::Mutex;
 
-/// Scores an age against a bound that hangs on the sex; gives so many numbers a row.
+/// A classifier that scores an age against a bound that hangs on the sex; gives the number of
+/// numbers in its field for each row.
 struct Rule(usize);
 
 impl Classifier for Rule {
@@ -95,7 +96,8 @@ fn answers_of_the_wrong_length_are_an_error() {
     }
 }
 
-/// Calls a text rude that shouts, and one that names women and ends in a question.
+/// A classifier that calls a text rude that shouts, and one that names women and ends in a
+/// question.
 struct Shouting(Mutex<Vec<String>>);
 
 impl TextClassifier for Shouting {
@@ -118,8 +120,8 @@ impl TextClassifier for Shouting {
     }
 }
 
-/// Whatever the search and the estimate ask is a text of the file with something exchanged: its
-/// capitals, signs and spaces are there.
+/// Every text that the search and the estimate ask about is a text of the file with something
+/// exchanged: its capitals, signs and spaces are there.
 #[test]
 fn a_classifier_of_texts_is_asked_by_what_is_written() {
     let classes = ["polite", "rude"].map(str::to_owned);

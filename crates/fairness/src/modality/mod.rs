@@ -1,4 +1,4 @@
-//! What is classified: rows of a table or texts.
+//! The kinds of inputs that are classified: rows of a table or texts.
 //!
 //! A [`Modality`] is a model under test with the inputs that a search begins at, opened, hashed and
 //! decoded once. An audit asks it for everything that differs between tables and texts: its inputs
@@ -47,7 +47,7 @@ use probity_predictor::own_numbers::BinEffect;
 use probity_predictor::probabilities::RoundedRows;
 use probity_tensor::device::ComputeDevice;
 
-/// How to search: a strategy and what it is made of besides model and inputs.
+/// The method of a search: a strategy and what it is made of besides model and inputs.
 #[derive(Debug, Clone, Copy)]
 pub struct Method<'a> {
     /// The strategy, of the global phase at least.
@@ -58,34 +58,34 @@ pub struct Method<'a> {
     pub tuning: &'a Tuning,
     /// Options of searches on texts.
     pub text: &'a TextSpecification,
-    /// Which pairs are the worst, where those are looked for.
+    /// The rank that says which pairs are the worst, where those are looked for.
     pub rank: Option<Rank>,
     /// Seed of all random choices.
     pub seed: u64,
 }
 
-/// What a share is estimated of.
+/// A set of protected attributes with the inputs that a share is estimated of.
 pub struct EstimatedSet<D> {
     /// Names of the protected attributes, taken together.
     pub protected: Vec<String>,
-    /// Where inputs are drawn from.
+    /// The domain that inputs are drawn from.
     pub domain: D,
-    /// Inputs to draw.
+    /// Number of inputs to draw.
     pub inputs: u64,
 }
 
-/// What one side of a pair has and the other has not.
+/// A difference between the two sides of a pair: a value that one side has and the other has not.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Change {
     /// The protected attribute.
     pub attribute: String,
-    /// Its value in x.
+    /// The value of the attribute in x.
     pub from: String,
-    /// Its value in x'.
+    /// The value of the attribute in x'.
     pub to: String,
 }
 
-/// `sex: Female -> Male`
+/// Writes the change, such as `sex: Female -> Male`.
 impl fmt::Display for Change {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {} -> {}", self.attribute, self.from, self.to)
@@ -97,41 +97,41 @@ impl fmt::Display for Change {
 pub struct ShownPair<'a> {
     /// Values of x and of x', by name.
     pub sides: [Vec<(&'a str, String)>; 2],
-    /// What differs.
+    /// The differences between the two sides.
     pub changed: Vec<Change>,
 }
 
-/// What became of inputs when they were read.
+/// The account of what reading the inputs changed or left out.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum InputsRead {
     /// Rows of a table.
     Table {
-        /// What reading the data changed or left out.
+        /// Counts of what reading the data changed or left out.
         data: ReadCounts,
-        /// What replacing numbers by those that stand for their bins changes of a predictor's
-        /// decisions on rows of the data.
+        /// The effect on a predictor's decisions on rows of the data when numbers are replaced by
+        /// those that stand for their bins.
         #[serde(skip_serializing_if = "Option::is_none")]
         bins: Option<BinEffect>,
     },
     /// Texts.
     Text {
-        /// What became of them.
+        /// Counts of the texts by what became of them.
         texts: TextCounts,
     },
 }
 
 /// A model under test and its inputs.
 pub trait Modality: Sync + Sized {
-    /// Its name.
+    /// The name of the modality.
     const NAME: ModalityName;
-    /// Inputs and their variants.
+    /// The type of the domain: inputs and their variants.
     type Domain: Domain;
-    /// What is noted of the pairs while they are written.
+    /// The notes that are taken of the pairs while they are written.
     type Tally: Default;
-    /// What a summary says besides what it says of all modalities.
+    /// The part of a summary that only this modality has.
     type Details: Serialize;
-    /// What re-checks pairs.
+    /// The type that re-checks pairs.
     type Witness: Witness;
 
     /// Opens and checks everything that `specification` names, for a search on `device`.
@@ -141,13 +141,14 @@ pub trait Modality: Sync + Sized {
     fn open(specification: &AuditSpecification, device: &ComputeDevice)
     -> Result<Self, AuditError>;
 
-    /// SHA-256 of what was opened, by role: `model`, `data`, and what else there is.
+    /// The SHA-256 of each thing that was opened, by role: `model`, `data`, and others.
     fn sha256(&self) -> &BTreeMap<String, String>;
 
     /// Names of the protected attributes.
     fn protected(&self) -> &[String];
 
-    /// Names of what can be decided, by number: the classes, unless decisions are made otherwise.
+    /// The names of the possible decisions, by number: the classes, unless decisions are made
+    /// otherwise.
     fn classes(&self) -> &[String];
 
     /// The class that is good to get.
@@ -159,11 +160,11 @@ pub trait Modality: Sync + Sized {
     /// Inputs and their variants.
     fn domain(&self) -> &Self::Domain;
 
-    /// Inputs where a search begins whose strategy has none of its own.
+    /// The inputs at which a search begins whose strategy has none of its own.
     fn seeds(&self, clusters: usize, count: usize, seed: u64) -> Vec<Vec<i32>>;
 
-    /// Whether a search from the seed of this number can come to `row`, an input of the domain:
-    /// what a checkpoint says may be untrue.
+    /// Whether a search from the seed of this number can come to `row`, an input of the domain: a
+    /// checkpoint may say what is untrue.
     fn is_reached(&self, seed: u64, row: &[i32]) -> bool;
 
     /// Inputs that show whether the model tells any apart: at most `most` of the data and, where
@@ -182,9 +183,9 @@ pub trait Modality: Sync + Sized {
         work: W,
     ) -> Result<W::Output, AuditError>;
 
-    /// What shares are estimated of: each protected attribute alone and, if there are several, all
-    /// jointly; where the case grades individuals, last all jointly of inputs drawn from what it
-    /// grades by. Each from at most `inputs` inputs.
+    /// The sets that shares are estimated of: each protected attribute alone and, if there are
+    /// several, all jointly; where the case grades individuals, last all jointly of inputs drawn
+    /// from the network that it grades by. Each from at most `inputs` inputs.
     ///
     /// # Errors
     /// When a protected set cannot be searched.
@@ -194,9 +195,9 @@ pub trait Modality: Sync + Sized {
         seed: u64,
     ) -> Result<Vec<EstimatedSet<Self::Domain>>, AuditError>;
 
-    /// Counts what is discriminatory among the inputs of `sets`, the [`Self::estimated_sets`]: of so
-    /// many inputs those that `items` names. `observe` is told now and then how many are done, of
-    /// how many, and may stop it.
+    /// Counts the discriminatory inputs among those of `sets`, the [`Self::estimated_sets`]: of
+    /// `inputs` inputs those that `items` names. `observe` is told now and then how many are done,
+    /// of how many, and may stop it.
     ///
     /// # Errors
     /// When the model cannot answer.
@@ -234,16 +235,16 @@ pub trait Modality: Sync + Sized {
         Ok(None)
     }
 
-    /// What grades individuals, where that was asked for.
+    /// The plausibility that grades individuals, where that was asked for.
     fn plausibility(&self) -> Option<&Plausibility> {
         None
     }
 
-    /// Where finds are looked at together.
+    /// The space in which finds are looked at together.
     fn find_space(&self) -> Box<dyn FindSpace + '_>;
 
-    /// The same inputs for a search with the seed of `specification`, where a case holds what a
-    /// search begins at; nothing where [`Modality::seeds`] says that of every seed.
+    /// Returns this case for a search with the seed of `specification`, where a case holds the
+    /// inputs that a search begins at; `None` where [`Modality::seeds`] gives them for every seed.
     ///
     /// # Errors
     /// When the model cannot answer.
@@ -253,10 +254,10 @@ pub trait Modality: Sync + Sized {
         device: &ComputeDevice,
     ) -> Result<Option<Self>, AuditError>;
 
-    /// What became of the inputs when they were read.
+    /// The account of what reading the inputs changed or left out.
     fn inputs_read(&self) -> InputsRead;
 
-    /// What ends the process of a predictor, if it has one.
+    /// The handle that ends the process of a predictor, if there is one.
     fn ender(&self) -> Option<&Ender> {
         None
     }
@@ -271,24 +272,25 @@ pub trait Modality: Sync + Sized {
         &[]
     }
 
-    /// What replacing the numbers of the data by those that stand for their bins changes of a
-    /// predictor's decisions, where it is asked about bins.
+    /// The effect on a predictor's decisions when the numbers of the data are replaced by those
+    /// that stand for their bins, where it is asked about bins.
     fn bin_effect(&self) -> Option<BinEffect> {
         None
     }
 
-    /// How many rows of the data get rounded probabilities, where a predictor may give such.
+    /// The number of rows of the data that get rounded probabilities, where a predictor may give
+    /// such.
     fn rounded_rows(&self) -> Option<RoundedRows> {
         None
     }
 
-    /// A pair as people read it.
+    /// The pair in the form in which people read it.
     fn shown(&self, pair: &Pair<'_>) -> ShownPair<'_>;
 
     /// Columns of the samples file.
     fn columns(&self) -> ArrowSchema;
 
-    /// `pairs` in these columns, and what is to be noted of them.
+    /// The rows of `pairs` in these columns, and the notes of them.
     ///
     /// # Errors
     /// When an input cannot be shown.
@@ -299,7 +301,7 @@ pub trait Modality: Sync + Sized {
         tally: &mut Self::Tally,
     ) -> Result<RecordBatch, AuditError>;
 
-    /// What the summary says besides.
+    /// The part of the summary that only this modality has.
     fn details(
         &self,
         specification: &AuditSpecification,
@@ -307,9 +309,9 @@ pub trait Modality: Sync + Sized {
         exchanges: Option<&ExchangeCounts>,
     ) -> Self::Details;
 
-    /// Opens what re-checks the pairs of an audit: its model, and what says which inputs are
-    /// variants. `model` is where the model is now, if it has moved; `samples` the file of the
-    /// pairs, by which it is known what has to be read.
+    /// Opens the witness that re-checks the pairs of an audit: its model, and the means to tell
+    /// which inputs are variants. `model` is where the model is now, if it has moved; `samples` the
+    /// file of the pairs, by which it is known what has to be read.
     ///
     /// # Errors
     /// See [`AuditError`].
@@ -320,7 +322,7 @@ pub trait Modality: Sync + Sized {
     ) -> Result<Self::Witness, AuditError>;
 }
 
-/// How an input of a pair is read from a samples file.
+/// The way in which an input of a pair is read from a samples file.
 pub trait SampleInputs: Sync {
     /// The columns that hold the input of `side`, `x` or `other`.
     fn columns(&self, side: &str) -> Vec<String>;
@@ -328,7 +330,8 @@ pub trait SampleInputs: Sync {
     /// The input whose `cells` stand in these columns.
     ///
     /// # Errors
-    /// What the file, at the place that `refuse` names, holds in place of an input.
+    /// A message that says, with the place that `refuse` names, what the file holds in place of an
+    /// input.
     fn read(
         &self,
         cells: &[&str],
@@ -336,12 +339,12 @@ pub trait SampleInputs: Sync {
     ) -> Result<Vec<i32>, AuditError>;
 
     /// The numbers in `cells` that a predictor was asked with, one for each numeric attribute; NaN
-    /// where it is that which the code of the input stands for.
+    /// where the number is the one that the code of the input stands for.
     fn numbers(&self, _cells: &[&str]) -> Vec<f64> {
         Vec::new()
     }
 
-    /// The text in `cells`; nothing where the input is none.
+    /// The text in `cells`; empty where the input is no text.
     fn text(&self, _cells: &[&str]) -> String {
         String::new()
     }
@@ -350,58 +353,58 @@ pub trait SampleInputs: Sync {
 /// A pair as read back from a samples file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sample {
-    /// Number of the seed whose walk found it.
+    /// Number of the seed whose walk found the pair.
     pub seed: u64,
     /// Row of the file that this seed is, from 1, where the file of samples says so.
     pub source_row: Option<u64>,
     /// The text that x was made of, where the file is one of texts.
     pub origin: Option<String>,
-    /// x.
+    /// The input x.
     pub row: Vec<i32>,
-    /// x'.
+    /// The variant x'.
     pub other: Vec<i32>,
     /// Numbers of x and of x' that a predictor was asked with: see [`SampleInputs::numbers`].
     pub numbers: [Vec<f64>; 2],
     /// x and x' as they are written, where the file is one of texts.
     pub texts: [String; 2],
-    /// What is decided of x, as stated in the file.
+    /// The decision on x, as stated in the file.
     pub label: String,
-    /// What is decided of x', as stated in the file.
+    /// The decision on x', as stated in the file.
     pub other_label: String,
 }
 
-/// What a model says of a pair.
+/// The answers of a model about a pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Answers {
-    /// What is decided of both sides, where that differs.
+    /// The decisions on both sides, where they differ.
     pub decided: Option<[u32; 2]>,
     /// Whether the decisions are equal in f64 arithmetic.
     pub by_rounding: bool,
 }
 
-/// What re-checks pairs, with nothing of a search in between.
+/// The interface that re-checks pairs, with nothing of a search in between.
 pub trait Witness: Sync {
-    /// What reads their inputs.
+    /// The reader of the inputs of pairs.
     fn inputs(&self) -> Box<dyn SampleInputs + '_>;
 
-    /// Names of what can be decided, by number.
+    /// The names of the possible decisions, by number.
     fn classes(&self) -> &[String];
 
-    /// SHA-256 of what was opened, by role.
+    /// The SHA-256 of each thing that was opened, by role.
     fn sha256(&self) -> &BTreeMap<String, String>;
 
-    /// What ends the process of a predictor, if it has one.
+    /// The handle that ends the process of a predictor, if there is one.
     fn ender(&self) -> Option<&Ender> {
         None
     }
 
-    /// What keeps the sides of `pair` from being variants of each other, as a sentence.
+    /// Checks that the sides of `pair` are variants of each other.
     ///
     /// # Errors
-    /// That sentence.
+    /// The reason why they are not, as a sentence.
     fn are_variants(&self, pair: &Sample) -> Result<(), String>;
 
-    /// What the model says of each of `samples`, asked anew.
+    /// The answers of the model about each of `samples`, asked anew.
     ///
     /// # Errors
     /// When it cannot answer.

@@ -1,4 +1,4 @@
-//! How plausible the inputs of the pairs that were found are.
+//! The plausibility of the inputs of the pairs that were found.
 
 use std::cell::RefCell;
 use std::io;
@@ -10,16 +10,16 @@ use crate::estimate::Estimate;
 use crate::modality::Modality;
 use crate::pairs::{Pair, PairSource};
 
-/// How plausible the pairs of an audit are.
+/// The plausibility of the pairs of an audit.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct PlausibilitySummary {
-    /// Real rows that they are compared with.
+    /// Number of real rows that the pairs are compared with.
     pub rows: u64,
     /// Pairs that were found.
     pub pairs: u64,
-    /// Those whose plausibility is at least 0.05.
+    /// Number of pairs whose plausibility is at least 0.05.
     pub plausible: u64,
-    /// plausible / pairs.
+    /// The share plausible / pairs.
     pub share: f64,
     /// Pairs by plausibility: 20 bins of 0.05, each with its lower end, the last with 1.
     pub bins: Vec<u64>,
@@ -40,7 +40,7 @@ pub(crate) struct Graded<'a, M> {
 }
 
 impl<'a, M: Modality> Graded<'a, M> {
-    /// `pairs` of `case`, those that are at least as plausible as `least`.
+    /// Grades `pairs` of `case`, and passes on those that are at least as plausible as `least`.
     pub(crate) fn new(case: &'a M, pairs: &'a dyn PairSource, least: Option<f32>) -> Self {
         Graded {
             case,
@@ -50,8 +50,8 @@ impl<'a, M: Modality> Graded<'a, M> {
         }
     }
 
-    /// What the pairs that were gone through came to, beside the `estimate`; nothing where the case
-    /// does not grade.
+    /// The figures of the pairs that were gone through, beside the `estimate`; `None` where the
+    /// case does not grade.
     pub(crate) fn summary(self, estimate: Option<Estimate>) -> Option<PlausibilitySummary> {
         let rows = self.case.plausibility()?.real.len() as u64;
         let summary = self.summary.into_inner();

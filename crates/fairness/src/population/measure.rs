@@ -11,10 +11,10 @@ use crate::text::probabilities::probability;
 use probity_nn::decision::{Decision, Gap, Score};
 use probity_nn::{Classifier, ModelError, Rows};
 
-/// Rows that a thread asks about at a time, unless one individual has more variants.
+/// Number of rows that a thread asks about at a time, unless one individual has more variants.
 const ASKED: usize = 4096;
 
-/// Chunks between two looks at whether to stop.
+/// Number of chunks between two looks at whether to stop.
 const BLOCK: usize = 64;
 
 /// Asks `model` about all variants of the `individuals` of `people`, by number, and counts their
@@ -46,25 +46,26 @@ pub fn count_people(
     Ok(Some(tally))
 }
 
-/// What a model says of all variants of an individual.
+/// The answers of a model about all variants of an individual.
 struct Answers {
     told: Told,
-    /// The probability of the favourable class, or the number, of those variants that rows are.
+    /// The probability of the favourable class, or the number, of those variants that are rows of
+    /// the data.
     scores: Vec<f32>,
-    /// The least and the largest of all variants.
+    /// The least and the largest score of all variants.
     range: [f32; 2],
-    /// By each protected attribute alone: whether any two variants differ in any bit; empty where
+    /// Whether any two variants differ in any bit, by each protected attribute alone; empty where
     /// the model is known to take them all.
     differs_by: Vec<bool>,
 }
 
-/// Which variants are told apart.
+/// The rule by which variants are told apart.
 enum Told {
-    /// None: this is decided of all of them.
+    /// All variants are alike: this is the decision on all of them.
     Alike(u32),
-    /// By what is decided of each.
+    /// Variants are told apart by the decision on each.
     Decisions(Vec<u32>),
-    /// By scores that differ by more than the gap.
+    /// Variants are told apart by scores that differ by more than the gap.
     Scores { of: Vec<f64>, gap: Gap },
 }
 
@@ -119,7 +120,7 @@ impl Told {
         }
     }
 
-    /// Of two variants whether the first gets what is good and the other does not; nothing where
+    /// Whether the first of two variants gets what is good and the other does not; `None` where
     /// neither or both do.
     fn is_better(&self, own: usize, other: usize, favourable: u32) -> Option<bool> {
         match self {
@@ -191,8 +192,8 @@ fn ask(
         .collect())
 }
 
-/// By each protected attribute alone, whether the logits of any two `variants` differ in any bit, or
-/// the `decision` hangs on it.
+/// Whether the logits of any two `variants` differ in any bit, or the `decision` hangs on it, by
+/// each protected attribute alone.
 fn differs_by(
     people: &People<'_>,
     decision: &Decision,
@@ -215,7 +216,7 @@ fn differs_by(
     by
 }
 
-/// The variants that rows of an individual are.
+/// The numbers of the variants that rows of an individual are.
 fn own<'p>(people: &'p People<'_>, individual: usize) -> &'p [u32] {
     &people.variants[people.starts[individual]..people.starts[individual + 1]]
 }
@@ -248,8 +249,8 @@ fn count(people: &People<'_>, individual: usize, answers: &Answers, tally: &mut 
     }
 }
 
-/// Whether the variant `own` flips when one attribute alone changes, for each; and its pairs with
-/// such twins of another group of which one side gets what is good.
+/// Whether the variant `own` flips when one attribute alone changes, for each attribute; and its
+/// pairs with such twins of another group where one side gets what is good.
 fn flips_alone(
     people: &People<'_>,
     told: &Told,

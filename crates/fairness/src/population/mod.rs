@@ -1,5 +1,5 @@
-//! How many people of the data get another decision when nothing but protected attributes changes:
-//! whom it meets, in which direction, and how far their scores move.
+//! The people of the data who get another decision when nothing but protected attributes changes:
+//! how many there are, in which groups, in which direction, and how far their scores move.
 //!
 //! ```text
 //! rows ─► People: individuals, and which variants of them the rows are

@@ -1,57 +1,57 @@
-//! How far scores move: counts that add up over blocks, threads and shards, in any order.
+//! The moves of scores: counts that add up over blocks, threads and shards, in any order.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// Steps that a move of a probability is counted in.
+/// Number of steps that a move of a probability is counted in.
 const STEPS: u32 = 1000;
 
-/// Bits that a move of a number loses: it is rounded up by less than 1 in 512.
+/// Number of bits that a move of a number loses: it is rounded up by less than 1 in 512.
 const LOST: u32 = 14;
 
 /// A unit of the sum of moves.
 const UNIT: f64 = (1_u64 << 32) as f64;
 
-/// Bins of the moves that are stated.
+/// Number of bins of the moves that are stated.
 const BINS: usize = 20;
 
 /// Shares of inputs whose move is stated.
 const QUANTILES: [f64; 6] = [0.5, 0.75, 0.9, 0.95, 0.99, 1.0];
 
-/// Inputs by how far their score moves.
+/// Counts of inputs by how far their score moves.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Moves {
     /// Whether scores are numbers in the unit of a label, rather than probabilities.
     of_numbers: bool,
-    /// Inputs by move, rounded up: of a probability in thousandths, of a number by its first bits,
-    /// which are in the order of the numbers.
+    /// Number of inputs by move, rounded up: of a probability in thousandths, of a number by its
+    /// first bits, which are in the order of the numbers.
     steps: BTreeMap<u32, u64>,
     /// Sum of the moves of probabilities, in units of 2⁻³².
     sum: u64,
-    /// The largest one.
+    /// The largest move.
     largest: f32,
 }
 
-/// How far the probability of a class, or the number that a regressor gives, moves at most when
-/// protected attributes change, over the inputs.
+/// The largest changes of a score when protected attributes change, over the inputs: of the
+/// probability of a class, or of the number that a regressor gives.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Changes {
-    /// Mean; of numbers rounded up by at most 0.2 %.
+    /// The mean change; of numbers rounded up by at most 0.2 %.
     pub mean: f64,
     /// The largest change of any input.
     pub largest: f32,
     /// Quantiles, rounded up, but not above the largest change: of probabilities to thousandths, of
     /// numbers by at most 0.2 %.
     pub quantiles: Vec<ChangeQuantile>,
-    /// Inputs by change: 20 bins of this width, each with its upper end, the first with 0. That of
-    /// probabilities is 0.05.
+    /// Inputs by change: 20 bins of this width, each with its upper end, the first with 0. The
+    /// width for probabilities is 0.05.
     pub bin_width: f64,
-    /// See [`Changes::bin_width`].
+    /// Number of inputs in each bin: see [`Changes::bin_width`].
     pub bins: Vec<u64>,
 }
 
-/// That a share of the inputs has no larger change.
+/// A quantile of the changes: a share of the inputs has no larger change.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct ChangeQuantile {
     /// The share.
@@ -61,7 +61,7 @@ pub struct ChangeQuantile {
 }
 
 impl Moves {
-    /// None yet, of numbers in the unit of a label where `of_numbers` says so.
+    /// No moves yet, of numbers in the unit of a label where `of_numbers` says so.
     pub fn new(of_numbers: bool) -> Moves {
         Moves {
             of_numbers,
@@ -89,7 +89,7 @@ impl Moves {
         self.largest = self.largest.max(change);
     }
 
-    /// Both together; nothing where they cannot be counts.
+    /// The sum of these moves and `other`; `None` where they cannot be counts.
     pub fn and(mut self, other: &Moves) -> Option<Moves> {
         if self.of_numbers != other.of_numbers {
             return None;
@@ -103,7 +103,7 @@ impl Moves {
         Some(self)
     }
 
-    /// Whether these can be the moves of so many inputs.
+    /// Whether these can be the moves of `inputs` inputs.
     pub fn is_of(&self, inputs: u64) -> bool {
         let most = match self.of_numbers {
             true => f32::MAX,
@@ -128,7 +128,7 @@ impl Moves {
         end.min(f64::from(self.largest))
     }
 
-    /// What is stated of them.
+    /// The figures that are stated of the moves.
     pub fn changes(&self) -> Changes {
         let inputs = self.inputs();
         let below = |share: f64| {

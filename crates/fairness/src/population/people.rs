@@ -1,4 +1,4 @@
-//! Rows as individuals and variants of them, and the groups that variants are in.
+//! The rows of a table as individuals and variants of them, and the groups that variants are in.
 
 use crate::certify::parts::Part;
 use crate::domain::{Domain, TabularDomain};
@@ -8,14 +8,15 @@ use probity_data::schema::Schema;
 use probity_data::table::ReadCounts;
 use probity_nn::decision::{Decision, Score};
 
-/// Which rows a share is of.
+/// The rows that a share is of.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Source {
-    /// Which of the data.
+    /// The part of the data.
     pub part: Part,
-    /// SHA-256 of their file, where it is not the data, and what reading it did.
+    /// The SHA-256 of the file of the rows, where it is not the data, and counts of what reading it
+    /// did.
     pub file: Option<(String, ReadCounts)>,
-    /// How many there are, of which some may be asked about.
+    /// Number of rows that exist, of which some may be asked about.
     pub rows: u64,
 }
 
@@ -40,17 +41,17 @@ pub struct People<'a> {
     pub(super) favourable: (usize, String),
     /// The gap beyond which scores differ, where they are compared.
     pub(super) gap: Option<f64>,
-    /// How far this moves is counted.
+    /// The score whose moves are counted.
     pub(super) score: Score,
-    /// What the number is called that a regressor gives.
+    /// The name of the number that a regressor gives.
     pub(super) number: Option<String>,
     /// One row of each individual.
     pub(super) individuals: Vec<&'a [i32]>,
     /// The variants that rows are, individual after individual.
     pub(super) variants: Vec<u32>,
-    /// Where those of each individual begin, and the end.
+    /// The place where the variants of each individual begin, and the end.
     pub(super) starts: Vec<usize>,
-    /// By each protected attribute and, if there are several, by all jointly.
+    /// The groups by each protected attribute and, if there are several, by all jointly.
     pub(super) groups: Vec<Groups>,
     /// Whether the model is known to take every attribute.
     pub(super) are_all_taken: bool,
@@ -102,8 +103,9 @@ impl<'a> People<'a> {
         })
     }
 
-    /// The same, about whom a network of ours is asked. Such a one takes every attribute, whatever
-    /// its weights make of it, so that no answers need to be compared to find those without effect.
+    /// Returns these people as asked about with a network of ours. A network takes every attribute,
+    /// whatever its weights make of it, so that no answers need to be compared to find those
+    /// without effect.
     #[must_use]
     pub fn asked_of_network(self) -> People<'a> {
         People {
@@ -112,7 +114,7 @@ impl<'a> People<'a> {
         }
     }
 
-    /// The same, of whom `decision` is made.
+    /// Returns these people with `decision` as the rule by which decisions about them are made.
     #[must_use]
     pub fn decided_by(mut self, decision: &Decision) -> People<'a> {
         if let Decision::Gap(gap) = decision {
@@ -121,12 +123,12 @@ impl<'a> People<'a> {
         self
     }
 
-    /// Different individuals among the rows: what is asked about, and cut into shards.
+    /// Number of different individuals among the rows: these are asked about, and cut into shards.
     pub fn individuals(&self) -> u64 {
         self.starts.len() as u64 - 1
     }
 
-    /// Rows.
+    /// Number of rows.
     pub fn rows(&self) -> u64 {
         self.variants.len() as u64
     }

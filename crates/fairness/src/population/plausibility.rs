@@ -1,4 +1,4 @@
-//! How plausible an individual is: whether there are real rows that are no likelier.
+//! The plausibility of an individual: whether there are real rows that are no likelier.
 //!
 //! A sum-product network gives each individual, a row without its protected part, a density; the
 //! protected attributes, and whatever else the network knows, are summed out exactly. The
@@ -18,54 +18,54 @@ use probity_unlearning::spn::{
     Dataset, Domain, LeafFamily, Network, SpnError, SpnParameters, Variable,
 };
 
-/// What an individual must reach to be called plausible.
+/// The plausibility that an individual must reach to be called plausible.
 pub(crate) const PLAUSIBLE: f32 = 0.05;
 
-/// Bins of the plausibilities.
+/// Number of bins of the plausibilities.
 pub(super) const BINS: usize = 20;
 
-/// Values that are counted one by one; more are counted in bins.
+/// Largest number of values that are counted one by one; more are counted in bins.
 const MOST_VALUES: usize = 12;
 
-/// Inputs that a network which was learnt elsewhere is asked for before it is used.
+/// Number of inputs that a network which was learnt elsewhere is asked for before it is used.
 const TRIED: u64 = 1000;
 
-/// Of how many of them one at least must be an input of the model.
+/// The number of drawn inputs among which at least one must be an input of the model.
 const MOST_OUTSIDE: u64 = 10;
 
-/// Draws for one input at most; no network that is used needs nearly as many.
+/// Largest number of draws for one input; no network that is used needs nearly as many.
 const DRAWS: u64 = 1000;
 
-/// Bits that number the inputs; the draws for one are numbered above them.
+/// Number of bits that number the inputs; the draws for one are numbered above them.
 const INPUT_BITS: u32 = 40;
 
-/// Why individuals cannot be graded.
+/// A reason why individuals cannot be graded.
 #[derive(Debug, Error)]
 pub enum PlausibilityError {
     /// There is no network.
     #[error("{0}")]
     Model(#[from] SpnModelError),
-    /// None can be learnt.
+    /// No network can be learnt.
     #[error("{0}")]
     Learning(#[from] SpnError),
-    /// A network of other columns.
+    /// The network is of other columns.
     #[error("the network in {} was not learnt from the attribute '{attribute}'", directory.display())]
     NoAttribute {
-        /// Its directory.
+        /// The directory of the network.
         directory: PathBuf,
         /// The attribute.
         attribute: String,
     },
-    /// A network that hardly ever gives an input of the model.
+    /// The network hardly ever gives an input of the model.
     #[error("of what is drawn from the network in {}, less than a tenth is in the domains of the model's attributes", directory.display())]
     Outside {
-        /// Its directory.
+        /// The directory of the network.
         directory: PathBuf,
     },
-    /// A network of other values.
+    /// The network is of other values.
     #[error("the network in {} does not know '{value}' of the attribute '{attribute}'", directory.display())]
     NoValue {
-        /// Its directory.
+        /// The directory of the network.
         directory: PathBuf,
         /// The attribute.
         attribute: String,
@@ -78,13 +78,14 @@ pub enum PlausibilityError {
 #[derive(Debug, Clone)]
 pub(crate) struct Column {
     attribute: usize,
-    /// Which variable it is.
+    /// The number of the variable.
     pub variable: usize,
     /// The least code.
     pub min: i32,
     /// The variable's value of each code.
     pub values: Vec<f64>,
-    /// What reads the variable's values as they are written; nothing where they are codes.
+    /// The attribute that reads the variable's values as they are written; `None` where they are
+    /// codes.
     attribute_of: Option<Attribute>,
 }
 
@@ -151,12 +152,12 @@ pub(crate) fn columns(
 pub struct Plausibility {
     network: Network,
     columns: Vec<Column>,
-    /// Ascending.
+    /// The densities of the real rows, ascending.
     pub(super) real: Vec<f64>,
 }
 
 impl Plausibility {
-    /// That of a network learnt from `rows` by the attributes `free` of `schema`.
+    /// The plausibility by a network learnt from `rows` by the attributes `free` of `schema`.
     ///
     /// # Errors
     /// When nothing can be learnt.
@@ -198,7 +199,8 @@ impl Plausibility {
         Ok(Plausibility::with(network, columns.collect(), rows))
     }
 
-    /// That of the `network` in the directory `name`, which was learnt from columns of these names.
+    /// The plausibility by the `network` in the directory `name`, which was learnt from columns of
+    /// these names.
     ///
     /// # Errors
     /// When it does not know an attribute of `free`, or a value of one.
@@ -229,8 +231,8 @@ impl Plausibility {
         graded
     }
 
-    /// What is not protected of input number `item` that is drawn from the network with `seed`: each
-    /// attribute and its code. Draws that are no input of the model are made again.
+    /// The values that are not protected of input number `item` that is drawn from the network with
+    /// `seed`: each attribute and its code. Draws that are no input of the model are made again.
     pub fn draw(&self, seed: u64, item: u64) -> Option<Vec<(usize, i32)>> {
         let mut draws = (0..DRAWS).map(|draw| item | draw << INPUT_BITS);
         draws.find_map(|item| self.drawn(seed, item))

@@ -13,21 +13,22 @@ use crate::estimate::{Estimate, estimated_sets};
 use crate::statistics::Share;
 use probity_data::table::ReadCounts;
 
-/// Groups that a grouping lists at most, those of most rows; and contrasts of an attribute.
+/// Largest number of groups that a grouping lists, those of most rows; and of contrasts of an
+/// attribute.
 const LISTED: usize = 500;
 
-/// Whose decisions change with protected attributes alone.
+/// Shares of the people whose decisions change with protected attributes alone.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PopulationSummary {
-    /// Which rows of the data.
+    /// The part of the data that the rows are of.
     pub part: Part,
     /// SHA-256 of the file of the rows, where it is not the data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub population_sha256: Option<String>,
-    /// What reading this file changed or left out.
+    /// Counts of what reading this file changed or left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<ReadCounts>,
-    /// Rows that there are.
+    /// Number of rows that exist.
     pub rows: u64,
     /// Rows that were asked about.
     pub asked: u64,
@@ -37,7 +38,7 @@ pub struct PopulationSummary {
     pub model_rows: u64,
     /// The class that is good to get; of a regressor whether higher or lower numbers are.
     pub favourable: String,
-    /// What the number is called that a regressor gives; nothing of a classifier.
+    /// The name of the number that a regressor gives; none of a classifier.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub number: Option<String>,
     /// The gap beyond which scores of this class differ, where they are compared in place of
@@ -47,29 +48,30 @@ pub struct PopulationSummary {
     /// The share of the rows by each protected attribute alone and, if there are several, by all
     /// jointly.
     pub shares: Vec<Estimate>,
-    /// Which way the decisions change that change jointly.
+    /// The directions in which the decisions change that change jointly.
     pub directions: Directions,
-    /// Whom it meets: by each protected attribute and, if there are several, by all jointly.
+    /// The groups that the changes meet: by each protected attribute and, if there are several, by
+    /// all jointly.
     pub groups: Vec<GroupedRows>,
-    /// Who is disadvantaged: by each protected attribute alone.
+    /// The groups that are disadvantaged: by each protected attribute alone.
     pub contrasts: Vec<Contrasts>,
-    /// How far scores move.
+    /// The changes of scores.
     pub changes: Changes,
-    /// The protected attributes by each of which alone no answer differs in any bit; the summary of
-    /// an audit says which of them a predictor does not take.
+    /// The protected attributes that alone change no bit of any answer; the summary of an audit
+    /// says which of them a predictor does not take.
     #[serde(skip)]
     pub without_effect: Vec<String>,
 }
 
-/// Pairs of a row and its twin with another value of one attribute, all else alike, of which one gets
+/// Pairs of a row and its twin with another value of one attribute, all else alike, where one gets
 /// what is good and the other does not.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Contrasts {
     /// The attribute.
     pub attribute: String,
-    /// The pairs whose values are of different groups.
+    /// Number of pairs whose values are of different groups.
     pub pairs: u64,
-    /// The same by both groups, by falling number, at most 500.
+    /// Number of pairs by both groups, by falling number, at most 500.
     pub values: Vec<Contrast>,
 }
 
@@ -78,13 +80,13 @@ pub struct Contrasts {
 pub struct Contrast {
     /// The value, or the range of values, of the side that gets what is good.
     pub favoured: String,
-    /// That of the side that does not.
+    /// The value, or the range of values, of the side that does not.
     pub disadvantaged: String,
-    /// The pairs.
+    /// Number of pairs.
     pub pairs: u64,
 }
 
-/// Which way decisions change; shares of the rows that were asked about.
+/// The directions in which decisions change; shares of the rows that were asked about.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Directions {
     /// Rows that do not get the favourable class, and would with other protected values.
@@ -102,7 +104,7 @@ pub struct GroupedRows {
     pub attributes: Vec<String>,
     /// Groups with rows, at most 500, those of most rows.
     pub groups: Vec<GroupOfRows>,
-    /// Groups with rows that are not listed.
+    /// Number of groups with rows that are not listed.
     pub unlisted: u64,
 }
 
@@ -113,23 +115,23 @@ pub struct GroupOfRows {
     pub values: Vec<String>,
     /// Rows that were asked about.
     pub rows: u64,
-    /// Those that are discriminatory by all protected attributes jointly.
+    /// Rows that are discriminatory by all protected attributes jointly.
     pub discriminatory: u64,
-    /// Of these, those that do not get the favourable class and could.
+    /// Discriminatory rows that do not get the favourable class and could.
     pub to_favourable: u64,
-    /// Of these, those that get the favourable class and could lose it.
+    /// Discriminatory rows that get the favourable class and could lose it.
     pub from_favourable: u64,
     /// Rows that get the favourable class; nothing where scores are compared in place of decisions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub favoured: Option<u64>,
-    /// discriminatory / rows.
+    /// The share discriminatory / rows.
     pub rate: f64,
     /// 95 % interval of the share.
     pub ci95: [f64; 2],
 }
 
 impl PopulationSummary {
-    /// What the `tally` of all of `people` says.
+    /// The shares that the `tally` of all of `people` gives.
     pub fn new(people: &People<'_>, tally: &Tally) -> PopulationSummary {
         let Source { part, file, rows } = people.source.clone();
         let (population_sha256, data) = file.unzip();

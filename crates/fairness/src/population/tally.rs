@@ -15,7 +15,7 @@ pub(super) type GroupCounts = [u64; 5];
 /// Two groups by one attribute: the one whose side of a pair gets what is good, and the other.
 pub(super) type Sides = (u32, u32);
 
-/// What some people came to.
+/// The counts of some people.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Tally {
     /// Individuals asked about.
@@ -26,26 +26,27 @@ pub struct Tally {
     pub(super) flips: Vec<u64>,
     /// Counts of each group of each grouping.
     pub(super) groups: Vec<Vec<GroupCounts>>,
-    /// By each protected attribute alone: pairs of a row and its twin with another value, one of
-    /// which gets what is good and the other does not, by the groups of both.
+    /// Pairs of a row and its twin with another value, one of which gets what is good and the other
+    /// does not, by each protected attribute alone and by the groups of both.
     pub(super) contrasts: Vec<BTreeMap<Sides, u64>>,
-    /// By each protected attribute alone: whether any answer differs in any bit.
+    /// Whether any answer differs in any bit, by each protected attribute alone.
     pub(super) is_taken: Vec<bool>,
     /// The largest change of the score of each row.
     pub(super) moves: Moves,
 }
 
-/// What changing the protected attributes of one row does.
+/// The effect of changing the protected attributes of one row.
 pub(super) struct Outcome<'a> {
-    /// Which variant it is.
+    /// The number of the variant that the row is.
     pub variant: u32,
-    /// Whether it flips by each attribute alone.
+    /// Whether the row flips by each attribute alone.
     pub alone: &'a [bool],
-    /// Its pairs with twins of another group by one attribute, by the place of that.
+    /// The pairs of the row with twins of another group by one attribute, with the place of that
+    /// attribute.
     pub contrasts: &'a [(usize, Sides)],
     /// Whether any variant has another class.
     pub flips: bool,
-    /// Whether it has the favourable class itself.
+    /// Whether the row has the favourable class itself.
     pub is_favoured: bool,
     /// Whether any variant has the favourable class.
     pub is_favourable_near: bool,
@@ -54,7 +55,7 @@ pub(super) struct Outcome<'a> {
 }
 
 impl Tally {
-    /// No counts of `people` yet.
+    /// A tally of `people` without counts yet.
     pub fn new(people: &People<'_>) -> Tally {
         let groups = people.groups.iter();
         Tally {
@@ -93,7 +94,8 @@ impl Tally {
         self.moves.add(row.change);
     }
 
-    /// Both together; nothing where they are not of the same people, or cannot be counts.
+    /// The sum of this tally and `other`; `None` where they are not of the same people, or cannot
+    /// be counts.
     pub fn and(mut self, other: &Tally) -> Option<Tally> {
         let is_alike = self.flips.len() == other.flips.len()
             && self.groups.len() == other.groups.len()

@@ -52,8 +52,8 @@ fn people() -> Vec<Vec<i32>> {
     (0..400).map(person).collect()
 }
 
-/// Of 400 estimates, about 95 % of the intervals, and by their construction no fewer, hold the share
-/// that all 300 individuals come to by their probabilities.
+/// Intervals hold the share that all 300 individuals come to by their probabilities, in about 95 %
+/// of 400 estimates and by their construction in no fewer.
 #[test]
 fn intervals_hold_the_share_of_the_fitted_population() {
     let schema = Schema::from_toml(SCHEMA).unwrap();
@@ -108,7 +108,7 @@ fn intervals_hold_the_share_of_the_fitted_population() {
     assert!((30..70).contains(&sexes.sum::<i32>()));
 }
 
-/// Decides everything alike; some attributes move its score a little.
+/// A model that decides everything alike; some attributes move its score a little.
 struct Moved(Vec<usize>);
 
 impl Classifier for Moved {

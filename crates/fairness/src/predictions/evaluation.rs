@@ -1,4 +1,4 @@
-//! How well a model does on labelled rows or texts.
+//! Evaluates a model on labelled rows or texts.
 
 use serde::Serialize;
 
@@ -21,9 +21,9 @@ use probity_tensor::device::ComputeDevice;
 /// Logits with labels.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Judged {
-    /// Row-major `[inputs, classes]`.
+    /// The logits, row-major `[inputs, classes]`.
     pub logits: Vec<f32>,
-    /// What is decided of each input, by number.
+    /// The decision on each input, by number.
     pub decided: Vec<u32>,
     /// Number of each input's class; empty of a regressor.
     pub labels: Vec<u32>,
@@ -33,21 +33,21 @@ pub struct Judged {
     pub classes: Vec<String>,
 }
 
-/// How well a model does.
+/// The quality of a model on labelled inputs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Evaluation {
-    /// Rows of a table, or texts.
+    /// The kind of inputs: rows of a table, or texts.
     pub modality: ModalityName,
     /// SHA-256 of the model.
     pub model_sha256: String,
     /// SHA-256 of the data file.
     pub data_sha256: String,
-    /// What reading a table changed or left out.
+    /// Counts of what reading a table changed or left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<ReadCounts>,
     /// Rows of the part that have no outcome, and are left out.
     pub rows_without_outcome: u64,
-    /// How many of the rows have rounded probabilities, where a predictor may give such.
+    /// Number of rows that have rounded probabilities, where a predictor may give such.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rounded: Option<RoundedRows>,
     /// The classes, in the order of the confusion matrix.
@@ -55,12 +55,12 @@ pub struct Evaluation {
     /// Accuracy, AUC, F1, confusion matrix; of a regressor its errors.
     #[serde(flatten)]
     pub quality: Quality,
-    /// What is said of probabilities; nothing of a regressor.
+    /// The figures of probabilities; none of a regressor.
     #[serde(flatten)]
     pub probabilities: Option<ProbabilityFigures>,
 }
 
-/// How good probabilities are.
+/// The quality of probabilities.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ProbabilityFigures {
     /// Mean of the negative logarithm of the probability of an input's own class.
@@ -69,20 +69,20 @@ pub struct ProbabilityFigures {
     pub brier_score: Mean,
     /// Bins of the calibration errors.
     pub calibration_bins: u32,
-    /// Class by class.
+    /// The figures of each class.
     pub by_class: Vec<ClassFigures>,
 }
 
-/// What is said of one class against the rest.
+/// The figures of one class against the rest.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ClassFigures {
     /// The class.
     pub class: String,
-    /// Inputs that have it.
+    /// Number of inputs of this class.
     pub inputs: u64,
-    /// Expected calibration error of its probability.
+    /// Expected calibration error of the probability of the class.
     pub calibration_error: f64,
-    /// Its 95 % interval, which holds for any number of inputs.
+    /// The 95 % interval of the error, which holds for any number of inputs.
     pub ci95: [f64; 2],
 }
 
@@ -204,7 +204,7 @@ fn texts(asked: &EvaluateSpecification, device: &ComputeDevice) -> Result<Opened
     })
 }
 
-/// The inputs of the part that is asked for, which `of` tells of model and data.
+/// The inputs of the part that is asked for, as `of` gives it from model and data.
 fn places(
     asked: &EvaluateSpecification,
     [model, data]: &[String; 2],
@@ -223,7 +223,7 @@ impl Judged {
         rows.zip(self.labels.iter().map(|&label| label as usize))
     }
 
-    /// How good what is decided is, or the numbers that are given.
+    /// The quality of the decisions, or of the numbers that are given.
     pub fn quality(&self) -> Quality {
         if !self.targets.is_empty() {
             return Quality::Numbers(Errors::new(&self.logits, &self.targets));
@@ -258,7 +258,7 @@ impl Judged {
         Mean::within(&self.rows().map(score).collect::<Vec<f64>>(), [0.0, 2.0])
     }
 
-    /// Each class against the rest.
+    /// The figures of each class against the rest.
     pub fn by_class(&self, bins: u32) -> Vec<ClassFigures> {
         let once = vec![1; self.labels.len()];
         let of_one = vec![0; self.labels.len()];

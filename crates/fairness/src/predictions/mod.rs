@@ -1,4 +1,4 @@
-//! What a model says of rows and texts, and how well it does on those with labels.
+//! The answers of a model about rows and texts, and its quality on those with labels.
 //!
 //! *Predicting* gives each input its class, and the probability and the logit of every class.
 //! *Evaluating* compares them with labels. Figures of probabilities are computed from logits in
@@ -37,27 +37,27 @@ pub struct Predictions {
     pub model_sha256: String,
     /// SHA-256 of the data file.
     pub data_sha256: String,
-    /// What reading changed or left out, where that is said.
+    /// Counts of what reading changed or left out, where that is said.
     pub data: Option<ReadCounts>,
     /// The classes.
     pub classes: Vec<String>,
-    /// Where the inputs stand in their file.
+    /// The numbers of the rows of their file where the inputs stand.
     pub rows: RowNumbers,
-    /// The texts, where they are texts.
+    /// The texts, where the inputs are texts.
     pub texts: Option<Vec<String>>,
     /// Whether the model gives numbers rather than classes.
     pub is_number: bool,
-    /// Row-major `[inputs, classes]`.
+    /// The logits, row-major `[inputs, classes]`.
     pub logits: Vec<f32>,
-    /// Names of what can be decided: the classes, unless decisions are made otherwise.
+    /// The names of the possible decisions: the classes, unless decisions are made otherwise.
     pub decisions: Vec<String>,
-    /// What is decided of each input, by number.
+    /// The decision on each input, by number.
     pub decided: Vec<u32>,
-    /// How many of the rows have rounded probabilities, where a predictor may give such.
+    /// Number of rows that have rounded probabilities, where a predictor may give such.
     pub rounded: Option<RoundedRows>,
 }
 
-/// Says of the inputs that `specification` names what the model does, on `device`.
+/// Predicts the inputs that `specification` names, on `device`.
 ///
 /// # Errors
 /// When something cannot be opened or read, or the model cannot answer.
@@ -118,8 +118,8 @@ pub fn predict(
     }
 }
 
-/// What can be decided of `classes`, and what is of `rows` of the schema, if they are any, with
-/// these logits.
+/// The names of the possible decisions on `classes`, and the decisions on `rows` of the schema, if
+/// they are any, with these logits.
 fn decide<'r>(
     specification: &DecisionSpecification,
     (classes, schema): (&[String], Option<&Schema>),
@@ -139,7 +139,7 @@ fn decide<'r>(
 }
 
 impl Predictions {
-    /// How many inputs there are.
+    /// The number of inputs.
     pub fn inputs(&self) -> usize {
         self.logits.len() / self.classes.len().max(1)
     }
@@ -150,7 +150,7 @@ impl Predictions {
         pairs.map(|pairs| pairs.map(|logits| Score::Number.of(logits)).collect())
     }
 
-    /// Inputs of each decision, in their order.
+    /// The number of inputs of each decision, in their order.
     pub fn counts(&self) -> Vec<u64> {
         let mut counts = vec![0; self.decisions.len()];
         for &decided in &self.decided {

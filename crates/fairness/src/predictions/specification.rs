@@ -1,4 +1,4 @@
-//! What a prediction and an evaluation are asked for.
+//! The specifications of a prediction and of an evaluation.
 
 use std::path::PathBuf;
 

@@ -1,5 +1,5 @@
-//! The file of boxes: every leaf of the partition, and the boxes of which more is proved as one than
-//! of their parts, in the words of the schema.
+//! The file of boxes: every leaf of the partition, and the boxes for which more is proved as one
+//! than for their parts, in the words of the schema.
 //!
 //! | column | meaning |
 //! |---|---|
@@ -39,7 +39,7 @@ pub const UNDECIDED: &str = "undecided.parquet";
 /// Boxes a block: bounds the memory of writing.
 const BLOCK: usize = 8_192;
 
-/// What a file of boxes says in.
+/// The schema and the network in whose words a file of boxes is written.
 pub struct BoxColumns<'a> {
     /// The schema.
     pub schema: &'a Schema,
@@ -56,7 +56,7 @@ impl BoxColumns<'_> {
         names.collect()
     }
 
-    /// What of a range of positions is written: the codes of both ends, or all.
+    /// The values that are written for a range of positions: the codes of both ends, or all.
     fn shown(&self, place: usize, range: [u32; 2]) -> (usize, Vec<i32>) {
         let (attribute, mut codes) = self.network.codes(place, range);
         if matches!(self.network.free[place].terms, Terms::Scaled(_)) && codes.len() > 2 {
@@ -142,7 +142,7 @@ impl BoxColumns<'_> {
     /// Reads the boxes in `file`.
     ///
     /// # Errors
-    /// What is wrong with it, in words.
+    /// The problem with the file, in words.
     pub fn read(&self, file: &Path) -> Result<Vec<Region>, String> {
         guarded(|| self.read_unguarded(file))
             .map_err(|problem| problem.to_string())
@@ -260,7 +260,7 @@ fn range_of(texts: &StringArray, (encoder, codes): &(Encoder<'_>, &[i32])) -> Op
     is_whole.then_some([first, last])
 }
 
-/// How files of boxes are compressed.
+/// The compression of files of boxes.
 fn properties() -> io::Result<WriterProperties> {
     let level = ZstdLevel::try_new(1).map_err(io::Error::other)?;
     Ok(WriterProperties::builder()

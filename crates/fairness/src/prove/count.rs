@@ -1,4 +1,4 @@
-//! How many points of a box have a sum above a threshold, from below.
+//! Counts, from below, the points of a box that have a sum above a threshold.
 //!
 //! The sum of independent attributes is distributed as the convolution of what each of them adds. It
 //! is counted in steps: every contribution is rounded down to a whole number of them, from an origin
@@ -14,23 +14,23 @@
 
 use super::relaxation::dot;
 
-/// What counts beyond 2⁵³ may err by, as a share: some hundred thousand sums and products of numbers
-/// that are not negative, at 1.2·10⁻¹⁶ each.
+/// The error that counts beyond 2⁵³ may have, as a share: some hundred thousand sums and products
+/// of numbers that are not negative, at 1.2·10⁻¹⁶ each.
 pub const COUNT_ERROR: f64 = 1e-10;
 
-/// Values of an attribute up to which they are put in order one by one.
+/// Largest number of values of an attribute that are put in order one by one.
 const SORTED: usize = 64;
 
-/// Values of an attribute up to which the origin is chosen that loses least.
+/// Largest number of values of an attribute for which the origin is chosen that loses least.
 const FEW: usize = 8;
 
-/// Outputs of a convolution that are summed side by side.
+/// Number of outputs of a convolution that are summed side by side.
 const TILE: usize = 16;
 
-/// What an attribute adds: how many steps, and how much weight; ascending.
+/// The contributions of an attribute: how many steps, and how much weight; ascending.
 type Part = Vec<(usize, f64)>;
 
-/// Memory of counts.
+/// The memory that counting uses.
 #[derive(Debug, Clone, Default)]
 pub struct Counter {
     now: Vec<f64>,
@@ -40,20 +40,20 @@ pub struct Counter {
     order: Vec<usize>,
 }
 
-/// What is counted.
+/// The sum that is counted.
 pub struct Counted<'a> {
-    /// What each value of each attribute adds.
+    /// The contribution of each value of each attribute.
     pub tables: &'a [Vec<f64>],
-    /// How much each value of each attribute weighs; 1 where nothing is said.
+    /// The weight of each value of each attribute; 1 where nothing is said.
     pub weights: Option<&'a [Vec<f64>]>,
     /// The width of a step.
     pub step: f64,
 }
 
-/// What the attributes in steps come to.
+/// The figures of the attributes in steps.
 #[derive(Debug, Clone, Copy)]
 struct InSteps {
-    /// The sum of their origins.
+    /// The sum of the origins of the attributes.
     origin: f64,
     /// The weight of all points.
     total: f64,
@@ -62,7 +62,7 @@ struct InSteps {
 }
 
 impl Counter {
-    /// For each of `thresholds` a lower bound on the weight of the points whose sum is above it.
+    /// A lower bound, for each of `thresholds`, on the weight of the points whose sum is above it.
     #[inline(always)]
     pub fn above<const N: usize>(
         &mut self,
@@ -92,8 +92,8 @@ impl Counter {
         reached
     }
 
-    /// The weight of the points from so many `steps` on, of the parts that `order` names; the last of
-    /// them is not convolved.
+    /// The weight of the points from each number of steps on, of the parts that `order` names; the
+    /// last of them is not convolved.
     #[inline(always)]
     fn reaching<const N: usize>(
         &mut self,
@@ -189,7 +189,8 @@ impl Counter {
         in_steps
     }
 
-    /// `values` as part `place`, in steps that are not above them; where they count from.
+    /// Lays `values` out as part `place`, in steps that are not above them; returns the origin from
+    /// which they count.
     #[inline(always)]
     fn round(&mut self, values: &[f64], weights: Option<&[f64]>, step: f64, place: usize) -> f64 {
         let steps = 1.0 / step;
@@ -252,7 +253,7 @@ impl Counter {
         counted
     }
 
-    /// Adds `part` to what is there, and keeps `length` steps from `begin` on.
+    /// Adds `part` to the steps that are there, and keeps `length` steps from `begin` on.
     #[inline(always)]
     fn convolve(&mut self, part: &Part, begin: usize, length: usize) {
         let most = most(part);
@@ -279,8 +280,8 @@ impl Counter {
         now.truncate(length);
     }
 
-    /// The weight of what reaches each of `needed` with the last attribute; what is there begins at
-    /// step `first`.
+    /// The weight of the points that reach each of `needed` with the last attribute; the steps that
+    /// are there begin at `first`.
     #[inline(always)]
     fn reached<const N: usize>(
         &mut self,
@@ -324,7 +325,7 @@ fn most(part: &Part) -> usize {
     }
 }
 
-/// Of few values the one from which, taken for the origin, least is lost by rounding down.
+/// The origin among few values from which least is lost by rounding down.
 #[inline(always)]
 fn least_lost(values: &[f64], least: f64, steps: f64) -> f64 {
     let mut above = [0.0; FEW];
@@ -345,7 +346,8 @@ fn least_lost(values: &[f64], least: f64, steps: f64) -> f64 {
     origin
 }
 
-/// The sum in sixteen sums, whose order does not depend on how wide registers are.
+/// The sum of `values`, made of sixteen sums, whose order does not depend on how wide registers
+/// are.
 #[inline(always)]
 pub(super) fn sum(values: &[f64]) -> f64 {
     let (tiles, rest) = values.as_chunks::<TILE>();

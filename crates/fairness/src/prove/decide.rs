@@ -1,8 +1,9 @@
-//! What is proved of one box.
+//! Proves, from below, how many points of one box are fair and how many discriminatory.
 //!
-//! A point of a box is a combination of values of the attributes that are not protected. It is *fair*
-//! if all protected combinations get the same class, else *discriminatory*. Of a box it is counted, from
-//! below, how many of its points are one or the other; most boxes are neither as a whole.
+//! A point of a box is a combination of values of the attributes that are not protected. It is
+//! *fair* if all protected combinations get the same class, else *discriminatory*. For a box the
+//! points that are fair, and those that are discriminatory, are counted from below; most boxes are
+//! neither as a whole.
 //!
 //! With bounds Σ_i G_i + K_a on the lead of class c over class y under protected combination a, from
 //! [`super::relaxation`]:
@@ -21,30 +22,30 @@ use super::network::{Ranges, SumNetwork};
 use super::relaxation::{LeadBound, Relaxation};
 use crate::domain::{Domain, TabularDomain};
 
-/// Rows of a box up to which all of them are asked about.
+/// Largest number of rows of a box that are all asked about.
 const MOST_ASKED: u64 = 2_048;
 
-/// Rounding to steps may lose this share of how far apart the bounds are on average.
+/// The share of how far apart the bounds are on average that rounding to steps may lose.
 const ROUNDING_SHARE: f64 = 0.1;
 
-/// Steps of a box at least and at most.
+/// The least and the largest number of steps of a box.
 const STEPS: [f64; 2] = [64.0, 4096.0];
 
-/// What is proved of a box.
+/// The proven counts of a box.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Verdict {
-    /// Its points, or no less than their weight.
+    /// The number of points of the box, or no less than their weight.
     pub points: u128,
-    /// Fair ones at least.
+    /// The fair points at least.
     pub fair: u128,
-    /// Discriminatory ones at least.
+    /// The discriminatory points at least.
     pub discriminatory: u128,
-    /// The attribute to split it at.
+    /// The attribute to split the box at.
     pub split: Option<u16>,
 }
 
 impl Verdict {
-    /// What is neither.
+    /// The points that are neither proved to be fair nor to be discriminatory.
     pub fn undecided(&self) -> u128 {
         self.points - self.fair - self.discriminatory
     }
@@ -59,7 +60,7 @@ pub struct Decider<'a> {
 }
 
 impl<'a> Decider<'a> {
-    /// For `network`, which is `model` on `domain`.
+    /// A decider for `network`, which is `model` on `domain`.
     pub fn new(
         network: &'a SumNetwork,
         measure: &'a Measure,
@@ -74,7 +75,7 @@ impl<'a> Decider<'a> {
         }
     }
 
-    /// What is proved of the rows in `ranges`.
+    /// The verdict on the rows in `ranges`.
     ///
     /// # Errors
     /// When the model cannot answer.
@@ -86,7 +87,7 @@ impl<'a> Decider<'a> {
         Ok(self.bounded(ranges, points, counter))
     }
 
-    /// What bounds alone prove of the rows in `ranges`, of which there are `points`.
+    /// The verdict that bounds alone give on the rows in `ranges`, which have `points` points.
     pub(super) fn bounded(&self, ranges: &Ranges, points: u128, counter: &mut Counter) -> Verdict {
         dispatch(Bound {
             decider: self,
@@ -96,7 +97,7 @@ impl<'a> Decider<'a> {
         })
     }
 
-    /// What is counted of the points in `ranges`, of which there are `points`; no less than it is.
+    /// The weight of the points in `ranges`, which has `points` of them; no less than it is.
     pub(super) fn weight(&self, ranges: &Ranges, points: u128) -> u128 {
         match self.measure.weight(ranges) {
             None => points,
@@ -165,8 +166,9 @@ impl<'a> Decider<'a> {
         }
     }
 
-    /// Points on which `bound` is above 0 by more than `error`, under all protected combinations and
-    /// under the one for which it is largest; where they are weighted, by `products`.
+    /// Counts the points on which `bound` is above 0 by more than `error`, under all protected
+    /// combinations and under the one for which it is largest; where they are weighted, by
+    /// `products`.
     #[inline(always)]
     fn count(
         &self,
@@ -273,7 +275,7 @@ impl WithSimd for Bound<'_, '_> {
     }
 }
 
-/// How many points `ranges` have.
+/// The number of points that `ranges` have.
 pub(super) fn points(ranges: &Ranges) -> u128 {
     let lengths = ranges.iter();
     lengths
@@ -281,7 +283,7 @@ pub(super) fn points(ranges: &Ranges) -> u128 {
         .product()
 }
 
-/// The next point of `ranges`; whether there is one.
+/// Goes on to the next point of `ranges`; returns whether there is one.
 pub(super) fn advance(positions: &mut [u32], ranges: &Ranges) -> bool {
     for (position, range) in positions.iter_mut().zip(ranges).rev() {
         if *position < range[1] {
@@ -295,9 +297,9 @@ pub(super) fn advance(positions: &mut [u32], ranges: &Ranges) -> bool {
 
 /// A product within a box, by the blocks of attributes that bounds are sums over.
 struct InBlocks {
-    /// Its share of the mixture.
+    /// The share of the product in the mixture.
     weight: f64,
-    /// Of each block what every combination of positions weighs, the first attribute's fastest.
+    /// The weight of every combination of positions of each block, the first attribute's fastest.
     weights: Vec<Vec<f64>>,
 }
 
@@ -341,11 +343,11 @@ fn sides(tables: &[Vec<f64>], thresholds: [f64; 2]) -> Option<bool> {
     (most + error < a.min(b)).then_some(false)
 }
 
-/// How large the values of a bound are.
+/// The size of the values of a bound.
 struct Extent {
-    /// On average over the box and the protected combinations.
+    /// The mean over the box and the protected combinations.
     mean: f64,
-    /// How far apart the least and the largest value of each block are.
+    /// The distance of the least and the largest value of each block.
     spans: Vec<f64>,
 }
 
@@ -386,14 +388,15 @@ fn step(extents: &[Extent; 2]) -> f64 {
     }
 }
 
-/// What the pairs of classes say together.
+/// The joint result of the pairs of classes.
 struct Tally {
     points: u128,
     classes: usize,
-    /// Of each class the points that it may not get: under some combination, and under that which
-    /// suits it best.
+    /// The points that each class may not get: under some combination, and under that which suits
+    /// it best.
     lost: Vec<[u128; 2]>,
-    /// Of each class the points of which some combination gets another class for certain.
+    /// The points for which some combination gets another class than this one for certain, for each
+    /// class.
     taken: Vec<u128>,
 }
 
@@ -407,15 +410,15 @@ impl Tally {
         }
     }
 
-    /// Adds that class `winner` leads class `loser` on so many points under all combinations and
-    /// under some one.
+    /// Adds the result that class `winner` leads class `loser` on these numbers of points under all
+    /// combinations and under some one.
     fn add(&mut self, winner: usize, loser: usize, [always, sometimes]: [u128; 2]) {
         self.lost[winner][0] += self.points - always;
         self.lost[winner][1] += self.points - sometimes;
         self.taken[loser] = self.taken[loser].max(sometimes);
     }
 
-    /// Fair and discriminatory points at least.
+    /// The fair and discriminatory points at least.
     fn close(&self) -> (u128, u128) {
         let left = |lost: u128| self.points.saturating_sub(lost);
         let fair: u128 = self.lost.iter().map(|lost| left(lost[0])).sum();

@@ -1,5 +1,5 @@
-//! Points of undecided boxes: how many of them are discriminatory, as an estimate, and where a search
-//! may begin.
+//! Draws points of undecided boxes: how many of them are discriminatory, as an estimate, and where
+//! a search may begin.
 
 use rand::RngExt;
 use rayon::prelude::*;
@@ -12,21 +12,21 @@ use crate::domain::{Domain, TabularDomain};
 use probity_nn::{Classifier, ModelError, Rows};
 use probity_run::stream::{Purpose, Stream, stream};
 
-/// Points that are asked about at a time.
+/// Number of points that are asked about at a time.
 const CHUNK: u64 = 1024;
 
-/// Points of a discriminatory box that are tried for a pair.
+/// Number of points of a discriminatory box that are tried for a pair.
 const TRIES: u64 = 2_000;
 
-/// What points are drawn from and asked of.
+/// The network, the measure and the model by which points are drawn and asked about.
 pub struct Points<'a> {
     /// The network, laid out.
     pub network: &'a SumNetwork,
-    /// How points are weighted.
+    /// The measure that weights the points.
     pub measure: &'a Measure,
-    /// What answers.
+    /// The model that answers.
     pub model: &'a dyn Classifier,
-    /// The inputs.
+    /// The domain of the inputs.
     pub domain: &'a TabularDomain,
     /// Seed of the draws.
     pub seed: u64,
@@ -35,17 +35,17 @@ pub struct Points<'a> {
 /// Points that were drawn of undecided boxes.
 #[derive(Debug, Clone, Default)]
 pub struct Drawn {
-    /// Rows of some of them.
+    /// The rows of some of the points.
     pub rows: Vec<Vec<i32>>,
     /// The number of the box of each of these rows.
     pub boxes: Vec<u32>,
-    /// How many there are.
+    /// Number of points that were drawn.
     pub sampled: u64,
     /// Discriminatory ones among them.
     pub discriminatory: u64,
 }
 
-/// Rows of undecided boxes that are kept.
+/// Number of rows of undecided boxes that are kept.
 pub const KEPT: usize = 1_000;
 
 impl Points<'_> {

@@ -1,4 +1,4 @@
-//! What is counted: points, or the weight that they have.
+//! The measure that is counted by: points, or the weight that they have.
 //!
 //! Where points are weighted, they are drawn from a mixture of products: one product of marginals, or
 //! the components of a fitted population. A count of a mixture is the sum of the counts of its
@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use super::network::{Ranges, SumNetwork};
 
-/// Of what a share is: so much of all points is one, where they are weighted.
+/// The whole that a share is of: this much of all points is one, where they are weighted.
 pub const WHOLE: u128 = 1 << 100;
 
 /// The share of a box's weight whose products need not be counted in it: they stay undecided there.
@@ -17,19 +17,19 @@ const LEFT_OUT: f64 = 1e-4;
 /// A product of independent attributes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Product {
-    /// Its share of the mixture.
+    /// The share of the product in the mixture.
     pub weight: f64,
-    /// Of each attribute that is not protected the share of each position.
+    /// The share of each position of each attribute that is not protected.
     pub shares: Vec<Vec<f64>>,
 }
 
-/// What is counted.
+/// The measure that is counted by.
 #[derive(Debug, Clone, Default)]
 pub enum Measure {
-    /// Points.
+    /// The number of points.
     #[default]
     Points,
-    /// Their weight under a mixture, from below: of all points together it is 1 at most.
+    /// The weight of points under a mixture, from below: of all points together it is 1 at most.
     Mixture(Vec<Product>),
 }
 
@@ -48,7 +48,8 @@ impl Product {
 }
 
 impl Measure {
-    /// How often the codes of each attribute of `network` occur; `codes` gives those of an attribute.
+    /// The measure of how often the codes of each attribute of `network` occur; `codes` gives those
+    /// of an attribute.
     ///
     /// # Errors
     /// An attribute of whose codes none occurs.
@@ -86,8 +87,8 @@ impl Measure {
         }
     }
 
-    /// Of the products those that make up the weight of the points in `ranges` but for a part that is
-    /// too small to be worth counting, the heaviest first.
+    /// The products that make up the weight of the points in `ranges` but for a part that is too
+    /// small to be worth counting, the heaviest first.
     pub fn heaviest(&self, ranges: &Ranges) -> Option<Vec<&Product>> {
         let products = self.products()?;
         let weights = products.iter().map(|product| product.weight(ranges));

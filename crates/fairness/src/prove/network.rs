@@ -16,11 +16,11 @@ use crate::domain::{Domain, TabularDomain};
 /// A set of rows: for each attribute that is not protected the first and the last position.
 pub type Ranges = Vec<[u32; 2]>;
 
-/// What f64 may err by, as a share of the sum of all terms' sizes: some hundred operations a layer
-/// of 10⁻¹⁶ each.
+/// The error of f64 arithmetic, as a share of the sum of all terms' sizes: some hundred operations
+/// a layer of 10⁻¹⁶ each.
 const DOUBLE_ERROR: f64 = 4e-12;
 
-/// What an attribute that is not protected adds to the first layer's sums.
+/// The terms that an attribute that is not protected adds to the first layer's sums.
 #[derive(Debug, Clone)]
 pub(super) enum Terms {
     /// The number of each position, by which its one line of weights is multiplied.
@@ -32,12 +32,12 @@ pub(super) enum Terms {
 /// An attribute that is not protected.
 #[derive(Debug, Clone)]
 pub(super) struct FreeAttribute {
-    /// Which attribute of the schema it is.
+    /// The number of the attribute in the schema.
     pub attribute: usize,
     /// The code of each position.
     pub codes: Vec<i32>,
     pub terms: Terms,
-    /// Its lines of weights, `[lines, outputs]`.
+    /// The lines of weights of the attribute, `[lines, outputs]`.
     pub lines: Vec<f64>,
 }
 
@@ -45,7 +45,7 @@ pub(super) struct FreeAttribute {
 #[derive(Debug, Clone)]
 enum Added {
     Free(usize),
-    /// The least and the largest of a protected attribute, for each output.
+    /// The least and the largest term of a protected attribute, for each output.
     Protected(Vec<[f64; 2]>),
 }
 
@@ -54,16 +54,16 @@ enum Added {
 pub(super) struct Layer {
     pub inputs: usize,
     pub outputs: usize,
-    /// `[inputs, outputs]`.
+    /// The weights, `[inputs, outputs]`.
     pub weight: Vec<f64>,
-    /// `[outputs, inputs]`.
+    /// The weights, `[outputs, inputs]`.
     pub transposed: Vec<f64>,
     pub bias: Vec<f64>,
-    /// Outputs, rounded up to a multiple of [`LANES`].
+    /// Number of outputs, rounded up to a multiple of [`LANES`].
     pub padded: usize,
     /// The weights of every output, and those of its negative: `[inputs, 2 · padded]`.
     pub signed: Vec<f64>,
-    /// The same of the bias.
+    /// The bias of every output, and that of its negative.
     pub signed_bias: Vec<f64>,
 }
 
@@ -72,17 +72,19 @@ pub(super) struct Layer {
 pub struct SumNetwork {
     pub(super) activation: Activation,
     pub(super) free: Vec<FreeAttribute>,
-    /// Outputs of the first layer.
+    /// Number of outputs of the first layer.
     pub(super) width: usize,
     pub(super) layers: Vec<Layer>,
-    /// `[combinations, width]`: the bias and what each combination of protected values adds.
+    /// The sums of protected values, `[combinations, width]`: the bias and what each combination of
+    /// protected values adds.
     pub(super) protected: Vec<f64>,
     pub(super) combinations: usize,
     /// The first layer's bias.
     bias: Vec<f64>,
-    /// Levels, of which there are so many, are added before the bias, scaled attributes after it.
+    /// The order of the terms: the number of levels is given, which are added before the bias,
+    /// scaled attributes after it.
     order: (Vec<Added>, usize),
-    /// Of every layer the most that f64 may err by in its sums.
+    /// The largest error of f64 in the sums of each layer.
     pub(super) double_error: Vec<f64>,
     /// The row of the least codes.
     first_row: Vec<i32>,
@@ -90,7 +92,7 @@ pub struct SumNetwork {
     pub(super) rounding: f64,
 }
 
-/// Why a network cannot be bounded.
+/// The reason why a network cannot be bounded: a sum may be larger than 32 bits hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MayOverflow;
 
@@ -176,7 +178,7 @@ impl SumNetwork {
     }
 
     /// The codes of position `range` of the attribute at `place` among those that are not
-    /// protected, and which attribute of the schema it is.
+    /// protected, and the number of that attribute in the schema.
     pub fn codes(&self, place: usize, range: [u32; 2]) -> (usize, Vec<i32>) {
         let free = &self.free[place];
         let mut codes = free.codes[range[0] as usize..=range[1] as usize].to_vec();
@@ -184,7 +186,8 @@ impl SumNetwork {
         (free.attribute, codes)
     }
 
-    /// Of every layer what f64 may err by; `None` where a sum may be larger than 32 bits hold.
+    /// The largest error of f64 in the sums of each layer; `None` where a sum may be larger than 32
+    /// bits hold.
     fn sizes(&self) -> Option<Vec<f64>> {
         let width = self.width;
         let mut sizes = vec![0f64; width];
@@ -235,8 +238,8 @@ impl SumNetwork {
         fits.then(|| errors.iter().map(|size| size * DOUBLE_ERROR).collect())
     }
 
-    /// What each of the first layer's sums may err by over rows whose attributes that are not
-    /// protected add what lies within `low` and `high`, `[attributes, width]`.
+    /// The error of each of the first layer's sums over rows whose attributes that are not
+    /// protected add terms within `low` and `high`, `[attributes, width]`.
     #[inline(always)]
     pub(super) fn first_error(&self, low: &[f64], high: &[f64], error: &mut Vec<f64>) {
         let width = self.width;
@@ -279,9 +282,10 @@ impl SumNetwork {
         }
     }
 
-    /// The same of layer `depth` ≥ 1, whose inputs lie within `values` and err by `before`: with n
-    /// inputs that may be other than 0, no partial sum is larger than the size S of all terms and
-    /// what n roundings add, so that each rounding is one of S / (1 − n·2⁻²⁴) at most.
+    /// The error of each sum of layer `depth` ≥ 1, whose inputs lie within `values` and err by
+    /// `before`: with n inputs that may be other than 0, no partial sum is larger than the size S
+    /// of all terms and what n roundings add, so that each rounding is one of S / (1 − n·2⁻²⁴) at
+    /// most.
     #[inline(always)]
     pub(super) fn error(
         &self,
@@ -321,8 +325,8 @@ impl SumNetwork {
         }
     }
 
-    /// What an activation errs by where its sum errs by `error` and lies within `low` and `high`,
-    /// and within which bounds it lies.
+    /// The error of an activation where its sum errs by `error` and lies within `low` and `high`,
+    /// and the bounds within which it lies.
     #[inline(always)]
     pub(super) fn activation_error(&self, low: f64, high: f64, error: f64) -> (f64, [f64; 2]) {
         match self.activation {
@@ -333,8 +337,8 @@ impl SumNetwork {
         }
     }
 
-    /// The network with its 32-bit errors taken to be so many times as large as they are: for the
-    /// test that shows that a smaller one is found out.
+    /// The network with its 32-bit errors taken to be `rounding` times as large as they are: for
+    /// the test that shows that a smaller one is found out.
     #[cfg(test)]
     pub(super) fn with_rounding(mut self, rounding: f64) -> SumNetwork {
         self.rounding = rounding;
@@ -342,7 +346,7 @@ impl SumNetwork {
     }
 }
 
-/// Adds the bias; what was there before, if `is_added`, makes that a rounded sum.
+/// Adds the bias; the sum that was there before, if `is_added`, makes that a rounded sum.
 #[inline(always)]
 fn add_bias(bias: &[f64], from: &mut [f64], to: &mut [f64], error: &mut [f64], is_added: bool) {
     for (j, bias) in bias.iter().enumerate() {
@@ -354,7 +358,7 @@ fn add_bias(bias: &[f64], from: &mut [f64], to: &mut [f64], error: &mut [f64], i
     }
 }
 
-/// What rounding to 32 bits errs by at most for numbers of size `most`: half a unit in the last
+/// The error of rounding to 32 bits at most, for numbers of size `most`: half a unit in the last
 /// place of the largest, and what numbers next to 0 lose.
 #[inline(always)]
 fn half_ulp(most: f64) -> f64 {
@@ -397,8 +401,8 @@ impl Layer {
     }
 }
 
-/// How much each output of the first layer moves the last class against the first, with every
-/// activation's slope taken for a half: by what levels are put in order.
+/// The slopes by which levels are put in order: how much each output of the first layer moves the
+/// last class against the first, with every activation's slope taken for a half.
 fn slopes(network: &Network) -> Vec<f64> {
     let last = network.classes() - 1;
     let mut slope: Vec<f64> = (0..=last)
@@ -456,7 +460,7 @@ fn free_attribute(
     }
 }
 
-/// What the codes of an attribute with these lines of weights add, at least and at most.
+/// The least and the largest term that the codes of an attribute with these lines of weights add.
 fn hull(span: &Span, lines: &[f64], width: usize) -> Vec<[f64; 2]> {
     let mut features = Vec::new();
     let mut hull = vec![[f64::INFINITY, f64::NEG_INFINITY]; width];
@@ -477,7 +481,8 @@ fn hull(span: &Span, lines: &[f64], width: usize) -> Vec<[f64; 2]> {
     hull
 }
 
-/// The first layer's bias and what each combination of protected values adds to it.
+/// The sums of protected values: the first layer's bias and what each combination of protected
+/// values adds to it.
 fn protected_sums(layout: &InputLayout, first: &Dense, domain: &TabularDomain) -> Vec<f64> {
     let row = vec![0; layout.spans().len()];
     let mut sums = Vec::new();

@@ -1,4 +1,5 @@
-//! The domain in boxes: a tree of splits, of which each leaf is decided as far as it is.
+//! The partition of the domain into boxes: a tree of splits, of which each leaf is decided as far
+//! as it is.
 //!
 //! A split puts the positions of one attribute up to a cut to one side and those after it to the
 //! other: whatever was split, the leaves are disjoint and hold every point. Of a box that was split
@@ -20,39 +21,40 @@ use super::decide::{Decider, Verdict};
 use super::network::Ranges;
 use probity_nn::ModelError;
 
-/// Boxes that are split in a round at most.
+/// Largest number of boxes that are split in a round.
 const ROUND: usize = 512;
 
-/// Boxes that a thread takes at a time.
+/// Number of boxes that a thread takes at a time.
 const CHUNK: usize = 8;
 
 /// A box: the root, or a part of its parent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Node {
-    /// The box that it is a part of; the root is its own.
+    /// The box that this one is a part of; the root is its own.
     parent: u32,
-    /// The first of its two parts, which stand side by side; 0 where it was not split.
+    /// The first of the two parts of the box, which stand side by side; 0 where it was not split.
     parts: u32,
-    /// The attribute at which it was or is to be split, of those that are not protected; none where
-    /// it holds a single point or was asked about.
+    /// The attribute at which the box was or is to be split, of those that are not protected; none
+    /// where it holds a single point or was asked about.
     split: Option<u16>,
-    /// The last position of its first part.
+    /// The last position of the first part.
     cut: u32,
     points: u128,
-    /// Fair points at least: what was proved of it as one box, or of its parts, whichever is more.
+    /// The fair points at least: what was proved of the box as one, or of its parts, whichever is
+    /// more.
     fair: u128,
-    /// Discriminatory points at least, likewise.
+    /// The discriminatory points at least, likewise.
     discriminatory: u128,
 }
 
-/// What is proved of the whole domain.
+/// The counts that are proved of the whole domain.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Proved {
     /// Points that are fair for certain.
     pub fair: u128,
     /// Points that are discriminatory for certain.
     pub discriminatory: u128,
-    /// Leaves.
+    /// Number of leaves.
     pub boxes: u64,
 }
 
@@ -61,31 +63,31 @@ pub struct Proved {
 pub struct Partition {
     domain: Ranges,
     nodes: Vec<Node>,
-    /// What of all is one.
+    /// The whole that a share is of: the number of all points, or of weights.
     whole: u128,
-    /// Of each attribute the undecided points of the boxes that were split at it, when they were.
+    /// The undecided points of the boxes that were split at each attribute, when they were.
     split: Vec<f64>,
 }
 
-/// A box, and what is proved of it.
+/// A box, and the counts that are proved of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Region {
-    /// Its number in the tree.
+    /// The number of the box in the tree.
     pub number: u32,
-    /// Whether it has no parts.
+    /// Whether the box has no parts.
     pub is_leaf: bool,
-    /// Its positions.
+    /// The positions of the box.
     pub ranges: Ranges,
-    /// Its points, or no less than their weight.
+    /// The number of points of the box, or no less than their weight.
     pub points: u128,
-    /// Fair ones at least.
+    /// The fair points at least.
     pub fair: u128,
-    /// Discriminatory ones at least.
+    /// The discriminatory points at least.
     pub discriminatory: u128,
 }
 
 impl Region {
-    /// What is neither.
+    /// The points that are neither proved to be fair nor to be discriminatory.
     pub fn undecided(&self) -> u128 {
         self.points - self.fair - self.discriminatory
     }
@@ -95,19 +97,20 @@ impl Region {
 pub struct Open(BinaryHeap<(u128, Reverse<u32>)>);
 
 impl Open {
-    /// Whether there are none.
+    /// Whether no box may be split.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// How many of them the next round splits; each makes one box more.
+    /// The number of boxes that the next round splits; each makes one box more.
     pub fn round(&self) -> usize {
         self.0.len().div_ceil(2).min(ROUND)
     }
 }
 
 impl Partition {
-    /// The domain as one box; `whole` is what of all is one: the number of its points, or of weights.
+    /// The domain as one box; `whole` is the whole that a share is of: the number of its points, or
+    /// of weights.
     ///
     /// # Errors
     /// When the model cannot answer.
@@ -127,7 +130,7 @@ impl Partition {
         Ok(partition)
     }
 
-    /// What is proved of the whole domain.
+    /// The counts that are proved of the whole domain.
     pub fn proved(&self) -> Proved {
         let [fair, discriminatory] = self.nodes[0].proved();
         Proved {
@@ -138,12 +141,12 @@ impl Partition {
         }
     }
 
-    /// What of all is one.
+    /// The whole that a share is of: the number of all points, or of weights.
     pub fn whole(&self) -> u128 {
         self.whole
     }
 
-    /// What is not proved.
+    /// The points of which nothing is proved.
     pub fn undecided(&self) -> u128 {
         let [fair, discriminatory] = self.nodes[0].proved();
         self.whole - fair - discriminatory
@@ -231,7 +234,8 @@ impl Partition {
         Ok(())
     }
 
-    /// Has box `number` and those that it is a part of know what is proved of their parts.
+    /// Brings the counts of box `number`, and of those that it is a part of, up to what is proved
+    /// of their parts.
     fn raise(&mut self, mut number: u32) {
         loop {
             let parts = self.of_parts(number);
@@ -246,7 +250,7 @@ impl Partition {
         }
     }
 
-    /// What is proved of the parts of box `number`, which has some: fair and discriminatory points.
+    /// The counts of the parts of box `number`, which has some: fair and discriminatory points.
     fn of_parts(&self, number: u32) -> [u128; 2] {
         let first = self.nodes[number as usize].parts as usize;
         let [one, other] = [first, first + 1].map(|part| self.nodes[part].proved());
@@ -272,8 +276,8 @@ impl Partition {
         leaves.map(|(_, number)| self.region(number))
     }
 
-    /// What everything follows from that is proved, in the order of the numbers: the leaves, and the
-    /// boxes of which more is proved as one than of their parts.
+    /// The boxes from which everything follows that is proved, in the order of the numbers: the
+    /// leaves, and the boxes for which more is proved as one than for their parts.
     pub fn grounds(&self) -> impl Iterator<Item = Region> {
         let numbers = 0..self.nodes.len() as u32;
         let grounds = numbers.filter(|&number| {
@@ -283,8 +287,8 @@ impl Partition {
         grounds.map(|number| self.region(number))
     }
 
-    /// The largest boxes, `most` of them, of whose points at least the share `least` is
-    /// discriminatory for certain; none is part of another. Of the share 0 these are the smallest
+    /// The largest boxes, `most` of them, in which at least the share `least` of the points is
+    /// discriminatory for certain; none is part of another. For the share 0 these are the smallest
     /// boxes that have any.
     pub fn discriminatory_regions(&self, least: f64, most: usize) -> Vec<Region> {
         let (mut found, mut open) = (Vec::new(), vec![0u32]);
@@ -342,18 +346,18 @@ impl Partition {
         shown
     }
 
-    /// Of each attribute the undecided points of the boxes that were split at it, as a share of
-    /// those of all boxes that were split.
+    /// The undecided points of the boxes that were split at each attribute, as a share of those of
+    /// all boxes that were split.
     pub fn split_shares(&self) -> Vec<f64> {
         let all: f64 = self.split.iter().sum();
         let shares = self.split.iter();
         shares.map(|share| share / all.max(1.0)).collect()
     }
 
-    /// What of this cannot be a partition of `domain`, of which `whole` is one, if anything.
+    /// Checks that this can be a partition of `domain`, in which a share is of `whole`.
     ///
     /// # Errors
-    /// What does not fit.
+    /// A message about what does not fit.
     pub fn expect_fits(&self, domain: &Ranges, whole: u128) -> Result<(), String> {
         let unfit = |what: &str| Err(what.to_owned());
         if self.domain != *domain || self.whole != whole || self.nodes.is_empty() {
@@ -422,7 +426,7 @@ impl Partition {
 }
 
 impl Node {
-    /// Fair and discriminatory points at least.
+    /// The fair and discriminatory points at least.
     fn proved(&self) -> [u128; 2] {
         [self.fair, self.discriminatory]
     }
@@ -431,7 +435,7 @@ impl Node {
         self.points - self.fair - self.discriminatory
     }
 
-    /// How it stands among the boxes that may be split.
+    /// The place of the box among those that may be split.
     fn entry(&self, number: u32) -> Option<(u128, Reverse<u32>)> {
         let undecided = self.undecided();
         let is_open = undecided > 0 && self.parts == 0 && self.split.is_some();

@@ -26,47 +26,47 @@ use probity_data::schema::{Attribute, Kind, Schema};
 use probity_unlearning::spn::mixture::{Bounds, Component, added, product};
 use probity_unlearning::spn::{Domain, Network, Variable};
 
-/// Components that a population may have at most: every box is counted once for each.
+/// Largest number of components that a population may have: every box is counted once for each.
 const MOST_COMPONENTS: usize = 4_096;
 
-/// Why no share can be proved of a population.
+/// A reason why no share can be proved of a population.
 #[derive(Debug, Error)]
 pub enum FittedError {
     /// There is no network, or it is of other columns.
     #[error("{0}")]
     Network(#[from] PlausibilityError),
-    /// Values of another kind.
+    /// The values are of another kind.
     #[error("its values of the attribute '{attribute}' are {found}")]
     Kind {
         /// The attribute.
         attribute: String,
-        /// What the network has of it.
+        /// The kind of values that the network has of it.
         found: &'static str,
     },
-    /// Too many products.
+    /// The population has too many components.
     #[error(
         "it has {count} components, and {MOST_COMPONENTS} at most can be counted; one that is fitted with a larger min_rows has fewer"
     )]
     Components {
-        /// How many there are.
+        /// Number of components.
         count: String,
     },
-    /// A network that gives no point of the part that is decided.
+    /// The network gives no point of the part that is decided.
     #[error("nothing that it gives lies in the part of the domain that is decided")]
     Outside,
 }
 
-/// What a summary says of a fitted population.
+/// The statements of a summary about a fitted population.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct PopulationDetails {
-    /// Products that it is a mixture of, over what is not protected.
+    /// Number of products that the population is a mixture of, over what is not protected.
     pub components: u64,
     /// Share of what the network gives that lies in the part of the domain that is decided: the
     /// population is that part of it.
     pub inside: f64,
 }
 
-/// A population as what is counted.
+/// A fitted population as the measure that is counted by.
 pub(super) struct Fitted {
     pub measure: Measure,
     pub details: PopulationDetails,
@@ -89,7 +89,7 @@ pub(super) fn open_population(
     })
 }
 
-/// The same of the network `fitted`, which is called as its directory is.
+/// The population of the network `fitted`, which is called as its directory is.
 ///
 /// # Errors
 /// See [`FittedError`].
@@ -163,7 +163,8 @@ fn cell(
     }
 }
 
-/// The measure that `components` are, from below, and which share of them lies within.
+/// The measure that `components` are, from below, and the share of them that lies within the
+/// domain.
 fn measure(components: &[Component], columns: &[Column]) -> Result<(Measure, f64), FittedError> {
     let masses = |component: &Component| -> Vec<Vec<Bounds>> {
         let own = columns

@@ -1,20 +1,20 @@
 //! Products of small matrices, which are most of the work of networks with several hidden layers.
 
-/// Rows are a multiple of so many.
+/// The number that rows are a multiple of.
 pub(super) const LANES: usize = 4;
 
-/// Columns that are summed side by side.
+/// Number of columns that are summed side by side.
 const COLUMNS: usize = 4;
 
-/// A matrix `[neurons, columns]` of which the lines of some neurons are used.
+/// A matrix `[neurons, columns]`, of which some neurons' lines are used.
 pub(super) struct Lined<'a> {
     pub values: &'a [f64],
     pub columns: usize,
     pub kept: &'a [usize],
 }
 
-/// `out[columns, rows]` = Σ_i `left[i, rows]`·`right[kept[i], columns]`, each sum in the order of i, so that
-/// its bits do not depend on how wide registers are.
+/// The product `out[columns, rows]` = Σ_i `left[i, rows]`·`right[kept[i], columns]`, each sum in
+/// the order of i, so that its bits do not depend on how wide registers are.
 #[inline(always)]
 pub(super) fn product(left: &[f64], rows: usize, right: &Lined<'_>, out: &mut Vec<f64>) {
     let columns = right.columns;

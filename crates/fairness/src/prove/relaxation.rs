@@ -28,34 +28,35 @@ use lines::{Lines, plain};
 
 use super::network::{Ranges, SumNetwork, Terms};
 
-/// Combinations of protected values that have intercepts of their own; of more, all share theirs.
+/// Largest number of combinations of protected values that have intercepts of their own; of more,
+/// all share theirs.
 const MOST_GROUPS: usize = 8;
 
-/// Combinations of positions up to which attributes are taken together.
+/// Largest number of combinations of positions for which attributes are taken together.
 const JOINT: usize = 200;
 
 /// A lower bound on a lead: Σ_b `tables`\[b\]\[positions\] + `constants`\[combination\].
 #[derive(Debug, Clone, Default)]
 pub struct LeadBound {
-    /// Of each of the [`Leads::blocks`], over the combinations of its positions in the box, those of
-    /// the first attribute next to each other.
+    /// The table of each of the [`Leads::blocks`], over the combinations of its positions in the
+    /// box, those of the first attribute next to each other.
     pub tables: Vec<Vec<f64>>,
-    /// Of each protected combination.
+    /// The constant of each protected combination.
     pub constants: Vec<f64>,
 }
 
-/// What is known of the lead of one class over another on a box.
+/// The bounds on the lead of one class over another on a box.
 #[derive(Debug, Clone)]
 pub struct Leads {
-    /// Lower bounds on its lead, and on that of the other one.
+    /// Lower bounds on the lead of the class, and on that of the other one.
     pub bounds: [LeadBound; 2],
     /// The attributes that are not protected, in blocks that the bounds take together.
     pub blocks: Vec<Vec<usize>>,
-    /// How far each attribute moves the line below the lead.
+    /// The distance by which each attribute moves the line below the lead.
     pub spans: Vec<f64>,
-    /// How much less far apart the bounds are once a box is split at an attribute.
+    /// The distance by which the bounds come closer once a box is split at an attribute.
     pub gains: Vec<f64>,
-    /// What the computed lead may err by.
+    /// The error that the computed lead may have.
     pub error: f64,
 }
 
@@ -93,33 +94,37 @@ impl Leads {
     }
 }
 
-/// Bounds over one box: what all pairs of classes share.
+/// Bounds over one box that all pairs of classes share.
 pub struct Relaxation<'a> {
     network: &'a SumNetwork,
     ranges: &'a Ranges,
     groups: usize,
-    /// `[attributes, width]`: what each attribute adds to the first layer at least and at most.
+    /// The least term that each attribute adds to the first layer's sums, `[attributes, width]`;
+    /// `high` holds the largest.
     low: Vec<f64>,
     high: Vec<f64>,
-    /// Of each attribute its line of weights, if it is scaled, at its least and largest number.
+    /// The ends of each attribute's line of weights, if it is scaled: at its least and largest
+    /// number.
     ends: Vec<[f64; 2]>,
     /// The middle of the box, and the sums of the layers there.
     middle: Vec<f64>,
     at_middle: Vec<Vec<f64>>,
-    /// What levels add in the middle, `[width]` each.
+    /// The terms that levels add in the middle, `[width]` each.
     level_means: Vec<Vec<f64>>,
     lines: Vec<Lines>,
-    /// What a weighted sum of the first layer's sums consists of, `[width, columns]`: of each attribute
-    /// its line of weights, or those of its levels, from `starts` on, and then the protected sums.
+    /// The columns of a weighted sum of the first layer's sums, `[width, columns]`: of each
+    /// attribute its line of weights, or those of its levels, from `starts` on, and then the
+    /// protected sums.
     columns: Vec<f64>,
     starts: Vec<usize>,
-    /// The neurons of the first layer that they are laid out of.
+    /// The neurons of the first layer that the columns are laid out of.
     kept: Vec<usize>,
     /// Attributes that bounds take together.
     blocks: Vec<Vec<usize>>,
-    /// Of layers after the first: how far each attribute moves each sum, `[attributes, outputs]`.
+    /// The moves of layers after the first: how far each attribute moves each sum,
+    /// `[attributes, outputs]`.
     moves: Vec<Vec<f64>>,
-    /// What the last hidden layer's activations err by, and their bounds.
+    /// The errors of the last hidden layer's activations, and their bounds.
     errors: Vec<f64>,
     values: Vec<[f64; 2]>,
 }
@@ -185,7 +190,7 @@ impl<'a> Relaxation<'a> {
         &self.network.protected[combination * width..][..width]
     }
 
-    /// What each attribute adds to the first layer's sums.
+    /// Bounds the terms that each attribute adds to the first layer's sums.
     #[inline(always)]
     fn bound_terms(&mut self) {
         let (network, width) = (self.network, self.width());

@@ -39,25 +39,25 @@ use probity_run::specification::file::{Changed, Record, SpecificationError};
 use probity_run::specification::{Checked, FieldError, Seconds};
 use probity_tensor::device::ComputeDevice;
 
-/// How often a running proof is saved.
+/// The time after which a running proof is saved again.
 const CHECKPOINT_EVERY: Duration = Duration::from_secs(60);
 
-/// Points of a domain at most: of more, counts would not fit their numbers.
+/// Largest number of points of a domain: of more, counts would not fit their numbers.
 const MOST_POINTS: u128 = 1 << 120;
 
-/// Boxes with discriminatory points that a pair is sought in.
+/// Largest number of boxes with discriminatory points that a pair is sought in.
 const WITNESSES: usize = 1_000;
 
-/// Regions that are put into words.
+/// Largest number of regions that are put into words.
 const LARGEST: usize = 10;
 
 /// Shares of a region that make it one of discriminatory points: the first that any region has.
 const MOSTLY: [f64; 4] = [0.5, 0.25, 0.1, 0.0];
 
-/// Regions of the picture.
+/// Largest number of regions of the picture.
 const MAP: usize = 256;
 
-/// Why nothing can be proved.
+/// A reason why nothing can be proved.
 #[derive(Debug, Error)]
 pub enum ProveError {
     /// The model, the data or the protected set cannot be used.
@@ -69,10 +69,10 @@ pub enum ProveError {
     /// The run cannot be written.
     #[error("{0}")]
     Specification(#[from] SpecificationError),
-    /// A regressor.
+    /// The model is a regressor.
     #[error("the model gives numbers, not classes; what is proved is about classes")]
     Numbers,
-    /// Sums that 32 bits may not hold.
+    /// Sums of the network may be larger than 32 bits hold.
     #[error(
         "sums of the network may be larger than 32 bits hold somewhere in its domain, so nothing can be proved of it"
     )]
@@ -91,7 +91,7 @@ impl From<ModelError> for ProveError {
     }
 }
 
-/// What a proof has come to.
+/// The state of a proof.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct State {
     partition: Partition,
@@ -99,19 +99,19 @@ struct State {
     trace: Vec<Moment>,
 }
 
-/// Where a running proof stands.
+/// The point where a running proof stands.
 #[derive(Debug, Clone, Copy)]
 pub enum ProofProgress {
     /// Boxes are split.
     Prove(Moment),
-    /// Pairs are searched from points of undecided boxes; so many individuals are found. Stopping
-    /// leaves what was found.
+    /// Pairs are searched from points of undecided boxes; holds the number of individuals found.
+    /// Stopping leaves what was found.
     Search(u64),
-    /// What was proved is written.
+    /// The results of the proof are written.
     Write,
 }
 
-/// Told where a proof stands; may stop it.
+/// A function that is told where a proof stands; may stop it.
 pub type Observe<'a> = dyn FnMut(ProofProgress) -> ControlFlow<()> + 'a;
 
 /// A proof whose inputs are opened and checked; nothing is written yet.
@@ -128,7 +128,7 @@ pub struct Proof {
 }
 
 impl Proof {
-    /// Opens and checks what `specification` names. Of a run that is gone on with, `began` is the
+    /// Opens and checks what `specification` names. For a run that is resumed, `began` is its
     /// record: nothing else is asked of a model that is not what it began with.
     ///
     /// # Errors
@@ -241,7 +241,7 @@ impl Proof {
         self.measure.is_weighted()
     }
 
-    /// What of all is one.
+    /// The whole that a share is of: the number of all points, or of weights.
     pub(super) fn whole(&self) -> u128 {
         match self.is_weighted() {
             false => self.points,
@@ -263,9 +263,9 @@ impl Proof {
         }
     }
 
-    /// Proves as much as the specification asks for, and writes the run to `run`; with `resume` from
-    /// the run's checkpoint on. `observe` sees every round and may stop the proof. What was proved by
-    /// then is written; the checkpoint stays as long as a box may be split.
+    /// Proves as much as the specification asks for, and writes the run to `run`; with `resume`
+    /// from the run's checkpoint on. `observe` sees every round and may stop the proof. What was
+    /// proved by then is written; the checkpoint stays as long as a box may be split.
     ///
     /// # Errors
     /// See [`ProveError`].

@@ -21,12 +21,12 @@ use crate::trial::{Begin, Trial};
 use probity_data::table::Table;
 use probity_tensor::device::ComputeDevice;
 
-/// Told how many individuals a search has found; may stop it.
+/// A function that is told how many individuals a search has found; may stop it.
 pub(super) type Found<'a> = dyn FnMut(u64) -> ControlFlow<()> + 'a;
 
 impl Proof {
-    /// Has ADF search from the first `seeds` of the `drawn` points, and adds what it finds to `pairs`,
-    /// whose `seed` is the number of a box: that in which the search began.
+    /// Has ADF search from the first `seeds` of the `drawn` points, and adds the pairs that it
+    /// finds to `pairs`; the `seed` of a pair is the number of the box in which the search began.
     ///
     /// # Errors
     /// When the model cannot answer.

@@ -1,4 +1,4 @@
-//! What a proof is asked for.
+//! The specification of a proof.
 
 use std::path::{Path, PathBuf};
 
@@ -9,10 +9,10 @@ use super::draw::KEPT;
 use crate::specification::{named_once, needed, unused};
 use probity_run::specification::{FieldError, Seconds, Specification};
 
-/// Boxes at most: a hundred bytes each.
+/// Largest number of boxes: a hundred bytes each.
 const MOST_BOXES: u64 = 50_000_000;
 
-/// What a population that is a sum-product network begins with.
+/// The prefix that the name of a population begins with when it is a sum-product network.
 const SPN: &str = "spn:";
 
 /// Everything that determines a proof.

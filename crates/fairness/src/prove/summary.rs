@@ -1,4 +1,4 @@
-//! `summary.json` of a proof, and what in it is for people.
+//! The content of `summary.json` of a proof, and the parts of it that are for people.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use super::population::PopulationDetails;
 use crate::estimate::Verdict;
 use probity_data::schema::Schema;
 
-/// How a proof ended.
+/// The reason why a proof ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProofEnding {
@@ -19,38 +19,38 @@ pub enum ProofEnding {
     Time,
     /// There may be no more boxes.
     MaxBoxes,
-    /// It was interrupted.
+    /// The proof was interrupted.
     Interrupted,
 }
 
-/// What the search came to.
+/// The figures of the search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct SearchWithin {
-    /// Points of undecided boxes that it began at.
+    /// Points of undecided boxes that the search began at.
     pub seeds: u64,
-    /// Distinct individuals that it checked.
+    /// Distinct individuals that the search checked.
     pub generated: u64,
     /// Discriminatory ones among them, in undecided boxes and beside them.
     pub discriminatory: u64,
-    /// Pairs in the samples file that it found, beside the witnesses.
+    /// Pairs in the samples file that the search found, beside the witnesses.
     pub pairs: u64,
 }
-/// A share that is proved, and what it is of.
+/// A share that is proved, and the number of points that it is of.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ProvedShare {
     /// Points, a whole number in decimal digits; absent where points are weighted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub points: Option<String>,
-    /// Their share.
+    /// The share of these points.
     pub share: f64,
 }
 
-/// What was proved after so many seconds.
+/// The shares that were proved after some seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Moment {
     /// Seconds from the beginning.
     pub seconds: f64,
-    /// Boxes.
+    /// Number of boxes.
     pub boxes: u64,
     /// Fair share at least.
     pub fair: f64,
@@ -58,45 +58,46 @@ pub struct Moment {
     pub discriminatory: f64,
 }
 
-/// What an attribute may be in a box.
+/// A condition on an attribute in a box.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Condition {
     /// The attribute.
     pub attribute: String,
-    /// Its values, in words: `18 – 24`, or the levels.
+    /// The values of the attribute, in words: `18 – 24`, or the levels.
     pub values: String,
 }
 
 /// A part of the domain in words.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Place {
-    /// What is not as in the whole domain.
+    /// The conditions in which the part differs from the whole domain.
     pub conditions: Vec<Condition>,
-    /// Its share of the domain.
+    /// The share of the part in the domain.
     pub share: f64,
-    /// Of the part, the fair share at least.
+    /// The fair share of the part at least.
     pub fair: f64,
-    /// Of the part, the discriminatory share at least.
+    /// The discriminatory share of the part at least.
     pub discriminatory: f64,
 }
 
-/// How much an attribute decides.
+/// The extent to which an attribute decides.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Deciding {
     /// The attribute.
     pub attribute: String,
-    /// Of all undecided points of boxes that were split, those of boxes split at it.
+    /// The share of all undecided points of boxes that were split that lie in boxes split at this
+    /// attribute.
     pub share: f64,
 }
 
-/// What was drawn of undecided boxes.
+/// An estimate from points drawn of undecided boxes.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct EstimateWithin {
     /// Points drawn.
     pub sampled: u64,
     /// Discriminatory ones among them.
     pub discriminatory: u64,
-    /// Discriminatory share of the whole domain, as it then is.
+    /// Discriminatory share of the whole domain, as estimated.
     pub rate: f64,
     /// 95 % interval of that share, within what is proved.
     pub ci95: [f64; 2],
@@ -107,11 +108,11 @@ pub struct EstimateWithin {
 pub struct ProvedBound {
     /// The largest discriminatory share that is allowed.
     pub bound: f64,
-    /// What is proved of it.
+    /// The verdict that is proved on the bound.
     pub verdict: Verdict,
 }
 
-/// `summary.json` of a proof.
+/// The content of `summary.json` of a proof.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ProveSummary {
     /// Version of this layout.
@@ -120,13 +121,13 @@ pub struct ProveSummary {
     pub command: String,
     /// Version that ended the run.
     pub probity_version: String,
-    /// How it ended.
+    /// The reason why the proof ended.
     pub ending: ProofEnding,
     /// SHA-256 of the model.
     pub model_sha256: String,
     /// Protected attributes.
     pub protected: Vec<String>,
-    /// Combinations of their values, all of which are compared.
+    /// Combinations of the values of protected attributes, all of which are compared.
     pub combinations: u64,
     /// The part of the domain, where not all of it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -139,29 +140,29 @@ pub struct ProveSummary {
     /// The fitted population, where shares are of people drawn from one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub population: Option<PopulationDetails>,
-    /// Proven to be fair.
+    /// The share that is proven to be fair.
     pub fair: ProvedShare,
-    /// Proven to be discriminatory.
+    /// The share that is proven to be discriminatory.
     pub discriminatory: ProvedShare,
-    /// Neither.
+    /// The share that is neither.
     pub undecided: ProvedShare,
-    /// The discriminatory share lies between these for certain.
+    /// The bounds between which the discriminatory share lies for certain.
     pub bounds: [f64; 2],
-    /// What is estimated within them.
+    /// The estimate of the share within these bounds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub estimate: Option<EstimateWithin>,
     /// Boxes that the domain was cut into.
     pub boxes: u64,
     /// Pairs in the samples file, one of each of the boxes with most discriminatory points.
     pub witnesses: u64,
-    /// What a search from points of undecided boxes found; its pairs come after these.
+    /// The finds of a search from points of undecided boxes; its pairs come after these.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub search: Option<SearchWithin>,
-    /// Seconds.
+    /// Seconds that the proof took.
     pub seconds: f64,
     /// Shares against time.
     pub trace: Vec<Moment>,
-    /// Where the discriminatory points are.
+    /// The parts of the domain where the discriminatory points are.
     pub largest: Vec<Place>,
     /// The attributes at which boxes were split.
     pub deciding: Vec<Deciding>,
@@ -194,7 +195,7 @@ pub(super) fn bounds(proved: Proved, whole: u128) -> [f64; 2] {
     [low, high.min(1.0)]
 }
 
-/// What proven `bounds` say of a declared one.
+/// The verdict of proven `bounds` on a declared one.
 pub(super) fn verdict([low, high]: [f64; 2], bound: f64) -> Verdict {
     match (high <= bound, low > bound) {
         (true, _) => Verdict::Within,
@@ -245,7 +246,7 @@ impl Words<'_> {
         }
     }
 
-    /// Which attributes decide, those that do most first.
+    /// The attributes that decide, those that do most first.
     pub fn deciding(&self) -> Vec<Deciding> {
         let shares = self.partition.split_shares().into_iter().enumerate();
         let mut deciding: Vec<Deciding> = shares

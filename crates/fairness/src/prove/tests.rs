@@ -90,7 +90,7 @@ fn random_network(schema: &Schema, number: u64) -> Network {
     network
 }
 
-/// Answers nothing, so that no box is decided by asking.
+/// A model that answers nothing, so that no box is decided by asking.
 struct Silent;
 
 impl Classifier for Silent {
@@ -236,7 +236,7 @@ fn no_box_has_fewer_points_of_a_kind_than_are_proved() {
     );
 }
 
-/// Whatever is protected, also what has no code 0.
+/// Points are rows of the domain, whatever is protected, also what has no code 0.
 #[test]
 fn points_are_rows_of_the_domain() {
     let schema = schema();

@@ -39,30 +39,30 @@ use probity_run::run_directory::{RunDirectory, SUMMARY};
 use probity_run::specification::Specification;
 use probity_run::stream::{Purpose, stream};
 
-/// Leaves that are replayed at most, and as many of the boxes that they are parts of.
+/// Largest number of leaves that are replayed, and of the boxes that they are parts of.
 const REPLAYED: u64 = 200;
 
-/// Points of a box at which it is replayed.
+/// Number of points of a box at which it is replayed.
 const POINTS: u64 = 256;
 
-/// With which probability a true count may be taken for a false one.
+/// The probability with which a true count may be taken for a false one.
 const MISTAKE: f64 = 1e-9;
 
-/// Problems that are told.
+/// Largest number of problems that are told.
 const TOLD: usize = 10;
 
-/// How a proof stood up.
+/// The result of checking a proof.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct ProofVerification {
     /// Boxes that the domain is cut into.
     pub boxes: u64,
-    /// Whether they are a partition of the domain and come to what the summary says.
+    /// Whether the boxes are a partition of the domain and give the counts that the summary says.
     pub adds_up: bool,
     /// Boxes that were replayed.
     pub replayed: u64,
-    /// Replayed boxes that are not what the file says.
+    /// Replayed boxes that are not as the file says.
     pub refuted: u64,
-    /// The pairs.
+    /// The result of checking the pairs.
     pub pairs: Verification,
     /// The first problems.
     pub problems: Vec<String>,
@@ -147,11 +147,11 @@ pub fn verify_proof(
     Ok(found)
 }
 
-/// That the leaves of `boxes` are a partition of the domain, and that what is said of all of them comes
-/// to what `summary` says. `claims` are as of [`proved_of`].
+/// Checks that the leaves of `boxes` are a partition of the domain, and that the counts of all of
+/// them give what `summary` says. `claims` are as of [`proved_of`].
 ///
 /// # Errors
-/// What is wrong.
+/// A message about what is wrong.
 fn adds_up(
     proof: &Proof,
     boxes: &[Region],
@@ -199,7 +199,7 @@ fn adds_up(
     }
 }
 
-/// What a summary says of what is `proved` in all, by its names there.
+/// The values that a summary derives from what is `proved` in all, by their names there.
 fn derived(proof: &Proof, proved: Proved) -> impl Iterator<Item = (&'static str, Value)> {
     let (whole, is_weighted) = (proof.whole(), proof.is_weighted());
     let undecided = whole
@@ -223,12 +223,13 @@ fn derived(proof: &Proof, proved: Proved) -> impl Iterator<Item = (&'static str,
     .into_iter()
 }
 
-/// How many points of `region` are fair and how many discriminatory, by what is said of `boxes`, whose
-/// leaves are `region` cut into halves again and again. To `claims` comes what has to hold of each box
-/// for that: of one with parts the counts that are more than theirs, and 0 in place of the others.
+/// The number of fair and of discriminatory points of `region`, by the counts of `boxes`, whose
+/// leaves are `region` cut into halves again and again. To `claims` comes what has to hold of each
+/// box for that: of one with parts the counts that are more than theirs, and 0 in place of the
+/// others.
 ///
 /// # Errors
-/// What is wrong.
+/// A message about what is wrong.
 pub(super) fn proved_of(
     boxes: &mut [&Region],
     region: &Ranges,
@@ -341,7 +342,7 @@ impl Proof {
         Ok(())
     }
 
-    /// What speaks against `region`, if anything does.
+    /// The reason that speaks against `region`, if there is one.
     fn refutation(&self, region: &Region) -> Result<Option<String>, ProveError> {
         let again = self
             .decider()
@@ -393,8 +394,8 @@ impl Proof {
         Ok(None)
     }
 
-    /// How much less of `points` may be proved on another machine: nothing, but where lines are drawn
-    /// at values of tanh or exp, whose last bits differ between systems.
+    /// The amount by which fewer of `points` may be proved on another machine: nothing, but where
+    /// lines are drawn at values of tanh or exp, whose last bits differ between systems.
     fn slack(&self, points: u128) -> u128 {
         match self.model.network.activation {
             Activation::Relu => 0,

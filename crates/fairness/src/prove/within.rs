@@ -1,9 +1,9 @@
-//! Which part of the domain is decided: `age=18..40`, `sector=Private|State`.
+//! The part of the domain that is decided: `age=18..40`, `sector=Private|State`.
 
 use probity_data::schema::{Attribute, Encoded, Encoder, Schema};
 use probity_run::specification::FieldError;
 
-/// The field that says it.
+/// The field that says the part.
 const FIELD: &str = "within";
 
 /// The codes of each attribute of `schema` that `parts` leave, ascending; none where all are left.

@@ -1,4 +1,4 @@
-//! How a figure changes by a repair: before it, after retraining without it, and after it.
+//! The change of a figure by a repair: before it, after retraining without it, and after it.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -6,18 +6,18 @@ use serde::de::DeserializeOwned;
 use crate::statistics::Mean;
 use probity_nn::metrics::Quality;
 
-/// What the coefficient of determination is called among measures.
+/// The name of the coefficient of determination among measures.
 const R_SQUARED: &str = "R²";
 
-/// What is reported of one network.
+/// The figures that are reported of one network.
 pub trait Figures: Clone + Serialize + DeserializeOwned + Send + Sync {
-    /// Its figures one by one, those of every network in the same order.
+    /// The figures one by one, those of every network in the same order.
     fn measures(&self) -> Vec<Measure>;
 
     /// The discriminatory figure by all protected attributes jointly.
     fn discriminatory(&self) -> f64;
 
-    /// What `accuracy` is: `Accuracy`, or of a regressor `R²`.
+    /// The name of what `accuracy` gives: `Accuracy`, or of a regressor `R²`.
     fn accuracy_name(&self) -> &'static str {
         let measures = self.measures();
         match measures.iter().any(|measure| measure.figure == R_SQUARED) {
@@ -30,14 +30,14 @@ pub trait Figures: Clone + Serialize + DeserializeOwned + Send + Sync {
     fn accuracy(&self) -> f64;
 }
 
-/// What a summary says of one modality only.
+/// The part of a summary that one modality only has.
 pub trait Details: Serialize {
     /// Gaps between groups of held-out inputs: of the model before, and of the network that was
     /// kept.
     fn gaps(&self) -> Vec<(Measure, Measure)>;
 }
 
-/// What a measure is to the verdict on a repair.
+/// The part that a measure plays in the verdict on a repair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     /// Discriminatory inputs: fewer are better. The last one is what the model is repaired for.
@@ -50,22 +50,22 @@ pub enum Role {
     Ratio,
     /// Accuracy.
     Accuracy,
-    /// It is shown, and not judged by.
+    /// The measure is shown, and not judged by.
     Shown,
 }
 
-/// One figure of one network: a share.
+/// A figure of one network: a share.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measure {
-    /// What it is: `discriminatory`, `accuracy` …
+    /// The name of the figure: `discriminatory`, `accuracy` …
     pub figure: &'static str,
-    /// Of which protected attributes; empty where it is of none.
+    /// The protected attributes that it is of; empty where it is of none.
     pub protected: Vec<String>,
     /// The share.
     pub value: f64,
-    /// Its 95 % interval, where there is one.
+    /// The 95 % interval of the share, where there is one.
     pub ci95: Option<[f64; 2]>,
-    /// What it is to the verdict.
+    /// The part that it plays in the verdict.
     pub role: Role,
 }
 
@@ -96,22 +96,22 @@ impl Measure {
     }
 }
 
-/// One figure before a repair, after retraining without it, and after it.
+/// A figure before a repair, after retraining without it, and after it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Change {
-    /// What it is: `discriminatory`, `accuracy` …
+    /// The name of the figure: `discriminatory`, `accuracy` …
     pub figure: String,
-    /// Of which protected attributes; empty where it is of none.
+    /// The protected attributes that it is of; empty where it is of none.
     pub protected: Vec<String>,
-    /// Of the model that was repaired.
+    /// The figure of the model that was repaired.
     pub before: f64,
-    /// Its 95 % interval, where there is one.
+    /// The 95 % interval of that, where there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub before_ci95: Option<[f64; 2]>,
-    /// Of networks retrained in the same way without any remedy, where there are some.
+    /// The mean of networks retrained in the same way without any remedy, where there are some.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub control: Option<Mean>,
-    /// Of the repaired networks.
+    /// The mean of the repaired networks.
     pub after: Mean,
     /// (before − after) / before; absent if it was 0 before.
     #[serde(skip_serializing_if = "Option::is_none")]

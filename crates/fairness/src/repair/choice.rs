@@ -1,4 +1,4 @@
-//! Which share, and which of its networks, a repair keeps.
+//! The choice of the share, and of one of its networks, that a repair keeps.
 //!
 //! Nothing that is reported takes part. A share is chosen by the accuracy on the validation part
 //! and by a discriminatory figure: of tables that of random inputs of another seed, of texts that
@@ -10,7 +10,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What one network shows to the choice.
+/// The figures of one network that the choice sees.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Evidence {
     /// Discriminatory share by all attributes jointly.
@@ -19,7 +19,7 @@ pub struct Evidence {
     pub validation_accuracy: Option<f64>,
 }
 
-/// What was chosen.
+/// The share and the network that were chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Choice {
     /// Position of the share.

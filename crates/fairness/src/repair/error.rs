@@ -1,4 +1,4 @@
-//! Why a repair cannot be done.
+//! Errors of a repair: why it cannot be done.
 
 use std::path::PathBuf;
 
@@ -19,7 +19,7 @@ use probity_run::specification::FieldError;
 use probity_run::specification::file::SpecificationError;
 use probity_text::embeddings::EmbeddingError;
 
-/// Why a repair cannot be done.
+/// A reason why a repair cannot be done.
 #[derive(Debug, Error)]
 pub enum RepairError {
     /// The model cannot be loaded or saved.
@@ -64,7 +64,7 @@ pub enum RepairError {
     /// A field has a value that does not go with the inputs.
     #[error("{0}")]
     Field(#[from] FieldError),
-    /// A run that searched another model.
+    /// The run searched another model.
     #[error(
         "{} searched another model than {} (SHA-256 {searched}, this one has {own}); run probity audit on this model", run.display(), model.display()
     )]
@@ -78,7 +78,7 @@ pub enum RepairError {
         /// Hash of the model to repair.
         own: String,
     },
-    /// A run on a predictor.
+    /// The run is on a predictor.
     #[error(
         "{} searched {predictor}, which only answers; a repair trains a network, so it needs a run on a model directory", run.display()
     )]
@@ -88,17 +88,17 @@ pub enum RepairError {
         /// The predictor.
         predictor: String,
     },
-    /// A run on inputs of the other modality.
+    /// The run is on inputs of the other modality.
     #[error("{} searched {searched}, but the model classifies {classified}", run.display())]
     OtherModality {
         /// The run.
         run: PathBuf,
-        /// What it searched.
+        /// The inputs that it searched.
         searched: &'static str,
-        /// What the model classifies.
+        /// The inputs that the model classifies.
         classified: &'static str,
     },
-    /// Nobody knows how the model was trained.
+    /// The model does not say how it was trained.
     #[error(
         "{} does not say how it was trained, and texts are learnt as they were for the model; repair a model that probity train made", model.display()
     )]
@@ -114,7 +114,7 @@ pub enum RepairError {
         /// The model.
         model: PathBuf,
     },
-    /// A run with other protected terms.
+    /// The run has other protected terms.
     #[error(
         "{} searched with other protected terms than text.lexicon gives (SHA-256 {searched}, here {own}); give the lexicon of that audit", run.display()
     )]
@@ -123,10 +123,10 @@ pub enum RepairError {
         run: PathBuf,
         /// Hash of the terms that were searched with.
         searched: String,
-        /// Hash of those given.
+        /// Hash of the terms given.
         own: String,
     },
-    /// Audits in which decisions were made differently.
+    /// The decisions of the audits were made differently.
     #[error("in {} other decisions are made of what the model says than in {}", run.display(), first.display())]
     OtherDecision {
         /// The run.
@@ -134,31 +134,31 @@ pub enum RepairError {
         /// The first run.
         first: PathBuf,
     },
-    /// A samples file that this model cannot have given.
+    /// The samples file is one that this model cannot have given.
     #[error("{}, row {row}: {problem}", file.display())]
     NoPair {
         /// The samples file.
         file: PathBuf,
         /// The row, from 1, below the header.
         row: u64,
-        /// What is wrong.
+        /// The problem with the row.
         problem: String,
     },
-    /// There is nothing to learn from or to measure on: going on would find it again.
+    /// A search found nothing to learn from or to measure on: going on would find it again.
     #[error(
         "the search finds no discriminatory text from the {part} texts; begin a new run, in another directory, with more text.seeds, or there is nothing to repair"
     )]
     NothingFound {
-        /// Which part.
+        /// The part of the texts.
         part: &'static str,
     },
-    /// A run without its summary.
+    /// The run has no summary.
     #[error("{} is unfinished; go on with probity audit --resume --out {}", run.display(), run.display())]
     Unfinished {
         /// The run.
         run: PathBuf,
     },
-    /// A run that found nothing.
+    /// The run found nothing.
     #[error(
         "{} found no discriminatory sample, so there is nothing to learn from{}", run.display(),
         if *held_out > 0 { format!(" (but for {held_out} found from held-out rows)") } else { String::new() }
@@ -176,9 +176,9 @@ pub enum RepairError {
     RunData {
         /// The run.
         run: PathBuf,
-        /// Its table.
+        /// The table of the run.
         data: PathBuf,
-        /// What is wrong with it.
+        /// The problem with the table.
         problem: String,
     },
     /// The label rule needs the classes of the seeds.
@@ -203,17 +203,17 @@ pub enum RepairError {
         /// Hash of the data of the training.
         trained: String,
     },
-    /// No rows to measure on.
+    /// There are no rows to measure on.
     #[error(
         "the model was trained without a {part} part, so nothing is left to {purpose}; train it with training.{part} above 0"
     )]
     NothingHeldOut {
-        /// `test` or `validation`.
+        /// The name of the part: `test` or `validation`.
         part: &'static str,
-        /// What the part is for.
+        /// The purpose of the part.
         purpose: &'static str,
     },
-    /// Stopped before any network was complete.
+    /// The repair was stopped before any network was complete.
     #[error("interrupted before the first repaired network was complete; there is no model yet")]
     Interrupted,
 }

@@ -1,4 +1,4 @@
-//! Which class the protected variants of a sample shall have: one for all of them.
+//! The label that the protected variants of a sample shall have: one for all of them.
 //!
 //! The paper does not say how the samples that are added are labelled. Here every variant of a
 //! sample has the same label, for otherwise the retrained network would be taught the very
@@ -37,10 +37,10 @@ pub enum LabelRule {
     Ensemble,
 }
 
-/// What is labelled: an individual that is discriminated against, as an input, and its truth.
+/// A labelled individual: one that is discriminated against, as an input, and its truth.
 pub type Individual<'a> = (std::borrow::Cow<'a, [i32]>, Option<u32>);
 
-/// Samples whose rows are worked on at a time.
+/// Number of samples whose rows are worked on at a time.
 const CHUNK: usize = 256;
 
 /// The label of each of `samples` by the votes of `voters`, the first of which decides ties as the

@@ -1,4 +1,4 @@
-//! The samples that a repair may learn from, and how some of them are drawn.
+//! The pools of samples that a repair may learn from, and how some of them are drawn.
 
 use std::path::{Path, PathBuf};
 
@@ -6,13 +6,13 @@ use super::error::RepairError;
 use probity_nn::decision::Decision;
 use probity_run::stream::{Purpose, permutation};
 
-/// What one audit, or the repair's own search, found: distinct individuals, without those found
+/// The finds of one audit, or of the repair's own search: distinct individuals, without those found
 /// from inputs that are held out.
 #[derive(Debug, Clone)]
 pub struct Pool<S> {
     /// The run directory; `None` for the repair's own search.
     pub run: Option<PathBuf>,
-    /// Names of its protected attributes.
+    /// Names of the protected attributes of the run.
     pub protected: Vec<String>,
     /// Distinct individuals, in the order in which they were found.
     pub samples: Vec<S>,
@@ -20,7 +20,7 @@ pub struct Pool<S> {
     pub held_out: u64,
 }
 
-/// How many of `samples` are the share `share` of them: the ceiling, at least one.
+/// The number of `samples` that the share `share` of them makes: the ceiling, at least one.
 ///
 /// A small share of few samples is then never nothing, and a larger share never fewer.
 pub fn count(samples: usize, share: f64) -> usize {

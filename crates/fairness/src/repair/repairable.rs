@@ -1,4 +1,4 @@
-//! What a repair asks of a modality.
+//! The interface that a repair needs of a modality.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -23,38 +23,38 @@ pub struct Drawn<'a, S, L> {
     pub pool: usize,
     /// The samples.
     pub samples: Vec<&'a S>,
-    /// Their labels.
+    /// The labels of the samples.
     pub labels: Vec<L>,
 }
 
 /// The samples that a repair `R` drew from one pool.
 pub type DrawnBy<'a, R> = Drawn<'a, <R as Repairable>::Sample, <R as Repairable>::Label>;
 
-/// What a network learns beside the training part.
+/// The inputs that a network learns beside the training part.
 #[derive(Debug, Clone)]
 pub enum Remedy<'a, S, L> {
-    /// Nothing: the network is a control.
+    /// The network learns nothing else: it is a control.
     None,
-    /// These samples.
+    /// The network learns these samples.
     Samples(Vec<Drawn<'a, S, L>>),
-    /// The worst protected substitution of each input.
+    /// The network learns the worst protected substitution of each input.
     Certified,
 }
 
-/// What a network learns, and how many inputs the samples in it are.
+/// The inputs that a network learns, and how many of them are variants of samples.
 pub struct TrainingSet<T> {
     /// The inputs.
     pub inputs: T,
-    /// Variants of samples among them.
+    /// Number of variants of samples among them.
     pub variants: u64,
 }
 
-/// Called after each epoch; may stop.
+/// A function that is called after each epoch; may stop.
 pub type ObserveEpoch<'a> = dyn FnMut() -> ControlFlow<()> + 'a;
 
 /// A model to repair with its labelled inputs, opened and checked.
 pub trait Repairable: Sized + Sync {
-    /// What it classifies.
+    /// The kind of inputs that the model classifies.
     const MODALITY: ModalityName;
     /// A trained network.
     type Network: Clone + Send + Sync;
@@ -62,17 +62,17 @@ pub trait Repairable: Sized + Sync {
     type Stored: Serialize + DeserializeOwned + Send + Sync;
     /// A discriminatory individual.
     type Sample: Send + Sync;
-    /// What all variants of a discriminatory individual shall get.
+    /// The label that all variants of a discriminatory individual shall get.
     type Label: Copy + Send + Sync;
-    /// What the repair's own searches give; empty until they are done.
+    /// The results of the repair's own searches; empty until they are done.
     type Searched: Clone + Default + Serialize + DeserializeOwned + Send + Sync;
     /// Inputs that a network learns.
     type Inputs: Sync;
     /// A network that can be asked.
     type Asked: Send + Sync;
-    /// What is reported of one network.
+    /// The figures that are reported of one network.
     type Figures: Figures;
-    /// What the summary says besides.
+    /// The part of the summary that only this modality has.
     type Details: Details;
 
     /// Opens what `specification` names, each file once, notes it in `record`, and checks that all
@@ -89,7 +89,7 @@ pub trait Repairable: Sized + Sync {
     /// The parts of the labelled inputs.
     fn parts(&self) -> PartSizes;
 
-    /// Passes over the training part.
+    /// Number of passes over the training part.
     fn epochs(&self) -> u32;
 
     /// Does the searches that `searched` lacks, and calls `save` after each; `observe` may stop.
@@ -103,16 +103,16 @@ pub trait Repairable: Sized + Sync {
         observe: &mut ObserveEpoch<'_>,
     ) -> Result<(), RepairError>;
 
-    /// What may be learnt from, and what is not to be, by run.
+    /// The pools of samples that may be learnt from, and of those that may not, by run.
     fn pools(&self) -> &[Pool<Self::Sample>];
 
-    /// What the repair's own search found to learn from, where it searches.
+    /// The samples that the repair's own search found to learn from, where it searches.
     fn searched_pool<'s>(&self, searched: &'s Self::Searched) -> Option<&'s [Self::Sample]>;
 
     /// The model's own network.
     fn own(&self) -> Self::Network;
 
-    /// `network`, ready to be asked on the reference device.
+    /// Makes `network` ready to be asked on the reference device.
     ///
     /// # Errors
     /// When its parts do not fit each other.
@@ -174,7 +174,7 @@ pub trait Repairable: Sized + Sync {
         left: &[&Self::Sample],
     ) -> Result<f64, RepairError>;
 
-    /// What is reported of a network.
+    /// The figures that are reported of a network.
     ///
     /// # Errors
     /// When it cannot be measured.
@@ -185,25 +185,25 @@ pub trait Repairable: Sized + Sync {
         searched: &Self::Searched,
     ) -> Result<Self::Figures, RepairError>;
 
-    /// `network` for a checkpoint.
+    /// The form of `network` for a checkpoint.
     fn store(&self, network: &Self::Network) -> Self::Stored;
 
     /// Whether `stored`, of a checkpoint, is a network of this repair.
     fn is_stored(&self, stored: &Self::Stored) -> bool;
 
-    /// Whether its searches can have given `searched`, of a checkpoint.
+    /// Whether the searches of this repair can have given `searched`, of a checkpoint.
     fn is_searched(&self, searched: &Self::Searched) -> bool;
 
     /// The network of a checkpoint.
     fn restore(&self, stored: &Self::Stored) -> Self::Network;
 
-    /// Writes `network` as a model into `directory`, with where it comes from; gives its SHA-256.
+    /// Writes `network` as a model into `directory`, with where it comes from; returns its SHA-256.
     ///
     /// # Errors
     /// When it cannot be written.
     fn save(&self, network: &Self::Network, directory: &Path) -> Result<String, RepairError>;
 
-    /// What the summary says besides, of the network that was `kept`.
+    /// The part of the summary that only this modality has, of the network that was `kept`.
     ///
     /// # Errors
     /// When it cannot be measured.

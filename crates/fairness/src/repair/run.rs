@@ -22,10 +22,10 @@ use probity_run::specification::file::Record;
 use probity_run::specification::{Checked, Specification};
 use probity_tensor::device::ComputeDevice;
 
-/// As what the record names how the model came about.
+/// The role under which the record names the file that says how the model came about.
 pub(super) const PROVENANCE_ROLE: &str = "provenance";
 
-/// As what it names the audit at the place `at`, from 0.
+/// The role under which the record names the audit at the place `at`, from 0.
 fn audit_role(at: usize) -> String {
     format!("audit_{}", at + 1)
 }
@@ -97,7 +97,7 @@ impl<R: Repairable> Repair<R> {
         Ok(expect_unchanged(began, &self.record.sha256, &name)?)
     }
 
-    /// What is repaired, and how.
+    /// The specification: what is repaired, and how.
     pub fn specification(&self) -> &RepairSpecification {
         &self.specification
     }
@@ -144,7 +144,7 @@ impl<R: Repairable> Repair<R> {
             .0)
     }
 
-    /// The same from `state`, and the state that it ends with.
+    /// Repairs the model from `state`, and returns the summary and the state that it ends with.
     ///
     /// # Errors
     /// See [`RepairError`].
@@ -214,10 +214,10 @@ impl<R: Repairable> Repair<R> {
     }
 }
 
-/// All networks, and the one that is kept.
+/// The networks of a repair, and the one that is kept.
 struct Outcome<'a, R: Repairable> {
     repair: &'a Repair<R>,
-    /// The model before.
+    /// The figures of the model before.
     before: R::Figures,
     /// Networks trained on the data alone.
     controls: Vec<Trained<R>>,
@@ -278,7 +278,7 @@ impl<R: Repairable> Outcome<'_, R> {
         Ok(summary)
     }
 
-    /// What is said of `kept`.
+    /// The verdict on `kept`.
     fn verdict(&self, kept: &Trained<R>, details: &R::Details, finished: bool) -> Verdict {
         let specification = self.repair.specification();
         let networks = &self.shares[self.choice.share];
@@ -304,7 +304,7 @@ impl<R: Repairable> Outcome<'_, R> {
         }
     }
 
-    /// What each share gave.
+    /// The points of each share: the figures of its networks.
     fn points(&self) -> Vec<SharePoint<R::Figures>> {
         let figures = |networks: &[Trained<R>]| -> Vec<R::Figures> {
             let networks = networks.iter();

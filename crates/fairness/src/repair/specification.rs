@@ -1,4 +1,4 @@
-//! What a repair is asked for: one specification for tables and texts.
+//! The specification of a repair: one for tables and texts.
 
 use std::path::PathBuf;
 
@@ -22,8 +22,8 @@ use probity_nn::train::options::{
 };
 use probity_run::specification::{FieldError, Specification};
 
-/// The smallest share of the found individuals to learn from: less is none of any number that fits
-/// into memory.
+/// The smallest share of the found individuals to learn from: a smaller one is none of any number
+/// that fits into memory.
 pub const LEAST_SHARE: f64 = 1e-6;
 
 /// By what a model is repaired.
@@ -171,7 +171,7 @@ pub struct Retraining {
 }
 
 impl Retraining {
-    /// `own`, changed as this says.
+    /// The options `own`, changed as this specification says.
     pub fn of(&self, own: &Learning) -> Learning {
         Learning {
             epochs: self.epochs.or(own.epochs),
@@ -285,7 +285,7 @@ impl RepairSpecification {
         shares
     }
 
-    /// By what the model is repaired.
+    /// The method by which the model is repaired.
     pub fn method(&self) -> RepairMethod {
         self.method.unwrap_or(match self.modality {
             ModalityName::Table => RepairMethod::Samples,
@@ -299,7 +299,7 @@ impl RepairSpecification {
         (self.modality, self.method()) == (ModalityName::Text, RepairMethod::Samples)
     }
 
-    /// Accuracy that a repair may cost.
+    /// The accuracy that a repair may cost.
     pub fn max_accuracy_loss(&self) -> f64 {
         self.max_accuracy_loss.unwrap_or(match self.modality {
             ModalityName::Table => 0.01,
@@ -307,24 +307,24 @@ impl RepairSpecification {
         })
     }
 
-    /// How samples are labelled.
+    /// The rule by which samples are labelled.
     pub fn label(&self) -> LabelRule {
         self.label_rule.unwrap_or_default()
     }
 
-    /// What only repairs of tables have.
+    /// The options that only repairs of tables have.
     pub fn table(&self) -> TableRepairOptions {
         self.table.clone().unwrap_or_default()
     }
 
-    /// What only repairs of texts have.
+    /// The options that only repairs of texts have.
     pub fn text(&self) -> TextRepairOptions {
         self.text.clone().unwrap_or_default()
     }
 }
 
 impl RepairSpecification {
-    /// How decisions are made where no runs say it.
+    /// The way in which decisions are made where no runs say it.
     pub fn deciding(&self) -> Deciding<'_> {
         self.decision.or_gap(self.gap)
     }

@@ -1,4 +1,4 @@
-//! The checkpoint store: what of a repair is complete, in its directory.
+//! The checkpoint store: the searches and networks of a repair that are complete, in its directory.
 //!
 //! A search that is over and a network that is complete, with all that was measured of it, are
 //! never computed again.
@@ -15,42 +15,42 @@ use super::repairable::Repairable;
 use super::specification::RepairSpecification;
 use probity_run::run_directory::RunDirectory;
 
-/// A complete network with what is known of it.
+/// A complete network with the facts that are known of it.
 pub(super) struct Trained<R: Repairable> {
     /// The network.
     pub network: R::Network,
-    /// The rest.
+    /// The facts that are known of it.
     pub known: Known<R::Figures>,
 }
 
-/// What is known of a complete network.
+/// The facts that are known of a complete network.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Known<F> {
-    /// Position of its share; `None` for a control.
+    /// Position of the share of the network; `None` for a control.
     pub share: Option<u32>,
     /// Number of the repeat, from 0.
     pub repeat: u32,
-    /// Seed of its training.
+    /// Seed of the training.
     pub seed: u64,
-    /// Networks trained until one was of use.
+    /// Number of networks trained until one was of use.
     pub attempts: u32,
-    /// What the choice sees.
+    /// The figures that the choice sees.
     pub evidence: Evidence,
-    /// What is reported.
+    /// The figures that are reported.
     pub figures: F,
-    /// Samples that it learnt.
+    /// Number of samples that the network learnt.
     pub samples: u64,
-    /// Inputs that their variants are.
+    /// Number of inputs that their variants are.
     pub variants: u64,
 }
 
-/// What of a repair is complete: what its checkpoint holds.
+/// The complete part of a repair: the content of its checkpoint.
 #[derive(Serialize, Deserialize)]
 #[serde(bound = "")]
 pub struct RepairState<R: Repairable> {
-    /// What its own searches gave.
+    /// The results of the repair's own searches.
     pub(super) searched: R::Searched,
-    /// Its networks.
+    /// The networks that are complete.
     networks: Vec<(R::Stored, Known<R::Figures>)>,
 }
 
@@ -64,10 +64,10 @@ impl<R: Repairable> Default for RepairState<R> {
 }
 
 impl<R: Repairable> RepairState<R> {
-    /// Whether `specification`, for `subject`, can go on from it.
+    /// Checks that `specification`, for `subject`, can go on from this state.
     ///
     /// # Errors
-    /// What does not fit.
+    /// A message about what does not fit.
     pub(super) fn expect_fits(
         &self,
         subject: &R,
@@ -101,16 +101,16 @@ impl<R: Repairable> RepairState<R> {
         Ok(())
     }
 
-    /// What a repair by another method, with all else equal, can take over: the searches and the
-    /// controls.
+    /// The part that a repair by another method, with all else equal, can take over: the searches
+    /// and the controls.
     #[must_use]
     pub fn for_other_method(mut self) -> Self {
         self.networks.retain(|(_, known)| known.share.is_none());
         self
     }
 
-    /// What a repair whose searches differ as `change` says, with all else equal, can take over:
-    /// the other searches and the controls.
+    /// The part that a repair whose searches differ as `change` says, with all else equal, can take
+    /// over: the other searches and the controls.
     #[must_use]
     pub fn for_other_searches(mut self, change: impl FnOnce(&mut R::Searched)) -> Self {
         change(&mut self.searched);
@@ -150,12 +150,12 @@ impl<'a, R: Repairable> CheckpointStore<'a, R> {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What searches gave.
+    /// The results of the searches.
     pub fn searched(&self) -> R::Searched {
         self.with(|state| state.searched.clone())
     }
 
-    /// Keeps what searches gave.
+    /// Keeps the results of the searches.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -172,7 +172,7 @@ impl<'a, R: Repairable> CheckpointStore<'a, R> {
         Ok(self.with(|state| self.directory.write_checkpoint(&self.identity, state))?)
     }
 
-    /// Networks in it.
+    /// Number of networks in the store.
     pub fn len(&self) -> usize {
         self.with(|state| state.networks.len())
     }

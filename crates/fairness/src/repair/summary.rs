@@ -1,4 +1,4 @@
-//! `summary.json` of a repair; its keys are documented in docs/file-formats.md.
+//! The content of `summary.json` of a repair; its keys are documented in docs/file-formats.md.
 
 use std::path::PathBuf;
 
@@ -12,14 +12,14 @@ use super::verdict::Verdict;
 use probity_nn::modality::ModalityName;
 use probity_nn::train::Split;
 
-/// Inputs of each part.
+/// Number of inputs of each part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct PartSizes {
-    /// To train on.
+    /// Inputs to train on.
     pub train: usize,
-    /// To choose by.
+    /// Inputs to choose by.
     pub validation: usize,
-    /// Held out, to measure on.
+    /// Inputs that are held out, to measure on.
     pub test: usize,
 }
 
@@ -36,9 +36,9 @@ impl PartSizes {
 /// An audit that samples were drawn from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RunSummary {
-    /// Its directory.
+    /// The directory of the run.
     pub run: PathBuf,
-    /// Its protected attributes.
+    /// The protected attributes of the run.
     pub protected: Vec<String>,
     /// Distinct individuals that may be drawn.
     pub samples: u64,
@@ -57,30 +57,30 @@ impl RunSummary {
     }
 }
 
-/// One retrained network.
+/// The figures of one retrained network.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct NetworkFigures<F> {
     /// Number of the repeat, from 1.
     pub repeat: u32,
-    /// Seed of its training.
+    /// Seed of the training of the network.
     pub seed: u64,
-    /// Trainings until it gave its training part more than one class.
+    /// Number of trainings until the network gave its training part more than one class.
     pub attempts: u32,
-    /// What the choice saw.
+    /// The figures that the choice saw.
     pub choice: Evidence,
-    /// What is reported.
+    /// The figures that are reported.
     #[serde(flatten)]
     pub figures: F,
 }
 
-/// What one share of the samples gave.
+/// The figures of one share of the samples.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SharePoint<F> {
     /// The share.
     pub share: f64,
     /// Samples drawn for each network.
     pub samples: u64,
-    /// Inputs that their variants are.
+    /// Inputs that the variants of these samples are.
     pub variants: u64,
     /// Figures before and after.
     pub changes: Vec<Change>,
@@ -91,21 +91,21 @@ pub struct SharePoint<F> {
 /// The network that was chosen.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Chosen<F> {
-    /// Its share.
+    /// The share of the network.
     pub share: f64,
-    /// Its repeat, from 1.
+    /// The repeat of the network, from 1.
     pub repeat: u32,
     /// Accuracy on the held-out inputs before, less that after.
     pub accuracy_loss: f64,
-    /// Whether that is at most the allowed loss.
+    /// Whether that loss is at most the allowed one.
     pub within: bool,
-    /// What is reported of it.
+    /// The figures that are reported of it.
     #[serde(flatten)]
     pub figures: F,
 }
 
-/// `summary.json` of a repair, with the figures `F` of a network and the details `D` of its
-/// modality.
+/// The content of `summary.json` of a repair, with the figures `F` of a network and the details `D`
+/// of its modality.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RepairSummary<F, D> {
     /// Version of this layout.
@@ -114,11 +114,11 @@ pub struct RepairSummary<F, D> {
     pub command: &'static str,
     /// Version that ran.
     pub probity_version: &'static str,
-    /// What the model classifies.
+    /// The kind of inputs that the model classifies.
     pub modality: ModalityName,
     /// Whether all networks were trained.
     pub finished: bool,
-    /// By what the model was repaired.
+    /// The method by which the model was repaired.
     pub method: RepairMethod,
     /// Seed of draws, networks and estimates.
     pub seed: u64,
@@ -131,9 +131,9 @@ pub struct RepairSummary<F, D> {
     /// SHA-256 of the model after; absent where none was saved.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repaired_sha256: Option<String>,
-    /// What is said for and against the network that was chosen.
+    /// The verdict on the network that was chosen.
     pub verdict: Verdict,
-    /// What only this modality has.
+    /// Details that only this modality has.
     #[serde(flatten)]
     pub details: D,
     /// Inputs of each part.
@@ -142,18 +142,18 @@ pub struct RepairSummary<F, D> {
     pub runs: Vec<RunSummary>,
     /// Seconds of the repair.
     pub seconds: f64,
-    /// The model before.
+    /// The figures of the model before.
     pub before: F,
     /// Networks trained in the same way on the data alone.
     pub control: Vec<NetworkFigures<F>>,
-    /// Each share.
+    /// The figures of each share.
     pub points: Vec<SharePoint<F>>,
     /// The network that was chosen.
     pub chosen: Chosen<F>,
 }
 
 impl<F, D> RepairSummary<F, D> {
-    /// What the share of the chosen network gave.
+    /// The figures of the share of the chosen network.
     pub fn chosen_point(&self) -> Option<&SharePoint<F>> {
         let chosen = self.chosen.share;
         self.points.iter().find(|point| point.share == chosen)

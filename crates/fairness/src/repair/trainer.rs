@@ -17,28 +17,28 @@ use super::specification::{RepairMethod, RepairSpecification};
 use super::store::{CheckpointStore, Known, Trained};
 use probity_run::stream::{Purpose, Words};
 
-/// What a repair is doing.
+/// The present work of a repair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RepairProgress {
-    /// It searches.
+    /// The repair searches.
     Search,
-    /// It trains.
+    /// The repair trains.
     Train {
-        /// Epochs trained, of all networks.
+        /// Number of epochs trained, of all networks.
         epochs: u64,
-        /// Epochs at most.
+        /// Largest number of epochs.
         all: u64,
     },
 }
 
-/// Told what goes on, by any thread; may stop the repair.
+/// A function that is told of the progress, by any thread; may stop the repair.
 pub type Observe<'a> = dyn Fn(RepairProgress) -> ControlFlow<()> + Sync + 'a;
 
-/// First weights that a network may be given. Narrow networks sometimes learn nothing but the most
-/// frequent class; such a network treats all alike, which is no repair.
+/// Largest number of first weights that a network may be given. Narrow networks sometimes learn
+/// nothing but the most frequent class; such a network treats all alike, which is no repair.
 const MAX_ATTEMPTS: u32 = 5;
 
-/// Samples that were not drawn, by which texts are chosen, at most.
+/// Largest number of samples that were not drawn, by which texts are chosen.
 const MAX_LEFT: usize = 5000;
 
 /// Trains and measures networks.
@@ -76,7 +76,7 @@ impl<'a, R: Repairable> Trainer<'a, R> {
         }
     }
 
-    /// What searches gave.
+    /// The results of the searches.
     pub fn searched(&self) -> &R::Searched {
         &self.searched
     }
@@ -221,7 +221,7 @@ impl<'a, R: Repairable> Trainer<'a, R> {
         }
     }
 
-    /// What the choice sees of a network.
+    /// The figures of a network that the choice sees.
     fn evidence(&self, asked: &R::Asked, repeat: u32) -> Result<Evidence, RepairError> {
         Ok(Evidence {
             discriminatory: self.subject.discriminatory(asked, &self.left(repeat))?,

@@ -1,4 +1,4 @@
-//! What is said for and against a repair, and whether its network is saved.
+//! The verdict on a repair: the reasons for and against it, and whether its network is saved.
 //!
 //! *Against the control.* The networks with the remedy and those retrained without it come in
 //! pairs: those of one repeat begin at the same first weights, unless one had to be trained again.
@@ -21,30 +21,30 @@ use serde::Serialize;
 use super::change::{Details, Figures, Measure, Role};
 use crate::statistics::Mean;
 
-/// How the networks with the remedy stand to those retrained without it.
+/// The comparison of the networks with the remedy with those retrained without it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Standing {
-    /// They are less discriminatory, by more than chance.
+    /// The networks with the remedy are less discriminatory, by more than chance.
     Better,
     /// No difference is shown.
     Alike,
-    /// They are more discriminatory, by more than chance.
+    /// The networks with the remedy are more discriminatory, by more than chance.
     Worse,
     /// The pairs of networks cannot tell: there is but one, or none, or all gained the same.
     Unknown,
 }
 
-/// What the remedy gained over retraining without it.
+/// The gain of the remedy over retraining without it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct AgainstControl {
     /// Mean discriminatory figure of the networks retrained without the remedy.
     pub control: f64,
-    /// The same of those with it.
+    /// Mean discriminatory figure of the networks retrained with the remedy.
     pub repaired: f64,
     /// Control less repaired, mean over the repeats.
     pub gained: Mean,
-    /// What that says.
+    /// The conclusion from that gain.
     pub standing: Standing,
 }
 
@@ -74,40 +74,40 @@ impl AgainstControl {
 /// A measure that got worse than allowed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Worse {
-    /// What it is: `accuracy`, `discriminatory`, `equalised odds difference` …
+    /// The name of the figure: `accuracy`, `discriminatory`, `equalised odds difference` …
     pub figure: &'static str,
-    /// Of which protected attributes; empty where it is of none.
+    /// The protected attributes that it is of; empty where it is of none.
     pub protected: Vec<String>,
-    /// Of the model before.
+    /// The figure of the model before.
     pub before: f64,
-    /// Of the network that would be saved.
+    /// The figure of the network that would be saved.
     pub after: f64,
-    /// By how much it might have got worse.
+    /// The amount by which it might have got worse.
     pub allowed: f64,
 }
 
-/// By how much measures may get worse.
+/// The amounts by which measures may get worse.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Allowed {
     pub accuracy: f64,
     pub fairness: f64,
 }
 
-/// What is said for and against a repair.
+/// The verdict on a repair: the reasons for and against it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Verdict {
     /// Whether nothing speaks against the network: all were trained, nothing got worse than
     /// allowed, and, of texts by samples, it is better than retraining alone.
     pub holds: bool,
-    /// Whether it was saved: it holds, or was to be saved anyway.
+    /// Whether the network was saved: the verdict holds, or it was to be saved anyway.
     pub saved: bool,
-    /// What the remedy gained over retraining without it.
+    /// The gain of the remedy over retraining without it.
     pub against_control: AgainstControl,
-    /// What got worse than allowed.
+    /// The measures that got worse than allowed.
     pub worse: Vec<Worse>,
 }
 
-/// The measures of which the second is worse than the first by more than `allowed`.
+/// The measures whose second value is worse than the first by more than `allowed`.
 pub(super) fn worse<F: Figures, D: Details>(
     (before, after): (&F, &F),
     details: &D,

@@ -1,4 +1,4 @@
-//! What whoever watches an audit or a comparison sees and hears of it.
+//! The progress and the remarks that observers of an audit or a comparison are told.
 
 use std::ops::ControlFlow;
 
@@ -70,13 +70,13 @@ pub(super) fn observe(observer: &dyn Observer, progress: AuditProgress<'_>) -> C
     }
 }
 
-/// What ends the processes of a predictor, where `case` has one.
+/// The handle that ends the processes of a predictor, where `case` has one.
 pub(super) fn ender_of<M: Modality>(case: &M) -> Option<Ender> {
     let ender = case.ender().cloned()?;
     Some(Box::new(move || ender.end()))
 }
 
-/// Says what the answers of a predictor are worth, where `case` has one.
+/// Makes remarks on what the answers of a predictor are worth, where `case` has one.
 pub(super) fn remark_on<M: Modality>(case: &M, observer: &dyn Observer) {
     let difference = case.instability();
     if difference > 0.0 {
@@ -98,7 +98,7 @@ pub(super) fn remark_on<M: Modality>(case: &M, observer: &dyn Observer) {
     remark_on_rounding(case.rounded_rows(), observer);
 }
 
-/// What bins change of a predictor's decisions on rows of the data, without a full stop.
+/// The effect of bins on a predictor's decisions on rows of the data, without a full stop.
 fn bins(effect: &BinEffect) -> String {
     format!(
         "{} of {} rows of the data ({}) get another class from the predictor when the numbers that stand for their bins \
@@ -111,7 +111,8 @@ fn bins(effect: &BinEffect) -> String {
     )
 }
 
-/// Says of how many rows of the data a predictor's probabilities are rounded.
+/// Makes a remark on the number of rows of the data for which a predictor's probabilities are
+/// rounded.
 pub(super) fn remark_on_rounding(rounded: Option<RoundedRows>, observer: &dyn Observer) {
     if let Some(RoundedRows { rows, divided }) = rounded {
         observer.remark(&format!(

@@ -1,4 +1,4 @@
-//! Shards put together: what is new among what they found, in the order of one machine.
+//! Merging shards: what is new among their finds, in the order of one machine.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -23,7 +23,7 @@ use crate::trace::Trace;
 use probity_run::run_directory::RunError;
 use probity_run::shards::{Section, ShardFile, ShardFolder, Stage};
 
-/// The shards of a stage after another, and what each says of itself.
+/// The shards of one stage after the other, and what each says of itself.
 pub(super) struct Merge {
     shards: Vec<Found>,
     global: PhaseCounts,
@@ -34,7 +34,7 @@ pub(super) struct Merge {
     trace: Trace,
 }
 
-/// A shard, and which of its pairs are new among all.
+/// A shard, and marks of its pairs that are new among all.
 struct Found {
     file: ShardFile,
     phase: Phase,
@@ -43,7 +43,7 @@ struct Found {
     new_individuals: Bits,
 }
 
-/// One bit a pair.
+/// A list of one bit for each pair.
 struct Bits(Vec<u64>);
 
 impl Bits {
@@ -89,7 +89,7 @@ impl<T: DeserializeOwned, K: Ord> Queue<T, K> {
         Ok(())
     }
 
-    /// The next item of all, of equal ones that of the first shard; and which shard it is of.
+    /// The next item of all, of equal ones that of the first shard; and the shard that it is of.
     fn pop(&mut self, key: &dyn Fn(&T, usize) -> K) -> Result<Option<(usize, T)>, RunError> {
         let Some(Reverse((_, shard))) = self.heap.pop() else {
             return Ok(None);
@@ -106,7 +106,7 @@ impl<T: DeserializeOwned, K: Ord> Queue<T, K> {
 }
 
 impl Merge {
-    /// Reads the `global` shards and the `local` ones through, and checks what they say against
+    /// Reads the `global` shards and the `local` ones through, and checks their content against
     /// `inputs` and `case`.
     ///
     /// # Errors
@@ -174,7 +174,7 @@ impl Merge {
         Ok(merge)
     }
 
-    /// Where the local phase begins: individuals that the global phase found.
+    /// The number of individuals that the global phase found, at which the local phase begins.
     pub(super) fn starts(&self) -> u64 {
         let global = self
             .shards
@@ -184,7 +184,7 @@ impl Merge {
         bits.map(|bits| u64::from(bits.count_ones())).sum()
     }
 
-    /// What was done, as counts.
+    /// The counts of the work done.
     pub(super) fn counts(&self) -> SearchCounts<'_> {
         SearchCounts {
             global: &self.global,
@@ -216,7 +216,8 @@ impl Merge {
         }
     }
 
-    /// What exchanges do to the texts of all shards, of which the `estimates` are; nothing of rows.
+    /// The effects of exchanges on the texts of all shards, which the `estimates` are of; none of
+    /// rows.
     ///
     /// # Errors
     /// When shards counted other texts.
@@ -250,7 +251,7 @@ impl Merge {
         }
     }
 
-    /// What all shards together say of `people`.
+    /// The result of all shards together about `people`.
     ///
     /// # Errors
     /// When shards counted others, or not all of them.
@@ -368,7 +369,8 @@ impl Found {
         })
     }
 
-    /// That its pairs are pairs of this audit, as many as it says, in the order of their rounds.
+    /// Checks that the pairs of the shard are pairs of this audit, as many as it says, in the order
+    /// of their rounds.
     fn expect_pairs<M: Modality>(&self, case: &M, inputs: &Inputs<'_>) -> Result<(), RunError> {
         let (mut count, mut round) = (0, 0);
         for pair in self.file.section::<KeptPair>(PAIRS) {
@@ -441,7 +443,7 @@ fn settle(
     Ok(counts)
 }
 
-/// What one round came to in all shards.
+/// The counts of one round in all shards.
 #[derive(Debug, Clone, Copy, Default)]
 struct Done {
     rows: u64,
@@ -449,7 +451,7 @@ struct Done {
     found: u64,
 }
 
-/// The rounds of `phase`, summed over the shards; one that ended before did nothing any more.
+/// The rounds of `phase`, summed over the shards; a shard that ended before adds nothing.
 fn rounds(shards: &[Found], phase: Phase) -> Result<Vec<Done>, RunError> {
     let mut rounds: Vec<Done> = Vec::new();
     for shard in shards.iter().filter(|shard| shard.phase == phase) {

@@ -58,11 +58,11 @@ const GLOBAL: Stage = "global";
 const LOCAL: Stage = "local";
 const STARTS: Stage = "starts";
 
-/// What a merge came to.
+/// The result of a merge.
 pub enum MergedAudit<D> {
     /// The global stage is put together; the local one is yet to be run.
     Starts {
-        /// Inputs where it begins.
+        /// Number of inputs at which the local phase begins.
         starts: u64,
     },
     /// The run is complete.
@@ -85,8 +85,8 @@ impl<M: Modality> Audit<M> {
         Ok(ShardFolder::for_run(path, &named, record)?)
     }
 
-    /// Does `shard` of the stage that `folder` waits for, and writes its file, unless it is there.
-    /// `observe` may stop it; nothing is then kept.
+    /// Performs `shard` of the stage that `folder` waits for, and writes its file, unless it is
+    /// there. `observe` may stop it; nothing is then kept.
     ///
     /// # Errors
     /// See [`AuditError`].
@@ -129,9 +129,9 @@ impl<M: Modality> Audit<M> {
         Ok(Worked::Done { stage, items })
     }
 
-    /// Puts the shards of the stage that `folder` waits for together. After the global stage that
-    /// is a file in `folder`; after the local one, or where none is asked for, the run directory
-    /// that `directory` gives. It can be done again, and comes to the same.
+    /// Puts the shards of the stage that `folder` waits for together. After the global stage the
+    /// result is a file in `folder`; after the local one, or where none is asked for, it is the run
+    /// directory that `directory` gives. It can be done again, and comes to the same.
     ///
     /// # Errors
     /// When shards are missing, damaged or of another run; see [`AuditError`].
@@ -192,7 +192,7 @@ struct ShardSession<'a, 'o, M> {
 }
 
 impl<M: Modality> WithSearch for ShardSession<'_, '_, M> {
-    /// `None` when stopped.
+    /// The part of the shard; `None` when stopped.
     type Output = Result<Option<Part>, AuditError>;
 
     fn with<S: Strategy>(self, search: &Search<'_, S>) -> Self::Output {

@@ -1,4 +1,4 @@
-//! What one shard of an audit leaves.
+//! The result of one shard of an audit.
 
 use std::collections::HashMap;
 
@@ -14,27 +14,27 @@ use crate::strategy::Position;
 use crate::text::exchange_counts::ExchangeCounts;
 use probity_run::shards::{Shard, ShardFolder, Stage};
 
-/// The sections of its file.
+/// The sections of the file of a shard.
 pub(super) const ROUNDS: usize = 0;
 pub(super) const PAIRS: usize = 1;
 pub(super) const ROWS: usize = 2;
 pub(super) const INDIVIDUALS: usize = 3;
 pub(super) const STARTS: usize = 4;
 
-/// Its counts.
+/// The counts of a shard.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Head {
-    /// What was done in this stage.
+    /// The counts of the work in this stage.
     pub(super) counts: PhaseCounts,
     /// Pairs that the reference device did not confirm.
     pub(super) unconfirmed: u64,
-    /// Pairs found.
+    /// Number of pairs found.
     pub(super) pairs: u64,
-    /// Of the global stage.
+    /// The estimates, of the global stage.
     pub(super) estimates: Vec<EstimatePart>,
-    /// Of the global stage, where people are asked about.
+    /// The counts of people, of the global stage, where people are asked about.
     pub(super) population: Option<Tally>,
-    /// Of the global stage, where the inputs are texts.
+    /// The counts of exchanges, of the global stage, where the inputs are texts.
     pub(super) exchanges: Option<ExchangeCounts>,
 }
 
@@ -49,7 +49,7 @@ pub(super) struct KeptPair {
     row: Vec<i32>,
     variant: u32,
     labels: (u32, u32),
-    /// Own logits, then the other side's.
+    /// The logits of the row, then those of the other side.
     logits: Vec<f32>,
 }
 
@@ -91,18 +91,18 @@ pub(super) struct Marked {
     pub(super) found: Option<(u32, u64)>,
 }
 
-/// Where the local phase begins.
+/// A position at which the local phase begins.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Start {
     /// The pair of the shard that it was found as: its round and its number.
     pub(super) found: (u32, u64),
-    /// Number of the seed that led there.
+    /// Number of the seed that led to it.
     pub(super) seed: u64,
-    /// Where it is.
+    /// The position itself.
     pub(super) position: Position,
 }
 
-/// All of it.
+/// The whole result of a shard.
 pub(super) struct Part {
     pub(super) head: Head,
     rounds: Vec<Round>,
@@ -113,7 +113,7 @@ pub(super) struct Part {
 }
 
 impl Part {
-    /// What `state` came to in the stage that began in `phase`, with the calls until the end of
+    /// The result of `state` in the stage that began in `phase`, with the calls until the end of
     /// each of its rounds.
     pub(super) fn of<M: Clone + Default, L: Default>(
         state: &SearchState<M, L>,

@@ -1,4 +1,4 @@
-//! What an audit is asked for.
+//! The specification of an audit.
 
 use std::path::{Path, PathBuf};
 
@@ -18,11 +18,11 @@ use probity_data::schema::OutOfDomain;
 use probity_nn::modality::ModalityName;
 use probity_run::specification::{Bytes, FieldError, Specification};
 
-/// Bytes of pairs in memory that a search can be told to keep to: with fewer it would write a file
-/// every few rounds.
+/// The least memory, in bytes of pairs, that a search can be told to keep to: with less it would
+/// write a file every few rounds.
 const LEAST_MEMORY: u64 = 1 << 20;
 
-/// Those by default.
+/// The bytes of memory for pairs by default.
 const MEMORY: u64 = 256 << 20;
 
 /// How samples are written.
@@ -228,12 +228,12 @@ impl AuditSpecification {
             })
     }
 
-    /// How decisions are made.
+    /// The way in which decisions are made.
     pub fn deciding(&self) -> Deciding<'_> {
         self.decision.or_gap(self.gap)
     }
 
-    /// Inputs of each estimate at most.
+    /// Largest number of inputs of each estimate.
     pub fn estimated(&self) -> u64 {
         self.estimate.unwrap_or(match self.modality {
             ModalityName::Table => 10_000,
@@ -241,7 +241,7 @@ impl AuditSpecification {
         })
     }
 
-    /// That it can be cut into shards.
+    /// Checks that the audit can be cut into shards.
     ///
     /// # Errors
     /// The first field that keeps it from that.
@@ -273,8 +273,8 @@ impl AuditSpecification {
         self.bound.unwrap_or(BoundOn::Data)
     }
 
-    /// The same with nothing left to the inputs, whose protected attributes are `protected` and
-    /// of whose classes `favourable` is good to get, one of `classes`.
+    /// The specification with nothing left to the inputs: its protected attributes are `protected`,
+    /// and `favourable`, one of `classes`, is good to get.
     #[must_use]
     pub fn resolved(
         mut self,
@@ -309,7 +309,7 @@ impl AuditSpecification {
         self.model.as_deref().ok_or_else(missing)
     }
 
-    /// What a message calls what was opened as `role`.
+    /// The name that a message gives to what was opened as `role`.
     pub fn name_of(&self, role: &str) -> String {
         let path = |path: &PathBuf| path.display().to_string();
         match role {

@@ -1,4 +1,4 @@
-//! What a comparison is asked for.
+//! The specification of a comparison.
 
 use std::path::PathBuf;
 
@@ -27,7 +27,7 @@ const STRATEGIES: [StrategyName; 6] = [
     StrategyName::RandomWalk,
 ];
 
-/// The same on predictors, which give no gradients.
+/// Strategies that are compared on predictors, which give no gradients, unless told otherwise.
 const BLACK_BOX_STRATEGIES: [StrategyName; 5] = [
     StrategyName::AequitasFully,
     StrategyName::AdfZeroOrder,
@@ -36,7 +36,7 @@ const BLACK_BOX_STRATEGIES: [StrategyName; 5] = [
     StrategyName::RandomWalk,
 ];
 
-/// Those of texts.
+/// Strategies that are compared on texts, unless told otherwise.
 const TEXT_STRATEGIES: [StrategyName; 6] = [
     StrategyName::AdfAsc,
     StrategyName::AdfHf,
@@ -46,7 +46,7 @@ const TEXT_STRATEGIES: [StrategyName; 6] = [
     StrategyName::Frontier,
 ];
 
-/// Those of texts on predictors.
+/// Strategies that are compared on texts with predictors, unless told otherwise.
 const BLACK_BOX_TEXT_STRATEGIES: [StrategyName; 3] = [
     StrategyName::AdfZeroOrder,
     StrategyName::Rp,
@@ -196,7 +196,7 @@ impl CompareSpecification {
         }
     }
 
-    /// That it can be cut into shards.
+    /// Checks that the comparison can be cut into shards.
     ///
     /// # Errors
     /// The first field that keeps it from that.
@@ -217,7 +217,7 @@ impl CompareSpecification {
         (0..self.repeats).flat_map(turn)
     }
 
-    /// What a message calls the model.
+    /// The name that a message gives to the model.
     pub fn name(&self) -> String {
         self.audit(0).name_of("model")
     }
@@ -227,8 +227,8 @@ impl CompareSpecification {
         self.seed.wrapping_add(u64::from(repeat))
     }
 
-    /// An audit of the same model from the same data with the seed of a repeat: what is opened for
-    /// it is what is compared on.
+    /// An audit of the same model from the same data with the seed of a repeat: the strategies are
+    /// compared on what is opened for it.
     pub(crate) fn audit(&self, repeat: u32) -> AuditSpecification {
         AuditSpecification {
             modality: self.modality,
@@ -251,8 +251,8 @@ impl CompareSpecification {
         }
     }
 
-    /// The same with nothing left to the inputs, whose protected attributes are `protected` and of
-    /// whose classes `favourable` is good to get, one of `classes`.
+    /// The specification with nothing left to the inputs: its protected attributes are `protected`,
+    /// and `favourable`, one of `classes`, is good to get.
     #[must_use]
     pub(crate) fn resolved(
         mut self,

@@ -1,4 +1,5 @@
-//! How the model under test is used: what is decided of the probabilities that it gives.
+//! The use of the model under test: the decisions that are made from the probabilities that it
+//! gives.
 //!
 //! A threshold is written `T`, `CLASS:T`, `ATTRIBUTE=VALUE:T` or `ATTRIBUTE=VALUE:CLASS:T`. Without
 //! a class it is that of the favourable one, which is the last where nothing says another.
@@ -122,7 +123,7 @@ impl From<Band> for String {
     }
 }
 
-/// How decisions are made, as a sentence; nothing where they are made as usual.
+/// Writes how decisions are made, as a sentence; nothing where they are made as usual.
 impl fmt::Display for Deciding<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.by.threshold.is_empty() {
@@ -150,10 +151,11 @@ impl fmt::Display for Deciding<'_> {
     }
 }
 
-/// Of whom a threshold is: of rows with a code in the attribute at a place, or of all.
+/// The rows that a threshold is of: those with a code in the attribute at a place, or all.
 type Whom = Option<(usize, i32)>;
 
-/// How decisions are made, or by how much scores must differ that are compared in their place.
+/// The way in which decisions are made, or the amount by which scores must differ that are compared
+/// in their place.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Deciding<'a> {
     by: &'a DecisionSpecification,
@@ -161,23 +163,23 @@ pub struct Deciding<'a> {
 }
 
 impl DecisionSpecification {
-    /// Whether nothing is said.
+    /// Whether nothing is said, so that decisions are made as usual.
     pub fn is_usual(&self) -> bool {
         *self == DecisionSpecification::default()
     }
 
-    /// This, where no scores are compared.
+    /// Returns these decisions, where no scores are compared.
     pub fn alone(&self) -> Deciding<'_> {
         self.or_gap(None)
     }
 
-    /// This, or scores that are compared where a gap is given.
+    /// Returns these decisions, or scores that are compared where a gap is given.
     pub fn or_gap(&self, gap: Option<f64>) -> Deciding<'_> {
         Deciding { by: self, gap }
     }
 
-    /// The same with the class of each threshold said, where `favourable` of `classes` is good to
-    /// get.
+    /// The specification with the class of each threshold said, where `favourable` of `classes` is
+    /// good to get.
     #[must_use]
     pub(crate) fn resolved(
         mut self,
@@ -204,12 +206,12 @@ impl Deciding<'_> {
         self.by.is_usual() && self.gap.is_none()
     }
 
-    /// Its two parts.
+    /// The two parts of this value.
     pub(crate) fn said(self) -> (DecisionSpecification, Option<f64>) {
         (self.by.clone(), self.gap)
     }
 
-    /// The rules between its fields.
+    /// Checks the rules between the fields.
     pub(crate) fn rules(self) -> Result<(), FieldError> {
         let given = [
             (THRESHOLD, !self.by.threshold.is_empty()),
@@ -232,8 +234,8 @@ impl Deciding<'_> {
         }
     }
 
-    /// The decision between `classes`, of which the one numbered `favourable` is good to get, of
-    /// rows of `schema`, if they are any.
+    /// The decision between `classes`, where the one numbered `favourable` is good to get, for rows
+    /// of `schema`, if the inputs are rows.
     ///
     /// # Errors
     /// When something is named that is not there, or there are not two classes where there must be.
@@ -334,7 +336,7 @@ impl Deciding<'_> {
         }
     }
 
-    /// The decision between `classes` of texts, of which the last is good to get.
+    /// The decision between `classes` of texts, the last of which is good to get.
     ///
     /// # Errors
     /// See [`Deciding::among`].
@@ -342,7 +344,7 @@ impl Deciding<'_> {
         self.among(classes, classes.len().saturating_sub(1), None)
     }
 
-    /// Whom and which class `threshold` is of.
+    /// Finds the rows and the class that `threshold` is of.
     fn found(
         self,
         threshold: &ClassThreshold,

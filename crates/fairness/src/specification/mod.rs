@@ -1,4 +1,4 @@
-//! What a run is asked for: one value a kind of run, and the parts that several of them share.
+//! The specifications of runs: one value a kind of run, and the parts that several of them share.
 //!
 //! A specification is what `run.toml` holds, what a checkpoint belongs to and what the command
 //! makes of its arguments. Whatever it leaves to the inputs (`None`, an empty list) is filled in
@@ -34,14 +34,14 @@ use probity_nn::Objective;
 use probity_nn::modality::ModalityName;
 use probity_run::specification::{FieldError, Seconds};
 
-/// Seeds of a search at most. The seeds of a strategy that draws its own take the memory of as many
-/// rows: 400 MB for rows of 100 attributes.
+/// Largest number of seeds of a search. The seeds of a strategy that draws its own take the memory
+/// of as many rows: 400 MB for rows of 100 attributes.
 pub(crate) const MOST_SEEDS: u32 = 1_000_000;
 
-/// Distinct individuals that a search can be told to stop at.
+/// Largest number of distinct individuals that a search can be told to stop at.
 pub(crate) const MOST_FOUND: u32 = 1_000_000_000;
 
-/// What changes no result of an audit; after the first three, of any search.
+/// The fields that change no result of an audit; after the first three, of any search.
 const FREE: [&str; 9] = [
     "memory",
     "budget.max_calls",
@@ -54,7 +54,7 @@ const FREE: [&str; 9] = [
     "predictor.retries",
 ];
 
-/// The same of searches whose budget may not change.
+/// The fields that change no result of searches whose budget may not change.
 const FREE_OF_SEARCHES: &[&str] = FREE.split_at(3).1;
 
 /// How far and how finely to search, whatever the strategy.
@@ -166,7 +166,7 @@ impl SearchSpecification {
         Ok(())
     }
 
-    /// What is differentiated where inputs are of `modality`.
+    /// The objective that is differentiated where inputs are of `modality`.
     pub fn objective(&self, modality: ModalityName) -> Objective {
         self.objective.unwrap_or(match modality {
             ModalityName::Table => Objective::Margin,
@@ -174,7 +174,7 @@ impl SearchSpecification {
         })
     }
 
-    /// The same with a budget, as the driver takes it.
+    /// The options of the search with a budget, as the driver takes them.
     pub fn within(&self, budget: &BudgetSpecification) -> SearchOptions {
         SearchOptions {
             max_iter: self.max_iter,
@@ -305,7 +305,7 @@ impl Default for TextSpecification {
 
 impl TextSpecification {
     /// The strategy of the local phase where the global phase has `global`: the same, but random
-    /// words where that would leave out each word of every text that a walker comes to.
+    /// words where that strategy would leave out each word of every text that a walker comes to.
     pub fn local_strategy(&self, global: StrategyName) -> StrategyName {
         self.local_strategy.unwrap_or(match global {
             StrategyName::AdfZeroOrder => StrategyName::Rp,
@@ -313,12 +313,12 @@ impl TextSpecification {
         })
     }
 
-    /// Words of a text that a model is asked about that sets no limit itself.
+    /// Number of words of a text that a model is asked about that sets no limit itself.
     pub fn reads(&self) -> usize {
         self.max_length.unwrap_or(512)
     }
 
-    /// Words that may differ from the seed, at most.
+    /// Largest number of words that may differ from the seed.
     pub fn max_changed(&self) -> Option<usize> {
         self.max_l0.or(match self.preset {
             Preset::English => Some(3),
@@ -334,7 +334,8 @@ impl TextSpecification {
         })
     }
 
-    /// Refuses what measures fluency where something else does, or nothing is asked of it.
+    /// Refuses options of the measure of fluency where something else measures it, or nothing is
+    /// asked of it.
     pub(crate) fn expect_fluency_used(&self) -> Result<(), FieldError> {
         let model = self.fluency_model.as_ref().map(|_| "text.fluency_model");
         let ngrams = self.ngrams.as_ref().map(|_| "text.ngrams");
@@ -359,19 +360,19 @@ impl TextSpecification {
         }
     }
 
-    /// The first field that says something of the vocabulary which a model that is asked by texts
-    /// is audited in.
+    /// The first given field about the vocabulary in which a model that is asked by texts is
+    /// audited.
     pub(crate) fn given_for_vocabulary(&self) -> Option<&'static str> {
         let embeddings = self.embeddings.as_ref().map(|_| "text.embeddings");
         embeddings.or(self.max_length.map(|_| "text.max_length"))
     }
 
-    /// Whether nothing is said.
+    /// Whether no field is given.
     pub(crate) fn is_usual(&self) -> bool {
         self.given().is_none()
     }
 
-    /// The first field that says something.
+    /// The first field that is given.
     pub(crate) fn given(&self) -> Option<&'static str> {
         let usual = TextSpecification::default();
         let fields = [

@@ -1,4 +1,4 @@
-//! Whose decisions an audit asks about, beside its search.
+//! The people whose decisions an audit asks about, beside its search.
 
 use std::path::PathBuf;
 
@@ -10,8 +10,8 @@ use crate::certify::parts::Part;
 use crate::population::PLAUSIBLE;
 use probity_run::specification::FieldError;
 
-/// Rows that a predictor is asked about where nothing is said: each costs as many answers as it has
-/// substitutions.
+/// Number of rows that a predictor is asked about where nothing is said: each costs as many answers
+/// as it has substitutions.
 const ROWS_OF_PREDICTORS: u64 = 10_000;
 
 /// Whose decisions the share of the data is of.
@@ -51,7 +51,7 @@ pub struct PopulationSpecification {
     pub favourable: Option<String>,
 }
 
-/// Stands for a network that is learnt from the rows.
+/// The word that stands for a network that is learnt from the rows.
 pub(crate) const FIT: &str = "fit";
 
 /// What a declared bound is on.
@@ -69,7 +69,7 @@ fn is_all(part: &Part) -> bool {
 }
 
 impl PopulationSpecification {
-    /// Whether nothing is said.
+    /// Whether no field is given.
     pub fn is_usual(&self) -> bool {
         *self == PopulationSpecification::default()
     }
@@ -86,18 +86,19 @@ impl PopulationSpecification {
         })
     }
 
-    /// Rows to ask about at most.
+    /// Largest number of rows to ask about.
     pub fn most(&self, has_predictor: bool) -> Option<u64> {
         self.rows.or(has_predictor.then_some(ROWS_OF_PREDICTORS))
     }
 
-    /// What inputs must reach that a search may go to, if it must not go anywhere.
+    /// The plausibility that inputs must reach for a search to go to them, if it must not go
+    /// anywhere.
     pub(crate) fn stays_above(&self) -> Option<f32> {
         let least = self.min_plausibility.unwrap_or(PLAUSIBLE);
         self.stay_plausible.then_some(least)
     }
 
-    /// The rules between its fields, for a model in a directory or a predictor.
+    /// Checks the rules between the fields, for a model in a directory or a predictor.
     pub(super) fn rules(&self, has_predictor: bool) -> Result<(), FieldError> {
         let is_whole = self.part == Part::All;
         unused("population.part", is_whole || !has_predictor, "a predictor")?;

@@ -1,4 +1,4 @@
-//! A predictor, named: what only answers, in place of a model directory.
+//! A predictor, named: a program or model that only answers, in place of a model directory.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -113,7 +113,7 @@ impl Default for PredictorSpecification {
 }
 
 impl PredictorSpecification {
-    /// Refuses what contradicts itself, or a model directory beside a predictor.
+    /// Refuses fields that contradict each other, or a model directory beside a predictor.
     pub(crate) fn rules(&self, has_model: bool, modality: ModalityName) -> Result<(), FieldError> {
         let usual = PredictorSpecification::default();
         let schema = [("schema", self.schema.is_some())];
@@ -229,7 +229,8 @@ impl PredictorSpecification {
         self.rules(!model.as_os_str().is_empty(), modality)
     }
 
-    /// What a message calls it, or the model in the directory `model` where there is none.
+    /// The name that a message gives to the predictor, or to the model in the directory `model`
+    /// where there is none.
     pub fn name_or(&self, model: &Path) -> String {
         match &self.source {
             Some(source) => source.to_string(),
@@ -237,7 +238,7 @@ impl PredictorSpecification {
         }
     }
 
-    /// Everything that opens a predictor of texts; `None` where none is named.
+    /// The options that open a predictor of texts; `None` where none is named.
     pub fn text_options(&self) -> Option<TextPredictorOptions> {
         Some(TextPredictorOptions {
             source: self.source.clone()?,
@@ -261,7 +262,7 @@ impl PredictorSpecification {
         })
     }
 
-    /// Everything that opens the predictor, its schema read; `None` where none is named.
+    /// The options that open the predictor, its schema read; `None` where none is named.
     ///
     /// # Errors
     /// When the schema cannot be read.

@@ -48,7 +48,7 @@ pub(super) fn tuned(tuning: &Tuning, strategies: &[StrategyName]) -> Result<(), 
     Ok(())
 }
 
-/// What holds of every search on texts, here that of `audit`.
+/// Checks the rules that hold of every search on texts, here that of `audit`.
 pub(super) fn of_texts(audit: &AuditSpecification) -> Result<(), FieldError> {
     let (given, default) = (&audit.search, SearchSpecification::default());
     for (field, is_left_out) in [

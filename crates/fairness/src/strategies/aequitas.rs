@@ -28,26 +28,26 @@ use probity_run::stream::{Purpose, stream};
 /// Change of a probability after one trial, as in the published tool.
 pub const CHANGE: f64 = 0.001;
 
-/// What the local phase learns.
+/// The choices that the local phase learns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Directed {
-    /// Nothing.
+    /// The local phase learns nothing.
     Random,
-    /// In which direction to change an attribute.
+    /// The local phase learns in which direction to change an attribute.
     Semi,
-    /// Also which attribute to change.
+    /// The local phase also learns which attribute to change.
     Fully,
 }
 
-/// One of the three strategies.
+/// The strategies `aequitas-random`, `aequitas-semi` and `aequitas-fully`.
 pub struct Aequitas<'a> {
-    /// What is learnt.
+    /// The choices that are learnt.
     pub directed: Directed,
-    /// The inputs.
+    /// The domain of the inputs.
     pub domain: &'a TabularDomain,
     /// Codes an attribute moves in one local step.
     pub step_local: u32,
-    /// Seed of its random choices.
+    /// Seed of the random choices of the strategy.
     pub seed: u64,
 }
 
@@ -56,7 +56,7 @@ pub struct Aequitas<'a> {
 pub struct StepDistribution {
     /// σ: probability of each free attribute.
     attributes: Vec<f64>,
-    /// v: probability that it moves down.
+    /// v: probability that each free attribute moves down.
     down: Vec<f64>,
 }
 

@@ -17,27 +17,27 @@ use crate::guidance::{draw, weigh};
 use crate::strategy::{GlobalStep, LocalWalker, Strategy};
 use probity_nn::ModelError;
 
-/// What remains of a gradient after a step, as in the paper's experiments.
+/// The part of a gradient that remains after a step, as in the paper's experiments.
 pub const DECAY: f32 = 0.5;
 
 /// The strategy `eidig`.
 pub struct Eidig<'a> {
-    /// What it is made of, and how it steps.
+    /// The strategy ADF that EIDIG is made of, with its sizes of steps.
     pub adf: Adf<'a>,
     /// Successful local steps after which the gradient is computed anew; 0: never.
     pub refresh: u32,
 }
 
-/// What EIDIG remembers of a walker.
+/// The memory of EIDIG about a walker.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct EidigMemory {
     /// Sums of the gradients at x, then at x' (global phase).
     momentum: Vec<f32>,
     /// Cumulative weights of the free attributes at the start (local phase).
     at_start: Vec<f32>,
-    /// The same where they were computed last since, if they were.
+    /// Cumulative weights where they were computed last since the start, if they were.
     away: Option<Vec<f32>>,
-    /// Successful steps in a row since then.
+    /// Number of successful steps in a row since then.
     successes: u32,
 }
 

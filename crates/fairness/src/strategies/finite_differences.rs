@@ -15,12 +15,12 @@ use probity_nn::{Classifier, Differentiable, ModelError, Rows};
 pub struct FiniteDifferences<'a> {
     model: &'a dyn Classifier,
     domain: &'a TabularDomain,
-    /// Rows that one gradient costs at most.
+    /// Largest number of rows that one gradient costs.
     probes: usize,
 }
 
 impl<'a> FiniteDifferences<'a> {
-    /// `model`, whose inputs are those of `domain`.
+    /// Wraps `model`, whose inputs are those of `domain`.
     pub fn new(model: &'a dyn Classifier, domain: &'a TabularDomain) -> FiniteDifferences<'a> {
         let of = |&attribute: &usize| {
             let span = &domain.spans()[attribute];
@@ -158,7 +158,7 @@ mod tests {
     use crate::domain::mixed_domain;
     use probity_nn::encoding::InputLayout;
 
-    /// Logits with a known slope: 3·a − 2·b for numbers a, b; (l mod 5)² for levels l.
+    /// A model of logits with a known slope: 3·a − 2·b for numbers a, b; (l mod 5)² for levels l.
     struct Known {
         layout: InputLayout,
     }

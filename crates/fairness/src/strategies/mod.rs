@@ -1,4 +1,4 @@
-//! All searches by name, and what each needs of a model.
+//! All searches by name, and the access to a model that each needs.
 //!
 //! [`adf`](super::adf) and what came before and after it, on one driver and under one count.
 //! docs/strategies.md says what was chosen where a published description is silent.
@@ -33,14 +33,14 @@ use sg::SymbolicGeneration;
 use themis::Themis;
 use tuning::Tuning;
 
-/// What strategies are made of.
+/// The parts that strategies are made of.
 #[derive(Clone, Copy)]
 pub struct Ingredients<'a> {
     /// The model under audit, as far as it can be asked.
     pub model: ModelAccess<'a>,
-    /// Its inputs.
+    /// The domain of the model's inputs.
     pub domain: &'a TabularDomain,
-    /// What is differentiated.
+    /// The objective that is differentiated.
     pub objective: Objective,
     /// Codes an attribute moves in one global step.
     pub step_global: u32,
@@ -48,7 +48,7 @@ pub struct Ingredients<'a> {
     pub step_local: u32,
     /// Options of single strategies.
     pub tuning: &'a Tuning,
-    /// Which pairs are the worst: where a search goes that is told.
+    /// The rank that says which pairs are the worst, and so where a search goes that is told.
     pub rank: Option<Rank>,
     /// Seed of all random choices.
     pub seed: u64,
@@ -56,7 +56,7 @@ pub struct Ingredients<'a> {
 
 /// Work to do with a strategy, whatever its type.
 pub trait WithStrategy {
-    /// What comes of it.
+    /// The result of the work.
     type Output;
 
     /// Does the work with `strategy`.

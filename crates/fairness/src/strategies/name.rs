@@ -1,4 +1,4 @@
-//! The names of all searches, and what each can be used with.
+//! The names of all searches, and the models and inputs that each can be used with.
 
 use serde::{Deserialize, Serialize};
 
@@ -49,22 +49,23 @@ pub enum StrategyName {
     Rp,
 }
 
-/// Where a search begins, and how it goes on.
+/// The place where a search begins, and how it goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Begins {
-    /// At inputs of the data, from each of which it goes by steps of its own.
+    /// The search begins at inputs of the data, from each of which it goes by steps of its own.
     AtData,
-    /// At inputs of the data, or near them; the next ones are solved for, or drawn.
+    /// The search begins at inputs of the data, or near them; the next ones are solved for, or
+    /// drawn.
     NearData,
-    /// At inputs of its own.
+    /// The search begins at inputs of its own.
     Elsewhere,
 }
 
-/// What is to be known of a strategy before it is made.
+/// The facts that must be known of a strategy before it is made.
 struct Facts {
-    /// As on the command line.
+    /// The name on the command line.
     name: &'static str,
-    /// What it searches.
+    /// The kinds of inputs that it searches.
     searches: &'static [ModalityName],
     needs_gradients: bool,
     begins: Begins,
@@ -77,7 +78,8 @@ const TEXTS: &[ModalityName] = &[ModalityName::Text];
 const BOTH: &[ModalityName] = &[ModalityName::Table, ModalityName::Text];
 
 impl Facts {
-    /// Of one that asks for gradients at inputs of the data, and goes from each by steps of its own.
+    /// The facts of a strategy that asks for gradients at inputs of the data, and goes from each by
+    /// steps of its own.
     const fn of(name: &'static str, searches: &'static [ModalityName]) -> Facts {
         Facts {
             name,
@@ -88,7 +90,7 @@ impl Facts {
         }
     }
 
-    /// The same of one that asks for outputs alone.
+    /// Returns these facts for a strategy that asks for outputs alone.
     const fn by_outputs(self) -> Facts {
         Facts {
             needs_gradients: false,
@@ -96,12 +98,12 @@ impl Facts {
         }
     }
 
-    /// The same of one that begins so.
+    /// Returns these facts for a strategy that begins as `begins` says.
     const fn begins(self, begins: Begins) -> Facts {
         Facts { begins, ..self }
     }
 
-    /// The same of one that learns from all of its walkers.
+    /// Returns these facts for a strategy that learns from all of its walkers.
     const fn learns(self) -> Facts {
         Facts {
             learns: true,
@@ -111,7 +113,7 @@ impl Facts {
 }
 
 impl StrategyName {
-    /// All of them.
+    /// All strategies.
     pub const ALL: [StrategyName; 16] = [
         StrategyName::Frontier,
         StrategyName::FrontierZeroOrder,
@@ -131,7 +133,7 @@ impl StrategyName {
         StrategyName::Rp,
     ];
 
-    /// What is known of each: a strategy that is forgotten here does not compile.
+    /// The facts of each strategy: one that is forgotten here does not compile.
     const fn facts(self) -> Facts {
         use Begins::{Elsewhere, NearData};
         match self {
@@ -171,28 +173,29 @@ impl StrategyName {
         }
     }
 
-    /// All that search inputs of `modality`.
+    /// All strategies that search inputs of `modality`.
     pub fn of(modality: ModalityName) -> Vec<StrategyName> {
         let fits = |name: &StrategyName| name.fits(modality);
         StrategyName::ALL.into_iter().filter(fits).collect()
     }
 
-    /// Whether it searches inputs of `modality`.
+    /// Whether the strategy searches inputs of `modality`.
     pub fn fits(self, modality: ModalityName) -> bool {
         self.facts().searches.contains(&modality)
     }
 
-    /// As on the command line.
+    /// The name of the strategy on the command line.
     pub fn name(self) -> &'static str {
         self.facts().name
     }
 
-    /// Whether it asks a model for gradients, so that a plain classifier will not do.
+    /// Whether the strategy asks a model for gradients, so that a plain classifier will not do.
     pub fn needs_gradients(self) -> bool {
         self.facts().needs_gradients
     }
 
-    /// The best of those that need no gradients, for a model of `modality` that gives none.
+    /// The best strategy of those that need no gradients, for a model of `modality` that gives
+    /// none.
     pub fn without_gradients(modality: ModalityName) -> StrategyName {
         match modality {
             ModalityName::Table => StrategyName::AequitasFully,
@@ -204,7 +207,7 @@ impl StrategyName {
     /// does not search them.
     ///
     /// # Errors
-    /// What `field` may be.
+    /// The values that `field` may have.
     pub fn expect_fitting(self, field: &str, modality: ModalityName) -> Result<(), FieldError> {
         if self.fits(modality) {
             return Ok(());
@@ -221,7 +224,7 @@ impl StrategyName {
     /// Refuses this strategy, which `field` names, where it needs gradients and `model` gives none.
     ///
     /// # Errors
-    /// What `field` may be.
+    /// The values that `field` may have.
     pub fn expect_usable(self, field: &str, model: ModelAccess<'_>) -> Result<(), FieldError> {
         match model {
             ModelAccess::Outputs(_) if self.needs_gradients() => {
@@ -231,19 +234,19 @@ impl StrategyName {
         }
     }
 
-    /// Whether it begins at rows of the data and goes from each by steps of its own: no
-    /// strategy that draws or solves for its next inputs.
+    /// Whether the strategy begins at rows of the data and goes from each by steps of its own: no
+    /// strategy that draws or solves for its next inputs does.
     pub fn begins_at_data(self) -> bool {
         self.facts().begins == Begins::AtData
     }
 
-    /// Whether its walks begin at rows of the data, rather than at inputs of its own: see
-    /// [`Strategy::own_seeds`](crate::strategy::Strategy::own_seeds).
+    /// Whether the walks of the strategy begin at rows of the data, rather than at inputs of its
+    /// own: see [`Strategy::own_seeds`](crate::strategy::Strategy::own_seeds).
     pub fn takes_seeds(self) -> bool {
         self.facts().begins != Begins::Elsewhere
     }
 
-    /// Whether its walkers have nothing to do with each other: see
+    /// Whether the walkers of the strategy have nothing to do with each other: see
     /// [`Strategy::LEARNS`](crate::strategy::Strategy::LEARNS).
     pub fn is_divisible(self) -> bool {
         !self.facts().learns
@@ -253,7 +256,7 @@ impl StrategyName {
     /// machine.
     ///
     /// # Errors
-    /// When it learns from all of them.
+    /// When the strategy learns from all of them.
     pub fn expect_divisible(self, field: &str) -> Result<(), FieldError> {
         match self.is_divisible() {
             true => Ok(()),

@@ -12,16 +12,16 @@ use crate::strategies::WithStrategy;
 use crate::strategy::{AfterFind, Asks, CausalDiscrimination, GlobalStep, LocalWalker, Strategy};
 use probity_nn::ModelError;
 
-/// Where a search may go.
+/// The bound on where a search may go.
 #[derive(Debug, Clone, Copy)]
 pub struct Bound<'a> {
-    /// What grades inputs.
+    /// The plausibility that grades inputs.
     pub plausibility: &'a Plausibility,
-    /// What they must reach.
+    /// The plausibility that inputs must reach.
     pub least: f32,
 }
 
-/// Work with a strategy that is to stay within a bound.
+/// Work that hands its strategy on with a bound that it must stay within.
 pub struct Staying<'a, W> {
     /// The work.
     pub work: W,
@@ -51,7 +51,8 @@ impl Bound<'_> {
         grades.map(|grade| grade >= self.least).collect()
     }
 
-    /// Takes back what leads from the row `from` to where `to` is less plausible than it may be.
+    /// Takes back the changes that lead from the row `from` to where `to` is less plausible than it
+    /// may be.
     fn restrain(&self, from: &[i32], to: &mut [i32]) {
         while to != from && self.allows(&[&*to]) != [true] {
             let changed = (0..to.len()).filter(|&place| to[place] != from[place]);

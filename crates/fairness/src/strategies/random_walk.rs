@@ -14,13 +14,13 @@ use probity_run::stream::{Purpose, stream};
 
 /// The strategy `random-walk`.
 pub struct RandomWalk<'a> {
-    /// The inputs.
+    /// The domain of the inputs.
     pub domain: &'a TabularDomain,
     /// Codes an attribute moves in one global step.
     pub step_global: u32,
     /// Codes an attribute moves in one local step.
     pub step_local: u32,
-    /// Seed of its random choices.
+    /// Seed of the random choices of the strategy.
     pub seed: u64,
 }
 

@@ -23,17 +23,17 @@ pub const MIN_SAMPLES: u64 = 1000;
 
 /// The strategy `themis`.
 pub struct Themis<'a> {
-    /// The inputs.
+    /// The domain of the inputs.
     pub domain: &'a TabularDomain,
     /// Confidence of the interval, above 0 and below 1.
     pub confidence: f64,
     /// Half the width that the interval may have at most.
     pub error_bound: f64,
-    /// Seed of its random choices.
+    /// Seed of the random choices of the strategy.
     pub seed: u64,
 }
 
-/// What was drawn so far.
+/// The counts of what was drawn so far.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Drawn {
     sampled: u64,
@@ -64,7 +64,7 @@ impl Strategy for Themis<'_> {
         Some(random_seeds(self.domain, self.seed, count))
     }
 
-    /// The stopping rule alone ends the search.
+    /// No limit on the moves: the stopping rule alone ends the search.
     fn max_moves(&self, _max_iter: u32) -> u32 {
         u32::MAX
     }
@@ -125,7 +125,7 @@ fn half_width([low, high]: [f64; 2]) -> f64 {
     (high - low) / 2.0
 }
 
-/// `count` uniform random inputs, one for each walker.
+/// Returns `count` uniform random inputs, one for each walker.
 pub(super) fn random_seeds(domain: &TabularDomain, seed: u64, count: usize) -> Vec<Vec<i32>> {
     (0..count as u64)
         .map(|walker| random_input(domain, seed, walker, 0))

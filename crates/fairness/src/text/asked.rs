@@ -1,4 +1,4 @@
-//! Classifiers of texts that are asked by what is written, not by numbers of words.
+//! Classifiers of texts that are asked by the written text, not by numbers of words.
 //!
 //! A search walks over words of a vocabulary that is made for the audit ([`super::vocabulary`]). A
 //! row is asked about as the text that the samples file shows ([`super::render`]): its source's own
@@ -24,17 +24,17 @@ use probity_text::tokenizer::TokenizerError;
 /// A classifier that is asked by texts, and the vocabulary in which it is audited.
 #[derive(Clone)]
 pub struct AskedClassifier<'m> {
-    /// It.
+    /// The classifier.
     pub classifier: Arc<dyn TextClassifier + 'm>,
-    /// What gives its gradients, if it has any.
+    /// The gradients of the classifier, if it has any.
     pub gradients: Option<WordGradients<'m>>,
-    /// Its classes.
+    /// The names of its classes.
     pub classes: Vec<String>,
-    /// What splits texts for the search; the classifier splits them as it likes.
+    /// The reader that splits texts for the search; the classifier splits them as it likes.
     pub reader: Arc<TextReader>,
-    /// SHA-256 of the file of its word vectors; empty for those that ship.
+    /// SHA-256 of the file of the word vectors; empty for those that ship.
     pub vectors_sha256: String,
-    /// What ends its process, if it has one.
+    /// The handle that ends the process of the classifier, if there is one.
     pub ender: Option<Ender>,
     /// The largest difference between two answers to one text.
     pub instability: f32,
@@ -62,7 +62,7 @@ impl<'m> AskedClassifier<'m> {
         })
     }
 
-    /// The same as a classifier of rows of `domain`, whose sources were made of `texts`.
+    /// The classifier as one of rows of `domain`, whose sources were made of `texts`.
     pub fn of_rows(&self, domain: &TextDomain, texts: &Arc<Vec<String>>) -> RenderedRows<'m> {
         let (classifier, reader) = (Arc::clone(&self.classifier), Arc::clone(&self.reader));
         RenderedRows::new(classifier, reader, domain, Arc::clone(texts))
@@ -73,12 +73,13 @@ impl<'m> AskedClassifier<'m> {
 #[derive(Clone)]
 pub struct WordGradients<'m> {
     classifier: Arc<dyn DifferentiableTexts + 'm>,
-    /// What the classifier sees of each word, `[words, units]`; zeros of the unknown one.
+    /// The vectors that the classifier sees of the words, `[words, units]`; zeros of the unknown
+    /// one.
     vectors: Arc<Vec<f32>>,
 }
 
 impl<'m> WordGradients<'m> {
-    /// Those of `classifier` for the words of `reader`.
+    /// The gradients of `classifier` for the words of `reader`.
     ///
     /// # Errors
     /// When it cannot split a word.
@@ -96,7 +97,7 @@ impl<'m> WordGradients<'m> {
         })
     }
 
-    /// What the classifier sees of the words.
+    /// The vectors that the classifier sees of the words.
     pub fn vectors(&self) -> Vectors<'_> {
         Vectors {
             values: &self.vectors,
@@ -112,7 +113,7 @@ pub struct DifferentiableRows<'m> {
 }
 
 impl<'m> DifferentiableRows<'m> {
-    /// `rows` with the gradients of the same classifier.
+    /// Adds to `rows` the gradients of the same classifier.
     pub fn new(rows: RenderedRows<'m>, gradients: &WordGradients<'m>) -> DifferentiableRows<'m> {
         DifferentiableRows {
             rows,
@@ -144,8 +145,8 @@ impl Differentiable for DifferentiableRows<'_> {
         (self.rows.width - 1) * self.gradients.classifier.units()
     }
 
-    /// Zeros for a row whose text is split into other words than it was made of: writing a word
-    /// down may join it with its neighbour.
+    /// The gradients of rows; zeros for a row whose text is split into other words than it was made
+    /// of: writing a word down may join it with its neighbour.
     fn input_gradients(&self, rows: Rows<'_>, cotangents: &[f32]) -> Result<Vec<f32>, ModelError> {
         let texts = self.rows.texts(rows)?;
         let words = texts.par_iter().map(|text| {
@@ -172,7 +173,7 @@ impl Differentiable for DifferentiableRows<'_> {
     }
 }
 
-/// Bytes by which few changed texts are longer.
+/// Number of bytes by which few changed texts are longer.
 const ROOM: usize = 16;
 
 /// A classifier of texts that is asked about rows of a [`TextDomain`].
@@ -180,13 +181,14 @@ pub struct RenderedRows<'m> {
     classifier: Arc<dyn TextClassifier + 'm>,
     reader: Arc<TextReader>,
     sources: Arc<Vec<Source>>,
-    /// What the sources were made of, one each.
+    /// The texts that the sources were made of, one each.
     texts: Arc<Vec<String>>,
     width: usize,
 }
 
 impl<'m> RenderedRows<'m> {
-    /// `classifier` of rows of `domain`, in words of `reader`, whose sources were made of `texts`.
+    /// Makes `classifier` answer about rows of `domain`, in words of `reader`, whose sources were
+    /// made of `texts`.
     pub fn new(
         classifier: Arc<dyn TextClassifier + 'm>,
         reader: Arc<TextReader>,
@@ -207,7 +209,7 @@ impl<'m> RenderedRows<'m> {
 #[derive(Default)]
 struct Written {
     text: String,
-    /// Where each ends.
+    /// The place where each text ends.
     ends: Vec<usize>,
 }
 
@@ -221,7 +223,7 @@ impl Written {
 }
 
 impl RenderedRows<'_> {
-    /// What each of `rows` is written as.
+    /// The text that each of `rows` is written as.
     ///
     /// # Errors
     /// When a row is none of the domain's, or a text cannot be split.
@@ -231,7 +233,7 @@ impl RenderedRows<'_> {
         Ok(texts.map(str::to_owned).collect())
     }
 
-    /// The same, together by source.
+    /// The texts that `rows` are written as, together by source.
     fn written(&self, rows: Rows<'_>) -> Result<Vec<Written>, ModelError> {
         let rows: Vec<&[i32]> = rows.iter().collect();
         // Variants of one text come one after another: it is split once for all of them.
@@ -269,7 +271,7 @@ fn unsplit(error: TokenizerError) -> ModelError {
     ModelError::predictor(error)
 }
 
-/// No row of a search: what a checkpoint holds is looked at before.
+/// The error for a row that no search can have: the rows of a checkpoint are looked at before.
 fn unknown_row(row: &[i32]) -> ModelError {
     ModelError::Token {
         id: row.first().copied().unwrap_or_default(),

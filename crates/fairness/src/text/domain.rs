@@ -78,7 +78,7 @@ impl TextDomain {
         TextDomain::new(1, Arc::new(sources), Arc::new(inputs))
     }
 
-    /// The same texts where values of `attributes` alone are exchanged, with these `inputs`.
+    /// Returns these texts with values of `attributes` alone exchanged, and with these `inputs`.
     #[must_use]
     pub fn only(&self, attributes: Vec<usize>, inputs: Vec<u32>) -> TextDomain {
         TextDomain {
@@ -98,7 +98,7 @@ impl TextDomain {
         source.sites.iter().filter(is_exchanged)
     }
 
-    /// Tokens that a row has room for.
+    /// Number of tokens that a row has room for.
     pub fn tokens(&self) -> usize {
         self.tokens
     }
@@ -114,7 +114,7 @@ impl TextDomain {
         &self.sources
     }
 
-    /// The same, shared.
+    /// The texts, shared.
     pub(super) fn shared_sources(&self) -> Arc<Vec<Source>> {
         Arc::clone(&self.sources)
     }
@@ -147,7 +147,8 @@ impl TextDomain {
             .collect()
     }
 
-    /// What variant `variant` of `row` exchanges, with the site; `None` for the text itself.
+    /// The exchange that variant `variant` of `row` makes, with its site; `None` for the text
+    /// itself.
     pub fn exchange(&self, row: &[i32], variant: usize) -> Option<(&Site, &Exchange)> {
         let mut left = variant.checked_sub(1)?;
         for site in self.sites(self.source(row)?) {
@@ -196,7 +197,7 @@ impl Domain for TextDomain {
         1 + self.tokens
     }
 
-    /// Which tokens there are, the model knows.
+    /// Whether the row may be an input: the model knows which tokens there are.
     fn contains(&self, row: &[i32]) -> bool {
         let text = text_of(row);
         row.len() == self.width()

@@ -11,7 +11,7 @@ use probity_nn::text_reader::{EncodedText, TextReader};
 use probity_text::substitution::Edit;
 use probity_text::tokenizer::TokenizerError;
 
-/// Splits what is put into texts, each word once.
+/// Splits the words that are put into texts, each word once.
 pub struct Tokens<'m> {
     reader: &'m TextReader,
     known: RwLock<HashMap<String, Vec<i32>>>,
@@ -26,8 +26,9 @@ impl<'m> Tokens<'m> {
         }
     }
 
-    /// `edits` of `text` as edits of its tokens. `None` where that cannot be said: an edit is
-    /// behind what the model reads, or replaces or puts in a word that the model does not know.
+    /// Expresses `edits` of `text` as edits of its tokens. `None` where that cannot be said: an
+    /// edit is behind what the model reads, or replaces or puts in a word that the model does not
+    /// know.
     ///
     /// An edit that changes a part of a token changes the whole of it. Then its neighbours are
     /// looked at too: where they would be split otherwise, the edit is left out.

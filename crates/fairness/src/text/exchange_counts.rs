@@ -1,4 +1,4 @@
-//! Counts of what exchanges of protected values do to texts as they are.
+//! Counts of the effects of exchanges of protected values on texts as they are.
 //!
 //! ```text
 //! texts ─► each asked about once, with all of its exchanges      (count_exchanges)
@@ -24,18 +24,18 @@ use crate::population::Moves;
 use probity_nn::decision::Decision;
 use probity_nn::{Classifier, ModelError, Rows};
 
-/// Texts that are checked at a time by one thread: with what may be exchanged in them a few
-/// thousand, about as many as a predictor is asked about at a time.
+/// Number of texts that are checked at a time by one thread: with what may be exchanged in them a
+/// few thousand, about as many as a predictor is asked about at a time.
 const CHUNK: usize = 48;
 
-/// Texts between two looks at whether to stop.
+/// Number of texts between two looks at whether to stop.
 const BLOCK: usize = 64 * CHUNK;
 
-/// What exchanges do to some texts.
+/// The effects of exchanges on some texts.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ExchangeCounts {
-    /// What may be exchanged in any text of the audit, and what for, by attribute: numbers of terms
-    /// are places in it.
+    /// The terms that may be exchanged in any text of the audit, and those that they are exchanged
+    /// for, by attribute: numbers of terms are places in this list.
     pub(super) terms: Vec<(usize, String)>,
     pub(super) counts: Counts,
 }
@@ -50,7 +50,8 @@ pub(super) struct Counts {
     pub to_positive: u64,
     pub from_positive: u64,
     pub moves: Moves,
-    /// Texts, flips, and flips to what is positive by the term and that in its place.
+    /// Numbers of texts, flips, and flips to what is positive, by the term and the one in its
+    /// place.
     pub pairs: BTreeMap<(u32, u32), [u64; 3]>,
     pub terms: BTreeMap<u32, OfTerm>,
 }
@@ -60,24 +61,24 @@ pub(super) struct Counts {
 pub(super) struct OfTerm {
     pub texts: u64,
     pub flipped: u64,
-    /// Texts whose every flip it has a part in.
+    /// Number of texts every flip of which has the term in it.
     pub alone: u64,
-    /// Texts whose every exchange it has a part in.
+    /// Number of texts every exchange of which has the term in it.
     pub needed: u64,
 }
 
-/// One exchange of a text, and whether it flips it.
+/// An exchange of a text, and whether it flips the text.
 struct Made {
     attribute: usize,
     terms: [u32; 2],
     flips: bool,
-    /// Whether it flips to what is positive.
+    /// Whether the text flips to what is positive.
     is_to_positive: bool,
 }
 
 /// Asks `model` about `texts` of `domain`, by number, with all that may be exchanged in them, and
-/// counts what that does. `observe` is told now and then how many are done, and may stop it: the
-/// counts are then of these.
+/// counts the effects of that. `observe` is told now and then how many are done, and may stop it:
+/// the counts are then of these.
 ///
 /// # Errors
 /// When the model cannot answer.
@@ -151,7 +152,7 @@ fn count(
     Ok(counts)
 }
 
-/// What is decided where the positive class is, or the higher of two scores.
+/// The decision where the positive class is, or the higher of two scores.
 fn positive_decision(decision: &Decision, positive: usize) -> u32 {
     match decision {
         Decision::Gap(_) => 1,
@@ -160,7 +161,7 @@ fn positive_decision(decision: &Decision, positive: usize) -> u32 {
 }
 
 impl Counts {
-    /// Which way what is decided of a text changes, and how far its score moves.
+    /// Notes the direction in which the decision on a text changes, and how far its score moves.
     fn move_of(&mut self, check: &FullyChecked, decision: &Decision, positive: usize) {
         let flips = &check.checked.flips;
         let good = positive_decision(decision, positive);
@@ -209,7 +210,8 @@ impl Counts {
         }
     }
 
-    /// Both together. Those of a file may be any numbers; [`ExchangeCounts::is_of`] checks the sum.
+    /// The sum of these counts and `other`. Those of a file may be any numbers;
+    /// [`ExchangeCounts::is_of`] checks the sum.
     fn and(mut self, other: Counts) -> Counts {
         let own = [&mut self.texts, &mut self.flipped];
         let own = own
@@ -265,20 +267,20 @@ fn common<'m>(mut made: impl Iterator<Item = &'m Made> + Clone) -> Vec<u32> {
 }
 
 impl ExchangeCounts {
-    /// Texts that name `attribute`, and those of them that its exchanges flip.
+    /// Number of texts that name `attribute`, and of those of them that its exchanges flip.
     #[must_use]
     pub fn of_attribute(&self, attribute: usize) -> [u64; 2] {
         let counts = self.counts.attributes.get(&attribute);
         counts.copied().unwrap_or_default()
     }
 
-    /// Texts, and those that any exchange flips.
+    /// Number of texts, and of those that any exchange flips.
     #[must_use]
     pub fn of_all(&self) -> [u64; 2] {
         [self.counts.texts, self.counts.flipped]
     }
 
-    /// Both together; nothing where they are not of the same audit.
+    /// The sum of these counts and `other`; `None` where they are not of the same audit.
     #[must_use]
     pub fn and(self, other: ExchangeCounts) -> Option<ExchangeCounts> {
         (self.terms == other.terms).then(|| ExchangeCounts {
@@ -287,7 +289,7 @@ impl ExchangeCounts {
         })
     }
 
-    /// Whether these can be the counts of so many texts and flipped ones.
+    /// Whether these can be the counts of so many `texts` and `flipped` ones.
     #[must_use]
     pub fn is_of(&self, texts: u64, flipped: u64) -> bool {
         let Counts { pairs, terms, .. } = &self.counts;
@@ -323,7 +325,8 @@ mod tests {
         }
     }
 
-    /// Against the share recounted with the term's exchanges taken out.
+    /// The share without a term is that of the other exchanges: against the share recounted with
+    /// the term's exchanges taken out.
     #[test]
     fn a_share_without_a_term_is_that_of_the_other_exchanges() {
         let texts = [

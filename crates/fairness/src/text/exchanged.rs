@@ -1,8 +1,9 @@
-//! What exchanges of protected values do to texts as they are: no search, nothing else changed.
+//! The effects of exchanges of protected values on texts as they are: no search, nothing else
+//! changed.
 //!
-//! Of the texts with a protected term, how many get another class when one of their values is
-//! exchanged, term by term and direction by direction; and what that share would be without a
-//! term: a lexicon's doubtful word can make a headline by itself.
+//! The figures are, of the texts with a protected term, how many get another class when one of
+//! their values is exchanged, term by term and direction by direction; and what that share would be
+//! without a term: a lexicon's doubtful word can make a headline by itself.
 
 use std::cmp::Reverse;
 
@@ -12,10 +13,10 @@ use super::exchange_counts::ExchangeCounts;
 use crate::population::Changes;
 use crate::statistics::{Share, clopper_pearson};
 
-/// Kinds of exchanges that are listed at most, those with the most flips first.
+/// Largest number of kinds of exchanges that are listed, those with the most flips first.
 const LISTED: usize = 500;
 
-/// What exchanges of one term for another do.
+/// The effects of exchanges of one term for another.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PairEffect {
     /// The attribute.
@@ -24,19 +25,20 @@ pub struct PairEffect {
     pub from: String,
     /// The term that takes its place.
     pub to: String,
-    /// Texts in which it can.
+    /// Number of texts in which the exchange can be made.
     pub texts: u64,
-    /// Those that get another class.
+    /// Number of these texts that get another class.
     pub flipped: u64,
-    /// Of these, those that get the positive class by it; where scores are compared, a higher score.
+    /// Number of flipped texts that get the positive class by it; where scores are compared, a
+    /// higher score.
     pub to_positive: u64,
-    /// Share of those that get another class.
+    /// The share of the texts in which the exchange can be made that get another class.
     pub rate: f64,
     /// 95 % interval of the share.
     pub ci95: [f64; 2],
 }
 
-/// What one term has to do with the texts that flip.
+/// The part of one term in the texts that flip.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TermEffect {
     /// The attribute.
@@ -45,35 +47,35 @@ pub struct TermEffect {
     pub term: String,
     /// Texts that name it.
     pub texts: u64,
-    /// Those that get another class when it is exchanged.
+    /// Texts that get another class when the term is exchanged.
     pub flipped: u64,
-    /// Texts whose every flip takes it away or puts it in.
+    /// Texts every flip of which takes the term away or puts it in.
     pub alone: u64,
     /// The joint share that would be left without the term in the lexicon.
     pub share_without: f64,
-    /// Its 95 % interval.
+    /// The 95 % interval of that share.
     pub ci95_without: [f64; 2],
 }
 
-/// What exchanges do to texts as they are.
+/// The effects of exchanges on texts as they are.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Exchanged {
     /// Texts that were looked at: all that the joint share is of.
     pub texts: u64,
-    /// Those that get another class by some exchange.
+    /// Texts that get another class by some exchange.
     pub flipped: u64,
-    /// Which way what is decided of them changes, and how far their scores move.
+    /// The directions in which the decisions on the texts change, and how far their scores move.
     pub moves: TextMoves,
     /// Kinds of exchanges that were made, by term and direction.
     pub kinds: u64,
-    /// Those that flip a text, by falling number of these; at most 500.
+    /// The kinds that flip a text, by falling number of these; at most 500.
     pub pairs: Vec<PairEffect>,
     /// The terms that every flip of some text takes away or puts in, or whose exchange flips one,
     /// by falling number of these.
     pub terms: Vec<TermEffect>,
 }
 
-/// Which way what is decided of texts changes, and how far their scores move.
+/// The directions in which decisions on texts change, and how far their scores move.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct TextMoves {
     /// The class that directions are to and from: the last one.
@@ -84,12 +86,13 @@ pub struct TextMoves {
     /// Texts that get this class and would lose it by some exchange; where scores are compared, that
     /// would score lower.
     pub from_positive: Share,
-    /// How far the probability of this class moves.
+    /// The changes of the probability of this class.
     pub changes: Changes,
 }
 
 impl Exchanged {
-    /// What `counts` say, of attributes that are called `attributes`; `positive` is the last class.
+    /// The effects that `counts` say, of attributes that are called `attributes`; `positive` is the
+    /// last class.
     #[must_use]
     pub fn new(counts: &ExchangeCounts, attributes: &[String], positive: &str) -> Exchanged {
         let ExchangeCounts {

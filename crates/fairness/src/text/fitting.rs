@@ -1,8 +1,8 @@
-//! Which near neighbours of a word may take its place in a sentence.
+//! The choice of the near neighbours of a word that may take its place in a sentence.
 //!
-//! Near in the space of word vectors are synonyms, but also opposites ("good", "bad"), other forms
-//! ("friend", "friends") and words of the same subject ("doctor", "hospital"). A neighbour fits
-//! where
+//! Near words in the space of word vectors are synonyms, but also opposites ("good", "bad"), other
+//! forms ("friend", "friends") and words of the same subject ("doctor", "hospital"). A neighbour
+//! fits where
 //!
 //! * the word is a noun, adjective or adverb, no name and no part of anything fixed (a protected
 //!   term, an address, a number) or of a compound with hyphens, and the neighbour can have the same
@@ -14,8 +14,8 @@
 //!   ([`is_phrase`]), those that hold the neighbour in its place are one too;
 //! * the article before them stays right ("a good idea", "an excellent idea").
 //!
-//! Which of those that fit also suit the words around, [`super::fluency`] says, of a whole text at
-//! once.
+//! The module [`super::fluency`] says which of those that fit also suit the words around, of a
+//! whole text at once.
 
 use super::strategy::Candidates;
 
@@ -37,7 +37,7 @@ const LIGHT: [&str; 21] = [
 /// nearest first, and nothing where none does.
 ///
 /// # Errors
-/// Those of `suited`.
+/// The errors of `suited`.
 pub fn fitting<E>(
     reader: &TextReader,
     text: &EncodedText,
@@ -81,7 +81,7 @@ pub fn fitting<E>(
     Ok(Candidates::new(with_own))
 }
 
-/// Whether `word` says what it says by the words around it.
+/// Whether `word` has its meaning by the words around it.
 fn holds_phrases(word: &str) -> bool {
     let is_light = |lemma: &String| LIGHT.contains(&lemma.as_str());
     is_function_word(word) || LIGHT.contains(&word) || lemmas(word).iter().any(is_light)

@@ -103,9 +103,9 @@ impl Similarity for Judge<'_> {
 /// Means of the metrics over some pairs; zeros over none.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct ValidityMeans {
-    /// Pairs.
+    /// Number of pairs.
     pub pairs: u64,
-    /// Token edits.
+    /// Number of token edits.
     pub l0: f64,
     /// Distance in the space of word vectors.
     pub l2: f64,
@@ -118,7 +118,7 @@ pub struct ValidityMeans {
 }
 
 impl ValidityMeans {
-    /// Takes one more pair into the means.
+    /// Adds one more pair to the means.
     pub fn add(&mut self, validity: &Validity) {
         self.pairs += 1;
         let count = self.pairs as f64;

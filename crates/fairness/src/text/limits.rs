@@ -1,9 +1,9 @@
-//! How far a search may lead a text away from its seed.
+//! The limits to which a search may lead a text away from its seed.
 
 use super::fluency::Fluency;
 use probity_nn::ModelError;
 
-/// How alike two texts are.
+/// The similarity of two texts.
 pub trait Similarity: Sync {
     /// The similarity of two unpadded texts: 1 for equal ones, at least −1.
     ///
@@ -17,9 +17,9 @@ pub trait Similarity: Sync {
 pub struct Limits<'a> {
     /// The seeds, unpadded, by number.
     pub seeds: &'a [Vec<i32>],
-    /// Tokens that may differ, at most.
+    /// Largest number of tokens that may differ.
     pub max_changed: Option<usize>,
-    /// What measures fluency, and how much of it must be left.
+    /// The measure of fluency, and how much of it must be left.
     pub min_fluency: Option<Fluency<'a>>,
     /// Least similarity.
     pub min_similarity: Option<(f32, &'a dyn Similarity)>,
@@ -51,7 +51,7 @@ impl Limits<'_> {
     }
 }
 
-/// Positions at which two texts differ; the search keeps lengths, so none is moved.
+/// Number of positions at which two texts differ; the search keeps lengths, so none is moved.
 pub fn changed(original: &[i32], text: &[i32]) -> usize {
     let common = original.iter().zip(text).filter(|(a, b)| a != b).count();
     common + original.len().abs_diff(text.len())

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use probity_data::table::Table;
 use probity_nn::text_reader::TextReader;
 
-/// Units of a mean word vector that the clustering tells apart.
+/// Number of units of a mean word vector that the clustering tells apart.
 const CLUSTER_SCALE: f32 = 1000.0;
 
 /// The mean word vectors of `texts`, each the ids of its words, as integers.

@@ -1,12 +1,12 @@
 //! Individual discrimination in texts (ADF, Algorithms 2, 5, 6 and 10).
 //!
-//! What is the same for tables and texts is in [`crate`]; here is what differs:
+//! This module is what differs for texts; the parts that tables and texts share are in [`crate`].
 //! [`protected::Protected`] reads texts into [`source::Source`]s, which say what may be exchanged
 //! where; [`domain::TextDomain`] makes variants of them; [`strategy::TextStrategy`] replaces words
 //! by near neighbours in the embedding table; [`limits::Limits`] keeps a search near its seeds;
 //! [`render`] turns ids back into readable text, by which [`asked`] asks classifiers that know no
-//! ids, in the words of [`vocabulary`]; [`judge`] measures how close a text stays to its
-//! seed. [`preset::Preset`] says by which rules: those of English, or those of the paper.
+//! ids, in the words of [`vocabulary`]; [`judge`] measures how close a text stays to its seed.
+//! [`preset::Preset`] says by which rules: those of English, or those of the paper.
 
 pub mod asked;
 pub mod domain;

@@ -1,7 +1,9 @@
-//! What may replace what: the nearest words of a model's vocabulary, cached beside the model.
+//! The words that may replace a word: the nearest words of a model's vocabulary, cached beside the
+//! model.
 //!
-//! Near are words by the cosine of their vectors in the vocabulary, of what the model itself sees of
-//! them, or of both: vectors of length one behind each other, whose cosine is the mean of both.
+//! Near words are those with a large cosine of their vectors in the vocabulary, of the vectors that
+//! the model itself sees, or of both: vectors of length one behind each other, whose cosine is the
+//! mean of both.
 //!
 //! The cache holds, for every word that may be replaced, more neighbours than asked for, without
 //! regard to what is protected. Leaving the protected ones out of a sorted list of the nearest
@@ -27,10 +29,10 @@ use probity_text::tokenizer::TokenizerError;
 /// Name of the cache in a model directory.
 pub const NEIGHBOURS: &str = "neighbours.bin";
 
-/// Neighbours that are kept beyond those asked for, to make up for protected ones.
+/// Number of neighbours that are kept beyond those asked for, to make up for protected ones.
 const SPARE: usize = 22;
 
-/// What the cache is sealed as.
+/// The form in which the cache is sealed.
 const FORM: Form = Form {
     kind: "neighbours",
     version: "2",
@@ -50,13 +52,13 @@ pub enum NeighboursFrom {
 }
 
 impl NeighboursFrom {
-    /// Why what only answers is not searched by it.
+    /// The reason why a predictor that only answers is not searched by it.
     pub fn refused(self) -> FieldError {
         let expected = "vectors: what only answers shows no embeddings";
         FieldError::new("text.neighbours_from", self.name(), expected)
     }
 
-    /// Its name.
+    /// The name of the vectors.
     pub fn name(self) -> &'static str {
         match self {
             NeighboursFrom::Vectors => "vectors",
@@ -65,7 +67,7 @@ impl NeighboursFrom {
         }
     }
 
-    /// Whether it is what is usual.
+    /// Whether this is the usual choice.
     pub fn is_usual(&self) -> bool {
         *self == NeighboursFrom::default()
     }
@@ -78,7 +80,7 @@ pub struct Near<'a> {
 }
 
 impl<'a> Near<'a> {
-    /// Those that `from` says, of the words of `reader`, of which the model sees `own`.
+    /// The vectors that `from` says, of the words of `reader`; the model sees `own`.
     pub fn new(from: NeighboursFrom, reader: &'a TextReader, own: Vectors<'a>) -> Near<'a> {
         let table = Vectors {
             values: reader.table.vectors(),
@@ -107,7 +109,7 @@ impl<'a> Near<'a> {
     }
 }
 
-/// `vector` at length one; zeros stay.
+/// The unit vector of `vector`; zeros stay.
 fn unit(vector: &[f32]) -> impl Iterator<Item = f32> {
     let squares = vector.iter().map(|&value| f64::from(value).powi(2));
     let length = squares.sum::<f64>().sqrt().max(f64::MIN_POSITIVE);
@@ -118,7 +120,8 @@ fn unit(vector: &[f32]) -> impl Iterator<Item = f32> {
 
 #[derive(Serialize, Deserialize)]
 struct Cache {
-    /// What the neighbours belong to: vectors, words that may be replaced, neighbours a word.
+    /// The key that the neighbours belong to: vectors, words that may be replaced, neighbours a
+    /// word.
     key: u128,
     neighbours: Neighbours,
 }
@@ -220,7 +223,7 @@ fn cache_key(vectors: &[f32], queries: &[u32], count: usize) -> u128 {
     xxhash_rust::xxh3::xxh3_128(&bytes)
 }
 
-/// Which rows of the table may be replaced and replace: words with a letter or digit that the
+/// The words of the table that may be replaced and replace: words with a letter or digit that the
 /// tokenizer leaves whole. The last row, the unknown word, is none.
 fn replaceable_words(reader: &TextReader) -> Result<Vec<bool>, TokenizerError> {
     let mut is_word: Vec<bool> = (0..reader.tokenizer.unknown())
@@ -242,7 +245,7 @@ fn replaceable_words(reader: &TextReader) -> Result<Vec<bool>, TokenizerError> {
 mod tests {
     use super::*;
 
-    /// Against cosines computed by their definition.
+    /// Both are near by the mean of the cosines, against cosines computed by their definition.
     #[test]
     fn both_are_near_by_the_mean_of_the_cosines() {
         let (table, own) = ([3.0f32, 4.0, 0.0, 2.0, 1.0, 1.0], [1.0f32, -2.0, 0.5]);

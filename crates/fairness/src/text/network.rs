@@ -9,7 +9,7 @@ use probity_nn::{Classifier, Differentiable, ModelError, Rows};
 pub struct SourcedNetwork(TextNetwork);
 
 impl SourcedNetwork {
-    /// `network`, which reads as many tokens as a row of the domain has room for.
+    /// Wraps `network`, which reads as many tokens as a row of the domain has room for.
     pub fn new(network: TextNetwork) -> SourcedNetwork {
         SourcedNetwork(network)
     }

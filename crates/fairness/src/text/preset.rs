@@ -1,4 +1,4 @@
-//! By which rules texts are changed.
+//! The rules by which texts are changed.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! What is protected in a text, as a model sees it: where values of the audited attributes are
+//! The protected parts of a text, as a model sees it: where values of the audited attributes are
 //! named, and what may take their place.
 //!
 //! There are two rules. By [`Preset::English`] a text is read as English: the terms of one value
@@ -27,7 +27,7 @@ use probity_text::lexicon::{Lexicon, TermMatcher};
 use probity_text::substitution::{Analysis, Substitution};
 use probity_text::tokenizer::in_case_of;
 
-/// How many protected terms there are, and which cannot be used.
+/// The number of protected terms, and the terms that cannot be used.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct TermCounts {
     /// Terms that are searched for.
@@ -43,7 +43,8 @@ pub struct Protected {
     attributes: Vec<String>,
     words: HashSet<i32>,
     counts: TermCounts,
-    /// Values of all attributes before each one: the number of an exchange is that of its value.
+    /// Number of values of all attributes before each one: the number of an exchange is that of its
+    /// value.
     first_value: Vec<u32>,
 }
 
@@ -56,9 +57,9 @@ enum Rule {
 /// A text as an audit holds it.
 #[derive(Debug, Clone)]
 pub struct Read {
-    /// Its tokens, and what may be exchanged in them.
+    /// The tokens of the text, and what may be exchanged in them.
     pub source: Source,
-    /// Whether it is English; the rule of the paper does not ask.
+    /// Whether the text is English; the rule of the paper does not ask.
     pub is_english: bool,
 }
 
@@ -144,7 +145,7 @@ impl Protected {
         &self.attributes
     }
 
-    /// How many terms there are, and which cannot be used.
+    /// The number of terms, and those that cannot be used.
     pub fn counts(&self) -> &TermCounts {
         &self.counts
     }
@@ -154,8 +155,8 @@ impl Protected {
         self.words.contains(&word)
     }
 
-    /// How many things can be put in the place of others: the numbers of [`Exchange::number`] are
-    /// below it.
+    /// The number of terms that can be put in the place of others: the numbers of
+    /// [`Exchange::number`] are below it.
     pub fn numbers(&self) -> usize {
         match &self.rule {
             Rule::English(_) => self.first_value.last().map_or(0, |&last| last as usize),
@@ -186,7 +187,7 @@ impl Protected {
         }
     }
 
-    /// How `text` reads as English; nothing by the rule of the paper.
+    /// The analysis of `text` as English; none by the rule of the paper.
     ///
     /// # Errors
     /// When the text cannot be split.

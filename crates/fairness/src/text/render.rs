@@ -1,4 +1,4 @@
-//! Ids back to readable text: the seed's own words wherever they were not replaced.
+//! Writes ids as readable text: the seed's own words wherever they were not replaced.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -11,13 +11,14 @@ use probity_text::tokenizer::{TokenizerError, in_case_of};
 struct Piece<'a> {
     /// Positions of the seed's tokens.
     tokens: Range<usize>,
-    /// The ids of what takes their place.
+    /// The ids that take the place of these tokens.
     ids: &'a [i32],
-    /// The same as it is written there.
+    /// The words that these ids are written as there.
     spelled: Cow<'a, str>,
 }
 
-/// Of a piece what is written, by the tokenizer's words where it is not to be as it is spelled.
+/// A function that gives the text of a piece, by the tokenizer's words where it is not to be as it
+/// is spelled.
 type Spelled<'f> = &'f dyn for<'p> Fn(&'p Piece<'_>) -> Cow<'p, str>;
 
 /// The text of `ids`, which came from `seed` by replacing words one by one, with `exchange` made in
@@ -42,7 +43,7 @@ pub fn render(
     Ok(text)
 }
 
-/// Appends to `out` what [`render`] gives.
+/// Appends the text of [`render`] to `out`.
 ///
 /// # Errors
 /// Like [`render`].
@@ -99,7 +100,7 @@ pub fn render_to(
     Ok(())
 }
 
-/// `ids` with `pieces` in them.
+/// Returns `ids` with `pieces` in them.
 fn with_pieces<'a>(ids: &'a [i32], pieces: &'a [Piece<'_>]) -> impl Iterator<Item = i32> + Clone {
     let ends = pieces.iter().map(|piece| piece.tokens.end);
     let starts = pieces.iter().map(|piece| piece.tokens.start);
@@ -111,7 +112,7 @@ fn with_pieces<'a>(ids: &'a [i32], pieces: &'a [Piece<'_>]) -> impl Iterator<Ite
     both.flat_map(|((from, to), put)| ids[from..to].iter().chain(put).copied())
 }
 
-/// What differs from the seed, in order.
+/// The pieces in which a text differs from the seed, in order.
 fn pieces<'a>(
     reader: &TextReader,
     seed: &EncodedText,

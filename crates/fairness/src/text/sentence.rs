@@ -1,4 +1,4 @@
-//! One text, examined whole: how the model's probabilities move under every replacement of every
+//! Examines one text whole: how the model's probabilities move under every replacement of every
 //! protected term.
 
 use serde::Serialize;
@@ -18,7 +18,7 @@ use probity_nn::decision::Decided;
 use probity_nn::text_model::TextModel;
 use probity_tensor::device::ComputeDevice;
 
-/// One replacement and what it does.
+/// A replacement and its effects.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Swap {
     /// The attribute.
@@ -27,15 +27,15 @@ pub struct Swap {
     pub position: usize,
     /// The term.
     pub from: String,
-    /// What takes its place.
+    /// The term that takes its place.
     pub to: String,
     /// The changed text.
     pub text: String,
-    /// The predicted class then.
+    /// The predicted class of the changed text.
     pub label: String,
-    /// Probability, then, of the class that is predicted for the text as it is.
+    /// Probability, in the changed text, of the class that is predicted for the text as it is.
     pub probability: f32,
-    /// The same minus that of the text as it is.
+    /// The change of that probability from the text as it is.
     pub change: f32,
     /// Whether the predicted class is another one.
     pub flips: bool,
@@ -46,11 +46,11 @@ pub struct Swap {
 pub struct Examination {
     /// The text that the model reads.
     pub text: String,
-    /// Whether it was cut to the model's length limit.
+    /// Whether the text was cut to the model's length limit.
     pub truncated: bool,
     /// The predicted class.
     pub label: String,
-    /// Its probability.
+    /// The probability of the predicted class.
     pub probability: f32,
     /// Whether any swap changes the predicted class.
     pub discriminatory: bool,

@@ -14,11 +14,11 @@ use smallvec::SmallVec;
 /// Tokens that take the place of others.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TokenEdit {
-    /// Positions of what is replaced.
+    /// Positions of the tokens that are replaced.
     pub tokens: Range<usize>,
-    /// What takes their place.
+    /// The tokens that take their place.
     pub by: Vec<i32>,
-    /// The same as it is written.
+    /// The new tokens as they are written.
     pub spelled: String,
 }
 
@@ -27,13 +27,13 @@ pub struct TokenEdit {
 pub struct Exchange {
     /// The term that takes the place, as reports show it.
     pub to: String,
-    /// Its number among all that may be put anywhere, by which influence is counted.
+    /// The number of this value among all that may be put anywhere, by which influence is counted.
     pub number: u32,
-    /// What changes: ascending, without overlap, at least one.
+    /// The edits: ascending, without overlap, at least one.
     pub edits: SmallVec<[TokenEdit; 1]>,
 }
 
-/// A protected term, or all terms of one value, with what may take its place.
+/// A protected term, or all terms of one value, with the exchanges that may be made of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Site {
     /// Attribute: position among the audited ones.
@@ -42,18 +42,18 @@ pub struct Site {
     pub from: String,
     /// Positions that an exchange may change, ascending, without overlap.
     pub spans: SmallVec<[Range<usize>; 1]>,
-    /// What stands for these tokens when two texts are compared as individuals.
+    /// The mark that stands for these tokens when two texts are compared as individuals.
     pub class: u32,
-    /// What may take its place, best first.
+    /// The exchanges of the term, best first.
     pub exchanges: Vec<Exchange>,
 }
 
-/// A text.
+/// A text with its protected terms.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Source {
-    /// Its tokens.
+    /// The tokens of the text.
     pub ids: Vec<i32>,
-    /// Where protected values are named, in the order of their first tokens.
+    /// The sites where protected values are named, in the order of their first tokens.
     pub sites: Vec<Site>,
     /// Tokens that no step of a search may change, ascending, without overlap.
     pub fixed: Vec<Range<usize>>,
@@ -63,21 +63,21 @@ pub struct Source {
 /// many tokens take it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stretch {
-    /// The run.
+    /// The positions of the run.
     pub tokens: Range<usize>,
-    /// What may stand there: all of one length.
+    /// The runs of tokens that may stand there: all of one length.
     pub by: Vec<Vec<i32>>,
 }
 
 impl Exchange {
-    /// Tokens by which a text grows.
+    /// Number of tokens by which a text grows.
     pub fn growth(&self) -> usize {
         let by: usize = self.edits.iter().map(|edit| edit.by.len()).sum();
         let tokens: usize = self.edits.iter().map(|edit| edit.tokens.len()).sum();
         by.saturating_sub(tokens)
     }
 
-    /// Tokens that edits take without a substitute: no part of a text shrinks by more.
+    /// Number of tokens that edits take without a substitute: no part of a text shrinks by more.
     fn loss(&self) -> usize {
         let edits = self.edits.iter();
         let losses = edits.map(|edit| edit.tokens.len().saturating_sub(edit.by.len()));
@@ -95,7 +95,7 @@ impl Exchange {
         out.extend_from_slice(&text[position..]);
     }
 
-    /// Where token `position` of a text stands after the exchange; `None` inside an edit.
+    /// The position of token `position` of a text after the exchange; `None` inside an edit.
     pub fn position_in(&self, position: usize) -> Option<usize> {
         let mut there = position;
         for edit in &self.edits {
@@ -119,7 +119,7 @@ impl Exchange {
 }
 
 impl Source {
-    /// A text of `ids` with `sites`, of which all spans are fixed, and `fixed` besides.
+    /// A text of `ids` with `sites`, all spans of which are fixed, and `fixed` besides.
     pub fn new(ids: Vec<i32>, mut sites: Vec<Site>, mut fixed: Vec<Range<usize>>) -> Source {
         let first = |site: &Site| site.spans.first().map_or(0, |span| span.start);
         sites.sort_by_key(first);
@@ -137,7 +137,7 @@ impl Source {
         self.sites.iter().any(|site| !site.exchanges.is_empty())
     }
 
-    /// How many exchanges there are.
+    /// The number of exchanges.
     pub fn exchanges(&self) -> usize {
         self.sites.iter().map(|site| site.exchanges.len()).sum()
     }
@@ -170,8 +170,8 @@ impl Source {
         self.ids.len() == text.len() && self.fixed.iter().all(is_same)
     }
 
-    /// What `text`, a text that steps of a search make of this one or such a one after an exchange,
-    /// was before the exchange; `None` for any other text.
+    /// The text that `text`, which steps of a search make of this one or such a one after an
+    /// exchange, was before the exchange; `None` for any other text.
     pub fn before<'t>(&self, text: &'t [i32]) -> Option<(Cow<'t, [i32]>, Option<&Exchange>)> {
         if self.is_made(text) {
             return Some((Cow::Borrowed(text), None));
@@ -183,7 +183,7 @@ impl Source {
         })
     }
 
-    /// `text` before `exchange`, if that can have made it.
+    /// The text before `exchange`, if that can have made `text`.
     fn undone(&self, exchange: &Exchange, text: &[i32]) -> Option<Vec<i32>> {
         // Of many exchanges few put their words where the text has them: those are found first.
         let (mut read, mut done) = (0, 0);
@@ -238,13 +238,13 @@ impl Source {
             })
     }
 
-    /// Tokens by which the text grows at most.
+    /// Largest number of tokens by which the text grows.
     pub fn growth(&self) -> usize {
         let exchanges = self.sites.iter().flat_map(|site| &site.exchanges);
         exchanges.map(Exchange::growth).max().unwrap_or(0)
     }
 
-    /// Keeps the sites of which `keep` says so.
+    /// Keeps the sites for which `keep` is true.
     #[must_use]
     pub fn only(&self, keep: impl Fn(&Site) -> bool) -> Source {
         Source {
@@ -253,7 +253,7 @@ impl Source {
         }
     }
 
-    /// As much of the text as has a say in what a model sees of it that reads `reads` tokens,
+    /// The part of the text that has a say in what a model sees of it that reads `reads` tokens,
     /// whatever is exchanged, with what can be exchanged in what is read.
     ///
     /// **Lemma.** For every exchange whose first edit begins among the first `reads` tokens, the
@@ -291,7 +291,7 @@ impl Source {
         }
     }
 
-    /// What exchanges of each site make of a run of tokens, by place and length of what takes it.
+    /// The runs that exchanges of each site make of tokens, by place and length of what takes it.
     pub fn stretches(&self) -> Vec<Stretch> {
         let mut stretches: Vec<Stretch> = Vec::new();
         for site in &self.sites {
@@ -315,7 +315,7 @@ impl Source {
         stretches
     }
 
-    /// What stands in the place of `tokens`, the range of `exchange`, after it.
+    /// The tokens that stand in the place of `tokens`, the range of `exchange`, after it.
     fn within(&self, exchange: &Exchange, tokens: &Range<usize>) -> Vec<i32> {
         let mut by = Vec::new();
         let mut position = tokens.start;
@@ -327,7 +327,7 @@ impl Source {
         by
     }
 
-    /// Sorts the exchanges of every site by falling `influence` of what is put there (by its
+    /// Sorts the exchanges of every site by falling `influence` of the value put there (by its
     /// number); equal ones keep their order.
     pub fn rank(&mut self, influence: &[f32]) {
         let of = |exchange: &Exchange| influence.get(exchange.number as usize).copied();
@@ -338,7 +338,7 @@ impl Source {
     }
 }
 
-/// `ranges` ascending, those that touch or overlap made one.
+/// Sorts `ranges` in ascending order, those that touch or overlap made one.
 pub fn merged(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
     ranges.sort_by_key(|range| (range.start, range.end));
     let mut all: Vec<Range<usize>> = Vec::with_capacity(ranges.len());

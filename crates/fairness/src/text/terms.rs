@@ -11,14 +11,14 @@ use smallvec::{SmallVec, smallvec};
 
 use super::source::{Exchange, Site, TokenEdit};
 
-/// A protected term and what may stand in its place.
+/// A protected term and the terms that may stand in its place.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Term {
     /// Attribute: position among the audited ones.
     pub attribute: usize,
-    /// How it is written.
+    /// The term as it is written.
     pub spelled: String,
-    /// Its tokens; at least one.
+    /// The tokens of the term; at least one.
     pub tokens: Vec<i32>,
     /// The terms that may replace it, best first.
     pub others: Vec<u32>,
@@ -37,11 +37,11 @@ pub struct Terms {
 /// An occurrence of a protected term.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Occurrence {
-    /// Position of its first token.
+    /// Position of the first token of the term.
     pub start: usize,
-    /// Number of its tokens.
+    /// Number of tokens of the term.
     pub length: usize,
-    /// Which term.
+    /// The number of the term.
     pub term: u32,
 }
 
@@ -49,7 +49,7 @@ pub struct Occurrence {
 pub type Occurrences = SmallVec<[Occurrence; 8]>;
 
 impl Terms {
-    /// An index over `terms`. Of two terms with the same tokens the first one counts.
+    /// An index over `terms`. If two terms have the same tokens, the first one counts.
     pub fn new(terms: Vec<Term>) -> Terms {
         let largest = terms
             .iter()
@@ -105,7 +105,7 @@ impl Terms {
         candidates.iter().find(fits).copied()
     }
 
-    /// Where terms stand in `text`, with all of their replacements.
+    /// The sites of terms in `text`, with all of their replacements.
     pub fn sites(&self, text: &[i32]) -> Vec<Site> {
         let named = |term: u32| self.terms[term as usize].spelled.clone();
         let site = |found: Occurrence| {
@@ -132,7 +132,7 @@ impl Terms {
     }
 }
 
-/// Connected components of "may replace".
+/// The interchange classes: connected components of "may replace".
 fn interchange_classes(terms: &[Term]) -> Vec<u32> {
     let mut classes: Vec<u32> = (0..terms.len() as u32).collect();
     // Terms are few; the smallest number of a component spreads in as many passes as its diameter.

@@ -1,9 +1,10 @@
 //! The vocabulary in which a classifier that is asked by texts is audited.
 //!
-//! It holds every word of the texts and of the lexicon, so that two texts that differ are two rows,
-//! and as many of the most frequent words of an embedding table as a trained model keeps, so that
-//! words have near neighbours to be replaced by. A word without a vector in the table has the zero
-//! vector: it is near to nothing, so that nothing takes its place and it takes no other's.
+//! The vocabulary holds every word of the texts and of the lexicon, so that two texts that differ
+//! are two rows, and as many of the most frequent words of an embedding table as a trained model
+//! keeps, so that words have near neighbours to be replaced by. A word without a vector in the
+//! table has the zero vector: it is near to nothing, so that nothing takes its place and it takes
+//! no other's.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -18,12 +19,13 @@ use probity_text::lexicon::{Lexicon, TermMatcher};
 use probity_text::tokenizer::{Token, Tokenizer};
 use probity_text::validity::SentenceEmbedder;
 
-/// Rows of the table that are kept though no text has the word: published tables begin with the
-/// most frequent ones.
+/// Number of rows of the table that are kept though no text has the word: published tables begin
+/// with the most frequent ones.
 const COMMON: usize = 20_000;
 
-/// What reads `texts`, at most the first `max_length` tokens of each, in the words of the texts, of
-/// `lexicon` and of the file `vectors`, or of the word vectors that ship; with the hash of that file.
+/// The reader of `texts`, at most the first `max_length` tokens of each, in the words of the texts,
+/// of `lexicon` and of the file `vectors`, or of the word vectors that ship; with the hash of that
+/// file.
 ///
 /// # Errors
 /// When the file cannot be read, a text cannot be split or the lexicon cannot be used.

@@ -25,7 +25,7 @@ use probity_text::validity::{SentenceEmbedder, token_edits};
 const WORDS: i32 = 40;
 const DIMENSION: usize = 3;
 
-/// Texts of words of which the first two are protected and take each other's place.
+/// Texts of words; the first two words of the vocabulary are protected and take each other's place.
 struct Texts {
     reader: TextReader,
     sources: Vec<Vec<i32>>,
@@ -84,7 +84,7 @@ fn texts(seed: u64, count: usize) -> Texts {
 }
 
 impl Texts {
-    /// Rows of texts of which at most four free words are changed.
+    /// Rows of texts with at most four free words changed.
     fn finds(&self, seed: u64, count: usize) -> Vec<Vec<i32>> {
         let mut draw = stream(seed, Purpose::UniformInput, 1, 0);
         let mut find = || {
@@ -274,7 +274,8 @@ fn covers_clusters(texts: &Texts, kept: &[&Vec<i32>], summary: &FindsSummary) {
     assert_eq!(summary.diversity.clusters, covered.len() as u64);
 }
 
-/// What is nowhere changed is as plausible as it was, and covers where it is.
+/// The texts without changes are as plausible as they were, and lie each in its own cell and
+/// cluster.
 #[test]
 fn the_texts_themselves_lie_each_in_its_cell() {
     let texts = texts(7, 50);

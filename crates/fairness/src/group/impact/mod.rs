@@ -31,19 +31,19 @@ use probity_data::table::Table;
 /// A category with a smaller share of the sample may be left out of the ratios (§ 5-301 (d)).
 pub const SMALL_SHARE: f64 = 0.02;
 
-/// Which categories there are, and what is measured of them.
+/// The options of impact ratios: which categories there are, and what is measured of them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ImpactOptions {
     /// The attribute that says the sex.
     pub sex: String,
-    /// The one that says race or ethnicity.
+    /// The attribute that says the race or ethnicity.
     pub race_ethnicity: String,
     /// Values of either that mean that the category is not known.
     pub unknown: Vec<String>,
-    /// What is counted.
+    /// The rate that is counted.
     pub rate: ImpactRate,
-    /// Why small categories are left out of the ratios; without a reason none is.
+    /// The reason why small categories are left out of the ratios; without a reason none is.
     pub exclusion_reason: Option<String>,
 }
 
@@ -79,7 +79,7 @@ impl ImpactOptions {
 /// The values of an attribute.
 pub(super) struct Categories {
     groups: AttributeGroups,
-    /// Whether each of them is a category.
+    /// Whether each of the values is a category.
     is_known: Vec<bool>,
 }
 
@@ -88,13 +88,13 @@ pub(super) struct Categories {
 pub struct ImpactCategory {
     /// The value of each attribute.
     pub values: Vec<String>,
-    /// People.
+    /// Number of people.
     pub rows: u64,
-    /// Their share of the sample.
+    /// The share of these people in the sample.
     pub share: f64,
-    /// Those selected, or scored above the median.
+    /// Number of people selected, or scored above the median.
     pub counted: u64,
-    /// Their share of the category, with its exact interval; `None` of nobody.
+    /// The share of those counted in the category, with its exact interval; `None` of nobody.
     pub rate: Option<Rate>,
     /// Whether the category is left out of the ratios because it is small.
     pub excluded: bool,
@@ -108,7 +108,7 @@ pub struct ImpactCategory {
 pub struct ImpactSet {
     /// The attributes.
     pub attributes: Vec<String>,
-    /// People whose category is not known.
+    /// Number of people whose category is not known.
     pub unknown: u64,
     /// The categories, in the order of the schema.
     pub categories: Vec<ImpactCategory>,
@@ -117,21 +117,21 @@ pub struct ImpactSet {
 /// Impact ratios of a sample.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ImpactReport {
-    /// What was counted.
+    /// The rate that was counted.
     pub rate: ImpactRate,
     /// Median of the probability of the favourable class, of scoring rates.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub median: Option<f64>,
-    /// People in the sample.
+    /// Number of people in the sample.
     pub rows: u64,
-    /// Why small categories are left out, if they are.
+    /// The reason why small categories are left out, if they are.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exclusion_reason: Option<String>,
-    /// By sex, by race/ethnicity, by both.
+    /// The categories by sex, by race/ethnicity, by both.
     pub sets: Vec<ImpactSet>,
 }
 
-/// The figures of the rows of `table`, with which `outcomes` came of them.
+/// The impact ratios of the rows of `table`, whose outcomes are `outcomes`.
 pub(super) fn measure_impact(
     outcomes: &Outcomes,
     table: &Table,
@@ -174,10 +174,10 @@ fn median(values: &[f64]) -> Option<f64> {
     }
 }
 
-/// People, and those of them that are counted, by the values of two attributes.
+/// The people, and the counted ones among them, by the values of two attributes.
 struct Crossed<'a> {
     attributes: [&'a Categories; 2],
-    /// A cell for each value of the first with each of the second.
+    /// A cell for each value of the first attribute with each of the second.
     cells: Vec<(u64, u64)>,
 }
 
@@ -198,7 +198,7 @@ impl<'a> Crossed<'a> {
         cell.1 += u64::from(is_counted);
     }
 
-    /// The categories by those attributes that `by` says, of a sample of `rows` people.
+    /// The categories by the attributes that `by` names, of a sample of `rows` people.
     fn set(&self, by: [bool; 2], rows: u64, is_excluding: bool) -> ImpactSet {
         let width = self.attributes[1].is_known.len();
         let places = |at: usize| match by[at] {

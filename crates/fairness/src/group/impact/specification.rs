@@ -1,4 +1,5 @@
-//! What impact ratios are asked for, and what their publication has to say that no figure says.
+//! The specification of impact ratios, and the statements of their publication that no figure
+//! makes.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -117,7 +118,7 @@ impl ImpactSpecification {
         Ok(())
     }
 
-    /// What is measured, if anything is.
+    /// The options of impact ratios, if they are asked for.
     pub(in crate::group) fn options(&self) -> Option<ImpactOptions> {
         Some(ImpactOptions {
             sex: self.sex.clone()?,

@@ -24,7 +24,7 @@ fn options(rate: ImpactRate, reason: Option<&str>) -> ImpactOptions {
     }
 }
 
-/// Rows of which few are `c`, with probabilities of which some are equal.
+/// Rows among which few are `c`, with probabilities some of which are equal.
 fn sample(rows: u64, seed: u64) -> (Table, Outcomes) {
     let (mut codes, mut outcomes) = (Vec::new(), Outcomes::default());
     for row in 0..rows {

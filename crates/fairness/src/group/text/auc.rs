@@ -18,43 +18,43 @@
 /// Scores of labelled texts, as places in their order.
 #[derive(Debug, Clone)]
 pub struct Ranking {
-    /// Place of each text's score among the distinct ones.
+    /// The place of each text's score among the distinct scores.
     rank: Vec<u32>,
     ranks: usize,
     positive: Vec<bool>,
 }
 
-/// How often each text counts, and how many of each kind lie below each score.
+/// The counts of texts: how often each counts, and how many of each kind lie below each score.
 #[derive(Debug, Clone)]
 pub struct Counted<'a> {
     ranking: &'a Ranking,
     times: &'a [u32],
-    /// Positive texts below each rank; last, all.
+    /// Number of positive texts below each rank; last, of all.
     positives: Vec<u64>,
-    /// Negative ones.
+    /// Number of negative texts below each rank; last, of all.
     negatives: Vec<u64>,
 }
 
 /// The three areas of a subgroup; each is absent where one side of its pairs is empty.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Areas {
-    /// Positives and negatives of the subgroup.
+    /// The AUC of positives and negatives of the subgroup.
     pub subgroup: Option<f64>,
-    /// Background positive, subgroup negative.
+    /// The AUC of background positives and subgroup negatives (BPSN).
     pub bpsn: Option<f64>,
-    /// Background negative, subgroup positive.
+    /// The AUC of subgroup positives and background negatives (BNSP).
     pub bnsp: Option<f64>,
 }
 
 impl Areas {
-    /// All three.
+    /// All three areas.
     pub fn all(&self) -> [Option<f64>; 3] {
         [self.subgroup, self.bpsn, self.bnsp]
     }
 }
 
 impl Ranking {
-    /// Of texts with these scores, of which those that are positive are marked.
+    /// The ranking of texts with these scores, where the positive ones are marked.
     pub fn new(scores: &[f64], positive: &[bool]) -> Ranking {
         let mut order: Vec<usize> = (0..scores.len()).collect();
         order.sort_by(|&a, &b| scores[a].total_cmp(&scores[b]));
@@ -79,7 +79,7 @@ impl Ranking {
         members.sort_by_key(|&text| self.rank[text as usize]);
     }
 
-    /// With text i counted `times[i]` times.
+    /// The ranking with text i counted `times[i]` times.
     pub fn counted<'a>(&'a self, times: &'a [u32]) -> Counted<'a> {
         let mut positives = vec![0; self.ranks + 1];
         let mut negatives = vec![0; self.ranks + 1];
@@ -159,12 +159,13 @@ impl Counted<'_> {
     }
 }
 
-/// Twice the texts below `rank` and once those at it, of those counted `below` each rank.
+/// Twice the number of texts below `rank` plus the number of those at it, of those counted `below`
+/// each rank.
 fn doubled_below(below: &[u64], rank: usize) -> u64 {
     below[rank] + below[rank + 1]
 }
 
-/// The share of pairs of which twice as many as were won is given.
+/// The share of pairs that were won, from twice their number.
 fn share(doubled: u128, positives: u64, negatives: u64) -> Option<f64> {
     let pairs = u128::from(positives) * u128::from(negatives);
     (pairs > 0).then(|| doubled as f64 / (2 * pairs) as f64)

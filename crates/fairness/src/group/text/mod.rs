@@ -1,4 +1,4 @@
-//! What a classifier of texts does with the texts that name protected values.
+//! The treatment that a classifier of texts gives to texts that name protected values.
 //!
 //! A *subgroup* is the texts that name a value, by the senses of a lexicon ([`naming`]); a text may
 //! be in several, or in none. One class is called *positive*. Each subgroup of at least a declared
@@ -29,20 +29,20 @@ use crate::statistics::clopper_pearson;
 use probity_nn::decision::Decision;
 use probity_nn::metrics::log_odds;
 
-/// What a model says of labelled texts.
+/// The labels and answers of a model for texts.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ScoredTexts {
     /// Whether the text has the positive class.
     pub positive: Vec<bool>,
-    /// Whether that is what is predicted.
+    /// Whether the positive class is predicted for the text.
     pub selected: Vec<bool>,
     /// The logarithm of the odds of the positive class.
     pub score: Vec<f64>,
 }
 
 impl ScoredTexts {
-    /// Of texts with these `logits` (row-major `[texts, classes]`), of which `decision` is made, and
-    /// `labels`.
+    /// The scores of texts with these `logits` (row-major `[texts, classes]`), the rule `decision`
+    /// that is applied to them, and `labels`.
     pub fn new(
         (logits, classes): (&[f32], usize),
         decision: &Decision,
@@ -61,42 +61,42 @@ impl ScoredTexts {
     }
 }
 
-/// How subgroups are judged.
+/// The options by which subgroups are judged.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct TextGroupOptions {
     /// The positive class.
     pub positive: String,
-    /// Whether somebody said that it is; else it is the second of two.
+    /// Whether the caller named the positive class; else it is the second of two.
     pub is_positive_given: bool,
-    /// Texts that a subgroup must have to be judged.
+    /// Number of texts that a subgroup must have to be judged.
     pub min_group: u64,
-    /// Bootstrap samples.
+    /// Number of bootstrap samples.
     pub resamples: u32,
-    /// Their seed.
+    /// Seed of the bootstrap samples.
     pub seed: u64,
 }
 
-/// One subgroup. Figures of fewer texts than the declared minimum are absent, and so are those that
-/// are undefined: a share of no texts, an area without positive or negative ones.
+/// The figures of one subgroup. Figures of fewer texts than the declared minimum are absent, and so
+/// are those that are undefined: a share of no texts, an area without positive or negative ones.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SubgroupFigures {
-    /// The value that its texts name.
+    /// The value that the texts of the subgroup name.
     pub value: String,
-    /// The term by which they do, in a table of terms.
+    /// The term by which they name it, in a table of terms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub term: Option<String>,
-    /// Texts.
+    /// Number of texts.
     pub texts: u64,
-    /// Texts of the positive class.
+    /// Number of texts of the positive class.
     pub positive_texts: u64,
     /// Whether these are fewer texts than the declared minimum, so that nothing is judged.
     pub too_small: bool,
     /// AUC within the subgroup.
     pub subgroup_auc: Option<Rate>,
-    /// AUC of its negative texts and the positive ones of all others.
+    /// AUC of the negative texts of the subgroup and the positive ones of all others.
     pub bpsn_auc: Option<Rate>,
-    /// AUC of its positive texts and the negative ones of all others.
+    /// AUC of the positive texts of the subgroup and the negative ones of all others.
     pub bnsp_auc: Option<Rate>,
     /// Share of the texts predicted positive.
     pub predicted_positive_rate: Option<Rate>,
@@ -109,7 +109,7 @@ pub struct SubgroupFigures {
 }
 
 impl SubgroupFigures {
-    /// The lowest of its areas.
+    /// The lowest of the areas of the subgroup.
     pub fn worst(&self) -> Option<f64> {
         let areas = [&self.subgroup_auc, &self.bpsn_auc, &self.bnsp_auc];
         areas
@@ -123,17 +123,17 @@ impl SubgroupFigures {
 /// The final bias metric over some subgroups, and its three parts beside the AUC of all texts.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct BiasMetric {
-    /// Subgroups that are judged.
+    /// Number of subgroups that are judged.
     pub subgroups: u64,
     /// The power of the generalised mean.
     pub power: f64,
     /// Generalised mean of the AUCs within subgroups.
     pub subgroup_auc: Option<f64>,
-    /// Of the BPSN AUCs.
+    /// Generalised mean of the BPSN AUCs.
     pub bpsn_auc: Option<f64>,
-    /// Of the BNSP AUCs.
+    /// Generalised mean of the BNSP AUCs.
     pub bnsp_auc: Option<f64>,
-    /// The metric; absent where a part is.
+    /// The metric; absent where a part of it is.
     pub metric: Option<Rate>,
 }
 
@@ -142,40 +142,40 @@ pub struct BiasMetric {
 pub struct AttributeFigures {
     /// The attribute.
     pub attribute: String,
-    /// Texts that name any of its values.
+    /// Number of texts that name any of the attribute's values.
     pub naming: u64,
-    /// Values that no text names.
+    /// Number of values that no text names.
     pub absent: u64,
-    /// The final bias metric over its values.
+    /// The final bias metric over the values of the attribute.
     pub bias: BiasMetric,
-    /// Its values.
+    /// The figures of the values of the attribute.
     pub values: Vec<SubgroupFigures>,
-    /// Its terms.
+    /// The figures of the terms of the attribute.
     pub terms: Vec<SubgroupFigures>,
 }
 
-/// What a classifier does with the texts that name protected values.
+/// The treatment that a classifier gives to texts that name protected values.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TextGroupReport {
     /// The positive class.
     pub positive: String,
-    /// Whether somebody said that it is; else it is the second of two.
+    /// Whether the caller named the positive class; else it is the second of two.
     pub is_positive_given: bool,
-    /// Texts.
+    /// Number of texts.
     pub texts: u64,
-    /// Texts of the positive class.
+    /// Number of texts of the positive class.
     pub positive_texts: u64,
-    /// Texts in which no value was looked for, because they are not English.
+    /// Number of texts in which no value was looked for, because they are not English.
     pub foreign: u64,
-    /// Texts that a subgroup must have to be judged.
+    /// Number of texts that a subgroup must have to be judged.
     pub min_group: u64,
-    /// Bootstrap samples.
+    /// Number of bootstrap samples.
     pub resamples: u32,
     /// AUC of all texts.
     pub auc: Option<Rate>,
     /// The final bias metric over the values of all attributes.
     pub bias: BiasMetric,
-    /// Attribute by attribute.
+    /// The figures of each attribute.
     pub attributes: Vec<AttributeFigures>,
 }
 
@@ -185,8 +185,8 @@ struct Judged {
     areas: Areas,
 }
 
-/// Measures what is said of `texts` in each of the subgroups of `attributes`, which were not looked
-/// for in `foreign` of them.
+/// Measures the answers about `texts` in each of the subgroups of `attributes`, which were not
+/// looked for in `foreign` of them.
 pub fn measure_text_groups(
     texts: &ScoredTexts,
     (attributes, foreign): (&[Subgroups], u64),
@@ -259,7 +259,7 @@ fn count(marked: &[bool]) -> u64 {
     marked.iter().filter(|is_marked| **is_marked).count() as u64
 }
 
-/// What was measured, to be put into words.
+/// The measurements, to be put into a report.
 struct Measured<'a> {
     texts: &'a ScoredTexts,
     judged: &'a [Judged],

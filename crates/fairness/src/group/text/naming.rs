@@ -1,4 +1,4 @@
-//! Which texts name which protected value, and by which term.
+//! The texts that name each protected value, and the terms by which they do.
 
 use std::collections::BTreeMap;
 
@@ -11,16 +11,16 @@ use probity_text::lexicon::{Lexicon, ProtectedAttribute, TermMatcher};
 use probity_text::substitution::Substitution;
 use probity_text::tokenizer::Tokenizer;
 
-/// What can be named.
+/// The values and terms that texts can name.
 pub struct Naming {
     attributes: Vec<ProtectedAttribute>,
     rule: Rule,
 }
 
 enum Rule {
-    /// Where a term names its value, by the lexicon's senses.
+    /// A term names its value according to the lexicon's senses.
     English(Box<Substitution>),
-    /// Wherever the words of a term stand.
+    /// A term names its value wherever its words stand.
     Words(Box<Tokenizer>, Vec<TermMatcher>),
 }
 
@@ -43,13 +43,13 @@ pub struct Subgroup {
 pub struct Subgroups {
     /// The attribute.
     pub attribute: String,
-    /// Texts that name any of its values.
+    /// Number of texts that name any of the attribute's values.
     pub naming: u64,
     /// The values that a text names, as the lexicon orders them.
     pub values: Vec<Subgroup>,
     /// The terms by which texts name them, value by value in alphabetical order.
     pub terms: Vec<Subgroup>,
-    /// Values that no text names.
+    /// Number of values that no text names.
     pub absent: u64,
 }
 
@@ -111,7 +111,7 @@ impl Naming {
         Ok((subgroups.collect(), foreign as u64))
     }
 
-    /// What `text` names; nothing is known of one that is not English.
+    /// The values that `text` names; nothing is known of a text that is not English.
     fn mentions(&self, text: &str) -> Result<Option<Vec<Mention>>, AuditError> {
         match &self.rule {
             Rule::English(substitution) => {

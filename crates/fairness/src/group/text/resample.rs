@@ -24,7 +24,7 @@ use rayon::prelude::*;
 use super::auc::{Areas, Ranking, bias_of};
 use probity_run::stream::{Purpose, stream};
 
-/// What each figure is in each sample.
+/// The value of each figure in each sample.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Samples {
     /// The AUC of all texts.
@@ -103,7 +103,7 @@ pub(super) fn basic(value: f64, samples: &[Option<f64>]) -> [f64; 2] {
     [2.0 * value - high, 2.0 * value - low].map(|end| end.clamp(0.0, 1.0))
 }
 
-/// The interval of an area of `value` of so many positives and negatives.
+/// The interval of an area of `value` of these numbers of positives and negatives.
 pub(super) fn area_interval(
     value: f64,
     samples: &[Option<f64>],

@@ -19,14 +19,14 @@ use probity_predictor::own_numbers::OwnNumbers;
 pub struct TableColumns<'a> {
     pub(super) schema: &'a Schema,
     pub(super) domain: &'a dyn Domain,
-    /// What can be decided.
+    /// The names of the possible decisions.
     pub(super) decisions: &'a [String],
     pub(super) own_numbers: Option<&'a OwnNumbers>,
     pub(super) plausibility: Option<&'a Plausibility>,
 }
 
 impl<'a> TableColumns<'a> {
-    /// Those of inputs of `schema`, whose variants `domain` knows.
+    /// The columns of inputs of `schema`, whose variants `domain` knows.
     pub fn new(schema: &'a Schema, domain: &'a dyn Domain) -> TableColumns<'a> {
         TableColumns {
             schema,
@@ -54,7 +54,7 @@ impl<'a> TableColumns<'a> {
         values
     }
 
-    /// What differs between the inputs `row` and `other`.
+    /// The differences between the inputs `row` and `other`.
     pub fn changes(&self, row: &[i32], other: &[i32]) -> Vec<Change> {
         let values = self.values(row).into_iter().zip(self.values(other));
         let attributes = self.schema.attributes.iter().zip(values);
@@ -70,7 +70,7 @@ impl<'a> TableColumns<'a> {
             .collect()
     }
 
-    /// Their names and types.
+    /// The names and types of the columns.
     pub fn names(&self) -> ArrowSchema {
         let mut fields = vec![
             ("seed".to_owned(), DataType::UInt64),
@@ -107,7 +107,7 @@ impl<'a> TableColumns<'a> {
         ArrowSchema::new(fields.into_iter().map(field).collect::<Vec<_>>())
     }
 
-    /// `pairs` in these columns.
+    /// The rows of `pairs` in these columns.
     ///
     /// # Errors
     /// When they do not fit `columns`.
@@ -187,7 +187,7 @@ pub struct TableInputs<'a> {
 }
 
 impl<'a> TableInputs<'a> {
-    /// What reads rows of `schema`.
+    /// A reader of rows of `schema`.
     pub fn new(schema: &'a Schema) -> TableInputs<'a> {
         let attributes = schema.attributes.iter();
         TableInputs {

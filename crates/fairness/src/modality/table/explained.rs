@@ -1,4 +1,4 @@
-//! One row of a table, to be explained.
+//! The case of one row of a table, to be explained.
 
 use super::TableCase;
 use crate::audit_error::AuditError;

@@ -45,8 +45,8 @@ use probity_run::specification::FieldError;
 use probity_run::stream::{Purpose, drawn};
 use probity_tensor::device::ComputeDevice;
 
-/// Rows of the data that a predictor is asked for with and without their own numbers: enough to
-/// tell 1 % from 2 %.
+/// Number of rows of the data that a predictor is asked for with and without their own numbers:
+/// enough to tell 1 % from 2 %.
 const BIN_ROWS: usize = 2000;
 
 /// A model of tables, its inputs, and the rows where a search begins.
@@ -56,7 +56,7 @@ pub struct TableCase<'m> {
     model: ModelUnderTest<'m>,
     table: Cow<'m, Table>,
     protected: Vec<String>,
-    /// What can be decided.
+    /// The names of the possible decisions.
     classes: Vec<String>,
     domain: TabularDomain,
     population: Population,
@@ -68,22 +68,22 @@ pub struct TableCase<'m> {
     rounded_rows: Option<RoundedRows>,
     /// Protected attributes that the model has no input for.
     no_inputs: Vec<String>,
-    /// Made where it is first asked for.
+    /// The space of finds, made where it is first asked for.
     find_space: OnceLock<TableSpace>,
 }
 
-/// What the summary of an audit of a table says besides.
+/// The part of the summary of an audit that only tables have.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TableDetails {
     /// SHA-256 of the data file.
     pub data_sha256: String,
-    /// What reading the data changed or left out.
+    /// Counts of what reading the data changed or left out.
     pub data: ReadCounts,
-    /// What replacing numbers by those that stand for their bins changes of a predictor's decisions
-    /// on rows of the data.
+    /// The effect on a predictor's decisions on rows of the data when numbers are replaced by those
+    /// that stand for their bins.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bins: Option<BinEffect>,
-    /// How many rows of the data get rounded probabilities of the predictor.
+    /// Number of rows of the data that get rounded probabilities of the predictor.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rounded: Option<RoundedRows>,
     /// The rows of the data by which a predictor was found to be a function of the row.
@@ -92,8 +92,9 @@ pub struct TableDetails {
 }
 
 impl<'m> TableCase<'m> {
-    /// Any `model` whose inputs are described by `schema`; the names in `protected` are protected.
-    /// `layout` says which attributes a search moves by steps (scaled) and which among levels.
+    /// A case of any `model` whose inputs are described by `schema`; the names in `protected` are
+    /// protected. `layout` says which attributes a search moves by steps (scaled) and which among
+    /// levels.
     ///
     /// # Errors
     /// When the protected set cannot be searched or the model cannot answer.
@@ -129,8 +130,8 @@ impl<'m> TableCase<'m> {
         })
     }
 
-    /// Everything that `specification` names; of the data only the row of the number `only`, if one
-    /// is given.
+    /// Opens everything that `specification` names; of the data only the row of the number `only`,
+    /// if one is given.
     fn open_rows(
         specification: &AuditSpecification,
         only: Option<u64>,
@@ -172,8 +173,8 @@ impl<'m> TableCase<'m> {
         case.asking(specification, file.map(|file| file.map(|rows| rows.table)))
     }
 
-    /// The same, whose decisions are made and whose share of the data is of the rows that
-    /// `specification` asks for, those of `file` where it names one.
+    /// Returns this case with decisions made as `specification` says, and with the share of the
+    /// data taken of the rows that `specification` asks for, those of `file` where it names one.
     ///
     /// # Errors
     /// When there are none, or a class is named that is none.
@@ -206,11 +207,11 @@ impl<'m> TableCase<'m> {
         Ok(self)
     }
 
-    /// The `predictor`, which answers where it is. It is asked twice for some rows of the data
-    /// ([`check_stability`]), and for some with and without the numbers that they have
-    /// ([`BinEffect`]). Of the `rows` of the data only the one at the place `only` is left, if one is
-    /// given: what is made of it keeps its numbers. `file` holds the rows of the population, where
-    /// they are not the data.
+    /// A case of the `predictor`, which answers where it is. It is asked twice for some rows of the
+    /// data ([`check_stability`]), and for some with and without the numbers that they have
+    /// ([`BinEffect`]). Of the `rows` of the data only the one at the place `only` is left, if one
+    /// is given: what is made of it keeps its numbers. `file` holds the rows of the population,
+    /// where they are not the data.
     fn of_predictor(
         specification: &AuditSpecification,
         predictor: &PredictorOptions,
@@ -303,7 +304,7 @@ impl<'m> TableCase<'m> {
         Ok(case)
     }
 
-    /// The inputs, as the user sees them.
+    /// The schema of the inputs, as the user sees them.
     pub fn schema(&self) -> &Schema {
         &self.schema
     }
@@ -323,12 +324,12 @@ impl<'m> TableCase<'m> {
     }
 }
 
-/// Rows of `table`, `most` at most, by which a model is looked at.
+/// The rows of `table`, `most` at most, by which a model is looked at.
 fn looked_at(table: &Table, most: usize, seed: u64) -> Vec<u32> {
     drawn(seed, Purpose::LookedAt, 0, table.rows() as u32, most)
 }
 
-/// Where the row of the number `row` is in `table`.
+/// The place of the row of the number `row` in `table`.
 fn place_of(row: u64, table: &Table) -> Result<usize, FieldError> {
     let place = table.numbers().index_of(row);
     place.filter(|&place| place < table.rows()).ok_or_else(|| {
@@ -342,7 +343,8 @@ fn place_of(row: u64, table: &Table) -> Result<usize, FieldError> {
     })
 }
 
-/// What `specification` names, which is in `moved` if that is given, to be asked about rows.
+/// Opens the model that `specification` names, which is in `moved` if that is given, to be asked
+/// about rows.
 fn open_table_model(
     specification: &AuditSpecification,
     moved: Option<&Path>,
@@ -436,7 +438,7 @@ impl<'m> Modality for TableCase<'m> {
         }?)
     }
 
-    /// Strategies of tables go anywhere, and only draw by the number.
+    /// Always true: strategies of tables go anywhere, and only draw by the number.
     fn is_reached(&self, _seed: u64, _row: &[i32]) -> bool {
         true
     }

@@ -1,4 +1,5 @@
-//! Whose decisions an audit of a table asks about: rows of the data, or of another file.
+//! The population of an audit of a table, whose decisions are asked about: rows of the data, or of
+//! another file.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -20,18 +21,19 @@ pub(super) struct Population {
     /// The file of the rows, where it is not the data.
     file: Option<Opened<Table>>,
     part: Part,
-    /// Rows that there are, where not all of these or of the data are asked about.
+    /// The number of rows that exist and the chosen ones, where not all of these or of the data are
+    /// asked about.
     chosen: Option<(u64, Vec<u32>)>,
     favourable: usize,
-    /// What grades individuals.
+    /// The plausibility that grades individuals.
     plausibility: Option<Arc<Plausibility>>,
-    /// What searches must not leave, if they must not.
+    /// The least plausibility that searches must keep to, if they must.
     least: Option<f32>,
 }
 
 impl Population {
-    /// That which `specification` asks for of a model whose inputs `schema` describes: rows of
-    /// `data`, read from a file of that hash, or of `file`.
+    /// The population that `specification` asks for, for a model whose inputs `schema` describes:
+    /// rows of `data`, read from a file of that hash, or of `file`.
     pub(super) fn new(
         specification: &AuditSpecification,
         schema: &Schema,
@@ -109,7 +111,7 @@ impl Population {
         Ok(People::new((schema, domain), rows, self.favourable)?)
     }
 
-    /// How many rows there are, and those that are asked about.
+    /// The number of rows that exist, and those that are asked about.
     fn rows<'t>(&'t self, data: &'t Table) -> (u64, Vec<&'t [i32]>) {
         let table = self.file.as_ref().map_or(data, |file| &file.value);
         match &self.chosen {
@@ -124,8 +126,8 @@ impl Population {
         }
     }
 
-    /// The same, which grades individuals by these rows as `specification` asks for; and the hash
-    /// of the network that it names.
+    /// Returns this population so that it grades individuals by these rows as `specification` asks
+    /// for; and the hash of the network that it names.
     pub(super) fn grading(
         mut self,
         specification: &AuditSpecification,
@@ -149,12 +151,12 @@ impl Population {
         Ok((self, sha256))
     }
 
-    /// What grades individuals.
+    /// The plausibility that grades individuals.
     pub(super) fn plausibility(&self) -> Option<&Arc<Plausibility>> {
         self.plausibility.as_ref()
     }
 
-    /// Where searches may go, if not everywhere.
+    /// The bound on where searches may go, if there is one.
     pub(super) fn bound(&self) -> Option<Bound<'_>> {
         let (plausibility, least) = (self.plausibility.as_deref()?, self.least?);
         Some(Bound {

@@ -1,4 +1,4 @@
-//! What re-checks the pairs of rows of a samples file.
+//! The witness that re-checks the pairs of rows of a samples file.
 
 use std::collections::BTreeMap;
 
@@ -16,16 +16,16 @@ use probity_nn::{Classifier, ModelError, Rows};
 use probity_predictor::{Ender, Predictor};
 use probity_tensor::device::ComputeDevice;
 
-/// What answers when pairs of rows are re-checked.
+/// The model that answers when pairs of rows are re-checked.
 pub(super) enum Answering {
-    /// A network. Pairs whose classes are equal in f64 arithmetic hang on a rounding.
+    /// A network. Pairs whose classes are equal in f64 arithmetic depend on a rounding.
     Network { fnn: Fnn, reference: Box<Reference> },
     /// A predictor, in batches, with the numbers that the file says. What it computes inside is
     /// not known.
     Predictor(Box<dyn Predictor>),
 }
 
-/// Pairs that one thread asks a network about at a time.
+/// Number of pairs that one thread asks a network about at a time.
 const CHUNK: usize = 256;
 
 /// Re-checks pairs of rows.
@@ -34,14 +34,14 @@ pub struct TableWitness {
     pub(super) protected: Vec<usize>,
     pub(super) answering: Answering,
     pub(super) decision: Decision,
-    /// What can be decided.
+    /// The names of the possible decisions.
     pub(super) classes: Vec<String>,
     pub(super) sha256: BTreeMap<String, String>,
     pub(super) ender: Option<Ender>,
 }
 
 impl TableWitness {
-    /// For a network whose attributes `protected` may differ.
+    /// A witness for a network whose attributes `protected` may differ.
     ///
     /// # Errors
     /// When there is no such attribute.
@@ -75,7 +75,7 @@ impl TableWitness {
         })
     }
 
-    /// The same, for pairs about which decisions are made as `specification` says.
+    /// Returns this witness for pairs about which decisions are made as `specification` says.
     pub(super) fn deciding(
         self,
         specification: &AuditSpecification,
@@ -93,7 +93,7 @@ impl TableWitness {
 }
 
 impl TableWitness {
-    /// What is decided of both sides of `pair` by their `logits`, where that differs.
+    /// The decisions on both sides of `pair` by their `logits`, where they differ.
     fn contrast<L: Logit>(&self, pair: &Sample, logits: &[L]) -> Option<[u32; 2]> {
         let (own, other) = logits.split_at(logits.len() / 2);
         self.decision

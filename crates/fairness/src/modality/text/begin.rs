@@ -1,5 +1,5 @@
-//! Where a search of texts begins, and what follows from that: which values are tried first, which
-//! words may stand where, what fluency is measured against.
+//! The beginning of a search of texts, and what follows from it: which values are tried first,
+//! which words may stand where, what fluency is measured against.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -31,16 +31,17 @@ use probity_nn::text_reader::{EncodedText, TextReader};
 use probity_nn::{Classifier, Rows};
 use probity_tensor::device::{ComputeDevice, DeviceName};
 
-/// Seeds on which the influence of each protected value is measured before the search, to try the
-/// values that move the model most first.
+/// Number of seeds on which the influence of each protected value is measured before the search, to
+/// try the values that move the model most first.
 const PROBED_SEEDS: usize = 64;
 
-/// Neighbours of a word that are looked at for each one that may take its place in a sentence.
+/// Number of neighbours of a word that are looked at for each one that may take its place in a
+/// sentence.
 const POOL: usize = 5;
 
 impl<'m> TextCase<'m> {
-    /// A search of `texts`, in which may be exchanged what `domain` says, as `specification` says:
-    /// it begins where its seed says.
+    /// The case of a search of `texts`, in which `domain` says what may be exchanged: it begins at
+    /// the texts that the seed of `specification` says.
     ///
     /// # Errors
     /// When the model cannot answer.
@@ -135,7 +136,8 @@ impl<'m> Texts<'m> {
         Ok(searched.deciding(&self.decision))
     }
 
-    /// What measures the fluency of texts that are made of `seeds`, where something is asked of it.
+    /// The model that measures the fluency of texts that are made of `seeds`, where fluency is
+    /// asked for.
     fn fluency_model(&self, seeds: &[EncodedText]) -> Option<FluencyModel> {
         if let Some(model) = &self.masked {
             return Some(FluencyModel::Masked(Arc::clone(model)));
@@ -160,8 +162,8 @@ fn rank_exchanges(
     Ok(())
 }
 
-/// For each thing that may be put somewhere, by number, how much putting it there moves the
-/// predicted class's lead in `texts` of `domain`, on average.
+/// The influence of each value that may be put somewhere, by number: how much putting it there
+/// moves the predicted class's lead in `texts` of `domain`, on average.
 fn influence(
     network: &dyn Classifier,
     domain: &TextDomain,
@@ -187,7 +189,7 @@ fn influence(
     Ok(sums.into_iter().map(mean).collect())
 }
 
-/// What decides which words a search may put where.
+/// The rules that decide which words a search may put where.
 struct StepsOf<'a> {
     reader: &'a TextReader,
     near: Near<'a>,
@@ -197,7 +199,7 @@ struct StepsOf<'a> {
 }
 
 impl StepsOf<'_> {
-    /// Of a search that begins at the texts `begun`, with their numbers in the domain.
+    /// The rules for a search that begins at the texts `begun`, with their numbers in the domain.
     fn from<'s>(
         &self,
         directory: Option<&Path>,

@@ -1,4 +1,4 @@
-//! One text, to be explained.
+//! The case of one text, to be explained.
 
 use super::{TextCase, open};
 use crate::audit_error::AuditError;
@@ -9,7 +9,7 @@ use crate::text::domain::text_of;
 use crate::text::render::words;
 use probity_tensor::device::ComputeDevice;
 
-/// Codes of a row before its tokens: the number of its source.
+/// Number of codes of a row before its tokens: the number of its source.
 const TOKENS: usize = 1;
 
 impl Explained for TextCase<'_> {

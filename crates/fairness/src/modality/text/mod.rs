@@ -1,5 +1,5 @@
-//! Texts: what classifies them, the protected terms of a lexicon, and the texts that seeds come
-//! from.
+//! Texts as inputs: the model that classifies them, the protected terms of a lexicon, and the texts
+//! that seeds come from.
 //!
 //! Only texts with a protected term can be compared with anything; the others are counted and left
 //! out. Seeds come from clusters of the texts' mean word vectors, in turn. The share of
@@ -63,7 +63,7 @@ use probity_text::validity::Validity;
 pub struct TextCase<'m> {
     texts: Arc<Texts<'m>>,
     searched: ModelUnderTest<'m>,
-    /// That of all texts with a protected term, with the order of their exchanges.
+    /// The domain of all texts with a protected term, with the order of their exchanges.
     domain: TextDomain,
     steps: Steps,
     seeds: Vec<EncodedText>,
@@ -74,14 +74,14 @@ pub struct TextCase<'m> {
     fluency_model: Option<FluencyModel>,
 }
 
-/// What became of the texts.
+/// Counts of the texts by what became of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct TextCounts {
     /// Texts in the file.
     pub texts: u64,
-    /// Texts with a protected term that has a replacement.
+    /// Number of texts with a protected term that has a replacement.
     pub with_protected_term: u64,
-    /// Texts without one: nothing can be compared, so they are left out.
+    /// Number of texts without such a term: nothing can be compared, so they are left out.
     pub without_protected_term: u64,
     /// Texts cut to the model's length limit.
     pub truncated: u64,
@@ -103,25 +103,25 @@ pub struct ValiditySummary {
     pub local: ValidityMeans,
 }
 
-/// What the summary of an audit of texts says besides.
+/// The part of the summary of an audit that only texts have.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TextDetails {
     /// SHA-256 of the texts file.
     pub texts_sha256: String,
-    /// What became of the texts.
+    /// Counts of the texts by what became of them.
     pub texts: TextCounts,
     /// Search strategy of the local phase.
     pub local_strategy: StrategyName,
-    /// Protected terms: how many, and which the model cannot tell apart.
+    /// Counts of the protected terms: how many, and which the model cannot tell apart.
     pub terms: TermCounts,
-    /// What exchanges do to the texts as they are.
+    /// The effects of exchanges on the texts as they are.
     pub unmodified: Exchanged,
-    /// What was noted of the pairs.
+    /// The notes taken of the pairs.
     #[serde(flatten)]
     pub pairs: TextTally,
 }
 
-/// What is noted of pairs of texts.
+/// The notes taken of pairs of texts.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct TextTally {
     /// Different texts that pairs were made of.
@@ -134,12 +134,13 @@ pub struct TextTally {
     pub validity: ValiditySummary,
 }
 
-/// x and x' of a pair, and what differs, with the token where it stands in x.
+/// The texts x and x' of a pair, and the difference between them, with the token where it stands in
+/// x.
 type Sides = ([String; 2], Option<(Change, u32)>);
 
 impl<'m> TextCase<'m> {
-    /// The case of `parts`, searched as `specification` says, with those of the texts whose
-    /// positions `keep` takes, as if there were no others.
+    /// The case of `parts`, searched as `specification` says, with the texts whose positions `keep`
+    /// takes, as if there were no others.
     ///
     /// # Errors
     /// When none of them holds a protected term, or the model cannot read or answer them.
@@ -178,7 +179,7 @@ impl<'m> TextCase<'m> {
         }
     }
 
-    /// What measures fluency by `model`, with the `least` share that a text may keep.
+    /// The measure of fluency by `model`, with the `least` share that a text may keep.
     fn fluency<'a>(&'a self, model: &'a FluencyModel, least: f32) -> Fluency<'a> {
         Fluency {
             model,
@@ -188,7 +189,7 @@ impl<'m> TextCase<'m> {
         }
     }
 
-    /// How far `options` let a text be changed, by `judge`.
+    /// The limits to which `options` let a text be changed, by `judge`.
     fn limits<'a>(&'a self, options: &TextSpecification, judge: &'a Judge<'_>) -> Limits<'a> {
         let fluency = options.least_fluency().zip(self.fluency_model.as_ref());
         let least = options.min_similarity;
@@ -200,7 +201,8 @@ impl<'m> TextCase<'m> {
         }
     }
 
-    /// x and x' as texts, and what differs: the value and the token where it stands in x.
+    /// The texts x and x', and the difference between them: the value and the token where it stands
+    /// in x.
     fn sides(&self, pair: &Pair<'_>) -> Result<Sides, AuditError> {
         let seed = &self.seeds[pair.seed as usize];
         let text = text_of(pair.row);
@@ -365,7 +367,7 @@ impl<'m> Modality for TextCase<'m> {
         })
     }
 
-    /// Steps replace free words of the seed, so that lengths stay.
+    /// Whether a row can be reached: steps replace free words of the seed, so that lengths stay.
     fn is_reached(&self, seed: u64, row: &[i32]) -> bool {
         let tokens = self.texts.subject.reader().table.vectors().len()
             / self.texts.subject.reader().dimension().max(1);
@@ -404,9 +406,9 @@ impl<'m> Modality for TextCase<'m> {
         .collect()
     }
 
-    /// All is counted of one answer: a text of the joint set is asked about once, with all that may
-    /// be exchanged in it. Of the other sets only those texts are left that the joint one has no
-    /// more room for.
+    /// Counts all sets from one answer: a text of the joint set is asked about once, with all that
+    /// may be exchanged in it. The other sets keep only those of their texts for which the joint
+    /// one has no more room.
     fn count_sets(
         &self,
         sets: &[EstimatedSet<TextDomain>],

@@ -1,4 +1,4 @@
-//! Opening a case of texts: what is read, and what may be exchanged in it.
+//! Opening a case of texts: reads the files, and finds what may be exchanged in the texts.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -29,25 +29,25 @@ use probity_text::corpus::TextCorpus;
 use probity_text::lexicon::Lexicon;
 use probity_text::ngrams::NgramModel;
 
-/// What a case of texts is made of, opened.
+/// The opened parts that a case of texts is made of.
 pub struct TextParts<'m, 't> {
     /// The model.
     pub model: Opened<TextSubject<'m>>,
-    /// Where it lies, if it does: the neighbours of its words are kept there.
+    /// The directory of the model, if it has one: the neighbours of its words are kept there.
     pub directory: Option<&'t Path>,
-    /// What is protected, with the hash of the lexicon.
+    /// The protected terms, with the hash of the lexicon.
     pub protected: Opened<Protected>,
     /// The texts that seeds come from.
     pub texts: Opened<Vec<&'t str>>,
-    /// Where they stand in their file.
+    /// The numbers of the rows of their file where the texts stand.
     pub rows: RowNumbers,
-    /// What was left out of it.
+    /// The rows of the file that were left out.
     pub bad_rows: BadRows,
     /// The text, by its place among these, that a search begins at in place of several from clusters.
     pub begin_at: Option<usize>,
-    /// What judges whether a changed text means the same.
+    /// The encoder that judges whether a changed text means the same.
     pub encoder: Option<Opened<Encoder>>,
-    /// What measures fluency in place of n-grams.
+    /// The model that measures fluency in place of n-grams.
     pub fluency_model: Option<Opened<MaskedLanguageModel>>,
 }
 
@@ -84,7 +84,7 @@ pub(super) fn open<'m>(
     TextCase::new(specification, parts, &|_| true, device)
 }
 
-/// Where the text of the number `row` is in `corpus`.
+/// The place of the text of the number `row` in `corpus`.
 fn place_of(row: u64, corpus: &TextCorpus) -> Result<usize, FieldError> {
     let texts = corpus.texts.len();
     let place = corpus.rows.index_of(row).filter(|&place| place < texts);
@@ -95,7 +95,7 @@ fn place_of(row: u64, corpus: &TextCorpus) -> Result<usize, FieldError> {
     })
 }
 
-/// What of `lexicon` is protected, as `reader` splits it, with the hash of the lexicon.
+/// The protected terms of `lexicon`, as `reader` splits them, with the hash of the lexicon.
 pub(super) fn protected_of(
     specification: &AuditSpecification,
     lexicon: &Opened<Lexicon>,
@@ -108,8 +108,8 @@ pub(super) fn protected_of(
     })
 }
 
-/// How decisions are made between `classes`, of which the last is good to get, and names of what can
-/// be decided.
+/// The way in which decisions are made between `classes`, the last of which is good to get, and the
+/// names of the possible decisions.
 pub(super) fn decision_of(
     specification: &AuditSpecification,
     classes: &[String],
@@ -119,35 +119,35 @@ pub(super) fn decision_of(
     Ok((decision, names))
 }
 
-/// What is opened of texts, wherever a search of them begins.
+/// The parts of a case of texts that are the same wherever a search begins.
 pub(super) struct Texts<'m> {
     pub(super) subject: TextSubject<'m>,
-    /// Where its model lies, if it does.
+    /// The directory of the model, if it has one.
     pub(super) directory: Option<PathBuf>,
     pub(super) protected: Protected,
     pub(super) decision: Decision,
-    /// What can be decided.
+    /// The names of the possible decisions.
     pub(super) classes: Vec<String>,
     pub(super) counts: TextCounts,
     /// All texts with a protected term, in the order of the file.
     pub(super) texts: Arc<Vec<String>>,
-    /// Where each stands in the file, from 1.
+    /// The place of each text in the file, from 1.
     pub(super) rows: Vec<u64>,
     /// The text that a search begins at in place of several from clusters.
     pub(super) begin_at: Option<u32>,
     pub(super) encoder: Option<Encoder>,
-    /// What measures fluency, where that is asked for.
+    /// The n-gram model that measures fluency, where that is asked for.
     pub(super) ngrams: Option<Arc<NgramModel>>,
-    /// The same in place of n-grams.
+    /// The masked language model that measures fluency in place of n-grams.
     pub(super) masked: Option<Arc<MaskedLanguageModel>>,
     pub(super) sha256: BTreeMap<String, String>,
-    /// Made where it is first asked for.
+    /// The clusters of the texts, made where they are first asked for.
     pub(super) clusters: OnceLock<DataClusters>,
 }
 
 impl<'m> Texts<'m> {
-    /// Those of `parts` whose positions `keep` takes, as if there were no others, and what may be
-    /// exchanged in them.
+    /// The texts of `parts` whose positions `keep` takes, as if there were no others, and the
+    /// domain of what may be exchanged in them.
     ///
     /// # Errors
     /// When none of them holds a protected term, or the model cannot read them.
@@ -230,8 +230,8 @@ impl<'m> Texts<'m> {
         Ok((texts, domain))
     }
 
-    /// What may be exchanged in the texts, read anew: a search orders it as its seeds say, and two
-    /// orders take much memory.
+    /// The domain of what may be exchanged in the texts, read anew: a search orders it as its seeds
+    /// say, and two orders take much memory.
     ///
     /// # Errors
     /// When the texts cannot be split.
@@ -259,17 +259,17 @@ fn domain_of(reader: &TextReader, sources: Vec<Source>) -> Result<TextDomain, Au
 
 /// A text that was looked at.
 struct Looked {
-    /// What may be exchanged in it, if anything.
+    /// The text with what may be exchanged in it, if anything.
     source: Option<Source>,
     is_truncated: bool,
     is_foreign: bool,
-    /// As far as the model reads.
+    /// The words of the text, as far as the model reads.
     words: Vec<String>,
 }
 
 impl Looked {
-    /// Looks at `text`: at what of it may be exchanged, as `protected` says, and at whether `subject`
-    /// reads all of it.
+    /// Looks at `text`: finds what may be exchanged in it, as `protected` says, and whether
+    /// `subject` reads all of it.
     fn at(
         text: &str,
         tokens: &Tokens<'_>,
@@ -287,7 +287,8 @@ impl Looked {
 }
 
 impl TextCounts {
-    /// Counts what became of the texts that were `looked` at, of a file without these `bad_rows`.
+    /// Counts the texts that were `looked` at by what became of them, of a file without these
+    /// `bad_rows`.
     fn of(looked: &[Looked], bad_rows: BadRows) -> TextCounts {
         let count = |of: fn(&Looked) -> bool| looked.iter().filter(|text| of(text)).count() as u64;
         TextCounts {

@@ -1,4 +1,4 @@
-//! What classifies the texts of an audit.
+//! The classifier of the texts of an audit.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -24,13 +24,13 @@ use probity_text::lexicon::Lexicon;
 pub enum TextSubject<'m> {
     /// A network that reads numbers of its own words, and gives gradients.
     Words(Box<Cow<'m, TextModel>>),
-    /// Any other, which is asked by texts.
+    /// Any other classifier, which is asked by texts.
     Asked(AskedClassifier<'m>),
 }
 
 impl TextSubject<'_> {
-    /// What `specification` names, which is in `model` if it has moved, for an audit of `texts`
-    /// with terms of `lexicon`.
+    /// Opens the classifier that `specification` names, which is in `model` if it has moved, for an
+    /// audit of `texts` with terms of `lexicon`.
     ///
     /// # Errors
     /// When it cannot be opened, or a field of the specification has no meaning for it.
@@ -77,7 +77,8 @@ impl TextSubject<'_> {
         Ok(Opened { value, sha256 })
     }
 
-    /// The network `model`; a transformer is asked about the words of the reader that `read_by` opens.
+    /// Wraps the network `model`; a transformer is asked about the words of the reader that
+    /// `read_by` opens.
     ///
     /// # Errors
     /// When the reader cannot be opened, or a transformer cannot split one of its words.
@@ -93,8 +94,8 @@ impl TextSubject<'_> {
         })
     }
 
-    /// Whether what `specification` names, or `model`, is asked by texts, so that its words are
-    /// those of the data.
+    /// Whether the classifier that `specification` names, or `model`, is asked by texts, so that
+    /// its words are those of the data.
     ///
     /// # Errors
     /// When nothing is named.
@@ -110,7 +111,8 @@ impl TextSubject<'_> {
             }))
     }
 
-    /// What the classifier sees of the words: of one without gradients, what the audit does.
+    /// The vectors that the classifier sees in place of the words: of one without gradients, those
+    /// that the audit sees.
     pub fn vectors(&self) -> Vectors<'_> {
         match self {
             TextSubject::Asked(AskedClassifier {
@@ -124,7 +126,7 @@ impl TextSubject<'_> {
         }
     }
 
-    /// That it shows the embeddings that `from` asks for.
+    /// Checks that the classifier shows the embeddings that `from` asks for.
     ///
     /// # Errors
     /// The field that asks for them.
@@ -137,7 +139,8 @@ impl TextSubject<'_> {
         }
     }
 
-    /// Whether it reads less of `text` than its words say: pieces beyond those that it takes.
+    /// Whether the classifier reads less of `text` than its words say: pieces beyond those that it
+    /// takes.
     ///
     /// # Errors
     /// When the text cannot be split.
@@ -148,7 +151,7 @@ impl TextSubject<'_> {
         }
     }
 
-    /// What splits texts into the words that a search exchanges.
+    /// The reader that splits texts into the words that a search exchanges.
     pub fn reader(&self) -> &TextReader {
         match self {
             TextSubject::Words(model) => &model.reader,
@@ -164,7 +167,7 @@ impl TextSubject<'_> {
         }
     }
 
-    /// What ends the process of a predictor, if it has one.
+    /// The handle that ends the process of a predictor, if there is one.
     pub fn ender(&self) -> Option<&Ender> {
         match self {
             TextSubject::Words(_) => None,

@@ -1,4 +1,4 @@
-//! What reads the texts of a samples file, and re-checks its pairs.
+//! The witness that reads the texts of a samples file, and re-checks its pairs.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
@@ -32,7 +32,7 @@ pub struct TextInputs<'a> {
 }
 
 impl<'a> TextInputs<'a> {
-    /// What reads texts by `tokenizer`.
+    /// A reader of texts by `tokenizer`.
     pub fn new(tokenizer: &'a Tokenizer) -> TextInputs<'a> {
         TextInputs { tokenizer }
     }
@@ -90,7 +90,7 @@ fn written(samples: &Path) -> Result<Vec<String>, AuditError> {
     Ok(texts.into_iter().collect())
 }
 
-/// Reads the texts anew that those of a samples file are said to be made of, each once.
+/// The texts that those of a samples file are said to be made of, each read anew once.
 #[derive(Default)]
 pub struct Origins {
     read: Mutex<HashMap<String, Arc<Source>>>,
@@ -112,10 +112,10 @@ impl Origins {
         Ok(source)
     }
 
-    /// x of `pair` with what may be exchanged in it.
+    /// The text x of `pair` with what may be exchanged in it.
     ///
     /// # Errors
-    /// What keeps x' from being x after one exchange, as a sentence.
+    /// The reason why x' is not x after one exchange, as a sentence.
     pub fn of(&self, read_by: (&TextReader, &Protected), pair: &Sample) -> Result<Source, String> {
         let origin = pair.origin.as_deref();
         let origin = origin.ok_or("the file does not say which text x was made of")?;
@@ -146,7 +146,7 @@ impl Origins {
     }
 }
 
-/// What is asked about a pair.
+/// The model that answers when pairs of texts are re-checked.
 enum Answering {
     /// A network, by the tokens of each side alone.
     Network(TextNetwork),
@@ -161,14 +161,14 @@ pub struct TextWitness {
     answering: Answering,
     origins: Origins,
     decision: Decision,
-    /// What can be decided.
+    /// The names of the possible decisions.
     classes: Vec<String>,
     sha256: BTreeMap<String, String>,
 }
 
 impl TextWitness {
-    /// Opens what `specification` names, the model in the place `model` if it has moved, for the
-    /// pairs in the file `samples`.
+    /// Opens the witness for the pairs in the file `samples`, with the model that `specification`
+    /// names, which is in the place `model` if it has moved.
     pub(super) fn open(
         specification: &AuditSpecification,
         model: Option<&Path>,

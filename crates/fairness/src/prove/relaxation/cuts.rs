@@ -1,4 +1,4 @@
-//! How the additive bound of a ReLU of the first layer is shared among the attributes.
+//! The cuts that share the additive bound of a ReLU of the first layer among the attributes.
 
 use probity_nn::fnn::Activation;
 
@@ -6,18 +6,20 @@ use super::super::network::Terms;
 use super::Relaxation;
 use super::lines::Lines;
 
-/// d of the additive bounds of the ReLUs that are neither on nor off, in the order of [`Lines::kept`].
+/// The numbers d of the additive bounds of the ReLUs that are neither on nor off, in the order of
+/// [`Lines::kept`].
 #[derive(Debug, Clone, Default)]
 pub(super) struct Cuts {
-    /// `[attributes, neurons]`: what is taken off each attribute's part.
+    /// The amount that is taken off each attribute's part, `[attributes, neurons]`.
     free: Vec<f64>,
-    /// What is taken off that of the protected ones: the negative of the sum of the others.
+    /// The amount that is taken off the part of the protected attributes: the negative of the sum
+    /// of the others.
     pub(super) protected: Vec<f64>,
 }
 
 impl Cuts {
-    /// At `point`, where the sums are `at`, every attribute takes the share of it that it has of the
-    /// width of the box.
+    /// The cuts at `point`, where the sums are `at`: every attribute takes the share of it that it
+    /// has of the width of the box.
     #[inline(always)]
     pub(super) fn new(relaxation: &Relaxation<'_>, point: &[f64], at: &[f64]) -> Cuts {
         let lines: &Lines = &relaxation.lines[0];
@@ -50,7 +52,7 @@ impl Cuts {
         cuts
     }
 
-    /// Of `attribute`, for each of the neurons.
+    /// The cuts of `attribute`, for each of the neurons.
     #[inline(always)]
     pub(super) fn of(&self, attribute: usize) -> &[f64] {
         let neurons = self.protected.len();

@@ -1,10 +1,10 @@
-//! What a split at each attribute would do to the bounds.
+//! The gains of a split at each attribute: how much closer the bounds come.
 
 use probity_nn::fnn::Activation;
 
 use super::Relaxation;
 
-/// How far apart the bounds of a ReLU whose sum lies in `low..high` are on average, where one is the
+/// The mean distance of the bounds of a ReLU whose sum lies in `low..high`, where one is the
 /// tangent and the other one additive.
 #[inline(always)]
 fn additive_gap(low: f64, high: f64) -> f64 {
@@ -15,7 +15,8 @@ fn additive_gap(low: f64, high: f64) -> f64 {
     least * least / (2.0 * width)
 }
 
-/// The same where the upper bound is the line through the ends.
+/// The mean distance of the bounds of such a ReLU where the upper bound is the line through the
+/// ends.
 #[inline(always)]
 fn line_gap(low: f64, high: f64) -> f64 {
     let least = if high < -low { high } else { -low };
@@ -26,7 +27,7 @@ fn line_gap(low: f64, high: f64) -> f64 {
 struct Neurons {
     low: Vec<f64>,
     high: Vec<f64>,
-    /// How much a gap between their bounds matters.
+    /// The weight with which a gap between the bounds of each neuron matters.
     steep: Vec<f64>,
 }
 
@@ -47,7 +48,7 @@ impl Neurons {
 }
 
 impl Relaxation<'_> {
-    /// How much less far apart the bounds are on average once the box is split at each attribute;
+    /// The gain of splitting the box at each attribute: how much closer the bounds are on average;
     /// `steepness` says of every layer how much each activation moves the lead.
     #[inline(always)]
     pub(super) fn gains(&self, steepness: &[Vec<f64>]) -> Vec<f64> {

@@ -1,4 +1,4 @@
-//! Bounds of the layers after the first, and what their 32-bit sums err by.
+//! Bounds of the layers after the first, and the errors of their 32-bit sums.
 
 use super::super::network::Terms;
 use super::super::product::{Lined, product};
@@ -6,7 +6,8 @@ use super::Relaxation;
 use super::lines::{Lines, Sums};
 
 impl Relaxation<'_> {
-    /// Lays out of what a weighted sum of the first layer's sums consists, of those that are `kept`.
+    /// Lays out the columns that a weighted sum of the first layer's sums consists of, of those
+    /// that are `kept`.
     #[inline(always)]
     pub(super) fn lay_columns(&mut self, kept: Vec<usize>) {
         let (network, width) = (self.network, self.width());
@@ -60,7 +61,7 @@ impl Relaxation<'_> {
         self.over_columns(&sums.slopes, sums.rows, out);
     }
 
-    /// Sums over the columns of what `slopes` weighs the first layer's sums by.
+    /// Sums over the columns of the first layer's sums, weighted by `slopes`.
     #[inline(always)]
     pub(super) fn over_columns(&self, slopes: &[f64], rows: usize, out: &mut Vec<f64>) {
         let columns = Lined {
@@ -71,7 +72,7 @@ impl Relaxation<'_> {
         product(slopes, rows, &columns, out);
     }
 
-    /// Bounds the sums of the layer after the first `depth`, by what lies below it.
+    /// Bounds the sums of the layer after the first `depth`, by the bounds of the layers below it.
     #[inline(always)]
     pub(super) fn bound_layer(&mut self, depth: usize) {
         let layer = &self.network.layers[depth - 1];
@@ -149,7 +150,7 @@ impl Relaxation<'_> {
         self.moves.push(moves);
     }
 
-    /// What the last hidden layer's activations err by.
+    /// Bounds the errors of the last hidden layer's activations.
     #[inline(always)]
     pub(super) fn bound_errors(&mut self) {
         let mut error = Vec::new();

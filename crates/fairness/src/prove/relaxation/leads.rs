@@ -9,8 +9,8 @@ use super::lines::{Sums, above};
 use super::tables::{Convex, Grown};
 use super::{LeadBound, Leads, Relaxation};
 
-/// How far towards the decision boundary the point lies at which bounds are made tight, from the
-/// middle of the box (0) to where a linear approximation vanishes (1).
+/// The place of the point at which bounds are made tight, between the middle of the box (0) and
+/// where a linear approximation vanishes (1): how far it lies towards the decision boundary.
 const TOWARDS_BOUNDARY: f64 = 0.3;
 
 impl Relaxation<'_> {
@@ -73,7 +73,8 @@ impl Relaxation<'_> {
         sums
     }
 
-    /// The same as [`Self::leads`] for a network without hidden layers, whose leads are sums themselves.
+    /// The bounds of [`Self::leads`] for a network without hidden layers, whose leads are sums
+    /// themselves.
     #[inline(always)]
     fn leads_of_sums(&self, one: usize, other: usize) -> Leads {
         let network = self.network;
@@ -141,7 +142,7 @@ impl Relaxation<'_> {
         point
     }
 
-    /// What `sums` hold over the first layer's activations, as bounds over attributes.
+    /// The bounds over attributes that `sums` over the first layer's activations give.
     #[inline(always)]
     fn bounded(&self, sums: &mut Sums, cuts: &Cuts, known: (Vec<f64>, f64)) -> Leads {
         let lines = &self.lines[0];
@@ -247,7 +248,7 @@ impl Relaxation<'_> {
         bound
     }
 
-    /// What the computed lead of class `one` over class `other` may err by.
+    /// The error that the computed lead of class `one` over class `other` may have.
     #[inline(always)]
     fn lead_error(&self, weights: &[f64], one: usize, other: usize) -> f64 {
         let none = vec![0.0; self.errors.len()];
@@ -262,7 +263,8 @@ impl Relaxation<'_> {
     }
 }
 
-/// How much each activation moves a lead, on average over its two bounds.
+/// The weights of the activations in a lead: how much each moves it, on average over its two
+/// bounds.
 #[inline(always)]
 fn steep(weights: &[f64]) -> Vec<f64> {
     let mut steep = Vec::with_capacity(weights.len() / LANES);

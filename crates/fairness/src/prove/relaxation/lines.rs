@@ -9,14 +9,14 @@ use probity_nn::fnn::Activation;
 use super::super::network::Layer;
 use super::super::product::{Lined, product};
 
-/// The lines of a layer's activations, and within which bounds its sums lie.
+/// The lines of a layer's activations, and the bounds within which its sums lie.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Lines {
     pub(super) low: Vec<f64>,
     pub(super) high: Vec<f64>,
     pub(super) low_slope: Vec<f64>,
     pub(super) high_slope: Vec<f64>,
-    /// `[groups, width]`
+    /// The lower bounds of the sums by group, `[groups, width]`.
     pub(super) group_low: Vec<f64>,
     pub(super) group_high: Vec<f64>,
     pub(super) low_cut: Vec<f64>,
@@ -30,18 +30,19 @@ pub(super) struct Lines {
 /// Sums over a layer's activations or sums, with constants, on their way back to the attributes.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Sums {
-    /// How many: a multiple of [`super::super::product::LANES`].
+    /// Number of sums: a multiple of [`super::super::product::LANES`].
     pub(super) rows: usize,
-    /// Of activations, `[width, rows]`.
+    /// The weights of activations, `[width, rows]`.
     pub(super) weights: Vec<f64>,
-    /// Of the sums of neurons that are kept, `[kept, rows]`.
+    /// The weights of the sums of neurons that are kept, `[kept, rows]`.
     pub(super) slopes: Vec<f64>,
-    /// `[groups, rows]`
+    /// The constants, `[groups, rows]`.
     pub(super) constants: Vec<f64>,
 }
 
 impl Sums {
-    /// From the sums of `layer`, of which those of `lines` are kept, to the activations that it takes.
+    /// Goes from the sums of `layer`, of which those of `lines` are kept, to the activations that
+    /// it takes.
     #[inline(always)]
     pub(super) fn below(&mut self, lines: &Lines, layer: &Layer) {
         let rows = self.rows;
@@ -63,8 +64,8 @@ impl Sums {
 }
 
 impl Lines {
-    /// Bounds of all groups together, and lines that hold between them; those whose slope is free
-    /// are tight where the sums are `at`.
+    /// Draws the bounds of all groups together, and lines that hold between them; those whose slope
+    /// is free are tight where the sums are `at`.
     #[inline(always)]
     pub(super) fn draw(&mut self, activation: Activation, groups: usize, at: &[f64]) {
         let width = at.len();
@@ -126,7 +127,7 @@ impl Lines {
         }
     }
 
-    /// Lower lines of ReLU that are tight where the sums are `at`.
+    /// Draws lower lines of ReLU that are tight where the sums are `at`.
     #[inline(always)]
     pub(super) fn retouch(&mut self, activation: Activation, groups: usize, at: &[f64]) {
         if activation != Activation::Relu {
@@ -155,9 +156,9 @@ impl Lines {
         }
     }
 
-    /// Lines of an activation that is shaped like an S, with the least slope between the bounds:
-    /// the function rises at least as fast, so that a line through its value at the lower bound
-    /// stays below it, and one at the upper bound above.
+    /// Draws lines of an activation that is shaped like an S, with the least slope between the
+    /// bounds: the function rises at least as fast, so that a line through its value at the lower
+    /// bound stays below it, and one at the upper bound above.
     #[inline(always)]
     fn bend(&mut self, j: usize, groups: usize, activation: Activation) {
         let width = self.low.len();
@@ -183,8 +184,8 @@ impl Lines {
         }
     }
 
-    /// Lower bounds over the activations, weighted by `weights`, become ones over the sums: `slopes`
-    /// of the neurons that are kept, and what is added to `constants`.
+    /// Turns lower bounds over the activations, weighted by `weights`, into ones over the sums:
+    /// `slopes` of the neurons that are kept, and what is added to `constants`.
     #[inline(always)]
     pub(super) fn back(
         &self,
@@ -220,7 +221,7 @@ impl Lines {
     }
 }
 
-/// Σ a·b in eight sums, whose order does not depend on how wide registers are.
+/// The product Σ a·b in eight sums, whose order does not depend on how wide registers are.
 #[inline(always)]
 pub(in super::super) fn dot(a: &[f64], b: &[f64]) -> f64 {
     let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
@@ -243,7 +244,7 @@ fn added(sums: [f64; 8]) -> f64 {
     ((a + e) + (c + g)) + ((b + f) + (d + h))
 }
 
-/// Σ weight·max(0, line·x − cut).
+/// The sum Σ weight·max(0, line·x − cut).
 #[inline(always)]
 pub(super) fn above(lines: &[f64], x: f64, cuts: &[f64], weights: &[f64]) -> f64 {
     let (line, line_rest) = lines.as_chunks::<8>();

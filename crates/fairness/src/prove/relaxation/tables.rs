@@ -1,4 +1,4 @@
-//! What the attributes of a block add to a bound.
+//! The tables of the contributions of the attributes of a block to a bound.
 
 use super::super::network::Terms;
 use super::super::product::LANES;
@@ -6,35 +6,36 @@ use super::Relaxation;
 use super::cuts::Cuts;
 use super::lines::above;
 
-/// Positions of a scaled attribute beyond which its part is a line instead of a table.
+/// Largest number of positions of a scaled attribute whose part is a table; beyond that it is a
+/// line.
 const WIDE: usize = 512;
 
-/// The ReLUs of which one bound of a lead takes the additive one, and how much each weighs.
+/// The ReLUs of which one bound of a lead takes the additive one, and the weight of each.
 #[derive(Default)]
 pub(super) struct Convex {
-    /// Which of the open neurons of the first layer.
+    /// The places of these neurons among the open ones of the first layer.
     pub(super) places: Vec<usize>,
     pub(super) neurons: Vec<usize>,
     pub(super) weights: Vec<f64>,
 }
 
-/// Of the combinations of a block's attributes so far, what they add to a bound.
+/// The contributions to a bound of the combinations of a block's attributes so far.
 #[derive(Default)]
 pub(super) struct Grown {
-    /// What the lines add; at the end all of it.
+    /// The contribution of the lines; at the end the whole contribution.
     pub(super) lined: Vec<f64>,
-    /// d less what the neurons get, `[combinations, neurons]`.
+    /// The numbers d less what the neurons get, `[combinations, neurons]`.
     below: Vec<f64>,
-    /// The same with one attribute more.
+    /// The numbers of `lined` and `below` with one attribute more.
     next: Vec<f64>,
     next_below: Vec<f64>,
-    /// Of one position.
+    /// The lines of one position.
     lines: Vec<f64>,
 }
 
 impl Relaxation<'_> {
-    /// What the attributes of `block` add to a bound, for every combination of their positions:
-    /// [`Grown::lined`].
+    /// Tables the contributions of the attributes of `block` to a bound, for every combination of
+    /// their positions: [`Grown::lined`].
     #[inline(always)]
     pub(super) fn grow(
         &self,
@@ -120,8 +121,8 @@ impl Relaxation<'_> {
     }
 }
 
-/// Puts what `sums` are at the first and the last of `values` on a line between them, for each of so
-/// many combinations.
+/// Puts the `sums` at the first and the last of `values` on a line between them, for each of
+/// `combinations` combinations.
 #[inline(always)]
 fn chord(sums: &mut [f64], values: &[f64], combinations: usize) {
     let end = sums.len() - combinations;

@@ -1,4 +1,5 @@
-//! What is proved of a domain only grows, whatever is split, and is what the file of boxes says.
+//! Checks that what is proved of a domain only grows, whatever is split, and is what the file of
+//! boxes says.
 
 use super::super::partition::{Partition, Region};
 use super::super::verify::proved_of;

@@ -36,7 +36,7 @@ fn variables() -> Vec<Variable> {
     .into()
 }
 
-/// The logarithms of so many masses that sum to 1.
+/// The logarithms of `count` masses that sum to 1.
 fn masses(count: usize, draw: &mut Stream) -> Vec<f64> {
     let own: Vec<f64> = (0..count).map(|_| draw.random_range(0.01..1.0)).collect();
     let all: f64 = own.iter().sum();
@@ -132,7 +132,7 @@ fn random_spn(number: u64) -> Spn {
     Spn::new(variables, nodes)
 }
 
-/// What the network gives to a point, all else summed out: node by node, as it stands.
+/// The mass that the network gives to a point, all else summed out: node by node, as it stands.
 fn mass(spn: &Spn, node: usize, cells: &[Option<[f64; 2]>]) -> f64 {
     match &spn.nodes()[node] {
         NetworkNode::Sum(children) => {

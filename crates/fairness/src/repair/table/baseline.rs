@@ -1,5 +1,5 @@
-//! What a repair of a table starts from: the model, the rows it learnt, those it never saw, and how
-//! it was trained.
+//! The start of a repair of a table: the model, the rows it learnt, those it never saw, and how it
+//! was trained.
 //!
 //! A model directory that `probity train` or `probity repair` wrote says how it was trained. The
 //! split into parts is dealt again from that ([`probity_nn::provenance`]), so that the rows held
@@ -28,13 +28,13 @@ use probity_nn::train::table::untrained;
 use probity_nn::train::{Split, TrainError, TrainSpecification, USUAL_VALIDATION, check_split};
 use probity_run::specification::file::Record;
 
-/// Where a model comes from.
+/// The origin of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Origin {
-    /// Trained, or repaired, by this package: its options are known.
+    /// The model was trained, or repaired, by this package: its options are known.
     Trained,
-    /// Brought from elsewhere.
+    /// The model was brought from elsewhere.
     Imported,
 }
 
@@ -43,21 +43,22 @@ pub enum Origin {
 pub struct Baseline {
     /// The model.
     pub model: Model,
-    /// SHA-256 of it.
+    /// SHA-256 of the model.
     pub model_sha256: String,
-    /// Where it comes from.
+    /// The origin of the model.
     pub origin: Origin,
     /// All labelled rows.
     pub table: Table,
     /// The schema that they are read by: the model's, with the policy that was asked for.
     pub reading: Schema,
-    /// SHA-256 of their file.
+    /// SHA-256 of the file of the rows.
     pub data_sha256: String,
-    /// Which of them train, validate and test.
+    /// The parts of the rows: which of them train, validate and test.
     pub split: Split,
-    /// How it was trained, or the defaults.
+    /// The options by which the model was trained, or the defaults.
     pub options: TableOptions,
-    /// What its training was asked for; of an imported network, of a training by default.
+    /// The specification of the training of the model; of an imported network, of a training by
+    /// default.
     pub trained: TrainSpecification,
 }
 
@@ -138,7 +139,7 @@ impl Baseline {
         })
     }
 
-    /// How the network of that hash, which was retrained by `training`, came about.
+    /// The record of how the network of that hash, which was retrained by `training`, came about.
     pub(super) fn provenance(&self, model_sha256: &str, training: &TableOptions) -> Provenance {
         let mut specification = self.trained.clone();
         specification.network = Some(training.network.clone());

@@ -1,4 +1,4 @@
-//! What is measured of a classifier of tables before and after its repair.
+//! The figures of a classifier of tables before and after its repair.
 
 use std::ops::ControlFlow;
 
@@ -15,7 +15,7 @@ use probity_nn::metrics::{Errors, Metrics, Quality};
 use probity_nn::train::parallel_logits;
 use probity_nn::{Classifier, ModelError};
 
-/// What is measured of one network.
+/// The figures of one network.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TableFigures {
     /// Discriminatory share of uniform random inputs: for each protected set that was audited and,
@@ -30,7 +30,7 @@ pub struct TableFigures {
 pub struct Measured {
     /// Names of the attributes of each set.
     pub names: Vec<Vec<String>>,
-    /// Its variants.
+    /// The domains of the sets, which know the variants of rows.
     pub domains: Vec<TabularDomain>,
 }
 
@@ -78,7 +78,7 @@ impl Measured {
     }
 }
 
-/// Whether `model` says the same of all rows of `table`.
+/// Whether `model` gives the same answer for all rows of `table`.
 pub(super) fn says_one_thing(model: &dyn Classifier, table: &Table) -> Result<bool, ModelError> {
     let is_number = |decision: &Decision| {
         let Decision::Gap(Gap { score, .. }) = decision else {
@@ -97,7 +97,7 @@ pub(super) fn says_one_thing(model: &dyn Classifier, table: &Table) -> Result<bo
     })
 }
 
-/// The logits of `model` for the rows of `table`, and what is decided of them.
+/// The logits of `model` for the rows of `table`, and the decisions on them.
 fn decided(model: &dyn Classifier, table: &Table) -> Result<(Vec<f32>, Vec<u32>), ModelError> {
     let logits = parallel_logits(model, table)?;
     let answers = logits.chunks_exact(model.classes().max(1)).enumerate();
@@ -106,7 +106,7 @@ fn decided(model: &dyn Classifier, table: &Table) -> Result<(Vec<f32>, Vec<u32>)
     Ok((logits, decided))
 }
 
-/// How good what is decided of the labelled rows of `table` is, or the numbers that they get.
+/// The quality of the decisions on the labelled rows of `table`, or of the numbers that they get.
 pub(super) fn quality(model: &dyn Classifier, table: &Table) -> Result<Quality, ModelError> {
     let (logits, decided) = decided(model, table)?;
     Ok(match table.targets() {

@@ -27,7 +27,7 @@ use probity_nn::decision::Decision;
 use probity_run::run_directory::{RunDirectory, SUMMARY};
 use probity_run::specification::file::Record;
 
-/// One discriminatory individual.
+/// A discriminatory individual.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sample {
     /// Codes of the row that was found first.
@@ -36,7 +36,7 @@ pub struct Sample {
     pub truth: Option<RowLabel>,
 }
 
-/// What the data give to a row.
+/// The label that the data give to a row.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum RowLabel {
     /// A class, by number.
@@ -46,7 +46,7 @@ pub enum RowLabel {
 }
 
 impl RowLabel {
-    /// That of row `row` of `table`, if it has one.
+    /// The label of row `row` of `table`, if it has one.
     pub fn of(table: &Table, row: usize) -> Option<RowLabel> {
         let class = table.known_label(row).map(RowLabel::Class);
         class.or_else(|| table.known_target(row).map(RowLabel::Number))
@@ -61,14 +61,14 @@ impl RowLabel {
     }
 }
 
-/// What one audit found.
+/// The finds of one audit.
 #[derive(Debug, Clone)]
 pub(super) struct FoundRun {
     /// Distinct individuals, in the order of the samples file.
     pub pool: Pool<Sample>,
-    /// Which rows are variants of each other.
+    /// The domain, which knows which rows are variants of each other.
     pub domain: TabularDomain,
-    /// How decisions were made.
+    /// The rule by which decisions were made.
     pub decision: Decision,
 }
 
@@ -177,11 +177,11 @@ pub(super) fn read_run(
     })
 }
 
-/// What is known of the row that a walk began at.
+/// The knowledge about the row that a walk began at.
 enum SeedRow {
-    /// The model is measured or chosen on it.
+    /// The model is measured or chosen on the row.
     HeldOut,
-    /// It is not, as far as can be known.
+    /// The model is not, as far as can be known.
     Usable { truth: Option<RowLabel> },
 }
 

@@ -1,7 +1,7 @@
 //! Repairs of classifiers of tables.
 //!
-//! What is measured: the discriminatory share of uniform random inputs for each protected set that
-//! was audited and, if there are several, for all of their attributes jointly; quality,
+//! The measurements are: the discriminatory share of uniform random inputs for each protected set
+//! that was audited and, if there are several, for all of their attributes jointly; quality,
 //! certificates and group figures on the held-out rows.
 
 pub mod baseline;
@@ -49,7 +49,7 @@ use probity_run::specification::file::Record;
 use probity_run::stream::{Purpose, Words};
 use probity_tensor::device::ComputeDevice;
 
-/// Splits a row of the certificates.
+/// Largest number of splits of a row of the certificates.
 const CERTIFICATE_SPLITS: u32 = 16;
 
 /// Learning rate of an imported network that is trained on, where none is given.
@@ -59,7 +59,7 @@ const IMPORTED_LEARNING_RATE: f64 = 0.001;
 pub struct TableRepair {
     baseline: Baseline,
     pools: Vec<Pool<Sample>>,
-    /// Which rows are variants of each other, by the run of each pool.
+    /// The domains, which know which rows are variants of each other, by the run of each pool.
     domains: Vec<TabularDomain>,
     measured: Measured,
     joint: TabularDomain,
@@ -77,33 +77,33 @@ pub struct TableRepair {
     decision: Decision,
 }
 
-/// Held-out rows of which it is proved that no protected substitution changes their class
+/// Held-out rows for which it is proved that no protected substitution changes their class
 /// ([`crate::certify`]).
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CertifiedShare {
-    /// Protected attributes, jointly.
+    /// The protected attributes, jointly.
     pub protected: Vec<String>,
-    /// Held-out rows.
+    /// Number of held-out rows.
     pub rows: u64,
-    /// Certified ones.
+    /// The share of certified rows.
     pub certified: Share,
 }
 
-/// What the summary of a repair of a table says besides.
+/// The part of the summary of a repair that only tables have.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TableDetails {
-    /// Where the model comes from.
+    /// The origin of the model.
     pub origin: Origin,
-    /// What reading the data changed or left out.
+    /// Counts of what reading the data changed or left out.
     pub data: ReadCounts,
     /// Held-out rows that were certified fair before.
     pub certified_before: Vec<CertifiedShare>,
-    /// The same of the saved network.
+    /// Held-out rows that were certified fair for the saved network.
     pub certified_after: Vec<CertifiedShare>,
     /// Group figures of the held-out rows before; none of a regressor.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub groups_before: Option<GroupReport>,
-    /// The same of the saved network.
+    /// Group figures of the held-out rows for the saved network.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub groups_after: Option<GroupReport>,
 }
@@ -174,8 +174,8 @@ impl TableRepair {
         Ok(Some(report))
     }
 
-    /// The random inputs of choices (0) and of what is reported (1) are drawn from streams of their
-    /// own.
+    /// The seed of random inputs: those of choices (0) and of what is reported (1) are drawn from
+    /// streams of their own.
     fn inputs_seed(&self, number: u64) -> u64 {
         Words::new(self.seed, Purpose::RepairChoice, &[]).word(number)
     }
@@ -439,7 +439,8 @@ impl Repairable for TableRepair {
         true
     }
 
-    /// How its inputs are encoded is not kept: that is the model's own way.
+    /// Makes the network from its stored form: how its inputs are encoded is not kept, as that is
+    /// the model's own way.
     fn restore(&self, (embeddings, layers): &Self::Stored) -> Network {
         let own = &self.baseline.model.network;
         Network {

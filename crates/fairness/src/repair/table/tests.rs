@@ -46,7 +46,7 @@ fn baseline(rows: usize, seed: u64) -> Baseline {
     }
 }
 
-/// What an audit found, and which rows are variants of each other.
+/// The finds of an audit, and the domain that knows which rows are variants of each other.
 struct Found {
     domain: TabularDomain,
     samples: Vec<Sample>,

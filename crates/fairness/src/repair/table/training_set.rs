@@ -1,5 +1,5 @@
-//! What a repaired network learns: the training rows, and with them all protected variants of the
-//! drawn samples.
+//! The rows that a repaired network learns: the training rows, and with them all protected variants
+//! of the drawn samples.
 
 use rand::RngExt;
 
@@ -20,13 +20,13 @@ pub struct RepairRows {
     pub split: Split,
     /// Weight of each row.
     pub weights: Vec<f32>,
-    /// Variants of samples among them.
+    /// Number of variants of samples among the rows.
     pub variants: u64,
-    /// Whether they are learnt against the worst protected variant of each.
+    /// Whether the rows are learnt against the worst protected variant of each.
     pub is_certified: bool,
 }
 
-/// How rows are added.
+/// The way in which rows are added.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Mixture {
     /// Weight of all added rows together, in units of all training rows; `None`: each added row

@@ -1,4 +1,4 @@
-//! What is reported of a classifier of texts.
+//! The figures that are reported of a classifier of texts.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,10 +6,10 @@ use crate::repair::change::{Details, Figures, Measure, Role};
 use crate::statistics::Share;
 use probity_nn::metrics::Quality;
 
-/// What is measured of one network.
+/// The figures of one network.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TextFigures {
-    /// Protected attributes, jointly.
+    /// The protected attributes, jointly.
     pub protected: Vec<String>,
     /// Texts of the independent set that are no longer discriminatory.
     pub repaired: Share,
@@ -52,7 +52,8 @@ impl Figures for TextFigures {
         measures
     }
 
-    /// Of the independent set: all of it, for the model it was found in.
+    /// The share of the independent set that is still discriminatory: all of it, for the model it
+    /// was found in.
     fn discriminatory(&self) -> f64 {
         1.0 - self.repaired.share
     }
@@ -62,7 +63,7 @@ impl Figures for TextFigures {
     }
 }
 
-/// What the summary of a repair of a classifier of texts says besides.
+/// The part of the summary of a repair that only texts have.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TextDetails {
     /// Protected attributes.
@@ -76,7 +77,7 @@ pub struct TextDetails {
 }
 
 impl Details for TextDetails {
-    /// Texts have no groups.
+    /// No gaps: texts have no groups.
     fn gaps(&self) -> Vec<(Measure, Measure)> {
         Vec::new()
     }

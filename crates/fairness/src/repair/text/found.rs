@@ -32,10 +32,10 @@ use probity_tensor::device::ComputeDevice;
 /// A text as an audit holds it, with the text as people write it that it was made of.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Written {
-    /// Its tokens, and what may be exchanged in them.
+    /// The tokens of the text, and what may be exchanged in them.
     pub source: Source,
-    /// The text that words of it were replaced in, if any were: what remains of it is written as
-    /// there.
+    /// The text in which words were replaced to make this one, if any were: the words that remain
+    /// are written as there.
     pub text: String,
 }
 
@@ -50,7 +50,7 @@ pub struct FoundText {
     pub truth: Option<u32>,
 }
 
-/// What the audit of texts in `directory` was asked for and what it opened.
+/// The specification of the audit of texts in `directory`, and the record of what it opened.
 ///
 /// # Errors
 /// When there is none, or one of a table.
@@ -71,7 +71,7 @@ pub fn open_audit(
 /// An audit, with its pairs as they are written.
 pub struct FoundRun {
     directory: PathBuf,
-    /// What it was asked for.
+    /// The specification of the audit.
     pub specification: AuditSpecification,
     texts_sha256: String,
     file: PathBuf,
@@ -125,34 +125,34 @@ impl FoundRun {
         })
     }
 
-    /// Where it is.
+    /// The directory of the audit.
     pub(super) fn directory(&self) -> &Path {
         &self.directory
     }
 
-    /// All that is written in its pairs.
+    /// All texts that are written in its pairs.
     pub fn texts(&self) -> impl Iterator<Item = &String> {
         let pairs = self.pairs.iter();
         pairs.flat_map(|pair| pair.texts.iter().chain(&pair.origin))
     }
 }
 
-/// What the texts of audits are read by.
+/// The means to read the texts of audits.
 pub(super) struct Reader<'a> {
     /// Hash of the training texts.
     pub texts_sha256: &'a str,
     /// The parts of the training texts.
     pub split: &'a Split,
-    /// Their classes.
+    /// The classes of the training texts.
     pub labels: &'a [u32],
-    /// Where they stand in their file.
+    /// The numbers of the rows of their file where the training texts stand.
     pub rows: &'a RowNumbers,
-    /// What splits texts into words, and what is protected in them.
+    /// The reader that splits texts into words, and the protected terms in them.
     pub read_by: (&'a TextReader, &'a Protected),
 }
 
 impl Reader<'_> {
-    /// What may be learnt from `run`.
+    /// The samples of `run` that may be learnt from.
     ///
     /// # Errors
     /// See [`RepairError`]: pairs that are none, no texts.
@@ -205,8 +205,8 @@ impl Reader<'_> {
     }
 }
 
-/// What the search of `specification` finds from those texts of `parts`, of the classes `labels`,
-/// that are in `part`, called `name`.
+/// The discriminatory texts that the search of `specification` finds from those texts of `parts`,
+/// of the classes `labels`, that are in `part`, called `name`.
 ///
 /// # Errors
 /// When it finds nothing or is stopped.

@@ -1,4 +1,4 @@
-//! What a repair of texts asks of a kind of networks.
+//! The interface that a repair of texts needs of a kind of networks.
 
 use std::path::Path;
 
@@ -31,25 +31,25 @@ use probity_text::tokenizer::TokenizerError;
 pub struct RepairTexts {
     /// The texts of the model, and the added ones after them.
     pub texts: Vec<Vec<i32>>,
-    /// Their classes.
+    /// The classes of the texts.
     pub labels: Vec<u32>,
     /// The parts of the texts; the added ones train.
     pub split: Split,
-    /// What may stand where in the texts, for certified training.
+    /// The substitutions that are possible in the texts, for certified training.
     pub substitutions: Option<Substitutions>,
 }
 
-/// What a [`TextLearner`] is made of.
+/// The parts that a [`TextLearner`] is made of.
 pub struct LearnerParts<'a, L: TextLearner> {
-    /// What is repaired, and how.
+    /// The specification: what is repaired, and how.
     pub specification: &'a RepairSpecification,
     /// The model.
     pub model: L::Model,
     /// The labelled texts that it was trained on.
     pub set: L::Set,
-    /// How it was trained.
+    /// The specification by which the model was trained.
     pub trained: &'a TrainSpecification,
-    /// How networks are trained now.
+    /// The options by which networks are trained now.
     pub learning: &'a Learning,
     /// The labelled texts as they are written.
     pub texts: &'a [String],
@@ -74,7 +74,7 @@ pub trait TextLearner: Sized + Send + Sync {
     /// A network that can be asked.
     type Asked: Send + Sync;
 
-    /// Refuses what has no meaning for such networks.
+    /// Refuses fields that have no meaning for such networks.
     ///
     /// # Errors
     /// The field of `specification`.
@@ -92,16 +92,16 @@ pub trait TextLearner: Sized + Send + Sync {
     /// When they do not fit each other.
     fn new(parts: LearnerParts<'_, Self>) -> Result<Self, RepairError>;
 
-    /// What splits texts into the words that are exchanged.
+    /// The reader that splits texts into the words that are exchanged.
     fn reader(&self) -> &TextReader;
 
-    /// `text` in these words, as far as they may have a say in what a network reads.
+    /// Encodes `text` in these words, as far as they may have a say in what a network reads.
     ///
     /// # Errors
     /// When it cannot be split.
     fn encode(&self, text: &str) -> Result<EncodedText, TokenizerError>;
 
-    /// As much of an encoded text as has a say in what a network reads.
+    /// The part of an encoded text that has a say in what a network reads.
     fn window(&self, source: Source) -> Source;
 
     /// The model, as a search asks it.
@@ -110,19 +110,19 @@ pub trait TextLearner: Sized + Send + Sync {
     /// The labelled texts as networks read them.
     fn labelled(&self) -> LabelledTexts<'_>;
 
-    /// Where they stand in their file.
+    /// The numbers of the rows of their file where the labelled texts stand.
     fn rows(&self) -> &RowNumbers;
 
     /// The model's own network.
     fn own(&self) -> Self::Network;
 
-    /// `network`, ready to be asked on the reference device.
+    /// Makes `network` ready to be asked on the reference device.
     ///
     /// # Errors
     /// When its parts do not fit each other.
     fn ask(&self, network: &Self::Network) -> Result<Self::Asked, RepairError>;
 
-    /// `asked` as a classifier of the rows of `domain`, whose sources are those of `texts`.
+    /// Uses `asked` as a classifier of the rows of `domain`, whose sources are those of `texts`.
     fn of_rows<'a>(
         &'a self,
         asked: &'a Self::Asked,
@@ -130,7 +130,7 @@ pub trait TextLearner: Sized + Send + Sync {
         texts: &[&Written],
     ) -> Box<dyn Classifier + 'a>;
 
-    /// What `asked` answers to the labelled texts `items`, row-major `[items, classes]`.
+    /// The answers of `asked` about the labelled texts `items`, row-major `[items, classes]`.
     ///
     /// # Errors
     /// When it cannot answer.
@@ -153,8 +153,8 @@ pub trait TextLearner: Sized + Send + Sync {
         observe: &mut ObserveEpoch<'_>,
     ) -> Result<Option<Self::Network>, RepairError>;
 
-    /// How many of `texts` bounds on `network` prove to be fair; `None` where there are no bounds,
-    /// and those that are fair are certified by having been tried.
+    /// The number of `texts` that bounds on `network` prove to be fair; `None` where there are no
+    /// bounds, and those that are fair are certified by having been tried.
     fn certified(
         &self,
         network: &Self::Network,
@@ -165,8 +165,8 @@ pub trait TextLearner: Sized + Send + Sync {
     /// Whether `stored`, of a checkpoint, is such a network.
     fn is_network(&self, stored: &Self::Network) -> bool;
 
-    /// Writes `network` as a model into `directory`; gives its SHA-256. `split` deals the labelled
-    /// texts.
+    /// Writes `network` as a model into `directory`; returns its SHA-256. `split` deals the
+    /// labelled texts.
     ///
     /// # Errors
     /// When it cannot be written.

@@ -64,7 +64,8 @@ pub struct TextRepair<L = RecurrentLearner> {
     specification: RepairSpecification,
     options: TextRepairOptions,
     protected: Vec<String>,
-    /// How decisions are made: as it is said, and of what.
+    /// The way in which decisions are made: the specification, and the gap beyond which scores
+    /// differ, where they are compared.
     decides: (DecisionSpecification, Option<f64>),
     decision: Decision,
     label: LabelRule,
@@ -75,24 +76,24 @@ pub struct TextRepair<L = RecurrentLearner> {
     provenance: Provenance,
     protection: Protected,
     corpus: TextCorpus,
-    /// What may be exchanged in each of the model's texts.
+    /// The sources of the model's texts: what may be exchanged in each.
     sources: Vec<Source>,
     /// Test texts with a protected term.
     test_texts: Vec<Written>,
     pools: Vec<Pool<FoundText>>,
 }
 
-/// What the searches of a repair found.
+/// The finds of the searches of a repair.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Searched {
-    /// From the training texts, to learn from.
+    /// The finds from the training texts, to learn from.
     pub samples: Option<Vec<FoundText>>,
-    /// From the test texts: the independent set.
+    /// The finds from the test texts: the independent set.
     pub independent: Option<Vec<Written>>,
 }
 
 impl<L: TextLearner> TextRepair<L> {
-    /// What a search from the texts is made of.
+    /// The parts that a search from the texts is made of.
     fn search_parts(&self) -> TextParts<'_, '_> {
         TextParts {
             model: Opened::unnamed(self.learner.subject()),
@@ -152,7 +153,7 @@ impl<L: TextLearner> TextRepair<L> {
         work(&voters, &domain)
     }
 
-    /// How many of `texts` are not discriminatory.
+    /// The number of `texts` that are not discriminatory.
     fn fair(&self, asked: &L::Asked, texts: &[&Written]) -> Result<Share, RepairError> {
         let all = self.on_rows(&[asked], texts, |voters, domain| {
             let rows = domain.rows();

@@ -1,5 +1,4 @@
-//! What a repair of texts is opened from: the protected attributes, and the training that made the
-//! model.
+//! Opening a repair of texts: the protected attributes, and the training that made the model.
 
 use std::path::PathBuf;
 
@@ -34,7 +33,7 @@ pub(super) fn protected_of(
     Ok(protected)
 }
 
-/// What the training of `specification` opened as `role`.
+/// The file that the training of `specification` opened as `role`.
 fn file_of(specification: &TrainSpecification, role: &str) -> PathBuf {
     let transformer = specification.transformer.clone().unwrap_or_default();
     match (role, &specification.transformer) {
@@ -44,7 +43,8 @@ fn file_of(specification: &TrainSpecification, role: &str) -> PathBuf {
     }
 }
 
-/// How the model of that hash was trained, and its texts, which must be those of `specification`.
+/// The specification of the training of the model of that hash, and its texts, which must be those
+/// of `specification`.
 pub(super) fn open_training<S: Trainable>(
     specification: &RepairSpecification,
     model_sha256: &str,

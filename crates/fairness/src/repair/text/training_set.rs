@@ -1,5 +1,5 @@
-//! What a repaired classifier of texts learns: the training texts, and both sides of the pairs that
-//! are drawn.
+//! The texts that a repaired classifier learns: the training texts, and both sides of the pairs
+//! that are drawn.
 
 use std::collections::HashMap;
 
@@ -11,8 +11,8 @@ use crate::text::source::Source;
 use probity_nn::train::Split;
 use probity_nn::train::text::{Site, Substitutions};
 
-/// The texts of `learner`, dealt by `split` and held as `sources`, with what `remedy` adds; and how
-/// many texts that are.
+/// The texts of `learner`, dealt by `split` and held as `sources`, with those that `remedy` adds;
+/// and how many of them are added.
 pub(super) fn mix<L: TextLearner>(
     learner: &L,
     split: &Split,
@@ -49,7 +49,8 @@ fn add(set: &mut RepairTexts, sides: [Vec<i32>; 2], label: u32) {
     }
 }
 
-/// What may stand where in the texts `sources`, for certified training. Equal lists are one group.
+/// The substitutions that are possible in the texts `sources`, for certified training. Equal lists
+/// are one group.
 fn substitutions(sources: &[Source]) -> Substitutions {
     let mut groups: Vec<Vec<Vec<i32>>> = Vec::new();
     let mut numbers: HashMap<Vec<Vec<i32>>, usize> = HashMap::new();

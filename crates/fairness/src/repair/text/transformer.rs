@@ -1,4 +1,4 @@
-//! Repairs of transformers: over the words of the texts, of which the network reads pieces.
+//! Repairs of transformers: over the words of the texts, which the network reads in pieces.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -37,7 +37,7 @@ use probity_text::tokenizer::TokenizerError;
 pub struct TransformerLearner {
     /// The model as searches ask it.
     asked: AskedClassifier<'static>,
-    /// Its parameters.
+    /// The parameters of the model.
     own: Vec<f32>,
     set: TransformerSet,
     training: TransformerTraining,
@@ -62,7 +62,7 @@ impl TransformerLearner {
     }
 }
 
-/// Whether `model` is what trainings of `begun` give.
+/// Whether `model` is one that trainings of `begun` can give.
 fn is_trained_from(model: &TransformerModel, begun: &TransformerModel) -> bool {
     model.classes == begun.classes
         && model.max_length == begun.max_length
@@ -135,7 +135,7 @@ impl TextLearner for TransformerLearner {
         self.asked.reader.encode(text)
     }
 
-    /// All of it: how many words its pieces are of is not known.
+    /// The whole source: how many words its pieces are of is not known.
     fn window(&self, source: Source) -> Source {
         source
     }

@@ -22,29 +22,29 @@ use probity_nn::ModelError;
 use probity_nn::decision::Decision;
 use probity_run::stream::{Purpose, Words, stream};
 
-/// What a change must win of clearance, for what it varies the values by: far changes are predicted
-/// badly.
+/// The clearance that a change must win, as a multiple of what it varies the values by: far changes
+/// are predicted badly.
 pub(crate) const CAUTION: f32 = 0.7;
 
-/// Changes between two checks at most.
+/// Largest number of changes between two checks.
 pub(crate) const CHANGES: usize = 16;
 
-/// The part of the way between two places that is gone at least.
+/// The least part of the way between two places that is gone.
 const LEAST_PART: f32 = 0.3;
 
-/// Random changes of an input that was checked already, until it is another one.
+/// Number of random changes of an input that was checked already, until it is another one.
 const SHIFTS: u32 = 50;
 
-/// What is known of the way of a seed.
+/// The knowledge about the way of a seed.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Approach {
     /// The decision that was made at first, and that on the other side.
     decided: Option<[u32; 2]>,
     /// The last place before the boundary.
     above: Option<Place>,
-    /// The last one behind it.
+    /// The last place behind the boundary.
     below: Option<Place>,
-    /// The place that came nearest to it.
+    /// The place that came nearest to the boundary.
     best: Option<Place>,
     /// Whether the gradients there have led to an input.
     is_solved: bool,
@@ -52,7 +52,7 @@ pub(super) struct Approach {
 }
 
 impl Approach {
-    /// Whether it can be of `frontier`'s domain and model.
+    /// Whether this can be of `frontier`'s domain and model.
     pub(super) fn is_of(&self, frontier: &Frontier<'_>) -> bool {
         let places = [&self.above, &self.below, &self.best];
         let mut places = places.into_iter().flatten();
@@ -108,7 +108,7 @@ impl Frontier<'_> {
         Ok(())
     }
 
-    /// Takes the check of where a seed is into what is known of its way.
+    /// Takes the check at the position of a seed into the knowledge about its way.
     fn note(&self, step: &mut GlobalStep<'_, super::FrontierMemory>) {
         let decision = self.model.decision();
         let sides = Measure::near(decision, step.row, &step.check.checked.logits).decided;

@@ -1,4 +1,4 @@
-//! Which neighbour a walk tries next.
+//! The choice of the neighbour that a walk tries next.
 
 use super::approach::unit;
 use super::ground::Ground;
@@ -41,8 +41,8 @@ impl<G: Ground> Walks<'_, G> {
     }
 
     /// The neighbour of the centre that was not tried and is predicted to be told apart with the
-    /// largest confidence: one step away, else two, four and so on. By the rank of gaps that whose scores
-    /// are predicted to differ most.
+    /// largest confidence: one step away, else two, four and so on. By the rank of gaps that whose
+    /// scores are predicted to differ most.
     ///
     /// The confidence is the predicted clearance over what the values are predicted to change by and
     /// part of their difference. The first says how much the prediction may be wrong, the second how
@@ -90,9 +90,9 @@ struct Best<'a, G> {
     /// The fingerprint of the centre.
     own: u64,
     chance: Words,
-    /// What its confidence must be above.
+    /// The least confidence, which that of the best neighbour must be above.
     least: f32,
-    /// How far apart its scores are predicted to be, where that counts.
+    /// The predicted distance of its scores, where that counts.
     widest: f32,
     neighbour: Option<Neighbour>,
 }

@@ -1,4 +1,4 @@
-//! What a walk goes over.
+//! The ground that a walk goes over.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -10,26 +10,26 @@ use probity_nn::{Classifier, ModelError};
 /// Inputs whose parts can become something else, one at a time: the attributes of a row, or the words
 /// of a text. A part is a place in the row.
 pub(crate) trait Ground: Sync {
-    /// What is known of how both values change by steps from a place.
+    /// The knowledge about how both values change by steps from a place.
     type Slopes: Clone + Send + Sync + Serialize + DeserializeOwned;
 
-    /// Variants of a start that are all asked about, to find the two that are farthest apart, at most:
-    /// where rows that are variants of each other have the same variants.
+    /// Largest number of variants of a start that are all asked about, to find the two that are
+    /// farthest apart: where rows that are variants of each other have the same variants.
     const MOST_VARIANTS: usize;
 
-    /// What is asked.
+    /// The model that is asked.
     fn model(&self) -> &dyn Classifier;
 
-    /// Its inputs.
+    /// The domain of the model's inputs.
     fn domain(&self) -> &dyn Domain;
 
     /// Whether slopes can be asked for.
     fn has_gradients(&self) -> bool;
 
-    /// Slopes of which nothing is known.
+    /// Slopes that say nothing yet.
     fn flat(&self) -> Self::Slopes;
 
-    /// Those at `places`, each with its measure: two calls each.
+    /// The slopes at `places`, each with its measure: two calls each.
     ///
     /// # Errors
     /// When the model cannot answer.
@@ -38,14 +38,15 @@ pub(crate) trait Ground: Sync {
     /// Whether `slopes`, which a checkpoint holds, can be of this ground.
     fn are_slopes(&self, slopes: &Self::Slopes) -> bool;
 
-    /// What both values change by when a part of `row` becomes `to`.
+    /// The changes of both values when a part of `row` becomes `to`.
     fn effect(&self, slopes: &Self::Slopes, row: &[i32], part: usize, to: i32) -> [f32; 2];
 
-    /// Makes `changes` what the values change by in that step: the secant.
+    /// Takes `changes` as the changes of the values in that step: the secant.
     fn learn(&self, slopes: &mut Self::Slopes, row: &[i32], step: (usize, i32), changes: [f32; 2]);
 
-    /// Calls `visit` with the steps from `row`, which the walker `id` stands at, that have this reach,
-    /// and what they are expected to change both values by. Whether there are any of a longer reach.
+    /// Calls `visit` with the steps from `row`, which the walker `id` stands at, that have this
+    /// reach, and the changes of both values that are expected of them. Whether there are any of a
+    /// longer reach.
     fn each_step(
         &self,
         slopes: &Self::Slopes,
@@ -58,10 +59,11 @@ pub(crate) trait Ground: Sync {
     /// Whether a part of `row` may become `to`, so far as a checkpoint says.
     fn is_step(&self, row: &[i32], part: usize, to: i32) -> bool;
 
-    /// Whether what the walker `id` comes to, when a part of `row` becomes `to`, may be asked about.
+    /// Whether the input that the walker `id` comes to, when a part of `row` becomes `to`, may be
+    /// asked about.
     ///
     /// # Errors
-    /// When what decides that cannot answer.
+    /// When the model that decides that cannot answer.
     fn allows(&self, _id: u64, _row: &[i32], _part: usize, _to: i32) -> Result<bool, ModelError> {
         Ok(true)
     }
@@ -69,6 +71,6 @@ pub(crate) trait Ground: Sync {
     /// The fingerprint of the individual of `row`.
     fn fingerprint(&self, row: &[i32]) -> u64;
 
-    /// What is added to a fingerprint when a part goes from one code to another.
+    /// The amount that is added to a fingerprint when a part goes from one code to another.
     fn fingerprint_change(&self, part: usize, from: i32, to: i32) -> u64;
 }

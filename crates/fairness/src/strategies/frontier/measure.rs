@@ -1,9 +1,11 @@
-//! How far two variants of an input are from being told apart, and what that is to first order.
+//! The measure of how far two variants of an input are from being told apart, and its value to
+//! first order.
 //!
-//! Of x and x' a *value* each is looked at: the lead that tells the one decision from the other
-//! ([`Decision::lead`]), or the score that is compared. The two are told apart where their values lie
-//! on different sides of 0, or farther apart than the gap. The *clearance* is how far the values could
-//! move, against each other or not, before that ends; below 0, how far they are from it.
+//! The measure looks at a *value* each of x and x': the lead that tells the one decision from the
+//! other ([`Decision::lead`]), or the score that is compared. The two are told apart where their
+//! values lie on different sides of 0, or farther apart than the gap. The *clearance* is how far
+//! the values could move, against each other or not, before that ends; below 0, how far they are
+//! from it.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,16 +15,16 @@ use probity_nn::decision::{Decision, Score, probability};
 use probity_nn::encoding::Span;
 use probity_nn::{Differentiable, ModelError, Rows};
 
-/// An input and two of its variants, with what the model says of them.
+/// An input and two of its variants, with the answers of the model about them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Place {
     /// The input; it need not be one of the two.
     pub(crate) row: Vec<i32>,
     /// The variants: x, whose value is the larger one, and x'.
     pub(crate) variants: [u32; 2],
-    /// Logits of both.
+    /// Logits of both variants.
     pub(crate) logits: [Logits; 2],
-    /// Values of both.
+    /// Values of both variants.
     pub(crate) values: [f32; 2],
 }
 
@@ -32,7 +34,7 @@ impl Place {
         f32::midpoint(self.values[0], self.values[1])
     }
 
-    /// Whether it can be a place of `domain`, of a model of so many classes.
+    /// Whether this can be a place of `domain`, of a model of `classes` classes.
     pub(super) fn is_of(&self, domain: &dyn Domain, classes: usize) -> bool {
         let variants = domain.variants(&self.row) as u32;
         domain.contains(&self.row)
@@ -41,17 +43,17 @@ impl Place {
     }
 }
 
-/// What is measured of the variants of an input.
+/// The measure of the variants of an input.
 #[derive(Clone, Copy)]
 pub(crate) struct Measure<'a> {
-    /// How decisions are made.
+    /// The rule by which decisions are made.
     pub(crate) decision: &'a Decision,
     /// The decision on x's side, and that on the other side.
     pub(crate) decided: [u32; 2],
 }
 
 impl<'a> Measure<'a> {
-    /// What tells the decision about `row`, whose logits are given, from the next one.
+    /// The measure that tells the decision about `row`, whose logits are given, from the next one.
     pub(crate) fn near(decision: &'a Decision, row: &[i32], logits: &[f32]) -> Measure<'a> {
         let decided = match decision {
             // Nothing is decided of scores.
@@ -106,7 +108,7 @@ impl<'a> Measure<'a> {
         }
     }
 
-    /// How far apart the scores of two values are: of leads the probabilities beside the rival alone.
+    /// The distance of the scores of two values: of leads the probabilities beside the rival alone.
     pub(super) fn apart(&self, [value, other]: [f32; 2]) -> f32 {
         let score = |value: f32| match self.decision {
             Decision::Gap(_) => value,
@@ -115,8 +117,8 @@ impl<'a> Measure<'a> {
         (score(value) - score(other)).abs()
     }
 
-    /// Of an input whose variants have these logits, row by row: the variants with the largest and
-    /// the smallest value.
+    /// The place of an input whose variants have these logits, row by row: the variants with the
+    /// largest and the smallest value.
     pub(crate) fn widest(&self, domain: &dyn Domain, row: &[i32], logits: &[f32]) -> Place {
         let classes = logits.len() / domain.variants(row).max(1);
         let mut codes = Vec::with_capacity(row.len());
@@ -173,12 +175,12 @@ pub(crate) fn gradients(
 pub(crate) struct Slopes(pub(super) [Vec<f32>; 2]);
 
 impl Slopes {
-    /// Slopes of which nothing is known.
+    /// Slopes that say nothing yet.
     pub(super) fn flat(features: usize) -> Slopes {
         Slopes([vec![0.0; features], vec![0.0; features]])
     }
 
-    /// Those at the variants of `places`: see [`gradients`].
+    /// The slopes at the variants of `places`: see [`gradients`].
     ///
     /// # Errors
     /// When the model cannot answer.
@@ -198,13 +200,13 @@ impl Slopes {
             .collect())
     }
 
-    /// What both values change by for each code of an attribute that is one number.
+    /// The changes of both values for each code of an attribute that is one number.
     #[inline]
     pub(super) fn of_scaled(&self, span: &Span) -> [f32; 2] {
         [self.0[0][span.start], self.0[1][span.start]]
     }
 
-    /// What both values change by when an attribute goes from the code `from` to the code `to`.
+    /// The changes of both values when an attribute goes from the code `from` to the code `to`.
     #[inline]
     pub(super) fn effect(&self, span: &Span, from: i32, to: i32) -> [f32; 2] {
         if span.encoding.is_scaled() {
@@ -217,7 +219,7 @@ impl Slopes {
         [of(&self.0[0]), of(&self.0[1])]
     }
 
-    /// Makes `changes` what the values change by between two codes of an attribute: the secant.
+    /// Takes `changes` as the changes of the values between two codes of an attribute: the secant.
     pub(super) fn learn(&mut self, span: &Span, from: i32, to: i32, changes: [f32; 2]) {
         for (slopes, change) in self.0.iter_mut().zip(changes) {
             if span.encoding.is_scaled() {

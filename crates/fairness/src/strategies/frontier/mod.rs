@@ -1,14 +1,14 @@
-//! `frontier`: what is told apart lies along the decision boundary; walk there, by what is predicted
-//! of every neighbour, and try no individual twice.
+//! The strategy `frontier`: inputs that are told apart lie along the decision boundary; walk there,
+//! by what is predicted of every neighbour, and try no individual twice.
 //!
-//! Of x and its variant x' each a *value* is followed (`measure`): the lead by which a decision is
-//! made. Both are told apart where one value is above 0 and the other below it. To first order the
-//! values of every neighbour follow from a gradient at x and one at x', so two gradients tell of *all*
-//! neighbours how far they would be from not being told apart, their *clearance*. How far such a
-//! prediction may be wrong grows with what it says the values change by. Their quotient orders the
-//! neighbours; the best of them that was not tried is, with that one variant which is predicted to
-//! flip: two rows. What the model then says is a secant, and corrects the slopes. So gradients last
-//! for many finds.
+//! The strategy follows a *value* each of x and its variant x' (`measure`): the lead by which a
+//! decision is made. Both are told apart where one value is above 0 and the other below it. To
+//! first order the values of every neighbour follow from a gradient at x and one at x', so two
+//! gradients tell of *all* neighbours how far they would be from not being told apart, their
+//! *clearance*. How far such a prediction may be wrong grows with what it says the values change
+//! by. Their quotient orders the neighbours; the best of them that was not tried is, with that one
+//! variant which is predicted to flip: two rows. What the model then says is a secant, and corrects
+//! the slopes. So gradients last for many finds.
 //!
 //! **Global** (`approach`): greedy changes to where the boundary is predicted to lie between x and
 //! x', then regula falsi between places on either side of it.
@@ -27,7 +27,7 @@
 //!
 //! Without gradients (`frontier-zero-order`) slopes begin flat, and are secants and corrections only.
 //!
-//! What is walked over is a `Ground`: here a table, in [`crate::text::strategy`] texts.
+//! The space that is walked over is a `Ground`: here a table, in [`crate::text::strategy`] texts.
 
 mod approach;
 mod choose;
@@ -63,9 +63,9 @@ pub struct Frontier<'a> {
     rank: Option<Rank>,
     seed: u64,
     fingerprints: Fingerprints,
-    /// Features that the model sees.
+    /// Number of features that the model sees.
     features: usize,
-    /// Codes of the attribute that has most.
+    /// Number of codes of the attribute that has most.
     widest: i64,
 }
 
@@ -98,19 +98,19 @@ impl<'a> Frontier<'a> {
         }
     }
 
-    /// Whether `decided` is the number of something that the model can decide.
+    /// Whether `decided` is the number of a decision that the model can make.
     fn is_decision(&self, decided: u32) -> bool {
         let classes = self.model.classes();
         (decided as usize) < self.model.decision().count(classes)
     }
 }
 
-/// What `frontier` remembers of a walker.
+/// The memory of `frontier` about a walker.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct FrontierMemory {
-    /// Global phase.
+    /// The memory about the global phase.
     approach: Approach,
-    /// Local phase.
+    /// The memory about the local phase.
     walk: Option<Walk<Slopes>>,
 }
 
@@ -164,7 +164,8 @@ impl Ground for Frontier<'_> {
         slopes.learn(&self.domain.spans()[part], row[part], to, changes);
     }
 
-    /// Steps of the size of a local one, then of twice, four times … that; every level at once.
+    /// Visits the steps of the size of a local one, then of twice, four times … that; every level
+    /// at once.
     fn each_step(
         &self,
         slopes: &Slopes,

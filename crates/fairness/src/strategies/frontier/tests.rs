@@ -102,8 +102,8 @@ fn cases() -> Vec<Case> {
     ]
 }
 
-/// By brute force: each pair is one, and the model was asked about as many individuals as every walk
-/// has tried different ones.
+/// Checks by brute force that each pair is one, and that the model was asked about as many
+/// individuals as every walk has tried different ones.
 #[test]
 fn finds_are_finds_and_no_walk_tries_an_individual_twice() {
     let mut found = 0;
@@ -144,14 +144,14 @@ fn untimed(counts: &PhaseCounts) -> PhaseCounts {
     }
 }
 
-/// What a search came to.
+/// The figures of a search.
 fn figures(state: &State) -> (Vec<Vec<i32>>, [PhaseCounts; 2]) {
     let rows = state.pairs().iter().map(|pair| pair.row.to_vec()).collect();
     (rows, [untimed(state.global()), untimed(state.local())])
 }
 
-/// Batches, threads, interruptions after every round with a checkpoint, and a cut into two parts
-/// change nothing.
+/// Walks depend on nothing around them: batches, threads, interruptions after every round with a
+/// checkpoint, and a cut into two parts change nothing.
 #[test]
 fn walks_depend_on_nothing_around_them() {
     for case in cases() {
@@ -188,7 +188,7 @@ fn walks_depend_on_nothing_around_them() {
     }
 }
 
-/// What a checkpoint says of other sizes is refused.
+/// A checkpoint of other sizes is refused.
 #[test]
 fn a_memory_of_another_model_is_refused() {
     let case = Case::new(1, Decision::Largest, 2, true);
@@ -214,8 +214,8 @@ fn a_memory_of_another_model_is_refused() {
     );
 }
 
-/// Says the same of everybody whose `part` is below the middle of its domain; above it, what the
-/// protected attribute says. Its gradients are 0 wherever it has some.
+/// A model that says the same of everybody whose `part` is below the middle of its domain; above
+/// it, what the protected attribute says. Its gradients are 0 wherever it has some.
 struct Steps {
     domain: TabularDomain,
     part: usize,
@@ -251,8 +251,8 @@ impl Differentiable for Steps {
     }
 }
 
-/// From places where gradients say nothing, inputs are drawn, as without them; and the gradients are
-/// asked for once.
+/// Inputs are drawn from places where gradients say nothing, as without gradients; and the
+/// gradients are asked for once.
 #[test]
 fn a_seed_without_slopes_goes_elsewhere() {
     let (_, domain) = mixed_domain();

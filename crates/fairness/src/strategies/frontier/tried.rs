@@ -63,7 +63,7 @@ impl From<Tried> for Vec<u64> {
 pub(super) struct Fingerprints(Vec<u64>);
 
 impl Fingerprints {
-    /// Those of `domain`: protected attributes have no weight.
+    /// The fingerprints of `domain`: protected attributes have no weight.
     pub(super) fn new(domain: &TabularDomain) -> Fingerprints {
         let words = Words::new(0, Purpose::LocalMove, &[]);
         let mut weights = vec![0; domain.spans().len()];
@@ -81,7 +81,7 @@ impl Fingerprints {
         })
     }
 
-    /// What is added to a fingerprint when an attribute goes from one code to another.
+    /// The amount that is added to a fingerprint when an attribute goes from one code to another.
     #[inline]
     pub(super) fn change(&self, attribute: usize, from: i32, to: i32) -> u64 {
         let codes = i64::from(to) - i64::from(from);

@@ -15,29 +15,30 @@ use probity_nn::decision::Decision;
 use probity_nn::{ModelError, Rows};
 use probity_run::stream::{Purpose, Words};
 
-/// Finds in a row until gradients are computed anew.
+/// Number of finds in a row until gradients are computed anew.
 const REFRESH: u32 = 20;
 
-/// Failures in a row until they are: one failure corrects the slopes, and that is often enough.
+/// Number of failures in a row until gradients are computed anew: one failure corrects the slopes,
+/// and that is often enough.
 const FAILURES: u32 = 2;
 
-/// Failures in a row until the walk goes back to an earlier find.
+/// Number of failures in a row until the walk goes back to an earlier find.
 const PATIENCE: u32 = 3;
 
-/// Earlier finds that are kept to go back to.
+/// Number of earlier finds that are kept to go back to.
 const KEPT: usize = 16;
 
-/// Attempts to find a neighbour in one trial.
+/// Number of attempts to find a neighbour in one trial.
 const ATTEMPTS: u32 = 4;
 
-/// What came of a trial.
+/// The outcome of a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Outcome {
-    /// Nothing yet, or it was not allowed.
+    /// Nothing is known yet, or the trial was not allowed.
     Open,
     /// The neighbour is discriminatory.
     Found,
-    /// It is not, as far as was asked.
+    /// The neighbour is not discriminatory, as far as was asked.
     Failed,
 }
 
@@ -56,15 +57,15 @@ pub(crate) struct Walk<S> {
     pub(super) decided: [u32; 2],
     /// The find whose neighbours are tried.
     pub(super) centre: Place,
-    /// What is known of the values around it.
+    /// The knowledge about the values around the centre.
     pub(super) slopes: S,
     /// Earlier finds, the last one last.
     earlier: VecDeque<Place>,
     pub(super) tried: Tried,
     next: Option<Neighbour>,
-    /// Finds since the gradients were computed; 0 where they are those of the centre.
+    /// Number of finds since the gradients were computed; 0 where they are those of the centre.
     moved: u32,
-    /// Failures since the last find.
+    /// Number of failures since the last find.
     failed: u32,
     /// Whether the gradients at the centre are to be computed.
     is_due: bool,
@@ -72,17 +73,17 @@ pub(crate) struct Walk<S> {
     is_over: bool,
 }
 
-/// What a strategy remembers of a walker that walks.
+/// The memory of a strategy about a walker that walks.
 pub(crate) trait Walker<S> {
-    /// Its walk, once it has begun.
+    /// The walk of the walker, once it has begun.
     fn walk(&self) -> Option<&Walk<S>>;
 
-    /// The same.
+    /// The walk of the walker, to be changed.
     fn walk_mut(&mut self) -> &mut Option<Walk<S>>;
 }
 
 impl<S> Walk<S> {
-    /// Whether it can be of `ground`.
+    /// Whether the walk can be of `ground`.
     pub(crate) fn is_of<G: Ground<Slopes = S>>(&self, ground: &G) -> bool {
         let (domain, classes) = (ground.domain(), ground.model().classes());
         let decisions = ground.model().decision().count(classes);
@@ -101,13 +102,13 @@ impl<S> Walk<S> {
         self.centre.variants[1]
     }
 
-    /// Individuals tried after the start.
+    /// Number of individuals tried after the start.
     #[cfg(test)]
     pub(super) fn tried_after_start(&self) -> u64 {
         Vec::<u64>::from(self.tried.clone()).len() as u64 - 1
     }
 
-    /// Takes in what came of the trial: whether its neighbour was found, or `None` where none was
+    /// Takes in the outcome of the trial: whether its neighbour was found, or `None` where none was
     /// tried or it was not allowed.
     pub(crate) fn learn(&mut self, found: Option<bool>) {
         if let Some(next) = &mut self.next {
@@ -123,12 +124,12 @@ impl<S> Walk<S> {
 
 /// The walks over a ground.
 pub(crate) struct Walks<'a, G> {
-    /// It.
+    /// The ground.
     pub(crate) ground: &'a G,
-    /// Which of the neighbours that are likely to be told apart come first: those that are likeliest, or
-    /// those whose scores differ most.
+    /// The rank that says which of the neighbours that are likely to be told apart come first:
+    /// those that are likeliest, or those whose scores differ most.
     pub(crate) rank: Option<Rank>,
-    /// Seed of what is drawn.
+    /// Seed of the draws.
     pub(crate) seed: u64,
 }
 
@@ -286,7 +287,7 @@ impl<G: Ground> Walks<'_, G> {
         }
     }
 
-    /// Takes in what came of the last trial.
+    /// Takes in the outcome of the last trial.
     fn settle<M: Walker<G::Slopes>>(&self, trial: u32, walker: &mut LocalWalker<M>) {
         let Some(walk) = walker.memory.walk_mut() else {
             return;
@@ -330,8 +331,8 @@ impl<G: Ground> Walks<'_, G> {
         }
     }
 
-    /// After a failure: that one of both values which was predicted to be nearer to the other side is
-    /// taken to have come there.
+    /// Corrects the slopes after a failure: that one of both values which was predicted to be
+    /// nearer to the other side is taken to have come there.
     fn correct(&self, walk: &mut Walk<G::Slopes>, next: Neighbour) {
         let row = &walk.centre.row;
         let [value, other] = walk.centre.values;

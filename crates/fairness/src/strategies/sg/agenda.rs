@@ -7,23 +7,23 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::{Domain, TabularDomain};
 
-/// Inputs that wait at most; when there are twice as many, the worse half is dropped.
+/// Largest number of inputs that wait; when there are twice as many, the worse half is dropped.
 const CAPACITY: usize = 1 << 17;
 
 /// An input to try.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Proposal {
-    /// Less is sooner.
+    /// The rank of the input; a smaller one is tried sooner.
     pub(super) rank: f32,
     pub(super) row: Vec<i32>,
 }
 
-/// What SG has yet to try, and what it has queued before.
+/// The inputs that SG has yet to try, and those that it has queued before.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Agenda {
     waiting: BinaryHeap<Waiting>,
     queued: HashSet<u128>,
-    /// Inputs queued so far: those of equal rank come in this order.
+    /// Number of inputs queued so far: those of equal rank come in this order.
     number: u64,
 }
 
@@ -36,7 +36,7 @@ struct Waiting {
 impl Eq for Waiting {}
 
 impl Ord for Waiting {
-    /// The greatest is next.
+    /// Compares two inputs that wait, the greatest of which is next.
     fn cmp(&self, other: &Waiting) -> Ordering {
         let by_rank = other.proposal.rank.total_cmp(&self.proposal.rank);
         by_rank.then(other.number.cmp(&self.number))

@@ -12,8 +12,8 @@
 //! and all of them before the global ones. Predicates on protected attributes are never negated.
 //!
 //! The constraints of a tree whose splits are along the axes are boxes (`region`), so they are
-//! solved exactly, without a solver for general formulas. Of the tree, only the path of the input
-//! is grown (`surrogate`): the greedy choices on a path do not depend on the rest.
+//! solved exactly, without a solver for general formulas. Only the path of the input is grown of
+//! the tree (`surrogate`): the greedy choices on a path do not depend on the rest.
 //!
 //! A published search tries one input at a time. Here every walker takes the next one of the queue,
 //! in the order of the seeds, and what a round learns is queued at its end. In the local phase a
@@ -47,22 +47,22 @@ const GLOBAL_RANK: f32 = 10.0;
 pub struct SymbolicGeneration<'a> {
     /// The model under audit.
     pub model: &'a dyn Classifier,
-    /// Its inputs.
+    /// The domain of the model's inputs.
     pub domain: &'a TabularDomain,
-    /// Inputs around an input that its surrogate is learnt from.
+    /// Number of inputs around an input that its surrogate is learnt from.
     pub rows: usize,
-    /// Seed of its random choices.
+    /// Seed of the random choices of the strategy.
     pub seed: u64,
 }
 
-/// What SG remembers of a walker.
+/// The memory of SG about a walker.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct SgMemory {
-    /// Inputs that its last position led to, not queued yet.
+    /// Inputs that the last position of the walker led to, not queued yet.
     proposals: Vec<Proposal>,
     /// The input to try next.
     next: Option<Vec<i32>>,
-    /// Whether its position has not been explained yet (local phase).
+    /// Whether the position of the walker has not been explained yet (local phase).
     is_new: bool,
 }
 
@@ -161,7 +161,8 @@ impl Strategy for SymbolicGeneration<'_> {
 }
 
 impl SymbolicGeneration<'_> {
-    /// Inputs that are explained at a time: bounds the memory, no influence on the result.
+    /// Number of inputs that are explained at a time: bounds the memory, no influence on the
+    /// result.
     fn batch(&self) -> usize {
         (BLOCK_ROWS / self.rows.max(1)).max(1)
     }
@@ -266,8 +267,8 @@ impl SymbolicGeneration<'_> {
         stream(self.seed, purpose, key as u64, (key >> 64) as u64)
     }
 }
-/// For each of `numbers` whether it is above their median: what a surrogate of a regressor, which has
-/// no classes, tells apart.
+/// The labels of a surrogate of a regressor, which has no classes: for each of `numbers`, whether
+/// it is above their median.
 fn above_median(numbers: &[f64]) -> Vec<u32> {
     let mut sorted = numbers.to_vec();
     sorted.sort_by(f64::total_cmp);

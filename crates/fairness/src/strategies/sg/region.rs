@@ -1,4 +1,4 @@
-//! Boxes of inputs: what predicates along the axes allow, solved exactly.
+//! Boxes of inputs that predicates along the axes allow, solved exactly.
 
 use rand::RngExt;
 
@@ -15,7 +15,7 @@ pub(super) enum Condition {
 }
 
 impl Condition {
-    /// What holds where this one does not.
+    /// The condition that holds where this one does not.
     pub(super) fn negated(self) -> Condition {
         match self {
             Condition::AtMost(code) => Condition::Above(code),
@@ -25,7 +25,7 @@ impl Condition {
         }
     }
 
-    /// Whether `code` meets it.
+    /// Whether `code` meets the condition.
     pub(super) fn holds(self, code: i32) -> bool {
         match self {
             Condition::AtMost(bound) => code <= bound,
@@ -114,9 +114,9 @@ mod tests {
     use probity_run::stream::{Purpose, stream};
     use std::collections::BTreeSet;
 
-    /// Against brute force over the domain of each attribute: a region is solved if and only if
-    /// every attribute has an allowed code. Numbers get the nearest one, and every allowed level
-    /// comes up.
+    /// Solutions are exact, against brute force over the domain of each attribute: a region is
+    /// solved if and only if every attribute has an allowed code. Numbers get the nearest one, and
+    /// every allowed level comes up.
     #[test]
     fn solutions_are_exact() {
         let schema = builtin::schema("adf-census").unwrap().unwrap();

@@ -1,4 +1,4 @@
-//! A decision tree around one input, of which only that input's path is grown.
+//! A decision tree around one input; only that input's path is grown.
 //!
 //! Samples follow LIME (Ribeiro, Singh, Guestrin, KDD 2016): the input with some attributes
 //! changed, weighted by exp(−d²/w²), w = 0.75·√attributes. The papers leave the distribution open;
@@ -16,18 +16,18 @@ use crate::domain::{Domain, TabularDomain};
 use probity_nn::encoding::Span;
 use probity_run::stream::Stream;
 
-/// Thresholds of a number that are tried at most.
+/// Largest number of thresholds of a number that are tried.
 const BINS: usize = 64;
-/// Predicates of a path at most.
+/// Largest number of predicates of a path.
 const DEPTH: usize = 10;
-/// Samples that either side of a split has at least.
+/// Least number of samples on either side of a split.
 const LEAST_SAMPLES: usize = 3;
-/// Gain that a split has at least: less is rounding.
+/// Least gain of a split: less is rounding.
 const LEAST_GAIN: f32 = 1e-6;
 /// Kernel width of LIME, by the root of the number of attributes.
 const KERNEL: f32 = 0.75;
 
-/// One step of a path.
+/// A step of a path.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Predicate {
     pub(super) attribute: usize,
@@ -40,7 +40,7 @@ pub(super) struct Predicate {
 /// The distribution of samples around an input.
 pub(super) struct Neighbourhood<'a> {
     domain: &'a TabularDomain,
-    /// −1/w².
+    /// The exponent −1/w² of the kernel.
     exponent: f32,
 }
 
@@ -189,7 +189,7 @@ impl Samples<'_> {
     }
 }
 
-/// Σ w_c² / Σ w_c: the weight less the weighted Gini impurity.
+/// The purity Σ w_c² / Σ w_c: the weight less the weighted Gini impurity.
 fn purity(weights: &[f32]) -> f32 {
     let total: f32 = weights.iter().sum();
     if total <= 0.0 {
@@ -202,7 +202,7 @@ fn purity(weights: &[f32]) -> f32 {
 #[derive(Default)]
 struct Bins {
     counts: Vec<usize>,
-    /// Row-major `[bins, classes]`.
+    /// The weights, row-major `[bins, classes]`.
     weights: Vec<f32>,
 }
 

@@ -1,9 +1,10 @@
 //! Fluency by a masked language model.
 //!
-//! Of a text that differs from its seed in n words, each is compared with the seed's word in its
-//! place, after all other words of the text as they are now: (Π P(new | rest) / P(old | rest))^(1/n).
-//! Of one changed word this is the ratio of the two texts' probabilities, were there a distribution
-//! with these conditional ones. Where it is asked, both words are masked with all their pieces.
+//! The measure is for a text that differs from its seed in n words: each is compared with the
+//! seed's word in its place, after all other words of the text as they are now: (Π P(new | rest) /
+//! P(old | rest))^(1/n). Of one changed word this is the ratio of the two texts' probabilities,
+//! were there a distribution with these conditional ones. Where it is asked, both words are masked
+//! with all their pieces.
 //!
 //! Texts are asked about as they are written, so that a word's pieces are those that it has between
 //! its neighbours, with its capitals.
@@ -18,7 +19,7 @@ use probity_nn::text_reader::{EncodedText, TextReader};
 use probity_nn::transformer_model::MaskedLanguageModel;
 use probity_text::tokenizer::TokenizerError;
 
-/// Characters of a text that a message shows.
+/// Number of characters of a text that a message shows.
 const SHOWN: usize = 60;
 
 /// A text and the bytes of a word of it.
@@ -112,7 +113,8 @@ mod tests {
         MaskedLanguageModel::new(model).unwrap()
     }
 
-    /// Against texts that are written out.
+    /// The share that is kept is the mean ratio at the changed words, against texts that are
+    /// written out.
     #[test]
     fn what_is_kept_is_the_mean_ratio_at_the_changed_words() {
         let written = |who: &str, what: &str| format!("\"{who}\" praised her {what} stories.");

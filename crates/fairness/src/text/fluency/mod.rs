@@ -1,4 +1,4 @@
-//! How much less a text sounds like the others after a search has changed it.
+//! The fluency of a text after a search has changed it: how much less it sounds like the others.
 //!
 //! A text that a search made of a seed by changing n words keeps a share of its probability for each
 //! of them: what a change costs does not hang on how long the text is. Two models say how probable
@@ -20,7 +20,7 @@ use probity_nn::ModelError;
 use probity_nn::text_reader::{EncodedText, TextReader};
 use probity_nn::transformer_model::MaskedLanguageModel;
 
-/// What says how probable texts are.
+/// The model that says how probable texts are.
 #[derive(Debug)]
 pub enum FluencyModel {
     /// Trigrams, and the seeds by their numbers.
@@ -32,9 +32,9 @@ pub enum FluencyModel {
 /// Measures changes of seeds.
 #[derive(Debug, Clone, Copy)]
 pub struct Fluency<'a> {
-    /// By this model.
+    /// The model by which changes are measured.
     pub model: &'a FluencyModel,
-    /// What splits the seeds into the words that a search changes.
+    /// The reader that splits the seeds into the words that a search changes.
     pub reader: &'a TextReader,
     /// The seeds, by number.
     pub seeds: &'a [EncodedText],
@@ -69,10 +69,10 @@ impl Fluency<'_> {
         Ok(self.kept(seed, text)? >= f64::from(self.least))
     }
 
-    /// Of the words `fitting`, those that suit the others where they stand: there are as many lists
-    /// as tokens of seed `seed`, and each is of words that may stand in its token's place. By
-    /// trigrams they must occur between such words, and a masked language model must say that they
-    /// alone keep enough.
+    /// Chooses, of the words `fitting`, those that suit the others where they stand: there are as
+    /// many lists as tokens of seed `seed`, and each is of words that may stand in its token's
+    /// place. By trigrams they must occur between such words, and a masked language model must say
+    /// that they alone keep enough.
     ///
     /// # Errors
     /// When a model that is asked cannot answer.

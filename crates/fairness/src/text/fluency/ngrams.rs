@@ -19,7 +19,7 @@ pub struct NgramFluency {
 }
 
 impl NgramFluency {
-    /// Changes of `seeds`, in words of `model`, by `ngrams`.
+    /// The fluency of changes of `seeds`, in words of `model`, by `ngrams`.
     pub fn new(
         ngrams: Arc<NgramModel>,
         reader: &TextReader,
@@ -109,7 +109,8 @@ impl NgramFluency {
 mod tests {
     use super::*;
 
-    /// Against the scores of whole texts.
+    /// The share that is kept is the ratio of the probabilities of whole texts, against the scores
+    /// of whole texts.
     #[test]
     fn what_is_kept_is_the_ratio_of_whole_texts() {
         let texts = [

@@ -31,8 +31,8 @@ use probity_run::stream::{Purpose, Words};
 /// best changes: gradients say little of words that are far apart, and less where a network is sure.
 const HOPE: f32 = 16.0;
 
-/// For words in places by which the values differ: the place in the row, the word, and what both
-/// values are by it, beside what they are by another word there. Ascending.
+/// The levels of words in places by which the values differ: the place in the row, the word, and
+/// what both values are by it, beside what they are by another word there. Ascending.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Levels(Vec<(u32, i32, [f32; 2])>);
 
@@ -69,7 +69,8 @@ impl Walker<Levels> for TextMemory {
 impl Ground for TextStrategy<'_> {
     type Slopes = Levels;
 
-    /// x stays the text that was found, so its flips say which exchange moves it farthest.
+    /// No variants: x stays the text that was found, so its flips say which exchange moves it
+    /// farthest.
     const MOST_VARIANTS: usize = 0;
 
     fn model(&self) -> &dyn Classifier {
@@ -173,7 +174,8 @@ impl Ground for TextStrategy<'_> {
         self.limits.allow(id, text_of(&next))
     }
 
-    /// Of all words by their places: those that are protected are the same wherever a walk goes.
+    /// The fingerprint of all words by their places: those that are protected are the same wherever
+    /// a walk goes.
     fn fingerprint(&self, row: &[i32]) -> u64 {
         let words = text_of(row).iter().enumerate();
         words.fold(0, |sum: u64, (position, &word)| {
@@ -257,7 +259,8 @@ impl TextStrategy<'_> {
         Ok(())
     }
 
-    /// The text that greedy changes from where `walker` is lead to; nothing where there is no hope.
+    /// The text that greedy changes from the place of `walker` lead to; `None` where there is no
+    /// hope.
     fn solved(
         &self,
         walker: &GlobalStep<'_, TextMemory>,

@@ -1,4 +1,4 @@
-//! The local phase of the searches on texts: what lies around a discriminatory text.
+//! The local phase of the searches on texts: trials around a discriminatory text.
 //!
 //! A token drawn with probability proportional to 1/saliency, ‖g_a‖∞ + ‖g'_a‖∞ (without g' in `asc`
 //! and `hf`, uniform in `rp`), is replaced by a uniform candidate; x' is the flip that the check of
@@ -97,7 +97,8 @@ impl TextStrategy<'_> {
         stream(self.seed, Purpose::LocalMove, walker.id, u64::from(trial))
     }
 
-    /// Draws a move within the limits to what `walker` has not tried; whether there is one.
+    /// Draws a move within the limits to a text that `walker` has not tried; returns whether there
+    /// is one.
     fn draw_unseen(
         &self,
         walker: &mut LocalWalker<TextMemory>,

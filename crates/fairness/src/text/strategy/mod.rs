@@ -57,7 +57,7 @@ fn is_paired(strategy: StrategyName) -> bool {
     matches!(strategy, AdfAsc | AdfHf | AdfZeroOrder)
 }
 
-/// For each word of the vocabulary the words that may replace it, nearest first.
+/// The words that may replace each word of the vocabulary, nearest first.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Candidates {
     starts: Vec<usize>,
@@ -90,18 +90,18 @@ impl Candidates {
     }
 }
 
-/// What may stand where in the texts of a search.
+/// The words that may stand in each place in the texts of a search.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Steps {
-    /// For every word the same wherever it stands.
+    /// The same words wherever a word stands, for every word.
     Words(Candidates),
-    /// For the texts that a search begins at, by number, and each of their places: the word that
-    /// stands there and what may take its place, nearest first; nothing where none may.
+    /// The words by text that a search begins at, by number, and by place: the word that stands
+    /// there and those that may take its place, nearest first; none where none may.
     Places(HashMap<i32, Candidates>),
 }
 
 impl Steps {
-    /// What may stand at token `position` of `row`; nothing where no step may change it.
+    /// The words that may stand at token `position` of `row`; none where no step may change it.
     pub fn of(&self, row: &[i32], position: usize) -> &[i32] {
         match self {
             Steps::Words(candidates) => match text_of(row).get(position) {
@@ -120,7 +120,7 @@ impl Steps {
 /// Vectors of the vocabulary, row-major `[words, dimension]`.
 #[derive(Debug, Clone, Copy)]
 pub struct Vectors<'a> {
-    /// All numbers.
+    /// The numbers of all vectors.
     pub values: &'a [f32],
     /// Numbers a word.
     pub dimension: usize,
@@ -142,29 +142,29 @@ impl<'a> Vectors<'a> {
 
 /// A search on texts.
 pub struct TextStrategy<'a> {
-    /// Which, in the global phase.
+    /// The strategy in the global phase.
     pub global: StrategyName,
-    /// Which, in the local phase.
+    /// The strategy in the local phase.
     pub local: StrategyName,
     /// The model under audit; if it gives gradients, its features are one vector a token.
     pub model: ModelAccess<'a>,
-    /// Its inputs.
+    /// The domain of the model's inputs.
     pub domain: &'a TextDomain,
-    /// What may replace what.
+    /// The words that may replace others.
     pub steps: &'a Steps,
-    /// What the model sees of a word.
+    /// The vectors that the model sees of words.
     pub vectors: Vectors<'a>,
-    /// What is differentiated.
+    /// The objective that is differentiated.
     pub objective: Objective,
-    /// How far from its seed a text may go.
+    /// The limits to which a text may go from its seed.
     pub limits: Limits<'a>,
-    /// Which pairs are the worst, where those are looked for.
+    /// The rank that says which pairs are the worst, where those are looked for.
     pub rank: Option<Rank>,
-    /// Seed of its random choices.
+    /// Seed of the random choices of the strategy.
     pub seed: u64,
 }
 
-/// What is remembered of a walker.
+/// The memory about a walker.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct TextMemory {
     /// Keys of the texts where the walker has been in the global phase, or which it has tried in
@@ -179,7 +179,7 @@ pub struct TextMemory {
     row: Vec<i32>,
     /// Global phase: whether no change is predicted to lead anywhere.
     is_given_up: bool,
-    /// Local phase, of `frontier`.
+    /// The walk of the local phase of `frontier`.
     walk: Option<Walk<Levels>>,
 }
 
@@ -224,10 +224,11 @@ impl Gradients<'_> {
     }
 }
 
-/// Where the tokens of a row begin: behind the number of its source.
+/// The position where the tokens of a row begin: behind the number of its source.
 const TOKENS: usize = 1;
 
-/// Walkers whose gradients are held at a time: bounds the memory, no influence on the result.
+/// Number of walkers whose gradients are held at a time: bounds the memory, no influence on the
+/// result.
 const GRADIENT_CHUNK: usize = 64;
 
 impl Strategy for TextStrategy<'_> {
@@ -467,7 +468,7 @@ impl TextStrategy<'_> {
         }
     }
 
-    /// ‖g_a − g'_a‖∞ (equation 5), ‖g_a‖∞ without x'.
+    /// The importance ‖g_a − g'_a‖∞ (equation 5), ‖g_a‖∞ without x'.
     fn importance(&self, position: usize, gradients: &Gradients<'_>) -> f32 {
         let here = gradients.here(position);
         match gradients.there(position) {
@@ -503,7 +504,7 @@ impl TextStrategy<'_> {
         words.into_iter().map(|(_, candidate)| candidate).collect()
     }
 
-    /// How good it is to replace `word` by `by`, to first order: first whether it leads towards the
+    /// The effect of replacing `word` by `by`, to first order: first whether it leads towards the
     /// boundary (both x and x', where there is an x'), then |g_a·(x_a − c) − g'_a·(x_a − c)|,
     /// without x' |g_a·(x_a − c)|.
     fn effect(
@@ -565,7 +566,7 @@ fn largest(values: impl Iterator<Item = f32>) -> f32 {
     values.fold(0.0, |most, value| value.abs().max(most))
 }
 
-/// −1, 0 or 1; unlike [`f32::signum`], 0 for both zeros.
+/// The sign −1, 0 or 1; unlike [`f32::signum`], 0 for both zeros.
 fn sign(value: f32) -> i32 {
     match value.partial_cmp(&0.0) {
         Some(Ordering::Greater) => 1,

@@ -1,7 +1,7 @@
-//! `adf-zero-order` on texts: what gradients tell Algorithms 5 and 6 of the ADF paper, measured by
-//! outputs.
+//! The strategy `adf-zero-order` on texts: what gradients tell Algorithms 5 and 6 of the ADF paper,
+//! measured by outputs.
 //!
-//! How much a word matters is what the objective loses when it is left out, Δ_a at x and Δ'_a at
+//! The importance of a word is what the objective loses when it is left out, Δ_a at x and Δ'_a at
 //! x'; where the vocabulary has a mark for unknown words the word becomes that. The global phase
 //! takes the words by falling |Δ_a − Δ'_a|, in the place of ‖g_a − g'_a‖∞, and tries what may take
 //! the place of the first one that can become something new: before all others come replacements
@@ -15,7 +15,7 @@ use crate::strategy::GlobalStep;
 use crate::text::domain::text_of;
 use probity_nn::{ModelError, Rows};
 
-/// A word of the text of a question, and what is put in its place.
+/// A word of the text of a question, and the word that is put in its place.
 #[derive(Clone, Copy)]
 struct Change {
     question: usize,
@@ -23,10 +23,10 @@ struct Change {
     word: i32,
 }
 
-/// What the objective loses by a change, at x and, where there is one, at x'.
+/// The loss of the objective by a change, at x and, where there is one, at x'.
 type Loss = (f32, Option<f32>);
 
-/// |Δ_a − Δ'_a|; |Δ_a| without x'.
+/// The difference |Δ_a − Δ'_a|; |Δ_a| without x'.
 fn apart((here, there): Loss) -> f32 {
     (here - there.unwrap_or(0.0)).abs()
 }
@@ -77,7 +77,7 @@ impl TextStrategy<'_> {
         Ok(losses.collect())
     }
 
-    /// The free places of each question with what the objective loses when the word is left out.
+    /// The free places of each question with the loss of the objective when the word is left out.
     fn omitted(&self, questions: &[Question<'_>]) -> Result<Vec<Vec<(Loss, usize)>>, ModelError> {
         let free = questions.iter().map(|question| self.free(question.row));
         let free: Vec<Vec<usize>> = free.collect();
@@ -97,7 +97,7 @@ impl TextStrategy<'_> {
         Ok(with_losses.collect())
     }
 
-    /// For each walker the best replacement that leads somewhere new within the limits.
+    /// The best replacement for each walker that leads somewhere new within the limits.
     pub(super) fn measured_picks(
         &self,
         walkers: &[GlobalStep<'_, TextMemory>],
@@ -136,7 +136,8 @@ impl TextStrategy<'_> {
         Ok(picks)
     }
 
-    /// What may take the place of the word at `position` and leads somewhere new within the limits.
+    /// The words that may take the place of the word at `position` and lead somewhere new within
+    /// the limits.
     fn new_words(
         &self,
         walker: &GlobalStep<'_, TextMemory>,
