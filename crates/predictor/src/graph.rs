@@ -50,7 +50,7 @@ pub struct GraphOptions {
 #[non_exhaustive]
 pub struct TextGraph {
     /// The `tokenizer.json` of the graph; where absent, the one beside the graph. The name of the
-    /// file has no influence. What it is called has no influence.
+    /// file has no influence.
     #[serde(skip)]
     pub tokenizer: Option<PathBuf>,
     /// The output that is read; where absent, `logits`, or the only one of floating-point numbers.

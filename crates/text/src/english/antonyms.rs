@@ -115,7 +115,7 @@ const POLES: &[(&str, &str)] = &[
 /// Returns whether `one` and `other`, in any case and form, are opposites: antonyms in WordNet,
 /// adjectives near to antonyms (`awful`, which is similar to `bad`, is against `good`), or words
 /// that a prefix (`happy`, `unhappy`) or an ending (`careful`, `careless`) reverses. No function
-/// word has an opposite here. No function word has one here.
+/// word has an opposite here.
 pub fn are_antonyms(one: &str, other: &str) -> bool {
     if is_function_word(one) || is_function_word(other) {
         return false;

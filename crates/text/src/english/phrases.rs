@@ -33,7 +33,7 @@ fn numbers(steps: &[u8]) -> Vec<u32> {
 
 /// Returns whether the three words, in lower case as the tokenizer splits them, follow each other
 /// often enough in general English to be known. Sequences of three of the most frequent words are
-/// not known. Threes of the most frequent words are not.
+/// not known.
 pub fn is_phrase(words: [&str; 3]) -> bool {
     let number = (xxh3_64(words.join(" ").as_bytes()) >> (u64::BITS - BITS)) as u32;
     NUMBERS.binary_search(&number).is_ok()

@@ -40,8 +40,7 @@ pub fn tag(words: &[&str]) -> Vec<Tag> {
 }
 
 /// Returns whether a verb is due at word i: after `does n't` and its like. Tags alone do not tell
-/// that from `is n't`, after which `like` is no verb. Tags alone do not tell that from `is n't`,
-/// after which `like` is no verb.
+/// that from `is n't`, after which `like` is no verb.
 fn is_denied_verb(words: &[&str], i: usize) -> bool {
     let is = |back: usize, of: &[&str]| {
         let word = i.checked_sub(back).and_then(|at| words.get(at));

@@ -11,7 +11,7 @@ use super::options::{GloveError, GloveOptions};
 use probity_run::stream::{Purpose, stream};
 
 /// The number of groups of words, which is the number of cells that can run side by side. The
-/// result depends on it. Part of what the result is.
+/// result depends on it.
 const GROUPS: usize = 16;
 /// The largest step: larger steps are cut off, as in the reference implementation.
 const LARGEST_STEP: f32 = 100.0;

@@ -154,8 +154,7 @@ impl ProtectedAttribute {
     }
 
     /// Returns the attribute with those of `values` only. Forms in which fewer than two of them
-    /// have a term, and senses of terms that are gone, go too. Forms in which fewer than two of
-    /// them have a term, and senses of terms that are gone, go too.
+    /// have a term, and senses of terms that are gone, go too.
     pub(super) fn with_values(&self, values: &[&str]) -> ProtectedAttribute {
         let is_kept = |value: &String| values.contains(&value.as_str());
         let kept: Vec<usize> = (0..self.values.len())

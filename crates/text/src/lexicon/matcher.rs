@@ -162,7 +162,7 @@ impl TermMatcher {
 
     /// Returns the terms that may replace the term of that number: the terms of every other value
     /// in the forms where it stands, values in order, each once. Empty for a number that no term
-    /// has. Empty for a number that is none.
+    /// has.
     pub fn substitutes(&self, term: usize) -> &[Substitute] {
         self.terms.get(term).map_or(&[], |term| &term.substitutes)
     }

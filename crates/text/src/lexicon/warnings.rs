@@ -22,7 +22,7 @@ pub struct CommonWord {
 }
 
 /// Returns the terms of `attribute` that are also common words of English, in the lexicon's order.
-/// Terms of several words never are. Terms of several words are not.
+/// Terms of several words never are.
 pub fn common_words(attribute: &ProtectedAttribute) -> Vec<CommonWord> {
     let terms = attribute.terms();
     let common = terms.iter().filter_map(|(_, term)| {

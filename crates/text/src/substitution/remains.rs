@@ -196,8 +196,7 @@ impl Read<'_> {
     }
 
     /// Returns whether the term at `bytes` is joined to a capital word into a name. Other terms
-    /// make no name with it: "Muslim Americans". Other terms make no name with it: "Muslim
-    /// Americans".
+    /// make no name with it: "Muslim Americans".
     fn is_part_of_name(&self, bytes: &Range<usize>) -> bool {
         let Some((first, last)) = self.place(bytes).filter(|_| self.is_mixed) else {
             return false;

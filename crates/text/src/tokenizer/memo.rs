@@ -29,7 +29,6 @@ pub(super) struct Memo {
 impl Memo {
     /// Returns whether `ids` are the numbers of the tokens of `text`; nothing where one of its
     /// parts is not known. The check copies no tokens, for texts that are compared again and again.
-    /// What is looked at again and again is so without a copy.
     pub(super) fn has_ids(&self, text: &str, mut ids: impl Iterator<Item = u32>) -> Option<bool> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         for (_, part) in parts(text) {

@@ -132,8 +132,7 @@ impl SentenceEmbedder {
 /// Returns the unit eigenvector of the largest eigenvalue of a symmetric matrix without negative
 /// eigenvalues, its largest number positive; zeros for the zero matrix. The power iteration starts
 /// from the matrix's column with the largest diagonal, which is never orthogonal to it unless it is
-/// zero there. Starts from the matrix's column with the largest diagonal, which is never orthogonal
-/// to it unless it is zero there.
+/// zero there.
 fn leading_eigenvector(matrix: &[f64], width: usize) -> Vec<f64> {
     let diagonal = (0..width).map(|i| matrix[i * width + i]);
     let largest = diagonal.enumerate().fold(
