@@ -93,7 +93,7 @@ pub enum PieceGraphError {
     },
 }
 
-/// The meaning of an input of the graph.
+/// The role of an input of the graph: the data that it is fed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Role {
     Ids,

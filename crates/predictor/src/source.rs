@@ -191,7 +191,7 @@ impl PredictorOptions {
     }
 }
 
-/// The contents of the hash [`PredictorOptions::sha256`].
+/// The data that [`PredictorOptions::sha256`] hashes.
 #[derive(Serialize)]
 struct Identity<'a> {
     kind: &'static str,

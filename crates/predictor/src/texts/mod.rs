@@ -80,7 +80,7 @@ pub struct OpenTextPredictor {
     tolerance: f32,
 }
 
-/// The contents of the hash [`TextPredictorOptions::sha256`].
+/// The data that [`TextPredictorOptions::sha256`] hashes.
 #[derive(Serialize)]
 struct Identity<'a> {
     kind: &'static str,

@@ -12,7 +12,7 @@ use super::verbs;
 pub struct Analysis {
     /// The base form, in lower case.
     pub lemma: String,
-    /// The tag of the word as a form of [`Self::lemma`].
+    /// The tag of the word as a form of `lemma`.
     pub tag: Tag,
 }
 
