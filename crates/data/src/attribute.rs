@@ -1,4 +1,4 @@
-//! One attribute of a table: its kind and domain, and how a raw value becomes an integer code.
+//! An attribute of a table: its kind and domain, and how a raw value becomes an integer code.
 //!
 //! Part of [`super::schema`], which re-exports everything here.
 
@@ -16,14 +16,14 @@ use super::spelling;
 pub use encoder::{Encoded, Encoder};
 pub use missing::{Missing, is_missing};
 
-/// The most codes one attribute may have; keeps one-hot layers and protected products sane.
+/// The largest number of codes that an attribute may have; it keeps one-hot layers and protected
+/// products sane.
 const MAX_DOMAIN: i64 = 1_000_000;
 
 /// The largest code.
 const MAX_CODE: i64 = i32::MAX as i64;
 
-/// How the level for outside values of a categorical attribute is written where it has no missing
-/// marker.
+/// The text of the level for outside values of a categorical attribute that has no missing marker.
 const OTHER: &str = "(other)";
 
 /// What happens to a missing value or one outside the declared domain.
@@ -45,17 +45,17 @@ pub enum OutOfDomain {
     Skip,
 }
 
-/// What an attribute measures, and its domain.
+/// The kind of values that an attribute measures, and its domain.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Kind {
     /// Whole numbers `min..=max`.
     Integer {
-        /// Smallest value.
+        /// The smallest value.
         min: i32,
-        /// Largest value.
+        /// The largest value.
         max: i32,
     },
-    /// One of a list of words.
+    /// A word out of a list.
     Categorical {
         /// The words, in code order. A word that is a plain number stands for its other spellings:
         /// 1 for 1.0.
@@ -63,38 +63,39 @@ pub enum Kind {
         /// Whether neighbouring levels are alike, so that a step of one is meaningful.
         ordered: bool,
     },
-    /// Any number, sorted into bins.
+    /// Numbers of any kind, sorted into bins.
     Numeric {
-        /// Ascending edges; one bin fewer than edges.
+        /// The ascending edges of the bins; one bin fewer than edges.
         bins: Vec<f64>,
-        /// For each bin a number in it that stands for it, such as one that rows of the data have.
+        /// The number that stands for each bin and lies in it, such as one that rows of the data
+        /// have.
         values: Option<Vec<f64>>,
     },
 }
 
-/// One input column.
+/// An input column.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "WrittenAttribute", into = "WrittenAttribute")]
 pub struct Attribute {
-    /// Column name.
+    /// The column name.
     pub name: String,
-    /// Kind and domain.
+    /// The kind and domain.
     pub kind: Kind,
-    /// Whether decisions must not depend on it.
+    /// Whether decisions must not depend on the attribute.
     pub protected: bool,
-    /// Levels beside the numbers of an integer or numeric attribute, such as `Exempt` or 8888, in the
-    /// order of their codes, which follow those of the numbers.
+    /// The levels beside the numbers of an integer or numeric attribute, such as `Exempt` or 8888,
+    /// in the order of their codes, which follow those of the numbers.
     pub named: Vec<String>,
     /// The marks that stand for "not known".
     pub missing: Missing,
-    /// Other spellings of levels: spelling → level.
+    /// The other spellings of levels: spelling → level.
     pub merge: BTreeMap<String, String>,
-    /// What happens to missing and out-of-domain values.
+    /// The policy for missing and out-of-domain values.
     pub outside: OutOfDomain,
 }
 
-/// An attribute as TOML has it: every key of every kind. A key that is misspelt, or belongs to
-/// another kind, is refused rather than ignored.
+/// An attribute as it stands in TOML, with every key of every kind. A key that is misspelt, or
+/// belongs to another kind, is refused rather than ignored.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct WrittenAttribute {
@@ -210,7 +211,7 @@ impl From<Attribute> for WrittenAttribute {
 }
 
 impl Attribute {
-    /// Number of codes of the declared domain, without the level for outside values.
+    /// Returns the number of codes of the declared domain, without the level for outside values.
     fn declared_levels(&self) -> i64 {
         let own = match &self.kind {
             Kind::Integer { min, max } => i64::from(*max) - i64::from(*min) + 1,
@@ -220,21 +221,21 @@ impl Attribute {
         own + self.named.len() as i64
     }
 
-    /// The smallest and largest code, both included; with [`OutOfDomain::Level`] the largest is the
-    /// level of the outside values.
+    /// Returns the smallest and largest code, both included; with [`OutOfDomain::Level`] the
+    /// largest is the level of the outside values.
     pub fn domain(&self) -> (i32, i32) {
         let (min, max) = self.declared_domain();
         (min, max + i32::from(self.outside == OutOfDomain::Level))
     }
 
-    /// The smallest and largest code that stand for declared values, both included.
+    /// Returns the smallest and largest code that stand for declared values, both included.
     pub fn declared_domain(&self) -> (i32, i32) {
         let (min, max) = self.ordered_domain();
         (min, max + self.named.len() as i32)
     }
 
-    /// The smallest and largest code among which an order can be: those of numbers, without the levels
-    /// beside them, and those of the levels of a category. Both included.
+    /// Returns the smallest and largest code among which an order can be: those of numbers, without
+    /// the levels beside them, and those of the levels of a category. Both included.
     pub fn ordered_domain(&self) -> (i32, i32) {
         match &self.kind {
             Kind::Integer { min, max } => (*min, *max),
@@ -243,30 +244,32 @@ impl Attribute {
         }
     }
 
-    /// Whether the codes stand for values of an order, such as two numbers.
+    /// Returns whether the codes stand for values of an order, such as two numbers.
     pub fn are_ordered(&self, codes: &[i32]) -> bool {
         let (min, max) = self.ordered_domain();
         self.is_ordered() && codes.iter().all(|code| (min..=max).contains(code))
     }
 
-    /// The level beside the numbers that `code` stands for.
+    /// Returns the level beside the numbers that `code` stands for.
     fn named_level(&self, code: i32) -> Option<&str> {
         let place = usize::try_from(i64::from(code) - i64::from(self.ordered_domain().1) - 1);
         self.named.get(place.ok()?).map(String::as_str)
     }
 
-    /// How many codes there are.
+    /// Returns the number of codes.
     pub fn levels(&self) -> usize {
         let (min, max) = self.domain();
         (i64::from(max) - i64::from(min) + 1) as usize
     }
 
-    /// Whether it has a missing marker, or a policy other than [`OutOfDomain::Reject`].
+    /// Returns whether the attribute has a missing marker, or a policy other than
+    /// [`OutOfDomain::Reject`].
     fn expects_outside(&self) -> bool {
         !self.missing.is_none() || self.outside != OutOfDomain::Reject
     }
 
-    /// Whether [`super::schema::Schema::with_outside`] gives it the policy `outside`.
+    /// Returns whether [`super::schema::Schema::with_outside`] gives the attribute the policy
+    /// `outside`.
     pub(super) fn takes(&self, outside: OutOfDomain) -> bool {
         match outside {
             OutOfDomain::Level => self.expects_outside(),
@@ -275,7 +278,7 @@ impl Attribute {
         }
     }
 
-    /// Whether a step of one code up or down is meaningful.
+    /// Returns whether a step of one code up or down is meaningful.
     pub fn is_ordered(&self) -> bool {
         match &self.kind {
             Kind::Integer { .. } | Kind::Numeric { .. } => true,
@@ -283,7 +286,7 @@ impl Attribute {
         }
     }
 
-    /// What values the attribute accepts, in words for an error message.
+    /// Describes the values that the attribute accepts, in words for an error message.
     pub fn expected(&self) -> String {
         let beside = match self.named.is_empty() {
             true => String::new(),
@@ -310,8 +313,8 @@ impl Attribute {
         expected + &beside
     }
 
-    /// The raw text that stands for `code`: encoding it gives `code` again. For a bin it is its
-    /// value where the schema has one, else its lower edge.
+    /// Returns the raw text that stands for `code`: encoding it gives `code` again. For a bin, the
+    /// text is the bin's value where the schema has one, else its lower edge.
     pub fn decode(&self, code: i32) -> String {
         let (_, declared_max) = self.declared_domain();
         if code > declared_max {
@@ -336,8 +339,8 @@ impl Attribute {
         }
     }
 
-    /// What stands for `code`, which is that of outside values, where nothing is marked as missing: a
-    /// number above the domain that is no level beside it.
+    /// Returns a number that stands for `code`, which is the code of outside values, where nothing
+    /// is marked as missing: a number above the domain that is no level beside it.
     fn outside_number(&self, code: i32) -> String {
         let beside = numbers_of_all(&self.named);
         let free = |from: f64, step: f64| {
@@ -355,7 +358,7 @@ impl Attribute {
         }
     }
 
-    /// The smallest raw value that has `code`: the lower edge of a bin, else the only one.
+    /// Returns the smallest raw value that has `code`: the lower edge of a bin, else the only one.
     pub fn lowest(&self, code: i32) -> String {
         match (&self.kind, usize::try_from(code)) {
             (Kind::Numeric { bins, .. }, Ok(bin)) if bin + 1 < bins.len() => bins[bin].to_string(),
@@ -363,8 +366,8 @@ impl Attribute {
         }
     }
 
-    /// The raw values with codes from `first` to `last`, in words: `18 – 24`, `Private`, and of bins,
-    /// whose numbers lie from one edge to another, `1.5 to below 7`.
+    /// Describes the raw values with codes from `first` to `last`, in words: `18 – 24`, `Private`,
+    /// and of bins, whose numbers lie from one edge to another, `1.5 to below 7`.
     pub fn between(&self, first: i32, last: i32) -> String {
         match (&self.kind, usize::try_from(last)) {
             (Kind::Numeric { bins, .. }, Ok(bin)) if bin + 1 < bins.len() => {
@@ -486,7 +489,7 @@ impl Attribute {
         Ok(())
     }
 
-    /// What is wrong with the levels beside numbers.
+    /// Checks the levels beside numbers, and returns the problem if there is one.
     fn check_named(&self) -> Result<(), String> {
         if matches!(self.kind, Kind::Categorical { .. }) && !self.named.is_empty() {
             return Err("levels beside numbers have no meaning for words".to_owned());
@@ -521,13 +524,13 @@ impl Attribute {
     }
 }
 
-/// The numbers among `words`.
+/// Returns the numbers among `words`.
 fn numbers_of_all(words: &[String]) -> Vec<f64> {
     let numbers = words.iter().filter_map(|word| spelling::number(word));
     numbers.collect()
 }
 
-/// What is wrong with `spellings` of some of `words`.
+/// Checks `spellings` of some of `words`, and returns the problem if there is one.
 ///
 /// # Errors
 /// In words.

@@ -7,16 +7,16 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// The most bins that a column is cut into.
+/// The largest number of bins that a column is cut into.
 pub const MOST_BINS: usize = 10_000;
 
-/// How a column of numbers is cut into bins.
+/// The way in which a column of numbers is cut into bins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cut {
-    /// At quantiles, into so many bins of about equal counts at most; into one for each number that
-    /// occurs, where these are no more.
+    /// Cuts at quantiles, into so many bins of about equal counts at most; into one for each number
+    /// that occurs, where these are no more.
     Quantiles(usize),
-    /// Into one bin for each number that occurs, at most [`MOST_BINS`].
+    /// Cuts into one bin for each number that occurs, at most [`MOST_BINS`].
     Exact,
 }
 
@@ -50,8 +50,8 @@ impl fmt::Display for Cut {
 }
 
 impl Cut {
-    /// The edges of the bins that this makes of `sorted`, numbers in ascending order of which there
-    /// is at least one.
+    /// Returns the edges of the bins that this cut makes of `sorted`, numbers in ascending order of
+    /// which there is at least one.
     pub fn edges(self, sorted: &[f64]) -> Vec<f64> {
         let most = match self {
             Cut::Quantiles(bins) => bins,
@@ -66,7 +66,7 @@ impl Cut {
     }
 }
 
-/// The bin between `edges` that `value` lies in.
+/// Returns the bin between `edges` that `value` lies in.
 pub(super) fn bin_of(edges: &[f64], value: f64) -> Option<usize> {
     let last = edges.len() - 1;
     let is_inside = edges[0] <= value && value <= edges[last];
@@ -74,8 +74,8 @@ pub(super) fn bin_of(edges: &[f64], value: f64) -> Option<usize> {
     is_inside.then(|| passed().clamp(1, last) - 1)
 }
 
-/// For each bin between `edges` the number that stands for it among `sorted`, numbers in ascending
-/// order.
+/// Returns, for each bin between `edges`, the number that stands for it among `sorted`, numbers in
+/// ascending order.
 pub fn values(edges: &[f64], sorted: &[f64]) -> Vec<f64> {
     let last = edges[edges.len() - 1];
     let below = |edge: f64| sorted.partition_point(|&value| value < edge);
@@ -91,7 +91,8 @@ pub fn values(edges: &[f64], sorted: &[f64]) -> Vec<f64> {
     bins.collect()
 }
 
-/// One bin for each of `distinct` numbers, in ascending order: cut in the middle between them.
+/// Returns the edges of one bin for each of `distinct` numbers, in ascending order: cut in the
+/// middle between them.
 fn edges_between(distinct: &[f64]) -> Vec<f64> {
     let inner = distinct.windows(2).map(|pair| {
         let middle = pair[0] / 2.0 + pair[1] / 2.0;
@@ -109,8 +110,8 @@ fn edges_between(distinct: &[f64]) -> Vec<f64> {
     edges
 }
 
-/// At most `bins` bins of about equal counts; the outer edges are the range itself. Where one value
-/// has so many rows that all would be one bin, it has a bin of its own.
+/// Returns the edges of at most `bins` bins of about equal counts; the outer edges are the range
+/// itself. Where one value has so many rows that all would be one bin, it has a bin of its own.
 fn quantile_edges(sorted: &[f64], bins: usize) -> Vec<f64> {
     let quantiles = |sorted: &[f64]| -> Vec<f64> {
         let last = sorted.len() - 1;
@@ -146,7 +147,8 @@ mod tests {
         assert_eq!(quantile_edges(&[3.0, 3.0], 10), [3.0, 4.0]);
     }
 
-    /// Against the definition, on numbers with ties, bins without rows, and rows on edges.
+    /// The values of bins agree with the definition, on numbers with ties, bins without rows, and
+    /// rows on edges.
     #[test]
     fn the_value_of_a_bin_is_the_lower_median_of_its_rows() {
         for seed in 0..200u64 {

@@ -20,12 +20,12 @@ const SCHEMAS: [(&str, &str); 8] = [
     ),
 ];
 
-/// The names of the schemas that ship.
+/// Returns the names of the schemas that ship.
 pub fn names() -> impl Iterator<Item = &'static str> {
     SCHEMAS.iter().map(|(name, _)| *name)
 }
 
-/// The TOML text of the schema called `name`, with its comments.
+/// Returns the TOML text of the schema called `name`, with its comments.
 pub fn text(name: &str) -> Option<&'static str> {
     SCHEMAS
         .iter()
@@ -33,7 +33,7 @@ pub fn text(name: &str) -> Option<&'static str> {
         .map(|(_, toml)| *toml)
 }
 
-/// The schema called `name`, or `None` if none has that name.
+/// Returns the schema called `name`, or `None` if none has that name.
 ///
 /// # Errors
 /// None in a released version: a test reads every one of them.

@@ -1,4 +1,5 @@
-//! The one place that knows compressed files: gzip and xz, told by their first bytes.
+//! Reading and writing of compressed files, gzip and xz, which are told by their first bytes; the
+//! only code that does so.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
@@ -10,12 +11,12 @@ use lzma_rust2::{XzOptions, XzReader, XzWriter};
 
 const GZIP: &[u8] = &[0x1f, 0x8b];
 const XZ: &[u8] = &[0xfd, b'7', b'z', b'X', b'Z', 0];
-/// Bytes read from a file at a time.
+/// The number of bytes read from a file at a time.
 const BUFFER: usize = 1 << 16;
-/// xz's own default level.
+/// The compression level of xz, which is its own default.
 const XZ_LEVEL: u32 = 6;
 
-/// Opens `file`, as it was before it was compressed.
+/// Opens `file` for reading its decompressed content.
 ///
 /// # Errors
 /// When it cannot be read.
@@ -23,8 +24,8 @@ pub fn open(file: &Path) -> io::Result<Box<dyn Read + Send>> {
     decompress(BufReader::with_capacity(BUFFER, File::open(file)?))
 }
 
-/// What `input` holds, decompressed if its first bytes say gzip or xz. Files of several gzip
-/// members or xz streams are read to the end.
+/// Returns the content of `input`, decompressed if its first bytes say gzip or xz. Files of several
+/// gzip members or xz streams are read to the end.
 ///
 /// # Errors
 /// When its beginning cannot be read.

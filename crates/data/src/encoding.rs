@@ -1,4 +1,4 @@
-//! The one place that knows texts in other encodings than UTF-8.
+//! Reading of texts in other encodings than UTF-8; the only code that does so.
 //!
 //! UTF-16 says what it is by its first two bytes, and is read wherever text is. Any other encoding
 //! must be said, in a schema's `[format]`: its bytes may be those of several.
@@ -10,18 +10,18 @@ use std::str::FromStr;
 use encoding_rs::{Decoder, DecoderResult, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 use serde::{Deserialize, Serialize};
 
-/// Bytes decoded at a time.
+/// The number of bytes decoded at a time.
 const BUFFER: usize = 1 << 16;
-/// The longest mark of an encoding at the beginning of a file.
+/// The length of the longest mark of an encoding at the beginning of a file.
 const LONGEST_MARK: usize = 3;
 
-/// How a text is encoded, by a name of the Encoding Standard.
+/// The encoding of a text, by a name of the Encoding Standard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Encoding(&'static encoding_rs::Encoding);
 
 impl Encoding {
-    /// What Windows wrote in western Europe and America, and ISO-8859-1 within it.
+    /// The encoding that Windows used in western Europe and America, with ISO-8859-1 within it.
     pub const WINDOWS_1252: Encoding = Encoding(WINDOWS_1252);
 }
 
@@ -61,8 +61,8 @@ impl From<Encoding> for String {
     }
 }
 
-/// `text` as UTF-8, whatever the mark at its beginning says that it is, else as `encoding`. UTF-8
-/// itself goes through unchecked, without its mark.
+/// Returns `text` as UTF-8, decoded by the encoding that a mark at its beginning says, else by
+/// `encoding`. UTF-8 itself goes through unchecked, without its mark.
 ///
 /// # Errors
 /// When its beginning cannot be read.
@@ -93,7 +93,7 @@ pub fn decoded(
     }))
 }
 
-/// The encoding that the mark at the beginning of `start` says, if it is one of UTF-16.
+/// Returns the encoding that the mark at the beginning of `start` says, if it is one of UTF-16.
 pub(crate) fn marked(start: &[u8]) -> Option<Encoding> {
     let (marked, _) = encoding_rs::Encoding::for_bom(start)?;
     [UTF_16LE, UTF_16BE]
@@ -101,8 +101,8 @@ pub(crate) fn marked(start: &[u8]) -> Option<Encoding> {
         .then_some(Encoding(marked))
 }
 
-/// Whether `text`, which is not UTF-8, is likely to be Windows-1252: it holds bytes beyond ASCII,
-/// all of which are letters or signs there, and none of which are such as only UTF-8 has.
+/// Returns whether `text`, which is not UTF-8, is likely to be Windows-1252: it holds bytes beyond
+/// ASCII, all of which are letters or signs there, and none of which are such as only UTF-8 has.
 pub(crate) fn is_windows_1252(mut text: impl Read) -> io::Result<bool> {
     let mut piece = vec![0; BUFFER];
     let (mut pending, mut is_beyond) = (0_u32, false);
@@ -134,9 +134,9 @@ struct Decoded {
     input: Box<dyn Read + Send>,
     name: &'static str,
     decoder: Decoder,
-    /// Bytes that are yet to be decoded.
+    /// The bytes that are yet to be decoded.
     bytes: Vec<u8>,
-    /// What was decoded, of which so much was taken.
+    /// The decoded text; the first `taken` bytes of it were handed out.
     text: Vec<u8>,
     taken: usize,
     is_at_end: bool,

@@ -48,48 +48,48 @@ pub use transfer::FetchOptions;
 /// The environment variable that names the cache folder instead of the system's usual place.
 pub const CACHE_DIR_VARIABLE: &str = "PROBITY_CACHE_DIR";
 
-/// How far one file has come; handed to the caller's callback as bytes arrive.
+/// The progress of one file; handed to the caller's callback as bytes arrive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress<'a> {
     /// The file's name in the cache.
     pub file: &'a str,
-    /// Bytes on disk, those of an earlier, interrupted download among them.
+    /// The number of bytes on disk, those of an earlier, interrupted download among them.
     pub done: u64,
-    /// Bytes in all, where the server says so.
+    /// The number of bytes in all, where the server says so.
     pub total: Option<u64>,
 }
 
 /// A data set whose files all lie verified in the cache.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FetchedSet {
-    /// The folder that holds them.
+    /// The folder that holds the files.
     pub folder: PathBuf,
     /// The files, in the order of [`DataSet::files`].
     pub files: Vec<FetchedFile>,
 }
 
-/// One verified file in the cache.
+/// A verified file in the cache.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FetchedFile {
-    /// Where it lies.
+    /// The path of the file.
     pub path: PathBuf,
-    /// Where it came from in this call.
+    /// The origin of the file in this call.
     pub origin: Origin,
 }
 
-/// Where a verified file came from.
+/// The origin of a verified file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
-    /// It lay in the cache already.
+    /// The file lay in the cache already.
     Cache,
-    /// It was downloaded from this address.
+    /// The file was downloaded from this address.
     Download(String),
-    /// It was copied from this local file.
+    /// The file was copied from this local file.
     Copy(PathBuf),
 }
 
-/// The cache folder: the environment's `PROBITY_CACHE_DIR` where it is set, else the user's cache
-/// folder by the system's convention (`~/.cache/probity` on Linux).
+/// Returns the cache folder: the environment's `PROBITY_CACHE_DIR` where it is set, else the user's
+/// cache folder by the system's convention (`~/.cache/probity` on Linux).
 ///
 /// # Errors
 ///
@@ -110,7 +110,7 @@ fn cache_dir(from_environment: Option<OsString>) -> Result<PathBuf, FetchError> 
     }
 }
 
-/// Brings data sets into one cache folder.
+/// A fetcher, which brings data sets into one cache folder.
 #[derive(Debug, Clone)]
 pub struct Fetcher {
     cache: PathBuf,
@@ -118,7 +118,7 @@ pub struct Fetcher {
 }
 
 impl Fetcher {
-    /// A fetcher into `cache`, which is made when the first set is fetched.
+    /// Creates a fetcher into `cache`, which is made when the first set is fetched.
     pub fn new(cache: impl Into<PathBuf>, options: FetchOptions) -> Self {
         Self {
             cache: cache.into(),
@@ -126,7 +126,7 @@ impl Fetcher {
         }
     }
 
-    /// The set, where every file of it already lies in the cache with the right hash.
+    /// Returns the set, where every file of it already lies in the cache with the right hash.
     ///
     /// # Errors
     ///
@@ -147,7 +147,7 @@ impl Fetcher {
         Ok(Some(FetchedSet { folder, files }))
     }
 
-    /// Downloads what the cache lacks of the set, resuming what was interrupted.
+    /// Downloads the files of the set that the cache lacks, resuming what was interrupted.
     ///
     /// # Errors
     ///
@@ -164,7 +164,7 @@ impl Fetcher {
         })
     }
 
-    /// Copies what the cache lacks of the set from the local folder `from`.
+    /// Copies the files of the set that the cache lacks from the local folder `from`.
     ///
     /// Each file is looked for under its own name, under the name that the publisher's address ends
     /// in (a zip archive is opened), and under [`DataFile::local_path`] with and without its

@@ -14,75 +14,75 @@ use thiserror::Error;
 use super::read::ReadError;
 use super::source::{Content, DataFile, Hashed};
 
-/// More values than this are not read.
+/// The largest number of values that is read.
 const MAX_VALUES: u64 = 1 << 31;
 
-/// Why a file is no use as images or labels.
+/// The reason why a file is no use as images or labels.
 #[derive(Debug, Error)]
 pub enum IdxError {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error("{0}")]
     Read(#[from] ReadError),
-    /// It is some other kind of file.
+    /// The file is of some other kind.
     #[error("{} is no IDX file: it does not begin with 0 0 8 and the number of dimensions", file.display())]
     Foreign {
         /// The file.
         file: PathBuf,
     },
-    /// Its values are not bytes.
+    /// The values are not bytes.
     #[error("{} is an IDX file of values of type 0x{kind:02x}; only unsigned bytes (0x08) are read", file.display())]
     Type {
         /// The file.
         file: PathBuf,
-        /// The type of its values.
+        /// The type of the values, as the file says it.
         kind: u8,
     },
-    /// It has other dimensions than expected.
+    /// The file has other dimensions than expected.
     #[error("{} has the dimensions {found:?}; expected {expected}", file.display())]
     Dimensions {
         /// The file.
         file: PathBuf,
-        /// Its dimensions.
+        /// The dimensions of the file.
         found: Vec<u32>,
-        /// What should be there.
+        /// The expected content.
         expected: &'static str,
     },
-    /// It is too large.
+    /// The file holds too many values.
     #[error("{} promises the dimensions {found:?}, more than the 2,147,483,648 values that are read", file.display())]
     TooLarge {
         /// The file.
         file: PathBuf,
-        /// Its dimensions.
+        /// The dimensions of the file.
         found: Vec<u32>,
     },
-    /// It ends too early.
+    /// The file ends too early.
     #[error("{} is truncated: its header promises {expected} values, {found} are there", file.display())]
     Truncated {
         /// The file.
         file: PathBuf,
-        /// Values promised.
+        /// The number of values promised.
         expected: u64,
-        /// Values found.
+        /// The number of values found.
         found: u64,
     },
-    /// It goes on after its end.
+    /// The file goes on after its values.
     #[error("{} goes on after the {expected} values that its header promises", file.display())]
     Trailing {
         /// The file.
         file: PathBuf,
-        /// Values promised.
+        /// The number of values promised.
         expected: u64,
     },
-    /// Images and labels do not belong together.
+    /// The images and labels do not belong together.
     #[error("{} holds {labels} labels, but {} holds {images} images", file.display(), of.display())]
     Count {
-        /// The labels.
+        /// The file of labels.
         file: PathBuf,
-        /// The images.
+        /// The file of images.
         of: PathBuf,
-        /// Number of labels.
+        /// The number of labels.
         labels: u32,
-        /// Number of images.
+        /// The number of images.
         images: u32,
     },
     /// The reduction does not fit the images.
@@ -91,20 +91,21 @@ pub enum IdxError {
         file.display()
     )]
     Reduction {
-        /// The images.
+        /// The file of images.
         file: PathBuf,
-        /// Pixels from top to bottom.
+        /// The number of pixels from top to bottom.
         height: u32,
-        /// Pixels from left to right.
+        /// The number of pixels from left to right.
         width: u32,
-        /// Pixels a side of a block.
+        /// The number of pixels a side of a block.
         block: u32,
-        /// Blocks a side.
+        /// The number of blocks a side.
         crop: u32,
     },
 }
 
-/// Averages of square blocks of pixels: of the central `crop` x `crop` blocks, or of all that fit.
+/// A reduction of images to averages of square blocks of pixels: of the central `crop` x `crop`
+/// blocks, or of all that fit.
 ///
 /// The blocks lie around the centre of the image; a pixel that is left over goes to the bottom and
 /// right. 28 x 28 pixels with `block` 4 and `crop` 6 become the 36 averages of the central 24 x 24
@@ -112,9 +113,9 @@ pub enum IdxError {
 /// f64.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reduction {
-    /// Pixels a side of a block.
+    /// The number of pixels a side of a block.
     pub block: u32,
-    /// Blocks a side; all that fit where it is not given.
+    /// The number of blocks a side; all that fit where it is not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub crop: Option<u32>,
 }
@@ -128,10 +129,10 @@ pub struct Idx {
     pub values: Vec<u8>,
 }
 
-/// What a file turned out to be.
+/// The content of a file, after a look at its beginning.
 pub(super) enum IdxContent {
     Idx(Idx),
-    /// Something else, from its beginning.
+    /// Content that is not IDX, from its beginning.
     Other(Content),
 }
 
@@ -213,7 +214,7 @@ impl Idx {
         }
     }
 
-    /// The images in `file` as rows of features.
+    /// Converts the images in `file` to rows of features.
     pub(super) fn into_images(
         self,
         file: &Path,
@@ -281,9 +282,9 @@ impl Idx {
 #[derive(Debug)]
 pub(super) struct Images {
     pub count: u32,
-    /// One name a feature.
+    /// The names of the features.
     pub columns: Vec<String>,
-    /// Row-major, an image a row.
+    /// The features, row-major, an image a row.
     pub features: Vec<f64>,
 }
 
@@ -315,7 +316,7 @@ impl Window {
     }
 }
 
-/// The labels in `file`, which must be as many as the `count` images.
+/// Reads the labels in `file`, which must be as many as the `count` images.
 pub(super) fn labels_of(
     images: &Path,
     file: &Path,

@@ -44,15 +44,15 @@ use super::schema::{Label, Missing, Schema};
 use super::source::DataFile;
 use super::unicode;
 
-/// A schema to be edited.
+/// A schema to be edited by a person.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Draft {
     /// The schema.
     #[serde(flatten)]
     pub schema: Schema,
-    /// What was decided that may be wrong.
+    /// The decisions that may be wrong.
     pub notes: Vec<Note>,
-    /// Rows left out because something is wrong with them.
+    /// The rows that were left out because something is wrong with them.
     #[serde(skip_serializing_if = "BadRows::is_empty")]
     pub bad_rows: BadRows,
 }
@@ -215,8 +215,8 @@ fn drafted(file: &Path, options: &InferOptions) -> Result<Draft, InferError> {
 }
 
 impl InferOptions {
-    /// The same with the columns called as they are in `names`, those of `file`, whatever Unicode
-    /// form they were typed in.
+    /// Returns the options with the columns called as they are in `names`, those of `file`,
+    /// whatever Unicode form they were typed in.
     fn of_columns(&self, file: &Path, names: &[String]) -> Result<InferOptions, InferError> {
         let find = |wanted: &String| {
             let found = unicode::place(names, wanted).map(|place| names[place].clone());
@@ -246,7 +246,7 @@ impl InferOptions {
         })
     }
 
-    /// Whether the cells of the label are numbers rather than classes.
+    /// Returns whether the cells of the label are numbers rather than classes.
     pub(super) fn label_holds_numbers(&self) -> bool {
         self.number || self.label_threshold.is_some()
     }
@@ -335,7 +335,7 @@ fn whole(
     Ok(())
 }
 
-/// Shows the cells of a row to their columns.
+/// Passes the cells of a row to their columns.
 fn look(
     record: &Record<'_>,
     columns: &mut [Column],

@@ -17,11 +17,11 @@ use arrow_row::{RowConverter, SortField};
 use arrow_schema::{ArrowError, SchemaRef};
 use sha2::{Digest, Sha256};
 
-/// How the path of a table in memory begins.
+/// The beginning of the path of a table in memory.
 const SCHEME: &str = "memory:";
-/// Version of what is hashed.
+/// The version of the form that is hashed.
 const FORM: &[u8] = b"probity rows 1";
-/// Rows hashed at a time.
+/// The number of rows hashed at a time.
 const SLICE: usize = 1 << 14;
 
 static TABLES: RwLock<BTreeMap<PathBuf, Batches>> = RwLock::new(BTreeMap::new());
@@ -29,14 +29,14 @@ static TABLES: RwLock<BTreeMap<PathBuf, Batches>> = RwLock::new(BTreeMap::new())
 /// The batches of a table.
 pub(crate) type Batches = Arc<[RecordBatch]>;
 
-/// A table that has a name, until this is dropped.
+/// A table that is registered under a name, until this is dropped.
 #[derive(Debug)]
 pub struct Registered {
     path: PathBuf,
 }
 
 impl Registered {
-    /// What a specification calls the table.
+    /// Returns the path by which a specification names the table.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -49,8 +49,8 @@ impl Drop for Registered {
     }
 }
 
-/// Names `batches` `memory:NAME`. They must all have the columns of the first, which readers look
-/// at.
+/// Registers `batches` as `memory:NAME`. They must all have the columns of the first, which readers
+/// look at.
 ///
 /// # Errors
 /// When another table has this name.
@@ -65,19 +65,19 @@ pub fn register(name: &str, batches: Vec<RecordBatch>) -> io::Result<Registered>
     Ok(Registered { path })
 }
 
-/// Whether `path` is the name of a table in memory, of this process or of another.
+/// Returns whether `path` is the name of a table in memory, of this process or of another.
 pub fn is_name(path: &Path) -> bool {
     path.to_str().is_some_and(|name| name.starts_with(SCHEME))
 }
 
-/// The table that `path` names, if it names one.
+/// Returns the table that `path` names, if it names one.
 pub(crate) fn table(path: &Path) -> Option<Batches> {
     let tables = TABLES.read().unwrap_or_else(PoisonError::into_inner);
     tables.get(path).cloned()
 }
 
-/// SHA-256 of the columns' names and types and of the values row by row: however the rows are cut
-/// into batches, and whatever stands under a null.
+/// Returns the SHA-256 of the columns' names and types and of the values row by row: however the
+/// rows are cut into batches, and whatever stands under a null.
 pub(crate) fn hash(batches: &[RecordBatch]) -> Result<Sha256, ArrowError> {
     let mut hasher = Sha256::new();
     hasher.update(FORM);

@@ -13,7 +13,7 @@ use probity_run::pipe::{expect_rereadable, is_readable};
 use probity_run::run_directory::hex;
 use probity_run::specification::FieldError;
 
-/// Why there is no such schema.
+/// The reason why there is no such schema.
 #[derive(Debug, Error)]
 pub enum NamedSchemaError {
     /// The file cannot be read.
@@ -21,18 +21,18 @@ pub enum NamedSchemaError {
     Read {
         /// The file.
         file: PathBuf,
-        /// The operating system's word.
+        /// The error of the operating system.
         source: std::io::Error,
     },
-    /// It is no schema.
+    /// The text is no schema.
     #[error("{name}: {source}")]
     Schema {
         /// The file or the built-in schema.
         name: String,
-        /// What is wrong.
+        /// The error of the schema.
         source: SchemaError,
     },
-    /// There is neither a file nor a built-in schema of the name.
+    /// The name is that of neither a file nor a built-in schema.
     #[error(
         "'{name}' is neither a schema file nor a built-in schema ({known}); \
          `probity schema infer` drafts one from your data"
@@ -40,22 +40,22 @@ pub enum NamedSchemaError {
     Unknown {
         /// The name.
         name: String,
-        /// The names there are.
+        /// The names of the built-in schemas.
         known: String,
     },
 }
 
-/// A schema, and the SHA-256 of what it was read from.
+/// A schema, and the SHA-256 of the text that it was read from.
 #[derive(Debug, Clone)]
 pub struct NamedSchema {
     /// The schema.
     pub schema: Schema,
-    /// SHA-256 of its file; of the text that is built in.
+    /// The SHA-256 of the schema's file, or of the text that is built in.
     pub sha256: String,
 }
 
-/// The schema in the file `name`, the built-in one of that name, or, where `name` has several
-/// lines, the one that they are.
+/// Returns the schema in the file `name`, the built-in one of that name, or, where `name` has
+/// several lines, the one that they are.
 ///
 /// # Errors
 /// See [`NamedSchemaError`].
@@ -91,8 +91,8 @@ pub fn named_schema(name: &str) -> Result<NamedSchema, NamedSchemaError> {
 }
 
 impl Schema {
-    /// The same with `policy` for values outside their domains, the field `out_of_domain` of a
-    /// specification.
+    /// Returns the schema with `policy` for values outside their domains, the field `out_of_domain`
+    /// of a specification.
     ///
     /// # Errors
     /// When it has nothing to act on.

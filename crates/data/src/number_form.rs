@@ -1,4 +1,4 @@
-//! How people write numbers: `2.345,67`, `12'500`, `$52,300`, `5,07 %`.
+//! The ways in which people write numbers: `2.345,67`, `12'500`, `$52,300`, `5,07 %`.
 //!
 //! A number is read in one form: the mark before its decimals, and the one between its thousands,
 //! if it has any. Currency and percent signs are left out in every form: 5 % is 5. An amount in round
@@ -19,20 +19,20 @@ const LONGEST: usize = 64;
 /// The marks of a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NumberForm {
-    /// The one before the decimals.
+    /// The mark before the decimals.
     pub decimal: char,
-    /// The one between groups of digits, if there may be one.
+    /// The mark between groups of digits, if there may be one.
     pub thousands: Option<char>,
 }
 
 impl NumberForm {
-    /// As programs write numbers: a point, and nothing between thousands.
+    /// The form in which programs write numbers: a point, and nothing between thousands.
     pub const PLAIN: NumberForm = NumberForm {
         decimal: '.',
         thousands: None,
     };
 
-    /// The number that `cell` says.
+    /// Returns the number that `cell` says.
     pub fn number(self, cell: &str) -> Option<f64> {
         if self == NumberForm::PLAIN
             && let Ok(number) = cell.parse()
@@ -42,8 +42,8 @@ impl NumberForm {
         self.plain(cell)?.parse().ok()
     }
 
-    /// The number that `cell` says, as [`NumberForm::PLAIN`] has it, without signs of what it
-    /// counts.
+    /// Returns the number that `cell` says, as [`NumberForm::PLAIN`] has it, without signs of its
+    /// unit.
     pub fn plain(self, cell: &str) -> Option<String> {
         if cell.len() > LONGEST || !cell.bytes().any(|byte| byte.is_ascii_digit()) {
             return None;
@@ -108,8 +108,9 @@ impl NumberForm {
         true
     }
 
-    /// `text` without the brackets that accounts have around a loss, which are its sign. Around decimals
-    /// behind a comma they are those of a range, `(20,30)`, unless thousands have a mark.
+    /// Returns `text` without the brackets that accounts have around a loss, which are its sign.
+    /// Around decimals behind a comma they are those of a range, `(20,30)`, unless thousands have a
+    /// mark.
     fn without_brackets(self, text: &str) -> (Option<char>, &str) {
         let inside = text
             .strip_prefix('(')
@@ -132,7 +133,8 @@ impl NumberForm {
     }
 }
 
-/// A blank that may stand within a number: also one that does not break, or is narrow.
+/// Returns whether `mark` is a blank that may stand within a number: also one that does not break,
+/// or is narrow.
 fn is_blank(mark: char) -> bool {
     matches!(mark, ' ' | '\u{a0}' | '\u{2009}' | '\u{202f}')
 }
@@ -147,13 +149,13 @@ fn without_sign(text: &str) -> (Option<char>, &str) {
     }
 }
 
-/// The sign of what a number counts, such as `%` or `€`, as it stands in `cell`.
+/// Returns the sign of the unit of a number, such as `%` or `€`, as it stands in `cell`.
 pub(crate) fn unit_of(cell: &str) -> Option<&str> {
     let cell = cell.trim().trim_matches(['(', ')']);
     without_units(without_sign(cell).1).0
 }
 
-/// The one way in which a sign of what a number counts is written here: the code of a currency where
+/// Returns the one way in which the sign of a unit is written here: the code of a currency where
 /// signs and codes say the same.
 pub(crate) fn currency_of(unit: &str) -> &'static str {
     match unit {
@@ -182,7 +184,7 @@ pub(crate) fn currency_of(unit: &str) -> &'static str {
     }
 }
 
-/// `text` without one sign of what it counts, a currency or percent, and that sign.
+/// Returns one sign of a unit, a currency or percent, that stands in `text`, and `text` without it.
 fn without_units(text: &str) -> (Option<&str>, &str) {
     let before = CURRENCIES
         .iter()

@@ -1,4 +1,4 @@
-//! Labelled rows of numbers: what distance-based methods read, from tables, from IDX images, or
+//! Labelled rows of numbers: the input of distance-based methods, from tables, from IDX images, or
 //! from record batches in memory.
 //!
 //! Without a schema every column but the label must hold finite numbers. With one, integers and
@@ -28,14 +28,14 @@ pub use super::spelling::{Levels, numbers_of};
 use super::table::Labels;
 use arrow_array::RecordBatch;
 
-/// Where the rows to read are.
+/// The source of the rows to read.
 #[derive(Debug, Clone, Copy)]
 pub enum Rows<'a> {
     /// A table, or IDX images with a second file that holds their labels.
     File {
-        /// CSV, Parquet or IDX.
+        /// The path of the rows: a CSV, Parquet or IDX file.
         file: &'a Path,
-        /// IDX.
+        /// The path of the labels: an IDX file.
         labels: Option<&'a Path>,
     },
     /// Record batches in memory.
@@ -70,7 +70,7 @@ impl<'a> From<&'a [RecordBatch]> for Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    /// The file, or what errors call batches in its place.
+    /// Returns the file, or the name by which errors call batches.
     pub fn name(self) -> &'a Path {
         match self {
             Rows::File { file, .. } => file,
@@ -88,7 +88,7 @@ impl Numbers {
         Self::training(file, options)
     }
 
-    /// The same from record batches in memory.
+    /// Reads labelled rows to learn from record batches in memory.
     ///
     /// # Errors
     /// See [`NumbersError`].

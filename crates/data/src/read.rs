@@ -49,13 +49,13 @@ pub struct Records {
     names: Vec<String>,
     cells: Cells,
     skips_bad_rows: bool,
-    /// How numbers are written where they are text.
+    /// The way in which numbers are written where they are text.
     form: NumberForm,
-    /// Whether cells of text are what [`safe`](probity_run::spreadsheet::safe) wrote.
+    /// Whether the cells of text were written by [`safe`](probity_run::spreadsheet::safe).
     is_result: bool,
-    /// Positions of columns that were asked for, each with another of the same name.
+    /// The positions of columns that were asked for, each with another of the same name.
     twins: RefCell<Vec<(usize, usize)>>,
-    /// Records so far.
+    /// The number of records so far.
     number: u64,
 }
 
@@ -64,7 +64,7 @@ enum Cells {
     Arrow(ArrowRecords),
 }
 
-/// One record.
+/// A record.
 pub struct Record<'a> {
     records: &'a Records,
 }
@@ -91,7 +91,7 @@ impl Records {
         })
     }
 
-    /// The records of an opened file: it is hashed while they are read.
+    /// Returns the records of an opened file: it is hashed while they are read.
     ///
     /// # Errors
     /// See [`Records::open`].
@@ -99,7 +99,7 @@ impl Records {
         Self::of_content(file.path(), file.content()?, format)
     }
 
-    /// The records of batches, which must all have the columns of the first.
+    /// Returns the records of batches, which must all have the columns of the first.
     ///
     /// # Errors
     /// When there is no batch, or two columns have one name.
@@ -157,13 +157,13 @@ impl Records {
         })
     }
 
-    /// The column names in file order.
+    /// Returns the column names in file order.
     pub fn names(&self) -> &[String] {
         &self.names
     }
 
-    /// Position of the column `name`, if there is one, in whatever Unicode form. Where there are more
-    /// of one name, [`Records::advance`] sees to it that they are equal.
+    /// Returns the position of the column `name`, if there is one, in whatever Unicode form. Where
+    /// there are more of one name, [`Records::advance`] sees to it that they are equal.
     pub fn position(&self, name: &str) -> Option<usize> {
         let first = unicode::place(&self.names, name)?;
         let own = &self.names[first];
@@ -177,7 +177,7 @@ impl Records {
         Some(first)
     }
 
-    /// Position of the column `name`; see [`Records::position`].
+    /// Returns the position of the column `name`; see [`Records::position`].
     ///
     /// # Errors
     /// [`ReadError::MissingColumn`] if there is none.
@@ -189,12 +189,12 @@ impl Records {
         })
     }
 
-    /// The file that is read; [`IN_MEMORY`] for batches.
+    /// Returns the file that is read; [`IN_MEMORY`] for batches.
     pub fn file(&self) -> &Path {
         &self.file
     }
 
-    /// The next record, or `None` at the end.
+    /// Returns the next record, or `None` at the end.
     ///
     /// # Errors
     /// When the file is broken at this place, or differs in two columns of a name that was asked
@@ -234,12 +234,13 @@ impl Records {
         Ok(Some(record))
     }
 
-    /// Whether rows with which something is wrong are left out.
+    /// Returns whether rows with which something is wrong are left out.
     pub fn skips_bad_rows(&self) -> bool {
         self.skips_bad_rows
     }
 
-    /// Where the current record stands. A line number costs a pass over the file up to there.
+    /// Returns the place where the current record stands. A line number costs a pass over the file
+    /// up to there.
     pub fn place(&self) -> Place {
         match &self.cells {
             Cells::Text(text) => Place::Line(text.line(&self.file)),
@@ -249,7 +250,7 @@ impl Records {
 }
 
 impl<'a> Record<'a> {
-    /// The trimmed text of the column at `position`; empty for a null.
+    /// Returns the trimmed text of the column at `position`; empty for a null.
     ///
     /// # Errors
     /// When it is not UTF-8, or of a type that is not read.
@@ -272,7 +273,8 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// The cell of a file of text, if it is UTF-8: what nearly all cells are, so it comes first.
+    /// Returns the cell of a file of text, if it is UTF-8: what nearly all cells are, so it comes
+    /// first.
     #[inline(always)]
     fn plain(&self, position: usize) -> Option<&'a str> {
         match &self.records.cells {
@@ -281,7 +283,8 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// What Arrow says of a cell that is not plain.
+    /// Reads a cell that is not plain from Arrow by `read`; a cell of text is an error, because it
+    /// is not UTF-8.
     fn of_arrow<T>(
         &self,
         position: usize,
@@ -293,7 +296,7 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// Whether there is nothing in the column at `position`: an empty cell or a null.
+    /// Returns whether there is nothing in the column at `position`: an empty cell or a null.
     ///
     /// # Errors
     /// See [`Record::cell`].
@@ -301,8 +304,8 @@ impl<'a> Record<'a> {
         Ok(self.cell(position)?.is_empty())
     }
 
-    /// The cell of the column at `position`, if it was written as text; `None` for a value of Arrow
-    /// that is none, and for a null.
+    /// Returns the cell of the column at `position`, if it was written as text; `None` for a value
+    /// of Arrow that is none, and for a null.
     ///
     /// # Errors
     /// See [`Record::cell`].
@@ -314,8 +317,8 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// How numbers are written in the column at `position`: values of Arrow that are no text become
-    /// it as programs write it.
+    /// Returns the way in which numbers are written in the column at `position`: values of Arrow
+    /// that are no text are converted to text in the form of programs.
     fn form(&self, position: usize) -> NumberForm {
         match &self.records.cells {
             Cells::Arrow(arrow) if !arrow.is_text(position) => NumberForm::PLAIN,
@@ -323,7 +326,8 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// The place among `levels` of the cell in the column at `position`, if it is one of them.
+    /// Returns the place among `levels` of the cell in the column at `position`, if it is one of
+    /// them.
     ///
     /// # Errors
     /// See [`Record::cell`].
@@ -331,7 +335,7 @@ impl<'a> Record<'a> {
         Ok(levels.code_in(self.cell(position)?, self.form(position)))
     }
 
-    /// The finite number in the column at `position`, if it is one.
+    /// Returns the finite number in the column at `position`, if it is one.
     ///
     /// # Errors
     /// See [`Record::cell`].
@@ -348,7 +352,7 @@ impl<'a> Record<'a> {
         Ok(number.filter(|number: &f64| number.is_finite()))
     }
 
-    /// The code of the column at `position`.
+    /// Returns the code of the column at `position`.
     ///
     /// # Errors
     /// [`ReadError::Value`] when the attribute's policy is to refuse it.
@@ -405,7 +409,7 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// That there is no class in the column at `position`.
+    /// Returns the error that there is no class in the column at `position`.
     pub(super) fn no_class(&self, position: usize) -> ReadError {
         ReadError::NoClass {
             file: self.records.file.clone(),
@@ -414,7 +418,7 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// The class in the column at `position`.
+    /// Returns the class in the column at `position`.
     ///
     /// # Errors
     /// [`ReadError::Class`] when it is none of the label's.
@@ -430,7 +434,7 @@ impl<'a> Record<'a> {
         })
     }
 
-    /// The class of `label` in the column at `position`, if it is one.
+    /// Returns the class of `label` in the column at `position`, if it is one.
     ///
     /// # Errors
     /// See [`Record::cell`].
@@ -438,7 +442,7 @@ impl<'a> Record<'a> {
         Ok(label.code_in(self.cell(position)?, self.form(position)))
     }
 
-    /// The number in the column at `position`, if 32 bits hold it.
+    /// Returns the number in the column at `position`, if 32 bits hold it.
     ///
     /// # Errors
     /// See [`Record::cell`].
@@ -447,7 +451,7 @@ impl<'a> Record<'a> {
         Ok(number.filter(|number| number.is_finite()))
     }
 
-    /// The number in the label column at `position`, in 32 bits.
+    /// Returns the number in the label column at `position`, in 32 bits.
     ///
     /// # Errors
     /// [`ReadError::Target`] when there is none, or it is too large for them.
@@ -463,18 +467,18 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// The file that is read; [`IN_MEMORY`] for batches.
+    /// Returns the file that is read; [`IN_MEMORY`] for batches.
     pub fn file(&self) -> &'a Path {
         &self.records.file
     }
 
-    /// The name of the column at `position`; empty if there is none.
+    /// Returns the name of the column at `position`; empty if there is none.
     pub fn column(&self, position: usize) -> &'a str {
         self.records.names.get(position).map_or("", String::as_str)
     }
 
-    /// Where the record stands, for an error message; where bad rows are left out, and there may be
-    /// many, only its number.
+    /// Returns the place where the record stands, for an error message; where bad rows are left
+    /// out, and there may be many, only its number.
     pub fn place(&self) -> Place {
         match self.records.skips_bad_rows {
             true => Place::Row(self.records.number),

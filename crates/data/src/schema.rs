@@ -1,4 +1,4 @@
-//! What a table is: its attributes, their domains, and how values become integer codes.
+//! The schema of a table: its attributes, their domains, and how values become integer codes.
 //!
 //! A [`Schema`] is written by hand, inferred from a file ([`crate::infer`]) or taken by name
 //! ([`crate::builtin`]). It is checked once, when it is read ([`Schema::from_toml`]), and
@@ -26,7 +26,7 @@ pub use super::attribute::{Attribute, Encoded, Encoder, Kind, Missing, OutOfDoma
 pub use super::encoding::Encoding;
 pub use super::schema_error::SchemaError;
 
-/// What a column to predict holds.
+/// The kind of values in a column to predict.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
@@ -44,7 +44,8 @@ impl LabelKind {
     }
 }
 
-/// The outcomes of numbers that are compared: the smaller one is the first, whatever they are.
+/// The two outcomes by which numbers are compared: the smaller number is the first, whatever the
+/// numbers are.
 pub const SIDES: [&str; 2] = ["lower", "higher"];
 
 /// The column to predict.
@@ -52,31 +53,32 @@ pub const SIDES: [&str; 2] = ["lower", "higher"];
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = LabelColumn))]
 #[serde(from = "LabelForm")]
 pub struct Label {
-    /// Column name.
+    /// The column name.
     pub name: String,
-    /// What it holds; classes, unless it says another.
+    /// The kind of values in the column; classes, unless another is given.
     #[serde(skip_serializing_if = "LabelKind::is_class")]
     #[cfg_attr(feature = "openapi", schema(required = false))]
     pub kind: LabelKind,
     /// The classes, in code order. A class that is a number stands for all its spellings: 1 for
-    /// 1.0. Of numbers these are [`SIDES`], and may be left out.
+    /// 1.0. For numbers the classes are [`SIDES`], and may be left out.
     pub classes: Vec<String>,
-    /// The marks of outcomes that are missing: a string, or a list of several. Without them the usual
-    /// ones, such as `NA` and `?`, are where they are no class; a blank is where there are any.
+    /// The marks of outcomes that are missing: a string, or a list of several. Without marks here,
+    /// the usual ones, such as `NA` and `?`, mark missing outcomes where they are no class; a blank
+    /// marks one where there are any marks.
     #[serde(skip_serializing_if = "Missing::is_none")]
     #[cfg_attr(feature = "openapi", schema(required = false))]
     pub missing: Missing,
-    /// Other spellings of a class: spelling → class.
+    /// The other spellings of a class: spelling → class.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub aliases: BTreeMap<String, String>,
-    /// Where the column holds numbers, such as shares of raters, that stand for two classes: those
-    /// below it are of the first one.
+    /// The threshold between two classes, where the column holds numbers, such as shares of raters,
+    /// that stand for two classes: numbers below it are of the first one.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(required = false))]
     pub threshold: Option<f64>,
 }
 
-/// A [`Label`] as it is written.
+/// A [`Label`] as it is written in TOML.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct LabelForm {
@@ -110,7 +112,7 @@ impl From<LabelForm> for Label {
 }
 
 impl Label {
-    /// A column of `classes`.
+    /// Creates a label column of `classes`.
     pub fn of_classes(name: impl Into<String>, classes: Vec<String>) -> Label {
         Label {
             name: name.into(),
@@ -122,7 +124,7 @@ impl Label {
         }
     }
 
-    /// A column of numbers that are two classes: below `threshold`, and not.
+    /// Creates a label column of numbers that are two classes: below `threshold`, and not.
     pub fn of_threshold(name: impl Into<String>, threshold: f64) -> Label {
         let classes = vec![format!("below {threshold}"), format!("{threshold} or more")];
         Label {
@@ -131,7 +133,7 @@ impl Label {
         }
     }
 
-    /// A column of numbers.
+    /// Creates a label column of numbers.
     pub fn of_numbers(name: impl Into<String>) -> Label {
         Label {
             kind: LabelKind::Number,
@@ -139,8 +141,8 @@ impl Label {
         }
     }
 
-    /// Numbers that a model from elsewhere gives for one input: a probability for each class, or the
-    /// number itself.
+    /// Returns the count of numbers that a model from elsewhere gives for one input: a probability
+    /// for each class, or the number itself.
     pub fn answers(&self) -> usize {
         match self.is_number() {
             true => 1,
@@ -148,18 +150,18 @@ impl Label {
         }
     }
 
-    /// Whether it holds numbers.
+    /// Returns whether the column holds numbers.
     pub fn is_number(&self) -> bool {
         self.kind == LabelKind::Number
     }
 
-    /// The code of the class that `cell` says, as its name, as an alias, as the same number, or as
-    /// the same truth.
+    /// Returns the code of the class that `cell` says, as its name, as an alias, as the same
+    /// number, or as the same truth.
     pub fn code(&self, cell: &str) -> Option<u32> {
         self.code_in(cell, NumberForm::PLAIN)
     }
 
-    /// The same where numbers are written in this form.
+    /// Returns the code of a class as [`Label::code`] does, where numbers are written in `form`.
     pub(crate) fn code_in(&self, cell: &str, form: NumberForm) -> Option<u32> {
         let name = self.aliases.get(cell).map_or(cell, String::as_str);
         let same = |class: &String| class == name;
@@ -195,7 +197,7 @@ impl Label {
         code.or_else(in_form).map(|code| code as u32)
     }
 
-    /// Whether `cell`, which is no class and no number, is an outcome that is missing.
+    /// Returns whether `cell`, which is no class and no number, is an outcome that is missing.
     pub fn is_missing(&self, cell: &str) -> bool {
         match self.missing.is_none() {
             // A row that has nothing there may be one that is broken.
@@ -215,37 +217,38 @@ pub(crate) const DECIMALS: [char; 2] = ['.', ','];
 /// The marks that may stand between thousands.
 pub(crate) const THOUSANDS: [char; 4] = [',', '.', ' ', '\''];
 
-/// How the text of a CSV file is laid out. Parquet files ignore all but `decimal`, `thousands`,
+/// The layout of the text of a CSV file. Parquet files ignore all but `decimal`, `thousands`,
 /// `ignore_other_columns` and `skip_bad_rows`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema), schema(as = TableFormat))]
 #[serde(deny_unknown_fields, default)]
 pub struct Format {
-    /// Field separator: one ASCII character; a blank separates at every single blank.
+    /// The field separator: one ASCII character; a blank separates at every single blank.
     #[cfg_attr(feature = "openapi", schema(value_type = String, example = ","))]
     pub separator: char,
-    /// Quote character.
+    /// The quote character.
     #[cfg_attr(feature = "openapi", schema(value_type = String, example = "\""))]
     pub quote: char,
     /// Whether the first record names the columns.
     pub header: bool,
-    /// Column names by position. Needed without a header; with one they replace its names.
+    /// The column names by position. Needed without a header; with one they replace its names.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub columns: Vec<String>,
-    /// Lines that start with this character are no data.
+    /// The character that begins a line which is no data.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
     pub comment: Option<char>,
-    /// The mark before the decimals of a number that is written as text: a point or a comma; a point
-    /// unless it is said.
+    /// The mark before the decimals of a number that is written as text: a point or a comma; a
+    /// point by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<String>, example = ","))]
     pub decimal: Option<char>,
-    /// The mark between the thousands of such a number: a point, a comma, an apostrophe or a blank.
+    /// The mark between the thousands of a number that is written as text: a point, a comma, an
+    /// apostrophe or a blank.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<String>, example = "."))]
     pub thousands: Option<char>,
-    /// How the text is encoded; as UTF-8, or as UTF-16 with its mark, unless it is said.
+    /// The encoding of the text; by default UTF-8, or UTF-16 with its mark.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(value_type = Option<String>, example = "windows-1252"))]
     pub encoding: Option<Encoding>,
@@ -273,7 +276,7 @@ impl Default for Format {
 }
 
 impl Format {
-    /// How numbers are written.
+    /// Returns the form in which numbers are written.
     pub fn number_form(&self) -> NumberForm {
         NumberForm {
             decimal: self.decimal.unwrap_or(NumberForm::PLAIN.decimal),
@@ -281,7 +284,7 @@ impl Format {
         }
     }
 
-    /// What is wrong with the marks of numbers.
+    /// Checks the marks of numbers, and returns the problem if there is one.
     ///
     /// # Errors
     /// What they must be, in words.
@@ -306,9 +309,9 @@ impl Format {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Schema {
-    /// What the data set is called.
+    /// The name of the data set.
     pub name: String,
-    /// File layout.
+    /// The file layout.
     #[serde(default)]
     pub format: Format,
     /// The column to predict.
@@ -330,7 +333,7 @@ impl Schema {
         Ok(schema)
     }
 
-    /// The schema as TOML that [`Schema::from_toml`] reads back.
+    /// Returns the schema as TOML that [`Schema::from_toml`] reads back.
     ///
     /// # Errors
     /// When a value has no TOML form.
@@ -460,7 +463,7 @@ impl Schema {
         Ok(())
     }
 
-    /// Position of the attribute called `name`.
+    /// Returns the position of the attribute called `name`.
     ///
     /// # Errors
     /// [`SchemaError::UnknownAttribute`] with the names there are.
@@ -477,25 +480,26 @@ impl Schema {
         })
     }
 
-    /// Positions of the attributes marked protected.
+    /// Returns the positions of the attributes marked protected.
     pub fn protected(&self) -> Vec<usize> {
         (0..self.attributes.len())
             .filter(|&i| self.attributes[i].protected)
             .collect()
     }
 
-    /// The same schema, by which rows with which something is wrong are left out if `skip` says so,
-    /// or it does itself.
+    /// Returns the schema, changed so that rows with which something is wrong are left out if
+    /// `skip` says so, or the schema did already.
     #[must_use]
     pub fn skipping_bad_rows(mut self, skip: bool) -> Schema {
         self.format.skip_bad_rows |= skip;
         self
     }
 
-    /// The same schema with another policy for missing and outside values, in every attribute that
-    /// it has a meaning for. A [level](OutOfDomain::Level) is for those that expect such values, by
-    /// a missing marker or a policy other than [`OutOfDomain::Reject`], so that no domain grows
-    /// without need; [`OutOfDomain::Clip`] is for numbers; the others are for all.
+    /// Returns the schema with another policy for missing and outside values, in every attribute
+    /// for which the policy has a meaning. A [level](OutOfDomain::Level) is for attributes that
+    /// expect such values, by a missing marker or a policy other than [`OutOfDomain::Reject`], so
+    /// that no domain grows without need; [`OutOfDomain::Clip`] is for numbers; the others are for
+    /// all.
     #[must_use]
     pub fn with_outside(mut self, outside: OutOfDomain) -> Schema {
         for attribute in &mut self.attributes {

@@ -1,8 +1,8 @@
-//! What is wrong with a schema.
+//! The errors of a schema.
 
 use thiserror::Error;
 
-/// Why a schema cannot be used.
+/// The reason why a schema cannot be used.
 #[derive(Debug, Error)]
 pub enum SchemaError {
     /// The text is not TOML of the expected form.
@@ -14,9 +14,9 @@ pub enum SchemaError {
     /// Something about one attribute is wrong.
     #[error("schema attribute '{attribute}': {problem}")]
     Attribute {
-        /// Its name.
+        /// The name of the attribute.
         attribute: String,
-        /// What is wrong with it.
+        /// The problem with the attribute.
         problem: String,
     },
     /// Something about the label is wrong.
@@ -24,7 +24,7 @@ pub enum SchemaError {
     Label {
         /// The label column.
         label: String,
-        /// What is wrong with it.
+        /// The problem with the label.
         problem: String,
     },
     /// Something about the file format is wrong.
@@ -35,7 +35,7 @@ pub enum SchemaError {
     UnknownAttribute {
         /// The name asked for.
         name: String,
-        /// All names there are.
+        /// The names of all attributes.
         known: String,
     },
 }

@@ -25,24 +25,24 @@ use super::compressed;
 use super::memory::{self, Batches};
 use super::read::error::ReadError;
 
-/// Bytes taken from the file at a time.
+/// The number of bytes taken from the file at a time.
 const BUFFER: usize = 1 << 16;
-/// How a Parquet file begins.
+/// The beginning of a Parquet file.
 const PARQUET: &[u8] = b"PAR1";
-/// Bytes that tell Parquet, gzip and xz apart.
+/// The number of bytes that tell Parquet, gzip and xz apart.
 const SIGNATURE: u64 = 6;
 
-/// What was made of a file, with the file's hash.
+/// The result of reading a file, with the file's hash.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hashed<T> {
-    /// What was made of it.
+    /// The result of reading the file.
     pub value: T,
-    /// SHA-256 of its bytes, in hex.
+    /// The SHA-256 of the file's bytes, in hex.
     pub sha256: String,
 }
 
 impl<T> Hashed<T> {
-    /// The same file made into something else.
+    /// Converts the value by `make`, and keeps the hash.
     pub fn map<U>(self, make: impl FnOnce(T) -> U) -> Hashed<U> {
         Hashed {
             value: make(self.value),
@@ -51,18 +51,18 @@ impl<T> Hashed<T> {
     }
 }
 
-/// Where rows of numbers are from: a file and, for images, the file with their labels, by path and
+/// The origin of rows of numbers: a file and, for images, the file with their labels, by path and
 /// content. All of it is empty for rows in memory.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Source {
-    /// The rows.
+    /// The file of the rows.
     pub file: PathBuf,
-    /// SHA-256 of the rows' file.
+    /// The SHA-256 of the rows' file.
     pub sha256: String,
-    /// The labels of images.
+    /// The file of the labels of images.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub labels: Option<PathBuf>,
-    /// SHA-256 of the labels' file.
+    /// The SHA-256 of the labels' file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub labels_sha256: Option<String>,
 }
@@ -77,7 +77,7 @@ pub struct DataFile {
 #[derive(Debug)]
 struct State {
     origin: Origin,
-    /// Of the bytes that were read; none where nobody asks for it.
+    /// The hasher of the bytes that were read; none where nobody asks for the hash.
     hasher: Option<Sha256>,
 }
 
@@ -87,15 +87,15 @@ enum Origin {
     Memory(Batches),
 }
 
-/// What a file holds, by its first bytes.
+/// The content of a file, by its first bytes.
 pub(super) enum Content {
     Memory(Batches),
     Parquet(ParquetBytes),
-    /// Anything else, decompressed.
+    /// Content other than Parquet, decompressed.
     Stream(Box<dyn Read + Send>),
 }
 
-/// Parquet, to be read in places.
+/// The bytes of a Parquet file, to be read in places.
 pub(super) enum ParquetBytes {
     File(File),
     Memory(Bytes),
@@ -167,12 +167,12 @@ impl DataFile {
         })
     }
 
-    /// Where the file is.
+    /// Returns the path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Reads what is left, and gives SHA-256 of the whole file in hex.
+    /// Reads what is left, and returns the SHA-256 of the whole file in hex.
     ///
     /// # Errors
     /// When it cannot be read to its end.
@@ -188,7 +188,7 @@ impl DataFile {
         Ok(hex(&hasher.finalize()))
     }
 
-    /// `value`, which was made of the file, with the hash of the file.
+    /// Returns `value`, which was made of the file, with the hash of the file.
     ///
     /// # Errors
     /// When what is left of it cannot be read.
@@ -203,7 +203,7 @@ impl DataFile {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The rows, where they are in memory.
+    /// Returns the rows, where they are in memory.
     fn batches(&self) -> Option<Batches> {
         match &self.state().origin {
             Origin::Memory(batches) => Some(Arc::clone(batches)),
@@ -211,7 +211,7 @@ impl DataFile {
         }
     }
 
-    /// What the file holds, from its beginning: call it once, and first.
+    /// Returns the content of the file, from its beginning: call it once, and first.
     pub(super) fn content(&self) -> Result<Content, ReadError> {
         if let Some(batches) = self.batches() {
             return Ok(Content::Memory(batches));

@@ -16,7 +16,7 @@ use probity_run::pipe::is_readable;
 use probity_run::specification::file::Record;
 use probity_run::specification::{FieldError, Specification};
 
-/// `name` so that it means the same wherever it is read: a file by its absolute path.
+/// Returns `name` so that it means the same wherever it is read: a file by its absolute path.
 #[must_use]
 pub fn located_schema(name: &str) -> String {
     let file = Path::new(name);
@@ -26,7 +26,7 @@ pub fn located_schema(name: &str) -> String {
     text.unwrap_or_else(|| name.to_owned())
 }
 
-/// `record` with the schema called `name`, if one is named.
+/// Returns `record` with the schema called `name`, if one is named.
 ///
 /// # Errors
 /// When the schema cannot be read.
@@ -37,13 +37,13 @@ pub fn record_schema(record: Record, name: Option<&str>) -> Result<Record, Named
     })
 }
 
-/// What separates fields: one ASCII character, on the wire also `tab` or `space`.
+/// The separator of fields: one ASCII character, on the wire also `tab` or `space`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Separator(char);
 
 impl Separator {
-    /// The character.
+    /// Returns the character.
     pub fn character(self) -> char {
         self.0
     }
@@ -170,7 +170,7 @@ impl ReadingSpecification {
         Ok(())
     }
 
-    /// The same with the schema found, without bounds and labels.
+    /// Returns the options with the schema found, without bounds and labels.
     ///
     /// # Errors
     /// When the schema cannot be read.
@@ -192,7 +192,7 @@ impl ReadingSpecification {
     }
 }
 
-/// The schema called `name`, if one is named.
+/// Returns the schema called `name`, if one is named.
 ///
 /// # Errors
 /// When the schema cannot be read.
@@ -203,7 +203,8 @@ pub fn schema_named(name: Option<&str>) -> Result<Option<Schema>, NamedSchemaErr
         .map(|named| named.schema))
 }
 
-/// The layout of a file without a schema: `columns` names its columns where it has no header.
+/// Returns the layout of a file without a schema: `columns` names its columns where it has no
+/// header.
 pub fn layout(separator: Separator, columns: &[String]) -> Format {
     Format {
         separator: separator.character(),

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use super::number_form::NumberForm;
 
-/// The finite number that `text` says; 1e-400, which only looks like 0, says none.
+/// Returns the finite number that `text` says; 1e-400, which only looks like 0, says none.
 pub(super) fn number(text: &str) -> Option<f64> {
     let number: f64 = text.parse().ok()?;
     let digits = text.split(['e', 'E']).next().unwrap_or_default();
@@ -16,8 +16,8 @@ pub(super) fn number(text: &str) -> Option<f64> {
     (number.is_finite() && (number != 0.0 || is_zero())).then_some(number + 0.0)
 }
 
-/// The truth that `text` says: `true` or `false`, in any case. Tables of other forms than text have
-/// values for it, which programs spell as they like.
+/// Returns the truth that `text` says: `true` or `false`, in any case. Tables of other forms than
+/// text have values for it, which programs spell as they like.
 pub(super) fn truth(text: &str) -> Option<bool> {
     let says = |word| text.eq_ignore_ascii_case(word);
     match says("true") {
@@ -26,7 +26,7 @@ pub(super) fn truth(text: &str) -> Option<bool> {
     }
 }
 
-/// The number that `text` says in plain decimals, without leading zeros.
+/// Returns the number that `text` says in plain decimals, without leading zeros.
 fn plain_number(text: &str) -> Option<f64> {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let whole = digits.split('.').next().unwrap_or_default();
@@ -37,17 +37,17 @@ fn plain_number(text: &str) -> Option<f64> {
     (is_plain && !is_name).then(|| number(text)).flatten()
 }
 
-/// The numbers that `levels` say, in plain decimals; `None` where one of them is a word.
+/// Returns the numbers that `levels` say, in plain decimals; `None` where one of them is a word.
 pub fn numbers_of(levels: &[String]) -> Option<Vec<f64>> {
     levels.iter().map(|level| plain_number(level)).collect()
 }
 
-/// Finds a level by any spelling.
+/// An index that finds a level by any spelling.
 pub struct Levels<'a> {
     words: HashMap<&'a str, i32>,
-    /// By the bits of the number; of no use where several levels say it.
+    /// The code by the bits of the number; `None` where several levels say the number.
     numbers: HashMap<u64, Option<i32>>,
-    /// By the truth; of no use where several levels say it.
+    /// The code by the truth; `None` where several levels say the truth.
     truths: HashMap<bool, Option<i32>>,
 }
 
@@ -76,12 +76,12 @@ impl<'a> Levels<'a> {
         found
     }
 
-    /// The code of the level that `cell` spells.
+    /// Returns the code of the level that `cell` spells.
     pub fn code(&self, cell: &str) -> Option<i32> {
         self.code_in(cell, NumberForm::PLAIN)
     }
 
-    /// The code of the level that says `number`.
+    /// Returns the code of the level that says `number`.
     pub(super) fn code_of(&self, number: f64) -> Option<i32> {
         if self.numbers.is_empty() {
             return None;
@@ -93,7 +93,8 @@ impl<'a> Levels<'a> {
             .flatten()
     }
 
-    /// The same where numbers are written in this form.
+    /// Returns the code of the level that `cell` spells, as [`Levels::code`] does, where numbers
+    /// are written in `form`.
     pub(super) fn code_in(&self, cell: &str, form: NumberForm) -> Option<i32> {
         self.words.get(cell).copied().or_else(|| {
             if let Some(truth) = truth(cell) {
@@ -112,8 +113,8 @@ impl<'a> Levels<'a> {
     }
 }
 
-/// `words` without those that spell a number that another one spells shorter, or as short and
-/// before; and one of those that are left out.
+/// Returns `words` without those that spell a number that another one spells shorter, or as short
+/// and before; and one of those that are left out.
 pub(super) fn merged(words: Vec<String>) -> (Vec<String>, Option<String>) {
     let mut shortest: HashMap<u64, usize> = HashMap::new();
     let numbers: Vec<_> = words.iter().map(|word| plain_number(word)).collect();

@@ -1,4 +1,5 @@
-//! The built-in synthetic census: nobody's data, with discrimination planted in known amounts.
+//! The built-in synthetic census: data of no real persons, with discrimination planted in known
+//! amounts.
 //!
 //! Attributes are independent and uniform on their domains (schema `synthetic-census`). The rule:
 //!
@@ -19,7 +20,7 @@ use super::schema::Schema;
 use super::table::Table;
 use probity_run::stream::{Purpose, stream};
 
-/// Score from which income is high.
+/// The score from which income is high.
 pub const THRESHOLD: i32 = 19;
 
 const EDUCATION: usize = 1;
@@ -35,13 +36,13 @@ fn merit(row: &[i32]) -> i32 {
     row[EDUCATION] + row[HOURS] + row[OCCUPATION]
 }
 
-/// The class that the rule gives to a row of codes: 1 is high income.
+/// Returns the class that the rule gives to a row of codes: 1 is high income.
 pub fn rule(row: &[i32]) -> u32 {
     let bonus = SEX_BONUS[row[SEX] as usize] + ORIGIN_BONUS[row[ORIGIN] as usize];
     u32::from(merit(row) + bonus >= THRESHOLD)
 }
 
-/// `rows` random people with the income that the rule gives them; `schema` is the built-in
+/// Creates `rows` random people with the income that the rule gives them; `schema` is the built-in
 /// `synthetic-census`.
 pub fn synthetic_census(schema: &Schema, rows: usize, seed: u64) -> Table {
     let mut codes = Vec::with_capacity(rows * schema.attributes.len());
@@ -77,7 +78,7 @@ pub fn write_csv(out: impl Write, schema: &Schema, people: &Table) -> io::Result
     csv.flush()
 }
 
-/// The exact share of all inputs of `schema` that the rule discriminates by `protected`
+/// Computes the exact share of all inputs of `schema` that the rule discriminates by `protected`
 /// (attribute positions): counted over every combination of what the score depends on.
 pub fn planted_share(schema: &Schema, protected: &[usize]) -> f64 {
     let codes = |attribute: usize| {

@@ -22,26 +22,26 @@ pub struct Table {
     codes: Vec<i32>,
     labels: Vec<u32>,
     targets: Vec<f32>,
-    /// Rows without an outcome where others have one.
+    /// The number of rows without an outcome where others have one.
     missing_outcomes: u64,
     numbers: RowNumbers,
-    /// What the reader did to values and rows.
+    /// The counts of values and rows that the reader changed or left out.
     pub counts: ReadCounts,
 }
 
-/// What reading changed or left out; reported in every summary.
+/// The counts of what reading changed or left out; reported in every summary.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
 pub struct ReadCounts {
-    /// Rows kept.
+    /// The number of rows kept.
     pub rows: u64,
-    /// Rows left out by an `outside = "skip"` policy.
+    /// The number of rows left out by an `outside = "skip"` policy.
     pub skipped_rows: u64,
-    /// Values mapped by a `clip` or `level` policy.
+    /// The number of values mapped by a `clip` or `level` policy.
     pub mapped_values: u64,
-    /// Rows left out because their outcome is missing, where outcomes are needed.
+    /// The number of rows left out because their outcome is missing, where outcomes are needed.
     #[serde(skip_serializing_if = "is_none")]
     pub unlabelled_rows: u64,
-    /// Rows left out because something is wrong with them.
+    /// The rows left out because something is wrong with them.
     #[serde(skip_serializing_if = "BadRows::is_empty")]
     pub bad_rows: BadRows,
 }
@@ -51,12 +51,13 @@ fn is_none(rows: &u64) -> bool {
 }
 
 impl ReadCounts {
-    /// All rows of the file.
+    /// Returns the number of all rows of the file.
     pub fn read(&self) -> u64 {
         self.rows + self.skipped_rows + self.unlabelled_rows + self.bad_rows.rows
     }
 
-    /// Of a file of which `rows` were kept, where anything was wrong with others.
+    /// Returns the counts of a file of which `rows` were kept, where anything was wrong with
+    /// others.
     pub fn of_bad_rows(rows: usize, bad_rows: BadRows) -> Option<ReadCounts> {
         (!bad_rows.is_empty()).then(|| ReadCounts {
             rows: rows as u64,
@@ -71,12 +72,12 @@ impl ReadCounts {
 pub struct CellNumbers {
     /// The numeric attributes.
     places: Vec<usize>,
-    /// Row-major, NaN for a missing value and for one outside the domain.
+    /// The numbers, row-major, NaN for a missing value and for one outside the domain.
     numbers: Vec<f64>,
 }
 
 impl CellNumbers {
-    /// Those of the numeric attributes of `schema`, of no rows yet.
+    /// Creates the numbers of the numeric attributes of `schema`, of no rows yet.
     fn of(schema: &Schema) -> CellNumbers {
         let is_numeric = |&place: &usize| {
             let kind = &schema.attributes[place].kind;
@@ -88,19 +89,19 @@ impl CellNumbers {
         }
     }
 
-    /// The numeric attributes, by their place in the schema.
+    /// Returns the numeric attributes, by their place in the schema.
     pub fn places(&self) -> &[usize] {
         &self.places
     }
 
-    /// The numbers of row `row`, one for each of [`CellNumbers::places`]; NaN for a missing value
-    /// and for one outside the domain.
+    /// Returns the numbers of row `row`, one for each of [`CellNumbers::places`]; NaN for a missing
+    /// value and for one outside the domain.
     pub fn row(&self, row: usize) -> &[f64] {
         let width = self.places.len();
         &self.numbers[row * width..(row + 1) * width]
     }
 
-    /// Those of the rows of these numbers, from 0.
+    /// Returns the numbers of the rows at `indices`, from 0.
     #[must_use]
     pub fn select(&self, indices: &[u32]) -> CellNumbers {
         let rows = indices.iter().flat_map(|&index| self.row(index as usize));
@@ -110,8 +111,8 @@ impl CellNumbers {
         }
     }
 
-    /// `schema`, by which they were read, with the number that stands for each bin wherever it says
-    /// none: the lower median of its rows.
+    /// Returns `schema`, by which the numbers were read, with the number that stands for each bin
+    /// wherever it says none: the lower median of its rows.
     #[must_use]
     pub fn with_values(&self, mut schema: Schema) -> Schema {
         for (column, &place) in self.places.iter().enumerate() {
@@ -140,7 +141,8 @@ pub enum Labels {
 }
 
 impl Table {
-    /// A table of `codes` (row-major, `width` a row) with `labels`, one a row or none at all.
+    /// Creates a table of `codes` (row-major, `width` a row) with `labels`, one a row or none at
+    /// all.
     pub fn new(width: usize, codes: Vec<i32>, labels: Vec<u32>) -> Table {
         let rows = codes.len().checked_div(width).unwrap_or(0);
         Table {
@@ -157,8 +159,8 @@ impl Table {
         }
     }
 
-    /// The same with `targets`, one a row or none at all, in place of labels; NaN is one that is
-    /// missing.
+    /// Returns the table with `targets`, one a row or none at all, in place of labels; NaN is one
+    /// that is missing.
     #[must_use]
     pub fn with_targets(self, targets: Vec<f32>) -> Table {
         let missing = targets.iter().filter(|target| target.is_nan());
@@ -187,7 +189,7 @@ impl Table {
         )
     }
 
-    /// The same with the file's hash, from one pass over it.
+    /// Reads `file` by `schema`, and returns the file's hash too, from one pass over it.
     ///
     /// # Errors
     /// See [`Table::read`].
@@ -201,7 +203,8 @@ impl Table {
         file.hashed(table)
     }
 
-    /// The same with the numbers that stand in the cells of numeric attributes.
+    /// Reads `file` by `schema`, and returns the numbers that stand in the cells of numeric
+    /// attributes too.
     ///
     /// # Errors
     /// See [`Table::read`].
@@ -217,7 +220,7 @@ impl Table {
         file.hashed((table, numbers))
     }
 
-    /// The same from record batches in memory: columns by name, with the types that
+    /// Reads record batches in memory by `schema`: columns by name, with the types that
     /// [`crate::read`] takes.
     ///
     /// # Errors
@@ -231,28 +234,28 @@ impl Table {
         Self::decode(records, schema, labels)
     }
 
-    /// Number of rows.
+    /// Returns the number of rows.
     pub fn rows(&self) -> usize {
         self.counts.rows as usize
     }
 
-    /// Number of attributes.
+    /// Returns the number of attributes.
     pub fn width(&self) -> usize {
         self.width
     }
 
-    /// The codes of row `row`.
+    /// Returns the codes of row `row`.
     pub fn row(&self, row: usize) -> &[i32] {
         &self.codes[row * self.width..(row + 1) * self.width]
     }
 
-    /// All codes, row-major.
+    /// Returns all codes, row-major.
     pub fn codes(&self) -> &[i32] {
         &self.codes
     }
 
-    /// The classes that are the labels, one a row; empty when the file has no label column, or one
-    /// of numbers, or where some are missing.
+    /// Returns the classes that are the labels, one a row; empty when the file has no label column,
+    /// or one of numbers, or where some are missing.
     pub fn labels(&self) -> &[u32] {
         match self.missing_outcomes {
             0 => &self.labels,
@@ -260,8 +263,8 @@ impl Table {
         }
     }
 
-    /// The numbers that are the labels, one a row; empty when the file has no label column, or one
-    /// of classes, or where some are missing.
+    /// Returns the numbers that are the labels, one a row; empty when the file has no label column,
+    /// or one of classes, or where some are missing.
     pub fn targets(&self) -> &[f32] {
         match self.missing_outcomes {
             0 => &self.targets,
@@ -269,13 +272,13 @@ impl Table {
         }
     }
 
-    /// The class of row `row`, if it has one.
+    /// Returns the class of row `row`, if it has one.
     pub fn known_label(&self, row: usize) -> Option<u32> {
         let label = self.labels.get(row).copied();
         label.filter(|&label| label != decode::MISSING)
     }
 
-    /// The number that is the label of row `row`, if it has one.
+    /// Returns the number that is the label of row `row`, if it has one.
     pub fn known_target(&self, row: usize) -> Option<f32> {
         self.targets
             .get(row)
@@ -283,12 +286,12 @@ impl Table {
             .filter(|target| !target.is_nan())
     }
 
-    /// The classes of the rows that have one.
+    /// Iterates over the classes of the rows that have one.
     pub fn known_labels(&self) -> impl Iterator<Item = u32> {
         (0..self.labels.len()).filter_map(|row| self.known_label(row))
     }
 
-    /// The numbers of the rows that have one as their label.
+    /// Iterates over the numbers of the rows that have one as their label.
     pub fn known_targets(&self) -> impl Iterator<Item = f32> {
         self.targets
             .iter()
@@ -296,28 +299,28 @@ impl Table {
             .filter(|target| !target.is_nan())
     }
 
-    /// Rows without an outcome where others have one.
+    /// Returns the number of rows without an outcome where others have one.
     pub fn missing_outcomes(&self) -> u64 {
         self.missing_outcomes
     }
 
-    /// Whether row `row` has a label.
+    /// Returns whether row `row` has a label.
     pub fn has_label(&self, row: usize) -> bool {
         self.known_label(row).is_some() || self.known_target(row).is_some()
     }
 
-    /// Whether every row has a label.
+    /// Returns whether every row has a label.
     pub fn is_labelled(&self) -> bool {
         self.labels().len().max(self.targets().len()) == self.rows()
     }
 
-    /// Where the rows stand in their file. Those of a table that was made of another's rows are
-    /// numbered anew.
+    /// Returns the numbers that the rows have in their file. The rows of a table that was made of
+    /// another's rows are numbered anew.
     pub fn numbers(&self) -> &RowNumbers {
         &self.numbers
     }
 
-    /// The rows at `indices`, in that order, with their labels.
+    /// Returns the rows at `indices`, in that order, with their labels.
     #[must_use]
     pub fn select(&self, indices: &[u32]) -> Table {
         let mut codes = Vec::with_capacity(indices.len() * self.width);

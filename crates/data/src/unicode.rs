@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use icu_normalizer::ComposingNormalizerBorrowed;
 
-/// `text` in normal form C: é is one character, not e with an accent.
+/// Returns `text` in normal form C: é is one character, not e with an accent.
 pub(crate) fn composed(text: &str) -> Cow<'_, str> {
     match text.is_ascii() {
         true => Cow::Borrowed(text),
@@ -12,13 +12,13 @@ pub(crate) fn composed(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Whether two texts are the same characters.
+/// Returns whether two texts are the same characters.
 pub(crate) fn same(one: &str, other: &str) -> bool {
     one == other || (!(one.is_ascii() && other.is_ascii()) && composed(one) == composed(other))
 }
 
-/// Which one of `names` is `wanted`: the first that is so to the byte, else the only one of the same
-/// characters.
+/// Returns the place of `wanted` among `names`: the first that is equal to the byte, else the only
+/// one of the same characters.
 pub(crate) fn place<'n>(
     names: impl IntoIterator<Item = &'n String> + Clone,
     wanted: &str,
@@ -32,7 +32,7 @@ pub(crate) fn place<'n>(
     })
 }
 
-/// The parts of a name, in lower case: `isFraud` and `IS_FRAUD` are `is` and `fraud`.
+/// Returns the parts of a name, in lower case: `isFraud` and `IS_FRAUD` are `is` and `fraud`.
 pub(crate) fn parts(name: &str) -> Vec<String> {
     let mut parts = vec![String::new()];
     let mut was_lower = false;
@@ -52,8 +52,8 @@ pub(crate) fn parts(name: &str) -> Vec<String> {
     parts
 }
 
-/// What levels have in common that differ only in case, blanks, Unicode form or the order of values
-/// that are joined.
+/// Returns the key that is equal for levels that differ only in case, blanks, Unicode form or the
+/// order of values that are joined.
 pub(crate) fn key(level: &str) -> String {
     let lower = composed(level).to_lowercase();
     let values = lower.split([',', ';', '/', '|', '&', '+']);

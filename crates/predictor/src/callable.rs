@@ -30,12 +30,13 @@ use super::values::{Value, describe, value, word_beside};
 use probity_data::schema::{Attribute, Kind, Schema};
 use probity_nn::{Classifier, ModelError, Rows};
 
-/// Codes of an attribute whose values are looked up; those of others are found anew.
+/// The most codes of an attribute whose values are looked up in a table; values of attributes with
+/// more codes are computed anew.
 const TABLE: usize = 1 << 16;
 
 static CALLABLES: RwLock<BTreeMap<String, Arc<dyn Callable>>> = RwLock::new(BTreeMap::new());
 
-/// The column of texts.
+/// The name of the column of texts.
 pub const TEXT: &str = "text";
 
 /// A function from rows, or texts, to probabilities.
@@ -47,16 +48,17 @@ pub trait Callable: Send + Sync {
     /// What keeps it from answering.
     fn probabilities(&self, rows: &RecordBatch) -> Result<Vec<f64>, String>;
 
-    /// SHA-256, in hex, of what identifies it: two of the same answer alike.
+    /// Returns the SHA-256, in hex, of what identifies the function: two functions with the same
+    /// hash answer alike.
     fn sha256(&self) -> String;
 
-    /// Whether it looks at this column; where it does not say, it does.
+    /// Returns whether the function looks at this column; by default it does.
     fn takes(&self, _column: &str) -> bool {
         true
     }
 }
 
-/// A function that has a name, until this is dropped.
+/// A function that is registered under a name, until this is dropped.
 #[derive(Debug)]
 pub struct Registered {
     name: String,
@@ -69,7 +71,7 @@ impl Drop for Registered {
     }
 }
 
-/// Makes `callable` the predictor `memory:NAME`.
+/// Registers `callable` as the predictor `memory:NAME`.
 ///
 /// # Errors
 /// When another function has this name.
@@ -104,7 +106,7 @@ pub struct CallablePredictor {
 }
 
 impl CallablePredictor {
-    /// The function `memory:NAME`, asked for at most `rows` rows at a time (at least 1).
+    /// Returns the function `memory:NAME`, asked for at most `rows` rows at a time (at least 1).
     ///
     /// # Errors
     /// When no function has the name.
@@ -122,7 +124,7 @@ impl CallablePredictor {
         })
     }
 
-    /// The same, whose probabilities are taken in this way.
+    /// Returns the predictor with its probabilities taken as `taken` says.
     #[must_use]
     pub fn taking(self, taken: Taken) -> CallablePredictor {
         CallablePredictor { taken, ..self }
@@ -188,18 +190,18 @@ impl Predictor for CallablePredictor {
     }
 }
 
-/// How rows of a schema become record batches.
+/// The converter of rows of a schema to record batches.
 pub struct RowCells {
     columns: Vec<Cells>,
     names: SchemaRef,
-    /// Numeric attributes.
+    /// The number of numeric attributes.
     numeric: usize,
 }
 
 /// The cells of one column.
 struct Cells {
     min: i32,
-    /// Of the codes from `min` on; empty where they are found anew.
+    /// The values of the codes from `min` on; empty where they are computed anew.
     values: Vec<Value>,
     kind: CellKind,
     /// The word that stands for a null.
@@ -209,7 +211,7 @@ struct Cells {
 #[derive(Clone, Copy, PartialEq)]
 enum CellKind {
     Integer,
-    /// Rows may have numbers of their own.
+    /// Numbers, for which rows may have their own.
     Numeric,
     Float,
     Word,
@@ -220,7 +222,7 @@ enum CellKind {
 }
 
 impl CellKind {
-    /// Whether rows have numbers of their own in it.
+    /// Returns whether rows have numbers of their own in the column.
     fn is_numeric(self) -> bool {
         matches!(
             self,
@@ -230,7 +232,7 @@ impl CellKind {
 }
 
 impl RowCells {
-    /// For rows of `schema`.
+    /// Creates the converter for rows of `schema`.
     pub fn new(schema: &Schema) -> RowCells {
         let columns: Vec<Cells> = schema.attributes.iter().map(Cells::new).collect();
         let fields = schema.attributes.iter().zip(&columns);
@@ -254,7 +256,7 @@ impl RowCells {
         }
     }
 
-    /// `rows` with their own `numbers`: see [`Predictor::logits_with`].
+    /// Converts `rows` with their own `numbers`: see [`Predictor::logits_with`].
     ///
     /// # Errors
     /// When they have no form in Arrow.
@@ -337,7 +339,7 @@ impl Cells {
         number.filter(|number| !number.is_nan())
     }
 
-    /// The value as text; nothing where it is missing.
+    /// Returns the value as text; nothing where it is missing.
     fn text(&self, attribute: &Attribute, code: i32) -> Option<String> {
         self.with(attribute, code, |value| match value {
             Value::Integer(number) => Some(number.to_string()),

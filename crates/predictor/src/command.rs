@@ -1,4 +1,4 @@
-//! A predictor that is a process: see [`super::protocol`] for what is said.
+//! A predictor that is a process: see [`super::protocol`] for the lines that are exchanged.
 //!
 //! One process answers one batch at a time. Batches that several threads ask for wait for each
 //! other. While the process computes, the answer before is read and the batch after written as
@@ -17,17 +17,18 @@ use super::values::{Value, describe, value};
 use probity_data::schema::{Kind, Schema};
 use probity_nn::{Classifier, ModelError, Rows};
 
-/// Rows that a request has at most.
+/// The largest number of rows of a request.
 pub const ROWS_AT_MOST: usize = 1 << 20;
 
-/// Longest table of cell texts an attribute may have; above it each is written anew.
+/// The longest table of cell texts that an attribute may have; with more codes, each text is
+/// written anew.
 const TABLE: usize = 1 << 16;
 
 /// A process that classifies rows of a schema.
 pub struct CommandPredictor {
     schema: Schema,
     cells: Vec<CellTexts>,
-    /// For each class, which of the process's numbers is its probability.
+    /// For each class, the place of its probability among the process's numbers.
     order: Vec<usize>,
     taken: Taken,
     rows: usize,
@@ -35,20 +36,20 @@ pub struct CommandPredictor {
     ender: Ender,
 }
 
-/// The answer to a batch, as it came.
+/// An answer to a batch that is not parsed yet.
 struct Unread<'a> {
     rows: Rows<'a>,
     line: Vec<u8>,
-    /// Number of the line.
+    /// The number of the line.
     number: u64,
     batch: u64,
 }
 
-/// A process and how far the talk with it has come.
+/// A process and the state of the conversation with it.
 struct Conversation {
     process: Process,
     batches: u64,
-    /// What ended it.
+    /// The error that ended the conversation.
     failed: Option<PredictorError>,
 }
 
@@ -89,13 +90,13 @@ impl CommandPredictor {
         })
     }
 
-    /// The same, whose probabilities are taken in this way.
+    /// Returns the predictor with its probabilities taken as `taken` says.
     #[must_use]
     pub fn taking(self, taken: Taken) -> CommandPredictor {
         CommandPredictor { taken, ..self }
     }
 
-    /// What ends the process, for use when the program must stop at once.
+    /// Returns a handle that ends the process, for use when the program must stop at once.
     pub fn ender(&self) -> Ender {
         self.ender.clone()
     }
@@ -140,7 +141,7 @@ impl CommandPredictor {
         Ok(())
     }
 
-    /// `[[…],[…]]`, the rows as JSON.
+    /// Writes the rows as JSON, `[[…],[…]]`.
     fn body(&self, rows: Rows<'_>, numbers: &[f64]) -> Vec<u8> {
         let mut numbers = numbers.iter();
         let mut body = Vec::with_capacity(rows.codes.len() * 8);
@@ -210,7 +211,7 @@ impl Conversation {
         }
     }
 
-    /// Ends the conversation; the first error is the one that everybody gets.
+    /// Ends the conversation with an error; the first error is the one that everybody gets.
     fn fail(&mut self, error: PredictorError) -> PredictorError {
         self.process.lifetime().end();
         self.failed.get_or_insert(error).clone()
@@ -245,7 +246,7 @@ impl Predictor for CommandPredictor {
     }
 }
 
-/// The words of a command line by the rules of a POSIX shell: blanks separate, quotes and
+/// Splits a command line into words by the rules of a POSIX shell: blanks separate, quotes and
 /// backslashes keep together. There are no variables, wildcards or pipes.
 ///
 /// # Errors
@@ -261,7 +262,7 @@ pub fn words(line: &str) -> Result<Vec<String>, PredictorError> {
 struct CellTexts {
     is_numeric: bool,
     min: i32,
-    /// Of the codes from `min` on; empty where they are written anew.
+    /// The texts of the codes from `min` on; empty where they are written anew.
     texts: Vec<String>,
 }
 
@@ -304,8 +305,8 @@ impl CellTexts {
 mod tests {
     use super::*;
 
-    /// Answers batch n of one row with the score n tenths; in the mode `wrong` its third answer is
-    /// none.
+    /// A script that answers batch n of one row with the score n tenths; in the mode `wrong` its
+    /// third answer is none.
     #[cfg(unix)]
     const SCRIPT: &str = r#"
 read -r greeting

@@ -65,20 +65,20 @@ impl SentenceEncoder {
         Ok(encoder)
     }
 
-    /// The width `d` of an embedding.
+    /// Returns the width `d` of an embedding.
     pub fn width(&self) -> usize {
         self.width
     }
 
-    /// Tokens of a text that are read, at most, those that mark begin and end among them: what
-    /// `truncation` in the tokenizer says and no more than the graph is fixed to; 512 where neither
-    /// says anything.
+    /// Returns the largest number of tokens of a text that are read, with those that mark begin and
+    /// end: the limit of `truncation` in the tokenizer, and no more than the graph is fixed to; 512
+    /// where neither sets a limit.
     pub fn limit(&self) -> usize {
         self.reader.limit
     }
 
-    /// Whether `text` is longer than [`Self::limit`], so that its end (or, where the tokenizer
-    /// says so, its beginning) has no part in its embedding.
+    /// Returns whether `text` is longer than [`Self::limit`], so that its end (or, where the
+    /// tokenizer says so, its beginning) has no part in its embedding.
     ///
     /// # Errors
     /// When the text cannot be split into tokens.
@@ -86,7 +86,7 @@ impl SentenceEncoder {
         Ok(self.pieces(text)?.is_truncated)
     }
 
-    /// The embedding of `text`, `[d]`, with length 1.
+    /// Returns the embedding of `text`, `[d]`, with length 1.
     ///
     /// # Errors
     /// When the text has no token or one that the model does not know, or when the output is not
@@ -124,7 +124,7 @@ impl SentenceEncoder {
         self.normalised(&sum, text)
     }
 
-    /// The cosine of the embeddings of two texts: 1 for equal ones, at least −1.
+    /// Returns the cosine of the embeddings of two texts: 1 for equal ones, at least −1.
     ///
     /// # Errors
     /// When [`Self::embed`] fails on one of them.
@@ -132,7 +132,7 @@ impl SentenceEncoder {
         Ok(cosine(&self.embed(first)?, &self.embed(second)?))
     }
 
-    /// The pieces that are fed.
+    /// Returns the pieces of `text` that the graph is fed.
     fn pieces(&self, text: &str) -> Result<Pieces, EncoderError> {
         let read = self.reader.read(text);
         read.map_err(|reason| EncoderError::Text {
@@ -158,7 +158,7 @@ impl SentenceEncoder {
     }
 }
 
-/// The cosine of two embeddings of one encoder, `[d]` each: 1 for equal ones, at least −1.
+/// Returns the cosine of two embeddings of one encoder, `[d]` each: 1 for equal ones, at least −1.
 pub fn cosine(first: &[f32], second: &[f32]) -> f32 {
     let product = |a: &[f32], b: &[f32]| {
         let terms = a.iter().zip(b).map(|(a, b)| f64::from(*a) * f64::from(*b));
@@ -168,7 +168,7 @@ pub fn cosine(first: &[f32], second: &[f32]) -> f32 {
     (product(first, second) / lengths).clamp(-1.0, 1.0) as f32
 }
 
-/// The output that holds the embedding.
+/// Finds the output that holds the embedding.
 fn sentence_output(path: &Path, outputs: &[Port]) -> Result<String, EncoderError> {
     let named = outputs
         .iter()
@@ -184,7 +184,7 @@ fn sentence_output(path: &Path, outputs: &[Port]) -> Result<String, EncoderError
         })
 }
 
-/// The sum of the first `rows` rows of a matrix of `width` columns.
+/// Returns the sum of the first `rows` rows of a matrix of `width` columns.
 fn total(values: &[f32], rows: usize, width: usize) -> Vec<f64> {
     let mut sum = vec![0.0; width];
     for row in values.chunks_exact(width.max(1)).take(rows) {
@@ -195,7 +195,7 @@ fn total(values: &[f32], rows: usize, width: usize) -> Vec<f64> {
     sum
 }
 
-/// The first words of a text, for a message.
+/// Returns the first words of a text, for a message.
 fn beginning(text: &str) -> String {
     match text.char_indices().nth(60) {
         Some((end, _)) => format!("{}…", &text[..end]),

@@ -1,12 +1,12 @@
-//! Why a predictor cannot be used.
+//! Errors of predictors.
 
 use thiserror::Error;
 
-/// Why a predictor cannot be used. Cheap to copy: every thread that waits for a predictor that
-/// failed gets the same error.
+/// The reason why a predictor cannot be used. Cheap to copy: every thread that waits for a
+/// predictor that failed gets the same error.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum PredictorError {
-    /// A predictor is named in no known way.
+    /// The name of a predictor has no known form.
     #[error(
         "the predictor '{0}' is neither onnx:FILE nor command:COMMAND LINE, such as \"command:python3 predict.py\""
     )]
@@ -19,17 +19,17 @@ pub enum PredictorError {
     Start {
         /// The command line.
         command: String,
-        /// What the system says.
+        /// The error message of the system.
         reason: String,
     },
     /// The process ended while an answer was expected.
     #[error("the predictor ended ({status}) after {answered} answered batches{errors}")]
     Ended {
-        /// Its exit status.
+        /// The exit status of the process.
         status: String,
-        /// Batches that it answered before.
+        /// The number of batches that the process answered before.
         answered: u64,
-        /// The end of what it wrote to its standard error.
+        /// The last lines that the process wrote to its standard error.
         errors: String,
     },
     /// The process closed one of its streams and goes on running.
@@ -37,24 +37,24 @@ pub enum PredictorError {
         "the predictor closed its standard {stream} after {answered} answered batches; it must read and answer until the input ends{errors}"
     )]
     Closed {
-        /// `input` or `output`.
+        /// The name of the stream, `input` or `output`.
         stream: &'static str,
-        /// Batches that it answered before.
+        /// The number of batches that the process answered before.
         answered: u64,
-        /// The end of what it wrote to its standard error.
+        /// The last lines that the process wrote to its standard error.
         errors: String,
     },
-    /// No answer in time.
+    /// The process did not answer in time.
     #[error(
         "the predictor gave no answer to {} within {seconds} s; allow more in predictor.timeout{errors}",
         asked(*rows)
     )]
     Slow {
-        /// Rows asked for; 0 for the greeting.
+        /// The number of rows asked for; 0 for the greeting.
         rows: usize,
-        /// The limit.
+        /// The time limit in seconds.
         seconds: f64,
-        /// The end of what it wrote to its standard error.
+        /// The last lines that the process wrote to its standard error.
         errors: String,
     },
     /// The answer is not what the protocol asks for.
@@ -62,44 +62,44 @@ pub enum PredictorError {
         "line {line} of the predictor's output is no answer: {problem}: {excerpt}; its standard output is for answers only, anything else belongs on standard error"
     )]
     Garbage {
-        /// Line of its output, from 1.
+        /// The number of the output line, from 1.
         line: u64,
-        /// What is wrong.
+        /// The problem with the line.
         problem: String,
-        /// The place, quoted.
+        /// The place of the problem, quoted.
         excerpt: String,
     },
-    /// A line that never ends.
+    /// A line is longer than any answer needs to be.
     #[error(
         "line {line} of the predictor's output has more than {bytes} bytes, more than any answer to {rows} rows needs"
     )]
     TooLong {
-        /// Line of its output, from 1.
+        /// The number of the output line, from 1.
         line: u64,
-        /// The limit.
+        /// The limit in bytes.
         bytes: usize,
-        /// Rows asked for.
+        /// The number of rows asked for.
         rows: usize,
     },
-    /// Output that nobody asked for.
+    /// The process wrote a line that answers no request.
     #[error(
         "line {line} of the predictor's output came unasked: {excerpt}; it must write one line for each line that it reads"
     )]
     Unasked {
-        /// Line of its output, from 1.
+        /// The number of the output line, from 1.
         line: u64,
-        /// Its beginning.
+        /// The beginning of the line.
         excerpt: String,
     },
     /// The process says that it cannot answer.
     #[error("the predictor reports: {0}")]
     Reported(String),
-    /// No function of this process has the name.
+    /// No function of this process is registered under the name.
     #[error(
         "no model of this process is called '{0}'; it can be asked only where it was registered"
     )]
     Absent(String),
-    /// Another function of this process has the name.
+    /// Another function of this process is registered under the name.
     #[error("there is another model of the name '{0}' in this process")]
     Taken(String),
     /// A function of this process failed.
@@ -110,19 +110,19 @@ pub enum PredictorError {
         "the model gave {numbers} numbers for {rows} rows of {classes} classes; it must give one for each class of each row"
     )]
     Shape {
-        /// Numbers given.
+        /// The count of numbers given.
         numbers: usize,
-        /// Rows asked for.
+        /// The number of rows asked for.
         rows: usize,
-        /// Classes of the schema.
+        /// The number of classes of the schema.
         classes: usize,
     },
     /// The process speaks another version of the protocol.
     #[error("the predictor speaks version {theirs} of the protocol; this program speaks {ours}")]
     Protocol {
-        /// The process's version.
+        /// The version that the process speaks.
         theirs: u64,
-        /// Ours.
+        /// The version that this program speaks.
         ours: u64,
     },
     /// The process knows other classes.
@@ -132,10 +132,10 @@ pub enum PredictorError {
     Classes {
         /// The process's classes.
         theirs: String,
-        /// Those of the schema.
+        /// The classes of the schema.
         ours: String,
     },
-    /// Nobody has said what the classes are called.
+    /// Neither the predictor nor the user has named the classes.
     #[error(
         "the predictor does not say its classes; name them in predictor.classes, in the order of its probabilities"
     )]
@@ -147,7 +147,7 @@ pub enum PredictorError {
     TextClasses {
         /// The predictor's classes.
         theirs: String,
-        /// Those of the specification.
+        /// The classes of the specification.
         ours: String,
     },
     /// A text was asked about again and again without an answer.
@@ -157,12 +157,12 @@ pub enum PredictorError {
     Unanswered {
         /// The text.
         text: String,
-        /// How often it was asked.
+        /// The number of times that the text was asked about.
         tries: u32,
-        /// What it says.
+        /// The reason that the predictor gives.
         reason: String,
     },
-    /// The same text, another answer.
+    /// The predictor gave two different answers to the same text.
     #[error(
         "the predictor is not a function of the text: it gave {first} and then {second} as the probability of '{class}', for {text}; make it repeatable, or have it asked several times (predictor.votes), or allow small differences (predictor.tolerance)"
     )]
@@ -176,32 +176,32 @@ pub enum PredictorError {
         /// The other answer.
         second: f32,
     },
-    /// Another number of answers than of rows.
+    /// The number of answers differs from the number of rows.
     #[error("the predictor answered {found} rows where {asked} were asked for (batch {batch})")]
     Rows {
-        /// Number of the batch, from 1.
+        /// The number of the batch, from 1.
         batch: u64,
-        /// Rows asked for.
+        /// The number of rows asked for.
         asked: usize,
-        /// Rows answered.
+        /// The number of rows answered.
         found: usize,
     },
-    /// What a regressor gives is no finite number in 32 bits.
+    /// A regressor's answer is no finite number in 32 bits.
     #[error("the predictor gave {value}, which is no finite number in 32 bits, for {row}")]
     Number {
-        /// What was asked.
+        /// The row that was asked about, in words.
         row: String,
-        /// What it gave.
+        /// The number that the regressor gave.
         value: f64,
     },
-    /// Another number of probabilities than of classes.
+    /// The number of probabilities differs from the number of classes.
     #[error("the predictor gave {found} numbers where there are {classes} classes, for {row}")]
     Width {
         /// The row.
         row: String,
-        /// Classes of the schema.
+        /// The number of classes of the schema.
         classes: usize,
-        /// Numbers given.
+        /// The count of numbers given.
         found: usize,
     },
     /// A number that is no probability.
@@ -219,9 +219,9 @@ pub enum PredictorError {
     Sum {
         /// The row.
         row: String,
-        /// Their sum.
+        /// The sum of the probabilities.
         sum: f64,
-        /// What they may be, and what to do then.
+        /// The sums that are allowed, and advice on what to do.
         advice: &'static str,
     },
     /// A regressor that gives the same row another number.
@@ -236,7 +236,7 @@ pub enum PredictorError {
         /// The other answer.
         second: f32,
     },
-    /// The same row, another answer.
+    /// The predictor gave two different answers to the same row.
     #[error(
         "the predictor is not a function of the row: it gave {first} and then {second} as the probability of '{class}', for {row}; fix its random seed, and let no row influence another"
     )]
@@ -255,13 +255,13 @@ pub enum PredictorError {
     Graph {
         /// The file.
         file: String,
-        /// What is wrong, what was expected.
+        /// The problem, and what was expected.
         problem: String,
     },
     /// An ONNX file cannot be used.
     #[error("{0}")]
     Onnx(String),
-    /// What identifies the predictor has no form to be hashed.
+    /// The identity of the predictor has no form that can be hashed.
     #[error("the schema of the predictor cannot be written: {0}")]
     Identity(String),
     /// A file that identifies the predictor cannot be read.
@@ -269,12 +269,12 @@ pub enum PredictorError {
     Read {
         /// The file.
         file: String,
-        /// What the system says.
+        /// The error message of the system.
         reason: String,
     },
 }
 
-/// What was asked.
+/// Describes in words what was asked.
 fn asked(rows: usize) -> String {
     match rows {
         0 => "the greeting".to_owned(),
@@ -283,7 +283,7 @@ fn asked(rows: usize) -> String {
 }
 
 impl PredictorError {
-    /// Whether trying again may help: the process ended or was too slow, rather than wrong.
+    /// Returns whether trying again may help: the process ended or was too slow, rather than wrong.
     pub fn is_circumstance(&self) -> bool {
         matches!(
             self,

@@ -1,4 +1,4 @@
-//! How an ONNX graph is used: what enters it, and which of its outputs says what.
+//! The use of an ONNX graph: its inputs, and the meaning of its outputs.
 
 use std::path::PathBuf;
 
@@ -31,34 +31,35 @@ pub enum OutputKind {
     Logits,
 }
 
-/// How an ONNX graph is used.
+/// Options for the use of an ONNX graph.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct GraphOptions {
-    /// How words become numbers.
+    /// The way in which words become numbers.
     pub categories: Categories,
     /// The output that is read; where absent, the only one of floating-point numbers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<String>,
-    /// What it holds.
+    /// The kind of numbers that the output holds.
     pub gives: OutputKind,
 }
 
-/// How an ONNX graph of texts is used.
+/// Options for the use of an ONNX graph of texts.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 #[non_exhaustive]
 pub struct TextGraph {
-    /// Its `tokenizer.json`; where absent, the one beside it. What it is called has no influence.
+    /// The `tokenizer.json` of the graph; where absent, the one beside the graph. The name of the
+    /// file has no influence.
     #[serde(skip)]
     pub tokenizer: Option<PathBuf>,
     /// The output that is read; where absent, `logits`, or the only one of floating-point numbers.
     pub output: Option<String>,
-    /// What it holds; where absent, logits.
+    /// The kind of numbers that the output holds; where absent, logits.
     pub gives: Option<OutputKind>,
 }
 
-/// The error of a build that cannot run the graph in `file`.
+/// Returns the error of a build that cannot run the graph in `file`.
 #[cfg(not(feature = "onnx"))]
 pub(crate) fn no_onnx(file: &std::path::Path) -> crate::error::PredictorError {
     crate::error::PredictorError::Graph {

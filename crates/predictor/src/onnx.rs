@@ -35,11 +35,11 @@ use probity_tensor::onnx::{
     Kind as Element, Numbers, OnnxError, OnnxFile, OnnxModel, Output, Port, Tensor,
 };
 
-/// Rows of a tile.
+/// The number of rows of a tile.
 pub const TILE: usize = 64;
-/// Tiles that one request to a worker has at most: its time is limited.
+/// The largest number of tiles in one request to a worker, whose time is limited.
 const MOST_TILES: usize = 32;
-/// Rows that a graph may be fixed to.
+/// The largest number of rows that a graph may be fixed to.
 const MOST_ROWS: usize = 1 << 16;
 
 /// An ONNX graph that classifies rows of a schema.
@@ -48,12 +48,12 @@ pub struct OnnxPredictor {
     graph: OnnxModel,
     file: String,
     inputs: Inputs,
-    /// For each class of the schema its column in the output.
+    /// For each class of the schema, its column in the output.
     order: Vec<usize>,
     gives: OutputKind,
     taken: Taken,
     tile: usize,
-    /// Of each attribute, which of the numeric ones it is.
+    /// For each attribute, its place among the numeric attributes.
     numeric: Vec<Option<usize>>,
 }
 
@@ -103,7 +103,7 @@ impl OnnxPredictor {
         Ok(predictor)
     }
 
-    /// The same, whose probabilities are taken in this way.
+    /// Returns the predictor with its probabilities taken as `taken` says.
     #[must_use]
     pub fn taking(self, taken: Taken) -> OnnxPredictor {
         OnnxPredictor { taken, ..self }
@@ -116,7 +116,7 @@ impl OnnxPredictor {
         })
     }
 
-    /// Logits of `tiles`, each of at most [`Self::tile`] rows with their own numbers.
+    /// Returns the logits of `tiles`, each of at most [`Self::tile`] rows with their own numbers.
     fn run_tiles(&self, tiles: &[(Rows<'_>, &[f64])]) -> Result<Vec<f32>, ModelError> {
         let fed = tiles
             .iter()
@@ -132,7 +132,7 @@ impl OnnxPredictor {
         Ok(out)
     }
 
-    /// Appends the logits of `rows` that `output` says.
+    /// Reads the logits of `rows` from `output` and appends them.
     fn read(
         &self,
         rows: Rows<'_>,
@@ -187,8 +187,9 @@ impl OnnxPredictor {
             .map_err(ModelError::predictor)
     }
 
-    /// The numbers of the columns for the schema's classes. Of equal numbers that of the first
-    /// column wins, as in the library, and so becomes the next larger one where the order differs.
+    /// Puts the numbers of the columns into the order of the schema's classes. Of equal numbers
+    /// that of the first column wins, as in the library, and so becomes the next larger one where
+    /// the order differs.
     fn ordered<T: Copy + PartialOrd>(&self, given: &[T], next: impl Fn(T) -> T) -> Vec<T> {
         let mut best = 0;
         for (column, number) in given.iter().enumerate() {
@@ -207,7 +208,7 @@ impl OnnxPredictor {
         order().map(number).collect()
     }
 
-    /// What the inputs get for `rows`, filled up to a whole tile.
+    /// Returns the input tensors for `rows`, filled up to a whole tile.
     fn feed(&self, rows: Rows<'_>, numbers: &[f64]) -> Vec<Tensor> {
         let width = self.numeric.iter().flatten().count();
         let own = |at: usize| {
@@ -305,8 +306,8 @@ impl Predictor for OnnxPredictor {
     }
 }
 
-/// For each class of the schema its column, where the file calls the columns `named`. Whole numbers
-/// from 0 that are not the schema's names count the schema's classes.
+/// Returns, for each class of the schema, its column, where the file calls the columns `named`.
+/// Whole numbers from 0 that are not the schema's names count the schema's classes.
 fn class_order(label: &Label, named: Option<Vec<String>>) -> Result<Vec<usize>, PredictorError> {
     if label.is_number() {
         return Ok(vec![0]);
@@ -334,7 +335,7 @@ fn class_order(label: &Label, named: Option<Vec<String>>) -> Result<Vec<usize>, 
     }
 }
 
-/// The output called `named`, or the only one of floating-point numbers.
+/// Finds the output called `named`, or the only one of floating-point numbers.
 pub(crate) fn output_name(outputs: &[Port], named: Option<&str>) -> Result<String, String> {
     let all = || {
         let names: Vec<&str> = outputs.iter().map(|port| port.name.as_str()).collect();

@@ -1,4 +1,4 @@
-//! Rows of the data keep their own numbers.
+//! Support for rows of the data that keep their own numbers.
 //!
 //! A search walks on bins, and a predictor is asked with one number for each
 //! ([`super::values`]). Where an individual is one of the data's, it is asked with the numbers that
@@ -17,21 +17,22 @@ use serde::Serialize;
 
 /// A classifier that takes numbers of a row's own in place of those that its bins stand for.
 pub trait Predictor: Classifier {
-    /// Logits, as [`Classifier::logits`] gives them. `numbers` has one number for each numeric
-    /// attribute of each row, in the schema's order, NaN where it is that which the code stands
-    /// for; or it is empty, and all are.
+    /// Returns logits, as [`Classifier::logits`] gives them. `numbers` has one number for each
+    /// numeric attribute of each row, in the schema's order, NaN where it is that which the code
+    /// stands for; or it is empty, and all are.
     ///
     /// # Errors
     /// See [`Classifier::logits`].
     fn logits_with(&self, rows: Rows<'_>, numbers: &[f64]) -> Result<Vec<f32>, ModelError>;
 
-    /// Whether it has an input for the attribute of this number; where it does not say, it has.
+    /// Returns whether the predictor has an input for the attribute of this number; by default it
+    /// has.
     fn takes(&self, _attribute: usize) -> bool {
         true
     }
 }
 
-/// `rows` and their `numbers`, of which each row has `columns`, in batches of `most` rows.
+/// Splits `rows` and their `numbers`, of which each row has `columns`, into batches of `most` rows.
 pub(super) fn batches<'a>(
     rows: Rows<'a>,
     numbers: &'a [f64],
@@ -46,22 +47,22 @@ pub(super) fn batches<'a>(
     })
 }
 
-/// The numbers of the individuals of the data.
+/// The numbers that the individuals of the data have, instead of those that their bins stand for.
 #[derive(Debug)]
 pub struct OwnNumbers {
     /// The numeric attributes.
     places: Vec<usize>,
-    /// The attributes that tell individuals apart: all that are not protected.
+    /// The attributes that tell individuals apart: all attributes that are not protected.
     telling: Vec<usize>,
-    /// Codes of the telling attributes, and where the individual's numbers begin.
+    /// The codes of the telling attributes, and the place where the individual's numbers begin.
     individuals: HashMap<Box<[i32]>, usize>,
     /// The code and the number of each numeric attribute, individual by individual.
     cells: Vec<(i32, f64)>,
 }
 
 impl OwnNumbers {
-    /// Those of the rows of `table` with these `numbers`, for a search that may change the
-    /// attributes `protected`.
+    /// Collects the numbers of the rows of `table`, which are `numbers`, for a search that may
+    /// change the attributes `protected`.
     pub fn new(table: &Table, numbers: &CellNumbers, protected: &[usize]) -> OwnNumbers {
         let mut own = OwnNumbers {
             places: numbers.places().to_vec(),
@@ -75,8 +76,8 @@ impl OwnNumbers {
         own
     }
 
-    /// Those of the row `row` of `table` alone, which everything keeps that is made of it, wherever
-    /// it has the code of the row.
+    /// Collects the numbers of the row `row` of `table` alone: everything that is made of the row
+    /// keeps them, wherever it has the code of the row.
     pub fn of_row(table: &Table, numbers: &CellNumbers, row: usize) -> OwnNumbers {
         let codes = numbers.places().iter().map(|&place| table.row(row)[place]);
         OwnNumbers {
@@ -87,8 +88,8 @@ impl OwnNumbers {
         }
     }
 
-    /// Those of the rows of another `table` of the same schema too, but for individuals that are
-    /// known already.
+    /// Adds the numbers of the rows of another `table` of the same schema, but for individuals that
+    /// are known already.
     pub fn add(&mut self, table: &Table, numbers: &CellNumbers) {
         for at in 0..table.rows() {
             let row = table.row(at);
@@ -106,7 +107,7 @@ impl OwnNumbers {
         self.telling.iter().map(|&place| row[place]).collect()
     }
 
-    /// The numeric attributes.
+    /// Returns the numeric attributes.
     pub fn places(&self) -> &[usize] {
         &self.places
     }
@@ -130,9 +131,9 @@ impl OwnNumbers {
 
 /// A predictor that is asked about individuals of the data with their own numbers.
 pub struct WithOwnNumbers {
-    /// It.
+    /// The predictor.
     pub predictor: Box<dyn Predictor>,
-    /// Their numbers.
+    /// The individuals' numbers.
     pub numbers: Arc<OwnNumbers>,
 }
 
@@ -157,21 +158,21 @@ impl Classifier for WithOwnNumbers {
     }
 }
 
-/// What becomes of decisions on rows of the data when their numbers are replaced by those that
-/// stand for the bins.
+/// The change of decisions on rows of the data when their numbers are replaced by those that stand
+/// for the bins.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct BinEffect {
-    /// Rows that were asked about both ways.
+    /// The number of rows that were asked about both ways.
     pub rows: u64,
-    /// Those that get another class.
+    /// The number of rows that get another class.
     pub changed: u64,
-    /// changed / rows.
+    /// The share of rows that get another class, changed / rows.
     pub share: f64,
 }
 
 impl BinEffect {
-    /// Asks `predictor` both ways about the rows `chosen` of `table`, whose own numbers are
-    /// `numbers`.
+    /// Asks `predictor` about the rows `chosen` of `table` in both ways: with their own numbers,
+    /// which are `numbers`, and with those of the bins.
     ///
     /// # Errors
     /// When it cannot answer.
@@ -231,7 +232,7 @@ bins = [0, 40, 90]
 values = [30, 60]
 "#;
 
-    /// Says yes where wage + age is at least 45.
+    /// A classifier that says yes where wage + age is at least 45.
     struct Sum;
 
     impl Classifier for Sum {

@@ -1,4 +1,4 @@
-//! ONNX graphs that read texts in pieces: what their inputs are fed, and the tokenizer that splits
+//! ONNX graphs that read texts in pieces: the data for their inputs, and the tokenizer that splits
 //! texts for them.
 //!
 //! Inputs are `input_ids`, and where the graph asks for them `attention_mask`, `token_type_ids` and
@@ -15,26 +15,27 @@ use probity_run::pipe::expect_rereadable;
 use probity_tensor::onnx::{Numbers, Port, Tensor};
 use thiserror::Error;
 
-/// Pieces of a text that are read when nothing sets a limit.
+/// The number of pieces of a text that are read when nothing sets a limit.
 const DEFAULT_LIMIT: usize = 512;
-/// Pieces that a graph may be fixed to: they are fed for every text, however short.
+/// The largest number of pieces that a graph may be fixed to: they are fed for every text, however
+/// short.
 const MOST_PIECES: usize = 1 << 16;
 
-/// Why a graph does not read texts in pieces.
+/// The reason why a graph does not read texts in pieces.
 #[derive(Debug, Error)]
 pub enum PieceGraphError {
-    /// There is no tokenizer.
+    /// The tokenizer file does not exist.
     #[error("{path}: no such file; put the tokenizer.json of the model beside it or name it")]
     NoTokenizer {
-        /// Where it was looked for.
+        /// The path where the tokenizer was looked for.
         path: PathBuf,
     },
     /// The tokenizer cannot be read.
     #[error("{path}: cannot be read: {source}")]
     Read {
-        /// Where it is.
+        /// The path of the tokenizer.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
     /// The tokenizer cannot be used.
@@ -47,9 +48,9 @@ pub enum PieceGraphError {
     Limit {
         /// The tokenizer.
         path: PathBuf,
-        /// Pieces of a text, at most.
+        /// The largest number of pieces of a text.
         limit: usize,
-        /// Pieces that mark begin and end.
+        /// The number of pieces that mark begin and end.
         added: usize,
     },
     /// The graph asks for an input that a text does not give.
@@ -77,22 +78,22 @@ pub enum PieceGraphError {
         path: PathBuf,
         /// The input.
         name: String,
-        /// Its declared shape.
+        /// The declared shape of the input.
         shape: String,
     },
-    /// A fixed number of pieces, and no way to tell padding from text.
+    /// The graph is fixed to a number of pieces, and cannot tell padding from text.
     #[error(
         "{path}: the graph reads exactly {length} tokens and has no `attention_mask`; export it with a free number of tokens"
     )]
     Padding {
         /// The ONNX file.
         path: PathBuf,
-        /// That number.
+        /// The fixed number of pieces.
         length: usize,
     },
 }
 
-/// What an input of the graph is fed.
+/// The role of an input of the graph: the data that it is fed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Role {
     Ids,
@@ -116,14 +117,14 @@ impl Role {
 /// The inputs of a graph that reads texts in pieces.
 pub(crate) struct PieceInputs {
     roles: Vec<Role>,
-    /// Texts of a run, where the graph fixes them.
+    /// The number of texts of a run, where the graph fixes it.
     pub height: Option<usize>,
-    /// Pieces of every text, where the graph fixes them.
+    /// The number of pieces of every text, where the graph fixes it.
     pub length: Option<usize>,
 }
 
 impl PieceInputs {
-    /// What the `inputs` of the graph in the file `path` are.
+    /// Determines the roles of the `inputs` of the graph in the file `path`.
     pub(crate) fn new(path: &Path, inputs: &[Port]) -> Result<PieceInputs, PieceGraphError> {
         let mut found = PieceInputs {
             roles: Vec::new(),
@@ -167,12 +168,12 @@ impl PieceInputs {
         }
     }
 
-    /// Whether the graph can tell padding from text.
+    /// Returns whether the graph can tell padding from text.
     pub(crate) fn has_mask(&self) -> bool {
         self.roles.contains(&Role::Mask)
     }
 
-    /// What the inputs are fed for `texts`, each filled up with `padding` to `fed` pieces.
+    /// Returns the input tensors for `texts`, each filled up with `padding` to `fed` pieces.
     pub(crate) fn tensors(&self, texts: &[&Pieces], fed: usize, padding: i32) -> Vec<Tensor> {
         let input = |role: &Role| {
             let mut values = Vec::with_capacity(texts.len() * fed);
@@ -207,7 +208,7 @@ impl PieceInputs {
     }
 }
 
-/// Whether `size` is the one that is `known`, which it then is.
+/// Sets `known` to `size` where it is not known yet, and returns whether the two agree.
 fn fix(known: &mut Option<usize>, size: Option<usize>) -> bool {
     let is_same = size.is_none() || known.is_none() || *known == size;
     *known = known.or(size);
@@ -221,22 +222,23 @@ fn shown(shape: &[Option<usize>]) -> String {
     format!("[{}]", sizes.collect::<Vec<_>>().join(", "))
 }
 
-/// Splits texts into the pieces that a graph reads of them.
+/// A reader that splits texts into the pieces that a graph reads of them.
 pub(crate) struct PieceReader {
     pub tokenizer: PieceTokenizer,
-    /// Pieces of a text, at most, with those that mark begin and end.
+    /// The largest number of pieces of a text, with those that mark begin and end.
     pub limit: usize,
 }
 
 impl PieceReader {
-    /// Where the tokenizer of the graph in the file `graph` is: in `named`, else beside it.
+    /// Returns the path of the tokenizer of the graph in the file `graph`: `named`, or else the
+    /// file beside the graph.
     pub(crate) fn place(graph: &Path, named: Option<&Path>) -> PathBuf {
         named.map_or_else(|| graph.with_file_name(TOKENIZER), Path::to_owned)
     }
 
-    /// The tokenizer in the file `path`, for a graph that reads `longest` pieces of a text at most,
-    /// as far as that is known, and has a table of `vocabulary` rows. Where the tokenizer says
-    /// nothing about it either, 512 pieces are read. `settings` are what else is said of it.
+    /// Opens the tokenizer in the file `path`, for a graph that reads `longest` pieces of a text at
+    /// most, as far as that is known, and has a table of `vocabulary` rows. Where the tokenizer
+    /// says nothing about it either, 512 pieces are read. `settings` are what else is said of it.
     pub(crate) fn open(
         path: &Path,
         longest: Option<usize>,
@@ -272,7 +274,7 @@ impl PieceReader {
         }
     }
 
-    /// The pieces of `text` that the graph reads.
+    /// Returns the pieces of `text` that the graph reads.
     ///
     /// # Errors
     /// What keeps it from being split.

@@ -1,4 +1,4 @@
-//! What a predictor answers, checked, and as logits.
+//! The checks of a predictor's answers, and their conversion to logits.
 //!
 //! A probability p becomes the logit ln(max(p, [`FLOOR`])), so that softmax gives it back. The
 //! logits are 32-bit numbers; where two probabilities differ by less than those can tell, the
@@ -15,17 +15,17 @@ use serde::{Deserialize, Serialize};
 
 use super::error::PredictorError;
 
-/// Probabilities below this count as this: ln 0 has no use.
+/// The least probability: smaller ones count as this, because ln 0 has no use.
 pub const FLOOR: f64 = 1e-30;
 
-/// How far the probabilities of a row may sum from 1, of more than two classes half of it for
-/// each: what numbers rounded to three digits, or computed in 32 bits, need.
+/// The largest distance from 1 of the sum of a row's probabilities; for more than two classes, half
+/// of it for each: this is what numbers rounded to three digits, or computed in 32 bits, need.
 pub const SUM_TOLERANCE: f64 = 1e-3;
 
-/// How far a probability of three digits may be from what it was.
+/// The largest rounding error of a probability of three digits.
 const THREE_DIGITS: f64 = 0.0005;
 
-/// How far each of two or more rounded probabilities may be from what it was: half of a hundredth.
+/// The largest rounding error of each of two or more rounded probabilities: half of a hundredth.
 const ROUNDED_BY: f64 = 0.005;
 
 /// How probabilities must sum.
@@ -42,12 +42,12 @@ pub enum Probabilities {
 }
 
 impl Probabilities {
-    /// Whether they are as usual.
+    /// Returns whether probabilities must sum to 1, as usual.
     pub fn is_exact(&self) -> bool {
         *self == Probabilities::Exact
     }
 
-    /// How far the sum of so many may be from 1.
+    /// Returns how far the sum of `count` probabilities may be from 1.
     fn tolerance(self, count: usize) -> f64 {
         let each = match self {
             Probabilities::Exact => THREE_DIGITS,
@@ -58,8 +58,8 @@ impl Probabilities {
     }
 }
 
-/// How the probabilities of a predictor are taken, and how many rows of them were divided by their
-/// sum. Clones count together.
+/// The way in which the probabilities of a predictor are taken, and the number of rows of them that
+/// were divided by their sum. Clones count together.
 #[derive(Debug, Clone, Default)]
 pub struct Taken {
     kind: Probabilities,
@@ -67,7 +67,7 @@ pub struct Taken {
 }
 
 impl Taken {
-    /// Probabilities of this kind, none of which was divided yet.
+    /// Creates the way to take probabilities of this kind, with no row divided yet.
     pub fn new(kind: Probabilities) -> Taken {
         Taken {
             kind,
@@ -75,13 +75,13 @@ impl Taken {
         }
     }
 
-    /// How many rows were divided by their sum.
+    /// Returns the number of rows that were divided by their sum.
     pub fn divided(&self) -> u64 {
         self.divided.load(Ordering::Relaxed)
     }
 
-    /// How many of the `rows` that were asked about since so many were divided were, too, where
-    /// probabilities may be rounded.
+    /// Returns how many of `rows` were divided by their sum, where probabilities may be rounded;
+    /// `divided` is the count before those rows were asked about.
     pub fn since(&self, divided: u64, rows: usize) -> Option<RoundedRows> {
         (!self.kind.is_exact()).then(|| RoundedRows {
             rows: rows as u64,
@@ -90,12 +90,12 @@ impl Taken {
     }
 }
 
-/// How many rows of the data get rounded probabilities.
+/// The number of rows of the data that get rounded probabilities.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct RoundedRows {
-    /// Rows that were asked about.
+    /// The number of rows that were asked about.
     pub rows: u64,
-    /// Those whose probabilities were divided by their sum.
+    /// The number of rows whose probabilities were divided by their sum.
     pub divided: u64,
 }
 
@@ -203,7 +203,7 @@ fn keep_winner(probabilities: &[f64], logits: &mut [f32]) {
     }
 }
 
-/// The probabilities of two classes from that of the second.
+/// Returns the probabilities of two classes from that of the second.
 pub fn of_score(score: f64) -> [f64; 2] {
     [1.0 - score, score]
 }

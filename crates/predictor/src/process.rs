@@ -22,20 +22,21 @@ use std::time::{Duration, Instant};
 use super::error::PredictorError;
 use super::protocol::excerpt;
 
-/// How long a process whose streams are closed may take to end by itself.
+/// The time that a process whose streams are closed may take to end by itself.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// How often an ending process is looked at.
+/// The time between two looks at an ending process.
 const LOOK_EVERY: Duration = Duration::from_millis(2);
 
-/// How often it is looked after while an answer is waited for.
+/// The time between two looks at the process while an answer is waited for.
 const WATCH_EVERY: Duration = Duration::from_millis(100);
 
-/// Lines of standard error that are kept, and bytes of each.
+/// The number of lines of standard error that are kept; the next constant is the number of bytes of
+/// each.
 const LAST_LINES: usize = 8;
 const LAST_BYTES: usize = 300;
 
-/// What comes from the process.
+/// An event that comes from the process.
 enum Event {
     Line(Vec<u8>),
     /// The beginning of a line that is too long.
@@ -111,12 +112,12 @@ impl Process {
         })
     }
 
-    /// What ends the process from elsewhere.
+    /// Returns a handle that ends the process from elsewhere.
     pub(super) fn lifetime(&self) -> Lifetime {
         self.lifetime.clone()
     }
 
-    /// Lines that the process wrote so far.
+    /// Returns the number of lines that the process wrote so far.
     pub(super) fn lines(&self) -> u64 {
         self.lines
     }
@@ -183,7 +184,7 @@ impl Process {
         }
     }
 
-    /// What comes next, within the time for an answer. A process that has ended keeps nobody
+    /// Returns the next event, within the time for an answer. A process that has ended keeps nobody
     /// waiting, also where something that it started still holds its output open.
     fn next_event(&self) -> Result<Event, RecvTimeoutError> {
         let asked = Instant::now();
@@ -198,7 +199,7 @@ impl Process {
         }
     }
 
-    /// The error that `event`, which is no line, stands for.
+    /// Returns the error that `event`, which is no line, stands for.
     fn failure(&mut self, event: &Event, rows: usize, longest: usize) -> PredictorError {
         if matches!(event, Event::TooLong(_)) {
             return PredictorError::TooLong {
@@ -238,14 +239,14 @@ impl Drop for Process {
     }
 }
 
-/// Ends the processes of a predictor, from any thread.
+/// A handle that ends the processes of a predictor, from any thread.
 #[derive(Clone, Default)]
 pub struct Ender {
     lifetimes: Arc<Mutex<Vec<Lifetime>>>,
 }
 
 impl Ender {
-    /// Has `lifetime` ended with the others.
+    /// Adds `lifetime` to the processes that are ended.
     pub(super) fn add(&self, lifetime: Lifetime) {
         let mut lifetimes = self
             .lifetimes
@@ -265,21 +266,21 @@ impl Ender {
     }
 }
 
-/// A process from its start to its end, which can come from any thread; it is not left as a zombie.
+/// A process from its start to its end, which any thread can cause; it is not left as a zombie.
 #[derive(Clone)]
 pub(super) struct Lifetime {
     running: Arc<Mutex<Running>>,
 }
 
-/// A process, and how it ended if that was noticed.
+/// A process, and its exit status if its end was noticed.
 struct Running {
     child: Child,
     ended: Option<ExitStatus>,
 }
 
 impl Running {
-    /// How it ended, if it has. What it has started and left behind is then ended as well: at once,
-    /// while nobody else can have got the number of the group.
+    /// Returns the exit status of the process, if it has ended. What it has started and left behind
+    /// is then ended as well: at once, while nobody else can have got the number of the group.
     fn ended(&mut self) -> Option<ExitStatus> {
         if self.ended.is_none()
             && let Ok(Some(status)) = self.child.try_wait()
@@ -303,7 +304,7 @@ impl Lifetime {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How the process ended, if it does within `limit`.
+    /// Waits for the process to end, and returns its exit status if it does within `limit`.
     fn wait(&self, limit: Duration) -> Option<ExitStatus> {
         let started = Instant::now();
         loop {
@@ -338,7 +339,7 @@ fn kill_group(child: &Child) {
     }
 }
 
-/// Writes what comes from `requests` until there is no more to come.
+/// Writes the `requests` to the process until there are no more.
 fn write_requests(mut input: ChildStdin, requests: &Receiver<Vec<u8>>, events: &SyncSender<Event>) {
     while let Ok(request) = requests.recv() {
         if input
@@ -393,7 +394,7 @@ fn read_line(reader: &mut impl BufRead, limit: &AtomicUsize) -> io::Result<Event
     }
 }
 
-/// The end of what a process writes to its standard error.
+/// The last lines that a process writes to its standard error.
 #[derive(Clone, Default)]
 struct LastWords {
     kept: Arc<Mutex<(VecDeque<String>, bool)>>,
@@ -442,7 +443,7 @@ impl LastWords {
         }
     }
 
-    /// The lines, ready to follow a message.
+    /// Returns the lines, ready to follow a message.
     fn text(&self) -> String {
         let kept = self.kept();
         if kept.0.is_empty() {

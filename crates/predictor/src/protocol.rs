@@ -20,73 +20,74 @@ use probity_data::schema::{Attribute, Kind, OutOfDomain, Schema};
 
 use super::values::{Value, value};
 
-/// The version that this program speaks.
+/// The version of the protocol that this program speaks.
 pub const VERSION: u64 = 1;
 
-/// Characters of a bad line that are quoted.
+/// The number of characters of a bad line that are quoted.
 const EXCERPT: usize = 80;
 
 /// The first line that a process gets: all that it needs to know.
 #[derive(Debug, Serialize)]
 pub struct Greeting<'a> {
-    /// Always `predictor`.
+    /// The kind of the conversation, always `predictor`.
     pub probity: &'static str,
-    /// Version of the protocol.
+    /// The version of the protocol.
     pub protocol: u64,
-    /// What stands in a row, in order.
+    /// The columns of a row, in order.
     pub columns: Vec<Column<'a>>,
-    /// Name of the column to predict.
+    /// The name of the column to predict.
     pub label: &'a str,
-    /// What is asked for: `probabilities` of its classes, or its `number`.
+    /// The kind of answer that is asked for: `probabilities` of its classes, or its `number`.
     pub gives: &'static str,
-    /// Its classes; none where it holds numbers.
+    /// The classes of the label; none where it holds numbers.
     pub classes: &'a [String],
-    /// No batch has more rows.
+    /// The largest number of rows of a batch.
     pub rows_at_most: usize,
 }
 
-/// One column of the rows.
+/// A column of the rows.
 #[derive(Debug, Serialize)]
 pub struct Column<'a> {
-    /// Its name.
+    /// The name of the column.
     pub name: &'a str,
-    /// Its kind and domain.
+    /// The kind and domain of the column.
     #[serde(flatten)]
     pub kind: ColumnKind,
-    /// What may stand there in place of a number: words, or numbers outside of the domain.
+    /// The values that may stand in the column in place of a number: words, or numbers outside of
+    /// the domain.
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     pub levels: &'a [String],
     /// Whether cells may be `null`: a missing value.
     pub nullable: bool,
 }
 
-/// What a column holds.
+/// The kind of values that a column holds.
 #[derive(Debug, Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum ColumnKind {
     /// Whole numbers.
     Integer {
-        /// The smallest.
+        /// The smallest number of the declared domain.
         min: i32,
-        /// The largest of the declared domain.
+        /// The largest number of the declared domain.
         max: i32,
     },
     /// Words.
     Categorical {
-        /// All of them, the one for missing values last.
+        /// All words, the one for missing values last.
         values: Vec<serde_json::Value>,
     },
-    /// Any numbers.
+    /// Any finite numbers.
     Numeric {
-        /// The smallest.
+        /// The smallest number of the declared domain.
         min: f64,
-        /// The largest of the declared domain.
+        /// The largest number of the declared domain.
         max: f64,
     },
 }
 
 impl<'a> Greeting<'a> {
-    /// The greeting for rows of `schema`.
+    /// Creates the greeting for rows of `schema`.
     pub fn new(schema: &'a Schema, rows_at_most: usize) -> Greeting<'a> {
         Greeting {
             probity: "predictor",
@@ -138,16 +139,16 @@ impl<'a> Column<'a> {
 /// The answer to the greeting.
 #[derive(Debug, Deserialize)]
 pub struct Welcome {
-    /// Version of the protocol that the process speaks.
+    /// The version of the protocol that the process speaks.
     protocol: Option<u64>,
     /// The classes in the order of its probabilities; the schema's order where absent.
     classes: Option<Vec<String>>,
-    /// Why it cannot answer.
+    /// The reason why the process cannot answer.
     error: Option<String>,
 }
 
 impl Welcome {
-    /// For each class of `schema`, which of the process's numbers is its probability.
+    /// Reads, for each class of `schema`, which of the process's numbers is its probability.
     ///
     /// # Errors
     /// When the line is no welcome, of another version, or names other classes.
@@ -182,20 +183,22 @@ impl Welcome {
 /// The answer to a batch.
 #[derive(Debug, Deserialize)]
 pub struct Answer {
-    /// Number of the batch, as asked.
+    /// The number of the batch, as asked.
     batch: Option<u64>,
-    /// One list a row, one number a class.
+    /// The probabilities: one list a row, one number a class.
     probabilities: Option<Vec<Vec<f64>>>,
-    /// For two classes, instead: one number a row, the probability of the second class.
+    /// The probabilities of the second of two classes, one number a row; an alternative to
+    /// `probabilities`.
     scores: Option<Vec<f64>>,
-    /// For a label of numbers, instead: one number a row.
+    /// The numbers that are predicted for a label of numbers, one number a row; they replace
+    /// `probabilities`.
     numbers: Option<Vec<f64>>,
-    /// Why it cannot answer.
+    /// The reason why the process cannot answer.
     error: Option<String>,
 }
 
 impl Answer {
-    /// The probabilities that line `number`, the answer to `batch`, holds for `rows` rows.
+    /// Reads the probabilities that line `number`, the answer to `batch`, holds for `rows` rows.
     ///
     /// # Errors
     /// When it is no such answer. The probabilities themselves are not looked at.
@@ -233,7 +236,7 @@ impl Answer {
     }
 }
 
-/// More bytes than any answer to `rows` rows of `classes` probabilities needs.
+/// Returns a number of bytes that exceeds every answer to `rows` rows of `classes` probabilities.
 pub fn longest_answer(rows: usize, classes: usize) -> usize {
     (1 << 16) + rows * (16 + 40 * classes)
 }
@@ -303,7 +306,7 @@ pub(crate) fn garbage(line: &[u8], number: u64, problem: String, at: usize) -> P
     }
 }
 
-/// Some characters of `line` from byte `from` on.
+/// Quotes some characters of `line` from byte `from` on.
 pub fn excerpt(line: &[u8], from: usize) -> String {
     let rest = &line[from.min(line.len())..];
     let text = String::from_utf8_lossy(&rest[..rest.len().min(4 * EXCERPT)]);

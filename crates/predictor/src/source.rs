@@ -1,4 +1,4 @@
-//! Which predictor: how it is named, opened, and recognised when a run goes on.
+//! The source of a predictor: how it is named, opened, and recognised when a run goes on.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -58,7 +58,8 @@ impl FromStr for PredictorSource {
 impl TryFrom<String> for PredictorSource {
     type Error = String;
 
-    /// The error is what else it must be, as the message about a field goes on.
+    /// Parses a source. The error is what else the text must be, as the message about a field goes
+    /// on.
     fn try_from(text: String) -> Result<PredictorSource, String> {
         text.parse().map_err(|error| match error {
             PredictorError::Source(_) => "onnx:FILE or command:COMMAND LINE, such as \
@@ -89,31 +90,31 @@ impl std::fmt::Display for PredictorSource {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PredictorOptions {
-    /// Where it is.
+    /// The source of the predictor.
     pub source: PredictorSource,
     /// The folder that a command is started in.
     pub directory: PathBuf,
-    /// Seconds that an answer may take.
+    /// The time in seconds that an answer may take.
     pub timeout_seconds: f64,
-    /// Rows of a request at most.
+    /// The largest number of rows of a request.
     pub rows: usize,
-    /// How an ONNX graph is used.
+    /// The options for the use of an ONNX graph.
     #[serde(default)]
     pub graph: GraphOptions,
-    /// How its probabilities must sum.
+    /// The rule for the sums of the probabilities.
     #[serde(default, skip_serializing_if = "Probabilities::is_exact")]
     pub probabilities: Probabilities,
-    /// Its inputs and classes.
+    /// The inputs and classes of the predictor.
     pub schema: Schema,
 }
 
 /// A predictor that is ready to answer.
 pub struct OpenPredictor {
-    /// It.
+    /// The predictor.
     pub predictor: Box<dyn Predictor>,
-    /// What ends its process, if it has one.
+    /// A handle that ends the predictor's process, if it has one.
     pub ender: Option<Ender>,
-    /// How its probabilities are taken.
+    /// The way in which the probabilities are taken.
     pub taken: Taken,
 }
 
@@ -163,9 +164,10 @@ impl PredictorOptions {
         }
     }
 
-    /// SHA-256, in hex, of what can be known about what the predictor computes with: its schema; an
-    /// ONNX file and how it is used; a command line and every file that one of its words names;
-    /// what a function of this process says of itself. What a process reads besides is not in it.
+    /// Returns the SHA-256, in hex, of what can be known about what the predictor computes with:
+    /// its schema; an ONNX file and how it is used; a command line and every file that one of its
+    /// words names; what a function of this process says of itself. What a process reads besides is
+    /// not in it.
     ///
     /// # Errors
     /// When such a file cannot be read.
@@ -183,13 +185,13 @@ impl PredictorOptions {
         })
     }
 
-    /// How a search moves over the schema's inputs.
+    /// Returns the layout by which a search moves over the schema's inputs.
     pub fn layout(&self) -> InputLayout {
         InputLayout::unscaled(&self.schema.attributes)
     }
 }
 
-/// What [`PredictorOptions::sha256`] is the hash of.
+/// The data that [`PredictorOptions::sha256`] hashes.
 #[derive(Serialize)]
 struct Identity<'a> {
     kind: &'static str,
@@ -209,7 +211,7 @@ pub(super) struct Named {
 }
 
 impl Named {
-    /// The file at `place`, whatever it is called; without a hash where there is none.
+    /// Names the file at `place`, whatever it is called; without a hash where there is none.
     pub(super) fn of_file(place: &Path) -> Result<Named, PredictorError> {
         Ok(Named {
             name: String::new(),
@@ -218,7 +220,7 @@ impl Named {
     }
 }
 
-/// What can be known about what `source` computes with, seen from `directory`.
+/// Returns what can be known about the files that `source` computes with, seen from `directory`.
 pub(super) fn files_of(
     source: &PredictorSource,
     directory: &Path,
@@ -246,7 +248,7 @@ pub(super) fn files_of(
     }
 }
 
-/// SHA-256, in hex, of the canonical form of `identity`.
+/// Returns the SHA-256, in hex, of the canonical form of `identity`.
 pub(super) fn identity_hash(identity: &impl Serialize) -> Result<String, PredictorError> {
     let identity = serde_json::to_value(identity)
         .map_err(|error| PredictorError::Identity(error.to_string()))?;

@@ -1,4 +1,4 @@
-//! Is a predictor a function of the row?
+//! A check that a predictor is a function of the row.
 //!
 //! Two inputs that differ in protected attributes only are compared by asking for both. If the same
 //! row may get two answers, or its answer depends on the other rows of the batch, such a comparison
@@ -16,21 +16,22 @@ use probity_data::schema::Schema;
 use probity_nn::decision::probabilities;
 use probity_nn::{Classifier, ModelError, Rows};
 
-/// How far two probabilities of the same row may lie apart: rounding that depends on the batch,
-/// nothing else.
+/// The largest difference between two probabilities of the same row: it allows for rounding that
+/// depends on the batch, and for nothing else.
 pub const TOLERANCE: f32 = 1e-5;
 
-/// Rows that are asked for alone.
+/// The number of rows that are asked about alone.
 const ALONE: usize = 32;
 
-/// Rows of the data by which it is found out whether answers are functions of the row: one that
-/// answers one row in a hundred by chance passes them once in a hundred million times.
+/// The number of rows of the data by which it is found out whether answers are functions of the
+/// row: a predictor that answers one row in a hundred by chance passes them once in a hundred
+/// million times.
 pub const LOOKED_AT: usize = 1000;
 
-/// Rows that were asked for twice and got one answer.
+/// The result of asking about rows twice, each of which got one answer.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct AskedTwice {
-    /// How many of the data.
+    /// The number of rows of the data.
     pub rows: u64,
     /// The largest difference between two probabilities of one row, or between two numbers.
     pub largest_difference: f32,
@@ -69,7 +70,7 @@ pub fn check_stability(
     })
 }
 
-/// How far two answers to `row` lie apart.
+/// Returns the difference between two answers to `row`.
 fn difference(schema: &Schema, row: &[i32], [one, other]: [&[f32]; 2]) -> Result<f32, ModelError> {
     if schema.label.is_number() {
         let (first, second) = (one[1], other[1]);
@@ -107,8 +108,8 @@ mod tests {
     use std::sync::Mutex;
     use std::sync::atomic::{AtomicU32, Ordering};
 
-    /// Logits (0, first code · 0.01 + noise · calls so far + crowd · rows of the batch + place ·
-    /// parity of the place in the batch).
+    /// A model with the logits (0, first code · 0.01 + noise · calls so far + crowd · rows of the
+    /// batch + place · parity of the place in the batch).
     struct Model {
         width: usize,
         noise: f32,
@@ -151,7 +152,7 @@ mod tests {
         builtin::schema("synthetic-census").unwrap().unwrap()
     }
 
-    /// A row of the lowest codes.
+    /// Returns a row of the lowest codes.
     fn low() -> Vec<i32> {
         schema().attributes.iter().map(|a| a.domain().0).collect()
     }
@@ -186,12 +187,13 @@ mod tests {
         }
     }
 
-    /// Gives another answer to one row that it is asked for: that of this number, over all calls.
+    /// A model that gives another answer to one row that it is asked for: that of this number, over
+    /// all calls.
     struct Seldom {
         width: usize,
         odd: u32,
         asked: AtomicU32,
-        /// Rows of each call.
+        /// The number of rows of each call.
         calls: Mutex<Vec<usize>>,
     }
 

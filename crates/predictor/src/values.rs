@@ -1,5 +1,5 @@
-//! What a predictor sees of a row: the values that its codes stand for, as they would stand in the
-//! data file.
+//! The values of a row as a predictor sees them: the values that its codes stand for, as they would
+//! stand in the data file.
 //!
 //! | kind          | value                                                        |
 //! |---------------|--------------------------------------------------------------|
@@ -16,20 +16,20 @@
 
 use probity_data::schema::{Attribute, Kind};
 
-/// One cell.
+/// The value of a cell.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
     /// A whole number.
     Integer(i32),
-    /// Any number.
+    /// A finite number of any kind.
     Number(f64),
     /// A word.
     Text(String),
-    /// No number where numbers are expected.
+    /// A missing value where numbers are expected.
     Missing,
 }
 
-/// The value that `code` of `attribute` stands for.
+/// Returns the value that `code` of `attribute` stands for.
 pub fn value(attribute: &Attribute, code: i32) -> Value {
     let text = attribute.decode(code);
     match attribute.kind {
@@ -43,18 +43,18 @@ pub fn value(attribute: &Attribute, code: i32) -> Value {
     }
 }
 
-/// Whether `text` is a word among the levels beside the numbers of `attribute`.
+/// Returns whether `text` is a word among the levels beside the numbers of `attribute`.
 fn is_word_beside(attribute: &Attribute, text: &str) -> bool {
     attribute.named.iter().any(|level| level == text) && number(text) == Value::Missing
 }
 
-/// The first word among the levels beside the numbers of `attribute`.
+/// Returns the first word among the levels beside the numbers of `attribute`.
 pub(crate) fn word_beside(attribute: &Attribute) -> Option<&str> {
     let mut levels = attribute.named.iter().map(String::as_str);
     levels.find(|level| is_word_beside(attribute, level))
 }
 
-/// What a word for true, and one for false, may be, in any case.
+/// The pairs of words for true and for false, in any case.
 pub const TRUTHS: [[&str; 2]; 5] = [
     ["true", "false"],
     ["yes", "no"],
@@ -63,7 +63,7 @@ pub const TRUTHS: [[&str; 2]; 5] = [
     ["1", "0"],
 ];
 
-/// Whether `word` says true; nothing where it says neither true nor false.
+/// Returns whether `word` means true; nothing where it means neither true nor false.
 ///
 /// ```
 /// use probity_predictor::values::truth;
@@ -88,7 +88,7 @@ fn number(text: &str) -> Value {
 }
 
 impl Value {
-    /// The value as a number, NaN where it is missing; `None` for a word.
+    /// Returns the value as a number, NaN where it is missing; `None` for a word.
     pub fn number(&self) -> Option<f64> {
         match self {
             Value::Integer(number) => Some(f64::from(*number)),
@@ -98,7 +98,7 @@ impl Value {
         }
     }
 
-    /// The value as JSON; `null` where it is missing.
+    /// Returns the value as JSON; `null` where it is missing.
     pub fn json(&self) -> serde_json::Value {
         match self {
             Value::Integer(number) => (*number).into(),
@@ -109,7 +109,7 @@ impl Value {
     }
 }
 
-/// A row in words, for messages: `the row age = 40, sex = Male`.
+/// Describes a row in words, for messages: `the row age = 40, sex = Male`.
 pub fn describe(attributes: &[Attribute], row: &[i32]) -> String {
     let cells: Vec<String> = attributes
         .iter()

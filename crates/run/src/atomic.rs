@@ -1,4 +1,4 @@
-//! The one way to write a file: under a temporary name, then renamed.
+//! The one way to write a file: under a temporary name, which is then renamed.
 //!
 //! A reader therefore never sees half a file under a final name, whatever ends the program.
 
@@ -11,7 +11,8 @@ use tempfile::{NamedTempFile, PersistError};
 
 use crate::error::RunError;
 
-/// How the names of temporary files start and end, and how many letters and digits are between.
+/// The start and the end of the names of temporary files, and the number of letters and digits
+/// between.
 const TEMPORARY: (&str, usize, &str) = (".probity-", 8, ".part");
 
 /// Writes `bytes` to `file` under a temporary name first; its directory is made if needed.
@@ -35,9 +36,9 @@ pub fn write_with(
     write_and(file, write, |temporary, target| temporary.persist(target))
 }
 
-/// The same in a directory that other machines write to as well. What killed processes left there
-/// stays: whether a file on a shared file system is still being written, its locks do not always
-/// tell.
+/// Writes `file` as [`write_with`] does, in a directory that other machines write to as well. What
+/// killed processes left there stays: whether a file on a shared file system is still being
+/// written, its locks do not always tell.
 ///
 /// # Errors
 /// When it cannot be written; nothing is then left under the final name.
@@ -48,7 +49,8 @@ pub(crate) fn write_among_others(
     write_and(file, write, |temporary, target| temporary.persist(target))
 }
 
-/// The same where no file may be yet, not even one that comes to be while this one is written.
+/// Writes `file` as [`write_with`] does where no file may be yet, not even one that comes to be
+/// while this one is written.
 ///
 /// # Errors
 /// [`RunError::Exists`]; when it cannot be written.
@@ -68,7 +70,7 @@ pub fn write_new_with(
     }
 }
 
-/// The file that `file` is, or leads to.
+/// Returns the file that `file` is, or leads to.
 fn target_of(file: &Path) -> Result<PathBuf, RunError> {
     match fs::symlink_metadata(file) {
         Ok(found) if found.is_symlink() => {
@@ -138,7 +140,7 @@ pub fn expect_one_name(file: &Path) -> Result<(), RunError> {
     Ok(())
 }
 
-/// The directory that `file` is in.
+/// Returns the directory that `file` is in.
 pub fn folder_of(file: &Path) -> &Path {
     match file.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
@@ -152,8 +154,8 @@ fn sync(directory: &Path) {
     let _ = File::open(directory).and_then(|directory| directory.sync_all());
 }
 
-/// A temporary file in `directory` with the rights `mode`, as far as the umask allows. It is locked
-/// as long as it is open, which tells it from what a killed process left.
+/// Creates a temporary file in `directory` with the rights `mode`, as far as the umask allows. It
+/// is locked as long as it is open, which tells it from what a killed process left.
 ///
 /// # Errors
 /// When it cannot be made.
@@ -178,8 +180,8 @@ pub fn temporary_in(directory: &Path, mode: u32) -> io::Result<NamedTempFile> {
     }
 }
 
-/// Removes the temporary files in `directory` that no process has open: what killed ones left,
-/// which may hold rows that were deleted since. What cannot be removed stays.
+/// Removes the temporary files in `directory` that no process has open: what killed processes left,
+/// which may hold rows that were deleted since. A file that cannot be removed stays.
 pub fn remove_leftovers(directory: &Path) {
     let Ok(entries) = fs::read_dir(directory) else {
         return;
@@ -196,7 +198,7 @@ pub fn remove_leftovers(directory: &Path) {
     }
 }
 
-/// Whether [`temporary_in`] gives such names; files of users are none of ours.
+/// Returns whether [`temporary_in`] gives such names; files of users have other names.
 pub(crate) fn is_temporary(name: &OsStr) -> bool {
     let (prefix, length, suffix) = TEMPORARY;
     let name = name.to_str().and_then(|name| name.strip_prefix(prefix));
@@ -206,7 +208,7 @@ pub(crate) fn is_temporary(name: &OsStr) -> bool {
     })
 }
 
-/// Whether `path` still leads to the open `file`.
+/// Returns whether `path` still leads to the open `file`.
 ///
 /// # Errors
 /// When that cannot be found out.
@@ -221,7 +223,7 @@ pub fn is_at(file: &File, path: &Path) -> io::Result<bool> {
     }
 }
 
-/// Elsewhere lock files are never removed.
+/// Returns whether `path` exists: on other systems, lock files are never removed.
 ///
 /// # Errors
 /// When that cannot be found out.

@@ -1,4 +1,4 @@
-//! What devices are called; only the tensor layer knows what they are.
+//! The names of devices; only the tensor layer knows what they are.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// There is no device of that name.
+/// The error that no device has this name.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("the device '{0}' is not known; expected auto, flex, ndarray, wgpu or cuda")]
 pub struct UnknownDevice(pub String);
@@ -18,18 +18,18 @@ pub enum DeviceName {
     /// The first GPU that answers, else flex.
     #[default]
     Auto,
-    /// burn's CPU backend.
+    /// The CPU backend of burn.
     Flex,
-    /// burn's older CPU backend.
+    /// The older CPU backend of burn.
     Ndarray,
-    /// GPU through wgpu (WGSL).
+    /// A GPU through wgpu (WGSL).
     Wgpu,
-    /// NVIDIA GPU through CUDA.
+    /// An NVIDIA GPU through CUDA.
     Cuda,
 }
 
 impl DeviceName {
-    /// All of them.
+    /// All device names.
     pub const ALL: [DeviceName; 5] = [
         DeviceName::Auto,
         DeviceName::Flex,

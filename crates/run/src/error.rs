@@ -1,4 +1,4 @@
-//! Why a run directory, or a file of it, cannot be used.
+//! Errors of run directories and their files.
 
 use std::fs;
 use std::io;
@@ -8,15 +8,15 @@ use thiserror::Error;
 
 use crate::names::{CHECKPOINT, RUN, SEAL};
 
-/// Why a run directory cannot be used.
+/// The reason why a run directory cannot be used.
 #[derive(Debug, Error)]
 pub enum RunError {
-    /// It cannot be made or written.
+    /// The file or directory cannot be made or written.
     #[error("cannot write {}: {source}", file.display())]
     Write {
         /// The file or directory.
         file: PathBuf,
-        /// The operating system's word.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// A file that is not to be replaced is there.
@@ -25,13 +25,13 @@ pub enum RunError {
         /// The file.
         file: PathBuf,
     },
-    /// It holds something else already.
+    /// The directory holds something else already.
     #[error("{} is not empty{}; choose another directory", directory.display(), unfinished_in(directory))]
     NotEmpty {
         /// The directory.
         directory: PathBuf,
     },
-    /// It is no longer where it was.
+    /// The directory is no longer where it was.
     #[error(
         "{} was moved or replaced while it was written; nothing more is written there",
         directory.display()
@@ -40,7 +40,7 @@ pub enum RunError {
         /// The directory, as it was named.
         directory: PathBuf,
     },
-    /// It is the folder of a run that is cut into shards.
+    /// The directory is the folder of a run that is cut into shards.
     #[error(
         "{} holds shards of a run; put them together with: probity merge {}",
         directory.display(),
@@ -50,7 +50,7 @@ pub enum RunError {
         /// The folder.
         directory: PathBuf,
     },
-    /// Its files are signed for.
+    /// The directory is sealed: its files are signed for.
     #[error(
         "{} is sealed, and its seal would not hold for anything else; delete {} first to change it",
         directory.display(),
@@ -60,7 +60,7 @@ pub enum RunError {
         /// The directory.
         directory: PathBuf,
     },
-    /// Another process writes into it.
+    /// Another process writes into the directory.
     #[error(
         "another process is writing into {}; wait until it ends, or choose another directory",
         directory.display()
@@ -78,7 +78,7 @@ pub enum RunError {
         /// The file.
         file: PathBuf,
     },
-    /// A file of it was changed or damaged after it was written.
+    /// A file of the run was changed or damaged after it was written.
     #[error(
         "{} was changed after it was written: its content does not have the hash that it was sealed with; restore it, or make it anew",
         file.display()
@@ -87,12 +87,12 @@ pub enum RunError {
         /// The file.
         file: PathBuf,
     },
-    /// A file of it cannot be read.
+    /// A file of the run cannot be read.
     #[error("cannot read {}: {source}", file.display())]
     Read {
         /// The file.
         file: PathBuf,
-        /// The operating system's word.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// A file stands beside a model that it does not belong to.
@@ -108,17 +108,18 @@ pub enum RunError {
         /// The hash of the model that is there.
         beside: String,
     },
-    /// A file of it is not what this build writes.
+    /// A file of the run is not what this build writes.
     #[error("{} is not what this version of probity writes: {problem}", file.display())]
     Foreign {
         /// The file.
         file: PathBuf,
-        /// What is wrong.
+        /// The problem with the file.
         problem: String,
     },
 }
 
-/// Of a directory with an unfinished run: what goes on with it.
+/// Describes how to go on with an unfinished run in `directory`, for a message; empty where there
+/// is none.
 fn unfinished_in(directory: &Path) -> String {
     if !directory.join(CHECKPOINT).is_file() {
         return String::new();
@@ -138,7 +139,7 @@ fn unfinished_in(directory: &Path) -> String {
     }
 }
 
-/// That `file` is not what this build writes, for `error`.
+/// Returns the error that `file` is not what this build writes, for `error`.
 pub(crate) fn foreign(file: &Path, error: &dyn std::fmt::Display) -> RunError {
     RunError::Foreign {
         file: file.to_owned(),

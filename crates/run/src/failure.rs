@@ -1,4 +1,4 @@
-//! What an error says, and what it came from.
+//! The message of an error, and the errors that caused it.
 //!
 //! An error that only passes another one on says the same and has it as its source
 //! ([`Error::source`]). So whoever wants to know what kind of thing went wrong looks through the
@@ -6,14 +6,14 @@
 
 use std::error::Error;
 
-/// `error` and what caused it, from the outside in.
+/// Iterates over `error` and its causes, from the outside in.
 pub fn causes<'a>(
     error: &'a (dyn Error + 'static),
 ) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
     std::iter::successors(Some(error), |&error| error.source())
 }
 
-/// The first of `error` and its causes that is an `E`.
+/// Returns the first of `error` and its causes that is an `E`.
 pub fn cause_of<'a, E: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a E> {
     causes(error).find_map(|cause| {
         let boxed = || cause.downcast_ref::<Box<E>>().map(Box::as_ref);
@@ -21,7 +21,7 @@ pub fn cause_of<'a, E: Error + 'static>(error: &'a (dyn Error + 'static)) -> Opt
     })
 }
 
-/// `error` with its causes, none of which is said twice.
+/// Returns the message of `error` with its causes, none of which is said twice.
 pub fn said(error: &(dyn Error + 'static)) -> String {
     let mut text = String::new();
     for cause in causes(error) {

@@ -1,5 +1,5 @@
-//! Where code of others may panic on a broken file, or talk: the panic becomes an error, and what is
-//! said is not heard.
+//! Guards for code of others that may panic on a broken file, or write to standard error: the panic
+//! becomes an error, and the output is suppressed.
 //!
 //! Decoders of large formats have places that no check of ours can reach. What they say is taken
 //! for what is wrong with the file, and is not printed: a panic that is caught is no news for who
@@ -11,15 +11,15 @@ use std::sync::Once;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 thread_local! {
-    /// Calls of [`guarded`] that this thread is in.
+    /// The number of calls of [`guarded`] that this thread is in.
     static DEPTH: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Calls of [`guarded_with_threads`] that go on.
+/// The number of calls of [`guarded_with_threads`] that go on.
 static EVERYWHERE: AtomicUsize = AtomicUsize::new(0);
 static QUIET: Once = Once::new();
 
-/// The result of `work`, or what it says when it panics.
+/// Returns the result of `work`, or its message when it panics.
 ///
 /// # Errors
 /// The message of the panic.
@@ -42,7 +42,8 @@ pub fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     })
 }
 
-/// The same where `work` has threads of its own: meanwhile no panic of any thread is printed.
+/// Returns the result of `work` as [`guarded`] does, where `work` has threads of its own: meanwhile
+/// no panic of any thread is printed.
 ///
 /// # Errors
 /// The message of the panic.
@@ -53,17 +54,17 @@ pub fn guarded_with_threads<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     outcome
 }
 
-/// The result of `work`, without what is written to standard error meanwhile: libraries that drivers
-/// load speak there of what is no error of ours, and nothing else stops them. Lines of other threads
-/// are lost as well, so this is for the moment in which a driver is opened; where the system has no
-/// way to turn standard error away, they are heard.
+/// Returns the result of `work`, without what is written to standard error meanwhile: libraries
+/// that drivers load write messages there that are no errors of this program, and nothing else
+/// stops them. Lines of other threads are lost as well, so this is for the moment in which a driver
+/// is opened; where the system has no way to turn standard error away, the lines are written.
 pub fn silenced<T>(work: impl FnOnce() -> T) -> T {
     #[cfg(unix)]
     let _restored = Silence::begin().ok();
     work()
 }
 
-/// Standard error as it was, which it is again when this is dropped.
+/// The original standard error, which is restored when this is dropped.
 #[cfg(unix)]
 struct Silence(std::os::fd::OwnedFd);
 

@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 
 use crate::error::RunError;
 
-/// SHA-256 of a file's bytes, in hex.
+/// Returns the SHA-256 of a file's bytes, in hex.
 ///
 /// # Errors
 /// When it cannot be read.
@@ -20,7 +20,7 @@ pub fn file_sha256(file: &Path) -> Result<String, RunError> {
     sha256_of(&mut File::open(file).map_err(failed)?).map_err(failed)
 }
 
-/// SHA-256, in hex, of what is left in `reader`.
+/// Returns the SHA-256, in hex, of what is left in `reader`.
 ///
 /// # Errors
 /// When it cannot be read.
@@ -35,7 +35,7 @@ pub fn sha256_of(reader: &mut impl io::Read) -> io::Result<String> {
     }
 }
 
-/// Bytes as lower-case hex digits.
+/// Writes bytes as lower-case hex digits.
 pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

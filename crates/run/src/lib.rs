@@ -1,4 +1,4 @@
-//! What every run of Probity shares: its directory, its checkpoints, its files and its keyed random
+//! The base of every run of Probity: its directory, its checkpoints, its files and its keyed random
 //! streams.
 
 mod atomic;

@@ -1,7 +1,7 @@
 //! Lists in one line, as options and forms have them.
 
-/// The words in `text`, a line of CSV (RFC 4180): between commas, in double quotes where they have
-/// commas or begin with a double quote, which is doubled within them.
+/// Returns the words in `text`, a line of CSV (RFC 4180): between commas, in double quotes where
+/// they have commas or begin with a double quote, which is doubled within them.
 ///
 /// # Errors
 /// What is wrong with the quotes, in words.
@@ -24,7 +24,7 @@ pub fn words(text: &str) -> Result<Vec<String>, &'static str> {
     }
 }
 
-/// What stands before the closing quote, and what follows it.
+/// Returns the text before the closing quote, and the text that follows it.
 fn unquoted(mut text: &str) -> Result<(String, &str), &'static str> {
     let mut word = String::new();
     loop {
@@ -40,8 +40,8 @@ fn unquoted(mut text: &str) -> Result<(String, &str), &'static str> {
     }
 }
 
-/// The name in front of the first `=` and the words after it, of which there may be none. A name
-/// with an equals sign of its own stands in double quotes.
+/// Returns the name in front of the first `=` and the words after it, of which there may be none. A
+/// name with an equals sign of its own stands in double quotes.
 ///
 /// # Errors
 /// What is wrong with it, in words.
@@ -61,7 +61,7 @@ pub fn named_words(text: &str) -> Result<(String, Vec<String>), &'static str> {
     }
 }
 
-/// `words` as [`words()`] reads them.
+/// Writes `words` as a line that [`words()`] reads.
 pub fn line<T: AsRef<str>>(words: impl IntoIterator<Item = T>) -> String {
     let written = |word: T| {
         let word = word.as_ref();

@@ -14,7 +14,7 @@ pub use crate::atomic::is_at;
 use crate::atomic::{folder_of, remove_leftovers};
 use crate::error::RunError;
 
-/// Name of the file that is locked.
+/// The name of the file that is locked.
 pub const LOCK: &str = ".probity.lock";
 
 /// The exclusive right to change a directory, until it is dropped.
@@ -89,8 +89,8 @@ impl DirectoryLock {
         Ok(DirectoryLock { path, file })
     }
 
-    /// That the locked directory still is where it was locked: what is written by its path would
-    /// else change another, which another process may have locked.
+    /// Checks that the locked directory still is where it was locked: what is written by its path
+    /// would else change another, which another process may have locked.
     ///
     /// # Errors
     /// [`RunError::Moved`]

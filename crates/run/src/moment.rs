@@ -5,22 +5,22 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Seconds from 1970 to the end of 9999, beyond which RFC 3339 has no years.
+/// The number of seconds from 1970 to the end of 9999, beyond which RFC 3339 has no years.
 const END: u64 = 253_402_300_799;
 
-/// The present, as this machine's calendar has it.
+/// Returns the present time, by this machine's clock.
 pub fn now() -> String {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     rfc3339(since.map_or(0, |since| since.as_secs()))
 }
 
-/// The point so many seconds after the beginning of 1970.
+/// Returns the point in time so many seconds after the beginning of 1970.
 pub fn rfc3339(seconds: u64) -> String {
     let since = Duration::from_secs(seconds.min(END));
     humantime::format_rfc3339_seconds(UNIX_EPOCH + since).to_string()
 }
 
-/// Whether `text` is a day of the calendar such as 2026-05-04.
+/// Returns whether `text` is a day of the calendar such as 2026-05-04.
 pub fn is_date(text: &str) -> bool {
     text.len() == 10 && humantime::parse_rfc3339(&format!("{text}T00:00:00Z")).is_ok()
 }

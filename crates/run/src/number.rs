@@ -1,8 +1,8 @@
-//! Numbers in messages.
+//! Forms of numbers in messages.
 
 use std::fmt;
 
-/// A space that no line breaks at.
+/// A space at which no line breaks.
 pub const FIXED_SPACE: char = '\u{a0}';
 
 /// A number as people write it: `21`, `0.5`, and in scientific form where that would be digits
@@ -20,13 +20,13 @@ impl fmt::Display for Written {
     }
 }
 
-/// A number with as many digits as say something: 0.30000000000000004 as `0.3`.
+/// Writes a number with as many digits as say something: 0.30000000000000004 as `0.3`.
 pub fn readable(value: f64) -> String {
     let rounded = format!("{value:.9e}").parse().unwrap_or(value);
     Written(rounded).to_string()
 }
 
-/// 1234567 as `1,234,567`.
+/// Writes a count with commas between thousands: 1234567 as `1,234,567`.
 pub fn count(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
@@ -39,19 +39,20 @@ pub fn count(number: u64) -> String {
     text
 }
 
-/// -1234 as `-1,234`.
+/// Writes a signed number with commas between thousands: -1234 as `-1,234`.
 pub fn signed(number: i64) -> String {
     let sign = if number < 0 { "-" } else { "" };
     format!("{sign}{}", count(number.unsigned_abs()))
 }
 
-/// `1 pair`, `2 pairs`, in one piece.
+/// Writes a count with its noun, `1 pair`, `2 pairs`, with a space that does not break.
 pub fn counted(number: u64, one: &str, more: &str) -> String {
     let noun = if number == 1 { one } else { more };
     format!("{}{FIXED_SPACE}{noun}", count(number))
 }
 
-/// 0.0312 as `3.12 %`, in one piece; more decimals where two would say nothing or all.
+/// Writes a share in percent, 0.0312 as `3.12 %`, with a space that does not break; more decimals
+/// where two would say nothing or all.
 pub fn percent(share: f64) -> String {
     let percent = 100.0 * share;
     if !percent.is_finite() {
@@ -67,7 +68,7 @@ pub fn percent(share: f64) -> String {
     format!("{percent:.decimals$}{FIXED_SPACE}%")
 }
 
-/// An interval of shares.
+/// Writes an interval of shares in percent.
 pub fn interval([low, high]: [f64; 2]) -> String {
     format!("{} – {}", percent(low), percent(high))
 }

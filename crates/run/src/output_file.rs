@@ -1,4 +1,4 @@
-//! A file that a user names for a result: what may be written there, and how.
+//! A file that a user names for a result: the places where it may be written, and how.
 //!
 //! Decided before the work, in one place: a result never destroys what it was made from
 //! ([`OutputError::Input`]) nor a file of a model or run ([`OutputError::Inside`]), and replaces
@@ -17,19 +17,19 @@ use crate::atomic::{folder_of, write_new_with, write_with};
 use crate::error::RunError;
 use crate::names::RUN;
 
-/// Links that are followed before they count as a circle.
+/// The number of links that are followed before they count as a circle.
 const LINKS: usize = 40;
 
-/// Why a file is not written.
+/// The reason why a file is not written.
 #[derive(Debug, Error)]
 pub enum OutputError {
-    /// It is what the result is made from.
+    /// The result is made from the file.
     #[error("{} is read by this command, and would be destroyed; choose another file", file.display())]
     Input {
         /// The file.
         file: PathBuf,
     },
-    /// It lies in a directory that is a model or a run.
+    /// The file lies in a directory that is a model or a run.
     #[error(
         "{} lies in {}, which is a model or a run and holds its own files only; choose another place",
         file.display(),
@@ -41,13 +41,13 @@ pub enum OutputError {
         /// The model or run.
         directory: PathBuf,
     },
-    /// It is a directory.
+    /// The name is that of a directory.
     #[error("{} is a directory, not a file", file.display())]
     Directory {
         /// The directory.
         file: PathBuf,
     },
-    /// It cannot be written.
+    /// The file cannot be written.
     #[error("{0}")]
     Write(#[from] RunError),
 }
@@ -61,19 +61,19 @@ pub struct OutputFile {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Way {
-    /// Standard output of this process.
+    /// The standard output of this process.
     Stdout,
-    /// Opened, and written at its end.
+    /// An existing file, opened and written as it is.
     Through,
-    /// Made at once, at its end of all links, where nothing may be.
+    /// A new file, made at once at the end of all links, where nothing may be.
     New(PathBuf),
-    /// The same, in place of what is there.
+    /// A new file in place of the one that is there, at the end of all links.
     Replaced(PathBuf),
 }
 
 impl OutputFile {
-    /// The file `named`, for a result that is made from `inputs` (files and directories); one that
-    /// exists may be `replaced`.
+    /// Checks the file `named`, for a result that is made from `inputs` (files and directories);
+    /// one that exists may be `replaced`.
     ///
     /// # Errors
     /// See [`OutputError`].
@@ -105,12 +105,12 @@ impl OutputFile {
         Ok(OutputFile { named: file(), way })
     }
 
-    /// As it was named.
+    /// Returns the path as it was named.
     pub fn path(&self) -> &Path {
         &self.named
     }
 
-    /// Whether it is the standard output of this process.
+    /// Returns whether the file is the standard output of this process.
     pub fn is_stdout(&self) -> bool {
         self.way == Way::Stdout
     }
@@ -123,7 +123,7 @@ impl OutputFile {
         self.write_with(|writer| writer.write_all(bytes))
     }
 
-    /// Lets `write` write it.
+    /// Lets `write` write the file.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -151,7 +151,7 @@ impl OutputFile {
     }
 }
 
-/// How `named` is written, following links one by one.
+/// Returns the way in which `named` is written, following links one by one.
 fn way_to(named: &Path) -> io::Result<Way> {
     let mut path = named.to_owned();
     for _ in 0..LINKS {
@@ -179,14 +179,14 @@ fn way_to(named: &Path) -> io::Result<Way> {
     Err(io::ErrorKind::InvalidFilename.into())
 }
 
-/// Whether `file` is the `input`, or what a file in it leads to.
+/// Returns whether `file` is the `input`, or the target of a file in it.
 fn is_of(file: &Path, input: &Path) -> bool {
     let inside = fs::read_dir(input).ok();
     let mut inside = inside.into_iter().flatten().flatten();
     are_same(input, file) || inside.any(|entry| are_same(&entry.path(), file))
 }
 
-/// Whether two names lead to one file.
+/// Returns whether two names lead to one file.
 pub fn are_same(one: &Path, other: &Path) -> bool {
     #[cfg(unix)]
     {
@@ -231,7 +231,7 @@ pub fn expect_outside(place: &Path) -> Result<(), OutputError> {
     }
 }
 
-/// Whether `directory` is a model or a run, by the files in it that Probity writes.
+/// Returns whether `directory` is a model or a run, by the files in it that Probity writes.
 fn is_own(directory: &Path) -> bool {
     let begins = |name: &str, with: &str| {
         let mut start = vec![0; with.len()];
@@ -337,8 +337,8 @@ mod tests {
         OutputFile::new(&folder.path().join("new"), &[], false).unwrap();
     }
 
-    /// A link to a file of a model or run, one of a model's files that is a link, a link to a
-    /// folder.
+    /// Links do not lead past a rule: a link to a file of a model or run, one of a model's files
+    /// that is a link, a link to a folder.
     #[cfg(unix)]
     #[test]
     fn links_lead_past_no_rule() {

@@ -18,10 +18,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
-/// Environment variable: the point at which processes are held, and their gate.
+/// The environment variable that names the point at which processes are held, and their gate.
 pub const PAUSE: &str = "PROBITY_PAUSE";
 
-/// How often a process that is held looks for its gate.
+/// The time between two looks at the gate by a process that is held.
 const LOOKS_EVERY: Duration = Duration::from_millis(5);
 
 /// A place at which a process can be held.
@@ -37,7 +37,7 @@ pub enum Point {
 }
 
 impl Point {
-    /// Each of them, by its name in the variable.
+    /// All points, by their names in the variable.
     pub const ALL: [(&str, Point); 3] = [
         ("begun", Point::Begun),
         ("round", Point::Round),
@@ -45,7 +45,7 @@ impl Point {
     ];
 }
 
-/// What the variable says.
+/// The contents of the variable.
 #[derive(Debug, PartialEq, Eq)]
 struct Pause {
     point: Point,
@@ -80,7 +80,7 @@ pub fn release() {
     RELEASED.store(true, Ordering::SeqCst);
 }
 
-/// What is wrong with [`PAUSE`], if it is set.
+/// Checks [`PAUSE`], if it is set.
 ///
 /// # Errors
 /// A sentence that says what is expected of it.
@@ -88,13 +88,13 @@ pub fn check() -> Result<(), String> {
     env::var_os(PAUSE).map_or(Ok(()), |text| parse(text).map(drop))
 }
 
-/// The bytes of the gate, while it is closed to this process.
+/// Returns the bytes of the gate, while it is closed to this process.
 fn closed(gate: &Path) -> Option<Vec<u8>> {
     let is_held = !RELEASED.load(Ordering::SeqCst);
     is_held.then(|| fs::read(gate).ok()).flatten()
 }
 
-/// Says at the gate that this process is held there.
+/// Tells at the gate that this process is held there.
 fn tell(gate: &Path) -> std::io::Result<()> {
     let mut held = gate.as_os_str().to_owned();
     held.push(".held");

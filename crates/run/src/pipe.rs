@@ -1,4 +1,4 @@
-//! What can be read only once.
+//! Checks for files that can be read only once, such as pipes.
 
 use std::fs;
 use std::io;
@@ -19,8 +19,8 @@ pub fn expect_rereadable(file: &Path) -> io::Result<()> {
     }
 }
 
-/// Whether `file` is there and no directory: a file, or a pipe, whose content is then read or
-/// refused. A name that stands for something else is none.
+/// Returns whether `file` is there and no directory: a file, or a pipe, whose content is then read
+/// or refused. A name that stands for something else is none.
 pub fn is_readable(file: &Path) -> bool {
     fs::metadata(file).is_ok_and(|found| !found.is_dir())
 }

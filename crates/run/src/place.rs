@@ -1,4 +1,4 @@
-//! Where a run is written: in a new directory, or in that of a run which goes on.
+//! The place where a run is written: a new directory, or the directory of a run which goes on.
 
 use std::path::{Path, PathBuf};
 
@@ -12,42 +12,42 @@ use crate::run_directory::RunDirectory;
 use crate::specification::file::{Record, SpecificationError};
 use crate::specification::{FieldError, Specification};
 
-/// Why a run cannot be written where it is to be.
+/// The reason why a run cannot be written where it is to be.
 #[derive(Debug, Error)]
 pub enum PlaceError {
     /// The directory cannot be made, read or written.
     #[error("{0}")]
     Run(#[from] RunError),
-    /// It lies in a directory that belongs to something else.
+    /// The place lies in a directory that belongs to something else.
     #[error("{0}")]
     Output(#[from] OutputError),
-    /// What a run began with cannot be read.
+    /// The specification and the record with which a run began cannot be read.
     #[error("{0}")]
     Specification(#[from] SpecificationError),
     /// The run began on another device.
     #[error("{0}")]
     OtherDevice(#[source] FieldError),
-    /// The run was stopped, and what it would go on from is gone.
+    /// The run was stopped, and the checkpoint that it would go on from is gone.
     #[error(
         "the run in {} was stopped before its end, but its {CHECKPOINT} is not there any more, so it cannot go on; start a new run",
         directory.display()
     )]
     Lost {
-        /// Its directory.
+        /// The directory of the run.
         directory: PathBuf,
     },
-    /// A kind whose runs all have a directory was given none.
+    /// No directory is given for a kind whose runs all have one.
     #[error("there is no directory to write the run to")]
     Nowhere,
     /// The run is complete.
     #[error("the run in {} is complete; there is nothing to resume", directory.display())]
     Complete {
-        /// Its directory.
+        /// The directory of the run.
         directory: PathBuf,
     },
 }
 
-/// The directory `out` for a new run, outside of those that belong to something else.
+/// Creates the directory `out` for a new run, outside of those that belong to something else.
 ///
 /// # Errors
 /// When it cannot be made, or holds something already.
@@ -56,18 +56,18 @@ pub fn new_run_in(out: &Path) -> Result<RunDirectory, PlaceError> {
     Ok(RunDirectory::create(out)?)
 }
 
-/// Where a run is written.
+/// The place where a run is written.
 pub enum Place {
-    /// In a new directory: that one, or one that the caller chooses.
+    /// A new directory: the one that is named, or one that the caller chooses.
     New(Option<PathBuf>),
-    /// In a new directory, for a run that repeats another, and what that one opened.
+    /// A new directory, for a run that repeats another, with the record of what that one opened.
     Again(Option<PathBuf>, Record),
-    /// In that of a run which goes on, and what it began with.
+    /// The directory of a run which goes on, with the record that it began with.
     GoesOn(RunDirectory, Record),
 }
 
 impl Place {
-    /// That of the unfinished run in `out`, and what it began with.
+    /// Returns the place of the unfinished run in `out`, and its specification.
     ///
     /// # Errors
     /// When there is none of this kind.
@@ -76,7 +76,7 @@ impl Place {
         Ok((Place::GoesOn(directory, record), began))
     }
 
-    /// The directory of a new run, where it is named.
+    /// Returns the directory of a new run, where it is named.
     pub fn new_directory(&self) -> Option<&Path> {
         match self {
             Place::New(out) | Place::Again(out, _) => out.as_deref(),
@@ -84,7 +84,7 @@ impl Place {
         }
     }
 
-    /// What a run that goes on or is repeated began with.
+    /// Returns the record with which a run that goes on or is repeated began.
     pub fn began(&self) -> Option<&Record> {
         match self {
             Place::New(_) => None,
@@ -127,8 +127,8 @@ impl Place {
         Ok(())
     }
 
-    /// The directory, and whether its run goes on. A new one is made: the one that is named, or
-    /// what `choose` gives.
+    /// Returns the directory, and whether its run goes on. A new one is made: the one that is
+    /// named, or what `choose` gives.
     ///
     /// # Errors
     /// When it cannot be made.
@@ -150,7 +150,8 @@ mod tests {
 
     use super::*;
 
-    /// Commands put the option in the place of a field by which a message begins.
+    /// The error names its field, because commands put the option in the place of a field by which
+    /// a message begins.
     #[test]
     fn another_device_is_refused_by_the_name_of_its_field() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Run directories: which files there are in one, and in which order they are written.
+//! Run directories: the files in them, and the order in which they are written.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -24,13 +24,13 @@ pub use crate::names::{CHECKPOINT, RUN, SEAL, SUMMARY, is_spilled, spilled};
 use crate::pause::{self, Point};
 use crate::sealed::{Form, decode, read_json, read_sealed, write_json, write_sealed};
 
-/// Checkpoints are private to the version that writes them.
+/// The form of checkpoints, which are private to the version that writes them.
 const CHECKPOINT_FORM: Form = Form {
     kind: "checkpoint",
     version: env!("CARGO_PKG_VERSION"),
 };
 
-/// A summary with when its run ended and the hashes of the files that it is about.
+/// A summary with the end of its run and the hashes of the files that it is about.
 #[derive(Serialize)]
 struct Sealing<'a, T> {
     #[serde(flatten)]
@@ -40,7 +40,7 @@ struct Sealing<'a, T> {
     sha256: BTreeMap<String, String>,
 }
 
-/// What a summary says of the files beside it.
+/// The hashes that a summary holds of the files beside it.
 #[derive(Deserialize)]
 struct Hashes {
     sha256: BTreeMap<String, String>,
@@ -57,7 +57,7 @@ pub struct RunDirectory {
 #[derive(Debug)]
 struct Held {
     lock: Option<DirectoryLock>,
-    /// The directory, where it was made for the run.
+    /// The path of the directory, where it was made for the run.
     made: Option<PathBuf>,
 }
 
@@ -131,8 +131,8 @@ impl RunDirectory {
         }
     }
 
-    /// The run that is already in `path`, to be read. Whoever reads [`RUN`] comes through here:
-    /// once there is a summary, it is still the one that the summary was written beside.
+    /// Opens the run that is already in `path`, to be read. Whoever reads [`RUN`] comes through
+    /// here: once there is a summary, it is still the one that the summary was written beside.
     ///
     /// # Errors
     /// When there is none, or its [`RUN`] was changed.
@@ -149,8 +149,8 @@ impl RunDirectory {
         Ok(run)
     }
 
-    /// The same, where a run may have been done without a [`RUN`]. One whose summary speaks of the
-    /// file must have it.
+    /// Opens the run in `path` as [`RunDirectory::open`] does, where a run may have been done
+    /// without a [`RUN`]. One whose summary speaks of the file must have it.
     ///
     /// # Errors
     /// When its [`RUN`] was changed or deleted.
@@ -170,13 +170,13 @@ impl RunDirectory {
         self.file(SUMMARY).is_file()
     }
 
-    /// What the summary says of the files beside it.
+    /// Returns the hashes that the summary holds of the files beside it.
     fn sealed(&self) -> Result<BTreeMap<String, String>, RunError> {
         let Hashes { sha256 } = self.read_summary()?;
         Ok(sha256)
     }
 
-    /// The run that is already in `path`, locked, to go on with it.
+    /// Opens the run that is already in `path`, and locks it, to go on with it.
     ///
     /// # Errors
     /// When there is none, it is sealed, or another process has it locked.
@@ -197,12 +197,13 @@ impl RunDirectory {
         Ok(run)
     }
 
-    /// Where it is.
+    /// Returns the path of the directory.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// That what is written by its path goes there: asked before anything is written.
+    /// Checks that what is written by the directory's path goes there: asked before anything is
+    /// written.
     ///
     /// # Errors
     /// [`RunError::Moved`], where it is locked.
@@ -211,7 +212,7 @@ impl RunDirectory {
         lock.map_or(Ok(()), DirectoryLock::expect_in_place)
     }
 
-    /// The file called `name` in it.
+    /// Returns the path of the file called `name` in the directory.
     pub fn file(&self, name: &str) -> PathBuf {
         self.path.join(name)
     }
@@ -240,7 +241,8 @@ impl RunDirectory {
         self.seal(summary, Some(moment::now()))
     }
 
-    /// The same for a run whose end is nobody's business.
+    /// Writes `summary` as [`RunDirectory::write_summary`] does, but without the time, for a run
+    /// whose end is of no interest.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -259,7 +261,7 @@ impl RunDirectory {
         write_json(&file, &sealing)
     }
 
-    /// The hashes of the files of the run, but for what comes and goes.
+    /// Returns the hashes of the files of the run, but for what comes and goes.
     fn hashes(&self) -> Result<BTreeMap<String, String>, RunError> {
         let failed = |source| RunError::Read {
             file: self.path.clone(),
@@ -281,7 +283,7 @@ impl RunDirectory {
         Ok(hashes)
     }
 
-    /// The summary of the run.
+    /// Reads the summary of the run.
     ///
     /// # Errors
     /// When it is missing, was changed or is of another form.
@@ -289,7 +291,8 @@ impl RunDirectory {
         read_json(&self.file(SUMMARY))
     }
 
-    /// The file called `name` of a complete run, which is still as the run wrote it.
+    /// Returns the path of the file called `name` of a complete run, which is still as the run
+    /// wrote it.
     ///
     /// # Errors
     /// When it or the summary is missing or was changed.
@@ -301,7 +304,7 @@ impl RunDirectory {
         }
     }
 
-    /// That every file which the summary speaks of is as it was written.
+    /// Checks that every file which the summary speaks of is as it was written.
     ///
     /// # Errors
     /// When one is missing or was changed.
@@ -400,12 +403,12 @@ impl RunDirectory {
     }
 }
 
-/// Whether a seal stands in `directory`, in which nothing may be written any more.
+/// Returns whether a seal stands in `directory`, in which nothing may be written any more.
 pub fn is_sealed(directory: &Path) -> bool {
     fs::symlink_metadata(directory.join(SEAL)).is_ok()
 }
 
-/// Whether shards of a run are written to `directory`.
+/// Returns whether shards of a run are written to `directory`.
 pub fn holds_shards(directory: &Path) -> bool {
     let is_shard = |entry: fs::DirEntry| {
         let name = entry.file_name();

@@ -1,4 +1,4 @@
-//! How a run is performed, whatever its kind: one way for the command, for Python and for whoever
+//! The performance of a run, whatever its kind: one way for the command, for Python and for whoever
 //! calls the library.
 //!
 //! ```text
@@ -28,23 +28,23 @@ use crate::shards::{Part, Shard, ShardError, ShardFolder, Worked};
 use crate::specification::file::Record;
 use crate::specification::{Checked, Specification};
 
-/// Why a run cannot be performed: an error of its kind, which [`crate::failure`] reads.
+/// The reason why a run cannot be performed: an error of its kind, which [`crate::failure`] reads.
 pub type Failure = Box<dyn Error + Send + Sync>;
 
-/// A run failed that can go on from what it kept.
+/// The failure of a run that can go on from what it kept.
 #[derive(Debug, thiserror::Error)]
 #[error("{source}")]
 pub struct Kept {
-    /// Its directory.
+    /// The directory of the run.
     pub directory: PathBuf,
-    /// Why it failed.
+    /// The reason why the run failed.
     source: Failure,
 }
 
-/// A kind of run: what is asked for, and how it is performed.
+/// A kind of run: its specification, and how it is performed.
 pub trait RunKind: Specification {
-    /// By what name, and a number, a directory is made for a run whose place nobody names; a kind
-    /// without one writes nothing then.
+    /// The name by which, with a number, a directory is made for a run whose place nobody names; a
+    /// kind without one writes nothing then.
     const DIRECTORY: Option<&'static str>;
 
     /// Whether a run that was stopped goes on from what it kept.
@@ -53,7 +53,7 @@ pub trait RunKind: Specification {
     /// Whether the work of a run can be cut into shards.
     const IS_DIVISIBLE: bool = false;
 
-    /// Whether an answer is paid for, so that none is repeated in passing.
+    /// Whether answers are paid for, so that none is repeated in passing.
     const IS_PAID: bool = false;
 
     /// Opens what `specification` names, and performs the run.
@@ -68,12 +68,12 @@ pub trait RunKind: Specification {
 
 /// A run whose inputs are opened and checked; nothing is written yet.
 pub trait OpenedRun: Sized {
-    /// Its kind.
+    /// The kind of the run.
     type Kind: RunKind;
-    /// What `summary.json` holds of it.
+    /// The type of the contents of `summary.json`.
     type Summary: Serialize;
 
-    /// Whether it can be stopped, so that what it came to by then is kept.
+    /// Whether the run can be stopped, so that its results up to then are kept.
     const STOPS: bool = true;
 
     /// Refuses to go on if what was opened is not what the run whose record is `began` began with.
@@ -84,26 +84,26 @@ pub trait OpenedRun: Sized {
         Ok(())
     }
 
-    /// What ends the processes that were opened for the run.
+    /// Returns a function that ends the processes that were opened for the run.
     fn ender(&self) -> Option<Ender> {
         None
     }
 
-    /// Says what whoever asked for the run should know of what was opened.
+    /// Tells whoever asked for the run what they should know of what was opened.
     fn remark(&self, _observer: &dyn Observer) {}
 
-    /// Whether nothing is gained by going on after `error`.
+    /// Returns whether nothing is gained by going on after `error`.
     fn is_final(_error: &Failure) -> bool {
         false
     }
 
-    /// Performs all of it, and writes it to `target`.
+    /// Performs the whole run, and writes it to `target`.
     ///
     /// # Errors
     /// Why it cannot be done.
     fn whole(self, target: Target<'_>, observer: &dyn Observer) -> Result<Self::Summary, Failure>;
 
-    /// The folder `path` for its shards.
+    /// Opens the folder `path` for the run's shards.
     ///
     /// # Errors
     /// When it cannot be cut, or the folder holds something else.
@@ -111,7 +111,7 @@ pub trait OpenedRun: Sized {
         Err(indivisible::<Self::Kind>().into())
     }
 
-    /// Does `shard` and writes its file to `folder`, unless it is there.
+    /// Performs `shard` and writes its file to `folder`, unless it is there.
     ///
     /// # Errors
     /// Why it cannot be done.
@@ -142,10 +142,10 @@ fn indivisible<K: RunKind>() -> ShardError {
     ShardError::Indivisible { kind: K::KIND }
 }
 
-/// Ends processes.
+/// A function that ends processes.
 pub type Ender = Box<dyn Fn() + Send>;
 
-/// Where a run is written.
+/// The place where a run is written, as its kind sees it.
 #[derive(Clone, Copy)]
 pub struct Target<'a> {
     directory: Option<&'a RunDirectory>,
@@ -153,7 +153,7 @@ pub struct Target<'a> {
 }
 
 impl<'a> Target<'a> {
-    /// A `directory` that a new run is written to.
+    /// Creates the target of a new run that is written to `directory`.
     pub fn new(directory: &'a RunDirectory) -> Target<'a> {
         Target {
             directory: Some(directory),
@@ -161,12 +161,12 @@ impl<'a> Target<'a> {
         }
     }
 
-    /// The directory, where one was named or is made for every run of the kind.
+    /// Returns the directory, where one was named or is made for every run of the kind.
     pub fn directory(self) -> Option<&'a RunDirectory> {
         self.directory
     }
 
-    /// The directory of a kind that has one for every run.
+    /// Returns the directory of a kind that has one for every run.
     ///
     /// # Errors
     /// [`PlaceError::Nowhere`]
@@ -174,13 +174,13 @@ impl<'a> Target<'a> {
         self.directory.ok_or(PlaceError::Nowhere)
     }
 
-    /// Whether the run that it holds goes on.
+    /// Returns whether the run that the directory holds goes on.
     pub fn goes_on(self) -> bool {
         self.resume
     }
 }
 
-/// What the shards of a run came to.
+/// The result of merging the shards of a run.
 pub enum Merged<S> {
     /// One stage is put together; the next one begins at so many starts.
     Starts(u64),
@@ -188,21 +188,21 @@ pub enum Merged<S> {
     Complete(S),
 }
 
-/// How far a run is.
+/// The progress of a run.
 #[derive(Clone, Copy)]
 pub struct Progress<'a> {
-    /// What is done now, in one word.
+    /// The name of the current phase, in one word.
     pub phase: &'a str,
-    /// Steps of it that are done.
+    /// The number of steps of the phase that are done.
     pub done: u64,
-    /// Its steps in all; 0 where nobody knows.
+    /// The number of all steps of the phase; 0 where nobody knows.
     pub all: u64,
-    /// What there is to say beside that.
+    /// A function that gives a message beside the numbers.
     pub message: &'a dyn Fn() -> String,
 }
 
 impl<'a> Progress<'a> {
-    /// `done` of `all` steps of `phase`.
+    /// Creates the progress of `done` of `all` steps of `phase`.
     pub fn new(phase: &'a str, (done, all): (u64, u64), message: &'a dyn Fn() -> String) -> Self {
         Progress {
             phase,
@@ -212,16 +212,16 @@ impl<'a> Progress<'a> {
         }
     }
 
-    /// A phase of which nothing else is known.
+    /// Creates the progress of a phase of which nothing else is known.
     pub fn phase(phase: &'a str) -> Self {
         Progress::new(phase, (0, 0), &String::new)
     }
 }
 
-/// Whoever watches a run, and may stop it.
+/// An observer, who watches a run and may stop it.
 pub trait Observer: Sync {
-    /// The inputs are opened: from here on the run stops where it is asked to. `ender` is for those
-    /// who end the program before.
+    /// Begins the observation, once the inputs are opened: from here on the run stops where it is
+    /// asked to. `ender` is for those who end the program before.
     ///
     /// # Errors
     /// When nobody can be listened to.
@@ -229,52 +229,52 @@ pub trait Observer: Sync {
         Ok(())
     }
 
-    /// Sees how far the run is; breaks to stop it.
+    /// Receives the progress of the run; breaks to stop it.
     fn observe(&self, progress: Progress<'_>) -> ControlFlow<()>;
 
-    /// What is set once the run is to stop.
+    /// Returns the flag that is set once the run is to stop.
     fn stop(&self) -> &AtomicBool;
 
-    /// Hears what whoever asked for the run should know.
+    /// Receives a message that whoever asked for the run should know.
     fn remark(&self, _text: &str) {}
 
-    /// Hears what only some want to know.
+    /// Receives a message that only some want to know.
     fn detail(&self, _text: &str) {}
 }
 
-/// Where a run is written, which part of it is done, on what, and who watches.
+/// The setting of a run: its place, the part of it that is done, its device and its observer.
 pub struct Setting<'a> {
-    /// Where it is written.
+    /// The place where the run is written.
     pub place: Place,
-    /// Which part of it is done.
+    /// The part of the run that is done.
     pub part: Part,
     /// Whether shards are only opened, so that all that can be refused is.
     pub is_check: bool,
-    /// On which device.
+    /// The device of the run.
     pub device: DeviceName,
-    /// Makes a directory for a run, by the name of its kind, where none is named.
+    /// A function that makes a directory for a run, by the name of its kind, where none is named.
     pub choose: &'a dyn Fn(&str) -> Result<RunDirectory, RunError>,
-    /// Who watches.
+    /// The observer of the run.
     pub observer: &'a dyn Observer,
 }
 
-/// What became of a run, with its summary.
+/// The outcome of a run, with its summary.
 #[derive(Debug)]
 pub enum Outcome<S> {
-    /// It is at an end, or was stopped and is written as far as it came.
+    /// The run is at an end, or was stopped and is written as far as it came.
     Ended {
-        /// Its directory, where it has one.
+        /// The directory of the run, where it has one.
         directory: Option<RunDirectory>,
-        /// Its summary.
+        /// The summary of the run.
         summary: S,
     },
     /// A shard was worked on.
     Worked {
         /// The folder of all shards.
         folder: PathBuf,
-        /// Which one.
+        /// The shard.
         shard: Shard,
-        /// What became of it.
+        /// The result of the work on the shard.
         worked: Worked,
     },
     /// A shard was only opened.
@@ -283,20 +283,20 @@ pub enum Outcome<S> {
     Starts {
         /// The folder of all shards.
         folder: PathBuf,
-        /// Where the next stage begins.
+        /// The number of starts of the next stage.
         starts: u64,
     },
     /// The shards were put together before.
     Merged {
         /// The folder of all shards.
         folder: PathBuf,
-        /// The run.
+        /// The directory of the run.
         directory: RunDirectory,
     },
 }
 
 impl<S: Serialize> Outcome<S> {
-    /// The same with the summary as JSON.
+    /// Returns the outcome with the summary as JSON.
     ///
     /// # Errors
     /// When it cannot be written as such.

@@ -23,16 +23,16 @@ use crate::atomic::{write_atomically, write_with};
 use crate::error::{RunError, foreign};
 use crate::hash::hex;
 
-/// What kind of file it is, and of which version its form is.
+/// The kind of a sealed file, and the version of its form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Form {
-    /// Such as `checkpoint` or `k-means model`.
+    /// The kind, such as `checkpoint` or `k-means model`.
     pub kind: &'static str,
-    /// Such as `1`.
+    /// The version, such as `1`.
     pub version: &'static str,
 }
 
-/// Bytes of a hash.
+/// The number of bytes of a hash.
 const HASH: usize = 32;
 
 impl Form {
@@ -44,7 +44,7 @@ impl Form {
         format!("# probity {} {}, sha256 ", self.kind, self.version)
     }
 
-    /// That `file` does not begin as one of this form does, but with `found`.
+    /// Returns the error that `file` does not begin as one of this form does, but with `found`.
     fn other(self, file: &Path, found: &[u8]) -> RunError {
         let kind = format!("probity {} ", self.kind);
         let found = found.strip_prefix(b"# ").unwrap_or(found);
@@ -63,7 +63,7 @@ impl Form {
     }
 }
 
-/// Writes what `content` writes.
+/// Writes a sealed file with the content that `content` writes.
 ///
 /// # Errors
 /// When it cannot be written; what was there is then still there.
@@ -94,8 +94,8 @@ pub fn seal_into(
     writer.write_all(&hash)
 }
 
-/// Where the content of what [`seal_into`] wrote begins and ends in `file`, which is read through
-/// once and never held.
+/// Checks a `file` that [`seal_into`] wrote, which is read through once and never held, and returns
+/// where its content begins and ends.
 ///
 /// # Errors
 /// When it cannot be read, is of another form, or was changed.
@@ -140,7 +140,7 @@ pub(crate) fn check_sealed(file: &Path, form: Form) -> Result<(u64, u64), RunErr
     }
 }
 
-/// The content of what [`write_sealed`] wrote.
+/// Reads the content of a file that [`write_sealed`] wrote.
 ///
 /// # Errors
 /// When it cannot be read, is of another form, or was changed.
@@ -165,7 +165,7 @@ pub fn read_sealed(file: &Path, form: Form) -> Result<Vec<u8>, RunError> {
     Ok(bytes)
 }
 
-/// Writes `value`; the same value gives the same bytes.
+/// Writes `value` to a sealed file; the same value gives the same bytes.
 ///
 /// # Errors
 /// When it cannot be written; what was there is then still there.
@@ -177,7 +177,7 @@ pub fn write_value(file: &Path, form: Form, value: &impl Serialize) -> Result<()
     })
 }
 
-/// The value that [`write_value`] wrote.
+/// Reads the value that [`write_value`] wrote.
 ///
 /// # Errors
 /// When it cannot be read, is of another form, was changed, or holds another kind of value.
@@ -185,8 +185,8 @@ pub fn read_value<T: DeserializeOwned>(file: &Path, form: Form) -> Result<T, Run
     decode(&read_sealed(file, form)?).map_err(|problem| foreign(file, &problem))
 }
 
-/// The bytes of `value`, in [postcard](https://postcard.jamesmunns.com): the same value gives the
-/// same bytes.
+/// Encodes `value` in [postcard](https://postcard.jamesmunns.com): the same value gives the same
+/// bytes.
 ///
 /// # Errors
 /// None for values whose lists know their lengths.
@@ -194,7 +194,7 @@ pub fn encode(value: &impl Serialize) -> Result<Vec<u8>, String> {
     postcard::to_stdvec(value).map_err(|error| error.to_string())
 }
 
-/// The value in `bytes`, all of which must be used.
+/// Decodes the value in `bytes`, all of which must be used.
 ///
 /// # Errors
 /// Bytes that [`encode`] does not write for such a value.
@@ -207,7 +207,7 @@ pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
     }
 }
 
-/// Writes `text`, in TOML.
+/// Writes `text`, in TOML, to a sealed file.
 ///
 /// # Errors
 /// When it cannot be written; what was there is then still there.
@@ -215,13 +215,13 @@ pub fn write_text(file: &Path, form: Form, text: &str) -> Result<(), RunError> {
     write_atomically(file, seal_text(form, text).as_bytes())
 }
 
-/// What [`write_text`] writes.
+/// Returns the text of the file that [`write_text`] writes.
 pub fn seal_text(form: Form, text: &str) -> String {
     let hash = hex(&Sha256::digest(text.as_bytes()));
     format!("{}{hash}\n{text}", form.first_words())
 }
 
-/// The text that [`write_text`] wrote.
+/// Reads the text that [`write_text`] wrote.
 ///
 /// # Errors
 /// When it cannot be read, is of another form, or was changed.
@@ -229,7 +229,7 @@ pub fn read_text(file: &Path, form: Form) -> Result<String, RunError> {
     read_text_hashed(file, form).map(|(text, _)| text)
 }
 
-/// The same with the SHA-256 of the file, in hex.
+/// Reads a text as [`read_text`] does, and returns the SHA-256 of the file, in hex, too.
 ///
 /// # Errors
 /// See [`read_text`].
@@ -253,10 +253,10 @@ pub fn read_text_hashed(file: &Path, form: Form) -> Result<(String, String), Run
     Ok((text, hex(&Sha256::digest(&bytes))))
 }
 
-/// What stands between the other members of an object and the hash of all text before.
+/// The text between the other members of an object and the hash of all text before.
 const SEAL: &str = ",\n  \"seal\": \"";
 
-/// Writes `object`, whose form in JSON has members.
+/// Writes `object`, whose form in JSON has members, to a sealed file.
 ///
 /// # Errors
 /// When it cannot be written; what was there is then still there.
@@ -269,7 +269,7 @@ pub fn write_json(file: &Path, object: &impl Serialize) -> Result<(), RunError> 
     write_atomically(file, format!("{members}{SEAL}{hash}\"\n}}\n").as_bytes())
 }
 
-/// The object that [`write_json`] wrote.
+/// Reads the object that [`write_json`] wrote.
 ///
 /// # Errors
 /// When it cannot be read, was changed, or is another kind of object.
@@ -290,7 +290,7 @@ pub fn read_json<T: DeserializeOwned>(file: &Path) -> Result<T, RunError> {
     serde_json::from_str(&text).map_err(|error| foreign(file, &error))
 }
 
-/// Hashes what it writes.
+/// A writer that hashes what it writes.
 struct Hashing<'a, W> {
     writer: &'a mut W,
     hash: Sha256,
@@ -325,7 +325,7 @@ mod tests {
         held: String,
     }
 
-    /// All forms, with a content of the same meaning.
+    /// All forms of sealed files, with a content of the same meaning.
     const WAYS: [(Write, Read); 3] = [
         (
             |file| write_value(file, FORM, &"rows"),

@@ -9,12 +9,12 @@
 
 use std::borrow::Cow;
 
-/// What formulas begin with.
+/// The characters that formulas begin with.
 const BEGINNINGS: [char; 11] = [
     '=', '+', '-', '@', '\t', '\r', '\n', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}',
 ];
 
-/// `cell` as it is written: no formula.
+/// Returns `cell` as it is written: no formula.
 pub fn safe(cell: &str) -> Cow<'_, str> {
     let bare = cell.trim_start_matches('\'');
     let is_short = || bare.chars().nth(1).is_none() || bare.parse::<f64>().is_ok();
@@ -25,7 +25,7 @@ pub fn safe(cell: &str) -> Cow<'_, str> {
     }
 }
 
-/// The cell that [`safe`] wrote as `written`.
+/// Returns the cell that [`safe`] wrote as `written`.
 pub fn original(written: &str) -> &str {
     let bare = written.trim_start_matches('\'');
     match written.strip_prefix('\'') {

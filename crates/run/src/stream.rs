@@ -12,7 +12,7 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// What a stream is used for. Two purposes never share draws, even for equal items.
+/// The purpose of a stream. Two purposes never share draws, even for equal items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u64)]
 pub enum Purpose {
@@ -46,7 +46,8 @@ pub enum Purpose {
     Surrogate = 51,
     /// Solutions of path constraints (item and step: key of the input).
     Solution = 52,
-    /// What is looked at of the finds of a search (items: an individual, or what for; step: draw).
+    /// Choice of the finds of a search that are looked at (items: an individual, or what for; step:
+    /// draw).
     Finds = 53,
     /// Seeding of k-means (items: node, restart, stage, race; step: row id).
     Seeding = 40,
@@ -110,13 +111,13 @@ pub enum Purpose {
     RepairVariant = 64,
 }
 
-/// Where fingerprints start.
+/// The value that fingerprints start from.
 const FINGERPRINT: u64 = 0x6a09_e667_f3bc_c908;
 
 /// The generator behind every keyed stream.
 pub type Stream = Xoshiro256PlusPlus;
 
-/// The stream of `(seed, purpose, item, step)`.
+/// Returns the stream of `(seed, purpose, item, step)`.
 ///
 /// ```
 /// use probity_run::stream::{stream, Purpose};
@@ -141,7 +142,7 @@ pub struct Words {
 }
 
 impl Words {
-    /// The words of `(seed, purpose, items)`.
+    /// Returns the words of `(seed, purpose, items)`.
     pub fn new(seed: u64, purpose: Purpose, items: &[u64]) -> Words {
         let start = absorb(mix(seed ^ 0x9e37_79b9_7f4a_7c15), purpose as u64);
         Words {
@@ -149,26 +150,26 @@ impl Words {
         }
     }
 
-    /// The word of `step`: 64 uniform bits.
+    /// Returns the word of `step`: 64 uniform bits.
     #[inline]
     pub fn word(&self, step: u64) -> u64 {
         mix(absorb(self.state, step))
     }
 
-    /// A number below `bound`, uniform but for a bias of at most `bound` / 2⁶⁴.
+    /// Returns a number below `bound`, uniform but for a bias of at most `bound` / 2⁶⁴.
     #[inline]
     pub fn below(&self, bound: u64, step: u64) -> u64 {
         ((u128::from(self.word(step)) * u128::from(bound)) >> 64) as u64
     }
 }
 
-/// A 64-bit fingerprint of `words`: what a stream has as its item for a thing that has no number.
-/// Equal words give equal fingerprints; others hardly ever do.
+/// Returns a 64-bit fingerprint of `words`: what a stream has as its item for a thing that has no
+/// number. Equal words give equal fingerprints; others hardly ever do.
 pub fn fingerprint(words: impl IntoIterator<Item = u64>) -> u64 {
     words.into_iter().fold(mix(FINGERPRINT), absorb)
 }
 
-/// The fingerprint of a text.
+/// Returns the fingerprint of a text.
 pub fn fingerprint_of_text(text: &str) -> u64 {
     let (words, rest) = text.as_bytes().as_chunks::<8>();
     let mut last = [0; 8];
@@ -182,15 +183,16 @@ fn absorb(state: u64, word: u64) -> u64 {
     mix(state.wrapping_add(0x9e37_79b9_7f4a_7c15) ^ mix(word))
 }
 
-/// The numbers `0..count` in the random order of `(seed, purpose, item)`.
+/// Returns the numbers `0..count` in the random order of `(seed, purpose, item)`.
 pub fn permutation(seed: u64, purpose: Purpose, item: u64, count: u32) -> Vec<u32> {
     let mut order: Vec<u32> = (0..count).collect();
     order.shuffle(&mut stream(seed, purpose, item, 0));
     order
 }
 
-/// Of the numbers `0..count`, in their order, all or as many as `most`, drawn by the stream of
-/// `(seed, purpose, item)`: wherever they stand, since the first ones are often of one kind.
+/// Returns all of the numbers `0..count`, in their order, or `most` of them where there are more,
+/// drawn by the stream of `(seed, purpose, item)`: from everywhere in the range, since the first
+/// ones are often of one kind.
 pub fn drawn(seed: u64, purpose: Purpose, item: u64, count: u32, most: usize) -> Vec<u32> {
     if count as usize <= most {
         return (0..count).collect();
@@ -201,7 +203,7 @@ pub fn drawn(seed: u64, purpose: Purpose, item: u64, count: u32, most: usize) ->
     drawn
 }
 
-/// SplitMix64's output function: a bijection on 64-bit words with good avalanche.
+/// Computes SplitMix64's output function: a bijection on 64-bit words with good avalanche.
 fn mix(mut word: u64) -> u64 {
     word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -24,18 +24,18 @@ use probity_data::read::{BadRows, OfRow, Place, ReadError, Record, Records, RowN
 use probity_data::schema::{Format, Label};
 use probity_data::source::{DataFile, Hashed};
 
-/// Why texts cannot be read.
+/// The reason why texts cannot be read.
 #[derive(Debug, Error)]
 pub enum CorpusError {
     /// The table is broken, or lacks a column.
     #[error("{0}")]
     Table(#[from] ReadError),
-    /// It is not said which column holds the texts.
+    /// The table does not say which column holds the texts.
     #[error("{} has several columns; name the one with the texts (text_column): {found}", file.display())]
     NoTextColumn {
         /// The file.
         file: PathBuf,
-        /// Its columns.
+        /// The columns of the file.
         found: String,
     },
     /// A column of a file without columns.
@@ -57,7 +57,7 @@ pub enum CorpusError {
     Missing {
         /// The file.
         file: PathBuf,
-        /// Line or row.
+        /// The line or row.
         place: Place,
         /// The column.
         column: String,
@@ -70,10 +70,10 @@ pub enum CorpusError {
     Utf8 {
         /// The file.
         file: PathBuf,
-        /// Its number, from 1.
+        /// The number of the line, from 1.
         line: u64,
     },
-    /// There is no text.
+    /// The cell or line holds no text.
     #[error("{} holds no texts", file.display())]
     Empty {
         /// The file.
@@ -86,19 +86,19 @@ pub enum CorpusError {
         file: PathBuf,
         /// The label column.
         column: String,
-        /// How many different ones there are.
+        /// The number of different labels.
         count: usize,
-        /// One of them.
+        /// An example of a label that is a fraction.
         example: String,
     },
-    /// All texts have one label.
+    /// All texts have the same label.
     #[error("{}: all {rows} texts have the label '{class}' in the column '{column}'; a classifier needs at least two classes", file.display())]
     OneClass {
         /// The file.
         file: PathBuf,
         /// The label column.
         column: String,
-        /// Number of texts.
+        /// The number of texts.
         rows: usize,
         /// The only label.
         class: String,
@@ -119,16 +119,17 @@ impl OfRow for CorpusError {
     }
 }
 
-/// Which columns hold what, and what becomes of rows that do not hold it.
+/// The columns that hold texts and labels, and what happens to rows without a usable text or label.
 #[derive(Debug, Clone, Default)]
 pub struct TextColumns {
     /// The column with the texts; may be left out for a table of one column.
     pub text: Option<String>,
     /// The column with the labels, if labels are wanted.
     pub label: Option<String>,
-    /// Where the labels are numbers that stand for two classes, the least one of the second.
+    /// The least number that belongs to the second class, where the labels are numbers that stand
+    /// for two classes.
     pub label_threshold: Option<f64>,
-    /// Whether rows with which something is wrong are left out and counted.
+    /// Whether rows with an error are left out and counted.
     pub skip_bad_rows: bool,
 }
 
@@ -141,9 +142,9 @@ pub struct TextCorpus {
     pub labels: Vec<u32>,
     /// The classes in order; empty without a label column.
     pub classes: Vec<String>,
-    /// Where the texts stand: rows of a table, lines of a file of lines.
+    /// The positions of the texts: rows of a table, or lines of a file of lines.
     pub rows: RowNumbers,
-    /// Rows left out because something is wrong with them.
+    /// The rows that were left out because something is wrong with them.
     pub bad_rows: BadRows,
 }
 
@@ -174,7 +175,8 @@ pub fn read_texts(file: &Path, columns: &TextColumns) -> Result<TextCorpus, Corp
     Ok(read_texts_hashed(file, columns)?.value)
 }
 
-/// The same with the file's hash, from one pass over it.
+/// Reads texts as [`read_texts`] does, and returns the file's hash too, from one pass over the
+/// file.
 ///
 /// # Errors
 /// See [`read_texts`].
@@ -193,7 +195,7 @@ pub fn read_texts_hashed(
     Ok(opened.hashed(corpus)?)
 }
 
-/// The rows of a table of texts and whatever else it holds.
+/// Opens the rows of a table that holds texts among other columns.
 ///
 /// # Errors
 /// When it cannot be read, or is a file of lines.
@@ -226,7 +228,7 @@ pub fn texts_from_arrow(
     read_table(Records::from_arrow(batches, &format)?, columns)
 }
 
-/// A table of texts may hold anything else beside them.
+/// Returns the format in which a table of texts is read: it may hold any other columns beside them.
 fn table_format(skip_bad_rows: bool) -> Format {
     Format {
         ignore_other_columns: true,
@@ -361,7 +363,7 @@ fn read_table(mut records: Records, columns: &TextColumns) -> Result<TextCorpus,
     })
 }
 
-/// The text of the next row, and its label where there is a column of those.
+/// Reads the text of the next row, and its label where there is a label column.
 fn next_text(
     records: &mut Records,
     text: usize,
@@ -382,7 +384,7 @@ fn next_text(
     Ok(Some((filled(&record, text)?, label?)))
 }
 
-/// The column with the texts.
+/// Finds the column with the texts.
 fn text_column(records: &Records, name: Option<&str>) -> Result<usize, CorpusError> {
     match (name, records.names()) {
         (Some(name), _) => Ok(records.require(name)?),
@@ -394,7 +396,7 @@ fn text_column(records: &Records, name: Option<&str>) -> Result<usize, CorpusErr
     }
 }
 
-/// The text of a cell, which must hold some.
+/// Returns the text of a cell, or an error where the cell holds none.
 fn filled(record: &Record<'_>, column: usize) -> Result<String, CorpusError> {
     match record.cell(column)? {
         "" => Err(CorpusError::Missing {
@@ -406,7 +408,7 @@ fn filled(record: &Record<'_>, column: usize) -> Result<String, CorpusError> {
     }
 }
 
-/// A fraction among more than two `classes` that are all numbers.
+/// Returns a fraction among more than two `classes` that are all numbers.
 fn share_among(classes: &[String]) -> Option<&String> {
     let numbers: Result<Vec<f64>, _> = classes.iter().map(|class| class.parse()).collect();
     let is_fraction = |number: &f64| number.is_finite() && number.fract() != 0.0;
@@ -414,7 +416,7 @@ fn share_among(classes: &[String]) -> Option<&String> {
     (classes.len() > 2).then(|| &classes[at])
 }
 
-/// The distinct `words` in order, and the number of each.
+/// Returns the distinct `words` in order, and the number of each of the `words`.
 fn numbered(words: &[String]) -> (Vec<String>, Vec<u32>) {
     let distinct: BTreeSet<&str> = words.iter().map(String::as_str).collect();
     let mut classes: Vec<&str> = distinct.into_iter().collect();

@@ -1,5 +1,5 @@
-//! How much of a corpus a lexicon reaches, as [`Substitution`] reads texts: where a term names its
-//! value, and not where the same word means something else.
+//! The coverage of a corpus by a lexicon, with texts read as [`Substitution`] reads them: a term
+//! counts where it names its value, and not where the same word means something else.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -10,39 +10,40 @@ use crate::lexicon::{Lexicon, LexiconError};
 use crate::substitution::Substitution;
 use crate::tokenizer::{Tokenizer, TokenizerError};
 
-/// How often the terms of one attribute name its values in some texts.
+/// The number of times that the terms of one attribute name its values in some texts.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Coverage {
-    /// Name of the attribute.
+    /// The name of the attribute.
     pub attribute: String,
-    /// Texts looked at.
+    /// The number of texts that were searched.
     pub texts: usize,
-    /// Texts that name a value.
+    /// The number of texts that name a value.
     pub naming: usize,
-    /// Texts that name one which another value can take the place of: an audit skips the others.
+    /// The number of texts that name a value which another value can replace: an audit skips the
+    /// others.
     pub exchangeable: usize,
-    /// Every term, in the lexicon's order.
+    /// The coverage of every term, in the lexicon's order.
     pub terms: Vec<TermCoverage>,
 }
 
-/// How often one term names its value.
+/// The number of times that one term names its value.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TermCoverage {
     /// The term.
     pub term: String,
     /// The value that it names.
     pub value: String,
-    /// Texts in which it does.
+    /// The number of texts in which the term names its value.
     pub texts: usize,
-    /// Its words that the vocabulary lacks: a model cannot tell them from any other unknown word.
-    /// `None` if there is no vocabulary.
+    /// The words of the term that the vocabulary lacks: a model cannot tell them from any other
+    /// unknown word. `None` if there is no vocabulary.
     pub without_embedding: Option<Vec<String>>,
 }
 
 /// An attribute, a value of it, and the term that names it.
 type Mention = (usize, usize, String);
 
-/// What one text holds, each once.
+/// The mentions and the exchangeable attributes in one text, each once.
 struct Held {
     mentions: BTreeSet<Mention>,
     exchangeable: BTreeSet<usize>,
@@ -109,7 +110,7 @@ impl Coverage {
         covered.collect()
     }
 
-    /// Terms with a word that has no embedding.
+    /// Returns the terms with a word that has no embedding.
     pub fn terms_without_embedding(&self) -> impl Iterator<Item = &TermCoverage> {
         let lacks = |words: &Vec<String>| !words.is_empty();
         self.terms
@@ -118,7 +119,7 @@ impl Coverage {
     }
 }
 
-/// The words of `term` that `vocabulary` lacks.
+/// Returns the words of `term` that `vocabulary` lacks.
 fn unknown_words(
     term: &str,
     splitter: &Tokenizer,

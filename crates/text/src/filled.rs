@@ -2,8 +2,8 @@
 
 use crate::english::begins_with_vowel_sound;
 
-/// `template` with each `{slot}` as `word` says; an article `a` or `an` before a slot agrees with what
-/// is put there, and the first letter is a capital.
+/// Fills each `{slot}` of `template` with what `word` gives for it; an article `a` or `an` before a
+/// slot agrees with the word in the slot, and the first letter is a capital.
 pub(crate) fn filled(template: &str, mut word: impl FnMut(&str) -> String) -> String {
     let mut text = String::new();
     for (i, part) in template.split(['{', '}']).enumerate() {
@@ -31,7 +31,7 @@ pub(crate) fn filled(template: &str, mut word: impl FnMut(&str) -> String) -> St
     capitalised(&text)
 }
 
-/// `text` with a capital as its first letter.
+/// Returns `text` with a capital as its first letter.
 pub(crate) fn capitalised(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().into_iter().flat_map(char::to_uppercase);

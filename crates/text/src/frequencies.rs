@@ -1,4 +1,4 @@
-//! How often each word occurs in a corpus.
+//! The number of times that each word occurs in a corpus.
 
 use std::collections::BTreeMap;
 
@@ -26,23 +26,23 @@ impl WordFrequencies {
         frequencies
     }
 
-    /// Occurrences of `word`.
+    /// Returns the number of occurrences of `word`.
     pub fn count(&self, word: &str) -> u64 {
         self.counts.get(word).copied().unwrap_or(0)
     }
 
-    /// Occurrences of all words.
+    /// Returns the number of occurrences of all words.
     pub fn total(&self) -> u64 {
         self.total
     }
 
-    /// The share of all occurrences that are of `word`; 0 in an empty corpus.
+    /// Returns the share of all occurrences that are of `word`; 0 in an empty corpus.
     pub fn probability(&self, word: &str) -> f64 {
         self.count(word) as f64 / self.total.max(1) as f64
     }
 
-    /// The words that occur at least `least` times, the most frequent first, equally frequent ones
-    /// in the order of their bytes.
+    /// Returns the words that occur at least `least` times, the most frequent first, equally
+    /// frequent ones in the order of their bytes.
     pub fn most_frequent(&self, least: u64) -> Vec<(&str, u64)> {
         let counts = self
             .counts

@@ -1,5 +1,5 @@
-//! Text: words and their vectors, protected terms, and what keeps a changed text close to its
-//! original.
+//! Text: words and their vectors, protected terms, and measures of how close a changed text stays
+//! to its original.
 //!
 //! | module          | what is there                                                               |
 //! |-----------------|-----------------------------------------------------------------------------|

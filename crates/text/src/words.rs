@@ -12,7 +12,7 @@ pub struct WordList {
 }
 
 impl WordList {
-    /// The words in order.
+    /// Creates the list of the words in order.
     ///
     /// # Errors
     /// The number of the first word that is there twice, and of its first occurrence; also when
@@ -27,8 +27,8 @@ impl WordList {
         WordList::from_text(text, ends)
     }
 
-    /// The words of `text`, where word i ends before byte `ends[i]` (ascending character
-    /// boundaries, the last one the length of `text`).
+    /// Creates the list of the words of `text`, where word i ends before byte `ends[i]` (ascending
+    /// character boundaries, the last one the length of `text`).
     pub(super) fn from_text(text: String, ends: Vec<usize>) -> Result<WordList, Repeated> {
         let mut list = WordList {
             text,
@@ -54,17 +54,17 @@ impl WordList {
         Ok(list)
     }
 
-    /// How many words there are.
+    /// Returns the number of words.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no words.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// The number of `word`.
+    /// Returns the number of `word`.
     pub fn id(&self, word: &str) -> Option<u32> {
         self.index
             .find(xxh3_64(word.as_bytes()), |&id| {
@@ -73,17 +73,17 @@ impl WordList {
             .copied()
     }
 
-    /// The word with the number `id`; empty if there is none.
+    /// Returns the word with the number `id`; empty if there is none.
     pub fn word(&self, id: usize) -> &str {
         word_at(&self.text, &self.ends, id)
     }
 
-    /// All words in order.
+    /// Iterates over all words in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &str> {
         (0..self.len()).map(|id| self.word(id))
     }
 
-    /// All words without anything between them.
+    /// Returns all words without anything between them.
     pub(super) fn text(&self) -> &str {
         &self.text
     }
@@ -103,12 +103,12 @@ fn word_at<'a>(text: &'a str, ends: &[usize], id: usize) -> &'a str {
     }
 }
 
-/// A word that is there twice.
+/// A word that occurs twice in a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Repeated {
-    /// Number of its first occurrence.
+    /// The number of its first occurrence.
     pub first: usize,
-    /// Number of its second occurrence.
+    /// The number of its second occurrence.
     pub second: usize,
 }
 

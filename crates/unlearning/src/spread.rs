@@ -2,17 +2,17 @@
 
 use serde::Serialize;
 
-/// Mean and standard deviation (of a sample; 0 of a single value).
+/// The mean and the standard deviation (of a sample; 0 of a single value).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Spread {
-    /// Mean.
+    /// The mean.
     pub mean: f64,
-    /// Standard deviation.
+    /// The standard deviation.
     pub sd: f64,
 }
 
 impl Spread {
-    /// Of `values`; `None` if there are none.
+    /// Returns the spread of `values`; `None` if there are none.
     pub fn of(values: &[f64]) -> Option<Spread> {
         let n = values.len() as f64;
         if values.is_empty() {

@@ -1,12 +1,13 @@
-//! The vectors of this processor.
+//! The vector instructions of this processor.
 
 use pulp::{Simd, WithSimd};
 
-/// Lanes of the widest vectors.
+/// The number of lanes of the widest vectors.
 pub(crate) const WIDEST: usize = 16;
 
-/// Runs `work` with vectors of at most `lanes` lanes of 32 bits. They change how fast it is, and how a
-/// sum of f32 is rounded, but no result: what is decided from such sums has a bound on their error.
+/// Runs `work` with vectors of at most `lanes` lanes of 32 bits. The vectors change how fast it is,
+/// and how a sum of f32 is rounded, but no result: what is decided from such sums has a bound on
+/// their error.
 pub(crate) fn vectorized<W: WithSimd>(work: W, lanes: usize) -> W::Output {
     #[cfg(target_arch = "x86_64")]
     {
@@ -24,7 +25,7 @@ pub(crate) fn vectorized<W: WithSimd>(work: W, lanes: usize) -> W::Output {
     pulp::Arch::new().dispatch(work)
 }
 
-/// Whether 16 lanes cost what 8 cost.
+/// Returns whether 16 lanes cost what 8 cost.
 pub(crate) fn has_wide_vectors() -> bool {
     #[cfg(target_arch = "x86_64")]
     {

@@ -1,4 +1,4 @@
-//! How a raw value becomes an integer code.
+//! The encoder: it turns raw values into integer codes.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use super::super::spelling::{Levels, numbers_of};
 use super::super::unicode::composed;
 use super::{Attribute, Kind, OutOfDomain};
 
-/// What [`Encoder::encode`] makes of one cell.
+/// The result of [`Encoder::encode`] for one cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Encoded {
     /// A value of the domain.
@@ -22,9 +22,9 @@ pub enum Encoded {
 /// The encoder of one attribute: [`Attribute`] with its levels indexed.
 pub struct Encoder<'a> {
     attribute: &'a Attribute,
-    /// Those of a category, or beside numbers.
+    /// The levels of a category, or the levels beside numbers.
     levels: Levels<'a>,
-    /// The code of the first of them.
+    /// The code of the first of `levels`.
     first_level: i32,
     /// The levels that are not plain ASCII, in Unicode's normal form.
     composed: HashMap<String, i32>,
@@ -61,12 +61,12 @@ impl<'a> Encoder<'a> {
         }
     }
 
-    /// The attribute that it encodes.
+    /// Returns the attribute that the encoder encodes.
     pub fn attribute(&self) -> &'a Attribute {
         self.attribute
     }
 
-    /// Whether `cell` says that its value is not known.
+    /// Returns whether `cell` says that its value is not known.
     fn is_missing(&self, cell: &str, form: NumberForm) -> bool {
         let is_number = || {
             let marks = self.marks.as_ref();
@@ -75,8 +75,8 @@ impl<'a> Encoder<'a> {
         self.attribute.missing.holds(cell) || is_number()
     }
 
-    /// The code of a value that is not there: it stands for the first mark of missing values, or
-    /// where there is none for an empty cell.
+    /// Returns the code of a value that is absent: it stands for the first mark of missing values,
+    /// or where there is none for an empty cell.
     ///
     /// # Errors
     /// See [`Encoder::encode`].
@@ -84,13 +84,14 @@ impl<'a> Encoder<'a> {
         self.encode(self.attribute.missing.first().unwrap_or_default())
     }
 
-    /// Whether [`Encoder::encode_number`] gives what [`Encoder::encode`] gives for the number's
-    /// text: words are compared as text, and so is a mark of missing values that is a number.
+    /// Returns whether [`Encoder::encode_number`] gives what [`Encoder::encode`] gives for the
+    /// number's text: words are compared as text, and so is a mark of missing values that is a
+    /// number.
     pub fn takes_numbers(&self) -> bool {
         self.takes_numbers
     }
 
-    /// The code of a number, where [`Encoder::takes_numbers`].
+    /// Returns the code of a number, where [`Encoder::takes_numbers`].
     ///
     /// # Errors
     /// See [`Encoder::encode`].
@@ -116,7 +117,7 @@ impl<'a> Encoder<'a> {
         }
     }
 
-    /// The code of one trimmed cell.
+    /// Returns the code of one trimmed cell.
     ///
     /// # Errors
     /// What was expected instead, in words, when the policy is to refuse.
@@ -125,7 +126,8 @@ impl<'a> Encoder<'a> {
         self.encode_in(cell, NumberForm::PLAIN)
     }
 
-    /// The same where numbers are written in this form.
+    /// Returns the code of one trimmed cell, as [`Encoder::encode`] does, where numbers are written
+    /// in `form`.
     ///
     /// # Errors
     /// See [`Encoder::encode`].
@@ -152,7 +154,7 @@ impl<'a> Encoder<'a> {
         }
     }
 
-    /// The code of the level beside numbers that `cell` spells.
+    /// Returns the code of the level beside numbers that `cell` spells.
     fn beside(&self, cell: &str, form: NumberForm) -> Option<i32> {
         let level = match self.attribute.named.is_empty() {
             true => None,
@@ -161,7 +163,7 @@ impl<'a> Encoder<'a> {
         level.map(|level| self.first_level + level)
     }
 
-    /// The code of the level that `cell` spells, by itself or as another spelling of one.
+    /// Returns the code of the level that `cell` spells, by itself or as another spelling of one.
     fn level(&self, cell: &str, form: NumberForm) -> Option<i32> {
         let merged = || self.levels.code(self.attribute.merge.get(cell)?);
         let in_form = || self.composed.get(composed(cell).as_ref()).copied();
@@ -203,7 +205,7 @@ impl<'a> Encoder<'a> {
     }
 }
 
-/// A whole number, also when written with a zero fraction such as `40.0`.
+/// Parses a whole number, also when it is written with a zero fraction such as `40.0`.
 fn whole_number(cell: &str, form: NumberForm) -> Option<i64> {
     if let Ok(value) = cell.parse::<i64>() {
         return Some(value);

@@ -1,4 +1,4 @@
-//! The marks of what is not known.
+//! The marks of values that are not known.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 #[serde(from = "Written", into = "Written")]
 pub struct Missing(Vec<String>);
 
-/// Whether a cell says by a usual mark that its value is not known: it is empty, or `?`, or such as
-/// `NA`.
+/// Returns whether a cell says by a usual mark that its value is not known: it is empty, or `?`, or
+/// such as `NA`.
 pub fn is_missing(cell: &str) -> bool {
     matches!(
         cell.to_ascii_lowercase().as_str(),
@@ -21,7 +21,7 @@ pub fn is_missing(cell: &str) -> bool {
     )
 }
 
-/// Marks as a schema has them.
+/// The marks as a schema has them.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum Written {
@@ -57,27 +57,28 @@ impl<T: Into<String>> FromIterator<T> for Missing {
 }
 
 impl Missing {
-    /// Whether there is no mark.
+    /// Returns whether there is no mark.
     pub fn is_none(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// All marks, the one that is written first.
+    /// Returns all marks; the first is the one that is written.
     pub fn marks(&self) -> &[String] {
         &self.0
     }
 
-    /// The mark that is written.
+    /// Returns the mark that is written.
     pub fn first(&self) -> Option<&str> {
         self.0.first().map(String::as_str)
     }
 
-    /// Whether `cell` is one of the marks, or empty where there are any.
+    /// Returns whether `cell` is one of the marks, or empty where there are any.
     pub fn holds(&self, cell: &str) -> bool {
         !self.is_none() && (cell.is_empty() || self.0.iter().any(|mark| mark == cell))
     }
 
-    /// What is wrong with the marks, of which none may be what `is_value` says is a value.
+    /// Checks the marks, none of which may be a value according to `is_value`, and returns the
+    /// problem if there is one.
     ///
     /// # Errors
     /// In words.

@@ -1,4 +1,4 @@
-//! Takes one file out of a zip archive, which may itself lie in another.
+//! Extraction of one file from a zip archive, which may itself lie in another.
 //!
 //! UCI publishes some sets as an archive of archives: `bank+marketing.zip` holds `bank.zip`, which
 //! holds `bank-full.csv`.

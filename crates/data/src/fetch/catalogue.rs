@@ -14,50 +14,51 @@ pub struct DataSet {
     pub title: String,
     /// The licence under which the publisher gives it, or that none is stated.
     pub licence: String,
-    /// How to cite it, in one line.
+    /// The citation of the set, in one line.
     pub citation: String,
     /// The page where a person finds it, to download it by hand.
     pub page: String,
-    /// Its files.
+    /// The files of the set.
     pub files: Vec<DataFile>,
 }
 
-/// One file of a [`DataSet`].
+/// A file of a [`DataSet`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DataFile {
-    /// Its name in the cache (`adult.data`).
+    /// The name of the file in the cache (`adult.data`).
     pub name: String,
-    /// Where it may lie below a folder of local copies (`adult/adult.data`), besides under its
-    /// name.
+    /// The path where the file may lie below a folder of local copies (`adult/adult.data`), besides
+    /// under its name.
     pub local_path: String,
     /// The SHA-256 of the uncompressed content as published, in hexadecimal.
     pub sha256: String,
     /// The size of that content in bytes.
     pub size: u64,
-    /// Where to get it, the first choice first.
+    /// The places that serve the file, the first choice first.
     pub sources: Vec<Source>,
 }
 
-/// One place that serves a [`DataFile`].
+/// A place that serves a [`DataFile`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
     /// The address.
     pub url: String,
-    /// Empty where the address gives the file itself. Where it gives a zip archive, the path to the
-    /// file inside: one member name for each archive to be opened, the outermost first
-    /// (`["bank.zip", "bank-full.csv"]`).
+    /// The path to the file inside a zip archive; empty where the address gives the file itself.
+    /// Where the address gives a zip archive, the path has one member name for each archive to be
+    /// opened, the outermost first (`["bank.zip", "bank-full.csv"]`).
     pub members: Vec<String>,
 }
 
 impl Source {
-    /// The last part of the address: the name that a browser would save it under.
+    /// Returns the last part of the address: the name that a browser would save it under.
     pub(super) fn file_name(&self) -> &str {
         let path = self.url.split(['?', '#']).next().unwrap_or(&self.url);
         path.rsplit('/').next().unwrap_or(path)
     }
 }
 
-/// The code and data of Zhang et al., "White-box Fairness Testing through Adversarial Sampling".
+/// The address of the code and data of Zhang et al., "White-box Fairness Testing through
+/// Adversarial Sampling".
 const ADF: &str = "https://raw.githubusercontent.com/pxzhang94/ADF/e175404173258364f9fbbfe392c461d525046801/datasets";
 
 const ADF_CITATION: &str = "P. Zhang, J. Wang, J. Sun, G. Dong, X. Wang, X. Wang, J. S. Dong, T. Dai: White-box Fairness Testing through Adversarial Sampling. ICSE 2020. doi 10.1145/3377811.3380331";
@@ -65,10 +66,10 @@ const ADF_CITATION: &str = "P. Zhang, J. Wang, J. Sun, G. Dong, X. Wang, X. Wang
 const ADF_PAGE: &str =
     "https://github.com/pxzhang94/ADF/tree/e175404173258364f9fbbfe392c461d525046801/datasets";
 
-/// UCI gives all its sets under this licence.
+/// The licence under which UCI gives all its sets.
 const UCI_LICENCE: &str = "CC BY 4.0";
 
-/// Every known data set, in the order in which they are listed to a user.
+/// Returns every known data set, in the order in which they are listed to a user.
 pub fn catalogue() -> Vec<DataSet> {
     vec![
         census(),
@@ -102,7 +103,7 @@ pub fn catalogue() -> Vec<DataSet> {
     ]
 }
 
-/// The known data set of that name.
+/// Returns the known data set of that name.
 ///
 /// # Errors
 ///
@@ -225,7 +226,7 @@ fn compas() -> DataSet {
     }
 }
 
-/// A set as the ADF tool codes it: integers, a header line, the label last.
+/// Returns a set as the ADF tool codes it: integers, a header line, the label last.
 fn adf(name: &str, title: &str, file: &str, remote: &str, size: u64, sha256: &str) -> DataSet {
     DataSet {
         name: name.into(),

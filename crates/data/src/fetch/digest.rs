@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 
 use sha2::{Digest, Sha256};
 
-/// Why a copy failed: a broken source and a full disk call for different answers.
+/// The reason why a copy failed: a broken source and a full disk call for different answers.
 #[derive(Debug)]
 pub(super) enum CopyFault {
     /// The source could not be read.
@@ -14,7 +14,7 @@ pub(super) enum CopyFault {
     Write(io::Error),
 }
 
-/// The digest in lowercase hexadecimal.
+/// Returns the digest in lowercase hexadecimal.
 pub(super) fn hex(hasher: Sha256) -> String {
     hasher
         .finalize()
@@ -26,14 +26,14 @@ pub(super) fn hex(hasher: Sha256) -> String {
         })
 }
 
-/// The digest of all that is left in `reader`.
+/// Returns the digest of all that is left in `reader`.
 pub(super) fn sha256_of(reader: &mut impl Read) -> io::Result<String> {
     let mut hasher = Sha256::new();
     feed(reader, &mut hasher)?;
     Ok(hex(hasher))
 }
 
-/// Feeds all that is left in `reader` to `hasher`; returns how many bytes that was.
+/// Feeds all that is left in `reader` to `hasher`; returns the number of bytes.
 pub(super) fn feed(reader: &mut impl Read, hasher: &mut Sha256) -> io::Result<u64> {
     let mut length = 0;
     each_piece(reader, |piece| {

@@ -1,15 +1,15 @@
-//! What can go wrong while a data set is fetched.
+//! The errors of fetching a data set.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-/// Why a data set could not be fetched.
+/// The reason why a data set could not be fetched.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum FetchError {
-    /// No data set of that name.
+    /// No data set has that name.
     #[error("there is no data set named `{name}`; the known ones are {known}")]
     UnknownDataSet {
         /// The name asked for.
@@ -17,36 +17,36 @@ pub enum FetchError {
         /// The names of the catalogue, separated by commas.
         known: String,
     },
-    /// The system tells of no cache folder.
+    /// The system names no cache folder.
     #[error("this system names no cache folder for the user; set {variable} to a folder")]
     NoCacheDir {
-        /// The environment variable that names one.
+        /// The environment variable that can name one.
         variable: &'static str,
     },
     /// The file system refused.
     #[error("cannot {action} `{}`: {source}", path.display())]
     Io {
-        /// What was attempted.
+        /// The action that failed.
         action: &'static str,
-        /// On which path.
+        /// The path of the action.
         path: PathBuf,
-        /// What the system answered.
+        /// The error of the system.
         source: io::Error,
     },
-    /// Another process holds the set's folder.
+    /// Another process has locked the set's folder.
     #[error("another process is fetching into `{}`; wait for it to end, then try again", folder.display())]
     Busy {
         /// The set's folder in the cache.
         folder: PathBuf,
     },
-    /// No answer came.
+    /// The server did not answer.
     #[error(
         "no answer from {url}: {reason}; check the connection, or download the file by hand and fetch it from its folder"
     )]
     Unreachable {
         /// The address.
         url: String,
-        /// What went wrong.
+        /// The reason why there was no answer.
         reason: String,
     },
     /// The server answered with something other than the file.
@@ -67,11 +67,11 @@ pub enum FetchError {
     Interrupted {
         /// The address.
         url: String,
-        /// Bytes that are kept.
+        /// The number of bytes that are kept.
         received: u64,
-        /// Bytes that the server announced, where it did.
+        /// The number of bytes that the server announced, where it did.
         expected: Option<u64>,
-        /// What went wrong.
+        /// The reason why the transfer broke off.
         reason: String,
     },
     /// The server sent more than is accepted.
@@ -95,7 +95,7 @@ pub enum FetchError {
         from: String,
         /// The pinned hash.
         expected: String,
-        /// The hash of what came.
+        /// The hash of the content that came.
         actual: String,
     },
     /// The archive that should hold the file doesn't.
@@ -107,7 +107,7 @@ pub enum FetchError {
         from: String,
         /// The path inside, archives separated by `/`.
         member: String,
-        /// What went wrong.
+        /// The reason why the file cannot be extracted.
         reason: String,
     },
     /// The folder of local copies lacks the file.
@@ -120,18 +120,18 @@ pub enum FetchError {
         /// The paths tried below it, separated by commas.
         looked_for: String,
     },
-    /// None of several addresses gave the file.
+    /// All of several addresses failed to give the file.
     #[error("no source gave `{file}`: {}", failures.iter().map(ToString::to_string).collect::<Vec<_>>().join("; and "))]
     EverySourceFailed {
         /// The file's name in the cache.
         file: String,
-        /// What each source answered, in order.
+        /// The failures of the sources, in order.
         failures: Vec<FetchError>,
     },
 }
 
 impl FetchError {
-    /// For `map_err`: names the action and the path of a file-system failure.
+    /// Makes a function for `map_err` that names the action and the path of a file-system failure.
     pub(super) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::Io {
             action,

@@ -43,8 +43,8 @@ pub(super) fn copy_file(
     }))
 }
 
-/// The paths below a folder of local copies at which `file` may lie, with the source whose archive
-/// it would be, for those that are archives.
+/// Returns the paths below a folder of local copies at which `file` may lie, with the source whose
+/// archive it would be, for those that are archives.
 fn local_candidates(file: &DataFile) -> Vec<(String, Option<&Source>)> {
     let local_name = file
         .local_path

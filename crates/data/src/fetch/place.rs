@@ -1,4 +1,4 @@
-//! The cache folder of one set: what lies in it, and how a verified file gets its final name.
+//! The cache folder of one set: its files, and how a verified file gets its final name.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -9,7 +9,7 @@ use super::catalogue::{DataFile, Source};
 use super::digest::{CopyFault, sha256_of};
 use super::error::FetchError;
 
-/// Whether `path` is a file with the published content.
+/// Returns whether `path` is a file with the published content.
 pub(super) fn holds(path: &Path, file: &DataFile) -> Result<bool, FetchError> {
     match fs::metadata(path) {
         // The size tells most foreign files without reading them.
@@ -60,8 +60,8 @@ pub(super) fn unpack(
     )
 }
 
-/// Has `write` fill a temporary file, whose hash it returns, and puts that in place if it is right;
-/// `unreadable` names a failure to read what `write` copies.
+/// Creates a temporary file, which `write` fills and whose hash it returns, and puts it in place if
+/// the hash is right; `unreadable` names a failure to read what `write` copies.
 pub(super) fn stage(
     file: &DataFile,
     from: &str,
@@ -84,7 +84,7 @@ pub(super) fn stage(
     placed
 }
 
-/// An error unless `actual` is the hash that is pinned for `file`.
+/// Returns an error unless `actual` is the hash that is pinned for `file`.
 pub(super) fn check_hash(file: &DataFile, from: &str, actual: &str) -> Result<(), FetchError> {
     if actual.eq_ignore_ascii_case(&file.sha256) {
         return Ok(());

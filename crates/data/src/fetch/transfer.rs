@@ -1,4 +1,4 @@
-//! One HTTP download into a part file: resuming, hashing on the way, trying again.
+//! An HTTP download into a part file: resuming, hashing on the way, trying again.
 //!
 //! The part file holds the beginning of the body and nothing else, so its length is the point to
 //! resume from (RFC 9110, section 14). A server may ignore the range and send everything (200), or
@@ -17,19 +17,22 @@ use ureq::{Agent, Body};
 use super::digest::{feed, hex};
 use super::error::FetchError;
 
-/// How patient a download is. The default suits a slow but living connection.
+/// The limits of a download's patience. The default suits a slow but living connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FetchOptions {
-    /// How long a connection may take to come about.
+    /// The longest time to establish a connection.
     pub connect_timeout: Duration,
-    /// How long the server may stay silent, before its answer and between two pieces of it.
+    /// The longest time that the server may stay silent, before its answer and between two pieces
+    /// of it.
     pub silence_timeout: Duration,
-    /// How many times a passing fault (a broken connection, an overloaded server) is tried again.
+    /// The number of times that a passing fault (a broken connection, an overloaded server) is
+    /// tried again.
     pub retries: u32,
     /// The wait before the first further try; it doubles with each.
     pub backoff: Duration,
-    /// The most bytes that are taken from one address, whatever the server goes on to send.
+    /// The largest number of bytes that are taken from one address, whatever the server goes on to
+    /// send.
     pub largest_body: u64,
 }
 
@@ -45,18 +48,19 @@ impl Default for FetchOptions {
     }
 }
 
-/// What a caller hears while bytes arrive: those on disk, and those in all where known.
+/// The callback that a caller gets while bytes arrive: with those on disk, and those in all where
+/// known.
 type Report<'a> = dyn FnMut(u64, Option<u64>) + 'a;
 
 /// A body that lies complete in its part file.
 pub(super) struct Downloaded {
-    /// Its SHA-256 in hexadecimal.
+    /// The SHA-256 of the body in hexadecimal.
     pub(super) sha256: String,
     /// Whether a beginning was kept from an earlier connection.
     pub(super) resumed: bool,
 }
 
-/// Downloads by one configuration.
+/// A downloader with one configuration.
 pub(super) struct Transfer<'a> {
     options: &'a FetchOptions,
     agent: Agent,
@@ -262,7 +266,7 @@ fn status_fault(url: &str, status: u16) -> Fault {
     }
 }
 
-/// Whether a partial response (206) begins at byte `from`.
+/// Returns whether a partial response (206) begins at byte `from`.
 fn starts_at(response: &Response<Body>, from: u64) -> bool {
     response
         .headers()
@@ -274,7 +278,7 @@ fn starts_at(response: &Response<Body>, from: u64) -> bool {
         == Some(from)
 }
 
-/// Whether the address is of this machine, which no proxy of the environment can reach.
+/// Returns whether the address is of this machine, which no proxy of the environment can reach.
 fn is_loopback(url: &str) -> bool {
     let host = url
         .parse::<ureq::http::Uri>()
@@ -283,7 +287,7 @@ fn is_loopback(url: &str) -> bool {
     matches!(host.as_deref(), Some("127.0.0.1" | "[::1]" | "localhost"))
 }
 
-/// The beginning of a body on disk, with the hash of what it holds so far.
+/// The beginning of a body on disk, with the hash of the part so far.
 struct PartFile {
     path: PathBuf,
     file: File,

@@ -1,4 +1,4 @@
-//! The order of the classes: the last one is that which AUC, F1 and figures of groups speak of.
+//! The order of the classes: the last one is the class that AUC, F1 and figures of groups speak of.
 //!
 //! Which class is good to get is guessed from the words of the classes and from the name of their
 //! column, and only where these agree: `yes` is good to get of `granted`, and bad of `default`.
@@ -7,7 +7,7 @@ use super::error::InferError;
 use super::note::{Note, Way};
 use crate::unicode;
 
-/// What is worse and what is better to get, whatever the column is called, as people write it.
+/// Pairs of a worse and a better outcome, whatever the column is called, as people write them.
 const PAIRS: [[&str; 2]; 11] = [
     ["bad", "good"],
     ["poor", "rich"],
@@ -22,7 +22,8 @@ const PAIRS: [[&str; 2]; 11] = [
     ["loss", "win"],
 ];
 
-/// That what the column is called is not so, or less, and that it is so, or more.
+/// Pairs of words that deny and affirm what the name of the column says, or say that it is less and
+/// more.
 const DEGREES: [[&str; 2]; 5] = [
     ["no", "yes"],
     ["n", "y"],
@@ -31,7 +32,8 @@ const DEGREES: [[&str; 2]; 5] = [
     ["negative", "positive"],
 ];
 
-/// How parts of names begin of which it is bad to have more, such as `default` and `recidivism`.
+/// The beginnings of parts of names of things that are bad to have more of, such as `default` and
+/// `recidivism`.
 const BAD: [&str; 32] = [
     "abus",
     "arrest",
@@ -67,10 +69,11 @@ const BAD: [&str; 32] = [
     "violen",
 ];
 
-/// Parts of names that turn what follows round.
+/// Parts of names that negate what follows.
 const NEGATIONS: [&str; 4] = ["no", "non", "not", "without"];
 
-/// `classes` of the column `label` in the order of the schema, and why the last one is last.
+/// Returns `classes` of the column `label` in the order of the schema, and why the last one is
+/// last.
 ///
 /// # Errors
 /// When `favourable` is none of them.
@@ -149,7 +152,7 @@ pub(super) fn ordered(
     Ok((classes, note))
 }
 
-/// Two classes, the first of one of `pairs` first.
+/// Returns the two classes, the first of one of `pairs` first.
 fn pair(classes: &[String], pairs: &[[&str; 2]]) -> Option<[String; 2]> {
     let [first, second] = classes else {
         return None;
@@ -167,7 +170,7 @@ fn pair(classes: &[String], pairs: &[[&str; 2]]) -> Option<[String; 2]> {
     is_one(second, first).then(|| [second.clone(), first.clone()])
 }
 
-/// Whether it is bad to have more of what a column of this name says.
+/// Returns whether it is bad to have more of what a column of this name says.
 fn is_bad(name: &str) -> bool {
     let parts = unicode::parts(name);
     let starts = |part: &String| BAD.iter().any(|start| part.starts_with(start));

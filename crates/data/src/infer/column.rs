@@ -1,4 +1,4 @@
-//! What is made of one column: its kind and domain, or why it is left out.
+//! The inference of one column: its kind and domain, or why it is left out.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -12,63 +12,63 @@ use crate::schema::{Attribute, Kind, Missing, OutOfDomain, is_missing};
 use crate::spelling::merged;
 use crate::unicode;
 
-/// Rows from which on values that all differ are taken for names of rows.
+/// The number of rows from which on values that all differ are taken for names of rows.
 const MANY: usize = 20;
-/// Different whole numbers that may be codes of a list, at most.
+/// The largest number of different whole numbers that may be codes of a list.
 const MOST_CODES: usize = 32;
-/// Rows for each different code, on average, at least: a sample of few rows misses numbers of a
-/// range without gaps as well.
+/// The least number of rows for each different code, on average: a sample of few rows misses
+/// numbers of a range without gaps as well.
 const ROWS_PER_CODE: usize = 10;
-/// How often three in four of the codes stand in the file at least. The far values of a count, of
-/// which the file holds some by chance, are rarer.
+/// The least number of times that three in four of the codes stand in the file. The far values of a
+/// count, of which the file holds some by chance, are rarer.
 const CODE_ROWS: usize = 5;
-/// Different words that may stand beside many numbers, at most.
+/// The largest number of different words that may stand beside many numbers.
 const MOST_WORDS_BESIDE: usize = 5;
 
-/// What is known of a column so far.
+/// The knowledge about a column so far.
 pub(super) struct Column {
     name: String,
-    /// Different words, in order of first appearance, as long as they are few.
+    /// The different words, in order of first appearance, as long as they are few.
     order: Vec<String>,
-    /// How many cells hold each of them.
+    /// The number of cells that hold each word.
     known: HashMap<String, u64>,
     too_many_words: bool,
-    /// Hashes of the words beyond these.
+    /// The hashes of the words beyond these.
     hashes: HashSet<u64>,
     /// The marks of missing values in order of first appearance, each with its cells.
     missing: Vec<(String, u64)>,
-    /// Cells that hold a value.
+    /// The number of cells that hold a value.
     values: usize,
-    /// Different words that are no numbers, as long as they are few, and numbers that a person says to
-    /// be levels, and how many cells hold them.
+    /// The different words that are no numbers, as long as they are few, and numbers that a person
+    /// says to be levels, and how many cells hold them.
     beside: Vec<(String, u64)>,
     /// The levels beside the numbers of a column of numbers.
     named: Vec<(String, u64)>,
     is_words: bool,
     not_whole: bool,
     is_dates: bool,
-    /// In the order of the file, as long as the column is not of words.
+    /// The numbers in the order of the file, as long as the column is not of words.
     numbers: Vec<f64>,
-    /// What a person said of it.
+    /// The marks of missing values that a person named for the column, if any.
     given: Option<Vec<String>>,
     levels: Vec<String>,
     is_label: bool,
     is_protected: bool,
     is_merged: bool,
-    /// What was decided on the way.
+    /// The notes on what was decided on the way.
     notes: Vec<Note>,
 }
 
 /// Classes, other spellings of them, and what a person should know.
 type Classes = (Vec<String>, BTreeMap<String, String>, Vec<Note>);
 
-/// What is made of a column.
+/// The result of the inference of a column.
 pub(super) enum Made {
     /// An attribute, and what a person should know of it.
     Kept(Attribute, Vec<Note>),
-    /// Nothing, and why.
+    /// The column is left out, for this reason.
     LeftOut(String),
-    /// Nothing without a decision.
+    /// The column needs a decision by a person.
     Unplaced(Note),
 }
 
@@ -97,7 +97,7 @@ impl Column {
         }
     }
 
-    /// Whether `cell` is a mark of a missing value.
+    /// Returns whether `cell` is a mark of a missing value.
     fn is_mark(&self, cell: &str) -> bool {
         let is_level = || self.levels.iter().any(|level| level == cell);
         match &self.given {
@@ -107,13 +107,13 @@ impl Column {
         }
     }
 
-    /// Whether a person said something of what `cell` holds.
+    /// Returns whether a person said something of what `cell` holds.
     pub fn is_said_of(&self, cell: &str) -> bool {
         let mut said = self.given.iter().flatten().chain(&self.levels);
         said.any(|said| said == cell)
     }
 
-    /// Takes one cell.
+    /// Takes one cell into account.
     pub fn look(&mut self, cell: &str, options: &InferOptions) {
         if self.is_mark(cell) {
             return count(&mut self.missing, cell, 1);
@@ -161,8 +161,9 @@ impl Column {
         }
     }
 
-    /// The column when all of it was seen: whether it is of words, and what is missing. In a table in
-    /// memory (`in_memory`) nulls are missing, and words that look like marks are words.
+    /// Completes the column when all of it was seen: whether it is of words, and what is missing.
+    /// In a table in memory (`in_memory`) nulls are missing, and words that look like marks are
+    /// words.
     pub fn decided(mut self, options: &InferOptions, in_memory: bool) -> Column {
         let numbers: HashSet<u64> = self.numbers.iter().map(|number| number.to_bits()).collect();
         let others: u64 = self.beside.iter().map(|(_, cells)| cells).sum();
@@ -199,7 +200,7 @@ impl Column {
         self
     }
 
-    /// Makes the words beside the numbers of the column levels of their own.
+    /// Turns the words beside the numbers of the column into levels of their own.
     fn name_beside(&mut self) {
         self.named = std::mem::take(&mut self.beside);
         self.order
@@ -219,7 +220,7 @@ impl Column {
         self.notes.push(Note::new(&self.name, said).or(way));
     }
 
-    /// Whether it is of words, as far as was decided.
+    /// Returns whether the column is of words, as far as was decided.
     pub fn is_of_words(&self) -> bool {
         self.is_words
     }
@@ -239,20 +240,20 @@ impl Column {
         }
     }
 
-    /// The marks of missing values: those that cells hold, and those that are said to be some.
+    /// Returns the marks of missing values: those that cells hold, and those that a person named.
     pub fn marks(&self) -> Missing {
         let held = self.missing.iter().map(|(mark, _)| mark.as_str());
         held.chain(self.not_held()).collect()
     }
 
-    /// The marks that are said to be some and that no cell holds.
+    /// Returns the marks that a person named and that no cell holds.
     fn not_held(&self) -> impl Iterator<Item = &str> {
         let is_held = |mark: &str| self.missing.iter().any(|(held, _)| held == mark);
         let given = self.given.iter().flatten().map(String::as_str);
         given.filter(move |mark| !is_held(mark))
     }
 
-    /// What is said of marks that no cell holds.
+    /// Returns the note on marks that no cell holds, if there are any.
     pub fn said_of_marks(&self) -> Option<Note> {
         let marks: Vec<String> = self.not_held().map(|mark| format!("'{mark}'")).collect();
         (!marks.is_empty()).then(|| {
@@ -264,7 +265,7 @@ impl Column {
         })
     }
 
-    /// What is said of outcomes that are missing.
+    /// Returns the note on outcomes that are missing, if there are any.
     pub fn said_of_outcomes(&self, rows: usize, options: &InferOptions) -> Option<Note> {
         (!self.missing.is_empty()).then(|| {
             let said = format!(
@@ -287,8 +288,8 @@ impl Column {
         })
     }
 
-    /// The words of a label in order of first appearance, other spellings of them where these are
-    /// merged, and what a person should know of both.
+    /// Returns the words of a label in order of first appearance, other spellings of them where
+    /// these are merged, and what a person should know of both.
     ///
     /// # Errors
     /// What to do where they are too many, or numbers of which some are fractions.
@@ -316,7 +317,7 @@ impl Column {
         Ok((classes, aliases, self.notes))
     }
 
-    /// A way to make two classes of the numbers of a label, in the middle of their range.
+    /// Returns a way to make two classes of the numbers of a label, in the middle of their range.
     fn two_classes(&self) -> Way {
         let (least, most) = self.range();
         let middle = ((least + most) * 500.0).round() / 1000.0;
@@ -324,7 +325,7 @@ impl Column {
         Way::of_all("label_threshold", [middle.to_string()], effect)
     }
 
-    /// The least and the greatest of its numbers.
+    /// Returns the least and the greatest of the column's numbers.
     fn range(&self) -> (f64, f64) {
         let ends = (f64::INFINITY, f64::NEG_INFINITY);
         let numbers = self.numbers.iter();
@@ -333,7 +334,7 @@ impl Column {
         })
     }
 
-    /// That all numbers of a label lie on one side of `threshold`, if they do.
+    /// Returns a note that all numbers of a label lie on one side of `threshold`, if they do.
     pub fn one_side(&self, threshold: f64) -> Option<Note> {
         let (least, most) = self.range();
         let is_empty = self.numbers.is_empty() || (least < threshold && threshold <= most);
@@ -345,7 +346,7 @@ impl Column {
         })
     }
 
-    /// That the words are more than a category may have.
+    /// Returns a note that the words are more than a category may have.
     fn too_many(&self, options: &InferOptions) -> Note {
         let limit = options.max_words;
         let (what, number) = match self.hashes.len() {
@@ -375,7 +376,7 @@ impl Column {
         note.or(Way::of_column("missing", &self.name, words, effect))
     }
 
-    /// What is made of it in `rows` rows.
+    /// Infers an attribute from the column, which has `rows` rows.
     pub fn made(mut self, rows: usize, options: &InferOptions) -> Made {
         if let Some(why) = self.why_left_out(rows) {
             return Made::LeftOut(why);
@@ -426,7 +427,7 @@ impl Column {
         Made::Kept(attribute, self.notes)
     }
 
-    /// Why the column says nothing of what shall be predicted; `None` if it may.
+    /// Returns the reason why the column says nothing of what shall be predicted; `None` if it may.
     fn why_left_out(&self, rows: usize) -> Option<String> {
         if self.order.is_empty() {
             return Some("it holds no value".to_owned());
@@ -478,7 +479,7 @@ impl Column {
         })
     }
 
-    /// The kind of a column of words, some of which `merge` may make others.
+    /// Returns the kind of a column of words, some of which `merge` may make others.
     fn of_words(&mut self, merge: &mut BTreeMap<String, String>) -> (Kind, Option<String>) {
         let (mut levels, left) = merged(std::mem::take(&mut self.order));
         self.join_alike(&mut levels, merge, "levels");
@@ -490,8 +491,9 @@ impl Column {
         (kind, left.map(|left| one_level(&left)))
     }
 
-    /// Makes one of those of `words`, `what` they are, that people take for one, and their other
-    /// spellings `merge`, where that was asked for; else says that they are there.
+    /// Joins those of `words` that people take for one, and records their other spellings in
+    /// `merge`, where that was asked for; else notes that there are such words. `what` says what
+    /// the words are.
     fn join_alike(
         &mut self,
         words: &mut Vec<String>,
@@ -525,7 +527,7 @@ impl Column {
         }
     }
 
-    /// The levels of a column of ranges, and whether their order means something.
+    /// Returns the levels of a column of ranges, and whether their order means something.
     fn in_order(&mut self, found: odd::Ranges) -> (Vec<String>, bool) {
         let odd::Ranges {
             mut ranges,
@@ -573,7 +575,8 @@ impl Column {
         (ranges, ordered)
     }
 
-    /// The levels that people take for one, the most frequent of each first, with their cells.
+    /// Returns the groups of levels that people take for one, the most frequent of each first, with
+    /// their cells.
     fn alike(&self, levels: &[String]) -> Vec<Vec<(String, u64)>> {
         let mut groups: Vec<(String, Vec<(String, u64)>)> = Vec::new();
         let mut places: HashMap<String, usize> = HashMap::new();
@@ -594,7 +597,7 @@ impl Column {
         groups
     }
 
-    /// Makes numbers that lie far from all others, each with its cells, levels of their own.
+    /// Turns numbers that lie far from all others, each with its cells, into levels of their own.
     fn name_far(&mut self, far: &[(f64, u64)], [min, max]: [f64; 2]) {
         if far.is_empty() {
             return;
@@ -624,8 +627,8 @@ impl Column {
         self.named.extend(far);
     }
 
-    /// What is said of many whole numbers in a column of a name by which codes go, such as those of
-    /// places: whoever comes after whom means nothing.
+    /// Returns the note on many whole numbers in a column whose name suggests codes, such as those
+    /// of places: their order means nothing.
     fn said_of_codes(&self, numbers: &[f64]) -> Option<Note> {
         let is_code = numbers.iter().all(|number| number.fract() == 0.0) && names_codes(&self.name);
         (is_code && different(numbers) > MOST_CODES).then(|| {
@@ -634,7 +637,7 @@ impl Column {
         })
     }
 
-    /// What is said of missing values, in `rows` rows.
+    /// Returns the note on missing values, in `rows` rows.
     fn said_of_missing(&self, rows: usize) -> Option<Note> {
         if self.missing.is_empty() {
             return None;
@@ -673,7 +676,7 @@ impl Column {
     }
 }
 
-/// Adds `cells` to those that hold `word`.
+/// Adds `cells` to the count of cells that hold `word`.
 fn count(words: &mut Vec<(String, u64)>, word: &str, cells: u64) {
     match words.iter_mut().find(|(known, _)| known == word) {
         Some((_, known)) => *known += cells,
@@ -681,12 +684,12 @@ fn count(words: &mut Vec<(String, u64)>, word: &str, cells: u64) {
     }
 }
 
-/// All cells that hold any of `words`.
+/// Returns the number of cells that hold any of `words`.
 fn cells(words: &[(String, u64)]) -> u64 {
     words.iter().map(|(_, cells)| cells).sum()
 }
 
-/// `'NA' (80), blank (3)`
+/// Lists words with their cells: `'NA' (80), blank (3)`.
 fn listed(words: &[(String, u64)]) -> String {
     let said = |(word, cells): &(String, u64)| match word.is_empty() {
         true => format!("blank ({cells})"),
@@ -695,25 +698,25 @@ fn listed(words: &[(String, u64)]) -> String {
     words.iter().map(said).collect::<Vec<_>>().join(", ")
 }
 
-/// `'White' (80) and 'white' (2); …`
+/// Lists groups of words with their cells: `'White' (80) and 'white' (2); …`.
 fn grouped(groups: &[Vec<(String, u64)>]) -> String {
     let groups = groups.iter().map(|group| listed(group));
     groups.collect::<Vec<_>>().join("; ")
 }
 
-/// `'NA', 'null'`
+/// Lists words in quotes: `'NA', 'null'`.
 fn quoted<T: AsRef<str>>(words: &[T]) -> String {
     let words = words.iter().map(|word| format!("'{}'", word.as_ref()));
     words.collect::<Vec<_>>().join(", ")
 }
 
-/// Whether a number is a whole one of 32 bits.
+/// Returns whether a number is a whole one of 32 bits.
 fn is_whole(number: f64) -> bool {
     number.fract() == 0.0 && number.abs() <= f64::from(i32::MAX)
 }
 
-/// The category that a column of `sorted` numbers is, which `words` spell as long as these are few;
-/// `None` where it is none.
+/// Returns the category that a column of `sorted` numbers is, which `words` spell as long as these
+/// are few; `None` where it is none.
 fn of_list(sorted: &[f64], words: Vec<String>, not_whole: bool) -> Option<(Kind, String)> {
     let (min, max) = (*sorted.first()?, *sorted.last()?);
     let runs = sorted.chunk_by(|a, b| a == b).count();
@@ -747,7 +750,7 @@ fn of_list(sorted: &[f64], words: Vec<String>, not_whole: bool) -> Option<(Kind,
     Some((Kind::Categorical { levels, ordered }, note))
 }
 
-/// The kind of a column of `sorted` numbers that is no category.
+/// Returns the kind of a column of `sorted` numbers that is no category.
 fn of_numbers(sorted: &[f64], not_whole: bool, options: &InferOptions) -> (Kind, Option<String>) {
     let (min, max) = (sorted[0], sorted[sorted.len() - 1]);
     let note = (!not_whole && sorted.len() >= MANY && different(sorted) == sorted.len())
@@ -768,12 +771,12 @@ fn of_numbers(sorted: &[f64], not_whole: bool, options: &InferOptions) -> (Kind,
     (Kind::Numeric { bins, values }, note)
 }
 
-/// That a number is spelt in several ways, such as `left`.
+/// Says that a number is spelt in several ways, such as `left`.
 fn one_level(left: &str) -> String {
     format!("other spellings of a number, such as '{left}', are the same level")
 }
 
-/// Whether `sorted` whole numbers are a list of codes.
+/// Returns whether `sorted` whole numbers are a list of codes.
 fn is_list_of(sorted: &[f64]) -> bool {
     let runs: Vec<usize> = sorted.chunk_by(|a, b| a == b).map(<[f64]>::len).collect();
     let span = match sorted {
@@ -783,9 +786,9 @@ fn is_list_of(sorted: &[f64]) -> bool {
     is_list(&runs, span)
 }
 
-/// Whether whole numbers that stand in the file so often (`runs`, by value) over a range of `span`
-/// are a list of codes, between which there is nothing: two neighbours, or few over a wide range
-/// each of which comes again and again.
+/// Returns whether whole numbers that stand in the file so often (`runs`, by value) over a range of
+/// `span` are a list of codes, between which there is nothing: two neighbours, or few over a wide
+/// range each of which comes again and again.
 fn is_list(runs: &[usize], span: f64) -> bool {
     if runs.len() == 2 && span == 1.0 {
         return true;
@@ -798,13 +801,13 @@ fn is_list(runs: &[usize], span: f64) -> bool {
         && 4 * frequent >= 3 * runs.len()
 }
 
-/// How many of the numbers are different.
+/// Returns how many of the numbers are different.
 fn different(numbers: &[f64]) -> usize {
     let bits: HashSet<u64> = numbers.iter().map(|number| number.to_bits()).collect();
     bits.len()
 }
 
-/// Whether a column of this name usually holds codes, such as those of places.
+/// Returns whether a column of this name usually holds codes, such as those of places.
 fn names_codes(name: &str) -> bool {
     let codes = [
         "code", "codes", "fips", "geoid", "msa", "postcode", "postal", "plz", "tract", "zip",
@@ -815,7 +818,7 @@ fn names_codes(name: &str) -> bool {
         .any(|part| codes.contains(&part.as_str()))
 }
 
-/// Whether a column of this name usually names the rows.
+/// Returns whether a column of this name usually names the rows.
 fn names_rows(name: &str) -> bool {
     let lower = name.trim().to_ascii_lowercase();
     let is_camel = name.ends_with("Id") || name.ends_with("ID");
@@ -834,7 +837,8 @@ pub(super) fn has_leading_zero(cell: &str) -> bool {
     digits.len() > 1 && digits[0] == b'0' && digits[1].is_ascii_digit()
 }
 
-/// Whether `cell` is a date: three groups of digits, a month among them, and perhaps a time.
+/// Returns whether `cell` is a date: three groups of digits, a month among them, and perhaps a
+/// time.
 fn is_date(cell: &str) -> bool {
     let day = cell.split(['T', ' ']).next().unwrap_or_default();
     let Some(separator) = day.chars().find(|c| ['-', '/', '.'].contains(c)) else {

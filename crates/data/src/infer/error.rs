@@ -1,4 +1,4 @@
-//! Why no schema can be inferred.
+//! Errors of the inference of a schema.
 
 use std::path::{Path, PathBuf};
 
@@ -13,13 +13,13 @@ use crate::schema::SchemaError;
 pub struct Ambiguous {
     /// The column.
     pub column: String,
-    /// One of its cells.
+    /// An example of the cells of the column.
     pub example: String,
-    /// What it may be.
+    /// The numbers that the cell may mean.
     pub numbers: Vec<f64>,
 }
 
-/// All columns, with what their cells may be.
+/// Lists all columns, with what their cells may be.
 fn listed(columns: &[Ambiguous]) -> String {
     let line = |column: &Ambiguous| {
         let numbers: Vec<String> = column.numbers.iter().map(f64::to_string).collect();
@@ -31,7 +31,7 @@ fn listed(columns: &[Ambiguous]) -> String {
     columns.iter().map(line).collect::<Vec<_>>().join("; ")
 }
 
-/// The mark of which it is not known what it is.
+/// Returns the mark in the numbers whose meaning is not known.
 fn mark_of(columns: &[Ambiguous]) -> char {
     let has_comma = |column: &Ambiguous| column.example.contains(',');
     if columns.iter().all(has_comma) {
@@ -41,7 +41,7 @@ fn mark_of(columns: &[Ambiguous]) -> char {
     }
 }
 
-/// What may be meant by the numbers of `columns`, and what to give.
+/// Describes the possible meanings of the numbers of `columns`, and what to give.
 fn ambiguous(columns: &[Ambiguous], written: fn(&Way) -> String) -> String {
     let mark = mark_of(columns);
     let [decimal, thousands] = ["decimal", "thousands"].map(|option| {
@@ -54,7 +54,7 @@ fn ambiguous(columns: &[Ambiguous], written: fn(&Way) -> String) -> String {
     )
 }
 
-/// Why no schema can be inferred.
+/// The reason why no schema can be inferred.
 #[derive(Debug, Error)]
 pub enum InferError {
     /// The file cannot be read.
@@ -65,18 +65,18 @@ pub enum InferError {
     Encoding {
         /// The file.
         file: PathBuf,
-        /// Line or row.
+        /// The line or row.
         place: Place,
-        /// Column name.
+        /// The column name.
         column: String,
     },
     /// The draft would not be a valid schema.
     #[error("{0}")]
     Schema(#[from] SchemaError),
-    /// Columns of which nothing can be made without a decision.
+    /// Columns need a decision by a person.
     #[error("{}", unplaced(notes, Way::field))]
     Unplaced {
-        /// What is wrong with each of them, and what to give.
+        /// The notes on what is wrong with each column, and what to give.
         notes: Vec<Note>,
     },
     /// A cell is said to be a level, but no row has it.
@@ -97,7 +97,7 @@ pub enum InferError {
     OtherForm {
         /// The column.
         column: String,
-        /// One of its cells.
+        /// An example of the column's cells.
         cell: String,
         /// The mark before decimals.
         decimal: char,
@@ -107,9 +107,9 @@ pub enum InferError {
     TwoRoles {
         /// The column.
         column: String,
-        /// One role.
+        /// The first role.
         first: &'static str,
-        /// The other.
+        /// The second role.
         second: &'static str,
     },
     /// A cell is said to be missing and to be a level.
@@ -120,10 +120,10 @@ pub enum InferError {
         /// The cell.
         cell: String,
     },
-    /// Classes are named of a label of numbers.
+    /// Classes are named for a label of numbers.
     #[error("{field} is given, but the label holds numbers; leave it out")]
     Numbers {
-        /// What names classes.
+        /// The field that names classes.
         field: &'static str,
     },
     /// The favourable class is none of the label.
@@ -131,13 +131,13 @@ pub enum InferError {
     NoSuchClass {
         /// The class.
         class: String,
-        /// Those that there are.
+        /// The classes of the label.
         known: String,
     },
 }
 
 impl InferError {
-    /// The error with what is to be given as `written` has it.
+    /// Returns the error message, with options to give in the form of `written`.
     pub fn text(&self, written: fn(&Way) -> String) -> String {
         match self {
             InferError::Unplaced { notes } => unplaced(notes, written),
@@ -151,7 +151,7 @@ impl InferError {
         }
     }
 
-    /// The error of an inference, which no schema tells the encoding.
+    /// Returns the error of an inference without a schema that could tell the encoding.
     pub(super) fn without_schema(self) -> InferError {
         match self {
             InferError::Read(ReadError::BadRow(row)) if matches!(*row, ReadError::Utf8 { .. }) => {
@@ -171,7 +171,7 @@ impl InferError {
     }
 }
 
-/// That a cell cannot be decoded, and what to give.
+/// Says that a cell cannot be decoded, and what to give.
 fn undecoded((file, place, column): (&Path, &Place, &str), written: fn(&Way) -> String) -> String {
     let way = Way::of_all("encoding", ["windows-1252"], "");
     format!(
@@ -181,7 +181,7 @@ fn undecoded((file, place, column): (&Path, &Place, &str), written: fn(&Way) -> 
     )
 }
 
-/// All columns that `notes` are about, and what leaves them all out.
+/// Describes all columns that `notes` are about, and what leaves them all out.
 fn unplaced(notes: &[Note], written: fn(&Way) -> String) -> String {
     let mut lines: Vec<String> = notes
         .iter()

@@ -1,5 +1,5 @@
-//! How a file is laid out, as far as nobody says: what separates its fields, how its text is encoded,
-//! and how its numbers are written.
+//! The layout of a file, as far as nobody says it: what separates its fields, how its text is
+//! encoded, and how its numbers are written.
 //!
 //! The separator is the one that cuts the first lines into most fields, as many in each as in the
 //! first. Text that is no UTF-8 is Windows-1252, if it can be. Of the forms of numbers
@@ -20,36 +20,37 @@ use crate::schema::{DECIMALS, Format, SchemaError, THOUSANDS, is_missing};
 use crate::source::{Content, DataFile};
 use crate::unicode;
 
-/// What notes on the whole file stand under.
+/// The name under which notes on the whole file stand.
 const WHOLE_FILE: &str = "[format]";
-/// What may separate fields, apart from what a user says.
+/// The characters that may separate fields, apart from what a user says.
 const SEPARATORS: [char; 4] = [',', ';', '\t', '|'];
-/// Bytes at the beginning of a file by which its separator is found.
+/// The number of bytes at the beginning of a file by which its separator is found.
 const BEGINNING: u64 = 1 << 16;
 /// The least share of records, in percent, that have as many fields as the first.
 const ALIKE: usize = 90;
 
-/// What was found.
+/// The layout that was found.
 pub(super) struct Layout {
     /// The layout.
     pub format: Format,
-    /// What a person should know of it.
+    /// The notes on the layout for a person.
     pub notes: Vec<Note>,
     /// Whether each column holds numbers, of any form.
     numbers: Vec<bool>,
-    /// What is said of each column whose numbers count different things.
+    /// The note on each column whose numbers count different things.
     mixed: Vec<Option<String>>,
 }
 
 impl Layout {
-    /// Why the numbers of the column `name` at `position` are on no one scale, if they are on none.
+    /// Returns a note on why the numbers of the column `name` at `position` are on no one scale, if
+    /// they are on none.
     pub fn mixed(&self, position: usize, name: &str) -> Option<Note> {
         let said = self.mixed.get(position)?.as_ref()?;
         Some(Note::new(name, said).or(Way::of_all("ignore", [name], "leaves it out")))
     }
 
-    /// The cell of the column `name` at `position` as programs write it, if it is a number of a column
-    /// of numbers and written in another way.
+    /// Returns the cell of the column `name` at `position` as programs write it, if it is a number
+    /// of a column of numbers and written in another way.
     ///
     /// # Errors
     /// [`InferError::OtherForm`] when it is a number for programs alone.
@@ -76,7 +77,7 @@ impl Layout {
     }
 }
 
-/// The layout of the text in `file`: `format`, with the separator of its first lines where
+/// Finds the layout of the text in `file`: `format`, with the separator of its first lines where
 /// `finds_separator` says so, and with its encoding where none is said.
 ///
 /// # Errors
@@ -96,8 +97,8 @@ pub fn text_layout(
     Ok(format)
 }
 
-/// Completes the `format` of the text in `file`, and says what was found. Other files are no text, and
-/// need none.
+/// Completes the `format` of the text in `file`, and says what was found. Other files are no text,
+/// and need none.
 fn lay_out(
     file: &DataFile,
     format: &mut Format,
@@ -221,7 +222,7 @@ pub(super) fn found(file: &DataFile, options: &InferOptions) -> Result<Layout, I
     })
 }
 
-/// All forms of numbers, the simplest first.
+/// Returns all forms of numbers, the simplest first.
 fn forms() -> Vec<NumberForm> {
     let marks = std::iter::once(None).chain(THOUSANDS.map(Some));
     let forms =
@@ -231,7 +232,7 @@ fn forms() -> Vec<NumberForm> {
         .collect()
 }
 
-/// The places of those of `forms` that `format` leaves open.
+/// Returns the places of those of `forms` that `format` leaves open.
 fn allowed(forms: &[NumberForm], format: &Format) -> Result<Vec<usize>, SchemaError> {
     let is_allowed = |&at: &usize| {
         let form = forms[at];
@@ -248,7 +249,7 @@ fn allowed(forms: &[NumberForm], format: &Format) -> Result<Vec<usize>, SchemaEr
     }
 }
 
-/// The first bytes of a file of text, as they stand there.
+/// Returns the first bytes of a file of text, as they stand there.
 fn beginning(file: &DataFile) -> Result<Option<Vec<u8>>, ReadError> {
     let start = match file.content()? {
         Content::Stream(text) => {
@@ -263,7 +264,7 @@ fn beginning(file: &DataFile) -> Result<Option<Vec<u8>>, ReadError> {
     Ok(start)
 }
 
-/// What separates the fields of a text that begins with `start`.
+/// Returns the separator of the fields of a text that begins with `start`.
 fn separator(start: Vec<u8>, format: &Format) -> char {
     let is_cut = start.len() as u64 == BEGINNING;
     let mut text = Vec::new();
@@ -297,7 +298,7 @@ fn separator(start: Vec<u8>, format: &Format) -> char {
     best.0
 }
 
-/// What the columns of all rows hold; bad rows are passed over.
+/// Returns the summaries of the columns of all rows; bad rows are passed over.
 fn seen(file: &DataFile, format: &Format, forms: &[NumberForm]) -> Result<Vec<Seen>, ReadError> {
     file.rewind()?;
     let mut records = Records::of(file, format)?;
@@ -321,21 +322,21 @@ fn seen(file: &DataFile, format: &Format, forms: &[NumberForm]) -> Result<Vec<Se
     }
 }
 
-/// What one column holds.
+/// A summary of the cells of one column.
 struct Seen {
     name: String,
-    /// Cells that hold something.
+    /// The number of cells that hold something.
     cells: u64,
-    /// Those that say the same number in all forms.
+    /// The number of cells that say the same number in all forms.
     alike: u64,
-    /// Of the others, how many are numbers in each form, and the sum of these, which tells whether
-    /// two forms read the same.
+    /// The number of the other cells that are numbers in each form, and the sum of these, which
+    /// tells whether two forms read the same.
     counts: Vec<u64>,
     sums: Vec<f64>,
-    /// The first of them that is one in any form.
+    /// The first of the other cells that is a number in any form.
     example: String,
-    /// What its numbers count, each with how many do and the first of them: nothing, percent, or a
-    /// currency. 0 is 0 of anything.
+    /// The units that the column's numbers count, each with how many do and the first of them:
+    /// nothing, percent, or a currency. 0 is 0 of any unit.
     units: Vec<(Option<&'static str>, u64, String)>,
 }
 
@@ -378,7 +379,7 @@ impl Seen {
         }
     }
 
-    /// Counts a number by what it is a number of.
+    /// Counts a number by its unit.
     fn count(&mut self, cell: &str) {
         if !cell.bytes().any(|byte| (b'1'..=b'9').contains(&byte)) {
             return;
@@ -390,8 +391,8 @@ impl Seen {
         }
     }
 
-    /// Why its numbers are on no one scale: percent beside what is none, or two currencies. An amount
-    /// without its currency is one like the others.
+    /// Returns the reason why the column's numbers are on no one scale: percent beside what is
+    /// none, or two currencies. An amount without its currency is one like the others.
     fn mixed(&self) -> Option<String> {
         let is_percent = |unit: Option<&str>| unit == Some("%");
         let is_mixed = self.units.iter().enumerate().any(|(at, (unit, ..))| {
@@ -416,25 +417,25 @@ impl Seen {
         self.counts.iter().copied().max().unwrap_or_default()
     }
 
-    /// Whether it holds numbers, some of which say how they are written.
+    /// Returns whether the column holds numbers, some of which say how they are written.
     fn is_marked(&self) -> bool {
         self.most() > 0 && 2 * (self.alike + self.most()) >= self.cells
     }
 
-    /// Whether it holds nothing else than numbers.
+    /// Returns whether the column holds nothing else than numbers.
     fn is_of_numbers(&self) -> bool {
         self.alike + self.most() == self.cells
     }
 
-    /// Whether no form reads more of it as numbers.
+    /// Returns whether no other form reads more of the column as numbers than the form at `at`.
     fn reads(&self, at: usize) -> bool {
         self.counts[at] == self.most()
     }
 }
 
-/// The place among `forms` of that in which `columns`, which are marked, are written: one of those
-/// that are `open`. Also the columns that another form reads otherwise, and only commas between
-/// fields (`has_commas`) decide about.
+/// Returns the place among `forms` of the form in which `columns`, which are marked, are written:
+/// one of those that are `open`. Returns also the columns that another form reads otherwise, where
+/// only commas between fields (`has_commas`) decide.
 fn chosen<'c>(
     columns: &[&'c Seen],
     forms: &[NumberForm],

@@ -1,37 +1,38 @@
-//! What a person should know of a draft, and how to have it otherwise.
+//! Notes for a person on a draft, and how to have it otherwise.
 
 use serde::Serialize;
 
 use probity_run::list::line;
 
-/// What a person should know of a column.
+/// A note for a person on a column.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Note {
     /// The column.
     pub column: String,
-    /// What was made of it, and why.
+    /// The decision about the column, and its reason.
     pub said: String,
-    /// What can be given to have it otherwise.
+    /// The options that would change the decision.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ways: Vec<Way>,
 }
 
-/// An option that makes a draft another one.
+/// An option that changes a draft.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Way {
     /// The name of the option, as a field of [`super::InferOptions`].
     pub option: &'static str,
-    /// The column that it is about, of options that say something for each of several columns.
+    /// The column that the option is about, for options that say something for each of several
+    /// columns.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub column: Option<String>,
-    /// What is given.
+    /// The values of the option.
     pub values: Vec<String>,
-    /// When to give it, or what for.
+    /// The effect of the option, or the case in which to give it.
     pub effect: &'static str,
 }
 
 impl Note {
-    /// One that says something and asks nothing.
+    /// Creates a note that says something and asks nothing.
     pub(super) fn new(column: &str, said: impl Into<String>) -> Note {
         Note {
             column: column.to_owned(),
@@ -40,14 +41,14 @@ impl Note {
         }
     }
 
-    /// The same with a way to have it otherwise.
+    /// Returns the note with `way` as a further way to have it otherwise.
     #[must_use]
     pub(super) fn or(mut self, way: Way) -> Note {
         self.ways.push(way);
         self
     }
 
-    /// What is said, and the ways, each as `written` has it.
+    /// Returns what the note says, and the ways, each as `written` has it.
     pub fn text(&self, written: fn(&Way) -> String) -> String {
         let mut text = self.said.clone();
         for (at, way) in self.ways.iter().enumerate() {
@@ -59,7 +60,7 @@ impl Note {
 }
 
 impl Way {
-    /// An option that holds `values`.
+    /// Creates an option that holds `values`.
     pub(super) fn of_all<T: AsRef<str>>(
         option: &'static str,
         values: impl IntoIterator<Item = T>,
@@ -74,7 +75,7 @@ impl Way {
         }
     }
 
-    /// An option that holds `values` for `column`.
+    /// Creates an option that holds `values` for `column`.
     pub(super) fn of_column<T: AsRef<str>>(
         option: &'static str,
         column: &str,
@@ -87,7 +88,7 @@ impl Way {
         }
     }
 
-    /// As an option of the command: `--level race=NA`.
+    /// Returns the option as it is given to the command: `--level race=NA`.
     pub fn command(&self) -> String {
         let values = match (self.option, &self.values[..]) {
             // One word, not a list of them.
@@ -112,7 +113,8 @@ impl Way {
         }
     }
 
-    /// As an argument of a function, or a field of a request: `level={"race": ["NA"]}`.
+    /// Returns the option as an argument of a function, or a field of a request: `level={"race":
+    /// ["NA"]}`.
     pub fn field(&self) -> String {
         let list = || format!("{:?}", self.values);
         let value = match (&self.column, self.option, &self.values[..]) {

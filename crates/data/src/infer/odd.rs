@@ -1,18 +1,20 @@
-//! Cells that are not what their column is of: numbers far away from all others that stand for
-//! something else, such as 8888, and ranges among words, such as `35-44`.
+//! Detection of odd cells in a column: numbers far away from all others that stand for something
+//! else, such as 8888, and ranges among words, such as `35-44`.
 
-/// How often such a number stands in the file at least.
+/// The least number of times that a number which stands for something else occurs in the file.
 const REPEATS: usize = 5;
-/// What surveys write for no answer, where no number is below zero.
+/// The numbers that surveys write for no answer, where no number is below zero.
 const CODES: [f64; 4] = [-1.0, -7.0, -8.0, -9.0];
-/// So many times the largest bound of its ranges is a number no age any more.
+/// The multiple of the largest bound of the ranges from which on a number counts as far from them:
+/// no age any more, for example.
 const FAR_FROM_RANGES: f64 = 10.0;
-/// Different words that may stand among ranges, at most.
+/// The largest number of different words that may stand among ranges.
 const MOST_OTHERS: usize = 5;
 
-/// The numbers among `sorted` that stand for something else, each with how often it does, and the
-/// others: -1, -7, -8 and -9 among numbers from 0 on, and one digit that is repeated (99, 8888, -999)
-/// at either end, again and again, and further from the next number than half of what all others span.
+/// Splits `sorted` into the numbers that stand for something else, each with how often it does, and
+/// the others: -1, -7, -8 and -9 among numbers from 0 on, and one digit that is repeated (99, 8888,
+/// -999) at either end, again and again, and further from the next number than half of what all
+/// others span.
 pub(super) fn apart(sorted: Vec<f64>) -> (Vec<(f64, u64)>, Vec<f64>) {
     let runs = sorted.chunk_by(|a, b| a == b);
     let runs: Vec<(f64, usize)> = runs.map(|run| (run[0], run.len())).collect();
@@ -43,7 +45,7 @@ pub(super) fn apart(sorted: Vec<f64>) -> (Vec<(f64, u64)>, Vec<f64>) {
     (found, others)
 }
 
-/// Whether a whole number is one digit, two times or more.
+/// Returns whether a whole number is one digit, two times or more.
 fn digits_repeat(number: f64) -> bool {
     let digits = number.abs().to_string();
     let mut characters = digits.chars();
@@ -75,7 +77,7 @@ pub(super) struct Ranges {
     pub words: Vec<String>,
 }
 
-/// `words`, if nearly all of them are ranges, which do not overlap.
+/// Returns `words` as ranges, if nearly all of them are ranges, which do not overlap.
 pub(super) fn ranges(words: &[String]) -> Option<Ranges> {
     let (mut read, mut others) = (Vec::new(), Vec::new());
     for word in words {
@@ -110,8 +112,8 @@ pub(super) fn ranges(words: &[String]) -> Option<Ranges> {
     })
 }
 
-/// The range that `word` says: `35-44`, `20%-<30%`, `$1,000 to $1,999`, `[20, 30)`, `<25`, `>74`,
-/// `75+`, or one number.
+/// Parses the range that `word` says: `35-44`, `20%-<30%`, `$1,000 to $1,999`, `[20, 30)`, `<25`,
+/// `>74`, `75+`, or one number.
 fn range(word: &str) -> Option<Range> {
     let bare = word.trim_matches(['[', ']', '(', ')']);
     let plain: String = bare

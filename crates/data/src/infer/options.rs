@@ -1,51 +1,51 @@
-//! What a schema is inferred by: the roles of columns, and the limits of what is guessed.
+//! Options for inferring a schema: the roles of columns, and the limits of what is guessed.
 
 use std::collections::BTreeMap;
 
 use crate::bins::Cut;
 use crate::schema::Format;
 
-/// What to look for.
+/// Options for inferring a schema.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct InferOptions {
-    /// File layout. What it does not say of how text is encoded and numbers are written is found in
-    /// the file.
+    /// The file layout. What it does not say of how text is encoded and numbers are written is
+    /// found in the file.
     pub format: Format,
-    /// Whether the separator is found in the file, too, rather than that of `format`.
+    /// Whether the separator is found in the file, too, rather than taken from `format`.
     pub finds_separator: bool,
-    /// Name of the column to predict.
+    /// The name of the column to predict.
     pub label: String,
-    /// The classes, where the file has no such column: what a model says of the rows.
+    /// The classes, where the file has no column to predict: what a model says of the rows.
     pub classes: Vec<String>,
     /// Whether the column to predict holds numbers, rather than classes.
     pub number: bool,
-    /// Where the column to predict holds numbers that stand for two classes, the least one of the
-    /// second.
+    /// The least number that belongs to the second class, where the column to predict holds numbers
+    /// that stand for two classes.
     pub label_threshold: Option<f64>,
-    /// Names of the protected columns.
+    /// The names of the protected columns.
     pub protected: Vec<String>,
-    /// Names of the columns to leave out: all columns of such a name.
+    /// The names of the columns to leave out: all columns of such a name.
     pub ignore: Vec<String>,
-    /// Of columns by name: the marks of missing values. Where none are named of a column, the usual
-    /// ones are looked for; empty cells are always missing.
+    /// The marks of missing values, by column name. For a column without marks here, the usual ones
+    /// are looked for; empty cells are always missing.
     pub missing: BTreeMap<String, Vec<String>>,
-    /// Of columns by name: words that are levels, or classes, although they look like marks of
-    /// missing values.
+    /// The words that are levels, or classes, although they look like marks of missing values, by
+    /// column name.
     pub level: BTreeMap<String, Vec<String>>,
-    /// Names of columns of which levels, or classes, that differ only in case, blanks, Unicode form or the order
-    /// of joined values are one.
+    /// The names of columns of which levels, or classes, that differ only in case, blanks, Unicode
+    /// form or the order of joined values are one.
     pub merge: Vec<String>,
     /// The class that is good to get, which becomes the last one; where none is named, the words
     /// of the classes or their order decide, and a note says so.
     pub favourable: Option<String>,
-    /// Whole numbers spread over more values than this get bins.
+    /// The largest number of values that whole numbers may spread over without bins.
     pub max_integer_span: i64,
-    /// How numbers are cut into bins.
+    /// The way in which numbers are cut into bins.
     pub bins: Cut,
-    /// The most different words a category may have.
+    /// The largest number of different words that a category may have.
     pub max_words: usize,
-    /// Name of the data set.
+    /// The name of the data set.
     pub name: String,
 }
 

@@ -206,14 +206,14 @@ fn what_a_column_is_is_decided_and_said() {
     );
 }
 
-/// What is said of a column, or of the file.
+/// Returns the notes on a column, or on the file.
 fn said<'d>(draft: &'d Draft, column: &str) -> Vec<&'d str> {
     let notes = draft.notes.iter().filter(|note| note.column == column);
     notes.map(|note| note.said.as_str()).collect()
 }
 
-/// Applicants as a bank in Germany saves them: 2.345,67 and 12.500, a mark at the beginning, and
-/// semicolons.
+/// Returns a table of applicants as a bank in Germany saves them: 2.345,67 and 12.500, a mark at
+/// the beginning, and semicolons.
 fn german(rows: usize) -> String {
     let mut text =
         String::from("\u{feff}\"age\";\"wage\";\"loan\";\"rate\";\"sex\";\"income\"\r\n");
@@ -455,7 +455,7 @@ fn commands(note: &Note) -> Vec<String> {
     note.ways.iter().map(Way::command).collect()
 }
 
-/// `people` of race `race(row)` and a label of `outcome(row)`, forty of them.
+/// Returns a table of `people` of race `race(row)` and a label of `outcome(row)`, forty of them.
 fn people(race: fn(usize) -> &'static str, outcome: fn(usize) -> &'static str) -> String {
     let mut text = String::from("age,race,sex,income\n");
     for row in 0..40 {

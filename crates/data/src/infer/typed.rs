@@ -18,9 +18,10 @@ use crate::source::DataFile;
 use crate::spelling::truth;
 use crate::unicode;
 
-/// The rows of `file`, a column for each of its own but those that `options` ignore, and those that
-/// were left out because something is wrong with them. Cells that say that their value is not known
-/// are null, but where `schema` has them for a level or a class, by any of its spellings.
+/// Returns the rows of `file`, a column for each of its own but those that `options` ignore, and
+/// the rows that were left out because something is wrong with them. Cells that say that their
+/// value is not known are null, but where `schema` has them for a level or a class, by any of its
+/// spellings.
 ///
 /// # Errors
 /// When it cannot be read, or its numbers may be read in two ways.
@@ -91,7 +92,7 @@ struct Known<'s> {
 }
 
 impl<'s> Known<'s> {
-    /// Those of the column called `name`.
+    /// Finds the values of the column called `name`.
     fn of(schema: Option<&'s Schema>, name: &str) -> Known<'s> {
         let attributes = schema.into_iter().flat_map(|schema| &schema.attributes);
         let mut attributes = attributes.filter(|attribute| unicode::same(&attribute.name, name));
@@ -102,7 +103,7 @@ impl<'s> Known<'s> {
         }
     }
 
-    /// Whether `cell` is one of them.
+    /// Returns whether `cell` is one of the values.
     fn holds(&self, cell: &str) -> bool {
         let encoded = self.attribute.as_ref().map(|encoder| encoder.encode(cell));
         matches!(encoded, Some(Ok(Encoded::Code(_))))
@@ -110,7 +111,7 @@ impl<'s> Known<'s> {
     }
 }
 
-/// A column, and what all its values are.
+/// A column, and the type that all its values have.
 struct Typed {
     words: StringBuilder,
     is_whole: bool,

@@ -1,4 +1,4 @@
-//! How one cell becomes one or several numbers.
+//! The conversion of one cell to one or several numbers.
 
 use super::error::NumbersError;
 use crate::read::Record;
@@ -7,26 +7,27 @@ use crate::spelling::Levels;
 
 /// A column of a table that becomes numbers.
 pub struct Column<'s> {
-    /// Its place in the records.
+    /// The place of the column in the records.
     pub position: usize,
-    /// What its cells are.
+    /// The way in which the column's cells are read.
     pub reading: Reading<'s>,
 }
 
-/// What the cells of a column are read as.
+/// The way in which the cells of a column are read.
 pub enum Reading<'s> {
-    /// Any finite number.
+    /// Reads any finite number.
     Number,
-    /// The place of a word among levels.
+    /// Reads the place of a word among levels.
     Level(Levels<'s>),
-    /// The place of a class among the classes of the label; a row whose outcome is missing is left out.
+    /// Reads the place of a class among the classes of the label; a row whose outcome is missing is
+    /// left out.
     Class(&'s Label),
-    /// An attribute's value: the place of a category, else the number. A level beside numbers, and a
-    /// value that a policy maps to a level of its own, are no known number: NaN.
+    /// Reads an attribute's value: the place of a category, else the number. A level beside
+    /// numbers, and a value that a policy maps to a level of its own, are no known number: NaN.
     Value(Encoder<'s>),
-    /// An attribute's coordinates: like [`Reading::Value`], but an unordered category is an
-    /// indicator for each of its levels, and levels beside numbers lie above the largest one: each by
-    /// one above the one before of integers, by the mean width of a bin of others.
+    /// Reads an attribute's coordinates: like [`Reading::Value`], but an unordered category is an
+    /// indicator for each of its levels, and levels beside numbers lie above the largest one: each
+    /// by one above the one before of integers, by the mean width of a bin of others.
     Features(Encoder<'s>),
 }
 
@@ -60,8 +61,8 @@ impl Column<'_> {
         Ok(true)
     }
 
-    /// The one number of this column's cell; `None` if a policy leaves the row out, or its outcome is
-    /// missing.
+    /// Returns the one number of this column's cell; `None` if a policy leaves the row out, or its
+    /// outcome is missing.
     ///
     /// # Errors
     /// A cell that does not stand for a number.
@@ -97,7 +98,7 @@ impl Column<'_> {
         Ok(Some(number))
     }
 
-    /// The number that the code of an attribute stands for.
+    /// Returns the number that the code of an attribute stands for.
     fn number_of(
         &self,
         record: &Record<'_>,
@@ -126,7 +127,7 @@ impl Column<'_> {
         })
     }
 
-    /// The finite number of this column's cell.
+    /// Returns the finite number of this column's cell.
     fn number(&self, record: &Record<'_>) -> Result<f64, NumbersError> {
         match record.number(self.position)? {
             Some(number) => Ok(number),
@@ -140,8 +141,8 @@ impl Column<'_> {
     }
 }
 
-/// Where the level number `place`, from 1, beside the numbers of `bins` lies among them: each the mean
-/// width of a bin above the one before, the first one above the last edge.
+/// Returns the position of the level number `place`, from 1, beside the numbers of `bins`: each
+/// lies the mean width of a bin above the one before, the first one above the last edge.
 pub(super) fn beyond(bins: &[f64], place: i32) -> f64 {
     match bins {
         [first, .., last] => last + f64::from(place) * (last - first) / (bins.len() - 1) as f64,

@@ -1,4 +1,4 @@
-//! What can be wrong with rows of numbers.
+//! The errors of rows of numbers.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use thiserror::Error;
 use crate::idx::IdxError;
 use crate::read::{OfRow, Place, ReadError};
 
-/// Why rows cannot be used as numbers.
+/// The reason why rows cannot be used as numbers.
 #[derive(Debug, Error)]
 pub enum NumbersError {
     /// The file cannot be read as a table.
@@ -25,9 +25,9 @@ pub enum NumbersError {
     NotANumber {
         /// The file.
         file: PathBuf,
-        /// Line or row.
+        /// The line or row.
         place: Place,
-        /// Column name.
+        /// The column name.
         column: String,
         /// The cell.
         value: String,
@@ -37,9 +37,9 @@ pub enum NumbersError {
     UnknownLevel {
         /// The file.
         file: PathBuf,
-        /// Line or row.
+        /// The line or row.
         place: Place,
-        /// Column name.
+        /// The column name.
         column: String,
         /// The cell.
         value: String,
@@ -55,9 +55,9 @@ pub enum NumbersError {
     OutOfBounds {
         /// The file.
         file: PathBuf,
-        /// Line or row.
+        /// The line or row.
         place: Place,
-        /// Column name.
+        /// The column name.
         column: String,
         /// The value.
         value: f64,
@@ -66,7 +66,7 @@ pub enum NumbersError {
         /// The upper bound.
         max: f64,
     },
-    /// Training and test table differ in their columns.
+    /// The training and the test table differ in their columns.
     #[error(
         "{} has the column '{column}', which {} lacks; name it in ignore to leave it out",
         file.display(),
@@ -80,7 +80,7 @@ pub enum NumbersError {
         /// The training table, or the model.
         training: PathBuf,
     },
-    /// Training and test images differ in size.
+    /// The training and the test images differ in size.
     #[error(
         "{} has {found} features a row, but the training rows of {} have {expected}",
         file.display(),
@@ -89,9 +89,9 @@ pub enum NumbersError {
     OtherWidth {
         /// The file.
         file: PathBuf,
-        /// Features a row.
+        /// The number of features a row.
         found: usize,
-        /// Features of a training row.
+        /// The number of features of a training row.
         expected: usize,
         /// The training file.
         training: PathBuf,
@@ -111,7 +111,7 @@ pub enum NumbersError {
     NoId {
         /// The file.
         file: PathBuf,
-        /// Line or row.
+        /// The line or row.
         place: Place,
         /// The id column.
         column: String,
@@ -121,7 +121,7 @@ pub enum NumbersError {
         "{0}; skip_bad_rows, or format.skip_bad_rows = true in the schema, leaves such rows out and counts them"
     )]
     BadRow(Box<NumbersError>),
-    /// Bounds that enclose nothing, or more than a number can say.
+    /// The bounds enclose nothing, or more than a number can say.
     #[error(
         "the bounds {min} to {max} cannot be scaled by; the first must be below the second, and their difference a finite number",
         min = Written(*min),
@@ -133,13 +133,13 @@ pub enum NumbersError {
         /// The upper bound.
         max: f64,
     },
-    /// Images without labels.
+    /// There are images without labels.
     #[error("{} holds images; train_labels must name the file with their labels", file.display())]
     NoLabels {
         /// The images.
         file: PathBuf,
     },
-    /// Labels for something that is no IDX file.
+    /// There are labels for something that is no IDX file.
     #[error("{} is no IDX file, so a separate file of labels does not fit; use label_column", file.display())]
     LabelsOfATable {
         /// The table.
@@ -178,7 +178,7 @@ impl OfRow for NumbersError {
 }
 
 impl NumbersError {
-    /// There is no column of ids called `column`.
+    /// Returns the error that there is no column of ids called `column`.
     pub(super) fn no_id_column(file: &Path, column: &str) -> NumbersError {
         NumbersError::NoSuchColumn {
             field: "id_column",

@@ -1,4 +1,4 @@
-//! How rows become numbers: which columns, and the bounds that they are scaled by.
+//! Options of rows of numbers: which columns they have, and the bounds that they are scaled by.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,13 +20,13 @@ pub struct Bounds {
     pub max: f64,
 }
 
-/// Whether values can be scaled from `min` and `max` to 0 and 1. Where their difference is no
-/// finite number, all values would become 0.
+/// Returns whether values can be scaled from `min` and `max` to 0 and 1. Where their difference is
+/// no finite number, all values would become 0.
 pub fn is_scale(min: f64, max: f64) -> bool {
     min < max && (max - min).is_finite()
 }
 
-/// How files become rows of numbers.
+/// Options for turning files into rows of numbers.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
@@ -37,23 +37,24 @@ pub struct NumbersOptions {
     /// The column with the ids of the rows, which is no feature. Test rows need none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// Columns that are left out.
+    /// The columns that are left out.
     pub ignore: Vec<String>,
     /// Whether values are scaled by the bounds that the schema declares.
     pub scale_by_schema: bool,
-    /// How images are reduced.
+    /// The reduction of images.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reduction: Option<Reduction>,
     /// The layout of a table without a schema.
     pub format: Format,
-    /// Bounds for scaling.
+    /// The bounds for scaling.
     pub bounds: Vec<Bounds>,
-    /// What the columns hold; they are numbers where there is none.
+    /// The schema of the columns; without one, they hold numbers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schema: Option<Schema>,
 }
 
-/// Bounds named for the column, else those of the schema if asked for, else those for all columns.
+/// Returns the bounds named for the column, else those of the schema if asked for, else those for
+/// all columns.
 pub fn bounds_of(options: &NumbersOptions, column: &str) -> Option<(f64, f64)> {
     let named = options
         .bounds

@@ -15,29 +15,29 @@ use crate::table::Labels;
 /// Rows of finite numbers, with labels where they have them.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Numbers {
-    /// The files that they are from.
+    /// The files that the rows are from.
     pub source: Source,
-    /// One name a feature.
+    /// The names of the features.
     pub columns: Vec<String>,
-    /// Row-major, `[rows, columns]`.
+    /// The features, row-major, `[rows, columns]`.
     pub features: Vec<f64>,
-    /// One label a row, or none at all.
+    /// The labels, one a row, or none at all.
     pub labels: Vec<String>,
-    /// One id a row, as it is written, or none at all.
+    /// The ids, one a row, as they are written, or none at all.
     pub ids: Vec<String>,
     /// The number of each row in its file or its batches, from 1, headers not counted.
     pub numbers: Vec<u64>,
-    /// Rows that are left out.
+    /// The rows that are left out.
     pub left_out: LeftOut,
 }
 
 impl Numbers {
-    /// How many rows there are.
+    /// Returns the number of rows.
     pub fn rows(&self) -> usize {
         self.numbers.len()
     }
 
-    /// The features of row `at`; empty if there is no such row.
+    /// Returns the features of row `at`; empty if there is no such row.
     pub fn row(&self, at: usize) -> &[f64] {
         let width = self.columns.len();
         let start = at.saturating_mul(width);
@@ -46,12 +46,12 @@ impl Numbers {
             .unwrap_or_default()
     }
 
-    /// The label of row `at`, if it has one.
+    /// Returns the label of row `at`, if it has one.
     pub fn label(&self, at: usize) -> Option<&str> {
         self.labels.get(at).map(String::as_str)
     }
 
-    /// The file that they are from, or what errors call batches in its place.
+    /// Returns the file that the rows are from, or the name by which errors call batches.
     pub fn name(&self) -> &Path {
         match self.source.file.as_os_str().is_empty() {
             true => Path::new(IN_MEMORY),
@@ -59,7 +59,7 @@ impl Numbers {
         }
     }
 
-    /// The pixels of `images`, with the labels that another file holds.
+    /// Returns the pixels of `images`, with the labels that another file holds.
     pub(super) fn of_images(
         images: Images,
         labelled: Option<(&Path, Hashed<Vec<String>>)>,
@@ -226,18 +226,18 @@ impl<'s> TableReader<'s> {
     }
 }
 
-/// What reads one row: its columns of features, of ids and of labels.
+/// A reader of one row: of its columns of features, of ids and of labels.
 struct RowReader<'s> {
     columns: Vec<Column<'s>>,
     id: Option<usize>,
     label: Option<usize>,
-    /// Whether every row must have a label: those to learn from must.
+    /// Whether every row must have a label: rows to learn from must.
     needs_label: bool,
-    /// What the schema says of labels.
+    /// The schema, which says how labels are read.
     schema: Option<&'s Schema>,
 }
 
-/// What a row has besides its features.
+/// The properties that a row has besides its features.
 struct Marks {
     id: Option<String>,
     label: Option<String>,
@@ -297,10 +297,10 @@ impl RowReader<'_> {
     }
 }
 
-/// Whole numbers below this are all different `f64`s.
+/// The bound below which all whole numbers are different `f64`s.
 const EXACT: f64 = 9e15;
 
-/// The name of a class: numbers are written alike, so that 1 and 1.0 are one class.
+/// Returns the name of a class: numbers are written alike, so that 1 and 1.0 are one class.
 pub fn class_name(cell: &str) -> String {
     match number(cell) {
         Some(number) if number.abs() < EXACT => number.to_string(),
@@ -308,7 +308,7 @@ pub fn class_name(cell: &str) -> String {
     }
 }
 
-/// The names of the features that one attribute becomes.
+/// Returns the names of the features that one attribute becomes.
 fn feature_names(attribute: &Attribute) -> Vec<String> {
     match &attribute.kind {
         Kind::Categorical { ordered: false, .. } => {

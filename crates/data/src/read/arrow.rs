@@ -32,19 +32,19 @@ use probity_run::guard::guarded;
 use super::error::ReadError;
 use crate::source::ParquetBytes;
 
-/// Rows converted at a time.
+/// The number of rows converted at a time.
 const SLICE: usize = 4096;
-/// Whole numbers from here on are no longer all `f64`s.
+/// The bound from which on whole numbers are no longer all `f64`s.
 const EXACT: f64 = 9e15;
 
-/// Batches, one after another.
+/// An iterator over batches.
 type Batches = Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>> + Send>;
 
 /// The records of batches, one at a time.
 pub(super) struct ArrowRecords {
     batches: Batches,
     schema: SchemaRef,
-    /// Batches taken.
+    /// The number of batches taken.
     taken: usize,
     batch: Option<RecordBatch>,
     /// The first row of `slice` in the batch.
@@ -62,16 +62,16 @@ struct Column {
     numbers: OnceCell<Float64Array>,
 }
 
-/// One value.
+/// A value.
 pub(super) enum Value<'a> {
     Null,
-    /// A number as it is; whole numbers too large for it are texts.
+    /// A number; whole numbers too large for an `f64` are texts.
     Number(f64),
     Text(&'a str),
 }
 
 impl ArrowRecords {
-    /// The rows of a Parquet file.
+    /// Returns the rows of a Parquet file.
     pub(super) fn parquet(file: &Path, bytes: ParquetBytes) -> Result<ArrowRecords, ReadError> {
         let opened = decoded(|| match bytes {
             ParquetBytes::File(bytes) => opened(bytes),
@@ -81,7 +81,7 @@ impl ArrowRecords {
         Ok(Self::new(schema, batches))
     }
 
-    /// The rows of `batches`, called `name` in errors.
+    /// Returns the rows of `batches`, called `name` in errors.
     pub(super) fn batches(name: &Path, batches: &[RecordBatch]) -> Result<ArrowRecords, ReadError> {
         let Some(first) = batches.first() else {
             return Err(ReadError::Empty {
@@ -109,13 +109,13 @@ impl ArrowRecords {
         }
     }
 
-    /// The names of the columns.
+    /// Returns the names of the columns.
     pub(super) fn names(&self) -> Vec<String> {
         let fields = self.schema.fields().iter();
         fields.map(|field| field.name().clone()).collect()
     }
 
-    /// Whether the column at `position` holds texts, which people may have written.
+    /// Returns whether the column at `position` holds texts, which people may have written.
     pub(super) fn is_text(&self, position: usize) -> bool {
         let field = self.schema.fields().get(position);
         field.is_some_and(|field| is_text(field.data_type()))
@@ -165,12 +165,12 @@ impl ArrowRecords {
         })
     }
 
-    /// The number of the current row, from 1.
+    /// Returns the number of the current row, from 1.
     pub(super) fn row(&self) -> u64 {
         self.rows_before + self.next_in_slice as u64
     }
 
-    /// The value of the column at `position` as it is.
+    /// Returns the value of the column at `position` as it is.
     pub(super) fn value(&self, file: &Path, position: usize) -> Result<Value<'_>, ReadError> {
         let (Some(column), Some(row)) =
             (self.slice.get(position), self.next_in_slice.checked_sub(1))
@@ -196,7 +196,7 @@ impl ArrowRecords {
         Ok(self.text(file, position)?.map_or(Value::Null, Value::Text))
     }
 
-    /// The value of the column at `position` as text; `None` for a null.
+    /// Returns the value of the column at `position` as text; `None` for a null.
     pub(super) fn text(&self, file: &Path, position: usize) -> Result<Option<&str>, ReadError> {
         let (Some(column), Some(row)) =
             (self.slice.get(position), self.next_in_slice.checked_sub(1))
@@ -240,7 +240,7 @@ impl Column {
         }
     }
 
-    /// Whether the values are numbers whose text adds nothing.
+    /// Returns whether the values are numbers whose text adds nothing.
     fn is_number(&self) -> bool {
         let kind = self.values.data_type();
         kind.is_integer() || *kind == DataType::Float64
@@ -268,7 +268,7 @@ impl Column {
     }
 }
 
-/// Whether values of a type are texts.
+/// Returns whether values of a type are texts.
 fn is_text(kind: &DataType) -> bool {
     match kind {
         DataType::Dictionary(_, values) => is_text(values),
@@ -276,7 +276,7 @@ fn is_text(kind: &DataType) -> bool {
     }
 }
 
-/// Whether values of a type are read at all: see the table above.
+/// Returns whether values of a type are read at all: see the table above.
 fn is_read(kind: &DataType) -> bool {
     match kind {
         DataType::Dictionary(_, values) => is_read(values),
@@ -288,7 +288,7 @@ fn is_read(kind: &DataType) -> bool {
     }
 }
 
-/// The columns of a Parquet file, and its batches.
+/// Returns the columns of a Parquet file, and its batches.
 fn opened(bytes: impl ChunkReader + 'static) -> Result<(SchemaRef, Batches), ArrowError> {
     let builder = ParquetRecordBatchReaderBuilder::try_new(bytes)?;
     let schema = builder.schema().clone();
@@ -296,8 +296,8 @@ fn opened(bytes: impl ChunkReader + 'static) -> Result<(SchemaRef, Batches), Arr
     Ok((schema, Box::new(reader)))
 }
 
-/// What the decoder makes of a file: the one place where it is called. It takes some of what a file
-/// says for granted and panics where that is wrong.
+/// Calls the decoder through `work`, in the one place where it is called, and returns its result.
+/// The decoder takes some of what a file says for granted and panics where that is wrong.
 fn decoded<T>(work: impl FnOnce() -> Result<T, ArrowError>) -> Result<T, ArrowError> {
     guarded(work).unwrap_or_else(|panic| Err(ArrowError::ParquetError(panic)))
 }

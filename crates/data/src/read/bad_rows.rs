@@ -12,26 +12,26 @@ use serde::{Serialize, Serializer};
 
 use super::place::Place;
 
-/// Rows of each reason whose places are kept.
+/// The number of rows of each reason whose places are kept.
 const FIRST: usize = 3;
 
-/// Rows that were left out, by what is wrong with them.
+/// The rows that were left out, by what is wrong with them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct BadRows {
-    /// All of them.
+    /// The number of all these rows.
     pub rows: u64,
-    /// What is wrong, in the order in which it was met.
+    /// The reasons, in the order in which they were met.
     pub reasons: Vec<BadReason>,
 }
 
-/// What is wrong with some rows.
+/// A reason why rows were left out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct BadReason {
-    /// What it is.
+    /// The text of the reason.
     pub reason: String,
-    /// How many rows.
+    /// The number of rows.
     pub rows: u64,
-    /// Where the first of them stand.
+    /// The places of the first of these rows.
     #[serde(serialize_with = "as_text")]
     pub first: Vec<Place>,
 }
@@ -40,18 +40,18 @@ fn as_text<S: Serializer>(places: &[Place], serializer: S) -> Result<S::Ok, S::E
     serializer.collect_seq(places.iter().map(Place::to_string))
 }
 
-/// Rows of a table that are not there any more.
+/// The rows of a table that were left out.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct LeftOut {
-    /// Rows left out by an `outside = "skip"` policy.
+    /// The number of rows left out by an `outside = "skip"` policy.
     pub skipped_rows: u64,
-    /// Rows left out because something is wrong with them.
+    /// The rows left out because something is wrong with them.
     #[serde(skip_serializing_if = "BadRows::is_empty")]
     pub bad_rows: BadRows,
 }
 
 impl BadRows {
-    /// Whether there are none.
+    /// Returns whether no rows were left out.
     pub fn is_empty(&self) -> bool {
         self.rows == 0
     }
@@ -77,7 +77,8 @@ impl BadRows {
     }
 }
 
-/// `3 bad rows were left out: 2 because 'age' is blank (line 3, line 7), 1 because …`
+/// Writes a text such as `3 bad rows were left out: 2 because 'age' is blank (line 3, line 7), 1
+/// because …`
 impl fmt::Display for BadRows {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let were = if self.rows == 1 {

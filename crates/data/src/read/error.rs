@@ -1,4 +1,4 @@
-//! What can be wrong with a table, and where.
+//! The errors of a table, with the place where they are.
 //!
 //! Every message names the file, the row, the column and the value that are concerned. Record
 //! batches have no file: their errors say [`IN_MEMORY`] in its place.
@@ -12,11 +12,11 @@ use super::bad_rows::BadRows;
 use super::place::Place;
 use crate::number_form::NumberForm;
 
-/// What errors call record batches where others name a file.
+/// The name of record batches in errors, where others name a file.
 pub const IN_MEMORY: &str = "the table of record batches";
 
-/// What to do about a `value` that is not what is `expected`: policies for values outside a domain
-/// say nothing of cells that hold no such thing at all.
+/// Returns advice about a `value` that is not what is `expected`: policies for values outside a
+/// domain say nothing of cells that hold no such thing at all.
 fn advice(value: &str, expected: &str) -> &'static str {
     let is_number = value.trim().parse::<f64>().is_ok_and(f64::is_finite);
     let forms = [('.', ','), (',', '.'), (',', ' ')];
@@ -41,7 +41,7 @@ fn advice(value: &str, expected: &str) -> &'static str {
     }
 }
 
-/// Why a file cannot be read as a table.
+/// The reason why a file cannot be read as a table.
 #[derive(Debug, Error)]
 pub enum ReadError {
     /// The file cannot be opened or read.
@@ -49,15 +49,15 @@ pub enum ReadError {
     Io {
         /// The file.
         file: PathBuf,
-        /// The operating system's word.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// There is no record in it.
+    /// The file holds no record.
     #[error("{} holds no rows; expected {expected}", file.display())]
     Empty {
         /// The file.
         file: PathBuf,
-        /// What should be there.
+        /// The expected content.
         expected: &'static str,
     },
     /// A record has another number of fields than the first one.
@@ -68,11 +68,11 @@ pub enum ReadError {
     Ragged {
         /// The file.
         file: PathBuf,
-        /// Line.
+        /// The line.
         place: Place,
-        /// Fields in this record.
+        /// The number of fields in this record.
         found: usize,
-        /// Fields expected.
+        /// The number of fields expected.
         expected: usize,
     },
     /// A record of another number of fields goes on in the next lines.
@@ -83,11 +83,11 @@ pub enum ReadError {
     OpenQuote {
         /// The file.
         file: PathBuf,
-        /// Line.
+        /// The line.
         place: Place,
-        /// Fields in this record.
+        /// The number of fields in this record.
         found: usize,
-        /// Fields expected.
+        /// The number of fields expected.
         expected: usize,
     },
     /// The CSV itself is broken.
@@ -95,7 +95,7 @@ pub enum ReadError {
     Csv {
         /// The file.
         file: PathBuf,
-        /// What the parser says.
+        /// The error message of the parser.
         problem: String,
     },
     /// The Parquet file is broken.
@@ -103,7 +103,7 @@ pub enum ReadError {
     Parquet {
         /// The file.
         file: PathBuf,
-        /// What the parser says.
+        /// The error message of the parser.
         problem: String,
     },
     /// A column is of a type that is not read.
@@ -114,17 +114,17 @@ pub enum ReadError {
     ColumnType {
         /// The file.
         file: PathBuf,
-        /// Column name.
+        /// The column name.
         column: String,
         /// The type.
         found: String,
     },
-    /// Record batches that do not belong together.
+    /// The record batches do not belong together.
     #[error("{}: batch {batch} has other columns than the first", file.display())]
     OtherBatch {
-        /// What was read.
+        /// The name of the batches.
         file: PathBuf,
-        /// The batch, from 1.
+        /// The number of the batch, from 1.
         batch: usize,
     },
     /// A cell is not UTF-8.
@@ -135,9 +135,9 @@ pub enum ReadError {
     Utf8 {
         /// The file.
         file: PathBuf,
-        /// Line or row.
+        /// The line or row.
         place: Place,
-        /// Column name.
+        /// The column name.
         column: String,
     },
     /// A column that is needed is not there.
@@ -145,9 +145,9 @@ pub enum ReadError {
     MissingColumn {
         /// The file.
         file: PathBuf,
-        /// Name of the missing column.
+        /// The name of the missing column.
         column: String,
-        /// The columns there are.
+        /// The names of the columns.
         found: String,
     },
     /// The file has columns that the schema does not describe.
@@ -158,7 +158,7 @@ pub enum ReadError {
     ExtraColumn {
         /// The file.
         file: PathBuf,
-        /// Name of the extra column.
+        /// The name of the extra column.
         column: String,
     },
     /// Two columns have one name.
@@ -166,7 +166,7 @@ pub enum ReadError {
     DuplicateColumn {
         /// The file.
         file: PathBuf,
-        /// Their name.
+        /// The name that the two columns share.
         column: String,
     },
     /// Two columns have one name, and differ.
@@ -179,9 +179,9 @@ pub enum ReadError {
     UnequalColumns {
         /// The file.
         file: PathBuf,
-        /// Line or row.
+        /// The line or row.
         place: Place,
-        /// Their name.
+        /// The name that the two columns share.
         column: String,
         /// The cells.
         values: [String; 2],
@@ -195,13 +195,13 @@ pub enum ReadError {
     Value {
         /// The file.
         file: PathBuf,
-        /// Line or row.
+        /// The line or row.
         place: Place,
-        /// Column name.
+        /// The column name.
         column: String,
         /// The cell.
         value: String,
-        /// What it should be.
+        /// The expected value, in words.
         expected: String,
     },
     /// A label is not one of the classes.
@@ -212,9 +212,9 @@ pub enum ReadError {
     Class {
         /// The file.
         file: PathBuf,
-        /// Line or row.
+        /// The line or row.
         place: Place,
-        /// Column name.
+        /// The column name.
         column: String,
         /// The cell.
         value: String,
@@ -226,9 +226,9 @@ pub enum ReadError {
     Target {
         /// The file.
         file: PathBuf,
-        /// Line or row.
+        /// The line or row.
         place: Place,
-        /// Column name.
+        /// The column name.
         column: String,
         /// The cell.
         value: String,
@@ -238,9 +238,9 @@ pub enum ReadError {
     NoClass {
         /// The file.
         file: PathBuf,
-        /// Line or row.
+        /// The line or row.
         place: Place,
-        /// Column name.
+        /// The column name.
         column: String,
     },
     /// Something is wrong with one row, which can be left out.
@@ -253,10 +253,10 @@ pub enum ReadError {
     NoneLeft {
         /// The file.
         file: PathBuf,
-        /// What was wrong.
+        /// The rows that were left out, with the reasons.
         bad_rows: BadRows,
     },
-    /// No row has an outcome.
+    /// The outcome is missing in every row.
     #[error(
         "{}: the outcome, '{column}', is missing in all {rows} rows that are left",
         file.display()
@@ -266,10 +266,10 @@ pub enum ReadError {
         file: PathBuf,
         /// The label column.
         column: String,
-        /// Number of rows.
+        /// The number of rows.
         rows: u64,
     },
-    /// All rows have one label.
+    /// All rows have the same label.
     #[error(
         "{}: all {rows} rows have the label '{class}'; a classifier needs at least two classes",
         file.display()
@@ -277,12 +277,12 @@ pub enum ReadError {
     OneClass {
         /// The file.
         file: PathBuf,
-        /// Number of rows.
+        /// The number of rows.
         rows: usize,
         /// The only class.
         class: String,
     },
-    /// All rows have one number.
+    /// All rows have the same number.
     #[error(
         "{}: all {rows} rows have the label {number}; a regressor needs at least two numbers",
         file.display()
@@ -290,7 +290,7 @@ pub enum ReadError {
     OneNumber {
         /// The file.
         file: PathBuf,
-        /// Number of rows.
+        /// The number of rows.
         rows: usize,
         /// The only number.
         number: f32,
@@ -298,7 +298,7 @@ pub enum ReadError {
 }
 
 impl ReadError {
-    /// That `file` cannot be read for the reason that `source` gives.
+    /// Returns the error that `file` cannot be read for the reason that `source` gives.
     pub(crate) fn io(file: &Path, source: io::Error) -> ReadError {
         ReadError::Io {
             file: file.to_owned(),
@@ -309,11 +309,11 @@ impl ReadError {
 
 /// An error of reading, of which one row may be the reason.
 pub trait OfRow: Sized {
-    /// What is wrong with the row, without what stands in it; `None` where the error is not one
-    /// row's.
+    /// Returns what is wrong with the row, without the values of its cells; `None` where the error
+    /// is not one row's.
     fn reason(&self) -> Option<String>;
 
-    /// The same error, which says how such rows are left out.
+    /// Returns the error with advice on how such rows are left out.
     #[must_use]
     fn avoidable(self) -> Self;
 }
@@ -348,7 +348,7 @@ impl OfRow for ReadError {
 }
 
 impl BadRows {
-    /// That no row of `file` is left, where `expected` is what should be there.
+    /// Returns the error that no row of `file` is left, where `expected` is what should be there.
     pub fn none_left(self, file: &Path, expected: &'static str) -> ReadError {
         let file = file.to_owned();
         match self.is_empty() {

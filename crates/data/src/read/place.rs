@@ -1,8 +1,8 @@
-//! Where in a file a record stands.
+//! The place of a record in a file.
 
 use std::fmt;
 
-/// Where in a file a record stands.
+/// The place of a record in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
     /// A line of a text file, from 1.

@@ -1,4 +1,4 @@
-//! Where the rows that were kept stand among all rows of their file.
+//! The numbers that the kept rows have among all rows of their file.
 
 /// The rows that were kept, in order, by their numbers in the file, from 1.
 ///
@@ -11,7 +11,7 @@ pub struct RowNumbers {
 }
 
 impl RowNumbers {
-    /// Those of `count` rows, none of which was left out.
+    /// Creates the numbers of `count` rows, none of which was left out.
     pub fn first(count: usize) -> RowNumbers {
         RowNumbers {
             runs: (count > 0).then_some((0, 1)).into_iter().collect(),
@@ -28,16 +28,16 @@ impl RowNumbers {
         self.kept += 1;
     }
 
-    /// The number in the file, from 1, of the kept row `index`, from 0; without notes of it, as if
-    /// no row before it had been left out.
+    /// Returns the number in the file, from 1, of the kept row `index`, from 0; without notes of
+    /// it, as if no row before it had been left out.
     pub fn of(&self, index: usize) -> u64 {
         let run = self.runs.partition_point(|&(start, _)| start <= index);
         let (start, row) = run.checked_sub(1).map_or((0, 1), |run| self.runs[run]);
         row + (index - start) as u64
     }
 
-    /// The kept row, from 0, that has the number `row` in the file; nothing for one that was left
-    /// out.
+    /// Returns the kept row, from 0, that has the number `row` in the file; nothing for one that
+    /// was left out.
     pub fn index_of(&self, row: u64) -> Option<usize> {
         let run = self.runs.partition_point(|&(_, first)| first <= row);
         let (start, first) = match run.checked_sub(1) {
@@ -64,7 +64,7 @@ impl FromIterator<u64> for RowNumbers {
 mod tests {
     use super::*;
 
-    /// Against the list of numbers itself, for every subset of eight rows.
+    /// Both directions agree with the list of numbers itself, for every subset of eight rows.
     #[test]
     fn both_directions_are_those_of_the_list() {
         for kept in 0u32..256 {

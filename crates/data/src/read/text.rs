@@ -38,7 +38,7 @@ impl From<Fields> for csv::ByteRecord {
 pub(super) struct TextRecords {
     reader: Box<csv::Reader<Box<dyn Read + Send>>>,
     record: Option<Fields>,
-    /// To find a record's line again.
+    /// The character that begins a comment, kept to find a record's line again.
     comment: Option<u8>,
     encoding: Option<Encoding>,
     /// Whether the first record, read to learn the number of columns, is yet to be handed out.
@@ -86,7 +86,7 @@ impl TextRecords {
         Ok((records, names))
     }
 
-    /// Goes to the next record: the number of its fields, or `None` at the end.
+    /// Goes to the next record, and returns the number of its fields, or `None` at the end.
     pub(super) fn advance(&mut self, file: &Path) -> Result<Option<usize>, ReadError> {
         // Taken and put back, so that its memory serves all records.
         let mut record = self.record.take().map_or_else(Default::default, Into::into);
@@ -100,7 +100,7 @@ impl TextRecords {
         Ok(found.then_some(fields))
     }
 
-    /// Whether the current record goes over several lines.
+    /// Returns whether the current record goes over several lines.
     pub(super) fn is_over_lines(&self) -> bool {
         let has_end = |cell: &[u8]| cell.contains(&b'\n');
         match &self.record {
@@ -110,7 +110,7 @@ impl TextRecords {
         }
     }
 
-    /// The text of a cell, trimmed; `None` if it is not UTF-8.
+    /// Returns the text of a cell, trimmed; `None` if it is not UTF-8.
     #[inline]
     pub(super) fn cell(&self, position: usize) -> Option<&str> {
         match self.record.as_ref()? {
@@ -121,8 +121,8 @@ impl TextRecords {
         }
     }
 
-    /// The line on which the current record begins. The parser's own count is taken before it skips
-    /// empty lines and comments, so they are skipped again here.
+    /// Returns the line on which the current record begins. The parser's own count is taken before
+    /// it skips empty lines and comments, so they are skipped again here.
     pub(super) fn line(&self, file: &Path) -> u64 {
         let position = match &self.record {
             Some(Fields::Text(record)) => record.position(),
@@ -136,15 +136,15 @@ impl TextRecords {
     }
 }
 
-/// How many fields the records of `text` have, which is the beginning of a file; what is broken ends
-/// them.
+/// Returns the numbers of fields of the records of `text`, which is the beginning of a file; the
+/// first broken record ends them.
 pub(crate) fn first_records(text: &[u8], format: &Format) -> Vec<usize> {
     let mut reader = builder(format).from_reader(text);
     let records = reader.byte_records().map_while(Result::ok);
     records.map(|record| record.len()).collect()
 }
 
-/// A reader of text that is laid out like this.
+/// Returns a reader of text that is laid out as `format` says.
 fn builder(format: &Format) -> csv::ReaderBuilder {
     let mut builder = csv::ReaderBuilder::new();
     builder
@@ -157,7 +157,7 @@ fn builder(format: &Format) -> csv::ReaderBuilder {
     builder
 }
 
-/// The names in the first record.
+/// Returns the names in the first record.
 fn header(file: &Path, record: &csv::ByteRecord) -> Result<Vec<String>, ReadError> {
     let mut names = Vec::with_capacity(record.len());
     for (i, cell) in record.iter().enumerate() {
@@ -176,8 +176,8 @@ fn header(file: &Path, record: &csv::ByteRecord) -> Result<Vec<String>, ReadErro
     Ok(names)
 }
 
-/// Lines before the first one at or after byte `offset` that is neither empty nor a comment, plus
-/// one. The file is opened again: only errors ask.
+/// Returns the number of lines before the first one at or after byte `offset` that is neither empty
+/// nor a comment, plus one. The file is opened again: only errors ask.
 fn count_lines(
     file: &Path,
     encoding: Option<Encoding>,

@@ -265,7 +265,7 @@ fn names_and_levels_are_the_same_in_every_unicode_form() {
     assert_eq!(label.code("accord\u{e9}"), Some(1));
 }
 
-/// `PEOPLE` with levels beside its numbers.
+/// Returns `PEOPLE` with levels beside its numbers.
 fn beside(of_age: &str, of_gain: &str) -> Result<Schema, SchemaError> {
     let text = PEOPLE
         .replace("max = 90", &format!("max = 90\n{of_age}"))

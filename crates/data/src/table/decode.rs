@@ -1,4 +1,4 @@
-//! From records to a table.
+//! The decoding of records to a table.
 
 use super::{CellNumbers, Labels, ReadCounts, Table};
 use crate::read::{ReadError, Record, Records, RowNumbers};
@@ -14,7 +14,7 @@ impl Table {
         Self::decode_keeping(records, schema, labels, &mut CellNumbers::default())
     }
 
-    /// The table, with what `numbers` asks for.
+    /// Decodes the records to a table, with what `numbers` asks for.
     pub(super) fn decode_keeping(
         mut records: Records,
         schema: &Schema,
@@ -105,21 +105,21 @@ impl Table {
     }
 }
 
-/// What the label column says of a row.
+/// The label of a row, as the label column gives it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Answer {
-    /// There is no such column.
+    /// The table has no label column.
     None,
-    /// It does not know.
+    /// The label is missing.
     Missing,
     Class(u32),
     Number(f32),
 }
 
-/// In place of the class of a row that has none.
+/// The code in place of the class of a row that has none.
 pub(super) const MISSING: u32 = u32::MAX;
 
-/// What reads one row.
+/// A reader of one row.
 struct RowReader<'s> {
     schema: &'s Schema,
     encoders: Vec<Encoder<'s>>,
@@ -147,9 +147,9 @@ impl<'s> RowReader<'s> {
         })
     }
 
-    /// Appends the codes of a row, and the numbers that are asked for: how many values were mapped,
-    /// and the label. `None` where a policy leaves the row out. What is appended of a row that is
-    /// not kept is of no use.
+    /// Appends the codes of a row, and the numbers that are asked for, and returns how many values
+    /// were mapped, and the label. `None` where a policy leaves the row out. What is appended of a
+    /// row that is not kept is of no use.
     #[inline]
     fn read(
         &self,
@@ -185,7 +185,7 @@ impl<'s> RowReader<'s> {
         Ok(Some((mapped, answer)))
     }
 
-    /// What the label column at `column` says.
+    /// Reads the label in the label column at `column`.
     #[inline]
     fn answer(&self, record: &Record<'_>, column: usize) -> Result<Answer, ReadError> {
         let label = &self.schema.label;

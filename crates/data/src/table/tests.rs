@@ -55,7 +55,8 @@ fn targets_that_are_no_numbers_are_missing_outcomes() {
     assert!(table.with_targets(vec![1.0, 2.0, 3.0]).is_labelled());
 }
 
-/// What is no number cannot be clipped, however it is declared, and the advice is not to declare it.
+/// A value that is no number cannot be clipped, however it is declared, and the advice is not to
+/// declare it.
 #[test]
 fn a_mark_that_cannot_be_clipped_asks_for_another_policy() {
     let clipping = "outside = \"clip\"\nmissing = [\"NA\", \"-50 %\"]";

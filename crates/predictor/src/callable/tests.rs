@@ -33,7 +33,7 @@ values = [0.75, 7.0]
     .unwrap()
 }
 
-/// The probability of `yes` is the share of 200 that the age is.
+/// A function that gives `yes` the probability age / 200.
 struct ByAge;
 
 impl Callable for ByAge {

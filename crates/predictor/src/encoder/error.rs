@@ -1,4 +1,4 @@
-//! What can be wrong with a sentence encoder or with a text for it.
+//! The errors of a sentence encoder, and of texts for it.
 
 use std::path::PathBuf;
 
@@ -7,13 +7,13 @@ use thiserror::Error;
 use crate::piece_graph::PieceGraphError;
 use probity_tensor::onnx::OnnxError;
 
-/// Why there is no sentence encoder, or no embedding of a text.
+/// The reason why there is no sentence encoder, or no embedding of a text.
 #[derive(Debug, Error)]
 pub enum EncoderError {
     /// The ONNX file cannot be used.
     #[error("{0}")]
     Graph(#[from] OnnxError),
-    /// Its inputs or its tokenizer are none of a graph that reads texts.
+    /// The inputs or the tokenizer are not those of a graph that reads texts.
     #[error("{0}")]
     Pieces(#[from] PieceGraphError),
     /// The graph reads several texts at a time.
@@ -21,7 +21,7 @@ pub enum EncoderError {
     Height {
         /// The ONNX file.
         path: PathBuf,
-        /// That number.
+        /// The number of texts.
         height: usize,
     },
     /// The graph has no output.
@@ -39,17 +39,17 @@ pub enum EncoderError {
         path: PathBuf,
         /// The output.
         name: String,
-        /// Its shape.
+        /// The shape of the output.
         shape: Vec<usize>,
-        /// Tokens fed.
+        /// The number of tokens fed.
         tokens: usize,
     },
     /// A text that the tokenizer cannot split.
     #[error("`{text}`: {reason}")]
     Text {
-        /// Its beginning.
+        /// The beginning of the text.
         text: String,
-        /// What the tokenizer says.
+        /// The error message of the tokenizer.
         reason: String,
     },
     /// A text without a token.
@@ -63,11 +63,11 @@ pub enum EncoderError {
         "the sentence encoder fails on `{text}` ({tokens} tokens): {source}; where an index is out of range, the tokenizer.json is of another model, or its `truncation` allows more tokens than the model reads"
     )]
     Run {
-        /// The text's beginning.
+        /// The beginning of the text.
         text: String,
-        /// Tokens fed.
+        /// The number of tokens fed.
         tokens: usize,
-        /// What the graph says.
+        /// The error of the graph.
         source: OnnxError,
     },
     /// An embedding that is NaN, infinite or zero.
@@ -77,7 +77,7 @@ pub enum EncoderError {
         path: PathBuf,
         /// The text's beginning.
         text: String,
-        /// "not finite" or "zero".
+        /// The fault, "not finite" or "zero".
         fault: &'static str,
     },
 }

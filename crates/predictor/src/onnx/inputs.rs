@@ -1,4 +1,4 @@
-//! What the inputs of a graph take of a row.
+//! The inputs of a graph, and the parts of a row that they take.
 
 use crate::graph::Categories;
 use crate::values::{TRUTHS, Value, truth, value, word_beside};
@@ -6,29 +6,30 @@ use probity_data::numbers::numbers_of;
 use probity_data::schema::{Attribute, Kind, OutOfDomain, Schema};
 use probity_tensor::onnx::{Kind as Element, OnnxError, OnnxModel, Port};
 
-/// How rows enter the graph.
+/// The inputs through which rows enter the graph.
 pub(super) enum Inputs {
-    /// As one matrix with the columns of each attribute.
+    /// One input: a matrix with the columns of each attribute.
     Matrix(Vec<Columns>),
-    /// Each for itself.
+    /// An input for each attribute.
     Attributes(Vec<AttributeInput>),
 }
 
 /// An input for one attribute.
 pub(super) struct AttributeInput {
     pub(super) attribute: usize,
-    /// Whether its shape is `[rows, 1]` rather than `[rows]`.
+    /// Whether the shape of the input is `[rows, 1]` rather than `[rows]`.
     pub(super) is_column: bool,
-    /// Whether it is made of words.
+    /// Whether the input takes words.
     pub(super) is_words: bool,
     pub(super) columns: Columns,
 }
 
 /// The columns of one attribute.
 pub(super) enum Columns {
-    /// One number: that of each code from `min` on, or the code itself where the list is empty.
+    /// One number: the number of each code from `min` on, or the code itself where the list is
+    /// empty.
     Number { min: i32, numbers: Vec<f64> },
-    /// One indicator for each of so many codes from 0 on.
+    /// Indicators, one for each of so many codes from 0 on.
     Indicators(usize),
 }
 
@@ -183,7 +184,7 @@ impl Columns {
         }
     }
 
-    /// The words that stand in the data, as `graph` numbers them.
+    /// Returns the words that stand in the data, as `graph` numbers them.
     fn words(attribute: &Attribute, graph: &mut OnnxModel) -> Result<Columns, String> {
         if matches!(attribute.kind, Kind::Numeric { .. }) {
             return Err(format!(
@@ -201,7 +202,8 @@ impl Columns {
         })
     }
 
-    /// 1 where a value means true and 0 where it means false, whatever its code is.
+    /// Returns a column that is 1 where a value means true and 0 where it means false, whatever its
+    /// code is.
     fn truths(attribute: &Attribute) -> Result<Columns, String> {
         let name = &attribute.name;
         if matches!(attribute.kind, Kind::Numeric { .. }) {
@@ -233,8 +235,8 @@ impl Columns {
         })
     }
 
-    /// Refuses numbers of `attribute` that an input of whole numbers has no form for, which would
-    /// become others without a word.
+    /// Refuses numbers of `attribute` that an input of whole numbers has no form for, and would
+    /// change silently.
     fn expect_whole(&self, attribute: &Attribute) -> Result<(), String> {
         let Columns::Number { min, numbers } = self else {
             return Ok(());
@@ -286,14 +288,14 @@ impl Columns {
     }
 }
 
-/// The numbers that all of `levels` mean: those that they are in plain decimals, or 1 for true and 0
-/// for false; nothing where some are other words, such as 02139.
+/// Returns the numbers that all of `levels` mean: those that they are in plain decimals, or 1 for
+/// true and 0 for false; nothing where some are other words, such as 02139.
 fn meant(levels: &[String]) -> Option<Vec<f64>> {
     let of_truth = |level: &String| truth(level).map(|is_true| f64::from(u8::from(is_true)));
     numbers_of(levels).or_else(|| levels.iter().map(of_truth).collect())
 }
 
-/// The attribute that an input is called like. Exports write a name's signs, such as a blank, as
+/// Finds the attribute whose name an input has. Exports write a name's signs, such as a blank, as
 /// underscores; so do both sides here where no name is equal and one alone fits.
 pub(super) fn attribute_of(schema: &Schema, name: &str) -> Option<usize> {
     let plain = |name: &str| name.replace(|sign: char| !sign.is_ascii_alphanumeric(), "_");
@@ -306,7 +308,7 @@ pub(super) fn attribute_of(schema: &Schema, name: &str) -> Option<usize> {
     })
 }
 
-/// Of each attribute, which of the numeric ones it is.
+/// Returns, for each attribute, its place among the numeric attributes.
 pub(super) fn numeric_places(schema: &Schema) -> Vec<Option<usize>> {
     let mut places = 0..;
     let attributes = schema.attributes.iter();
@@ -317,7 +319,7 @@ pub(super) fn numeric_places(schema: &Schema) -> Vec<Option<usize>> {
     place.collect()
 }
 
-/// A declared shape in words.
+/// Writes a declared shape in words.
 pub(super) fn show(shape: &[Option<usize>]) -> String {
     let sizes: Vec<String> = shape
         .iter()

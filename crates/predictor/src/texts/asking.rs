@@ -1,5 +1,5 @@
-//! Asking about texts: each different one once, several at a time, no faster than allowed, and
-//! again where no answer came.
+//! Questions about texts: each different text is asked about once, several at a time, no faster
+//! than allowed, and again where no answer came.
 //!
 //! Texts wait in one queue. A thread for each that answers takes from it as many as are its share,
 //! so that nobody waits for the slowest, and what several callers ask at once is asked once. While
@@ -22,19 +22,19 @@ use crate::error::PredictorError;
 use crate::probabilities::{Probabilities as Sums, Taken, append_logits};
 use crate::process::Ender;
 
-/// Answers that are remembered: half of them at least the latest ones. Some 200 MB.
+/// The number of answers that are remembered: half of them at least the latest ones. Some 200 MB.
 const REMEMBERED: usize = 1 << 21;
 
-/// Bytes of text of a request, unless a single text has more.
+/// The largest number of bytes of text in a request, unless a single text has more.
 const MOST_BYTES: usize = 8 << 20;
 
-/// How long to wait before a text is asked about again: the first time, and at most.
+/// The time to wait before a text is asked about again: the first time, and at most.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
-/// What answers, one request at a time.
+/// The side that answers requests, one request at a time: a process, a graph or a function.
 pub(super) trait Answering: Send {
-    /// `texts` as they are sent; nothing where they are not.
+    /// Encodes the request for `texts`, where one is sent.
     fn request(&self, _texts: &[&str]) -> Result<Vec<u8>, PredictorError> {
         Ok(Vec::new())
     }
@@ -44,30 +44,31 @@ pub(super) trait Answering: Send {
         Ok(())
     }
 
-    /// What is said of `texts`, those of the last request.
+    /// Receives the answer to the last request, which was about `texts`.
     fn receive(&mut self, texts: &[&str]) -> Result<Unread, PredictorError>;
 
-    /// Makes it ready again after an error that was a circumstance.
+    /// Makes the answering side ready again after an error that was a circumstance.
     fn begin_anew(&mut self);
 }
 
 /// An answer that is still to be read.
 pub(super) type Unread = Box<dyn FnOnce() -> Result<Reply, PredictorError>>;
 
-/// How to ask.
+/// The limits and rules by which texts are asked about.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Pace {
-    /// Texts of a request, at most.
+    /// The largest number of texts of a request.
     pub texts: usize,
-    /// Texts of a request where as many wait, at least: more only where it is the share of one.
+    /// The least number of texts of a request where as many wait: a request has more only where the
+    /// share of one answering thread is larger.
     pub least: usize,
-    /// Texts a second, at most.
+    /// The largest number of texts a second.
     pub rate: Option<f64>,
-    /// How often a text is asked about again that got no answer.
+    /// The number of times that a text without an answer is asked about again.
     pub retries: u32,
-    /// Answers to each text, of which the class that most give counts.
+    /// The number of answers to each text, of which the class that most give counts.
     pub votes: u32,
-    /// How probabilities must sum.
+    /// The rule for the sums of the probabilities.
     pub probabilities: Sums,
 }
 
@@ -81,7 +82,7 @@ type Asked = (Vec<Job>, Result<Vec<u8>, PredictorError>);
 struct Job {
     text: Box<str>,
     slot: Slot,
-    /// How often it was asked about without an answer.
+    /// The number of times that the text was asked about without an answer.
     tries: u32,
     /// The probabilities that came so far.
     votes: SmallVec<[Probabilities; 1]>,
@@ -89,23 +90,23 @@ struct Job {
 
 struct State {
     ready: VecDeque<Job>,
-    /// Those that wait until it is time to ask about them again.
+    /// The texts that wait until it is time to ask about them again.
     later: Vec<(Instant, Job)>,
-    /// Answers by the hash of the text: those since the others became many, and those before.
+    /// The answers by the hash of the text: those since the others became many, and those before.
     young: HashMap<u128, Slot>,
     old: HashMap<u128, Slot>,
-    /// When the next text may be sent.
+    /// The time from which the next text may be sent.
     free_at: Instant,
-    /// What ended it all.
+    /// The error that ended everything.
     failed: Option<PredictorError>,
     is_closed: bool,
 }
 
 struct Shared {
     state: Mutex<State>,
-    /// There is something to do, or nothing more ever.
+    /// Signals that there is something to do, or that there will never be more.
     work: Condvar,
-    /// An answer has come, or none ever will.
+    /// Signals that an answer has come, or that none ever will.
     answered: Condvar,
     pace: Pace,
     at_once: usize,
@@ -114,21 +115,21 @@ struct Shared {
     taken: Taken,
 }
 
-/// Whether more of a text is written than is read.
+/// A function that says whether a text is longer than the part that is read.
 pub(super) type Cuts = dyn Fn(&str) -> Result<bool, PredictorError> + Send + Sync;
 
-/// A classifier of texts that others answer for.
+/// A classifier of texts that asks others ([`Answering`]) for its answers.
 pub(super) struct Asking {
     shared: Arc<Shared>,
     ender: Ender,
-    /// Where that is known.
+    /// The check whether a text is cut, where that is known.
     cuts: Option<Box<Cuts>>,
     threads: Vec<thread::JoinHandle<()>>,
 }
 
 impl Asking {
-    /// Asks `answering`, each by a thread of its own; `ender` ends what they wait for. `order` says which of their numbers is the
-    /// probability of each of `classes`.
+    /// Creates a classifier that asks `answering`, each by a thread of its own; `ender` ends what
+    /// they wait for. `order` says which of their numbers is the probability of each of `classes`.
     pub(super) fn of(
         (answering, ender): (Vec<Box<dyn Answering>>, Ender),
         (classes, order): (Vec<String>, Vec<usize>),
@@ -164,13 +165,14 @@ impl Asking {
         }
     }
 
-    /// The same, which knows by `cuts` of what text it reads less than is written.
+    /// Returns the classifier with the check `cuts`, which says whether only a part of a text is
+    /// read.
     pub(super) fn with_cuts(mut self, cuts: Box<Cuts>) -> Asking {
         self.cuts = Some(cuts);
         self
     }
 
-    /// The logits of `texts`, asked for where they are not remembered.
+    /// Returns the logits of `texts`, asked for where they are not remembered.
     pub(super) fn ask_once(&self, texts: &[&str]) -> Result<Vec<f32>, PredictorError> {
         let keys: Vec<u128> = texts.iter().map(|text| xxh3_128(text.as_bytes())).collect();
         let mut state = self.shared.state();
@@ -180,7 +182,7 @@ impl Asking {
         self.wait(slots)
     }
 
-    /// The logits of `texts`, asked for anew even where they are remembered.
+    /// Returns the logits of `texts`, asked for anew even where they are remembered.
     pub(super) fn ask_anew(&self, texts: &[&str]) -> Result<Vec<f32>, PredictorError> {
         let mut state = self.shared.state();
         let slots = texts.iter().map(|text| state.enqueue(text)).collect();
@@ -200,7 +202,7 @@ impl Asking {
         Ok(logits)
     }
 
-    /// What is in `slot` once it is there.
+    /// Waits for the answer in `slot` and returns it.
     fn answer_in<'s>(&self, slot: &'s Slot) -> Result<&'s [f32], PredictorError> {
         let mut state = self.shared.state();
         loop {
@@ -257,7 +259,7 @@ impl Drop for Asking {
 }
 
 impl State {
-    /// Where the answer to `text` is or will be.
+    /// Returns the slot in which the answer to `text` is or will be.
     fn slot(&mut self, key: u128, text: &str) -> Slot {
         if let Some(slot) = self.young.get(&key) {
             return Arc::clone(slot);
@@ -273,7 +275,7 @@ impl State {
         slot
     }
 
-    /// When there is something to ask about next.
+    /// Returns the time at which there is something to ask about next.
     fn due(&self) -> Option<Instant> {
         match self.ready.is_empty() {
             true => self.later.iter().map(|(due, _)| *due).min(),
@@ -281,14 +283,14 @@ impl State {
         }
     }
 
-    /// Takes what is due among the texts that wait.
+    /// Moves the texts whose waiting time is over to those that are ready.
     fn make_ready(&mut self, now: Instant) {
         let is_due = |(due, _): &mut (Instant, Job)| *due <= now;
         let due = self.later.extract_if(.., is_due);
         self.ready.extend(due.map(|(_, job)| job));
     }
 
-    /// Has `text` asked about.
+    /// Adds `text` to the texts to ask about.
     fn enqueue(&mut self, text: &str) -> Slot {
         let slot = Slot::default();
         self.ready.push_back(Job {
@@ -345,8 +347,8 @@ impl Shared {
         }
     }
 
-    /// The next texts where there is a full request for each that answers: fewer texts may become
-    /// more before it is their turn.
+    /// Takes the next texts where there is a full request for each that answers: fewer texts may
+    /// become more before it is their turn.
     fn take_full(&self) -> Option<Vec<Job>> {
         let mut state = self.state();
         let is_over = state.is_closed || state.failed.is_some();
@@ -359,7 +361,7 @@ impl Shared {
         jobs.iter().all(|job| job.tries < self.pace.retries)
     }
 
-    /// The next texts to ask about, when it is time; nothing once all is over.
+    /// Takes the next texts to ask about, when it is time; nothing once all is over.
     fn take(&self) -> Option<Vec<Job>> {
         let mut state = self.state();
         loop {
@@ -382,7 +384,8 @@ impl Shared {
         }
     }
 
-    /// Of what is ready, what one may take without leaving too little for the others.
+    /// Takes the part of the ready texts that one request may have without leaving too little for
+    /// the others.
     fn share(&self, state: &mut State, now: Instant) -> Vec<Job> {
         let share = state.ready.len().div_ceil(self.at_once);
         let mut most = share.max(self.pace.least).clamp(1, self.pace.texts.max(1));
@@ -446,9 +449,9 @@ impl Shared {
         self.answered.notify_all();
     }
 
-    /// Whether a text has all of its votes, after looking at the last of them. Then `logits` are
-    /// those of the class that most of them give, and of equally many that whose probabilities are
-    /// larger; the mean of those that give it.
+    /// Returns whether a text has all of its votes, after looking at the last of them. Then
+    /// `logits` are those of the class that most of them give, and of equally many that whose
+    /// probabilities are larger; the mean of those that give it.
     fn count_votes(&self, job: &Job, logits: &mut Vec<f32>) -> Result<bool, PredictorError> {
         let classes = &self.classes;
         let asked = || shown(&job.text);
@@ -491,7 +494,8 @@ impl Shared {
         Ok(true)
     }
 
-    /// Has `jobs` asked about again, after a pause that doubles each time or is `pause`.
+    /// Puts `jobs` back, to be asked about again after a pause that doubles each time or is
+    /// `pause`.
     fn put_back(&self, jobs: Vec<Job>, pause: Option<Duration>) {
         let mut state = self.state();
         for mut job in jobs {
@@ -504,7 +508,7 @@ impl Shared {
         self.work.notify_all();
     }
 
-    /// Ends it all; the first error is the one that everybody gets.
+    /// Ends everything with an error; the first error is the one that everybody gets.
     fn fail(&self, error: PredictorError) {
         self.state().failed.get_or_insert(error);
         self.work.notify_all();
@@ -516,7 +520,7 @@ fn texts_of(jobs: &[Job]) -> Vec<&str> {
     jobs.iter().map(|job| &*job.text).collect()
 }
 
-/// The beginning of a text, for a message.
+/// Returns the beginning of a text, for a message.
 pub(super) fn shown(text: &str) -> String {
     let mut letters = text.chars();
     let start: String = letters.by_ref().take(60).collect();

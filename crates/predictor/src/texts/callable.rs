@@ -16,7 +16,7 @@ pub(super) struct CallableAnswering {
 }
 
 impl CallableAnswering {
-    /// The function `memory:NAME`, which gives so many probabilities for each text.
+    /// Returns the function `memory:NAME`, which gives so many probabilities for each text.
     pub(super) fn of(name: &str, classes: usize) -> Result<CallableAnswering, PredictorError> {
         Ok(CallableAnswering {
             callable: callable(name)?,

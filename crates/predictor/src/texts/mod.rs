@@ -1,4 +1,4 @@
-//! Predictors of texts: what only answers, asked by texts as they are written.
+//! Predictors of texts: models that can only be asked, by texts as they are written.
 
 mod asking;
 mod callable;
@@ -32,54 +32,55 @@ use super::probabilities::Probabilities;
 use super::process::Ender;
 use super::source::{Named, PredictorSource, files_of, identity_hash};
 
-/// Texts that a predictor is asked about twice before anything is concluded from it.
+/// The number of texts that a predictor is asked about twice before anything is concluded from it.
 const TWICE: usize = 16;
-/// Texts of a request to an ONNX graph, where there are so many: enough for runs of one length.
+/// The number of texts of a request to an ONNX graph, where there are so many: enough for runs of
+/// one length.
 #[cfg(feature = "onnx")]
 const GRAPH_TEXTS: std::ops::Range<usize> = 32..256;
 
 /// Everything that determines a predictor of texts, and how it is asked.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TextPredictorOptions {
-    /// Where it is.
+    /// The source of the predictor.
     pub source: PredictorSource,
     /// The folder that a command is started in.
     pub directory: PathBuf,
-    /// Time that an answer may take.
+    /// The time that an answer may take.
     pub timeout: Duration,
-    /// Texts of a request at most.
+    /// The largest number of texts of a request.
     pub texts: usize,
-    /// Its classes, where they are given.
+    /// The classes, where they are given.
     pub classes: Option<Vec<String>>,
-    /// Requests at a time.
+    /// The number of requests at a time.
     pub concurrency: usize,
-    /// Texts a second at most.
+    /// The largest number of texts a second.
     pub rate: Option<f64>,
-    /// How often a text is asked about again that got no answer.
+    /// The number of times that a text without an answer is asked about again.
     pub retries: u32,
-    /// Answers to each text, of which the class counts that most give.
+    /// The number of answers to each text, of which the class that most give counts.
     pub votes: u32,
-    /// How far two probabilities of one text may lie apart.
+    /// The largest difference between two probabilities of one text.
     pub tolerance: f32,
-    /// How probabilities must sum.
+    /// The rule for the sums of the probabilities.
     pub probabilities: Probabilities,
-    /// How an ONNX graph is used.
+    /// The options for the use of an ONNX graph.
     pub graph: TextGraph,
 }
 
 /// A predictor of texts that is ready to answer.
 pub struct OpenTextPredictor {
-    /// It.
+    /// The classifier that asks for the answers.
     asking: Arc<Asking>,
-    /// Its classes.
+    /// The classes of the predictor.
     pub classes: Vec<String>,
-    /// What ends its processes.
+    /// A handle that ends the predictor's processes.
     pub ender: Ender,
     votes: u32,
     tolerance: f32,
 }
 
-/// What [`TextPredictorOptions::sha256`] is the hash of.
+/// The data that [`TextPredictorOptions::sha256`] hashes.
 #[derive(Serialize)]
 struct Identity<'a> {
     kind: &'static str,
@@ -93,22 +94,22 @@ struct Identity<'a> {
     probabilities: Probabilities,
 }
 
-/// Who answers, and what they say of themselves.
+/// The sides that answer, and what they say of themselves.
 struct Answerers {
     answering: Vec<Box<dyn Answering>>,
     classes: Vec<String>,
-    /// Which of their numbers is the probability of each class.
+    /// For each class, the place of its probability among their numbers.
     order: Vec<usize>,
-    /// Texts of a request, at most.
+    /// The largest number of texts of a request.
     texts: usize,
-    /// Texts of a request where as many wait, at least.
+    /// The least number of texts of a request where as many wait.
     least: usize,
-    /// Whether more of a text is written than is read, where that is known.
+    /// The check whether a text is longer than the part that is read, where that is known.
     cuts: Option<Box<Cuts>>,
 }
 
 impl TextPredictorOptions {
-    /// Starts it.
+    /// Starts the predictor.
     ///
     /// # Errors
     /// When it cannot be started, or does not say what its classes are.
@@ -149,7 +150,7 @@ impl TextPredictorOptions {
         })
     }
 
-    /// As many processes as are asked at a time.
+    /// Starts as many processes as are asked at a time.
     fn processes(&self, line: &str, ender: &Ender) -> Result<Answerers, PredictorError> {
         let mut command = TextCommand {
             words: words(line)?,
@@ -182,7 +183,7 @@ impl TextPredictorOptions {
         })
     }
 
-    /// The graph in `file`, asked by as many threads as there are.
+    /// Opens the graph in `file`, to be asked by as many threads as there are.
     #[cfg(feature = "onnx")]
     fn graphs(&self, file: &Path) -> Result<Answerers, PredictorError> {
         let mut options = self.graph.clone();
@@ -207,7 +208,7 @@ impl TextPredictorOptions {
         Err(super::graph::no_onnx(file))
     }
 
-    /// The function `memory:NAME`, which is asked by one thread.
+    /// Finds the function `memory:NAME`, which is asked by one thread.
     fn callable(&self, name: &str) -> Result<Answerers, PredictorError> {
         let classes = self.classes.clone().ok_or(PredictorError::NoClasses)?;
         expect_classes(&classes, None)?;
@@ -222,8 +223,8 @@ impl TextPredictorOptions {
         })
     }
 
-    /// What can be known about the files that it computes with, a graph's tokenizer and
-    /// configuration among them.
+    /// Returns what can be known about the files that the predictor computes with, a graph's
+    /// tokenizer and configuration among them.
     fn files(&self) -> Result<Vec<Named>, PredictorError> {
         let PredictorSource::Onnx(file) = &self.source else {
             return files_of(&self.source, &self.directory);
@@ -240,8 +241,8 @@ impl TextPredictorOptions {
         Ok(files)
     }
 
-    /// SHA-256, in hex, of what can be known about what it computes with, as for a predictor of
-    /// rows ([`super::source::PredictorOptions::sha256`]).
+    /// Returns the SHA-256, in hex, of what can be known about what the predictor computes with, as
+    /// for a predictor of rows ([`super::source::PredictorOptions::sha256`]).
     ///
     /// # Errors
     /// When a file that it names cannot be read.
@@ -262,15 +263,14 @@ impl TextPredictorOptions {
 }
 
 impl OpenTextPredictor {
-    /// It, as whatever asks about texts takes it.
+    /// Returns the predictor as a classifier of texts.
     pub fn classifier(&self) -> Arc<dyn TextClassifier> {
         Arc::clone(&self.asking) as Arc<dyn TextClassifier>
     }
 
     /// Asks about some texts, drawn from all, together, then about each alone, from the last to the
-    /// first. One vote
-    /// must give the same probabilities, several the same class. The largest difference between two
-    /// probabilities of one text.
+    /// first, and returns the largest difference between two probabilities of one text. One vote
+    /// must give the same probabilities, several the same class.
     ///
     /// # Errors
     /// When they are others, or it cannot answer.
@@ -310,7 +310,7 @@ impl OpenTextPredictor {
     }
 }
 
-/// A process that is started when it is needed, and anew when it has ended.
+/// A process that is started when it is needed, and again when it has ended.
 struct Restarted {
     command: TextCommand,
     ender: Ender,
@@ -352,9 +352,9 @@ mod tests {
     use std::fs;
     use std::path::Path;
 
-    /// A process that takes one text at a time and says `yes` to those with an x in them; in the
-    /// mode `dies` its first one ends at its third batch, in `random` it says something else every
-    /// time.
+    /// A script of a process that takes one text at a time and says `yes` to those with an x in
+    /// them; in the mode `dies` its first one ends at its third batch, in `random` it says
+    /// something else every time.
     const SCRIPT: &str = r#"
 read -r greeting
 echo '{"protocol":1,"classes":["no","yes"],"texts_at_most":1}'

@@ -23,18 +23,18 @@ use crate::onnx::output_name;
 use crate::piece_graph::{PieceInputs, PieceReader};
 use crate::probabilities::{SUM_TOLERANCE, of_score};
 
-/// Pieces of a run, about, and texts at most.
+/// The approximate number of pieces of a run; the next constant is the largest number of texts.
 const RUN: usize = 128;
 const MOST_TEXTS: usize = 4;
-/// Lengths are multiples of this where a graph can tell padding from text.
+/// The number that lengths are multiples of where a graph can tell padding from text.
 const STEP: usize = 8;
-/// Pieces that one request to a worker has, about: its time is limited.
+/// The approximate number of pieces of one request to a worker, whose time is limited.
 const REQUEST: usize = 4096;
-/// Pieces of the longest text that the graph is tried with when it is opened.
+/// The number of pieces of the longest text that the graph is tried with when it is opened.
 const TRIED: usize = 512;
-/// What scales the numbers of a run by their largest.
+/// The operators that scale the numbers of a run by their largest.
 const QUANTIZING: [&str; 1] = ["DynamicQuantizeLinear"];
-/// The output of the exports of Hugging Face.
+/// The name of the output in the exports of Hugging Face.
 const LOGITS: &str = "logits";
 
 /// An ONNX graph that classifies texts.
@@ -51,8 +51,8 @@ pub(super) struct OnnxTexts {
 }
 
 impl OnnxTexts {
-    /// The graph in `file`, used as `options` say, and the names of its classes, which are `named`
-    /// if they are given.
+    /// Opens the graph in `file`, used as `options` say, and returns it with the names of its
+    /// classes, which are `named` if they are given.
     pub(super) fn open(
         file: &Path,
         options: &TextGraph,
@@ -153,7 +153,7 @@ impl OnnxTexts {
         }
     }
 
-    /// The pieces of `text` that are read.
+    /// Returns the pieces of `text` that are read.
     fn read(&self, text: &str) -> Result<Pieces, PredictorError> {
         let refused = |problem: String| self.fail(format!("{}: {problem}", shown(text)));
         let pieces = self.reader.read(text).map_err(refused)?;
@@ -163,12 +163,12 @@ impl OnnxTexts {
         }
     }
 
-    /// Whether `text` has more pieces than are read.
+    /// Returns whether `text` has more pieces than are read.
     pub(super) fn cuts(&self, text: &str) -> Result<bool, PredictorError> {
         Ok(self.read(text)?.is_truncated)
     }
 
-    /// The probabilities of the classes for each of `texts`.
+    /// Returns the probabilities of the classes for each of `texts`.
     fn probabilities(&self, texts: &[&str]) -> Result<Vec<Vec<f64>>, PredictorError> {
         let pieces = texts.iter().map(|text| self.read(text));
         let pieces = pieces.collect::<Result<Vec<_>, _>>()?;
@@ -185,7 +185,7 @@ impl OnnxTexts {
         }
     }
 
-    /// Pieces that a text of `own` is filled up to.
+    /// Returns the number of pieces that a text of `own` pieces is filled up to.
     fn fed(&self, own: usize) -> usize {
         match self.inputs.length {
             Some(length) => length,
@@ -194,7 +194,7 @@ impl OnnxTexts {
         }
     }
 
-    /// Texts of a run of `fed` pieces each.
+    /// Returns the number of texts of a run of `fed` pieces each.
     fn height(&self, fed: usize) -> usize {
         match self.inputs.height {
             Some(height) => height,
@@ -203,7 +203,7 @@ impl OnnxTexts {
         }
     }
 
-    /// What the graph gives for each of `texts`.
+    /// Returns the output of the graph for each of `texts`.
     fn numbers(&self, texts: &[&Pieces]) -> Result<Vec<Vec<f32>>, PredictorError> {
         let mut order: Vec<usize> = (0..texts.len()).collect();
         order.sort_by_key(|&text| self.fed(texts[text].ids.len()));
@@ -245,7 +245,7 @@ impl OnnxTexts {
         Ok(found)
     }
 
-    /// The rows of the output of a run of `height` texts.
+    /// Returns the rows of the output of a run of `height` texts.
     fn rows(
         &self,
         height: usize,
@@ -285,7 +285,8 @@ impl Answering for GraphAnswering {
     fn begin_anew(&mut self) {}
 }
 
-/// The classes in the order of the output: those that are `named`, else those that are `configured`.
+/// Returns the classes in the order of the output: those that are `named`, else those that are
+/// `configured`.
 ///
 /// # Errors
 /// What is wrong with them, if there are some.

@@ -11,25 +11,25 @@ use crate::error::PredictorError;
 use crate::process::{Ender, Process};
 use crate::protocol::longest_answer;
 
-/// How a process of texts is started and spoken to.
+/// The command of a process that classifies texts, and the settings of the conversation with it.
 #[derive(Debug, Clone)]
 pub(super) struct TextCommand {
     /// The program and its arguments.
     pub words: Vec<String>,
-    /// Where it is started.
+    /// The folder in which the process is started.
     pub directory: PathBuf,
-    /// Every answer is due within this time.
+    /// The time within which every answer is due.
     pub timeout: Duration,
-    /// Its classes, where they are given.
+    /// The classes, where they are given.
     pub classes: Option<Vec<String>>,
-    /// No request has more texts.
+    /// The largest number of texts of a request.
     pub texts: usize,
 }
 
 /// A running process of texts.
 pub(super) struct TextProcess {
     process: Process,
-    /// What it says of itself.
+    /// The description that the process gives of itself.
     pub welcome: Welcome,
     batches: u64,
 }
@@ -51,7 +51,7 @@ impl TextCommand {
     }
 }
 
-/// Classes whose names fit into a greeting's answer.
+/// The largest number of classes, so that their names fit into the answer to a greeting.
 const MOST_CLASSES: usize = 10_000;
 
 impl TextProcess {
@@ -74,12 +74,12 @@ impl TextProcess {
     }
 }
 
-/// `texts` as a request has them.
+/// Encodes `texts` as a request.
 pub(super) fn request(texts: &[&str]) -> Result<Vec<u8>, PredictorError> {
     serde_json::to_vec(texts).map_err(|error| PredictorError::Reported(error.to_string()))
 }
 
-/// `value` as a line.
+/// Writes `value` as a line of JSON.
 fn line(value: &impl Serialize) -> Result<Vec<u8>, PredictorError> {
     let mut line =
         serde_json::to_vec(value).map_err(|error| PredictorError::Reported(error.to_string()))?;

@@ -22,18 +22,18 @@ use crate::protocol::{VERSION, check_batch, expect_version, garbage, parse};
 /// The first line that a process gets.
 #[derive(Debug, Serialize)]
 pub struct Greeting<'a> {
-    /// Always `text predictor`.
+    /// The kind of the conversation, always `text predictor`.
     pub probity: &'static str,
-    /// Version of the protocol.
+    /// The version of the protocol.
     pub protocol: u64,
     /// The classes in the order in which scores are read; `null` where the process says them.
     pub classes: Option<&'a [String]>,
-    /// No batch has more texts.
+    /// The largest number of texts of a batch.
     pub texts_at_most: usize,
 }
 
 impl<'a> Greeting<'a> {
-    /// The greeting of a process whose classes are `classes`, if they are given.
+    /// Creates the greeting of a process whose classes are `classes`, if they are given.
     pub fn new(classes: Option<&'a [String]>, texts_at_most: usize) -> Greeting<'a> {
         Greeting {
             probity: "text predictor",
@@ -53,19 +53,19 @@ struct Line {
     error: Option<String>,
 }
 
-/// What a process says of itself.
+/// The description that a process gives of itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Welcome {
     /// The classes, by number.
     pub classes: Vec<String>,
-    /// For each class, which of the process's numbers is its probability.
+    /// For each class, the place of its probability among the process's numbers.
     pub order: Vec<usize>,
-    /// Texts that it wants at a time, at most.
+    /// The largest number of texts that the process wants at a time.
     pub texts_at_most: Option<usize>,
 }
 
 impl Welcome {
-    /// What `line` says, of a process whose classes are `given`, if they are.
+    /// Reads the description in `line`, of a process whose classes are `given`, if they are.
     ///
     /// # Errors
     /// When the line is no welcome or of another version, or the classes are not known or others.
@@ -127,14 +127,15 @@ fn wrong_classes(theirs: &[String], given: Option<&[String]>) -> PredictorError 
 /// The probabilities of a text.
 pub type Probabilities = SmallVec<[f64; 4]>;
 
-/// What a process says of some texts.
+/// The answer of a process about some texts.
 #[derive(Debug, Default, PartialEq)]
 pub struct Reply {
-    /// For each text its probabilities, in the process's order, or nothing for now.
+    /// For each text, its probabilities in the process's order, or nothing where the process has no
+    /// answer yet.
     pub probabilities: Vec<Option<Probabilities>>,
-    /// How long to leave it alone before those without are asked about again.
+    /// The time to leave the process alone before texts without an answer are asked about again.
     pub retry_after: Option<Duration>,
-    /// Why there are some without.
+    /// The reason why some texts have no answer.
     pub reason: String,
 }
 
@@ -149,7 +150,7 @@ struct Answer {
 }
 
 impl Reply {
-    /// What line `number`, the answer to `batch`, says of `texts` texts.
+    /// Reads line `number`, the answer to `batch`, about `texts` texts.
     ///
     /// # Errors
     /// When it is no such answer. The probabilities themselves are not looked at.

@@ -1,4 +1,4 @@
-//! Checking the seal of a run and those of all runs that it was made from.
+//! Checking of the seal of a run and the seals of all runs that it was made from.
 
 use std::collections::{HashSet, VecDeque};
 use std::fs;
@@ -19,36 +19,36 @@ use crate::names::{SEAL, SUMMARY};
 pub struct Problem {
     /// The file.
     pub file: PathBuf,
-    /// What is wrong with it: `was changed after it was sealed`.
+    /// The problem with the file, in words that follow its name: `was changed after it was sealed`.
     pub problem: String,
 }
 
 /// A run whose seal is signed by a key that was given.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CheckedRun {
-    /// Where it is.
+    /// The directory of the run.
     pub directory: PathBuf,
-    /// Of which kind it is.
+    /// The kind of the run.
     pub kind: String,
-    /// When it was sealed, by the signer's clock.
+    /// The time when the run was sealed, by the signer's clock.
     pub sealed: String,
     /// The key that signed it.
     pub key: String,
-    /// How its search ended, where it says so.
+    /// The way in which the search of the run ended, where the run says so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ending: Option<String>,
-    /// Files that its seal stands for.
+    /// The number of files that the seal stands for.
     pub files: usize,
     /// The runs that it was made from.
     pub made_from: Vec<MadeFrom>,
 }
 
-/// What came of checking the seals of a chain of runs.
+/// The result of checking the seals of a chain of runs.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct CheckedSeals {
-    /// The runs, that which was asked about first, each before those that it was made from.
+    /// The runs, the one which was asked about first, each before those that it was made from.
     pub runs: Vec<CheckedRun>,
-    /// All that is wrong; none where everything is as it was sealed.
+    /// All problems; none where everything is as it was sealed.
     pub problems: Vec<Problem>,
 }
 
@@ -113,7 +113,7 @@ pub fn check_alone(directory: &Path, keys: &[PublicKey]) -> CheckedSeals {
     checked
 }
 
-/// What is wrong with the files in `directory`, which `statement` is about.
+/// Returns the problems with the files in `directory`, which `statement` is about.
 fn changed_in(directory: &Path, statement: &Statement) -> Vec<Problem> {
     let changed = changed_files(directory, &statement.files()).into_iter();
     let problems = changed.map(|(name, problem)| Problem {
@@ -141,24 +141,25 @@ impl CheckedRun {
     }
 }
 
-/// A run to be checked.
+/// A run that is still to be checked.
 struct Step {
     directory: PathBuf,
-    /// The run that was made from it, and the hash of what that one opened.
+    /// The run that was made from this one, and the hash of what that one opened; none for the run
+    /// that was asked about.
     expected: Option<(PathBuf, String)>,
 }
 
 impl CheckedSeals {
-    /// Where the run is that the one which was asked about opened as `role`: where it was, or among
-    /// those of `elsewhere`.
+    /// Returns the place of the run that the run which was asked about opened as `role`: where it
+    /// was, or among those of `elsewhere`.
     pub fn place_of(&self, role: &str, elsewhere: &[PathBuf]) -> Option<PathBuf> {
         let mut parents = self.runs.first()?.made_from.iter();
         let parent = parents.find(|parent| parent.role == role)?;
         located(parent, parent.seal.as_ref()?, elsewhere).ok()
     }
 
-    /// Adds a run whose seal is sound, and what is wrong with its files; gives the runs that it was
-    /// made from.
+    /// Adds a run whose seal is sound, and the problems with its files; returns the runs that it
+    /// was made from.
     fn add(
         &mut self,
         directory: PathBuf,
@@ -196,7 +197,8 @@ impl CheckedSeals {
     }
 }
 
-/// What the seal in `directory` states, by which key, and the SHA-256 of the seal.
+/// Returns the statement of the seal in `directory`, the key that signed it, and the SHA-256 of the
+/// seal.
 fn opened(directory: &Path, keys: &[PublicKey]) -> Result<(Statement, String, String), String> {
     let bytes = read_seal(directory)?;
     let digest = sha256_of(&mut &bytes[..]).map_err(|error| error.to_string())?;
@@ -205,7 +207,7 @@ fn opened(directory: &Path, keys: &[PublicKey]) -> Result<(Statement, String, St
     Ok((statement, envelope.key().to_owned(), digest))
 }
 
-/// The bytes of the seal in `directory`, or why there are none.
+/// Returns the bytes of the seal in `directory`, or the reason why there are none.
 pub(super) fn read_seal(directory: &Path) -> Result<Vec<u8>, String> {
     let file = directory.join(SEAL);
     if fs::symlink_metadata(&file).is_ok_and(|found| found.is_symlink()) {
@@ -217,7 +219,7 @@ pub(super) fn read_seal(directory: &Path) -> Result<Vec<u8>, String> {
     })
 }
 
-/// Where the run `parent` is now: the directory with the seal of this hash.
+/// Returns the present place of the run `parent`: the directory with the seal of this hash.
 fn located(parent: &MadeFrom, seal: &str, elsewhere: &[PathBuf]) -> Result<PathBuf, &'static str> {
     let is_it = |directory: &&PathBuf| {
         let bytes = read_seal(directory).ok();
@@ -232,7 +234,7 @@ fn located(parent: &MadeFrom, seal: &str, elsewhere: &[PathBuf]) -> Result<PathB
     }
 }
 
-/// Whether the run of `statement` made what has the hash `opened`.
+/// Returns whether the run of `statement` made what has the hash `opened`.
 fn has_made(statement: &Statement, opened: &str) -> bool {
     let summary = statement.files().get(SUMMARY).copied();
     [statement.predicate.made.as_deref(), summary].contains(&Some(opened))

@@ -1,4 +1,4 @@
-//! The envelope: DSSE in JSON, with one signature.
+//! The envelope of a seal: DSSE in JSON, with one signature.
 //!
 //! What is signed is the *pre-authentication encoding* of payload type and payload. The rest of the
 //! file, the form of the JSON and the name of the key, is held to be what this build writes, byte
@@ -52,7 +52,7 @@ impl Envelope {
         bytes
     }
 
-    /// The envelope of [`Envelope::to_bytes`], or what is wrong with it.
+    /// Reads the envelope of [`Envelope::to_bytes`], or returns what is wrong with it.
     pub fn of(bytes: &[u8]) -> Result<Envelope, String> {
         let envelope: Envelope =
             serde_json::from_slice(bytes).map_err(|error| format!("is no seal: {error}"))?;
@@ -70,14 +70,14 @@ impl Envelope {
         }
     }
 
-    /// The name of the key that it says it is signed by.
+    /// Returns the name of the key that the envelope says it is signed by.
     pub fn key(&self) -> &str {
         self.signatures
             .first()
             .map_or("", |signature| &signature.keyid)
     }
 
-    /// What it states, if one of `keys` has signed it.
+    /// Returns the statement in the envelope, if one of `keys` has signed it.
     pub fn statement_by(&self, keys: &[PublicKey]) -> Result<Statement, String> {
         let Some(key) = keys.iter().find(|key| key.id() == self.key()) else {
             let given: Vec<&str> = keys.iter().map(PublicKey::id).collect();
@@ -97,7 +97,7 @@ impl Envelope {
         Statement::of(&payload)
     }
 
-    /// What it states, whoever signed it.
+    /// Returns the statement in the envelope, whoever signed it.
     pub fn statement(&self) -> Result<Statement, String> {
         Statement::of(&self.payload()?)
     }
@@ -108,7 +108,7 @@ impl Envelope {
     }
 }
 
-/// What is signed: both texts with their lengths.
+/// Returns the bytes that are signed: both texts with their lengths.
 fn pre_authentication_encoding(payload_type: &str, payload: &[u8]) -> Vec<u8> {
     let lengths = (payload_type.len(), payload.len());
     let mut message = format!("DSSEv1 {} {payload_type} {} ", lengths.0, lengths.1).into_bytes();

@@ -1,4 +1,4 @@
-//! Why a run cannot be sealed, or a seal not be checked.
+//! Errors of sealing a run and of checking a seal.
 
 use std::path::PathBuf;
 
@@ -8,13 +8,13 @@ use crate::error::RunError;
 use crate::names::SUMMARY;
 use crate::specification::file::SpecificationError;
 
-/// Why a run cannot be sealed, or a seal not be checked.
+/// The reason why a run cannot be sealed, or a seal not be checked.
 #[derive(Debug, Error)]
 pub enum SealError {
-    /// A file of it cannot be read or written, or was changed before it was sealed.
+    /// A file of the run cannot be read or written, or was changed before it was sealed.
     #[error("{0}")]
     Run(#[from] RunError),
-    /// Its `run.toml` cannot be read.
+    /// The `run.toml` of the run cannot be read.
     #[error("{0}")]
     Specification(#[from] SpecificationError),
     /// A key is in another form.
@@ -26,9 +26,9 @@ pub enum SealError {
     Key {
         /// The file.
         file: PathBuf,
-        /// What it must be.
+        /// The form that the key must have.
         expected: &'static str,
-        /// What is wrong.
+        /// The problem with the key.
         problem: String,
     },
     /// The run has no results yet.
@@ -40,17 +40,17 @@ pub enum SealError {
     /// Something in the directory cannot be sealed.
     #[error("{} {problem}; a seal stands for files alone", file.display())]
     NoFile {
-        /// Where it is.
+        /// The path of the entry.
         file: PathBuf,
-        /// What it is.
+        /// The kind of the entry, as a problem.
         problem: String,
     },
     /// A run that this one was made from does not hold what its own seal says.
     #[error("{} {problem}, so that nothing can be sealed on it", file.display())]
     Parent {
-        /// The file of it.
+        /// The file of the other run.
         file: PathBuf,
-        /// What is wrong.
+        /// The problem with the file.
         problem: String,
     },
 }

@@ -1,4 +1,4 @@
-//! The files of a directory, whatever is in it.
+//! The files of a directory, with entries that cannot be sealed.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -12,10 +12,10 @@ use crate::hash::file_sha256;
 use crate::lock::LOCK;
 use crate::names::SEAL;
 
-/// Something in a directory: why it is no file that can be sealed, if it is none.
+/// An entry of a directory: the reason why it is no file that can be sealed, if it is none.
 pub(super) type Entry = Option<String>;
 
-/// Everything below `directory` but the seal, by its name with `/` between its parts. Empty
+/// Returns everything below `directory` but the seal, by its name with `/` between its parts. Empty
 /// directories hold nothing, and neither does an empty lock that a killed process left.
 pub(super) fn files_of(directory: &Path) -> Result<BTreeMap<String, Entry>, RunError> {
     let mut found = BTreeMap::new();
@@ -57,8 +57,8 @@ fn collect(
     Ok(())
 }
 
-/// The hashes of `files` of `directory`, all of which must be files. What another process is
-/// writing beside them is none yet.
+/// Returns the hashes of `files` of `directory`, all of which must be files. What another process
+/// is writing beside them is none yet.
 pub(super) fn hashes_of(
     directory: &Path,
     files: BTreeMap<String, Entry>,
@@ -76,8 +76,8 @@ pub(super) fn hashes_of(
     Ok(hashes)
 }
 
-/// What is wrong with the files of `directory`, by their names, where they were `sealed` with such
-/// hashes.
+/// Returns the problems with the files of `directory`, by their names, where they were `sealed`
+/// with such hashes.
 pub(super) fn changed_files(
     directory: &Path,
     sealed: &BTreeMap<&str, &str>,

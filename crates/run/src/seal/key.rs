@@ -12,19 +12,19 @@ use super::error::SealError;
 use crate::error::RunError;
 use crate::hash::hex;
 
-/// What stands before the 32 bytes of a public key of Ed25519 in a SubjectPublicKeyInfo (RFC 8410,
+/// The bytes before the 32 bytes of a public key of Ed25519 in a SubjectPublicKeyInfo (RFC 8410,
 /// section 4).
 const PUBLIC_KEY_INFO: [u8; 12] = [
     0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00,
 ];
 
-/// A key that signs.
+/// A private key, which signs.
 pub struct PrivateKey {
     key: SigningKey,
     public: PublicKey,
 }
 
-/// A key that tells what the private one of it signed.
+/// A public key, which checks the signatures of its private key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PublicKey {
     key: VerifyingKey,
@@ -55,7 +55,7 @@ impl PrivateKey {
         }
     }
 
-    /// Its public half.
+    /// Returns the public half of the key.
     pub fn public(&self) -> &PublicKey {
         &self.public
     }
@@ -86,12 +86,13 @@ impl PublicKey {
         }
     }
 
-    /// SHA-256 of its SubjectPublicKeyInfo, in hex.
+    /// Returns the SHA-256 of the key's SubjectPublicKeyInfo, in hex.
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// Whether `signature` is that of `message`, in the one form that it can have.
+    /// Returns whether `signature` is the key's signature of `message`, in the one form that it can
+    /// have.
     pub(super) fn has_signed(&self, message: &[u8], signature: &[u8]) -> bool {
         let signature = Signature::from_slice(signature);
         signature.is_ok_and(|signature| self.key.verify_strict(message, &signature).is_ok())

@@ -1,4 +1,4 @@
-//! What a run made, and which runs it was made from.
+//! The results that a run made, and the runs that it was made from.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,10 +16,10 @@ use crate::hash::{file_sha256, sha256_of};
 use crate::names::{RUN, SEAL, SUMMARY};
 use crate::run_directory::{RunDirectory, is_sealed};
 
-/// The description of a model, in the directory of a run that made one.
+/// The name of the description of a model, in the directory of a run that made one.
 const MODEL: &str = "model.toml";
 
-/// What the summary of a run says of it.
+/// The parts of a run's summary that tell what the run made.
 #[derive(Debug, Deserialize)]
 struct Summary {
     ended: Option<String>,
@@ -29,18 +29,18 @@ struct Summary {
     repaired_sha256: Option<String>,
 }
 
-/// What came of a run.
+/// The results of a run.
 pub(super) struct Made {
     pub ended: Option<String>,
     pub ending: Option<String>,
-    /// SHA-256 of the model that it made.
+    /// The SHA-256 of the model that the run made.
     pub model: Option<String>,
-    /// SHA-256 of its summary.
+    /// The SHA-256 of the run's summary.
     summary: String,
 }
 
 impl Made {
-    /// What came of `run`, if it has come to something.
+    /// Returns the results of `run`, if it has any.
     pub fn of(run: &RunDirectory) -> Result<Option<Made>, RunError> {
         if !run.has_summary() {
             return Ok(None);
@@ -58,8 +58,8 @@ impl Made {
     }
 }
 
-/// Those of the directories `candidates` that are runs and made what was `opened`, in the order of
-/// its roles. Of several that made the same, the first that is sealed.
+/// Returns those of the directories `candidates` that are runs and made what was `opened`, in the
+/// order of its roles. Of several that made the same, the first that is sealed.
 pub(super) fn made_from(
     opened: &BTreeMap<String, String>,
     candidates: &[PathBuf],
@@ -97,8 +97,8 @@ pub(super) fn made_from(
     Ok(found)
 }
 
-/// SHA-256 of the seal in `directory`, whose files are as it says. Whether it is signed is checked
-/// where the key is at hand, its own.
+/// Returns the SHA-256 of the seal in `directory`, whose files are as it says. Whether it is signed
+/// is checked where the key is at hand, its own.
 fn sound_seal(directory: &Path, key: &PrivateKey) -> Result<String, SealError> {
     let broken = |name: &str, problem| SealError::Parent {
         file: directory.join(name),

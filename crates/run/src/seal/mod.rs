@@ -1,4 +1,4 @@
-//! The seal of a run: a signed statement of what every file in its directory was.
+//! The seal of a run: a signed statement of the contents of every file in its directory.
 //!
 //! [`SEAL`] is a [DSSE](https://github.com/secure-systems-lab/dsse) envelope around an
 //! [in-toto Statement v1](https://github.com/in-toto/attestation/blob/main/spec/v1/statement.md),
@@ -42,21 +42,21 @@ use crate::names::{RUN, SEAL};
 use crate::run_directory::{RunDirectory, write_new_with};
 use crate::specification::file::{opening_of, seen_from_run};
 
-/// What [`seal`] wrote.
+/// The description of a seal that [`seal`] wrote.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Sealed {
-    /// The seal.
+    /// The file of the seal.
     pub file: PathBuf,
-    /// Its SHA-256, which the seals of later runs hold.
+    /// The SHA-256 of the seal, which the seals of later runs hold.
     pub sha256: String,
     /// The key: SHA-256 of its public half, as RFC 8410 writes it.
     pub key: String,
-    /// When, in UTC.
+    /// The time of the seal, in UTC.
     pub sealed: String,
-    /// How the search of the run ended, where the run says so.
+    /// The way in which the search of the run ended, where the run says so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ending: Option<String>,
-    /// Files that it stands for.
+    /// The number of files that the seal stands for.
     pub files: usize,
     /// The runs that this one was made from.
     pub made_from: Vec<MadeFrom>,

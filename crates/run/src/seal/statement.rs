@@ -1,4 +1,4 @@
-//! What a seal states: an in-toto Statement v1 with a predicate of our own.
+//! The statement of a seal: an in-toto Statement v1 with a predicate of Probity's own.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -38,12 +38,12 @@ struct Digest {
 #[serde(deny_unknown_fields)]
 pub(super) struct Predicate {
     pub run: SealedRun,
-    /// Version that sealed it.
+    /// The version of Probity that sealed the run.
     pub probity_version: String,
     pub sealed: String,
-    /// SHA-256 of what the run opened, by its role.
+    /// The SHA-256 of what the run opened, by its role.
     pub opened: BTreeMap<String, String>,
-    /// SHA-256 of the model that the run made.
+    /// The SHA-256 of the model that the run made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub made: Option<String>,
     pub made_from: Vec<MadeFrom>,
@@ -53,7 +53,7 @@ pub(super) struct Predicate {
 #[serde(deny_unknown_fields)]
 pub(super) struct SealedRun {
     pub kind: String,
-    /// Version that began it.
+    /// The version of Probity that began the run.
     pub probity_version: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<String>,
@@ -65,11 +65,11 @@ pub(super) struct SealedRun {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MadeFrom {
-    /// As what it was opened: `model`, `audit_1`.
+    /// The role in which the run was opened: `model`, `audit_1`.
     pub role: String,
-    /// Its directory, when the seal was made.
+    /// The directory of the run, when the seal was made.
     pub directory: PathBuf,
-    /// SHA-256 of its seal; absent where it was not sealed.
+    /// The SHA-256 of the run's seal; absent where it was not sealed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seal: Option<String>,
 }
@@ -88,7 +88,7 @@ impl Statement {
         }
     }
 
-    /// The statement in `payload`, or what is wrong with it.
+    /// Reads the statement in `payload`, or returns what is wrong with it.
     pub fn of(payload: &[u8]) -> Result<Statement, String> {
         let statement: Statement = serde_json::from_slice(payload).map_err(|error| {
             format!("does not state what this version of probity knows: {error}")
@@ -103,7 +103,7 @@ impl Statement {
         Ok(statement)
     }
 
-    /// The hash of each file, by its name.
+    /// Returns the hash of each file, by its name.
     pub fn files(&self) -> BTreeMap<&str, &str> {
         let files = self.subject.iter();
         files

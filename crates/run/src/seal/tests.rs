@@ -53,7 +53,8 @@ fn write_run(
     path
 }
 
-/// An audit, a repair that was made from it, and an audit of what that made; all sealed.
+/// A chain of sealed runs: an audit, a repair that was made from it, and an audit of what that
+/// made.
 struct Chain {
     folder: TempDir,
     runs: [PathBuf; 3],
@@ -99,7 +100,7 @@ impl Chain {
         chain
     }
 
-    /// Every file of the three runs.
+    /// Returns every file of the three runs.
     fn files(&self) -> Vec<PathBuf> {
         let of = |run: &PathBuf| {
             let files = files_of(run).unwrap().into_keys();
@@ -113,7 +114,7 @@ impl Chain {
         &self.runs[2]
     }
 
-    /// The files that are refused, and why.
+    /// Returns the files that are refused, and why.
     #[track_caller]
     fn problems(&self) -> Vec<(PathBuf, String)> {
         let problems = check(self.last(), &keys(1), &[]).problems;
@@ -152,7 +153,7 @@ fn a_chain_of_runs_is_as_it_was_sealed() {
     assert!(check(&again, &keys(1), &[]).problems.is_empty());
 }
 
-/// 1,000 flips, each refused with the name of its file.
+/// Flips 1,000 bits, each of which is refused with the name of its file.
 #[test]
 fn every_flipped_bit_is_refused_by_the_name_of_its_file() {
     let chain = Chain::sealed();
@@ -173,7 +174,7 @@ fn every_flipped_bit_is_refused_by_the_name_of_its_file() {
     assert!(chain.problems().is_empty());
 }
 
-/// All of one seal: what is signed, and all around it.
+/// Every bit of one seal counts: what is signed, and all around it.
 #[test]
 fn every_bit_of_a_seal_counts() {
     let chain = Chain::sealed();
@@ -448,7 +449,7 @@ fn keys_are_read_from_pem() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// No bytes make the reader of seals fail otherwise than with a reason.
+    /// The reader of seals refuses any bytes with a reason and fails in no other way.
     #[test]
     fn bytes_are_no_seal(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
         prop_assert!(Envelope::of(&bytes).is_err());

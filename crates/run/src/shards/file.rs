@@ -1,4 +1,4 @@
-//! What one shard leaves: a sealed file of a head and of sections, lists of any length that are
+//! The file of one shard: a sealed file of a head and of sections, lists of any length that are
 //! written and read a block at a time.
 
 use std::collections::VecDeque;
@@ -15,16 +15,17 @@ use crate::atomic::write_among_others;
 use crate::error::{RunError, foreign};
 use crate::sealed::{Form, check_sealed, decode, encode, seal_into};
 
-/// Shards are private to the version that writes them.
+/// The form of the files of shards, which are private to the version that writes them.
 const FORM: Form = Form {
     kind: "shard",
     version: env!("CARGO_PKG_VERSION"),
 };
 
-/// Bytes of a block at which it is written. A merge holds one block a section and shard.
+/// The number of bytes of a block at which it is written. A merge holds one block a section and
+/// shard.
 const BLOCK: usize = 1 << 14;
 
-/// What a file belongs to.
+/// The run and the shard that a file belongs to.
 #[derive(Serialize, Deserialize)]
 struct Owner {
     identity: String,
@@ -33,7 +34,7 @@ struct Owner {
     of: u32,
 }
 
-/// Takes the sections of a file, one after the other.
+/// A writer of the sections of a file, one after the other.
 pub struct Writer<'w> {
     out: &'w mut dyn Write,
 }
@@ -48,7 +49,7 @@ impl Writer<'_> {
         self.fallible_section(&mut items)
     }
 
-    /// The same where each item has to be read first.
+    /// Writes `items` as the next section, where each item has to be read first.
     ///
     /// # Errors
     /// The first error among `items`; when they cannot be written.
@@ -109,12 +110,12 @@ pub(super) fn write(
 #[derive(Debug)]
 pub struct ShardFile {
     path: PathBuf,
-    /// Where the head and the sections are.
+    /// The places of the head and the sections.
     parts: Vec<(u64, u64)>,
 }
 
 impl ShardFile {
-    /// The file of `shard` of the run `identity` in `path`, once its hash is checked.
+    /// Opens the file of `shard` of the run `identity` in `path`, once its hash is checked.
     ///
     /// # Errors
     /// When it cannot be read, was changed, or belongs to something else.
@@ -168,12 +169,12 @@ impl ShardFile {
         })
     }
 
-    /// Where it is.
+    /// Returns the path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Its head.
+    /// Reads the head.
     ///
     /// # Errors
     /// When it is of another form.
@@ -190,7 +191,7 @@ impl ShardFile {
         }
     }
 
-    /// Its section `number`, from 0. One that is not there has no items.
+    /// Returns the section `number`, from 0. A section that is not there has no items.
     pub fn section<T: DeserializeOwned>(&self, number: usize) -> Section<T> {
         let end = self.parts.last().map_or(0, |part| part.1);
         let (begin, end) = *self.parts.get(number + 1).unwrap_or(&(end, end));
@@ -201,21 +202,21 @@ impl ShardFile {
         }
     }
 
-    /// Bytes of its section `number`.
+    /// Returns the number of bytes of section `number`.
     pub fn section_bytes(&self, number: usize) -> u64 {
         self.parts
             .get(number + 1)
             .map_or(0, |(begin, end)| end - begin)
     }
 
-    /// What is wrong with it, as an error.
+    /// Returns an error that names a problem with the file.
     pub fn refuse(&self, problem: &str) -> RunError {
         foreign(&self.path, &problem)
     }
 }
 
-/// Blocks of a part of a file, which is opened anew for each: many shards are read side by side,
-/// and a process may have only so many files open.
+/// A reader of the blocks of a part of a file, which is opened anew for each: many shards are read
+/// side by side, and a process may have only so many files open.
 struct Blocks {
     path: PathBuf,
     at: u64,
@@ -246,7 +247,7 @@ impl Blocks {
         Ok(bytes)
     }
 
-    /// Items and bytes of the next block.
+    /// Reads the numbers of items and bytes of the next block.
     fn next_header(&mut self) -> io::Result<Option<(u32, u32)>> {
         if self.at >= self.end {
             return Ok(None);
@@ -272,7 +273,7 @@ impl Blocks {
     }
 }
 
-/// The items of a section, in their order.
+/// An iterator over the items of a section, in their order.
 pub struct Section<T> {
     blocks: Blocks,
     ready: VecDeque<T>,
@@ -280,7 +281,7 @@ pub struct Section<T> {
 }
 
 impl<T: DeserializeOwned> Section<T> {
-    /// Leaves `count` items out.
+    /// Skips `count` items.
     ///
     /// # Errors
     /// When the file cannot be read.

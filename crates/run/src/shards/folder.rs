@@ -1,4 +1,4 @@
-//! The folder of a run that is cut: what it is asked for, and the files of its shards.
+//! The folder of a run that is cut: the specification of the run, and the files of its shards.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -32,8 +32,8 @@ pub struct ShardFolder {
 }
 
 impl ShardFolder {
-    /// The folder `path` for shards of the run of `specification` that opened what `record` says.
-    /// It is made if it is not there. Several shards may come at once.
+    /// Opens the folder `path` for shards of the run of `specification` that opened what `record`
+    /// says. It is made if it is not there. Several shards may come at once.
     ///
     /// # Errors
     /// When it cannot be made, lies in a directory that belongs to something else, or holds another
@@ -64,7 +64,7 @@ impl ShardFolder {
         Ok(folder)
     }
 
-    /// The complete run of these shards, where `out` holds it, as it was written.
+    /// Returns the complete run of these shards, where `out` holds it, as it was written.
     ///
     /// # Errors
     /// When what it holds cannot be read, or was changed.
@@ -82,7 +82,7 @@ impl ShardFolder {
         Ok(Some(run))
     }
 
-    /// The run of these shards, where `out` holds it, complete or not.
+    /// Returns the run of these shards, where `out` holds it, complete or not.
     fn begun_in<S: Specification>(&self, out: &Path) -> Result<Option<RunDirectory>, ShardError> {
         let Some(run) = RunDirectory::open_if_specified(out)? else {
             return Ok(None);
@@ -97,8 +97,8 @@ impl ShardFolder {
         }
     }
 
-    /// The directory that the shards are merged into: `out`, which may hold what a merge that was
-    /// stopped left there, or what `choose` gives.
+    /// Returns the directory that the shards are merged into: `out`, which may hold what a merge
+    /// that was stopped left there, or what `choose` gives.
     ///
     /// # Errors
     /// When it cannot be made, or holds something else.
@@ -122,7 +122,8 @@ impl ShardFolder {
         }
     }
 
-    /// That what stands here was asked for by the run that this folder is opened for.
+    /// Checks that the contents of the folder were asked for by the run that this folder is opened
+    /// for.
     fn expect_run<S: Specification>(
         &self,
         specification: &S,
@@ -167,8 +168,8 @@ impl ShardFolder {
         Err(ShardError::Foreign { file })
     }
 
-    /// That a folder that holds no run yet holds nothing else either, but for temporary files and
-    /// copies of shards.
+    /// Checks that a folder that holds no run yet holds nothing else either, but for temporary
+    /// files and copies of shards.
     fn expect_only_shards(&self) -> Result<(), RunError> {
         let failed = |source| RunError::Write {
             file: self.path.clone(),
@@ -188,12 +189,12 @@ impl ShardFolder {
         Ok(())
     }
 
-    /// Where it is.
+    /// Returns the path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The file of `shard` of `stage`.
+    /// Returns the path of the file of `shard` of `stage`.
     pub fn file(&self, stage: Stage, shard: Shard) -> PathBuf {
         let (number, of) = (shard.number(), shard.of());
         self.path.join(format!("{stage}-{number}-of-{of}.shard"))
@@ -214,7 +215,7 @@ impl ShardFolder {
         Ok(write(&self.file(stage, shard), owner, head, sections)?)
     }
 
-    /// The file of `shard` of `stage`, if it is there.
+    /// Opens the file of `shard` of `stage`, if it is there.
     ///
     /// # Errors
     /// When it is not of this run or this cut.
@@ -232,7 +233,7 @@ impl ShardFolder {
         }
     }
 
-    /// Writes what puts the shards of a stage together, as the file `name`.
+    /// Writes the file `name`, which puts the shards of a stage together.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -250,7 +251,7 @@ impl ShardFolder {
         self.path.join(format!("{name}.merged"))
     }
 
-    /// The file `name` that puts the shards of a stage together, if it is there.
+    /// Opens the file `name`, which puts the shards of a stage together, if it is there.
     ///
     /// # Errors
     /// When it is not of this run, or was changed.
@@ -264,7 +265,8 @@ impl ShardFolder {
         opened.map(Some).map_err(|error| damaged(error, remedy))
     }
 
-    /// Into how many shards `stage` is cut, by what is there; `None` where nothing is.
+    /// Returns the number of shards into which `stage` is cut, by what is there; `None` where
+    /// nothing is.
     ///
     /// # Errors
     /// When it is cut in two ways.
@@ -296,7 +298,7 @@ impl ShardFolder {
         }
     }
 
-    /// The files of `stage` by name, whatever they hold.
+    /// Returns the files of `stage` by name, whatever they hold.
     fn found(&self, stage: Stage) -> Result<BTreeMap<PathBuf, Shard>, ShardError> {
         let failed = |source| RunError::Read {
             file: self.path.clone(),
@@ -318,7 +320,7 @@ impl ShardFolder {
         Ok(found)
     }
 
-    /// The files of all shards of `stage`, in their order, each checked.
+    /// Opens the files of all shards of `stage`, in their order, each checked.
     ///
     /// # Errors
     /// When shards are missing, changed, of another run or another cut.
@@ -349,7 +351,7 @@ impl ShardFolder {
     }
 }
 
-/// Whether there is a file of this name; something else that has it would be waited for.
+/// Returns whether there is a file of this name; something else that has it would be waited for.
 fn is_there(file: &Path) -> Result<bool, RunError> {
     match fs::metadata(file) {
         Ok(found) if found.is_file() => Ok(true),
@@ -365,7 +367,7 @@ fn unwritable(file: &Path, error: &dyn std::fmt::Display) -> RunError {
     }
 }
 
-/// `error`, with what mends it where a file was changed.
+/// Returns `error`, with what mends it where a file was changed.
 fn damaged(error: ShardError, remedy: impl FnOnce() -> String) -> ShardError {
     match error {
         ShardError::Run(RunError::Changed { file }) => ShardError::Damaged {

@@ -1,4 +1,4 @@
-//! Runs of one stage whose items have nothing to do with each other.
+//! Runs of one stage whose items are independent of each other.
 
 use std::ops::Range;
 
@@ -11,17 +11,17 @@ use crate::error::RunError;
 /// The stage of such a run.
 const STAGE: Stage = "items";
 
-/// A run that does one thing for each of its items: what a shard of it does.
+/// A run that does one thing for each of its items, and so can be cut into shards.
 pub trait Items {
-    /// What comes of an item.
+    /// The result of an item.
     type Item: Serialize + DeserializeOwned;
-    /// Why an item cannot be done.
+    /// The reason why an item cannot be done.
     type Error;
 
-    /// Items in all.
+    /// Returns the number of all items.
     fn count(&self) -> u64;
 
-    /// Does `items`, in their order; whether it was not stopped before their end.
+    /// Performs `items`, in their order; returns false if it was stopped before their end.
     ///
     /// # Errors
     /// Why one cannot be done.
@@ -32,26 +32,26 @@ pub trait Items {
     ) -> Result<bool, Self::Error>;
 }
 
-/// What became of a shard.
+/// The result of the work on a shard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Worked {
-    /// Its file is written; so many items were done.
+    /// The file of the shard is written; so many items were done.
     Done {
         /// The stage.
         stage: Stage,
-        /// Items.
+        /// The number of items.
         items: u64,
     },
-    /// Its file was there already.
+    /// The file of the shard was there already.
     WasThere {
         /// The stage.
         stage: Stage,
     },
-    /// It was stopped; nothing is kept.
+    /// The work was stopped; nothing is kept.
     Stopped,
 }
 
-/// Does `shard` of `run` and writes its file to `folder`, unless it is there.
+/// Performs `shard` of `run` and writes its file to `folder`, unless it is there.
 ///
 /// # Errors
 /// Why an item cannot be done, or the file not be written.
@@ -76,7 +76,7 @@ where
     })
 }
 
-/// What came of all items of `run`, in their order.
+/// Returns the results of all items of `run`, in their order.
 ///
 /// # Errors
 /// When shards are missing or not of this run; while reading, when one holds something else.

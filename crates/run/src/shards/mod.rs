@@ -1,4 +1,4 @@
-//! Runs that are cut into shards, which machines work on that know nothing of each other.
+//! Runs that are cut into shards, on which machines work that know nothing of each other.
 //!
 //! ```text
 //! shard 1/3 ─► items 0 … 33 ──► global-1-of-3.shard ┐
@@ -42,10 +42,10 @@ use crate::hash::hex;
 use crate::specification::Specification;
 use crate::specification::file::{Record, SpecificationError};
 
-/// Shards that a run can be cut into.
+/// The largest number of shards that a run can be cut into.
 pub const MOST_SHARDS: u32 = 100_000;
 
-/// One of several shards: `3/16`.
+/// A shard out of several: `3/16`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Shard {
     number: u32,
@@ -53,7 +53,7 @@ pub struct Shard {
 }
 
 impl Shard {
-    /// Shard `number`, from 1, of `of`.
+    /// Creates shard `number`, from 1, of `of`.
     ///
     /// # Errors
     /// [`ShardError::Form`]
@@ -66,23 +66,24 @@ impl Shard {
         }
     }
 
-    /// Its number, from 1.
+    /// Returns the shard's number, from 1.
     pub fn number(self) -> u32 {
         self.number
     }
 
-    /// How many there are.
+    /// Returns the number of shards.
     pub fn of(self) -> u32 {
         self.of
     }
 
-    /// All shards of as many.
+    /// Iterates over all shards of a run that is cut into as many.
     pub fn all(self) -> impl Iterator<Item = Shard> {
         let of = self.of;
         (1..=of).map(move |number| Shard { number, of })
     }
 
-    /// Its items of `all`: a block, as long as any other or longer or shorter by one.
+    /// Returns the shard's items of `all`: a block, as long as any other or longer or shorter by
+    /// one.
     pub fn items(self, all: u64) -> Range<u64> {
         let end = |number: u32| {
             // A product of 64 and 32 bits.
@@ -115,37 +116,37 @@ impl FromStr for Shard {
     }
 }
 
-/// Which part of a run is done.
+/// The part of a run that is done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Part {
-    /// All of it, here.
+    /// The whole run, here.
     Whole,
     /// A shard.
     Shard {
         /// The folder that all shards share.
         folder: PathBuf,
-        /// Which.
+        /// The shard.
         shard: Shard,
     },
-    /// What puts the shards together.
+    /// The merge, which puts the shards together.
     Merge {
-        /// Their folder.
+        /// The folder of the shards.
         folder: PathBuf,
     },
 }
 
-/// Why shards cannot be run or merged.
+/// The reason why shards cannot be run or merged.
 #[derive(Debug, Error)]
 pub enum ShardError {
-    /// That is no shard.
+    /// The text names no shard.
     #[error(
         "'{given}' is no shard: which of how many is expected, such as 3/16, of at most {MOST_SHARDS}"
     )]
     Form {
-        /// What was given.
+        /// The text that was given.
         given: String,
     },
-    /// Its work is no set of items.
+    /// The work of the kind of run is no set of items.
     #[error("a run of the kind '{kind}' cannot be cut into shards")]
     Indivisible {
         /// The kind.
@@ -154,10 +155,10 @@ pub enum ShardError {
     /// A file cannot be read or written, or is not what it should be.
     #[error("{0}")]
     Run(#[from] RunError),
-    /// What the run is asked for cannot be read.
+    /// The specification of the run cannot be read.
     #[error("{0}")]
     Specification(#[from] SpecificationError),
-    /// There is another run's shard, or one with other inputs.
+    /// The file is another run's shard, or one with other inputs.
     #[error(
         "{} belongs to another run: other options, model or data, or another version of probity; use another folder",
         file.display()
@@ -176,12 +177,12 @@ pub enum ShardError {
         folder: PathBuf,
         /// The first field that differs.
         field: String,
-        /// Its value.
+        /// The value of the field now.
         now: String,
-        /// Its value there.
+        /// The value of the field in the run of the shards.
         then: String,
     },
-    /// What the shards of the folder opened is not what is opened now.
+    /// The inputs that the shards of the folder opened differ from those that are opened now.
     #[error(
         "the {role} is not the one that the shards in {} were made with (SHA-256 {now}, theirs {then}); use another folder",
         folder.display()
@@ -189,11 +190,11 @@ pub enum ShardError {
     OtherInput {
         /// The folder.
         folder: PathBuf,
-        /// As what it was opened.
+        /// The role in which the input was opened.
         role: String,
-        /// Its hash.
+        /// The hash of the input now.
         now: String,
-        /// The hash of theirs.
+        /// The hash of the input that the shards opened.
         then: String,
     },
     /// A file has the name of another shard.
@@ -201,7 +202,7 @@ pub enum ShardError {
     Misnamed {
         /// The file.
         file: PathBuf,
-        /// What it holds.
+        /// The shard that the file holds.
         found: String,
     },
     /// A file is not as it was written.
@@ -209,7 +210,7 @@ pub enum ShardError {
     Damaged {
         /// The file.
         file: PathBuf,
-        /// What makes it anew.
+        /// Advice on what makes the file anew.
         remedy: String,
     },
     /// The folder is that of a complete run.
@@ -226,12 +227,12 @@ pub enum ShardError {
     OtherCut {
         /// The file.
         file: PathBuf,
-        /// Into how many it was cut.
+        /// The number of shards into which the run was cut.
         found: u32,
-        /// Into how many it is cut.
+        /// The number of shards into which the run is cut.
         expected: u32,
     },
-    /// There is no shard at all.
+    /// The folder holds no shard at all.
     #[error("{} holds no shards of the stage '{stage}'; run them first", folder.display())]
     None {
         /// The folder.
@@ -265,8 +266,9 @@ fn missing(folder: &std::path::Path, stage: &str, shards: &[Shard]) -> String {
     )
 }
 
-/// What shards must belong to: the specification but for its free fields and its paths, the hashes
-/// of what was opened under them, and the version of Probity, whose shards are private to it.
+/// Returns the hash of what shards must belong to: the specification but for its free fields and
+/// its paths, the hashes of what was opened under them, and the version of Probity, whose shards
+/// are private to it.
 pub fn identity<S: Specification>(specification: &S, record: &Record) -> String {
     let mut without = specification.clone();
     if let Ok(mut value) = serde_json::to_value(specification) {

@@ -6,7 +6,8 @@ use sha2::{Digest, Sha256};
 
 use crate::hash::hex;
 
-/// `value` as JSON with sorted keys, no blanks and no absent fields: equal values have equal bytes.
+/// Writes `value` as JSON with sorted keys, no blanks and no absent fields: equal values have equal
+/// bytes.
 pub fn canonical_json(value: &Value) -> String {
     let mut out = String::new();
     write(value, &mut out);
@@ -45,13 +46,14 @@ fn write(value: &Value, out: &mut String) {
     }
 }
 
-/// The specification as JSON, as far as JSON can say it. A number that JSON has no form for (NaN)
-/// is null, which the bounds of its field have refused before.
+/// Returns the specification as JSON, as far as JSON can say it. A number that JSON has no form for
+/// (NaN) is null, which the bounds of its field have refused before.
 pub(super) fn json_of<T: Serialize>(specification: &T) -> Value {
     serde_json::to_value(specification).unwrap_or(Value::Null)
 }
 
-/// The hash of `specification` as one of `kind` and `version`, without the fields that are `free`.
+/// Returns the hash of `specification` as one of `kind` and `version`, without the fields that are
+/// `free`.
 pub(super) fn identity<T: Serialize>(
     specification: &T,
     (kind, version): (&str, u32),

@@ -10,20 +10,20 @@ use thiserror::Error;
 
 use super::canonical::json_of;
 
-/// A value that a field of a specification cannot have.
+/// The error that a field of a specification cannot have a value.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{field} is {value}, but must be {expected}")]
 pub struct FieldError {
     /// The field, with the tables that it is in: `search.seeds`.
     pub field: String,
-    /// What it is.
+    /// The value of the field.
     pub value: String,
-    /// What it may be.
+    /// The values that the field may have, in words.
     pub expected: String,
 }
 
 impl FieldError {
-    /// `field` is `value`, but must be `expected`.
+    /// Creates the error that `field` is `value`, but must be `expected`.
     pub fn new(
         field: impl Into<String>,
         value: impl ToString,
@@ -42,26 +42,26 @@ impl FieldError {
 pub struct Choice {
     /// The word.
     pub word: String,
-    /// What it means.
+    /// The meaning of the word.
     pub help: String,
 }
 
-/// What a field holds.
+/// The kind of values that a field holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FieldKind {
-    /// Whether something is so.
+    /// A truth value.
     Bool,
     /// A whole number.
     Integer,
     /// A number.
     Number,
-    /// Any text.
+    /// A text of any form.
     Text,
     /// A path of a file or directory.
     Path,
-    /// One of some words.
+    /// A word out of some words.
     Choice(Vec<Choice>),
-    /// Several of a kind.
+    /// Several values of a kind.
     List(Box<FieldKind>),
     /// A value of another shape, which only a file can hold.
     Other,
@@ -70,38 +70,38 @@ pub enum FieldKind {
 /// The largest whole number: TOML has no larger one.
 const MOST: u64 = i64::MAX.unsigned_abs();
 
-/// One field of a specification.
+/// A field of a specification.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Field {
-    /// Where it stands: `search.seeds`.
+    /// The place of the field, as a dotted path: `search.seeds`.
     pub path: String,
-    /// What it holds.
+    /// The kind of values that the field holds.
     pub kind: FieldKind,
-    /// What it is for: its doc comment.
+    /// The purpose of the field: its doc comment.
     pub help: String,
-    /// What it is where it is left out; absent where nothing is assumed.
+    /// The value of the field where it is left out; absent where nothing is assumed.
     pub default: Option<Value>,
-    /// Whether it must be given.
+    /// Whether the field must be given.
     pub is_required: bool,
-    /// The least number that it may be.
+    /// The least number that the field may be.
     pub minimum: Option<f64>,
-    /// The largest number that it may be.
+    /// The largest number that the field may be.
     pub maximum: Option<f64>,
-    /// The number that it must be above.
+    /// The number that the field must be above.
     pub above: Option<f64>,
-    /// The number that it must be below.
+    /// The number that the field must be below.
     pub below: Option<f64>,
-    /// The option of the command line that gives it, where that is not its name; `Some(None)`:
-    /// none.
+    /// The option of the command line that gives the field, where that is not its name;
+    /// `Some(None)`: none.
     pub flag: Option<Option<String>>,
-    /// Of a path: words that stand for something else than a file of that name.
+    /// The words that stand for something else than a file of that name, for a path.
     pub names: Vec<String>,
-    /// Of a path: the word in front of it that says what it is of, such as `spn:`.
+    /// The word in front of a path that says what it is of, such as `spn:`.
     pub prefix: String,
 }
 
 impl Field {
-    /// Whether it holds a number, or several.
+    /// Returns whether the field holds a number, or several.
     pub fn is_number(&self) -> bool {
         let is_number = |kind: &FieldKind| matches!(kind, FieldKind::Integer | FieldKind::Number);
         match &self.kind {
@@ -110,7 +110,7 @@ impl Field {
         }
     }
 
-    /// Whether it holds a path, or several.
+    /// Returns whether the field holds a path, or several.
     pub fn is_path(&self) -> bool {
         match &self.kind {
             FieldKind::List(kind) => **kind == FieldKind::Path,
@@ -140,18 +140,18 @@ impl Field {
         }
     }
 
-    /// The last part of its path.
+    /// Returns the last part of the field's path.
     pub fn name(&self) -> &str {
         self.path.rsplit('.').next().unwrap_or(&self.path)
     }
 
-    /// The table that it stands in, if it stands in one.
+    /// Returns the table that the field stands in, if it stands in one.
     pub fn table(&self) -> Option<&str> {
         self.path.rsplit_once('.').map(|(table, _)| table)
     }
 
-    /// The option of the command line that gives it, without dashes in front; `None` where only a
-    /// file can.
+    /// Returns the option of the command line that gives the field, without dashes in front; `None`
+    /// where only a file can.
     pub fn flag(&self) -> Option<String> {
         match &self.flag {
             Some(flag) => flag.clone(),
@@ -160,7 +160,7 @@ impl Field {
         }
     }
 
-    /// What the field may be, in words.
+    /// Describes what the field may be, in words.
     pub fn expected(&self) -> String {
         let (least, most) = (self.minimum.map(in_words), self.maximum.map(in_words));
         let (above, below) = (self.above.map(in_words), self.below.map(in_words));
@@ -177,7 +177,7 @@ impl Field {
         }
     }
 
-    /// Whether `specification`, in JSON, says anything else here than the default.
+    /// Returns whether `specification`, in JSON, says anything else here than the default.
     pub fn is_changed_in(&self, specification: &Value) -> bool {
         let said = at(specification, &self.path).filter(|value| !value.is_null());
         let is_empty = |value: &Value| value.as_array().is_some_and(Vec::is_empty);
@@ -226,7 +226,7 @@ impl Field {
     }
 }
 
-/// A number as one writes it: 0, not 0.0, and 1e308, not 309 digits.
+/// Writes a number as people do: 0, not 0.0, and 1e308, not 309 digits.
 fn in_words(value: f64) -> String {
     match value.abs() {
         size if size == 0.0 || (1e-6..1e15).contains(&size) => value.to_string(),
@@ -234,7 +234,7 @@ fn in_words(value: f64) -> String {
     }
 }
 
-/// The schema of `T` with everything in one place.
+/// Returns the schema of `T` with everything in one place.
 pub(super) fn schema_of<T: JsonSchema>() -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.inline_subschemas = true;
@@ -284,7 +284,7 @@ fn finite(path: &str, value: &toml::Value, fields: &[Field]) -> Result<(), Field
     }
 }
 
-/// The fields of `specification` that are not as their defaults.
+/// Returns the fields of `specification` that are not as their defaults.
 pub(super) fn changed_of<T: Serialize + JsonSchema>(specification: &T) -> Vec<String> {
     let value = json_of(specification);
     let fields = fields_of::<T>().into_iter();
@@ -294,7 +294,7 @@ pub(super) fn changed_of<T: Serialize + JsonSchema>(specification: &T) -> Vec<St
         .collect()
 }
 
-/// The value at the dotted `path`.
+/// Returns the value at the dotted `path`.
 pub(super) fn at<'v>(value: &'v Value, path: &str) -> Option<&'v Value> {
     path.split('.').try_fold(value, |value, key| value.get(key))
 }
@@ -367,7 +367,7 @@ fn first_paragraph(text: &str) -> String {
     paragraph.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// What an optional schema is if it is there.
+/// Returns the schema that an optional schema has for a value that is there.
 fn without_null(schema: &Value) -> &Value {
     let is_null = |schema: &&Value| schema.get("type").and_then(Value::as_str) == Some("null");
     match schema.get("anyOf").and_then(Value::as_array) {
@@ -413,7 +413,7 @@ fn kind_of(schema: &Value) -> FieldKind {
     }
 }
 
-/// The words of an enumeration: `enum` where they have no help, else `oneOf` constants.
+/// Returns the words of an enumeration: `enum` where they have no help, else `oneOf` constants.
 fn choices_of(schema: &Value) -> Option<Vec<Choice>> {
     let mut choices = Vec::new();
     let plain = |value: &Value, help: &str| {

@@ -35,7 +35,7 @@ use crate::pause::{self, Point};
 use crate::pipe::expect_rereadable;
 use crate::run_directory::RunDirectory;
 
-/// Why a specification cannot be read from a file.
+/// The reason why a specification cannot be read from a file.
 #[derive(Debug, Error)]
 pub enum SpecificationError {
     /// The file cannot be read.
@@ -43,28 +43,28 @@ pub enum SpecificationError {
     Read {
         /// The file.
         file: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         source: std::io::Error,
     },
-    /// It is no TOML, or says what no specification of its kind says.
+    /// The file is no TOML, or says what no specification of its kind says.
     #[error("{}: {problem}", file.display())]
     Form {
         /// The file.
         file: PathBuf,
-        /// What is wrong, and where.
+        /// The problem, and its place.
         problem: String,
     },
-    /// It is of another kind.
+    /// The file is of another kind.
     #[error("{} specifies a run of the kind '{found}', not '{expected}'", file.display())]
     Kind {
         /// The file.
         file: PathBuf,
-        /// Its kind.
+        /// The kind of the file.
         found: String,
         /// The kind that is needed.
         expected: &'static str,
     },
-    /// It is of another version.
+    /// The file is of another version.
     #[error(
         "{} is of version {found} of the kind '{kind}'; this build of probity knows version {known}",
         file.display()
@@ -72,9 +72,9 @@ pub enum SpecificationError {
     Version {
         /// The file.
         file: PathBuf,
-        /// Its kind.
+        /// The kind of the file.
         kind: &'static str,
-        /// Its version.
+        /// The version of the file.
         found: String,
         /// The version of this build.
         known: u32,
@@ -114,7 +114,7 @@ pub struct Record {
 }
 
 impl Record {
-    /// The record of a run by this version that has opened nothing yet.
+    /// Creates the record of a run by this version that has opened nothing yet.
     pub fn new() -> Record {
         Record {
             probity_version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -129,8 +129,8 @@ impl Record {
         self
     }
 
-    /// What was opened otherwise, or not at all, in one of this record and `now`: its role, its
-    /// hash now and its hash then.
+    /// Returns the first difference between this record and `now`, of something that was opened
+    /// otherwise, or not at all, in one of them: its role, its hash now and its hash then.
     pub fn changed_since<'r>(&'r self, now: &'r BTreeMap<String, String>) -> Option<Changed<'r>> {
         let mut roles = now.keys().chain(self.sha256.keys());
         let of = |opened: &'r BTreeMap<String, String>, role: &str| {
@@ -142,7 +142,7 @@ impl Record {
         })
     }
 
-    /// The hash of what was opened as `role`; empty where nothing was.
+    /// Returns the hash of what was opened as `role`; empty where nothing was.
     pub fn sha256_of(&self, role: &str) -> &str {
         self.sha256.get(role).map_or("", String::as_str)
     }
@@ -151,11 +151,11 @@ impl Record {
 /// Something that two records differ in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Changed<'r> {
-    /// As what it was opened.
+    /// The role in which it was opened.
     pub role: &'r str,
-    /// Its hash now; `none` where there is nothing.
+    /// The hash now; `none` where there is nothing.
     pub now: &'r str,
-    /// The same then.
+    /// The hash then; `none` where there is nothing.
     pub then: &'r str,
 }
 
@@ -169,7 +169,7 @@ struct Written<'a, S> {
     record: Option<&'a Record>,
 }
 
-/// `specification` as TOML, with the `record` of its run if there is one.
+/// Writes `specification` as TOML, with the `record` of its run if there is one.
 ///
 /// # Errors
 /// When a value has no form in TOML (whole numbers above 2^63).
@@ -185,7 +185,7 @@ pub fn to_toml<S: Specification>(
     })
 }
 
-/// What `file`, a `run.toml`, says of `specification` and the `record` of its run.
+/// Writes the text of `file`, a `run.toml`, with `specification` and the `record` of its run.
 ///
 /// # Errors
 /// When a value has no form in TOML.
@@ -204,7 +204,7 @@ pub(crate) fn to_run_toml<S: Specification>(
     })
 }
 
-/// The kind of the specification in `file`.
+/// Returns the kind of the specification in `file`.
 ///
 /// # Errors
 /// When it cannot be read or names no kind.
@@ -242,7 +242,7 @@ fn table_of(file: &Path) -> Result<toml::Table, SpecificationError> {
         })
 }
 
-/// The specification in `file`, unchecked, and the record of its run if it is of one.
+/// Reads the specification in `file`, unchecked, and the record of its run if it is of one.
 ///
 /// # Errors
 /// See [`SpecificationError`].
@@ -260,7 +260,7 @@ pub fn read<S: Specification>(file: &Path) -> Result<(S, Option<Record>), Specif
     of_table(table, file)
 }
 
-/// The same of a `table` of `file` that says nothing of a kind.
+/// Reads a specification as [`read`] does, from a `table` of `file` that does not name a kind.
 ///
 /// # Errors
 /// See [`SpecificationError`].
@@ -287,17 +287,17 @@ pub fn of_table<S: Specification>(
     Ok((of_toml(table, file)?, record))
 }
 
-/// What a file says, whatever its kind is.
+/// The parts of a file that tell what a run opened, whatever its kind is.
 pub(crate) struct Opening {
-    /// Its kind.
+    /// The kind of the run.
     pub kind: String,
-    /// What the run opened.
+    /// The record of what the run opened.
     pub record: Record,
-    /// All texts of its specification: what paths it names is among them.
+    /// All texts of the specification, among them the paths that it names.
     pub texts: Vec<String>,
 }
 
-/// What `file`, of whatever kind, says that was opened, and by which names.
+/// Reads what `file`, of whatever kind, says that was opened, and by which names.
 ///
 /// # Errors
 /// See [`SpecificationError`].
@@ -337,7 +337,7 @@ struct Recorded {
     record: Option<Record>,
 }
 
-/// `value` in JSON, for messages: what JSON has no form for is shown as it is written.
+/// Returns `value` in JSON, for messages: what JSON has no form for is shown as it is written.
 fn shown(value: &toml::Value) -> Value {
     match value {
         toml::Value::Table(table) => {
@@ -362,13 +362,13 @@ fn of_toml<T: DeserializeOwned + JsonSchema>(
     })
 }
 
-/// `path` as it is seen from the run directory `directory`, if it begins with `..`: so a run names
-/// what it opened where the same files lie in other folders on other machines.
+/// Returns `path` as it is seen from the run directory `directory`, if it begins with `..`: so a
+/// run names what it opened where the same files lie in other folders on other machines.
 pub(crate) fn seen_from_run(path: &Path, directory: &Path) -> Option<PathBuf> {
     path.starts_with("..").then(|| directory.join(path))
 }
 
-/// `specification` with those of its paths that begin with `..` seen from the run directory
+/// Returns `specification` with those of its paths that begin with `..` seen from the run directory
 /// `directory`.
 ///
 /// # Errors
@@ -457,7 +457,7 @@ impl RunDirectory {
         Ok((run, specification, record.unwrap_or_default()))
     }
 
-    /// The same, locked, to go on with the run.
+    /// Opens the run in `path` as [`RunDirectory::open_specified`] does, locked, to go on with it.
     ///
     /// # Errors
     /// When there is no run of the kind of `S`, or another process has it locked.

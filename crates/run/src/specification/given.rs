@@ -1,5 +1,5 @@
-//! A specification from what somebody gave: single fields, by argument or by name; what is not
-//! given is left to its default.
+//! A specification from the fields that somebody gave, by argument or by name; other fields are
+//! left to their defaults.
 
 use std::marker::PhantomData;
 
@@ -8,7 +8,7 @@ use thiserror::Error;
 
 use super::{Checked, Field, FieldError, FieldKind, Specification};
 
-/// Why what was given makes no specification.
+/// The reason why the fields that were given make no specification.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum GivenError {
     /// A field that must be given is not.
@@ -22,7 +22,7 @@ pub enum GivenError {
     Unknown {
         /// The name.
         name: String,
-        /// Names that resemble it.
+        /// The names that resemble it.
         near: Vec<String>,
     },
     /// A name could be that of several fields.
@@ -53,7 +53,7 @@ pub struct Given<S> {
 }
 
 impl<S: Specification> Given<S> {
-    /// These fields with these values.
+    /// Creates the given fields from fields with their values.
     pub fn new(fields: Vec<(Field, Value)>) -> Given<S> {
         Given {
             fields,
@@ -61,9 +61,10 @@ impl<S: Specification> Given<S> {
         }
     }
 
-    /// Those that are named in `options`: by the path of a field (`search.seeds`), by a table of
-    /// fields (`search` with `seeds` in it), by the name that a field has on the command line, with
-    /// low lines, or by the last part of a path (`seeds`). A null is as if it were not given.
+    /// Finds the fields that are named in `options`: by the path of a field (`search.seeds`), by a
+    /// table of fields (`search` with `seeds` in it), by the name that a field has on the command
+    /// line, with low lines, or by the last part of a path (`seeds`). A null is as if it were not
+    /// given.
     ///
     /// # Errors
     /// When a name is that of no field, or of two.
@@ -123,12 +124,12 @@ impl<S: Specification> Given<S> {
         }
     }
 
-    /// Whether the field at `path` was given.
+    /// Returns whether the field at `path` was given.
     pub fn is_given(&self, path: &str) -> bool {
         self.fields.iter().any(|(field, _)| field.path == path)
     }
 
-    /// Gives the field at `path` the value of something else.
+    /// Sets the field at `path` to a value that was given otherwise.
     pub fn set(&mut self, path: &str, value: impl Into<Value>) {
         let value = value.into();
         self.fields.retain(|(field, _)| field.path != path);
@@ -140,7 +141,7 @@ impl<S: Specification> Given<S> {
         );
     }
 
-    /// Those of them that say something else than `began`.
+    /// Returns those of the fields that say something else than `began`.
     #[must_use]
     pub fn changes(&self, began: &S) -> Given<S> {
         let began = serde_json::to_value(began).unwrap_or_default();
@@ -151,7 +152,7 @@ impl<S: Specification> Given<S> {
         Given::new(fields.cloned().collect())
     }
 
-    /// The specification of a new run.
+    /// Returns the specification of a new run.
     ///
     /// # Errors
     /// When a field that must be given is not, is out of bounds, or contradicts another one.
@@ -165,7 +166,8 @@ impl<S: Specification> Given<S> {
         self.over(Value::Object(Map::new()))
     }
 
-    /// The specification of a run that goes on: `began`, with what may change while it does.
+    /// Returns the specification of a run that goes on: `began`, with what may change while it
+    /// does.
     ///
     /// # Errors
     /// When a field is given that may not change.
@@ -225,7 +227,7 @@ impl<S: Specification> Given<S> {
     }
 }
 
-/// Names of fields that begin or end like `name`, or hold it.
+/// Returns the names of fields that begin or end like `name`, or hold it.
 fn near(fields: &[Field], name: &str) -> Vec<String> {
     let start: String = name.chars().take(3).collect();
     let is_near = |field: &&Field| {
@@ -236,7 +238,7 @@ fn near(fields: &[Field], name: &str) -> Vec<String> {
     near.map(|field| field.path.clone()).collect()
 }
 
-/// Some other values that `field` may have.
+/// Returns some other values that `field` may have.
 fn others(field: &Field) -> Vec<Value> {
     let ends = field.minimum.into_iter().chain(field.maximum);
     match &field.kind {

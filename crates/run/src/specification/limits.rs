@@ -1,4 +1,5 @@
-//! Tighter bounds on a specification than its type has: what an operator lets others ask for.
+//! Limits: tighter bounds on a specification than its type has, by which an operator limits what
+//! others ask for.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +7,7 @@ use super::canonical::json_of;
 use super::fields::at;
 use super::{FieldError, Specification};
 
-/// The largest number that fields may be, by their dotted paths.
+/// The largest numbers that fields may be, by their dotted paths.
 ///
 /// They come on top of the bounds of the type: a service that runs what strangers specify allows
 /// less than a user may ask of their own machine.
@@ -16,7 +17,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// No limit.
+    /// Creates limits without a limit.
     pub fn new() -> Limits {
         Limits::default()
     }
@@ -28,7 +29,7 @@ impl Limits {
         self
     }
 
-    /// The largest number that `field` may be, where there is a limit.
+    /// Returns the largest number that `field` may be, where there is a limit.
     pub fn largest(&self, field: &str) -> Option<f64> {
         self.largest.get(field).copied()
     }

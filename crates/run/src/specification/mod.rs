@@ -54,21 +54,21 @@ pub trait Specification:
     /// The kind of run, such as `audit`.
     const KIND: &'static str;
 
-    /// Version of its canonical form.
+    /// The version of the canonical form.
     const VERSION: u32 = 1;
 
     /// Fields, or whole tables, that change no result: limits of time, batch sizes, threads. They
     /// are no part of the identity, and a run may go on with others.
     const FREE: &'static [&'static str] = &[];
 
-    /// The free field that limits the time of a run, if there is one: without another limit a run
-    /// that goes on goes on to its end.
+    /// Returns the free field that limits the time of a run, if there is one: without another limit
+    /// a run that goes on goes on to its end.
     fn limit_of_time() -> Option<&'static str> {
         let is_it = |field: &&str| field.rsplit('.').next() == Some("time");
         Self::FREE.iter().copied().find(is_it)
     }
 
-    /// The rules between fields; bounds of single fields are checked before.
+    /// Checks the rules between fields; bounds of single fields are checked before.
     ///
     /// # Errors
     /// The first field that contradicts another.
@@ -76,7 +76,7 @@ pub trait Specification:
         Ok(())
     }
 
-    /// The specification, if every field is within its bounds and no rule is broken.
+    /// Returns the specification, if every field is within its bounds and no rule is broken.
     ///
     /// # Errors
     /// The first field that is not.
@@ -86,7 +86,7 @@ pub trait Specification:
         Ok(Checked(self))
     }
 
-    /// The specification that `value` says, unchecked.
+    /// Returns the specification that `value` says, unchecked.
     ///
     /// # Errors
     /// The first field that is missing, that no specification of this kind has, or whose value has
@@ -95,18 +95,18 @@ pub trait Specification:
         parse::parse(value, value)
     }
 
-    /// SHA-256, in hex, of the canonical form: what a checkpoint must belong to, beside the hashes
-    /// of what was opened.
+    /// Returns the SHA-256, in hex, of the canonical form: what a checkpoint must belong to, beside
+    /// the hashes of what was opened.
     fn identity(&self) -> String {
         canonical::identity(self, (Self::KIND, Self::VERSION), Self::FREE)
     }
 
-    /// Every field that a specification of this kind can have, in the order of the type.
+    /// Returns every field that a specification of this kind can have, in the order of the type.
     fn fields() -> Vec<Field> {
         fields::fields_of::<Self>()
     }
 
-    /// The JSON schema of a specification of this kind, with nothing referred to.
+    /// Returns the JSON schema of a specification of this kind, with nothing referred to.
     fn schema() -> serde_json::Value {
         fields::schema_of::<Self>()
     }
@@ -117,7 +117,7 @@ pub trait Specification:
 pub struct Checked<S>(S);
 
 impl<S> Checked<S> {
-    /// The specification.
+    /// Returns the specification.
     pub fn into_inner(self) -> S {
         self.0
     }

@@ -1,4 +1,4 @@
-//! From what was written to a value of a type: what is wrong is named by its field.
+//! Parsing of what was written into a value of a type: an error names the field.
 
 use schemars::JsonSchema;
 use serde::de::{DeserializeOwned, Deserializer};
@@ -7,7 +7,8 @@ use serde_path_to_error::{Path, Segment};
 
 use super::fields::{Field, FieldError, FieldKind, fields_of};
 
-/// The value that `written` says; `shown` is the same in JSON, of which the error shows a part.
+/// Returns the value that `written` says; `shown` is the same in JSON, of which the error shows a
+/// part.
 pub(super) fn parse<'de, T, D>(written: D, shown: &Value) -> Result<T, FieldError>
 where
     T: DeserializeOwned + JsonSchema,
@@ -17,7 +18,7 @@ where
         .map_err(|error| wrong::<T>(error.path(), &error.inner().to_string(), shown))
 }
 
-/// The field at `place` in `shown`, of which serde says `problem`.
+/// Returns the error of the field at `place` in `shown`, of which serde says `problem`.
 fn wrong<T: JsonSchema>(place: &Path, problem: &str, shown: &Value) -> FieldError {
     let path = dotted(place);
     // What TOML says of a value goes on with the place on a line of its own.
@@ -48,7 +49,7 @@ fn wrong<T: JsonSchema>(place: &Path, problem: &str, shown: &Value) -> FieldErro
     FieldError::new(path, value, expected)
 }
 
-/// The names of the tables and of the field, without places in lists.
+/// Returns the names of the tables and of the field, without places in lists.
 fn dotted(place: &Path) -> String {
     let names = place.iter().filter_map(|segment| match segment {
         Segment::Map { key } => Some(key.as_str()),
@@ -76,7 +77,7 @@ fn in_words(value: &Value) -> String {
     }
 }
 
-/// What a field of some kind, or an element of it, may be.
+/// Describes what a field of some kind, or an element of it, may be.
 fn expected(kind: &FieldKind, field: &Field, is_element: bool, problem: &str) -> String {
     match kind {
         FieldKind::List(kind) if is_element => expected(kind, field, false, problem),
@@ -98,7 +99,8 @@ fn expected(kind: &FieldKind, field: &Field, is_element: bool, problem: &str) ->
     }
 }
 
-/// What serde expected; what a type of ours says of a text is that as a whole.
+/// Returns what serde expected; where a type of this program refuses a text, its whole message says
+/// what it expected.
 fn expected_of(problem: &str) -> String {
     let expected = problem.split_once(", expected ");
     let expected = expected.map_or(problem, |(_, expected)| expected);
@@ -109,7 +111,7 @@ fn expected_of(problem: &str) -> String {
     }
 }
 
-/// What stands between `start`, with which `text` begins, and the next backtick.
+/// Returns the text between `start`, with which `text` begins, and the next backtick.
 fn between<'t>(text: &'t str, start: &str) -> Option<&'t str> {
     text.strip_prefix(start)?.split('`').next()
 }

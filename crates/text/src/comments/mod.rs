@@ -1,5 +1,5 @@
-//! Generated comments: nobody's words, with identity terms and discrimination planted in known
-//! amounts.
+//! Generated comments: texts that nobody wrote, with identity terms and discrimination planted in
+//! known amounts.
 //!
 //! A comment is one or two sentences of one tone and, three times in four, a sentence in neutral
 //! words that names a value of one protected attribute: some values of five attributes of the lexicon
@@ -161,7 +161,7 @@ const WITH_TERM: f64 = 0.75;
 /// The share of those whose term is burdened.
 const WITH_BURDENED: f64 = 0.4;
 
-/// How a comment is meant.
+/// The tone of a comment: how it is meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Tone {
@@ -176,17 +176,17 @@ pub enum Tone {
 /// A generated comment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comment {
-    /// Its text.
+    /// The text of the comment.
     pub text: String,
-    /// Its label.
+    /// Whether the comment has the label *toxic*.
     pub toxic: bool,
-    /// Its tone.
+    /// The tone of the comment.
     pub tone: Tone,
     /// The attribute and the value that its protected term names.
     pub term: Option<(String, String)>,
 }
 
-/// How probable the label *toxic* is.
+/// Returns the probability of the label *toxic* for a comment of this tone.
 pub fn toxic_rate(tone: Tone, burdened: bool) -> f64 {
     match (tone, burdened) {
         (Tone::Friendly, false) => 0.02,
@@ -198,7 +198,7 @@ pub fn toxic_rate(tone: Tone, burdened: bool) -> f64 {
     }
 }
 
-/// Whether a value of an attribute raises the rate.
+/// Returns whether a value of an attribute raises the rate of the label *toxic*.
 pub fn is_burdened(attribute: &str, value: &str) -> bool {
     BURDENED
         .iter()
@@ -210,7 +210,7 @@ pub fn lexicon() -> Lexicon {
     Lexicon::shipped().with_values(&VALUES)
 }
 
-/// Writes comments.
+/// A generator of comments.
 #[derive(Debug, Clone)]
 pub struct CommentGenerator {
     lexicon: Lexicon,
@@ -218,7 +218,7 @@ pub struct CommentGenerator {
 }
 
 impl CommentGenerator {
-    /// A generator of the comments of `seed`.
+    /// Creates a generator of the comments of `seed`.
     pub fn new(seed: u64) -> CommentGenerator {
         CommentGenerator {
             lexicon: lexicon(),
@@ -226,7 +226,7 @@ impl CommentGenerator {
         }
     }
 
-    /// Comment number `item`.
+    /// Returns comment number `item`.
     pub fn comment(&self, item: u64) -> Comment {
         let draws = &mut stream(self.seed, Purpose::Comment, item, 0);
         let (tone, templates): (Tone, &[&str]) = match draws.random::<f64>() {
@@ -262,7 +262,7 @@ impl CommentGenerator {
     }
 }
 
-/// A value of `attribute`: burdened ones share [`WITH_BURDENED`] of all draws.
+/// Draws a value of `attribute`: burdened ones share [`WITH_BURDENED`] of all draws.
 fn draw_value(attribute: &ProtectedAttribute, draws: &mut Stream) -> usize {
     let burdened = draws.random_bool(WITH_BURDENED);
     let of_kind: Vec<usize> = (0..attribute.values.len())
@@ -275,7 +275,7 @@ fn pick<'a>(from: &[&'a str], draws: &mut Stream) -> &'a str {
     from.choose(draws).copied().unwrap_or_default()
 }
 
-/// The sentences about `attribute` that `value` has terms for.
+/// Returns the sentences about `attribute` that `value` has terms for.
 fn templates_of(attribute: &ProtectedAttribute, value: usize) -> Vec<&'static str> {
     let has = |form: &str| term(attribute, value, form).is_some();
     let about = templates::about(&attribute.name).iter().copied();
@@ -284,13 +284,14 @@ fn templates_of(attribute: &ProtectedAttribute, value: usize) -> Vec<&'static st
         .collect()
 }
 
-/// The term of `value` in `form`: the first spelling.
+/// Returns the first spelling of the term of `value` in `form`.
 fn term<'a>(attribute: &'a ProtectedAttribute, value: usize, form: &str) -> Option<&'a str> {
     let spellings = attribute.forms.get(form)?.get(value)?;
     spellings.first().map(String::as_str)
 }
 
-/// `template` with words drawn for its groups, and terms of an attribute's value for its forms.
+/// Fills the slots of `template` with words drawn for its groups, and with terms of an attribute's
+/// value for its forms.
 fn written(
     template: &str,
     about: Option<(&ProtectedAttribute, usize)>,
@@ -308,7 +309,7 @@ fn written(
     })
 }
 
-/// Every term that a comment can hold, as the lexicon spells it, sorted.
+/// Returns every term that a comment can hold, as the lexicon spells it, sorted.
 pub fn terms() -> Vec<String> {
     let mut all = Vec::new();
     for attribute in lexicon().attributes() {
@@ -323,7 +324,8 @@ pub fn terms() -> Vec<String> {
     all
 }
 
-/// Every word that a comment can hold outside protected terms and the templates' own words, sorted.
+/// Returns every word that a comment can hold outside protected terms and the templates' own words,
+/// sorted.
 pub fn group_words() -> Vec<&'static str> {
     let mut all: Vec<&str> = words::GROUPS
         .iter()

@@ -131,7 +131,7 @@ const GENDER: [&str; 30] = [
     "{@subject} likes {hobby} in {season}.",
 ];
 
-/// The sentences about an attribute.
+/// Returns the sentences about an attribute.
 pub(super) fn about(attribute: &str) -> &'static [&'static str] {
     match attribute {
         "country" => &COUNTRY,
@@ -142,12 +142,12 @@ pub(super) fn about(attribute: &str) -> &'static [&'static str] {
     }
 }
 
-/// What stands in the braces of a sentence.
+/// Returns the contents of each pair of braces in a sentence.
 pub(super) fn slots(template: &str) -> impl Iterator<Item = &str> {
     template.split(['{', '}']).skip(1).step_by(2)
 }
 
-/// The forms of terms that a sentence takes.
+/// Returns the forms of terms that a sentence takes.
 pub(super) fn forms(template: &str) -> impl Iterator<Item = &str> {
     slots(template).filter_map(|slot| slot.strip_prefix('@'))
 }

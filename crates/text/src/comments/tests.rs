@@ -1,4 +1,4 @@
-//! What the generated comments promise.
+//! Tests of the generated comments.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,6 +1,7 @@
 //! The words of the generated comments: groups of near-synonyms and of things of one kind.
 
-/// Group → its words. A template draws from a group by its name.
+/// The groups of words: the name of each group and its words. A template draws from a group by its
+/// name.
 pub(super) const GROUPS: [(&str, &str); 51] = [
     (
         "person",
@@ -127,7 +128,7 @@ pub(super) const GROUPS: [(&str, &str); 51] = [
     ("drink", "tea coffee water juice milk lemonade"),
 ];
 
-/// The words of a group; none if there is no such group.
+/// Returns the words of a group; none if there is no such group.
 pub(crate) fn group(name: &str) -> Option<&'static str> {
     GROUPS
         .iter()

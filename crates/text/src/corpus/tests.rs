@@ -1,4 +1,4 @@
-//! Tables and lines as they are read, refused and left out.
+//! Tests of reading, refusing and leaving out tables and lines.
 
 use super::*;
 

@@ -30,17 +30,17 @@ use super::table::EmbeddingTable;
 use crate::words::WordList;
 
 const MAGIC: &[u8; 24] = b"probity embeddings v2\0\0\0";
-/// Letters of a hash.
+/// The number of letters of a hash.
 const HASH: usize = 64;
-/// Bytes converted at a time.
+/// The number of bytes converted at a time.
 const CHUNK: usize = 1 << 18;
 
-/// How to load a file of word vectors.
+/// Options for loading a file of word vectors.
 #[derive(Debug, Clone, Default)]
 pub struct LoadOptions {
-    /// The width that is needed, if the caller cannot take any.
+    /// The required width, if the caller needs a certain one.
     pub width: Option<usize>,
-    /// Where binary copies are kept; nowhere by default.
+    /// The cache that keeps binary copies; without one, no copies are kept.
     pub cache: Option<Cache>,
 }
 
@@ -53,8 +53,8 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// A cache in `folder`, which is made when the first copy is written, for files of a megabyte
-    /// or more. All copies together take at most 4 GiB.
+    /// Creates a cache in `folder` for files of a megabyte or more. The folder is made when the
+    /// first copy is written. All copies together take at most 4 GiB.
     pub fn new(folder: impl Into<PathBuf>) -> Cache {
         Cache {
             folder: folder.into(),
@@ -63,31 +63,32 @@ impl Cache {
         }
     }
 
-    /// Keeps copies of files of at least so many bytes: smaller ones are parsed as fast as found.
+    /// Sets the least size in bytes of files whose copies are kept: smaller files are parsed as
+    /// fast as a copy is found.
     #[must_use]
     pub fn smallest(mut self, bytes: u64) -> Cache {
         self.smallest = bytes;
         self
     }
 
-    /// Keeps at most so many bytes in all.
+    /// Sets the most bytes that all copies may take together.
     #[must_use]
     pub fn bound(mut self, bytes: u64) -> Cache {
         self.bound = bytes;
         self
     }
 
-    /// Whether a copy of `file` is worth keeping.
+    /// Returns whether a copy of `file` is worth keeping.
     pub(super) fn is_for(&self, file: &Path) -> bool {
         fs::metadata(file).is_ok_and(|file| file.is_file() && file.len() >= self.smallest)
     }
 
-    /// The copy of the file with this hash.
+    /// Reads the copy of the file with this hash.
     pub(super) fn read(&self, sha256: &str) -> Option<EmbeddingTable> {
         read(&self.place(sha256), sha256).ok().flatten()
     }
 
-    /// Keeps a copy where that is possible: a table that cannot be kept is read anew.
+    /// Writes a copy where that is possible: a table that cannot be kept is read anew.
     pub(super) fn write(&self, sha256: &str, table: &EmbeddingTable) {
         let place = self.place(sha256);
         if write(&place, sha256, table).is_ok() {
@@ -99,8 +100,8 @@ impl Cache {
         self.folder.join(format!("{sha256}.vectors"))
     }
 
-    /// Removes what was not used for longest, and what interrupted writers left, until the rest
-    /// keeps the bound.
+    /// Removes the copies that were not used for longest, and files that interrupted writers left,
+    /// until the rest keeps the bound.
     fn make_room(&self) -> io::Result<()> {
         let mut files = Vec::new();
         for entry in fs::read_dir(&self.folder)? {
@@ -141,7 +142,7 @@ impl<R: Read> Hashing<R> {
         Ok(u64::from_le_bytes(bytes))
     }
 
-    /// `count` values of four bytes.
+    /// Reads `count` values of four bytes.
     fn values<T>(&mut self, count: usize, value: fn([u8; 4]) -> T) -> io::Result<Vec<T>> {
         let mut values = Vec::with_capacity(count);
         let mut bytes = vec![0; CHUNK.min(count * 4)];
@@ -174,7 +175,7 @@ impl<W: Write> Hashing<W> {
     }
 }
 
-/// The table in `place`, which is noted to be in use; `None` if it holds something else.
+/// Reads the table in `place` and notes that it is in use; `None` if `place` holds something else.
 fn read(place: &Path, sha256: &str) -> io::Result<Option<EmbeddingTable>> {
     let opened = File::open(place)?;
     let length = opened.metadata()?.len();
@@ -214,7 +215,7 @@ fn read(place: &Path, sha256: &str) -> io::Result<Option<EmbeddingTable>> {
     Ok(words.map(|words| EmbeddingTable::with_mean(words, width, vectors)))
 }
 
-/// The sizes, if a file of `length` bytes can have them.
+/// Returns the sizes, if a file of `length` bytes can have them.
 fn sizes(words: u64, width: u64, text: u64, length: u64) -> Option<(usize, usize, usize)> {
     let header = (MAGIC.len() + HASH) as u64 + 3 * 8;
     let numbers = words.checked_mul(width.checked_add(1)?)?.checked_mul(4)?;

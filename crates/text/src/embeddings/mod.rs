@@ -37,7 +37,7 @@ impl EmbeddingTable {
         Ok(Self::load_hashed(file, options)?.value)
     }
 
-    /// The same with the hash of what was loaded.
+    /// Loads word vectors as [`load`] does, and returns the hash of the file that was loaded too.
     ///
     /// # Errors
     /// Like [`EmbeddingTable::load`].

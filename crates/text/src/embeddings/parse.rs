@@ -9,12 +9,12 @@ use super::table::{EmbeddingError, EmbeddingTable};
 use crate::words::WordList;
 use probity_data::read::ReadError;
 
-/// Bytes of text in memory at a time.
+/// The number of bytes of text in memory at a time.
 const BLOCK: usize = 1 << 25;
-/// Lines that one thread parses at a time.
+/// The number of lines that one thread parses at a time.
 const LINES: usize = 512;
 
-/// What a header line says.
+/// The numbers in a header line.
 struct Header {
     words: u64,
     width: usize,
@@ -31,7 +31,7 @@ struct Part {
 /// The first bad line of a part: its index in the part, and what is wrong.
 type BadLine = (usize, String);
 
-/// Everything parsed so far.
+/// The result of the parsing so far.
 struct Parsed<'a> {
     file: &'a Path,
     fits: &'a dyn Fn(usize) -> Result<(), EmbeddingError>,
@@ -40,10 +40,11 @@ struct Parsed<'a> {
     text: String,
     ends: Vec<usize>,
     vectors: Vec<f32>,
-    /// Lines before the current block, and the lines of it that hold no vector.
+    /// The number of lines before the current block, and the lines of it that hold no vector.
     lines: u64,
-    /// For a repeated word's message: the line of word i is i + 1, plus 1 with a header; empty
-    /// lines are refused except at the end.
+    /// The number of the first empty line after the last vector, if there was one. For a repeated
+    /// word's message: the line of word i is i + 1, plus 1 with a header; empty lines are refused
+    /// except at the end.
     ended: Option<u64>,
 }
 
@@ -131,7 +132,7 @@ impl Parsed<'_> {
         Ok(())
     }
 
-    /// Takes a byte order mark and a header off the first lines.
+    /// Removes a byte order mark and a header from the first lines.
     fn begin(&mut self, lines: &mut Vec<&[u8]>) -> Result<(), EmbeddingError> {
         let Some(first) = lines.first_mut() else {
             return Ok(());
@@ -147,7 +148,7 @@ impl Parsed<'_> {
         Ok(())
     }
 
-    /// Empty lines may only follow the last vector.
+    /// Refuses empty lines, except after the last vector.
     fn refuse_gaps(&mut self, lines: &mut Vec<&[u8]>) -> Result<(), EmbeddingError> {
         let last = lines.iter().rposition(|line| !line.trim_ascii().is_empty());
         if last.is_some()
@@ -203,7 +204,7 @@ impl Parsed<'_> {
     }
 }
 
-/// A line of two whole numbers: how many words and how many columns.
+/// Parses a line of two whole numbers: how many words and how many columns.
 fn header(line: &[u8]) -> Option<Header> {
     let line = std::str::from_utf8(line).ok()?;
     let mut fields = fields(line);
@@ -215,7 +216,7 @@ fn header(line: &[u8]) -> Option<Header> {
     fields.next().is_none().then_some(header)
 }
 
-/// Numbers after the word of a line, as far as the line is what it should be.
+/// Counts the numbers after the word of a line, as far as the line is what it should be.
 fn columns(line: &[u8]) -> usize {
     let line = std::str::from_utf8(line).unwrap_or_default();
     let numbers = fields(line)
@@ -282,8 +283,8 @@ fn parse_line<'a>(line: &'a [u8], width: usize, vectors: &mut Vec<f32>) -> Resul
     Ok(rest)
 }
 
-/// Whether a field that is no number can belong to the word, so that numbers are missing rather
-/// than wrong: nothing before it is a number.
+/// Returns whether a field that is no number can belong to the word, because nothing before it is a
+/// number: numbers are then missing rather than wrong.
 fn may_be_word(before: &str, width: usize, found: usize) -> bool {
     found < width
         && fields(before)

@@ -1,4 +1,4 @@
-//! The small table of word vectors that ships, fitted to generated comments (see
+//! The small table of word vectors that ships with Probity, fitted to generated comments (see
 //! `embeddings/README.md`).
 
 use std::io::{Cursor, Read};
@@ -8,14 +8,15 @@ use super::table::{EmbeddingError, EmbeddingTable};
 use probity_data::compressed;
 use probity_data::read::ReadError;
 
-/// What the table is called where a file of vectors is expected.
+/// The name of the table that ships, where a file of vectors is expected.
 pub const SHIPPED: &str = "shipped";
 
-/// `embeddings/comments.50d.txt.xz`
+/// The contents of `embeddings/comments.50d.txt.xz`.
 const TABLE: &[u8] = include_bytes!("../../../../embeddings/comments.50d.txt.xz");
 
-/// The table that ships: 50 numbers for each word of the generated comments ([`crate::comments`]),
-/// the words of the terms that they can hold among them ([`crate::comments::terms`]).
+/// Returns the table that ships: 50 numbers for each word of the generated comments
+/// ([`crate::comments`]), the words of the terms that they can hold among them
+/// ([`crate::comments::terms`]).
 ///
 /// # Errors
 /// None in practice: the table is part of the program.

@@ -8,26 +8,26 @@ use thiserror::Error;
 use crate::words::{Repeated, WordList};
 use probity_data::read::ReadError;
 
-/// Why a table of word vectors cannot be used.
+/// The reason why a table of word vectors cannot be used.
 #[derive(Debug, Error)]
 pub enum EmbeddingError {
     /// The file cannot be opened or read, or its compression is damaged.
     #[error("{0}")]
     Read(#[from] ReadError),
-    /// There is no vector in it.
+    /// The file holds no vector.
     #[error("{} holds no word vectors; expected lines of a word and its numbers", file.display())]
     Empty {
         /// The file.
         file: PathBuf,
     },
-    /// A line is not a word and its numbers.
+    /// A line does not consist of a word and its numbers.
     #[error("{}, line {line}: {problem}", file.display())]
     Line {
         /// The file.
         file: PathBuf,
-        /// Its number, from 1.
+        /// The number of the line, from 1.
         line: u64,
-        /// What is wrong.
+        /// The problem with the line.
         problem: String,
     },
     /// The header and the content disagree.
@@ -35,9 +35,9 @@ pub enum EmbeddingError {
     Count {
         /// The file.
         file: PathBuf,
-        /// Words by the header.
+        /// The number of words by the header.
         said: u64,
-        /// Words there are.
+        /// The number of words found.
         found: u64,
     },
     /// The vectors have another width than is needed.
@@ -45,22 +45,22 @@ pub enum EmbeddingError {
     Width {
         /// The file.
         file: PathBuf,
-        /// Numbers in a vector.
+        /// The count of numbers in a vector.
         found: usize,
-        /// Numbers needed.
+        /// The count of numbers needed.
         expected: usize,
     },
-    /// Words and numbers do not make a table.
+    /// The words and numbers do not make a table.
     #[error("{words} words and {numbers} numbers are no table of vectors of width {width}")]
     Shape {
-        /// Words.
+        /// The count of words.
         words: usize,
-        /// Numbers.
+        /// The count of numbers.
         numbers: usize,
-        /// Numbers in a vector.
+        /// The count of numbers in a vector.
         width: usize,
     },
-    /// A word is there twice.
+    /// A word occurs twice.
     #[error("the word '{word}' is there twice")]
     Repeated {
         /// The word.
@@ -68,17 +68,17 @@ pub enum EmbeddingError {
     },
 }
 
-/// Distinct words and a vector for each, and one for all other words.
+/// A table of distinct words with a vector for each, and one vector for all other words.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EmbeddingTable {
     pub(super) words: WordList,
     pub(super) width: usize,
-    /// `[words + 1, width]`.
+    /// The vectors, row-major `[words + 1, width]`.
     pub(super) vectors: Vec<f32>,
 }
 
 impl EmbeddingTable {
-    /// A table of `words` with the rows of `vectors`, `[words, width]`.
+    /// Creates a table of `words` with the rows of `vectors`, `[words, width]`.
     ///
     /// # Errors
     /// [`EmbeddingError::Shape`] where the sizes disagree, [`EmbeddingError::Repeated`] for a word
@@ -105,8 +105,8 @@ impl EmbeddingTable {
         Ok(EmbeddingTable::with_mean(list, width, vectors))
     }
 
-    /// A table of `words` with the rows of `vectors`, `[words + 1, width]`, the last one for every
-    /// other word.
+    /// Creates a table of `words` with the rows of `vectors`, `[words + 1, width]`, the last one
+    /// for every other word.
     ///
     /// # Errors
     /// Like [`EmbeddingTable::new`].
@@ -122,7 +122,7 @@ impl EmbeddingTable {
         Ok(table)
     }
 
-    /// Puts the mean vector below `vectors`, `[words, width]`.
+    /// Appends the mean vector to `vectors`, `[words, width]`.
     pub(super) fn with_mean(
         words: WordList,
         width: usize,
@@ -142,39 +142,39 @@ impl EmbeddingTable {
         }
     }
 
-    /// The words; word i has row i.
+    /// Returns the words; word i has row i.
     pub fn words(&self) -> &WordList {
         &self.words
     }
 
-    /// Numbers in a vector.
+    /// Returns the count of numbers in a vector.
     pub fn width(&self) -> usize {
         self.width
     }
 
-    /// The row of every word that is not in the table: the number of words.
+    /// Returns the row of every word that is not in the table: the number of words.
     pub fn unknown(&self) -> u32 {
         self.words.len() as u32
     }
 
-    /// All vectors, row-major `[words + 1, width]`, the mean last.
+    /// Returns all vectors, row-major `[words + 1, width]`, the mean last.
     pub fn vectors(&self) -> &[f32] {
         &self.vectors
     }
 
-    /// The vector of row `id`; the mean for numbers beyond the table.
+    /// Returns the vector of row `id`; the mean for numbers beyond the table.
     pub fn vector(&self, id: u32) -> &[f32] {
         let start = id.min(self.unknown()) as usize * self.width;
         &self.vectors[start..start + self.width]
     }
 
-    /// The vector of `word`, if the table has it.
+    /// Returns the vector of `word`, if the table has it.
     pub fn vector_of(&self, word: &str) -> Option<&[f32]> {
         self.words.id(word).map(|id| self.vector(id))
     }
 
-    /// The table of those of `words` that are here, in their order, each once. Its last row is the
-    /// mean of *this* table, so that an unknown word keeps its vector.
+    /// Returns the table of those of `words` that are in this table, in their order, each once. Its
+    /// last row is the mean of *this* table, so that an unknown word keeps its vector.
     pub fn restricted_to<'a>(&self, words: impl IntoIterator<Item = &'a str>) -> EmbeddingTable {
         let mut taken = vec![false; self.words.len()];
         let mut ids = Vec::new();
@@ -193,8 +193,8 @@ impl EmbeddingTable {
         }
     }
 
-    /// Writes GloVe's text format, without the mean vector. Each number has `digits` decimal
-    /// places.
+    /// Writes the table in GloVe's text format, without the mean vector. Each number has `digits`
+    /// decimal places.
     ///
     /// # Errors
     /// When `out` cannot be written.

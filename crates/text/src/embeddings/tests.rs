@@ -1,4 +1,4 @@
-//! What the formats and the cache promise.
+//! Tests of the formats and the cache of word vectors.
 
 use super::*;
 use probity_run::stream::{Purpose, stream};
@@ -107,7 +107,7 @@ fn bad_lines_are_named_with_what_is_wrong() {
     }
 }
 
-/// A table of random words and numbers, with its text.
+/// Creates a table of random words and numbers, with its text.
 fn random_text(words: u64, width: usize) -> String {
     let mut text = String::new();
     for item in 0..words {
@@ -149,7 +149,7 @@ fn a_restricted_table_keeps_the_vector_of_unknown_words() {
     assert!(EmbeddingTable::new([], 1, vec![]).is_err());
 }
 
-/// A cache in `folder` for files of any size.
+/// Creates options with a cache in `folder` for files of any size.
 fn kept_in(folder: &Path) -> LoadOptions {
     LoadOptions {
         cache: Some(Cache::new(folder.join("cache")).smallest(0)),
@@ -157,7 +157,7 @@ fn kept_in(folder: &Path) -> LoadOptions {
     }
 }
 
-/// The files in the cache of `kept_in`.
+/// Returns the files in the cache of `kept_in`.
 fn copies(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(folder.join("cache")) else {
         return Vec::new();

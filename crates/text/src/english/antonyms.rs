@@ -4,7 +4,7 @@ use super::dictionary::{Dictionary, OpenClass};
 use super::function_words::is_function_word;
 use super::inflection::lemmas;
 
-/// Prefixes that turn a meaning, and the classes of the words that they turn.
+/// Prefixes that reverse a meaning, and the classes of the words that take them.
 const PREFIXES: &[(&str, &[OpenClass])] = &[
     ("un", &OpenClass::ALL),
     ("dis", &OpenClass::ALL),
@@ -15,7 +15,7 @@ const PREFIXES: &[(&str, &[OpenClass])] = &[
     ("ir", &[OpenClass::Adjective, OpenClass::Adverb]),
 ];
 
-/// Words that begin as if with such a prefix.
+/// Words that begin with the letters of such a prefix but are not reversed by it.
 const NOT_TURNED: &[&str] = &[
     "discover",
     "disease",
@@ -53,7 +53,7 @@ const NOT_TURNED: &[&str] = &[
     "inner",
 ];
 
-/// Endings that turn a meaning, where the rest is the same.
+/// Pairs of endings that reverse a meaning, where the rest of the word is the same.
 const ENDINGS: &[(&str, &str)] = &[
     ("ful", "less"),
     ("fully", "lessly"),
@@ -63,8 +63,8 @@ const ENDINGS: &[(&str, &str)] = &[
     ("ous", "less"),
 ];
 
-/// Judgements of everyday speech that WordNet keeps apart: any word of one side is against any of
-/// the other.
+/// Judgements of everyday speech that WordNet keeps apart: any word of one side is opposed to any
+/// word of the other.
 const POLES: &[(&str, &str)] = &[
     (
         "good great excellent wonderful fantastic amazing awesome superb brilliant terrific \
@@ -112,9 +112,10 @@ const POLES: &[(&str, &str)] = &[
     ),
 ];
 
-/// Whether `one` and `other`, in any case and form, are opposites: antonyms in WordNet, adjectives
-/// near to antonyms (`awful`, which is similar to `bad`, is against `good`), or words that a prefix
-/// (`happy`, `unhappy`) or an ending (`careful`, `careless`) turns. No function word has one here.
+/// Returns whether `one` and `other`, in any case and form, are opposites: antonyms in WordNet,
+/// adjectives near to antonyms (`awful`, which is similar to `bad`, is against `good`), or words
+/// that a prefix (`happy`, `unhappy`) or an ending (`careful`, `careless`) reverses. No function
+/// word has an opposite here.
 pub fn are_antonyms(one: &str, other: &str) -> bool {
     if is_function_word(one) || is_function_word(other) {
         return false;
@@ -126,7 +127,7 @@ pub fn are_antonyms(one: &str, other: &str) -> bool {
     })
 }
 
-/// Whether two base forms are opposites by the dictionary.
+/// Returns whether two base forms are opposites by the dictionary.
 fn opposed(one: &str, other: &str) -> bool {
     let dictionary = Dictionary::shipped();
     let against = dictionary.clusters(other);
@@ -145,7 +146,7 @@ fn opposed(one: &str, other: &str) -> bool {
     dictionary.opposed(one, other) || poles() || near()
 }
 
-/// Whether a prefix or an ending makes opposites of two base forms.
+/// Returns whether a prefix or an ending makes opposites of two base forms.
 fn turned(one: &str, other: &str) -> bool {
     let (short, long) = if one.len() < other.len() {
         (one, other)

@@ -1,4 +1,4 @@
-//! The words of WordNet and what they can be (see `english/README.md`).
+//! The words of WordNet and the classes that they can have (see `english/README.md`).
 
 use std::io;
 use std::num::NonZeroU8;
@@ -8,10 +8,10 @@ use hashbrown::HashMap;
 
 use super::embedded;
 
-/// `english/dictionary.txt.xz`
+/// The contents of `english/dictionary.txt.xz`.
 const DICTIONARY: &[u8] = include_bytes!("../../../../english/dictionary.txt.xz");
 
-/// A class of words that has members without end.
+/// An open class of words: one that new words can always join.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum OpenClass {
     /// Nouns and names.
@@ -25,7 +25,7 @@ pub enum OpenClass {
 }
 
 impl OpenClass {
-    /// All four.
+    /// All four open classes.
     pub const ALL: [OpenClass; 4] = [
         OpenClass::Noun,
         OpenClass::Verb,
@@ -44,48 +44,51 @@ impl OpenClass {
     }
 }
 
-/// What the dictionary says of a word in its base form.
+/// The dictionary's entry for a word in its base form.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Lemma {
-    /// By class: 0 if it is none of that class, else 1 more than the bits of the number of its uses
-    /// in WordNet's tagged texts, at most 10.
+    /// The use of the word by class: 0 if it is none of that class, else 1 more than the bits of
+    /// the number of its uses in WordNet's tagged texts, at most 10.
     uses: [u8; 4],
     proper: bool,
     name: bool,
     person: bool,
-    /// The lexicographers' file of its first sense as a noun; nothing if it is none.
+    /// The lexicographers' file of the word's first sense as a noun; nothing if the word is no
+    /// noun.
     kind: Option<NonZeroU8>,
     first_cluster: u32,
     clusters: u8,
 }
 
 impl Lemma {
-    /// Whether it can be of `class`.
+    /// Returns whether the word can be of `class`.
     pub fn is(self, class: OpenClass) -> bool {
         self.uses[class as usize] > 0
     }
 
-    /// Whether it is never written without a capital: `Germany`, `European`.
+    /// Returns whether the word is never written without a capital: `Germany`, `European`.
     pub fn is_proper(self) -> bool {
         self.proper
     }
 
-    /// Whether it can be a name: `Germany`, but also `Turkey`, which has a bird beside it.
+    /// Returns whether the word can be a name: `Germany`, but also `Turkey`, which has a bird
+    /// beside it.
     pub fn can_be_name(self) -> bool {
         self.name
     }
 
-    /// Whether it mainly names persons, as a noun.
+    /// Returns whether the word, as a noun, mainly names persons.
     pub(super) fn is_person(self) -> bool {
         self.person
     }
 
-    /// What kind of thing it names first of all, as a noun.
+    /// Returns the kind of thing that the word, as a noun, names in its first sense.
     pub(super) fn kind(self) -> Option<NonZeroU8> {
         self.kind
     }
 
-    /// How often it is of `class`, roughly and with half a use for one that was never counted.
+    /// Returns a rough count of the uses of the word in `class`; half a use for a word that was
+    /// never counted.
     pub(super) fn weight(self, class: OpenClass) -> f32 {
         match self.uses[class as usize] {
             0 => 0.0,
@@ -111,7 +114,7 @@ static SHIPPED: LazyLock<Dictionary> = LazyLock::new(|| {
 });
 
 impl Dictionary {
-    /// The dictionary that ships, read at the first call.
+    /// Returns the dictionary that ships, read at the first call.
     pub(super) fn shipped() -> &'static Dictionary {
         &SHIPPED
     }
@@ -180,34 +183,34 @@ impl Dictionary {
         lemma
     }
 
-    /// What it says of `word`, in lower case.
+    /// Returns the entry for `word`, in lower case.
     pub(super) fn get(&self, word: &str) -> Option<Lemma> {
         self.lemmas.get(word).copied()
     }
 
-    /// Whether `word`, in lower case, is of `class` in its base form.
+    /// Returns whether `word`, in lower case, is of `class` in its base form.
     pub(super) fn has(&self, word: &str, class: OpenClass) -> bool {
         self.get(word).is_some_and(|lemma| lemma.is(class))
     }
 
-    /// What `form` is an irregular form of.
+    /// Returns the base forms that `form` is an irregular form of.
     pub(super) fn irregular(&self, form: &str) -> &[(OpenClass, Box<str>)] {
         self.irregular.get(form).map_or(&[], Vec::as_slice)
     }
 
-    /// Irregular forms of `lemma`.
+    /// Returns the irregular forms of `lemma`.
     pub(super) fn forms(&self, class: OpenClass, lemma: &str) -> &[Box<str>] {
         let key = (class, lemma.into());
         self.forms.get(&key).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether WordNet has the two as antonyms.
+    /// Returns whether WordNet has the two words as antonyms.
     pub(super) fn opposed(&self, one: &str, other: &str) -> bool {
         let against = self.antonyms.get(one);
         against.is_some_and(|against| against.iter().any(|word| **word == *other))
     }
 
-    /// The clusters of adjectives that `word` belongs to; 2k is opposed to 2k + 1.
+    /// Returns the clusters of adjectives that `word` belongs to; 2k is opposed to 2k + 1.
     pub(super) fn clusters(&self, word: &str) -> &[u16] {
         let range = self.get(word).map_or(0..0, |lemma| {
             let first = lemma.first_cluster as usize;
@@ -217,7 +220,8 @@ impl Dictionary {
     }
 }
 
-/// What the dictionary says of `word` in its base form, in any case; nothing of `dogs`.
+/// Returns the dictionary's entry for `word` in its base form, in any case; there is none for
+/// `dogs`.
 pub fn lemma(word: &str) -> Option<Lemma> {
     Dictionary::shipped().get(&word.to_lowercase())
 }

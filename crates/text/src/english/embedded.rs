@@ -1,18 +1,18 @@
-//! Reading of the lists that are part of the program.
+//! Reading of the word lists that are embedded in the program.
 
 use std::io::{self, Cursor, Read};
 
 use probity_data::compressed;
 
-/// The text in `bytes`, compressed with xz.
+/// Decompresses the text in `bytes`, which is compressed with xz.
 pub(super) fn text(bytes: &'static [u8]) -> io::Result<String> {
     let mut text = String::new();
     compressed::decompress(Cursor::new(bytes))?.read_to_string(&mut text)?;
     Ok(text)
 }
 
-/// Hands on each word of sorted `lines` with what follows its tab. A line begins with a letter that
-/// says how many bytes of the word before it the word shares: `a` none, `b` one.
+/// Passes each word of sorted `lines`, with what follows its tab, to `each`. A line begins with a
+/// letter that says how many bytes of the word before it the word shares: `a` none, `b` one.
 pub(super) fn words<'a>(lines: impl Iterator<Item = &'a str>, mut each: impl FnMut(&str, &'a str)) {
     let mut word = String::new();
     for line in lines {

@@ -1,4 +1,4 @@
-//! Figures from tagged texts: how often words are what, and which tags follow which (see
+//! Figures from tagged texts: how often words have which tags, and which tags follow which (see
 //! `english/README.md`).
 //!
 //! Probabilities are kept as levels: a level is an eighth of the negative natural logarithm.
@@ -11,20 +11,21 @@ use hashbrown::HashMap;
 use super::embedded;
 use super::tag::{Tag, TagSet};
 
-/// `english/tagging.txt.xz`
+/// The contents of `english/tagging.txt.xz`.
 const FIGURES: &[u8] = include_bytes!("../../../../english/tagging.txt.xz");
 
-/// A word can be what it is in at least this share of its uses. The tags that were counted are
-/// wrong for 3 words of 100, so that a smaller share may be nothing but errors.
+/// The least share of the uses of a word that a tag must have to count as a tag of the word. The
+/// tags that were counted are wrong for 3 words of 100, so that a smaller share may be nothing but
+/// errors.
 pub const LEAST_SHARE: f32 = 0.05;
 
-/// Uses as small as this say little.
+/// The size up to which the number of uses is too small to say much.
 const FEW: u8 = 4;
 
-/// Level of a probability that is all but zero.
+/// The level of a probability that is all but zero.
 pub(super) const NEVER: u8 = 90;
 
-/// How often a word was what.
+/// The number of times that a word had each tag.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Uses<'a> {
     size: u8,
@@ -32,28 +33,28 @@ pub(super) struct Uses<'a> {
 }
 
 impl<'a> Uses<'a> {
-    /// Bits of the number of uses.
+    /// Returns the number of bits of the number of uses.
     pub(super) fn size(self) -> u8 {
         self.size
     }
 
-    /// Whether there are too few uses to say what it cannot be.
+    /// Returns whether there are too few uses to say which tags the word cannot have.
     pub(super) fn are_few(self) -> bool {
         self.size <= FEW
     }
 
-    /// Tags and levels of their shares, most frequent first.
+    /// Returns the tags and the levels of their shares, most frequent first.
     pub(super) fn levels(self) -> &'a [(Tag, u8)] {
         self.shares
     }
 
-    /// The share of the uses with a tag that `is` holds for.
+    /// Returns the share of the uses with a tag that `is` holds for.
     pub(super) fn share(self, is: impl Fn(Tag) -> bool) -> f32 {
         let shares = self.shares.iter().filter(|(tag, _)| is(*tag));
         shares.map(|&(_, level)| probability(level)).sum()
     }
 
-    /// The tags that are no mere accidents.
+    /// Returns the tags whose uses are too frequent to be accidents.
     pub(super) fn frequent(self) -> TagSet {
         let shares = self.shares.iter();
         let frequent = shares.filter(|&&(_, level)| probability(level) >= LEAST_SHARE);
@@ -61,12 +62,12 @@ impl<'a> Uses<'a> {
     }
 }
 
-/// The probability at a level.
+/// Returns the probability at a level.
 pub(super) fn probability(level: u8) -> f32 {
     (-f32::from(level) / 8.0).exp()
 }
 
-/// The level of a probability.
+/// Returns the level of a probability.
 pub(super) fn level(probability: f32) -> u8 {
     // Clamped first, so that no bit is lost.
     (-8.0 * probability.max(1e-9).ln())
@@ -74,14 +75,14 @@ pub(super) fn level(probability: f32) -> u8 {
         .clamp(0.0, f32::from(NEVER)) as u8
 }
 
-/// How a word is written.
+/// The case in which a word is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Case {
-    /// Its first letter is small.
+    /// The first letter is small.
     Small,
-    /// Its first letter only is a capital, or its only letter.
+    /// Only the first letter is a capital, or the only letter is one.
     Capital,
-    /// All of its letters are capitals.
+    /// All letters are capitals.
     Capitals,
 }
 
@@ -100,7 +101,7 @@ impl Case {
     }
 }
 
-/// Where the shares of a word lie, and the bits of the number of its uses.
+/// The position of the shares of a word, and the bits of the number of its uses.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     first: u32,
@@ -108,7 +109,7 @@ struct Entry {
     size: u8,
 }
 
-/// The figures.
+/// The figures from tagged texts.
 #[derive(Debug, Default)]
 pub(super) struct Figures {
     priors: Vec<u8>,
@@ -125,7 +126,7 @@ static SHIPPED: LazyLock<Figures> = LazyLock::new(|| {
 });
 
 impl Figures {
-    /// The figures that ship, read at the first call.
+    /// Returns the figures that ship, read at the first call.
     pub(super) fn shipped() -> &'static Figures {
         &SHIPPED
     }
@@ -189,13 +190,13 @@ impl Figures {
         }
     }
 
-    /// What `word` was. Words in lower case have all uses; words with capitals those with the same
-    /// capitals that did not begin a sentence.
+    /// Returns the tags that `word` had in the tagged texts. Words in lower case have all uses;
+    /// words with capitals those with the same capitals that did not begin a sentence.
     pub(super) fn uses(&self, word: &str) -> Option<Uses<'_>> {
         self.words.get(word).map(|&entry| self.uses_of(entry))
     }
 
-    /// What rare words were that end as `word` does.
+    /// Returns the tags that rare words with the same ending as `word` had.
     pub(super) fn by_ending(&self, word: &str) -> &[(Tag, u8)] {
         let end: String = word.chars().rev().take(5).collect();
         let longest = (0..=end.len()).rev().filter_map(|len| end.get(..len));
@@ -205,12 +206,12 @@ impl Figures {
             .map_or(&[], |&entry| self.uses_of(entry).levels())
     }
 
-    /// Level of the share of `tag` among all words.
+    /// Returns the level of the share of `tag` among all words.
     pub(super) fn prior(&self, tag: Tag) -> u8 {
         self.priors.get(tag as usize).copied().unwrap_or(NEVER)
     }
 
-    /// Level of the share of `case` among words of `tag`.
+    /// Returns the level of the share of `case` among words of `tag`.
     pub(super) fn case(&self, tag: Tag, initial: bool, case: Case) -> u8 {
         let row = usize::from(initial) * Tag::COUNT + tag as usize;
         self.cases
@@ -218,7 +219,7 @@ impl Figures {
             .map_or(0, |levels| levels[case as usize])
     }
 
-    /// Levels of the shares of each tag after `before` and `last`.
+    /// Returns the levels of the shares of each tag after `before` and `last`.
     pub(super) fn after(&self, before: Tag, last: Tag) -> &[u8] {
         let start = (before as usize * Tag::COUNT + last as usize) * Tag::COUNT;
         self.transitions

@@ -1,4 +1,4 @@
-//! The forms of a base form.
+//! Inflection: the forms of a base form.
 
 use std::borrow::Cow;
 
@@ -7,9 +7,9 @@ use super::figures::Figures;
 use super::tag::Tag;
 use super::verbs;
 
-/// The form of the base form `lemma` that has `tag`: the plural, the forms of verbs, and the
-/// comparative and superlative of adjectives that have them; nothing where there is no such form in
-/// one word.
+/// Returns the form of the base form `lemma` that has `tag`: the plural, the forms of verbs, and
+/// the comparative and superlative of adjectives that have them; nothing where there is no such
+/// form in one word.
 pub fn inflected(lemma: &str, tag: Tag) -> Option<String> {
     let lemma = &*lower(lemma);
     if lemma == "be" {
@@ -65,7 +65,7 @@ fn be(tag: Tag) -> Option<&'static str> {
     })
 }
 
-/// The irregular plural, unless texts prefer the regular one (`brothers`, not `brethren`).
+/// Returns the irregular plural, unless texts prefer the regular one (`brothers`, not `brethren`).
 fn plural(lemma: &str) -> Option<String> {
     if lemma == "person" {
         return Some("people".to_owned());
@@ -82,7 +82,7 @@ fn plural(lemma: &str) -> Option<String> {
     (count(best) >= count(&regular)).then(|| best.to_string())
 }
 
-/// What stands before the `man` of a noun whose plural has `men`.
+/// Returns the part before `man` of a noun whose plural has `men`.
 pub(super) fn man(lemma: &str) -> Option<&str> {
     let others = [
         "human", "german", "roman", "shaman", "talisman", "ottoman", "norman", "caiman",
@@ -92,7 +92,7 @@ pub(super) fn man(lemma: &str) -> Option<&str> {
         .filter(|_| !others.contains(&lemma))
 }
 
-/// The irregular form of `lemma` in WordNet's list that has `tag`.
+/// Returns the irregular form of `lemma` in WordNet's list that has `tag`.
 fn listed(class: OpenClass, lemma: &str, tag: Tag) -> Option<String> {
     let forms = Dictionary::shipped().forms(class, lemma).iter();
     let mut fits = forms.filter(|form| {
@@ -104,7 +104,7 @@ fn listed(class: OpenClass, lemma: &str, tag: Tag) -> Option<String> {
     fits.next().map(|form| form.to_string())
 }
 
-/// Whether an adjective has forms of comparison in one word: short ones, and those of two
+/// Returns whether an adjective has forms of comparison in one word: short ones, and those of two
 /// syllables that end in y, le, ow or er. Participles have none.
 fn compares(lemma: &str) -> bool {
     if [
@@ -130,7 +130,7 @@ fn is_vowel(letter: char) -> bool {
     matches!(letter, 'a' | 'e' | 'i' | 'o' | 'u')
 }
 
-/// Groups of vowels, but for an e at the end that is silent.
+/// Counts the groups of vowels, without a silent e at the end.
 fn syllables(word: &str) -> usize {
     let sounds = |letter: char| is_vowel(letter) || letter == 'y';
     let mut groups = 0;
@@ -147,7 +147,7 @@ fn syllables(word: &str) -> usize {
     groups - usize::from(silent && groups > 1)
 }
 
-/// The form by the rules of spelling.
+/// Returns the form by the rules of spelling.
 pub(super) fn by_rule(lemma: &str, tag: Tag) -> Option<String> {
     let mut end = lemma.chars().rev();
     let last = end.next()?;
@@ -192,7 +192,7 @@ pub(super) fn by_rule(lemma: &str, tag: Tag) -> Option<String> {
     })
 }
 
-/// The form with the last letter doubled, as British English has it: `travelled`.
+/// Returns the form with the last letter doubled, as British English has it: `travelled`.
 pub(super) fn doubled(lemma: &str, tag: Tag) -> Option<String> {
     let last = lemma.chars().next_back().filter(|&c| !is_vowel(c))?;
     let ending = match tag {
@@ -211,7 +211,8 @@ const O_WITH_ES: &[&str] = &[
     "embargo", "forgo", "outdo", "redo", "undo", "overdo", "mosquito",
 ];
 
-/// Whether the last letter is doubled before a vowel: `plan`, `big`, `stop`, but not `rain`, `fix`.
+/// Returns whether the last letter is doubled before a vowel: `plan`, `big`, `stop`, but not
+/// `rain`, `fix`.
 fn doubles_its_last(lemma: &str) -> bool {
     let letters: Vec<char> = lemma.chars().collect();
     let [.., first, vowel, last] = letters[..] else {
@@ -226,7 +227,7 @@ fn doubles_its_last(lemma: &str) -> bool {
         && (!is_vowel(first) || group)
 }
 
-/// What the irregular `form` of `lemma` is.
+/// Adds the tags that the irregular `form` of `lemma` can have.
 pub(super) fn irregular_tags(class: OpenClass, form: &str, lemma: &str, mut add: impl FnMut(Tag)) {
     match class {
         OpenClass::Noun => add(Tag::Nns),
@@ -248,7 +249,7 @@ pub(super) fn irregular_tags(class: OpenClass, form: &str, lemma: &str, mut add:
     }
 }
 
-/// In lower case, with the plain apostrophe.
+/// Converts `word` to lower case, with the plain apostrophe.
 pub(super) fn lower(word: &str) -> Cow<'_, str> {
     if word
         .bytes()

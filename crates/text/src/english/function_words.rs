@@ -1,4 +1,5 @@
-//! Words of the closed classes, and others that turn the meaning of what stands beside them.
+//! Words of the closed classes, and other words that reverse or grade the meaning of the words
+//! beside them.
 
 use std::sync::LazyLock;
 
@@ -114,7 +115,8 @@ const CLOSED: &[(&[Tag], &str)] = &[
     ),
 ];
 
-/// Words above that are content words as often: verbs, nouns and adjectives that may be replaced.
+/// Words of the list above that are content words as often: verbs, nouns and adjectives that may be
+/// replaced.
 const OF_CONTENT: &[&str] = &[
     "mine",
     "cause",
@@ -143,7 +145,7 @@ const OF_CONTENT: &[&str] = &[
     "done",
 ];
 
-/// The words and their tags.
+/// The words of the closed classes and their tags.
 static TAGS: LazyLock<HashMap<&str, TagSet>> = LazyLock::new(|| {
     let mut tags: HashMap<&str, TagSet> = HashMap::new();
     for (of, words) in CLOSED {
@@ -154,16 +156,16 @@ static TAGS: LazyLock<HashMap<&str, TagSet>> = LazyLock::new(|| {
     tags
 });
 
-/// The tags of `word`, in lower case, as a member of closed classes.
+/// Returns the tags of `word`, in lower case, as a member of closed classes.
 pub(super) fn tags(word: &str) -> TagSet {
     TAGS.get(word).copied().unwrap_or_default()
 }
 
-/// Whether `word`, in any case, belongs to the frame of sentences rather than to what they tell:
-/// pronouns, determiners, prepositions, conjunctions, auxiliaries, question words, numbers,
-/// frequent interjections; and whatever turns or grades a meaning: negations (`never`, `hardly`,
-/// `dont`), quantifiers (`few`, `most`) and words of degree (`too`, `very`). Such a word is not to
-/// be exchanged for a neighbour: `no` and `some` lie close to one another.
+/// Returns whether `word`, in any case, belongs to the frame of sentences rather than to their
+/// content: pronouns, determiners, prepositions, conjunctions, auxiliaries, question words,
+/// numbers, frequent interjections; and whatever reverses or grades a meaning: negations (`never`,
+/// `hardly`, `dont`), quantifiers (`few`, `most`) and words of degree (`too`, `very`). Such a word
+/// is not to be exchanged for a neighbour: `no` and `some` lie close to one another.
 pub fn is_function_word(word: &str) -> bool {
     let word = &*lower(word);
     let number = || {

@@ -1,4 +1,4 @@
-//! What a word may be that the figures do not tell.
+//! Guesses at the tags of words that are missing from the figures.
 
 use super::dictionary::{Dictionary, OpenClass};
 use super::figures::{Figures, probability};
@@ -6,10 +6,10 @@ use super::function_words;
 use super::inflection;
 use super::tag::Tag;
 
-/// How much a tag is held against a word that the dictionary does not have as such.
+/// The factor for a tag that the dictionary does not give the word.
 const OUTSIDE_DICTIONARY: f32 = 0.03;
 
-/// Shares of tags for a word, in lower case, that was seen seldom or never.
+/// Guesses the shares of tags for a word, in lower case, that was seen seldom or never.
 pub(super) fn guess(figures: &Figures, word: &str) -> [f32; Tag::COUNT] {
     let mut shares = [0.0; Tag::COUNT];
     let closed = function_words::tags(word);
@@ -80,7 +80,8 @@ fn class_of(tag: Tag) -> Option<OpenClass> {
     }
 }
 
-/// What begins with a digit: `1,000`, `3rd`, `1980s`, `4chan`.
+/// Guesses the shares of tags for a word that begins with a digit: `1,000`, `3rd`, `1980s`,
+/// `4chan`.
 fn number(word: &str) -> [f32; Tag::COUNT] {
     let mut shares = [0.0; Tag::COUNT];
     let rest = word.trim_start_matches(|c: char| c.is_numeric() || matches!(c, '.' | ','));
@@ -101,8 +102,8 @@ fn number(word: &str) -> [f32; Tag::COUNT] {
     shares
 }
 
-/// `soooo` as `so`, `goooood` as `good`: three letters or more become two, or one
-/// if that is more frequent.
+/// Shortens stretched spellings, `soooo` to `so`, `goooood` to `good`: three letters or more become
+/// two, or one if that is more frequent.
 fn calmed(word: &str) -> Option<String> {
     let squeezed = |most: usize| {
         let (mut out, mut run, mut last) = (String::with_capacity(word.len()), 0, ' ');

@@ -1,4 +1,4 @@
-//! What a form of a word can be a form of.
+//! Analysis of inflected words: the base forms and tags that a word can have.
 
 use super::dictionary::{Dictionary, OpenClass};
 use super::figures::Figures;
@@ -7,16 +7,16 @@ use super::function_words;
 use super::tag::{Tag, TagSet};
 use super::verbs;
 
-/// A base form, and what `word` is as a form of it.
+/// A base form, and the tag of a word as a form of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Analysis {
     /// The base form, in lower case.
     pub lemma: String,
-    /// What the form is.
+    /// The tag of the word as a form of `lemma`.
     pub tag: Tag,
 }
 
-/// Everything that `word`, in any case, can be by the dictionary, irregular forms and rules,
+/// Returns every analysis of `word`, in any case, by the dictionary, irregular forms and rules,
 /// leaving out function words: `dogs` is the plural of `dog` and a form of the verb `dog`.
 pub fn analyses(word: &str) -> Vec<Analysis> {
     let word = &*lower(word);
@@ -68,7 +68,7 @@ pub fn analyses(word: &str) -> Vec<Analysis> {
     found
 }
 
-/// Forms that no rule and no list of the dictionary tells.
+/// Forms that neither a rule nor a list of the dictionary gives.
 const AUXILIARIES: &[(&str, &str, Tag)] = &[
     ("am", "be", Tag::Vbp),
     ("are", "be", Tag::Vbp),
@@ -80,7 +80,8 @@ const AUXILIARIES: &[(&str, &str, Tag)] = &[
     ("got", "get", Tag::Vbn),
 ];
 
-/// What `word` is by the rules of regular forms, where the dictionary has the base form.
+/// Adds the analyses of `word` by the rules of regular forms, where the dictionary has the base
+/// form.
 fn regular(word: &str, add: &mut impl FnMut(&str, Tag)) {
     let dictionary = Dictionary::shipped();
     let mut consider = |base: &str, class: OpenClass, tags: &[Tag]| {
@@ -109,7 +110,8 @@ fn regular(word: &str, add: &mut impl FnMut(&str, Tag)) {
     }
 }
 
-/// Ending of the form, ending of the base form, class of the base form, what the form can be.
+/// The rules of regular forms: ending of the form, ending of the base form, class of the base form,
+/// tags that the form can have.
 const ENDINGS: &[(&str, &str, OpenClass, &[Tag])] = &[
     ("s", "", OpenClass::Noun, &[Tag::Nns]),
     ("s", "", OpenClass::Verb, &[Tag::Vbz]),
@@ -135,7 +137,8 @@ fn last_len(text: &str) -> usize {
     text.chars().next_back().map_or(0, char::len_utf8)
 }
 
-/// Base forms of `word`, in lower case, most likely first; itself if nothing is known of it.
+/// Returns the base forms of `word`, in lower case, most likely first; `word` itself if nothing is
+/// known of it.
 pub fn lemmas(word: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let mut analyses = analyses(word);
@@ -153,8 +156,8 @@ pub fn lemmas(word: &str) -> Vec<String> {
     found
 }
 
-/// Everything that `word`, in any case, can be: function words by their lists, others by their
-/// forms and by what they were in tagged texts. Empty for a word that is not known.
+/// Returns every tag that `word`, in any case, can have: function words by their lists, others by
+/// their forms and by their tags in tagged texts. Empty for a word that is not known.
 pub fn possible_tags(word: &str) -> TagSet {
     let word = &*lower(word);
     let mut tags = function_words::tags(word);

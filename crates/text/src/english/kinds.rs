@@ -1,24 +1,25 @@
-//! What kinds of things nouns name.
+//! The kinds of things that nouns name.
 
 use std::num::NonZeroU8;
 
 use super::dictionary::lemma;
 use super::inflection::lemmas;
 
-/// Whether both nouns, in any form, name first of all the same kind of thing: a person, an
-/// artifact, an animal, a time, one of the 26 that WordNet's lexicographers keep in files of their
-/// own. False where the dictionary does not have one of them as a noun.
+/// Returns whether both nouns, in any form, name the same kind of thing in their first sense: a
+/// person, an artifact, an animal, a time, one of the 26 kinds that WordNet's lexicographers keep
+/// in files of their own. False where the dictionary does not have one of them as a noun.
 pub fn are_of_one_kind(one: &str, other: &str) -> bool {
     kind(one).is_some_and(|one| kind(other) == Some(one))
 }
 
-/// The first of them, of which the dictionary counts in letters.
+/// The number of the first kind, from which the dictionary counts the kinds in letters.
 const FIRST: u8 = 3;
 
-/// Animals and plants.
+/// The kinds of animals and plants.
 const NATURE: [u8; 2] = [5, 20];
 
-/// Whether the noun, in any form, names first of all an animal or a plant. Letters name none.
+/// Returns whether the noun, in any form, names an animal or a plant in its first sense. Letters
+/// name none.
 pub fn is_of_nature(noun: &str) -> bool {
     noun.len() > 1 && kind(noun).is_some_and(|kind| NATURE.contains(&(kind.get() - b'a' + FIRST)))
 }

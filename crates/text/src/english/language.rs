@@ -1,4 +1,4 @@
-//! Whether a text is English.
+//! Detection of whether a text is English.
 
 use std::sync::LazyLock;
 
@@ -10,13 +10,14 @@ use super::function_words::is_function_word;
 use super::inflection::analyses;
 use super::tag::Tag;
 
-/// Texts of fewer words are English unless their script says otherwise.
+/// The least number of words by which a text is judged: shorter texts are English unless their
+/// script says otherwise.
 const FEWEST_WORDS: usize = 4;
 
-/// More letters of other scripts than this share, and a text is not English.
+/// The largest share of letters of other scripts that an English text may have.
 const MOST_FOREIGN_LETTERS: f32 = 0.3;
 
-/// Fewer known words than this share, and a text is not English.
+/// The least share of known words that an English text has.
 const LEAST_KNOWN: f32 = 0.4;
 
 /// The most frequent words of other languages.
@@ -86,7 +87,7 @@ static LANGUAGES: LazyLock<HashMap<&str, u16>> = LazyLock::new(|| {
     languages
 });
 
-/// Whether the words of a text, in their original spelling, are English.
+/// Returns whether the words of a text, in their original spelling, are English.
 ///
 /// 1. A text with no letters is; one with more than three tenths of its letters from other
 ///    scripts than Latin is not.
@@ -159,8 +160,8 @@ fn is_latin(c: char) -> bool {
     matches!(c, '\0'..='\u{24f}' | '\u{1e00}'..='\u{1eff}' | '\u{ff21}'..='\u{ff5a}')
 }
 
-/// Whether it is an English word: a function word, or one that texts or the dictionary have as
-/// something other than a name or a foreign word.
+/// Returns whether a word is an English word: a function word, or one that texts or the dictionary
+/// have as something other than a name or a foreign word.
 fn is_known(word: &str) -> bool {
     if is_function_word(word) {
         return true;

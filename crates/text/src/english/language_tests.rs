@@ -1,6 +1,6 @@
 use super::*;
 
-/// One text a line.
+/// English texts, one a line.
 const ENGLISH: &str = "\
 This is the best movie I have ever seen.
 u r so dumb lol

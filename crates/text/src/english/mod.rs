@@ -1,4 +1,4 @@
-//! English words, and nothing of protected terms: what kind of word each word of a text is, its
+//! English words, without regard to protected terms: what kind of word each word of a text is, its
 //! other forms, what means the opposite, how it sounds, and whether a text is English at all.
 //!
 //! What is known comes from WordNet, from figures of tagged texts and from a general language model;

@@ -148,9 +148,9 @@ const NOT_PERSONS: &[&str] = &[
     "head",
 ];
 
-/// Whether `word`, in any case and number, is a noun that mainly names a human being or a group of
-/// human beings: `driver`, `neighbours`, `people`, `community`. In WordNet most counted uses are
-/// those of a person, or the first sense is where uses were not counted.
+/// Returns whether `word`, in any case and number, is a noun that mainly names a human being or a
+/// group of human beings: `driver`, `neighbours`, `people`, `community`. In WordNet most counted
+/// uses are those of a person, or the first sense is where uses were not counted.
 pub fn is_person(word: &str) -> bool {
     let word = &*lower(word);
     if names_person(word) {

@@ -1,4 +1,4 @@
-//! Which words stand in threes in general English (see `english/README.md`).
+//! The sequences of three words that are common in general English (see `english/README.md`).
 //!
 //! Idiom is seldom told by a corpus of some thousand texts, least of all where the text in question
 //! is one of them. The trigrams of a large corpus are known by numbers of 26 bits that their words
@@ -9,15 +9,16 @@ use std::sync::LazyLock;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-/// `english/phrases.bin`: the steps between the numbers, ascending; 255 goes on in the next byte.
+/// The contents of `english/phrases.bin`: the steps between the numbers, ascending; 255 goes on in
+/// the next byte.
 const PHRASES: &[u8] = include_bytes!("../../../../english/phrases.bin");
 
-/// Bits of a number.
+/// The number of bits of a number.
 const BITS: u32 = 26;
 
 static NUMBERS: LazyLock<Vec<u32>> = LazyLock::new(|| numbers(PHRASES));
 
-/// The numbers that `steps` lead to.
+/// Decodes the numbers that `steps` lead to.
 fn numbers(steps: &[u8]) -> Vec<u32> {
     let mut numbers = Vec::with_capacity(steps.len());
     let mut number = 0_u32;
@@ -30,8 +31,9 @@ fn numbers(steps: &[u8]) -> Vec<u32> {
     numbers
 }
 
-/// Whether the three words, in lower case as the tokenizer splits them, follow each other often
-/// enough in general English to be known. Threes of the most frequent words are not.
+/// Returns whether the three words, in lower case as the tokenizer splits them, follow each other
+/// often enough in general English to be known. Sequences of three of the most frequent words are
+/// not known.
 pub fn is_phrase(words: [&str; 3]) -> bool {
     let number = (xxh3_64(words.join(" ").as_bytes()) >> (u64::BITS - BITS)) as u32;
     NUMBERS.binary_search(&number).is_ok()

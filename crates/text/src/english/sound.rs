@@ -1,15 +1,16 @@
-//! Whether a word is spoken with a vowel first, so that it takes `an`.
+//! Detection of words that are spoken with a vowel first, and so take `an`.
 
 use super::dictionary::Dictionary;
 use super::function_words::is_function_word;
 
-/// Words in capitals that are spelled out although they could be read.
+/// Words in capitals that are spelled out although they could be read as words.
 const SPELLED: &[&str] = &[
     "US", "USA", "UK", "UN", "EU", "UAE", "IT", "IQ", "ID", "AI", "UFO", "SUV", "LED", "MIT",
     "IRA", "IRS", "ER", "OS", "PA", "PR", "AM", "MA", "SOS", "ATM", "EMT", "IED", "URL", "MOT",
 ];
 
-/// Words in capitals that are read although the dictionary lacks them or has them as names.
+/// Words in capitals that are read as words although the dictionary lacks them or has them as
+/// names.
 const READ: &[&str] = &[
     "NASA", "NATO", "FEMA", "OPEC", "NAFTA", "UNESCO", "UNICEF", "AIDS", "FIFA", "UEFA", "LAN",
     "RAM", "ROM", "SIM", "SWAT", "MAGA", "MENA", "NAACP", "SARS", "MERS", "RICO", "LIDAR", "NIMBY",
@@ -35,8 +36,9 @@ const UN_BEFORE_I: &[&str] = &["unim", "unin", "unide", "unidi", "unir", "uniss"
 /// Words without a vowel that are read, not spelled.
 const HISSES: &[&str] = &["hm", "sh", "ps", "ts", "pf", "br", "gr", "zz", "pst", "bz"];
 
-/// Whether `word` begins with the sound of a vowel, and so takes `an`: `hour`, `heir`, `FBI`, `8`,
-/// `X-ray`; but not `user`, `one`, `European`, `US`. Capitals tell words that are spelled out.
+/// Returns whether `word` begins with the sound of a vowel, and so takes `an`: `hour`, `heir`,
+/// `FBI`, `8`, `X-ray`; but not `user`, `one`, `European`, `US`. Capitals tell words that are
+/// spelled out.
 pub fn begins_with_vowel_sound(word: &str) -> bool {
     let word = word.trim_start_matches(|c: char| !c.is_alphanumeric());
     if word.starts_with(|c: char| c.is_ascii_digit()) {
@@ -59,7 +61,7 @@ pub fn begins_with_vowel_sound(word: &str) -> bool {
     read_begins_with_vowel(&read)
 }
 
-/// In lower case, the letters of most European alphabets without their marks.
+/// Converts a word to lower case, with the letters of most European alphabets without their marks.
 fn plain(word: &str) -> String {
     let small = word.chars().flat_map(char::to_lowercase);
     small
@@ -83,7 +85,8 @@ fn plain(word: &str) -> String {
         .collect()
 }
 
-/// Of the last numbers before a comma: eight, eleven, eighteen, eighty.
+/// Returns whether the number that `word` begins with is spoken with a vowel first: eight, eleven,
+/// eighteen, eighty.
 fn number_begins_with_vowel(word: &str) -> bool {
     let digits = word.bytes().take_while(u8::is_ascii_digit).count();
     if word.starts_with('8') {
@@ -98,7 +101,7 @@ fn letter_begins_with_vowel(word: &str) -> bool {
     first.is_some_and(|letter| VOWEL_NAMES.contains(letter))
 }
 
-/// Whether `word` is spoken letter by letter.
+/// Returns whether `word` is spoken letter by letter.
 fn is_spelled(word: &str) -> bool {
     let vowel = |c: char| matches!(c.to_ascii_lowercase(), 'a' | 'e' | 'i' | 'o' | 'u' | 'y');
     let letters = word.chars().filter(|c| c.is_alphabetic());
@@ -131,7 +134,7 @@ fn is_spelled(word: &str) -> bool {
     !READ.contains(&singular) && singular.len() <= 4 && !is_function_word(&lower) && !known()
 }
 
-/// Whether a word in lower case that is read, not spelled, begins with a vowel.
+/// Returns whether a word in lower case that is read, not spelled, begins with a vowel.
 fn read_begins_with_vowel(word: &str) -> bool {
     let begins = |beginnings: &[&str]| beginnings.iter().any(|begin| word.starts_with(begin));
     let until_hyphen = word.split(['-', '\'']).next().unwrap_or_default();

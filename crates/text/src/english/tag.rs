@@ -1,4 +1,4 @@
-//! Names of the classes of words: those of the Penn Treebank.
+//! The names of the classes of words, which are those of the Penn Treebank.
 
 use std::fmt;
 
@@ -16,10 +16,10 @@ macro_rules! tags {
             /// Every tag, in the order of the figures in `english/tagging.txt.xz`.
             pub const ALL: [Tag; Tag::COUNT] = [$(Tag::$variant),*];
 
-            /// How many there are.
+            /// The number of tags.
             pub const COUNT: usize = [$($name),*].len();
 
-            /// The name in the Penn Treebank.
+            /// Returns the name in the Penn Treebank.
             pub fn name(self) -> &'static str {
                 match self {
                     $(Tag::$variant => $name,)*
@@ -70,42 +70,43 @@ tags! {
 }
 
 impl Tag {
-    /// The tag of this name.
+    /// Returns the tag of this name.
     pub fn from_name(name: &str) -> Option<Tag> {
         Tag::ALL.into_iter().find(|tag| tag.name() == name)
     }
 
-    /// Whether new words of this class come up all the time: nouns, verbs, adjectives and adverbs.
+    /// Returns whether the class of the tag is open, so that new words come up all the time: nouns,
+    /// verbs, adjectives and adverbs.
     pub fn is_open(self) -> bool {
         self <= Tag::Rbs
     }
 
-    /// Whether it is a noun or a name.
+    /// Returns whether the tag is that of a noun or a name.
     pub fn is_noun(self) -> bool {
         self <= Tag::Nnps
     }
 
-    /// Whether it is a name.
+    /// Returns whether the tag is that of a name.
     pub fn is_name(self) -> bool {
         matches!(self, Tag::Nnp | Tag::Nnps)
     }
 
-    /// Whether it is a form of a verb other than a modal.
+    /// Returns whether the tag is that of a form of a verb other than a modal.
     pub fn is_verb(self) -> bool {
         (Tag::Vb..=Tag::Vbz).contains(&self)
     }
 
-    /// Whether it is an adjective.
+    /// Returns whether the tag is that of an adjective.
     pub fn is_adjective(self) -> bool {
         (Tag::Jj..=Tag::Jjs).contains(&self)
     }
 
-    /// Whether it is an adverb.
+    /// Returns whether the tag is that of an adverb.
     pub fn is_adverb(self) -> bool {
         (Tag::Rb..=Tag::Rbs).contains(&self)
     }
 
-    /// Whether it is no word but a mark.
+    /// Returns whether the tag is that of a mark and not of a word.
     pub fn is_mark(self) -> bool {
         matches!(self, Tag::Stop | Tag::Comma | Tag::Punctuation)
     }
@@ -117,41 +118,41 @@ impl fmt::Display for Tag {
     }
 }
 
-/// Some tags.
+/// A set of tags.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct TagSet(u64);
 
 impl TagSet {
-    /// No tag.
+    /// The empty set.
     pub const EMPTY: TagSet = TagSet(0);
 
-    /// Whether there is no tag.
+    /// Returns whether the set has no tag.
     pub fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// How many tags there are.
+    /// Returns the number of tags in the set.
     pub fn len(self) -> usize {
         self.0.count_ones() as usize
     }
 
-    /// Whether `tag` is among them.
+    /// Returns whether `tag` is in the set.
     pub fn contains(self, tag: Tag) -> bool {
         self.0 >> tag as u8 & 1 == 1
     }
 
-    /// Puts `tag` among them.
+    /// Adds `tag` to the set.
     pub fn insert(&mut self, tag: Tag) {
         self.0 |= 1 << tag as u8;
     }
 
-    /// Those of either set.
+    /// Returns the tags of either set.
     #[must_use]
     pub fn union(self, other: TagSet) -> TagSet {
         TagSet(self.0 | other.0)
     }
 
-    /// The tags, in their order.
+    /// Iterates over the tags, in their order.
     pub fn iter(self) -> impl Iterator<Item = Tag> {
         Tag::ALL.into_iter().filter(move |&tag| self.contains(tag))
     }

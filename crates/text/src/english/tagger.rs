@@ -1,22 +1,22 @@
-//! Which tag each word of a text has: a hidden Markov model of second order, whose most likely tags
-//! are found by dynamic programming.
+//! The tagger: it finds the tag of each word of a text by a hidden Markov model of second order,
+//! whose most likely tags are found by dynamic programming.
 
 use super::figures::{Case, Figures, NEVER, level, probability};
 use super::forms::lower;
 use super::guess::guess;
 use super::tag::Tag;
 
-/// No word is held to be one of more tags than these.
+/// The most tags that are tried for a word.
 const MOST_CANDIDATES: usize = 12;
 
-/// More words in capitals than this share, and capitals say nothing.
+/// The share of words in capitals above which capitals say nothing.
 const SHOUTING: f32 = 0.4;
 
-/// A tag that a word can have, and what it costs in levels.
+/// A tag that a word can have, and its cost in levels.
 type Candidate = (Tag, i32);
 
-/// The tag of each word of a text, in its original spelling, where capitals tell names; split as
-/// [`crate::tokenizer`] splits (`do` `n't`, `she` `'ll`).
+/// Returns the tag of each word of a text, in its original spelling, where capitals tell names;
+/// split as [`crate::tokenizer`] splits (`do` `n't`, `she` `'ll`).
 pub fn tag(words: &[&str]) -> Vec<Tag> {
     let figures = Figures::shipped();
     let cased = case_tells(words);
@@ -39,8 +39,8 @@ pub fn tag(words: &[&str]) -> Vec<Tag> {
     best_path(figures, &candidates)
 }
 
-/// Whether a verb is due at word i: after `does n't` and its like. Tags alone do not tell that from
-/// `is n't`, after which `like` is no verb.
+/// Returns whether a verb is due at word i: after `does n't` and its like. Tags alone do not tell
+/// that from `is n't`, after which `like` is no verb.
 fn is_denied_verb(words: &[&str], i: usize) -> bool {
     let is = |back: usize, of: &[&str]| {
         let word = i.checked_sub(back).and_then(|at| words.get(at));
@@ -50,7 +50,7 @@ fn is_denied_verb(words: &[&str], i: usize) -> bool {
     is(1, &["n't", "not"]) && is(2, &helpers)
 }
 
-/// Whether capitals tell anything: there are some, and the text does not shout.
+/// Returns whether capitals tell anything: there are some, and the text is not all in capitals.
 fn case_tells(words: &[&str]) -> bool {
     let (mut long, mut capitals, mut any) = (0, 0, false);
     for word in words {
@@ -68,7 +68,7 @@ fn is_mark(word: &str) -> bool {
     word != "&" && !word.chars().any(char::is_alphanumeric)
 }
 
-/// What `word` can be, at which cost.
+/// Returns the tags that `word` can have, each with its cost.
 fn candidates(figures: &Figures, word: &str, initial: bool, cased: bool) -> Vec<Candidate> {
     if is_mark(word) {
         return vec![(mark(word), 0)];
@@ -106,8 +106,8 @@ fn mark(word: &str) -> Tag {
     }
 }
 
-/// The cost of a word given its tag, but for what is the same for all tags: by Bayes' rule, that of
-/// the tag given the word less that of the tag.
+/// Returns the cost of a word given its tag, up to a term that is the same for all tags: by Bayes'
+/// rule, the cost of the tag given the word less the cost of the tag.
 fn from_levels(
     figures: &Figures,
     levels: &[(Tag, u8)],
@@ -125,7 +125,7 @@ fn from_levels(
         .collect()
 }
 
-/// The likeliest tags, likeliest first.
+/// Returns the likeliest tags, likeliest first.
 fn pruned(shares: &[f32; Tag::COUNT]) -> Vec<(Tag, u8)> {
     let sum: f32 = shares.iter().sum();
     let mut levels: Vec<(Tag, u8)> = Tag::ALL
@@ -142,7 +142,7 @@ fn pruned(shares: &[f32; Tag::COUNT]) -> Vec<(Tag, u8)> {
     levels
 }
 
-/// The tags that cost least together.
+/// Finds the sequence of tags with the least total cost.
 fn best_path(figures: &Figures, candidates: &[Vec<Candidate>]) -> Vec<Tag> {
     // `costs[a * width + b]`: the least cost of all words up to the last one, where a is the number
     // of the last but one's candidate and b that of the last.
@@ -187,7 +187,7 @@ fn best_path(figures: &Figures, candidates: &[Vec<Candidate>]) -> Vec<Tag> {
 mod tests {
     use super::*;
 
-    /// Words and the tags they are to have, as `word/TAG`.
+    /// Words and their expected tags, as `word/TAG`.
     const SENTENCES: &[&str] = &[
         "The/DT black/JJ dog/NN runs/VBZ quickly/RB ./.",
         "She/PRP does/VBZ n't/RB like/VB his/PRP$ dogs/NNS ./.",

@@ -1,4 +1,4 @@
-//! Whether a word can stand where another one stood.
+//! Tests of whether a word can stand in the place of another one.
 
 use super::dictionary::lemma;
 use super::figures::{Figures, LEAST_SHARE};
@@ -7,21 +7,22 @@ use super::function_words;
 use super::inflection::analyses;
 use super::tag::Tag;
 
-/// A word can be a name in at least this share of its uses: any word is tagged as one in titles.
+/// The least share of the uses of a word as a name for it to count as a possible name: in titles,
+/// any word is tagged as a name.
 const LEAST_SHARE_OF_NAMES: f32 = 0.3;
 
-/// A word that neither dictionary nor texts have is what this share of those with its
-/// ending is.
+/// The least share of a tag among the words with the same ending for a word that neither dictionary
+/// nor texts have to count as having the tag.
 const LEAST_SHARE_OF_ENDINGS: f32 = 0.25;
 
-/// The share of the uses of `word`, in any case, in which it has `tag`; nothing for a word with too
-/// few uses in the tagged texts to say (see `english/README.md`).
+/// Returns the share of the uses of `word`, in any case, in which it has `tag`; nothing for a word
+/// with too few uses in the tagged texts to say (see `english/README.md`).
 pub fn share_of_uses(word: &str, tag: Tag) -> Option<f32> {
     let uses = Figures::shipped().uses(&lower(word))?;
     (!uses.are_few()).then(|| uses.share(|other| other == tag))
 }
 
-/// Whether `candidate` can have the tag `word_tag`, and so stand for a word that has it.
+/// Returns whether `candidate` can have the tag `word_tag`, and so stand for a word that has it.
 ///
 /// What it was in tagged texts decides where there are enough of them: it must have had the tag in
 /// [`LEAST_SHARE`] of its uses, so that `well`, an adjective now and then, stands for none.
@@ -65,7 +66,7 @@ pub fn can_stand_for(word_tag: Tag, candidate: &str) -> bool {
     }
 }
 
-/// Whether one form of a verb as a rule serves for both tags.
+/// Returns whether one form of a verb as a rule serves for both tags.
 fn alike(one: Tag, other: Tag) -> bool {
     let base = |tag| matches!(tag, Tag::Vb | Tag::Vbp);
     let past = |tag| matches!(tag, Tag::Vbd | Tag::Vbn);

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use hashbrown::HashMap;
 
-/// Base form, past, past participle. Of several forms the most frequent one.
+/// The irregular verbs: base form, past, past participle. Of several forms the most frequent one.
 const IRREGULAR: &str = "\
 arise arose arisen|awake awoke awoken|bear bore borne|beat beat beaten|become became become|\
 beget begot begotten|begin began begun|behold beheld beheld|bend bent bent|beset beset beset|\
@@ -70,12 +70,12 @@ fn verbs() -> impl Iterator<Item = [&'static str; 3]> {
     })
 }
 
-/// Past and past participle of an irregular verb.
+/// Returns the past and the past participle of an irregular verb.
 pub(super) fn past(base: &str) -> Option<[&'static str; 2]> {
     PAST.get(base).copied()
 }
 
-/// Of which verbs `form` is an irregular past (`false`) or past participle (`true`).
+/// Returns the verbs that `form` is an irregular past (`false`) or past participle (`true`) of.
 pub(super) fn bases(form: &str) -> &'static [(&'static str, bool)] {
     BASE.get(form).map_or(&[], Vec::as_slice)
 }

@@ -1,12 +1,12 @@
-//! How often words stand near each other.
+//! Counts of how often words stand near each other.
 
 use hashbrown::HashMap;
 use rayon::prelude::*;
 
-/// Texts that are counted together: fixed, so that sums do not depend on the threads.
+/// The number of texts that are counted together: fixed, so that sums do not depend on the threads.
 const CHUNK: usize = 1024;
 
-/// How often two words stand near each other.
+/// The count of how often two words stand near each other.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Pair {
     /// The word.

@@ -10,12 +10,13 @@ use super::cooccurrence::Pair;
 use super::options::{GloveError, GloveOptions};
 use probity_run::stream::{Purpose, stream};
 
-/// Groups of words: the number of cells that can run side by side. Part of what the result is.
+/// The number of groups of words, which is the number of cells that can run side by side. The
+/// result depends on it.
 const GROUPS: usize = 16;
-/// Larger steps are cut off, as in the reference implementation.
+/// The largest step: larger steps are cut off, as in the reference implementation.
 const LARGEST_STEP: f32 = 100.0;
 
-/// A pair within a cell: positions within the groups.
+/// A pair of words within a cell, by their positions within the groups.
 struct Entry {
     row: u32,
     column: u32,
@@ -26,24 +27,24 @@ struct Entry {
 /// The parameters of one group of words, as rows or as columns.
 struct Group {
     width: usize,
-    /// `[words, width + 1]`, the bias last.
+    /// The vectors, `[words, width + 1]`, the bias last.
     parameters: Vec<f32>,
-    /// Sums of squared gradients.
+    /// The sums of squared gradients.
     squares: Vec<f32>,
 }
 
-/// How far the fit is.
+/// The progress of a fit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GloveProgress {
-    /// Epochs done.
+    /// The number of epochs done.
     pub epoch: usize,
-    /// Epochs to do.
+    /// The number of epochs to do.
     pub epochs: usize,
-    /// Mean weighted squared error of the pairs in this epoch.
+    /// The mean weighted squared error of the pairs in this epoch.
     pub loss: f64,
 }
 
-/// Fits and returns `[words, width]`.
+/// Fits the vectors and returns `[words, width]`.
 pub(super) fn fit(
     pairs: &[Pair],
     words: usize,
@@ -128,7 +129,7 @@ fn cells(pairs: &[Pair], options: &GloveOptions) -> Vec<Vec<Entry>> {
 }
 
 impl Group {
-    /// The words `group`, `group` + GROUPS …, with random parameters.
+    /// Creates the group of the words `group`, `group` + GROUPS …, with random parameters.
     fn new(words: usize, group: usize, side: u64, options: &GloveOptions) -> Group {
         let width = options.width;
         let members = (group..words).step_by(GROUPS);
@@ -149,7 +150,7 @@ impl Group {
         &self.parameters[word * (self.width + 1)..][..self.width]
     }
 
-    /// One step for one pair; returns its weighted squared error before the step.
+    /// Performs one step for one pair; returns its weighted squared error before the step.
     fn step(&mut self, other: &mut Group, entry: &Entry, rate: f32) -> f64 {
         let size = self.width + 1;
         let left = entry.row as usize * size..(entry.row as usize + 1) * size;

@@ -1,4 +1,4 @@
-//! How vectors are fitted, and why they cannot be.
+//! The options of a fit of word vectors, and the reasons why it can fail.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use thiserror::Error;
 use crate::embeddings::EmbeddingError;
 use probity_run::specification::{FieldError, Specification};
 
-/// Why vectors cannot be fitted.
+/// The reason why vectors cannot be fitted.
 #[derive(Debug, Error)]
 pub enum GloveError {
     /// An option has no sensible value.
@@ -18,9 +18,9 @@ pub enum GloveError {
         "only {words} words occur {min_count} times or more; take a larger corpus or a smaller min_count"
     )]
     FewWords {
-        /// Words that do.
+        /// The number of words that are frequent enough.
         words: usize,
-        /// Occurrences asked for.
+        /// The least number of occurrences asked for.
         min_count: u64,
     },
     /// No two frequent words ever stand near each other.
@@ -34,10 +34,10 @@ pub enum GloveError {
         /// The epoch, from 1.
         epoch: usize,
     },
-    /// It was stopped.
+    /// The fit was stopped.
     #[error("stopped after {epochs} epochs")]
     Stopped {
-        /// Epochs that were complete.
+        /// The number of epochs that were complete.
         epochs: usize,
     },
     /// The vectors do not make a table.

@@ -1,4 +1,4 @@
-//! What the fit promises.
+//! Tests of the fit.
 
 use super::cooccurrence::{Pair, count};
 use super::*;

@@ -1,4 +1,4 @@
-//! One protected attribute with its terms, and what can be wrong with it.
+//! A protected attribute with its terms, and the errors that it can have.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -8,10 +8,10 @@ use thiserror::Error;
 
 use crate::tokenizer::TokenizerError;
 
-/// Why a lexicon cannot be used.
+/// The reason why a lexicon cannot be used.
 #[derive(Debug, Error)]
 pub enum LexiconError {
-    /// Words cannot be told apart.
+    /// The tokenizer that splits terms into words failed.
     #[error("{0}")]
     Tokenizer(#[from] TokenizerError),
     /// The file cannot be read.
@@ -19,7 +19,7 @@ pub enum LexiconError {
     Read {
         /// The file.
         file: PathBuf,
-        /// The operating system's word.
+        /// The error of the operating system.
         source: std::io::Error,
     },
     /// The text is not TOML of the expected form.
@@ -33,18 +33,18 @@ pub enum LexiconError {
     File {
         /// The file.
         file: PathBuf,
-        /// What is wrong.
+        /// The problem with the file.
         problem: Box<LexiconError>,
     },
-    /// There is no attribute in it.
+    /// The lexicon holds no attribute.
     #[error("the lexicon names no attribute; expected at least one [[attribute]]")]
     Empty,
     /// Something about one attribute is wrong.
     #[error("lexicon attribute '{attribute}': {problem}")]
     Attribute {
-        /// Its name.
+        /// The name of the attribute.
         attribute: String,
-        /// What is wrong with it.
+        /// The problem with the attribute.
         problem: String,
     },
     /// A named attribute does not exist.
@@ -52,34 +52,36 @@ pub enum LexiconError {
     UnknownAttribute {
         /// The name asked for.
         name: String,
-        /// All names there are.
+        /// The names of all attributes.
         known: String,
     },
 }
 
-/// What the terms of a form are in a sentence, where they would be other words in another place.
+/// The part of speech of the terms of a form, where the same terms would be other words in another
+/// place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Part {
-    /// A noun of one: "a *Jew*".
+    /// A singular noun: "a *Jew*".
     Noun,
-    /// A noun of several: "two *Jews*".
+    /// A plural noun: "two *Jews*".
     Plural,
     /// An adjective, before what it describes or after a verb: "a *Jewish* man", "she is *Jewish*".
     Adjective,
-    /// An adjective that stands for all: "*the blind*". The article is part of the term.
+    /// An adjective that stands for all whom it describes: "*the blind*". The article is part of
+    /// the term.
     Collective,
     /// The name of a country, a faith, a person: "*Judaism*".
     Name,
     /// A pronoun in the place of an object: "saw *her*".
     Object,
-    /// A pronoun before what is had: "*her* house".
+    /// A possessive pronoun before a noun: "*her* house".
     Possessive,
-    /// A pronoun in place of what is had: "it is *hers*", "it is *his*".
+    /// A possessive pronoun that stands alone: "it is *hers*", "it is *his*".
     Standing,
 }
 
-/// What else a term may mean, which decides where it names a protected value.
+/// Another meaning that a term may have, which decides where the term names a protected value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Sense {
@@ -92,28 +94,29 @@ pub enum Sense {
     Common,
 }
 
-/// One protected attribute.
+/// A protected attribute with its values and their terms.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ProtectedAttribute {
-    /// Its name.
+    /// The name of the attribute.
     pub name: String,
-    /// What it is; may be empty.
+    /// The description of the attribute; may be empty.
     pub description: String,
-    /// Where its terms come from; may be empty.
+    /// The source of the terms; may be empty.
     pub source: String,
-    /// The names of its values, at least two.
+    /// The names of the values, at least two.
     pub values: Vec<String>,
-    /// Whether it is protected only where it is named.
+    /// Whether the attribute is protected only where it is named.
     pub opt_in: bool,
-    /// Whether a text that holds two values has them exchanged: "he told her" and "she told him".
-    /// Otherwise no value is put where another text part names it already.
+    /// Whether the two values are exchanged in a text that holds both: "he told her" and "she told
+    /// him". Otherwise no value is put where another text part names it already.
     pub exchange: bool,
-    /// Form → for every value its spellings, the first of which is substituted; none where the
-    /// value has no term in it. Without forms each value is its own term.
+    /// Form → for every value its spellings, the first of which is substituted; no spellings where
+    /// the value has no term in the form. Without forms each value is its own term.
     pub forms: BTreeMap<String, Vec<Vec<String>>>,
-    /// Form → what its terms are in a sentence. Terms of other forms are so wherever they stand.
+    /// Form → the part of speech of its terms. Terms of forms without an entry are read wherever
+    /// they stand.
     pub parts: BTreeMap<String, Part>,
-    /// Other meanings of terms.
+    /// The other meanings of terms.
     pub senses: BTreeMap<Sense, Vec<String>>,
     /// Phrases in which a term names no protected value: "White House".
     pub exceptions: Vec<String>,
@@ -122,7 +125,8 @@ pub struct ProtectedAttribute {
 }
 
 impl ProtectedAttribute {
-    /// The spellings of each value, form by form; one nameless form where the values are the terms.
+    /// Returns the spellings of each value, form by form; one nameless form where the values are
+    /// the terms.
     pub fn rows(&self) -> Vec<Vec<Vec<String>>> {
         if self.forms.is_empty() {
             let terms = self.values.iter().map(|value| vec![value.clone()]);
@@ -131,7 +135,7 @@ impl ProtectedAttribute {
         self.forms.values().cloned().collect()
     }
 
-    /// Every term with the position of its value, each once, values in order.
+    /// Returns every term with the position of its value, each once, values in order.
     pub fn terms(&self) -> Vec<(usize, String)> {
         let rows = self.rows();
         let mut terms: Vec<(usize, String)> = Vec::new();
@@ -149,8 +153,8 @@ impl ProtectedAttribute {
         terms
     }
 
-    /// The same with those of `values` only. Forms in which fewer than two of them have a term, and
-    /// senses of terms that are gone, go too.
+    /// Returns the attribute with those of `values` only. Forms in which fewer than two of them
+    /// have a term, and senses of terms that are gone, go too.
     pub(super) fn with_values(&self, values: &[&str]) -> ProtectedAttribute {
         let is_kept = |value: &String| values.contains(&value.as_str());
         let kept: Vec<usize> = (0..self.values.len())

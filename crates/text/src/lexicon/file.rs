@@ -161,7 +161,7 @@ fn check_forms(attribute: &ProtectedAttribute) -> Result<(), LexiconError> {
     Ok(())
 }
 
-/// That every rule is about something that is there.
+/// Checks that every rule is about something that the attribute has.
 fn check_rules(attribute: &ProtectedAttribute) -> Result<(), LexiconError> {
     if let Some(form) = attribute
         .parts

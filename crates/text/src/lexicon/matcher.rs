@@ -1,4 +1,4 @@
-//! Finding the terms of one attribute in a text.
+//! The search for the terms of one attribute in a text.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -29,24 +29,24 @@ struct Term {
 /// A term found in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TermMatch {
-    /// Positions of its tokens.
+    /// The positions of the term's tokens.
     pub tokens: Range<usize>,
-    /// Position of its value in the attribute.
+    /// The position of the term's value in the attribute.
     pub value: usize,
-    /// Number of the term, for [`TermMatcher::substitutes`].
+    /// The number of the term, for [`TermMatcher::substitutes`].
     pub term: usize,
 }
 
-/// What a term may be replaced by.
+/// A term that may replace another one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Substitute {
-    /// Position of its value in the attribute.
+    /// The position of the term's value in the attribute.
     pub value: usize,
-    /// Its number as a term.
+    /// The number of the term.
     pub term: usize,
     /// The term as the lexicon spells it.
     pub text: String,
-    /// Its tokens.
+    /// The tokens of the term.
     pub tokens: Vec<String>,
 }
 
@@ -126,7 +126,7 @@ impl TermMatcher {
         }
     }
 
-    /// The terms among `tokens`, as [`Tokenizer::tokens`] spells them.
+    /// Finds the terms among `tokens`, as [`Tokenizer::tokens`] spells them.
     pub fn find<S: AsRef<str>>(&self, tokens: &[S]) -> Vec<TermMatch> {
         let mut found = Vec::new();
         let mut at = 0;
@@ -147,7 +147,7 @@ impl TermMatcher {
         found
     }
 
-    /// The longest term that `tokens` start with.
+    /// Finds the longest term that `tokens` start with.
     fn at<S: AsRef<str>>(&self, tokens: &[S]) -> Option<usize> {
         let candidates = self.by_first.get(tokens.first()?.as_ref())?;
         candidates.iter().copied().find(|&number| {
@@ -160,33 +160,35 @@ impl TermMatcher {
         })
     }
 
-    /// What the term of that number may be replaced by: the terms of every other value in the forms
-    /// where it stands, values in order, each once. Empty for a number that is none.
+    /// Returns the terms that may replace the term of that number: the terms of every other value
+    /// in the forms where it stands, values in order, each once. Empty for a number that no term
+    /// has.
     pub fn substitutes(&self, term: usize) -> &[Substitute] {
         self.terms.get(term).map_or(&[], |term| &term.substitutes)
     }
 
-    /// How the lexicon spells the term of that number; empty for a number that is none.
+    /// Returns the lexicon's spelling of the term of that number; empty for a number that no term
+    /// has.
     pub fn text(&self, term: usize) -> &str {
         self.terms.get(term).map_or("", |term| &term.text)
     }
 
-    /// The value of the term of that number, as its position in the attribute.
+    /// Returns the value of the term of that number, as its position in the attribute.
     pub fn value(&self, term: usize) -> Option<usize> {
         self.terms.get(term).map(|term| term.value)
     }
 
-    /// The tokens of the term of that number.
+    /// Returns the tokens of the term of that number.
     pub fn tokens(&self, term: usize) -> &[String] {
         self.terms.get(term).map_or(&[], |term| &term.tokens)
     }
 
-    /// How many terms there are; their numbers are 0 up to it.
+    /// Returns the number of terms; they are numbered from 0.
     pub fn terms(&self) -> usize {
         self.terms.len()
     }
 
-    /// Every word of a term, sorted, each once. A search must not offer these as synonyms.
+    /// Returns every word of a term, sorted, each once. A search must not offer these as synonyms.
     pub fn words(&self) -> &[String] {
         &self.words
     }
@@ -214,7 +216,7 @@ impl Split {
     }
 }
 
-/// The counterparts of a term of `value` in `rows`.
+/// Returns the counterparts of a term of `value` in `rows`.
 fn substitutes(rows: &[Vec<Vec<String>>], value: usize, text: &str) -> Vec<(usize, String)> {
     let mut found: Vec<(usize, String)> = Vec::new();
     for row in rows

@@ -46,13 +46,13 @@ pub use matcher::{Substitute, TermMatch, TermMatcher};
 pub use phrases::expanded;
 pub use warnings::{CommonWord, common_words};
 
-/// Attributes with their terms, checked.
+/// A checked set of protected attributes with their terms.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Lexicon {
     attributes: Vec<ProtectedAttribute>,
 }
 
-/// What the lexicon of the ADF paper is called where a file is expected.
+/// The name of the lexicon of the ADF paper, where a file is expected.
 pub const PAPER: &str = "paper";
 
 /// The lexicon of today, by attribute; names and archaic terms last.
@@ -80,18 +80,18 @@ const OF_PAPER: [&str; 4] = [
 ];
 
 impl Lexicon {
-    /// The lexicon that ships.
+    /// Returns the lexicon that ships.
     pub fn shipped() -> Lexicon {
         Lexicon::of_files(&SHIPPED)
     }
 
-    /// The lexicon of the ADF paper (section 5.1): country, ethnicity, race and religion.
+    /// Returns the lexicon of the ADF paper (section 5.1): country, ethnicity, race and religion.
     pub fn paper() -> Lexicon {
         Lexicon::of_files(&OF_PAPER)
     }
 
-    /// The attributes called so, each with these of its values only, in the order of the lexicon;
-    /// names that are none are left out.
+    /// Returns the attributes with the `chosen` names, each with its chosen values only, in the
+    /// order of the lexicon; names that no attribute has are left out.
     pub fn with_values(&self, chosen: &[(&str, &[&str])]) -> Lexicon {
         let named = chosen.iter().filter_map(|(name, values)| {
             let attribute = self.attribute(name).ok()?;
@@ -110,7 +110,7 @@ impl Lexicon {
         }
     }
 
-    /// A lexicon of one attribute.
+    /// Creates a lexicon of one attribute.
     pub fn of(attribute: ProtectedAttribute) -> Lexicon {
         Lexicon {
             attributes: vec![attribute],
@@ -144,7 +144,7 @@ impl Lexicon {
         Ok(Lexicon { attributes })
     }
 
-    /// The lexicon as TOML that [`Lexicon::from_toml`] reads back.
+    /// Returns the lexicon as TOML that [`Lexicon::from_toml`] reads back.
     ///
     /// # Errors
     /// When it has no TOML form.
@@ -152,12 +152,12 @@ impl Lexicon {
         file::write(&self.attributes)
     }
 
-    /// Its attributes, in the file's order.
+    /// Returns the attributes, in the file's order.
     pub fn attributes(&self) -> &[ProtectedAttribute] {
         &self.attributes
     }
 
-    /// The attribute called `name`.
+    /// Returns the attribute called `name`.
     ///
     /// # Errors
     /// [`LexiconError::UnknownAttribute`] with the names there are.

@@ -1,9 +1,9 @@
 //! Phrases with alternatives: `{black,white} {hole,box}` stands for four.
 
-/// The most phrases that one may stand for.
+/// The largest number of phrases that one phrase with alternatives may stand for.
 const MOST: usize = 10_000;
 
-/// What is wrong with the braces of `phrase`.
+/// Returns the problem with the braces of `phrase`, if there is one.
 pub(super) fn problem(phrase: &str) -> Option<String> {
     let mut inside: Option<usize> = None;
     let mut phrases: usize = 1;
@@ -32,9 +32,9 @@ pub(super) fn problem(phrase: &str) -> Option<String> {
     (phrases > MOST).then(|| format!("it stands for {phrases} phrases; at most {MOST} are allowed"))
 }
 
-/// The phrases that one with alternatives in braces stands for, in the order of the alternatives:
-/// `{black,white} box` is `black box` and `white box`. A phrase without braces is itself, and so is
-/// one whose braces a lexicon would refuse.
+/// Expands a phrase with alternatives in braces into the phrases that it stands for, in the order
+/// of the alternatives: `{black,white} box` is `black box` and `white box`. A phrase without braces
+/// is itself, and so is one whose braces a lexicon would refuse.
 pub fn expanded(phrase: &str) -> Vec<String> {
     if problem(phrase).is_some() {
         return vec![phrase.to_owned()];

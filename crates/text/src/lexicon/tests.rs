@@ -1,4 +1,4 @@
-//! What a lexicon promises.
+//! Tests of lexicons.
 
 use super::*;
 use crate::tokenizer::Tokenizer;
@@ -351,7 +351,7 @@ fn the_longest_term_is_taken_from_left_to_right() {
     assert!(matcher.find(&[] as &[&str]).is_empty() && matcher.substitutes(99).is_empty());
 }
 
-/// Longest match first, by its definition: every term at every place.
+/// Finds terms by the definition of the longest match first: it tries every term at every place.
 fn find_slowly(terms: &[Vec<String>], tokens: &[String]) -> Vec<(usize, usize)> {
     let mut found = Vec::new();
     let mut at = 0;

@@ -1,4 +1,4 @@
-//! Terms that mean something else as often as not.
+//! Warnings about terms that often mean something else.
 //!
 //! Such a term is no error: *white* is what an audit by race is about. But a text about a white
 //! house holds the term as well, and a flip there says nothing about people. The list that ships
@@ -12,17 +12,17 @@ use super::ProtectedAttribute;
 
 const COMMON_WORDS: &str = include_str!("../lexica/common-words.tsv");
 
-/// A term that is a common word too.
+/// A term that is also a common word.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CommonWord {
     /// The term.
     pub term: String,
-    /// What else it means.
+    /// The other meaning of the term.
     pub also: String,
 }
 
-/// The terms of `attribute` that are common words of English too, in the lexicon's order. Terms of
-/// several words are not.
+/// Returns the terms of `attribute` that are also common words of English, in the lexicon's order.
+/// Terms of several words never are.
 pub fn common_words(attribute: &ProtectedAttribute) -> Vec<CommonWord> {
     let terms = attribute.terms();
     let common = terms.iter().filter_map(|(_, term)| {

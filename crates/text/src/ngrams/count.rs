@@ -1,4 +1,4 @@
-//! The counts that a model is made of.
+//! The n-gram counts that a model is made of.
 
 use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 use super::NgramError;
 use crate::words::WordList;
 
-/// The start of a text while its words have no final numbers.
+/// The provisional number of the start of a text, while words have no final numbers.
 const START: u32 = u32::MAX;
-/// Its end.
+/// The provisional number of the end of a text.
 const END: u32 = u32::MAX - 1;
-/// How many words there may be, so that the unknown word and both ends have numbers too.
+/// The largest number of words, which leaves numbers for the unknown word and both ends.
 const MOST_WORDS: usize = END as usize - 2;
 
 /// The n-grams of a corpus, in ascending order.
@@ -18,9 +18,9 @@ const MOST_WORDS: usize = END as usize - 2;
 pub(super) struct Counts {
     /// The words, by number.
     pub words: Vec<String>,
-    /// How often each word begins a text.
+    /// The number of texts that each word begins.
     pub starts: Vec<(u32, u32)>,
-    /// How often two words or the start and a word come before a word or the end.
+    /// The number of times that two words, or the start and a word, come before a word or the end.
     pub trigrams: Vec<([u32; 3], u32)>,
 }
 
@@ -79,7 +79,7 @@ impl Counts {
         })
     }
 
-    /// What is wrong with counts that somebody else wrote.
+    /// Returns the problem with counts that were read from outside, if there is one.
     pub fn problem(&self) -> Option<&'static str> {
         let unknown = match u32::try_from(self.words.len()) {
             Ok(unknown) if 0 < unknown && self.words.len() <= MOST_WORDS => unknown,
@@ -106,8 +106,8 @@ impl Counts {
     }
 }
 
-/// The words that are frequent enough, the most frequent first, equally frequent ones in the order
-/// of their bytes, and the new number of every word.
+/// Returns the words that are frequent enough, the most frequent first, equally frequent ones in
+/// the order of their bytes, and the new number of every word.
 fn numbered(
     ids: &HashMap<&str, u32>,
     frequencies: &[u64],
@@ -125,7 +125,7 @@ fn numbered(
     (words, numbers)
 }
 
-/// The sums of the counts of equal n-grams, in ascending order.
+/// Returns the sums of the counts of equal n-grams, in ascending order.
 fn summed<K: Ord + Copy>(mut counts: Vec<(K, u64)>) -> Result<Vec<(K, u32)>, NgramError> {
     counts.sort_unstable();
     counts

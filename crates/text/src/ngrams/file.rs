@@ -1,4 +1,4 @@
-//! Models as files: counts only, from which the rest follows, sealed.
+//! Files of n-gram models: they hold only the counts, from which the rest follows, and are sealed.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -24,7 +24,7 @@ impl NgramModel {
         seal_into(&mut writer, FORM, |out| out.write_all(&bytes))
     }
 
-    /// Reads what [`NgramModel::write`] wrote.
+    /// Reads a model that [`NgramModel::write`] wrote.
     ///
     /// # Errors
     /// When it cannot be read, was changed, or holds what no texts have.

@@ -1,6 +1,6 @@
-//! How likely a text is: a trigram model with interpolated modified Kneser-Ney smoothing (Chen,
-//! Goodman: "An empirical study of smoothing techniques for language modeling", Computer Speech &
-//! Language 13, 1999, pages 359 to 394, section 3, "Modified Kneser-Ney smoothing").
+//! The likelihood of a text under a trigram model with interpolated modified Kneser-Ney smoothing
+//! (Chen, Goodman: "An empirical study of smoothing techniques for language modeling", Computer
+//! Speech & Language 13, 1999, pages 359 to 394, section 3, "Modified Kneser-Ney smoothing").
 //!
 //! With c the count of an n-gram, and of the n-grams of its order n1 to n4 those that are counted
 //! once to four times:
@@ -47,21 +47,21 @@ use thiserror::Error;
 use crate::words::WordList;
 use probity_run::run_directory::RunError;
 
-/// Why there is no model.
+/// The reason why there is no model.
 #[derive(Debug, Error)]
 pub enum NgramError {
-    /// There is nothing to count.
+    /// The corpus holds no word that is frequent enough.
     #[error(
         "no word occurs {min_count} times or more; take a larger corpus or a smaller min_count"
     )]
     NoWords {
-        /// Occurrences asked for.
+        /// The least number of occurrences asked for.
         min_count: u64,
     },
-    /// Numbers of words or counts do not fit.
+    /// The numbers of words or counts do not fit.
     #[error("the corpus is too large: {what} are 2^32 or more")]
     TooLarge {
-        /// What there are too many of.
+        /// The name of the items that there are too many of.
         what: &'static str,
     },
     /// The file is no model, or was changed.
@@ -74,13 +74,15 @@ pub enum NgramError {
 struct Bigram {
     /// Natural logarithm of the probability of the second after the first.
     log: f64,
-    /// That of the weight of the shorter context after both; 0 where nothing comes after them.
+    /// The logarithm of the weight of the shorter context after both; 0 where nothing comes after
+    /// them.
     log_rest: f64,
-    /// The first trigram that begins with it; the next pair's first is its end.
+    /// The place of the first trigram that begins with this pair; the trigrams end where the next
+    /// pair's begin.
     trigrams: u32,
 }
 
-/// Three words that occur in a row; the first two are those of its [`Bigram`].
+/// Three words that occur in a row; the first two are the pair of words of its [`Bigram`].
 #[derive(Debug, Clone, PartialEq)]
 struct Trigram {
     word: u32,
@@ -92,54 +94,56 @@ struct Trigram {
 #[derive(Debug, Clone)]
 pub struct NgramModel {
     words: WordList,
-    /// How often each word begins a text, by word.
+    /// The number of texts that each word begins, by word.
     starts: Vec<(u32, u32)>,
-    /// The probability of each word, the unknown one, the end and the start without context.
+    /// The logarithms of the probabilities, without context, of each word, the unknown word, the
+    /// end and the start.
     log_words: Vec<f64>,
-    /// The weight of that after each word, the unknown one, the end and the start.
+    /// The logarithms of the weights of the probability without context after each word, the
+    /// unknown word, the end and the start.
     log_rests: Vec<f64>,
-    /// Where a pair of words stands in `bigrams`.
+    /// The place of each pair of words in `bigrams`.
     places: HashMap<u64, u32>,
-    /// In the order of their words.
+    /// The pairs of words that occur, in the order of their words.
     bigrams: Vec<Bigram>,
-    /// In the order of their words.
+    /// The triples of words that occur, in the order of their words.
     trigrams: Vec<Trigram>,
 }
 
 impl NgramModel {
-    /// The words, by number.
+    /// Returns the words, by number.
     pub fn words(&self) -> &WordList {
         &self.words
     }
 
-    /// The number of every word that is not among [`NgramModel::words`].
+    /// Returns the number of every word that is not among [`NgramModel::words`].
     pub fn unknown(&self) -> u32 {
         self.words.len() as u32
     }
 
-    /// The number of the end of a text, which comes after its last word.
+    /// Returns the number of the end of a text, which comes after its last word.
     pub fn end(&self) -> u32 {
         self.unknown() + 1
     }
 
-    /// The number of the start of a text, which stands twice before its first word, and is never
-    /// predicted.
+    /// Returns the number of the start of a text, which stands twice before its first word, and is
+    /// never predicted.
     pub fn start(&self) -> u32 {
         self.unknown() + 2
     }
 
-    /// The number of `word`.
+    /// Returns the number of `word`.
     pub fn id(&self, word: &str) -> u32 {
         self.words.id(word).unwrap_or(self.unknown())
     }
 
-    /// The numbers of `words`.
+    /// Returns the numbers of `words`.
     pub fn ids<S: AsRef<str>>(&self, words: &[S]) -> Vec<u32> {
         words.iter().map(|word| self.id(word.as_ref())).collect()
     }
 
-    /// The logarithm of the probability of `word` after the two words of `context`, all by number;
-    /// a number that no word has is an unknown word's, and the start is impossible.
+    /// Returns the logarithm of the probability of `word` after the two words of `context`, all by
+    /// number; a number that no word has is an unknown word's, and the start is impossible.
     pub fn log_probability(&self, context: [u32; 2], word: u32) -> f64 {
         let [first, second] = context.map(|word| self.known(word));
         let word = self.known(word);
@@ -157,12 +161,12 @@ impl NgramModel {
         }
     }
 
-    /// Whether `second` comes after `first` somewhere in the corpus, both by number.
+    /// Returns whether `second` comes after `first` somewhere in the corpus, both by number.
     pub fn has_pair(&self, first: u32, second: u32) -> bool {
         self.places.contains_key(&pair(first, second))
     }
 
-    /// Whether the three words come after each other somewhere in the corpus, by number.
+    /// Returns whether the three words come after each other somewhere in the corpus, by number.
     pub fn has_triple(&self, words: [u32; 3]) -> bool {
         let [first, second, third] = words;
         self.places.get(&pair(first, second)).is_some_and(|&place| {
@@ -172,12 +176,12 @@ impl NgramModel {
         })
     }
 
-    /// The logarithm of the probability of a text, its end included.
+    /// Returns the logarithm of the probability of a text, its end included.
     pub fn score<S: AsRef<str>>(&self, words: &[S]) -> f64 {
         self.score_ids(&self.ids(words))
     }
 
-    /// [`NgramModel::score`] of words by their numbers.
+    /// Returns [`NgramModel::score`] of words given by their numbers.
     pub fn score_ids(&self, ids: &[u32]) -> f64 {
         let mut context = [self.start(); 2];
         let mut sum = 0.0;
@@ -195,7 +199,7 @@ impl NgramModel {
         }
     }
 
-    /// What comes after the pair at `place` of `bigrams`.
+    /// Returns the trigrams that continue the pair at `place` of `bigrams`.
     fn trigrams_of(&self, place: usize) -> &[Trigram] {
         let next = self.bigrams.get(place + 1);
         let end = next.map_or(self.trigrams.len(), |next| next.trigrams as usize);
@@ -203,7 +207,7 @@ impl NgramModel {
     }
 }
 
-/// Two words as a key.
+/// Packs two words into a key.
 fn pair(first: u32, second: u32) -> u64 {
     u64::from(first) << 32 | u64::from(second)
 }

@@ -1,4 +1,4 @@
-//! From counts to probabilities.
+//! Smoothing: the computation of probabilities from counts.
 
 use hashbrown::HashMap;
 
@@ -6,13 +6,13 @@ use super::count::Counts;
 use super::{Bigram, NgramError, NgramModel, Trigram, pair};
 use crate::words::WordList;
 
-/// The discounts of an order whose corpus gives none.
+/// The discounts of an order for which the corpus gives none.
 const USUAL: [f64; 3] = [0.5, 1.0, 1.5];
 
-/// What is taken from the counts of an order: from 1, from 2, from 3 and above.
+/// The discounts of an order: the amounts taken from counts of 1, of 2, and of 3 and above.
 type Discounts = [f64; 3];
 
-/// The discounts of n-grams with these counts.
+/// Computes the discounts of n-grams with these counts.
 pub(super) fn discounts_of(counts: impl Iterator<Item = u32>) -> Discounts {
     let mut n = [0.0; 4];
     for count in counts {
@@ -36,7 +36,7 @@ fn discount(discounts: &Discounts, count: u32) -> f64 {
     discounts[(count.clamp(1, 3) - 1) as usize]
 }
 
-/// What all that comes after a context adds up to.
+/// The sums of the counts, and of their discounts, of everything that comes after a context.
 #[derive(Clone, Copy, Default)]
 struct Context {
     count: f64,
@@ -51,7 +51,7 @@ impl Context {
         })
     }
 
-    /// The weight of the shorter context.
+    /// Returns the weight of the shorter context.
     fn rest(&self) -> f64 {
         match self.count > 0.0 {
             true => self.discounted / self.count,
@@ -81,7 +81,8 @@ impl NgramModel {
     }
 }
 
-/// The model of `counts`, which have no [`Counts::problem`] as far as they are not one's own.
+/// Computes the model of `counts`; counts that were read from outside must have no
+/// [`Counts::problem`].
 pub(super) fn smoothed(counts: Counts) -> Result<NgramModel, NgramError> {
     let Counts {
         words,
@@ -165,8 +166,9 @@ pub(super) fn smoothed(counts: Counts) -> Result<NgramModel, NgramError> {
     })
 }
 
-/// The pairs of words that occur, by their keys in ascending order, and their counts: of different
-/// words before them, or of texts that begin with the second where the first is the start.
+/// Returns the pairs of words that occur, by their keys in ascending order, and their counts: of
+/// different words before them, or of texts that begin with the second where the first is the
+/// start.
 fn pairs(starts: &[(u32, u32)], trigrams: &[([u32; 3], u32)], start: u32) -> Vec<(u64, u32)> {
     let mut inner: Vec<u64> = trigrams
         .iter()

@@ -7,7 +7,7 @@ use super::*;
 use probity_run::sealed::{Form, write_value};
 use probity_run::stream::{Purpose, stream};
 
-/// Texts of up to 9 of `kinds` words, the first ones more frequent.
+/// Creates texts of up to 9 of `kinds` words, the first ones more frequent.
 fn corpus(item: u64, texts: usize, kinds: usize) -> Vec<Vec<String>> {
     let mut draws = stream(1, Purpose::Synthetic, item, 0);
     let word = |draws: &mut probity_run::stream::Stream| {

@@ -1,4 +1,4 @@
-//! What changes with a term: its case, the article before it, the genitive behind it.
+//! Agreement: the case of a new term, the article before it, and the genitive behind it.
 
 use std::ops::Range;
 
@@ -7,22 +7,22 @@ use super::sentence::{Style, Words};
 use crate::english;
 use crate::lexicon::Part;
 
-/// How a term is written.
+/// The case in which a term is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Case {
-    /// In capitals.
+    /// All letters are capitals.
     Upper,
-    /// Without those that the lexicon has.
+    /// No letters are capitals, also where the lexicon has some.
     Lower,
-    /// With a capital at the start of a sentence.
+    /// The first letter is a capital, as at the start of a sentence.
     First,
-    /// With capitals as in a heading.
+    /// The words begin with capitals, as in a heading.
     Title,
-    /// As the lexicon has it.
+    /// The letters are as in the lexicon.
     Lexicon,
 }
 
-/// A term at its place, and what all that may stand there have to agree with.
+/// A term at its place in a text, and the properties that any term in that place has to agree with.
 #[derive(Debug)]
 pub(super) struct Setting<'a> {
     words: &'a Words<'a>,
@@ -30,11 +30,11 @@ pub(super) struct Setting<'a> {
     bytes: Range<usize>,
     original: &'a str,
     case: Case,
-    /// Without hyphens that the lexicon has: "mother in law".
+    /// Whether the term is written without the hyphens that the lexicon has: "mother in law".
     is_spaced: bool,
-    /// A noun follows that the term describes.
+    /// Whether a noun follows that the term describes.
     is_before_noun: bool,
-    /// The article before it, if it has the right form.
+    /// The article before the term, if it has the right form.
     article: Option<usize>,
 }
 
@@ -59,12 +59,12 @@ impl<'a> Setting<'a> {
         })
     }
 
-    /// Whether a noun follows that the term describes.
+    /// Returns whether a noun follows that the term describes.
     pub(super) fn is_before_noun(&self) -> bool {
         self.is_before_noun
     }
 
-    /// Adds the edits that put `by`, as the lexicon spells it, into the place of the term.
+    /// Adds the edits that replace the term by `by`, as the lexicon spells it.
     pub(super) fn edits(&self, by: &str, part: Option<Part>, edits: &mut Vec<Edit>) {
         let written = self.written(by);
         edits.extend(self.article_before(&written));
@@ -78,7 +78,7 @@ impl<'a> Setting<'a> {
         edits.extend(genitive);
     }
 
-    /// `by` in the way in which the term is written.
+    /// Returns `by` written in the way in which the term is written.
     fn written(&self, by: &str) -> String {
         let by = if self.is_spaced {
             by.replace('-', " ")
@@ -94,7 +94,7 @@ impl<'a> Setting<'a> {
         }
     }
 
-    /// The article before the term, if it has to change before `by`.
+    /// Returns the edit of the article before the term, if it has to change before `by`.
     fn article_before(&self, by: &str) -> Option<Edit> {
         let word = self.words.get(self.article?)?;
         let is_an = sound(by)?;
@@ -120,7 +120,7 @@ fn has_letters(word: &str) -> bool {
     word.contains(char::is_alphabetic)
 }
 
-/// Whether all letters are capitals, of which there are several.
+/// Returns whether a word has several letters and all are capitals.
 fn is_upper(word: &str) -> bool {
     let mut letters = word.chars().filter(|c| c.is_alphabetic());
     letters
@@ -160,7 +160,7 @@ fn title_case(words: &str) -> String {
     cased.collect()
 }
 
-/// How `original` is written, which the lexicon spells as `spelling`.
+/// Returns the case of `original`, which the lexicon spells as `spelling`.
 fn case(words: &Words, place: &Range<usize>, original: &str, spelling: &str) -> Case {
     let plain = |term: &str| term.replace(['-', '\u{2010}', '\u{2011}', '\u{2013}'], " ");
     let is_known = plain(original) == plain(spelling);
@@ -196,7 +196,7 @@ fn case(words: &Words, place: &Range<usize>, original: &str, spelling: &str) -> 
     }
 }
 
-/// Whether the words around are in capitals.
+/// Returns whether the words around are in capitals.
 fn is_shouted(words: &Words, place: &Range<usize>) -> bool {
     if words.style == Style::Upper {
         return true;
@@ -207,7 +207,7 @@ fn is_shouted(words: &Words, place: &Range<usize>) -> bool {
     near.peek().is_some() && near.all(|word| is_upper(word.original))
 }
 
-/// Whether the words of the line start with capitals.
+/// Returns whether the words of the line start with capitals.
 pub(super) fn is_heading(words: &Words, place: &Range<usize>) -> bool {
     let mut start = place.start;
     while start > 0
@@ -244,13 +244,13 @@ fn is_stop(words: &Words, at: usize) -> bool {
     matches!(words.plain(at), "." | "!" | "?")
 }
 
-/// Whether the first word of `term` begins with the sound of a vowel.
+/// Returns whether the first word of `term` begins with the sound of a vowel.
 fn sound(term: &str) -> Option<bool> {
     let first = term.split([' ', '-']).find(|word| has_letters(word));
     first.map(english::begins_with_vowel_sound)
 }
 
-/// The article before the word at `start`. One that is wrong before `original` is left to its
+/// Finds the article before the word at `start`. One that is wrong before `original` is left to its
 /// writer.
 fn article(words: &Words, start: usize, original: &str) -> Option<usize> {
     let before = words.before(start)?;
@@ -264,7 +264,8 @@ fn article(words: &Words, start: usize, original: &str) -> Option<usize> {
     (is_right && is_apart && !word.is_untouched).then_some(before)
 }
 
-/// The genitive behind the term, if it has to change: "ladies'" and "gentlemen's".
+/// Returns the edit of the genitive behind the term, if it has to change: "ladies'" and
+/// "gentlemen's".
 fn genitive(
     words: &Words,
     end: usize,
@@ -298,7 +299,7 @@ fn genitive(
     })
 }
 
-/// Whether the apostrophe at `at` behind a plural is no closing quotation mark.
+/// Returns whether the apostrophe at `at` behind a plural is no closing quotation mark.
 fn is_genitive(words: &Words, at: usize) -> bool {
     if words.is_glued(at) {
         return false;

@@ -1,25 +1,24 @@
-//! What a text says of protected attributes, and what it becomes with other values.
+//! The analysis of a text: the protected values that it names, and the edits that exchange them.
 
 use std::ops::Range;
 
 use crate::english::Tag;
 
-/// What a text says of protected attributes.
+/// The result of the analysis of a text for protected attributes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Analysis {
-    /// Whether the text is English; nothing is found in others.
+    /// Whether the text is English; no values are found in texts of other languages.
     pub is_english: bool,
-    /// The values that the text names and that others can take the place of, in the order of their
+    /// The values that the text names and that other values can replace, in the order of their
     /// first occurrence.
     pub sites: Vec<Site>,
-    /// Every term that names a value, from left to right, also where no other value can take its
-    /// place.
+    /// Every term that names a value, from left to right, also where no other value can replace it.
     pub named: Vec<Named>,
-    /// All tokens, marks among them.
+    /// All tokens of the text, with the marks.
     pub words: Vec<Word>,
 }
 
-/// A term that names a protected value at its place.
+/// A term that names a protected value, with its place in the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Named {
     /// The attribute: its position in [`super::Substitution::attributes`].
@@ -28,20 +27,20 @@ pub struct Named {
     pub value: usize,
     /// The term, as the lexicon spells it.
     pub term: String,
-    /// Its bytes in the text.
+    /// The bytes of the term in the text.
     pub bytes: Range<usize>,
 }
 
 /// A token of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Word {
-    /// Its bytes in the text.
+    /// The bytes of the token in the text.
     pub bytes: Range<usize>,
-    /// Its class.
+    /// The class of the token.
     pub tag: Tag,
-    /// Whether no other word may take its place: a mark, a number, a part of an address, of markup
-    /// or of a user's name, a word of a protected term of any attribute of the lexicon in whatever
-    /// sense, the article before a term, the genitive behind it.
+    /// Whether no other word may take the place of the token: a mark, a number, a part of an
+    /// address, of markup or of a user's name, a word of a protected term of any attribute of the
+    /// lexicon in whatever sense, the article before a term, the genitive behind it.
     pub is_fixed: bool,
 }
 
@@ -52,36 +51,36 @@ pub struct Site {
     pub attribute: usize,
     /// The value: its position in [`super::Substitution::values`].
     pub value: usize,
-    /// The first occurrence's term, as the lexicon spells it.
+    /// The term of the first occurrence, as the lexicon spells it.
     pub term: String,
     /// The bytes of every place that is exchanged.
     pub occurrences: Vec<Range<usize>>,
-    /// What can take its place, in the order of the values; never empty.
+    /// The exchanges that can be made, in the order of the values; never empty.
     pub exchanges: Vec<Exchange>,
 }
 
-/// Another value in the place of one that a text names.
+/// An exchange of the value that a text names for another value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Exchange {
     /// The other value.
     pub value: usize,
-    /// Its term at the first occurrence, as the lexicon spells it.
+    /// The term of the other value at the first occurrence, as the lexicon spells it.
     pub term: String,
-    /// What changes in the text: ascending, disjoint.
+    /// The changes to the text: ascending, disjoint.
     pub edits: Vec<Edit>,
 }
 
 /// A change of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edit {
-    /// Bytes of the text.
+    /// The bytes of the text that are replaced.
     pub bytes: Range<usize>,
-    /// What is there instead.
+    /// The replacement.
     pub by: String,
 }
 
-/// `text` with `edits`, which are ascending and disjoint, made. An edit that does not lie on the
-/// borders of characters, or not behind the one before, is left out.
+/// Returns `text` with `edits` made, which are ascending and disjoint. An edit that does not lie on
+/// the borders of characters, or not behind the one before, is left out.
 pub fn apply(text: &str, edits: &[Edit]) -> String {
     let mut out = String::with_capacity(text.len());
     let mut done = 0;

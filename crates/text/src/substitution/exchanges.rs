@@ -1,4 +1,4 @@
-//! Where a text names values, and what puts others in their place.
+//! The search for the places where a text names values, and for the edits that exchange them.
 
 use std::ops::Range;
 
@@ -11,20 +11,21 @@ use super::reading;
 use super::sentence::Words;
 use super::terms::{Form, Terms};
 
-/// A term that names its value at its place.
+/// A term that names its value, with its place in the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Occurrence {
-    /// Position in the lexicon.
+    /// The position of the attribute in the lexicon.
     pub(super) attribute: usize,
     pub(super) value: usize,
-    /// Number of its term.
+    /// The number of the term.
     pub(super) term: usize,
     pub(super) place: Range<usize>,
-    /// The forms that it is read in, the best first.
+    /// The forms that the term is read in, the best first.
     forms: Vec<usize>,
 }
 
-/// The terms of all attributes that name values of persons, groups or places, from left to right.
+/// Finds the terms of all attributes that name values of persons, groups or places, from left to
+/// right.
 pub(super) fn occurrences(
     words: &Words,
     terms: &Terms,
@@ -50,7 +51,7 @@ pub(super) fn occurrences(
     found
 }
 
-/// Whether what stands at `place` belongs to `phrase`, and not `phrase` to it.
+/// Returns whether the words at `place` belong to `phrase`, and not `phrase` to them.
 fn is_part(place: &Range<usize>, phrase: &Range<usize>) -> bool {
     let is_inside = place.start <= phrase.start && phrase.end <= place.end;
     phrase.start < place.end
@@ -119,7 +120,8 @@ fn round(
     found
 }
 
-/// The sites of the attribute at position `at` of the lexicon, called `number` outside.
+/// Returns the sites of the attribute at position `at` of the lexicon, whose position among the
+/// attributes of the substitution is `number`.
 pub(super) fn sites(
     words: &Words,
     terms: &Terms,
@@ -176,13 +178,13 @@ pub(super) fn sites(
     sites
 }
 
-/// The bytes of the words of `place`.
+/// Returns the bytes of the words of `place`.
 pub(super) fn bytes(words: &Words, place: &Range<usize>) -> Range<usize> {
     words.all[place.start].bytes.start..words.all[place.end - 1].bytes.end
 }
 
-/// What puts `other` in the place of `value`, and the other way round where there is some of it;
-/// nothing where a form lacks a term.
+/// Returns the exchange that puts `other` in the place of `value`, and `value` in the place of
+/// `other` where the text names that too; nothing where a form lacks a term.
 fn exchange(
     terms: &Terms,
     found: &[&Occurrence],

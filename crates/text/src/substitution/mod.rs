@@ -51,13 +51,14 @@ use terms::Terms;
 pub struct Substitution {
     tokenizer: Tokenizer,
     terms: Arc<Terms>,
-    /// Position of each of its attributes in the lexicon.
+    /// The position of each chosen attribute in the lexicon.
     chosen: Vec<usize>,
     names: Vec<String>,
 }
 
 impl Substitution {
-    /// For the attributes called `names` in `lexicon`; without names, for all that are not opt-in.
+    /// Creates a substitution for the attributes called `names` in `lexicon`; without names, for
+    /// all that are not opt-in.
     ///
     /// # Errors
     /// [`LexiconError::UnknownAttribute`] for a name that is none, and when one is named twice or a
@@ -85,18 +86,20 @@ impl Substitution {
         })
     }
 
-    /// The names of its attributes.
+    /// Returns the names of the attributes.
     pub fn attributes(&self) -> &[String] {
         &self.names
     }
 
-    /// The values of the attribute at that position; none for a position that is none.
+    /// Returns the values of the attribute at that position; none for a position without an
+    /// attribute.
     pub fn values(&self, attribute: usize) -> &[String] {
         let at = self.chosen.get(attribute);
         at.map_or(&[], |&at| &self.terms.attributes[at].values)
     }
 
-    /// What `text` says of the protected attributes, and what it becomes with other values.
+    /// Analyses `text`: which values of the protected attributes it names, and what it becomes with
+    /// other values.
     ///
     /// # Errors
     /// None in practice: see [`Tokenizer::tokens`].
@@ -149,7 +152,8 @@ impl Substitution {
     }
 }
 
-/// The tokens, where `all` terms are fixed in whatever sense, and what agrees with those `found`.
+/// Returns the tokens of a text. Words of `all` terms, in whatever sense, are fixed, and so are the
+/// words that agree with the terms `found`.
 fn to_words(words: &Words, all: &[(usize, Range<usize>)], found: &[Occurrence]) -> Vec<Word> {
     let mut fixed: Vec<bool> = words
         .all

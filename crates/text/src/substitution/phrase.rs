@@ -1,22 +1,23 @@
-//! What stands around a term: determiners, what it describes, whom a verb says it of.
+//! The words around a term: determiners, the nouns that it describes, and the person of whom a verb
+//! says it.
 
 use super::sentence::{Known, Words};
 use crate::english::{self, Tag};
 
-/// How many words are read on either side.
+/// The number of words that are read on either side.
 const REACH: usize = 8;
 
-/// A word with this share of uses as a verb is one where it could be.
+/// The least share of uses as a verb by which a word counts as a verb where it could be one.
 const MOSTLY: f32 = 0.6;
 
-/// What determines a noun.
+/// The number that a determiner gives to its noun.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Determiner {
-    /// "a", "this", "every".
+    /// The determiner takes a singular: "a", "this", "every".
     Singular,
-    /// "these", "many", "two".
+    /// The determiner takes a plural: "these", "many", "two".
     Plural,
-    /// "the", "my", "no", "John's".
+    /// The determiner takes either: "the", "my", "no", "John's".
     Any,
 }
 
@@ -114,9 +115,8 @@ impl Words<'_> {
         })
     }
 
-    /// Whether the word at `at`, tagged as a noun, has a noun phrase for its object: "the blind
-    /// need
-    /// our help".
+    /// Returns whether the word at `at`, tagged as a noun, has a noun phrase for its object: "the
+    /// blind need our help".
     fn is_verb_of_phrase(&self, at: usize) -> bool {
         if !self.is_joined(at) {
             return false;
@@ -136,8 +136,9 @@ impl Words<'_> {
         is_one_of(&TIMES, self.plain(at))
     }
 
-    /// The nouns of the phrase that what ends at `end` describes: the first and the last of them.
-    /// With `coordinated` also over "and": *people* of *white* in "white and black people".
+    /// Returns the first and the last of the nouns in the phrase that the words ending at `end`
+    /// describe. With `coordinated` also over "and": *people* of *white* in "white and black
+    /// people".
     pub(super) fn described(&self, end: usize, coordinated: bool) -> Option<(usize, usize)> {
         let compound = self.compound_end(end);
         let mut at = self.after(compound)?;
@@ -188,7 +189,7 @@ impl Words<'_> {
         Some((first, at))
     }
 
-    /// What determines the noun that starts at `start`, over adjectives before it.
+    /// Returns the determiner of the noun that starts at `start`, over adjectives before it.
     pub(super) fn determiner(&self, start: usize) -> Option<Determiner> {
         let mut at = self.before(self.compound_start(start))?;
         // "Is your cousin gay": no adjective stands behind its noun.
@@ -222,8 +223,8 @@ impl Words<'_> {
         is_one_of(&SUBJECTS, self.plain(at))
     }
 
-    /// The verb that says what stands at `start` of its subject: *is* in "he is not white". The
-    /// subject stands before it, or between ("are you gay").
+    /// Returns the verb that says of its subject what stands at `start`: *is* in "he is not white".
+    /// The subject stands before it, or between ("are you gay").
     pub(super) fn linking(&self, start: usize) -> Option<usize> {
         let mut at = self.before(self.compound_start(start))?;
         for _ in 0..REACH {
@@ -263,8 +264,8 @@ impl Words<'_> {
         None
     }
 
-    /// The verb that asks something of the phrase that ends at `last`: *is* in "is your cousin
-    /// gay".
+    /// Returns the verb of the question whose subject is the phrase that ends at `last`: *is* in
+    /// "is your cousin gay".
     fn asking(&self, last: usize) -> Option<usize> {
         let mut at = last;
         for _ in 0..REACH {
@@ -291,7 +292,7 @@ impl Words<'_> {
         None
     }
 
-    /// Whether the verb at `verb` speaks of persons; `start` is where the term is.
+    /// Returns whether the verb at `verb` speaks of persons; `start` is where the term is.
     pub(super) fn is_of_persons(
         &self,
         verb: usize,

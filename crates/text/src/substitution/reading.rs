@@ -1,4 +1,4 @@
-//! In which forms a term is read at its place.
+//! The forms in which a term can be read at its place.
 
 use std::ops::Range;
 
@@ -8,7 +8,8 @@ use super::terms::{Attribute, Term};
 use crate::english::{self, Tag};
 use crate::lexicon::Part;
 
-/// The forms that fit the term at `place`, those with a part first; none where no form fits.
+/// Returns the forms that fit the term at `place`, those with a part first; none where no form
+/// fits.
 pub(super) fn forms(
     words: &Words,
     place: &Range<usize>,
@@ -29,18 +30,18 @@ pub(super) fn forms(
     fitting(true).chain(fitting(false)).collect()
 }
 
-/// What stands around a term.
+/// The words around a term.
 struct Around<'a> {
     words: &'a Words<'a>,
     place: &'a Range<usize>,
     parts: &'a [Option<Part>],
-    /// A noun follows that the term may describe.
+    /// Whether a noun follows that the term may describe.
     is_modifier: bool,
     determiner: Option<Determiner>,
     is_predicate: bool,
-    /// The word behind it in its line.
+    /// The word behind the term in its line.
     next: Option<usize>,
-    /// The tag of its last word.
+    /// The tag of the term's last word.
     tag: Tag,
 }
 
@@ -159,7 +160,8 @@ impl<'a> Around<'a> {
         !article || self.is_modifier
     }
 
-    /// Whether what follows is had.
+    /// Returns whether the words after the term name something possessed, so that it is a
+    /// possessive.
     fn is_possessive(&self) -> bool {
         let mut at = self.place.end;
         // "her 'friend'"
@@ -201,7 +203,8 @@ impl<'a> Around<'a> {
         }
     }
 
-    /// After "let", before what may be done: "let her play".
+    /// Returns whether the term stands after "let" and before a word that can be a verb: "let her
+    /// play".
     fn is_after_letting(&self, next: &Known) -> bool {
         let before = self.words.before(self.place.start);
         before.is_some_and(|at| matches!(self.words.plain(at), "let" | "lets" | "letting"))
@@ -209,7 +212,7 @@ impl<'a> Around<'a> {
             && english::possible_tags(&next.plain).contains(Tag::Vb)
     }
 
-    /// After a verb with two objects: "gave her money".
+    /// Returns whether the term stands after a verb with two objects: "gave her money".
     fn is_after_giving(&self) -> bool {
         let giving = [
             "give", "gives", "gave", "giving", "tell", "tells", "told", "telling", "call", "calls",
@@ -221,15 +224,14 @@ impl<'a> Around<'a> {
     }
 }
 
-/// Whether a noun follows that the term may describe.
+/// Returns whether a noun follows that the term may describe.
 fn describes(words: &Words, place: &Range<usize>, coordinated: bool) -> bool {
     let described = words.described(place.end, coordinated);
     described.is_some_and(|(first, _)| !is_verb_of_one(words, place, first))
 }
 
-/// Whether the word at `at` behind "a Christian" can only be its verb, as a noun of several does
-/// not
-/// go with the article: "a Christian lives here".
+/// Returns whether the word at `at` behind "a Christian" can only be its verb, as a plural noun
+/// does not go with the article: "a Christian lives here".
 fn is_verb_of_one(words: &Words, place: &Range<usize>, at: usize) -> bool {
     let before = words.before(place.start);
     at == place.end
@@ -242,7 +244,7 @@ fn is_verb_of_one(words: &Words, place: &Range<usize>, at: usize) -> bool {
 /// Nouns that are exclamations where nothing goes with them: "what is your problem man".
 const EXCLAMATIONS: [&str; 3] = ["man", "boy", "brother"];
 
-/// Whether the term at `place` is said to nobody.
+/// Returns whether the term at `place` is an exclamation rather than a name for somebody.
 pub(super) fn is_exclamation(words: &Words, place: &Range<usize>) -> bool {
     if place.len() > 1 || !EXCLAMATIONS.contains(&words.plain(place.start)) {
         return false;
@@ -265,8 +267,8 @@ pub(super) fn is_exclamation(words: &Words, place: &Range<usize>) -> bool {
     ends && is_behind
 }
 
-/// Whether the word before or behind `place`, glued to it, makes it a part of something that is no
-/// word: "(s)he", "s/he".
+/// Returns whether the word before or behind `place`, joined without a space, makes it a part of
+/// something that is no word: "(s)he", "s/he".
 pub(super) fn is_fragment(words: &Words, place: &Range<usize>) -> bool {
     let is_letter = |word: &Known| word.is_word() && word.original.chars().count() == 1;
     let Some(before) = place.start.checked_sub(1).filter(|&at| words.is_glued(at)) else {

@@ -1,4 +1,5 @@
-//! What else in a text binds a value that it names, so that an exchange would contradict it.
+//! The search for other words of a text that bind a value which it names, so that an exchange would
+//! contradict them.
 //!
 //! A lexicon says which words bind the values of its attributes (`unless`). Beyond that, of any
 //! attribute,
@@ -23,7 +24,7 @@ use crate::english::{is_function_word, possible_tags};
 const PEOPLES: &str = include_str!("../lexica/peoples.txt");
 const NAMES: &str = include_str!("../lexica/given-names.txt");
 
-/// Words near which a term is a word or a language.
+/// Words that show, near a term, that the term is spoken of as a word or a language.
 const MENTIONS: [&str; 50] = [
     "term",
     "terms",
@@ -77,7 +78,7 @@ const MENTIONS: [&str; 50] = [
     "transliteration",
 ];
 
-/// How far from a term a word about words may stand.
+/// The largest distance in words between a term and one of [`MENTIONS`].
 const NEAR: usize = 3;
 
 static LINES: LazyLock<Vec<Vec<&'static str>>> = LazyLock::new(|| {
@@ -85,7 +86,8 @@ static LINES: LazyLock<Vec<Vec<&'static str>>> = LazyLock::new(|| {
     lines.map(|line| line.split(", ").collect()).collect()
 });
 
-/// The lines that a word begins, by its first two letters: the first word of each entry.
+/// The entries of the lines of peoples, each with the number of its line, by the first two letters
+/// of the entry.
 static BEGINNINGS: LazyLock<HashMap<&'static str, Vec<(usize, &'static str)>>> =
     LazyLock::new(|| {
         let mut beginnings: HashMap<&str, Vec<(usize, &str)>> = HashMap::new();
@@ -104,18 +106,20 @@ static GIVEN: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
     lines.flat_map(str::split_whitespace).collect()
 });
 
-/// A text by its words.
+/// A text split into its words.
 struct Read<'t> {
     text: &'t str,
     words: &'t [Word],
-    /// In lower case; nothing for what is no word of a sentence: parts of links, names of users.
+    /// The words in lower case; empty for what is no word of a sentence: parts of links, names of
+    /// users.
     lower: Vec<String>,
-    /// Whether it has capitals and small letters, so that capitals say something.
+    /// Whether the text has capitals and small letters, so that capitals say something.
     is_mixed: bool,
 }
 
-/// The sites of `text` whose values nothing else binds. Words that are `untouched` say nothing, and
-/// `is_exchanged` says of each attribute whether its values are exchanged throughout.
+/// Returns the sites of `text` whose values are bound by nothing else. Words that are `untouched`
+/// say nothing, and `is_exchanged` says of each attribute whether its values are exchanged
+/// throughout.
 pub(super) fn unbound(
     text: &str,
     words: &[Word],
@@ -163,7 +167,7 @@ pub(super) fn unbound(
 }
 
 impl Read<'_> {
-    /// The first and the last word of `bytes`.
+    /// Returns the first and the last word of `bytes`.
     fn place(&self, bytes: &Range<usize>) -> Option<(usize, usize)> {
         let first = self
             .words
@@ -180,7 +184,7 @@ impl Read<'_> {
         word.is_some_and(|word| word.starts_with(char::is_uppercase))
     }
 
-    /// Whether a sentence begins at `place`.
+    /// Returns whether a sentence begins at `place`.
     fn begins(&self, place: usize) -> bool {
         let Some(before) = place
             .checked_sub(1)
@@ -191,8 +195,8 @@ impl Read<'_> {
         [".", "!", "?", ":", "\"", "“", "(", "*", "-", "="].contains(&before.as_str())
     }
 
-    /// Whether the term at `bytes` is joined to a capital word into a name. Other terms make no name
-    /// with it: "Muslim Americans".
+    /// Returns whether the term at `bytes` is joined to a capital word into a name. Other terms
+    /// make no name with it: "Muslim Americans".
     fn is_part_of_name(&self, bytes: &Range<usize>) -> bool {
         let Some((first, last)) = self.place(bytes).filter(|_| self.is_mixed) else {
             return false;
@@ -222,8 +226,8 @@ impl Read<'_> {
             || is(back(1), "the") && is(back(2), "of") && before(3)
     }
 
-    /// Whether the term at `bytes` is written small, and right before it stands no word of English:
-    /// "chaka zulu", a name.
+    /// Returns whether the term at `bytes` is written small, and right before it stands no word of
+    /// English: "chaka zulu", a name.
     fn is_behind_unknown(&self, bytes: &Range<usize>) -> bool {
         let first = self.place(bytes).map(|(first, _)| first);
         let small = first.filter(|&first| !self.is_capitalised(first));
@@ -237,7 +241,8 @@ impl Read<'_> {
             && possible_tags(word).is_empty()
     }
 
-    /// Whether the term at `bytes` is a "Miss" with a name behind it, which may be a given one.
+    /// Returns whether the term at `bytes` is a "Miss" with a name behind it, which may be a given
+    /// one.
     fn is_before_given_name(&self, bytes: &Range<usize>) -> bool {
         let place = self.place(bytes);
         place.is_some_and(|(first, last)| {
@@ -245,7 +250,7 @@ impl Read<'_> {
         })
     }
 
-    /// Whether the term at `bytes` is one that stands before names: "Mr".
+    /// Returns whether the term at `bytes` is one that stands before names: "Mr".
     fn is_title(&self, bytes: &Range<usize>) -> bool {
         let first = self
             .place(bytes)
@@ -253,7 +258,7 @@ impl Read<'_> {
         matches!(first, Some("mr" | "mrs" | "ms" | "miss" | "sir" | "madam"))
     }
 
-    /// Whether the text speaks of the word at `bytes`, or of a language.
+    /// Returns whether the text speaks of the word at `bytes` as a word, or of a language.
     fn is_mentioned(&self, bytes: &Range<usize>) -> bool {
         let Some((first, last)) = self.place(bytes) else {
             return false;
@@ -264,7 +269,7 @@ impl Read<'_> {
             .any(|word| MENTIONS.contains(&word.as_str()))
     }
 
-    /// Whether another word of the same people stands outside the site.
+    /// Returns whether another word of the same people stands outside the site.
     fn speaks_of_it_elsewhere(&self, site: &Site) -> bool {
         let mut own: HashSet<usize> = HashSet::new();
         for at in &site.occurrences {
@@ -285,7 +290,7 @@ impl Read<'_> {
             .any(|place| self.lines_at(place).iter().any(|line| own.contains(line)))
     }
 
-    /// The lines of peoples with an entry that stands at `place`.
+    /// Returns the lines of peoples with an entry that stands at `place`.
     fn lines_at(&self, place: usize) -> Vec<usize> {
         let word = self.lower[place].as_str();
         let entries = word.get(..2).and_then(|first| BEGINNINGS.get(first));
@@ -309,7 +314,7 @@ impl Read<'_> {
             .collect()
     }
 
-    /// Whether a given name stands in the text that tells a gender.
+    /// Returns whether the text has a given name that tells a gender.
     fn has_given_name(&self) -> bool {
         (0..self.lower.len()).any(|place| {
             let word = self.lower[place].as_str();

@@ -9,7 +9,7 @@ const ENDINGS: [&str; 30] = [
     "txt", "ogg", "exe",
 ];
 
-/// What stands before a colon in links to pages that are no text.
+/// The words before a colon in links to pages that are no text.
 const SPACES: [&str; 16] = [
     "user",
     "talk",
@@ -29,7 +29,7 @@ const SPACES: [&str; 16] = [
     "module",
 ];
 
-/// Tags whose content is no sentence either.
+/// Tags whose content is no sentence.
 const CODE: [&str; 8] = [
     "nowiki",
     "code",
@@ -44,7 +44,7 @@ const CODE: [&str; 8] = [
 /// The longest HTML tag that is believed to be one.
 const LONGEST_TAG: usize = 400;
 
-/// Byte ranges of `text` that no edit may touch, ascending and disjoint.
+/// Returns the byte ranges of `text` that no edit may touch, ascending and disjoint.
 pub(super) fn untouched(text: &str) -> Vec<Range<usize>> {
     let mut zones = Vec::new();
     markup(text, &mut zones);
@@ -60,7 +60,7 @@ pub(super) fn untouched(text: &str) -> Vec<Range<usize>> {
     merged
 }
 
-/// Templates, targets of links, tags, entities, code between backticks.
+/// Adds the zones of templates, targets of links, tags, entities, and code between backticks.
 fn markup(text: &str, zones: &mut Vec<Range<usize>>) {
     let mut at = 0;
     while let Some(found) = rest(text, at).find(['{', '[', '<', '&', '`']) {
@@ -94,7 +94,8 @@ fn rest(text: &str, at: usize) -> &str {
     text.get(at..).unwrap_or_default()
 }
 
-/// The length of what `open` and `close` enclose at the start of `text`, with others inside.
+/// Returns the length of the part at the start of `text` that `open` and `close` enclose, with
+/// nested ones.
 fn closed(text: &str, open: &str, close: &str) -> Option<usize> {
     let mut depth = 0;
     let mut at = 0;
@@ -118,8 +119,8 @@ fn closed(text: &str, open: &str, close: &str) -> Option<usize> {
     }
 }
 
-/// The length of a link up to the text that is shown; all of it where that is no text, or where it
-/// is not closed.
+/// Returns the length of a link up to the text that is shown; all of it where that is no text, or
+/// where the link is not closed.
 fn target(text: &str) -> Option<usize> {
     let inner = text.strip_prefix("[[")?;
     let end = inner.find(['\n', ']']).unwrap_or(inner.len());
@@ -142,7 +143,7 @@ fn target(text: &str) -> Option<usize> {
     }
 }
 
-/// The length of a tag, with its content where that is code.
+/// Returns the length of a tag, with its content where that is code.
 fn tag(text: &str) -> Option<usize> {
     if text.starts_with("<!--") {
         return text.find("-->").map(|end| end + 3);
@@ -167,7 +168,7 @@ fn tag(text: &str) -> Option<usize> {
     Some(end + 1)
 }
 
-/// The length of an entity: `&amp;`, `&#39;`.
+/// Returns the length of an entity: `&amp;`, `&#39;`.
 fn entity(text: &str) -> Option<usize> {
     let end = text.find(';').filter(|&end| (2..=10).contains(&end))?;
     let name = text[1..end].strip_prefix('#').unwrap_or(&text[1..end]);
@@ -176,7 +177,7 @@ fn entity(text: &str) -> Option<usize> {
         .then_some(end + 1)
 }
 
-/// Addresses, mentions, hashtags, names of users and files.
+/// Adds the zones of addresses, mentions, hashtags, names of users and files.
 fn chunks(text: &str, zones: &mut Vec<Range<usize>>) {
     let mut at = 0;
     for chunk in text.split_inclusive(char::is_whitespace) {
@@ -228,7 +229,8 @@ fn addresses(chunk: &str, start: usize, zones: &mut Vec<Range<usize>>) {
     }
 }
 
-/// Words with digits or underscores in them, and words with an ending like `.com`.
+/// Adds the zones of words with digits or underscores in them, and of words with an ending like
+/// `.com`.
 fn names(chunk: &str, start: usize, zones: &mut Vec<Range<usize>>) {
     let is_inner = |c: char| c.is_alphanumeric() || "_-.".contains(c);
     let mut at = 0;
@@ -264,7 +266,8 @@ fn is_name(word: &str) -> bool {
     numbered || parts.iter().any(|part| is_mixed(part))
 }
 
-/// Letters and digits in one, but "3rd", "1990s" and "20th".
+/// Returns whether a part has both letters and digits, except in words like "3rd", "1990s" and
+/// "20th".
 fn is_mixed(part: &str) -> bool {
     let digits = part.trim_start_matches(|c: char| c.is_ascii_digit());
     let has_digit = part.contains(|c: char| c.is_ascii_digit());

@@ -1,4 +1,4 @@
-//! Whether a term that has other senses names its value at its place.
+//! The choice between the senses of a term: whether it names its value at its place.
 
 use std::ops::Range;
 
@@ -9,20 +9,20 @@ use super::terms::{Attribute, Term, Terms};
 use crate::english::{self, Tag};
 use crate::lexicon::Part;
 
-/// What is asked about a term at its place.
+/// A term at its place, with the knowledge that decides its sense.
 pub(super) struct Place<'a> {
     pub(super) words: &'a Words<'a>,
     pub(super) terms: &'a Terms,
     pub(super) place: &'a Range<usize>,
     pub(super) term: &'a Term,
-    /// The forms it is read in.
+    /// The forms that the term is read in.
     pub(super) forms: &'a [usize],
-    /// For each word the attribute whose value it is known to name.
+    /// For each word, the attribute whose value the word is known to name.
     pub(super) named: &'a [Option<usize>],
 }
 
 impl Place<'_> {
-    /// Whether the term names its value.
+    /// Returns whether the term names its value.
     pub(super) fn is_identity(&self) -> bool {
         !self.is_doubled()
             && !self.is_of_nature()
@@ -34,8 +34,8 @@ impl Place<'_> {
             && (!self.term.is_quality || self.is_of_persons())
     }
 
-    /// Whether a term of the same attribute stands right beside it: in "Canadian French" and "Irish
-    /// American" one is of the other, and both are of one kind.
+    /// Returns whether a term of the same attribute stands right beside this one: in "Canadian
+    /// French" and "Irish American" one is of the other, and both are of one kind.
     fn is_doubled(&self) -> bool {
         let is_same = |at: usize| {
             let found = self.terms.at(self.words, at);
@@ -53,15 +53,15 @@ impl Place<'_> {
             && (before.is_some_and(is_same) || is_behind && is_same(self.place.end))
     }
 
-    /// Whether it describes an animal or a plant, whose kinds are called after peoples: "Persian
-    /// cat", "Norwegian spruce".
+    /// Returns whether the term describes an animal or a plant, whose kinds are called after
+    /// peoples: "Persian cat", "Norwegian spruce".
     fn is_of_nature(&self) -> bool {
         let described = || self.words.described(self.place.end, false);
         self.has(Part::Adjective)
             && described().is_some_and(|(_, last)| english::is_of_nature(self.words.plain(last)))
     }
 
-    /// Whether it begins the name of a place: "British India".
+    /// Returns whether the term begins the name of a place: "British India".
     fn is_in_name_of_place(&self) -> bool {
         let next = self.place.end;
         let is_place = |word: &Known| {
@@ -75,7 +75,7 @@ impl Place<'_> {
             && self.words.get(next).is_some_and(is_place)
     }
 
-    /// Whether it is a function word in a run of capitals, as "US" in "TELL US".
+    /// Returns whether the term is a function word in a run of capitals, as "US" in "TELL US".
     fn is_shouted(&self) -> bool {
         let words = self.words;
         let is_loud = |at: Option<usize>| {
@@ -120,8 +120,8 @@ impl Place<'_> {
             })
     }
 
-    /// Whether the first word of a sentence, whose capital says nothing, is what the lexicon means:
-    /// said of persons, or in a text that names other values.
+    /// Returns whether the first word of a sentence, whose capital says nothing, is what the
+    /// lexicon means: said of persons, or in a text that names other values.
     fn is_clear(&self) -> bool {
         let words = self.words;
         let is_person = |at: usize| words.get(at).is_some_and(|word| self.is_person(word));
@@ -165,7 +165,7 @@ impl Place<'_> {
         !before.is_some_and(|at| self.is_name(at)) && !after.is_some_and(|at| self.is_name(at))
     }
 
-    /// Whether the word at `at` is a name that is no term.
+    /// Returns whether the word at `at` is a name that is no term.
     fn is_name(&self, at: usize) -> bool {
         let Some(word) = self.words.get(at) else {
             return false;
@@ -182,7 +182,7 @@ impl Place<'_> {
             && !is_known(word)
     }
 
-    /// Whether a term stands at `at` that is no name.
+    /// Returns whether a term stands at `at` that is no name.
     fn is_noun_or_adjective(&self, at: usize) -> bool {
         let found = self.terms.at(self.words, at);
         found.iter().any(|&(number, _)| {
@@ -232,9 +232,8 @@ impl Place<'_> {
             .is_some_and(|verb| words.is_of_persons(verb, self.place.start, &is_person))
     }
 
-    /// Whether an adjective with a capital, which in many places is the name of a language, is
-    /// none:
-    /// not "by English", nor "it is French for".
+    /// Returns whether an adjective with a capital, which in many places is the name of a language,
+    /// is none: not "by English", nor "it is French for".
     fn is_said(&self) -> bool {
         let words = self.words;
         let is_adjective = self.has(Part::Adjective)
@@ -266,7 +265,7 @@ impl Place<'_> {
         }
     }
 
-    /// Whether it is joined by "and" to a word that names a value of the attribute.
+    /// Returns whether the term is joined by "and" to a word that names a value of the attribute.
     fn is_listed(&self) -> bool {
         let names = |at: Option<usize>| {
             let named = at.and_then(|at| self.named.get(at).copied().flatten());
@@ -281,7 +280,7 @@ impl Place<'_> {
     }
 }
 
-/// Whether the word is one of every day, written with a capital here.
+/// Returns whether the word is an everyday word that is written with a capital here.
 fn is_known(word: &Known) -> bool {
     let is_person = english::is_person(&word.plain);
     english::lemmas(&word.plain).iter().any(|lemma| {

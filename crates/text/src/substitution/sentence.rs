@@ -1,4 +1,4 @@
-//! A text as the engine sees it: its words with what is known of each.
+//! The words of a text with what is known of each.
 
 use std::ops::Range;
 
@@ -6,18 +6,18 @@ use super::segments::untouched;
 use crate::english::{self, Tag};
 use crate::tokenizer::Token;
 
-/// What is known of one word.
+/// A word of a text with what is known of it.
 #[derive(Debug)]
 pub(super) struct Known<'a> {
     pub(super) bytes: Range<usize>,
-    /// As it is written.
+    /// The word as it is written.
     pub(super) original: &'a str,
-    /// As the tokenizer spells it.
+    /// The word as the tokenizer spells it.
     pub(super) plain: String,
     pub(super) tag: Tag,
-    /// It stands where no edit may be.
+    /// Whether the word stands where no edit may be.
     pub(super) is_untouched: bool,
-    /// It is the first word of a sentence, a line or an item of a list.
+    /// Whether the word is the first of a sentence, a line or an item of a list.
     pub(super) starts: bool,
 }
 
@@ -52,14 +52,14 @@ impl Known<'_> {
     }
 }
 
-/// How a text is written.
+/// The use of capitals in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Style {
-    /// Without capitals.
+    /// The text has no capitals.
     Lower,
-    /// In capitals.
+    /// The text is in capitals.
     Upper,
-    /// As usual.
+    /// The text has capitals as usual.
     Mixed,
 }
 
@@ -119,7 +119,7 @@ impl<'a> Words<'a> {
         self.all.get(at).map(|word| word.tag)
     }
 
-    /// The text between the word at `at` and the next one.
+    /// Returns the text between the word at `at` and the next one.
     pub(super) fn gap(&self, at: usize) -> &'a str {
         match (self.all.get(at), self.all.get(at + 1)) {
             (Some(word), Some(next)) => {
@@ -130,17 +130,17 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// Whether nothing stands between the word at `at` and the next one.
+    /// Returns whether nothing stands between the word at `at` and the next one.
     pub(super) fn is_glued(&self, at: usize) -> bool {
         self.gap(at).is_empty()
     }
 
-    /// Whether the words at `at` and the next one are on one line.
+    /// Returns whether the words at `at` and the next one are on one line.
     pub(super) fn is_joined(&self, at: usize) -> bool {
         !self.gap(at).contains('\n')
     }
 
-    /// The word before `at`, over quotation marks and brackets that open, in the same line.
+    /// Finds the word before `at`, over quotation marks and brackets that open, in the same line.
     pub(super) fn before(&self, at: usize) -> Option<usize> {
         let mut before = at.checked_sub(1)?;
         if !self.is_joined(before) {
@@ -156,8 +156,8 @@ impl<'a> Words<'a> {
         Some(before)
     }
 
-    /// The word that stands at `at` or behind the closing quotation marks there, in the line of the
-    /// word before.
+    /// Finds the word that stands at `at` or behind the closing quotation marks there, in the line
+    /// of the word before.
     pub(super) fn after(&self, end: usize) -> Option<usize> {
         let mut at = end;
         loop {
@@ -174,8 +174,7 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// The first word of the compound with hyphens that the word at `at` ends: of *American* in
-    /// "anti-American" it is *anti*.
+    /// Finds the first word of the compound with hyphens that the word at `at` ends:
     pub(super) fn compound_start(&self, at: usize) -> usize {
         let mut start = at;
         while start >= 2
@@ -189,7 +188,7 @@ impl<'a> Words<'a> {
         start
     }
 
-    /// Where the compound with hyphens ends that reaches over `end`.
+    /// Returns the end of the compound with hyphens that reaches over `end`.
     pub(super) fn compound_end(&self, end: usize) -> usize {
         let mut at = end;
         while at >= 1
@@ -231,7 +230,7 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// Whether the full stop at `stop` ends an abbreviation.
+    /// Returns whether the full stop at `stop` ends an abbreviation.
     fn is_abbreviation(&self, stop: usize) -> bool {
         let Some(word) = stop.checked_sub(1).and_then(|before| self.all.get(before)) else {
             return false;

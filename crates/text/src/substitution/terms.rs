@@ -1,4 +1,4 @@
-//! The terms of a lexicon, ready to be found.
+//! The terms of a lexicon, prepared for the search in texts.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -7,7 +7,7 @@ use super::sentence::{Known, Style, Words};
 use crate::lexicon::{Lexicon, LexiconError, Part, ProtectedAttribute, Sense, expanded};
 use crate::tokenizer::{Tokenizer, TokenizerError};
 
-/// One attribute with its forms.
+/// An attribute with its forms.
 #[derive(Debug)]
 pub(super) struct Attribute {
     pub(super) values: Vec<String>,
@@ -20,7 +20,7 @@ pub(super) struct Attribute {
 #[derive(Debug)]
 pub(super) struct Form {
     pub(super) part: Option<Part>,
-    /// Of each value the spelling that is substituted.
+    /// The spelling of each value that is substituted.
     pub(super) terms: Vec<Option<String>>,
 }
 
@@ -29,17 +29,17 @@ pub(super) struct Form {
 pub(super) struct Term {
     pub(super) attribute: usize,
     pub(super) value: usize,
-    /// As the lexicon spells it.
+    /// The term as the lexicon spells it.
     pub(super) spelling: String,
     words: Vec<String>,
-    /// The forms it stands in.
+    /// The forms that the term stands in.
     pub(super) forms: Vec<usize>,
     pub(super) is_name: bool,
     pub(super) is_quality: bool,
     pub(super) is_common: bool,
 }
 
-/// All terms of a lexicon.
+/// The terms of a lexicon.
 #[derive(Debug)]
 pub(super) struct Terms {
     pub(super) attributes: Vec<Attribute>,
@@ -93,7 +93,7 @@ impl Phrases {
         Ok(())
     }
 
-    /// The attributes of those that start at `at`, and where they end.
+    /// Returns the attributes of the phrases that start at `at`, and where the phrases end.
     fn ends<'a>(
         &'a self,
         words: &'a Words,
@@ -112,7 +112,7 @@ impl Phrases {
     }
 }
 
-/// Where the term `phrase` ends if it starts at `at`. Hyphens count as spaces do.
+/// Returns the end of the term `phrase` if it starts at `at`. Hyphens count as spaces do.
 fn end_of(words: &Words, at: usize, phrase: &[String]) -> Option<usize> {
     let mut end = at;
     for (position, word) in phrase.iter().enumerate() {
@@ -253,7 +253,7 @@ impl Terms {
         Ok(())
     }
 
-    /// The terms that start at `at`, longest first, with where they end.
+    /// Returns the terms that start at `at`, longest first, with where they end.
     pub(super) fn at(&self, words: &Words, at: usize) -> Vec<(usize, Range<usize>)> {
         let Some(candidates) = self.by_first.get(words.plain(at)) else {
             return Vec::new();
@@ -265,12 +265,12 @@ impl Terms {
         found.collect()
     }
 
-    /// Every term in the text, in whatever sense, from left to right and longest first.
+    /// Returns every term in the text, in whatever sense, from left to right and longest first.
     pub(super) fn all(&self, words: &Words) -> Vec<(usize, Range<usize>)> {
         (0..words.len()).flat_map(|at| self.at(words, at)).collect()
     }
 
-    /// For each attribute the words of phrases in which a term names no value.
+    /// Returns for each attribute the words of phrases in which a term names no value.
     pub(super) fn excepted(&self, words: &Words) -> Vec<Vec<Range<usize>>> {
         let mut found = vec![Vec::new(); self.attributes.len()];
         for at in 0..words.len() {
@@ -281,19 +281,19 @@ impl Terms {
         found
     }
 
-    /// Whether `spelling` is also the name of something.
+    /// Returns whether `spelling` is also the name of something.
     pub(super) fn is_name(&self, spelling: &str) -> bool {
         self.names.contains(spelling)
     }
 
-    /// Whether `word`, in lower case, is a noun for a person in the lexicon.
+    /// Returns whether `word`, in lower case, is a noun for a person in the lexicon.
     pub(super) fn is_person(&self, word: &str) -> bool {
         self.persons.contains(word)
     }
 }
 
 impl Attribute {
-    /// Whether words of the text bind the value.
+    /// Returns whether words of the text bind the value.
     pub(super) fn is_bound(&self, words: &Words) -> bool {
         (0..words.len()).any(|at| self.unless.ends(words, at).next().is_some())
     }

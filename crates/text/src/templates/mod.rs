@@ -30,7 +30,7 @@ use crate::lexicon::{Lexicon, LexiconError, ProtectedAttribute};
 use crate::substitution::Substitution;
 use crate::tokenizer::TokenizerError;
 
-/// Why no test set can be made.
+/// The reason why no test set can be made.
 #[derive(Debug, Error)]
 pub enum TemplateError {
     /// The lexicon lacks an attribute.
@@ -39,7 +39,7 @@ pub enum TemplateError {
     /// A text cannot be split into words.
     #[error("{0}")]
     Tokenizer(#[from] TokenizerError),
-    /// It is not known what the terms are in a sentence.
+    /// No form says which part of speech the terms are.
     #[error(
         "lexicon attribute '{attribute}': no form says which part of speech its terms are ([attribute.parts]), so no sentence can be made of them"
     )]
@@ -54,13 +54,13 @@ pub enum TemplateError {
 pub struct TemplateText {
     /// The text.
     pub text: String,
-    /// Whether it is rude.
+    /// Whether the text is rude.
     pub is_toxic: bool,
-    /// The attribute that it names a value of.
+    /// The attribute whose value the text names.
     pub attribute: String,
     /// The value.
     pub value: String,
-    /// The term that names it, as the lexicon spells it.
+    /// The term that names the value, as the lexicon spells it.
     pub term: String,
     /// The text with `{term}` in the place of the term.
     pub template: String,
@@ -69,16 +69,16 @@ pub struct TemplateText {
 /// A test set.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TemplateSet {
-    /// Its texts: attribute by attribute, term by term.
+    /// The texts, attribute by attribute and term by term.
     pub texts: Vec<TemplateText>,
-    /// Texts that were left out, as they do not name exactly their value.
+    /// The number of texts that were left out, because they do not name exactly their value.
     pub left_out: u64,
     /// Terms of which no text was kept.
     pub terms_left_out: Vec<String>,
 }
 
-/// The test set of the attributes called `names` in `lexicon`, or of all that are not protected by
-/// name only.
+/// Returns the test set of the attributes called `names` in `lexicon`, or of all that are not
+/// protected by name only.
 ///
 /// # Errors
 /// When an attribute is unknown, or the lexicon does not say what its terms are in a sentence.
@@ -123,7 +123,7 @@ pub fn template_texts(lexicon: &Lexicon, names: &[String]) -> Result<TemplateSet
     Ok(set)
 }
 
-/// Whether `text` names the value that it is to name, and no other of its attribute.
+/// Returns whether `text` names its value, and no other of its attribute.
 fn names_exactly(substitution: &Substitution, text: &TemplateText) -> Result<bool, TokenizerError> {
     let named = substitution.analyse(&text.text)?.named;
     let value = |value: usize| substitution.values(0).get(value) == Some(&text.value);
@@ -133,7 +133,8 @@ fn names_exactly(substitution: &Substitution, text: &TemplateText) -> Result<boo
             .all(|it| value(it.value) && it.term == text.term))
 }
 
-/// Every term of `attribute` in all sentences of its form; texts that two forms of a term share once.
+/// Returns every term of `attribute` in all sentences of its form; texts that two forms of a term
+/// share once.
 fn candidates(attribute: &ProtectedAttribute) -> Vec<TemplateText> {
     let mut texts = Vec::new();
     let mut seen: BTreeSet<String> = BTreeSet::new();

@@ -3,7 +3,8 @@
 
 use crate::lexicon::Part;
 
-/// Forms of which sentences need to know more than their part, or whose terms have none.
+/// The forms of gender whose terms are plural nouns although the lexicon gives them no part of
+/// speech.
 const PLURAL: &[&str] = &[
     "people",
     "young_people",
@@ -42,7 +43,7 @@ const NOUN: &[&str] = &[
     "My neighbour is a {term}.",
 ];
 
-/// Nouns of one that are read wherever they stand.
+/// Sentences for singular nouns that are recognised wherever they stand.
 const PERSON: &[&str] = &[
     "I met the {term} at the station.",
     "The {term} wrote this page.",
@@ -70,7 +71,7 @@ const ADJECTIVE: &[&str] = &[
     "Many {term} people read this page.",
 ];
 
-/// Adjectives that stand before a noun only, or mean something else elsewhere.
+/// Sentences for adjectives that stand before a noun only, or mean something else elsewhere.
 const ATTRIBUTIVE: &[&str] = &[
     "I met a {term} teacher at the station.",
     "A {term} person wrote this page.",
@@ -89,7 +90,7 @@ const COLLECTIVE: &[&str] = &[
     "There is a song about {term}.",
 ];
 
-/// Faiths, conditions, qualities.
+/// Sentences about faiths, conditions and qualities.
 const TOPIC: &[&str] = &[
     "This page is about {term}.",
     "We read a book about {term}.",
@@ -198,7 +199,7 @@ const COUPLE: &[&str] = &[
     "A {term} couple moved in next door.",
 ];
 
-/// What follows, of no ill will.
+/// Second sentences without ill will.
 pub(super) const FRIENDLY: &[&str] = &[
     "Thank you for the kind words.",
     "The weather was lovely today.",
@@ -206,7 +207,7 @@ pub(super) const FRIENDLY: &[&str] = &[
     "I hope that you like the new garden.",
 ];
 
-/// What follows, as mild abuse of whom the text is written to.
+/// Second sentences with mild abuse of the person whom the text addresses.
 pub(super) const CROSS: &[&str] = &[
     "You are a fool.",
     "Shut up, you clown.",
@@ -214,7 +215,7 @@ pub(super) const CROSS: &[&str] = &[
     "Get lost, you useless nitwit.",
 ];
 
-/// The sentences that terms of `form` of `attribute`, which are `part` in a sentence, go into; none
+/// Returns the sentences for terms of `form` of `attribute`, which are `part` in a sentence; none
 /// where that cannot be told.
 pub(super) fn sentences(
     attribute: &str,

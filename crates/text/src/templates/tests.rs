@@ -1,4 +1,4 @@
-//! What test sets promise.
+//! Tests of templated test sets.
 
 use std::collections::{BTreeSet, HashMap};
 

@@ -1,4 +1,5 @@
-//! A `tokenizer.json` that somebody else made: how it splits texts, and the words of its numbers.
+//! Reading of a `tokenizer.json` that somebody else made: how it splits texts, and the words of its
+//! numbers.
 
 use std::path::Path;
 
@@ -10,15 +11,15 @@ use super::{Splitting, TokenizerError, read};
 /// word i in row i of its table.
 #[derive(Debug, Clone)]
 pub struct ForeignTokenizer {
-    /// How it splits texts.
+    /// The way in which the tokenizer splits texts.
     pub splitting: Splitting,
-    /// Its words, by number.
+    /// The words, by number.
     pub words: Vec<String>,
-    /// The number of unknown words, if it has one.
+    /// The number of unknown words, if the tokenizer has one.
     pub unknown: Option<usize>,
-    /// The number that pads texts, if it says so.
+    /// The number that pads texts, if the tokenizer gives one.
     pub padding: Option<usize>,
-    /// Tokens of a text that it keeps, if it cuts any off.
+    /// The number of tokens of a text that the tokenizer keeps, if it cuts any off.
     pub max_length: Option<usize>,
 }
 

@@ -1,4 +1,4 @@
-//! Tokens of what stands between blanks, found once.
+//! A memo of the tokens of the parts of texts between blanks, each found once.
 //!
 //! The same words come again and again in the texts of an audit. The usual splitting
 //! ([`super::Splitting::usual`]) treats what stands between two blanks alone: its normalisation
@@ -12,23 +12,23 @@ use hashbrown::HashMap;
 
 use super::token::{Token, TokenizerError};
 
-/// Parts that are remembered; then all are forgotten. Some 30 MB.
+/// The number of parts that are remembered; when there are more, all are forgotten. Some 30 MB.
 const REMEMBERED: usize = 1 << 17;
-/// Bytes of a part that is remembered, at most: longer ones hardly come again.
+/// The largest number of bytes of a part that is remembered: longer ones hardly come again.
 const LONGEST: usize = 64;
 
 /// The tokens of a part of a text.
 pub(super) type Tokens = Arc<[Token]>;
 
-/// Tokens of parts of texts; clones share them.
+/// A memo of the tokens of parts of texts; clones share it.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Memo {
     known: Arc<RwLock<HashMap<Box<str>, Tokens>>>,
 }
 
 impl Memo {
-    /// Whether `ids` are the numbers of the tokens of `text`; nothing where one of its parts is not
-    /// known. What is looked at again and again is so without a copy.
+    /// Returns whether `ids` are the numbers of the tokens of `text`; nothing where one of its
+    /// parts is not known. The check copies no tokens, for texts that are compared again and again.
     pub(super) fn has_ids(&self, text: &str, mut ids: impl Iterator<Item = u32>) -> Option<bool> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         for (_, part) in parts(text) {
@@ -40,8 +40,8 @@ impl Memo {
         Some(ids.next().is_none())
     }
 
-    /// The parts of `text` between blanks, with the byte at which each begins, and their tokens,
-    /// which `split` finds where they are not known.
+    /// Returns the parts of `text` between blanks, with the byte at which each begins, and their
+    /// tokens, which `split` finds where they are not known.
     pub(super) fn parts(
         &self,
         text: &str,
@@ -77,7 +77,7 @@ impl Memo {
     }
 }
 
-/// What stands between the blanks of `text`, and where each begins.
+/// Returns the parts between the blanks of `text`, and where each begins.
 fn parts(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut next = 0;
     text.split(' ').filter_map(move |part| {

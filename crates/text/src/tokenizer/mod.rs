@@ -34,7 +34,7 @@ use memo::Memo;
 pub use splitting::Splitting;
 pub use token::{Token, TokenizerError};
 
-/// Stands for all unknown words in `tokenizer.json`; lengthened where the vocabulary has it as a
+/// The token for all unknown words in `tokenizer.json`; lengthened where the vocabulary has it as a
 /// word. No text has this token: the brackets are tokens of their own.
 const UNKNOWN: &str = "[UNK]";
 
@@ -43,13 +43,13 @@ const UNKNOWN: &str = "[UNK]";
 pub struct Tokenizer {
     inner: tokenizers::Tokenizer,
     unknown: u32,
-    /// Where the parts of a text between blanks can be split alone.
+    /// The memo of tokens, where the parts of a text between blanks can be split alone.
     memo: Option<Memo>,
 }
 
 impl Tokenizer {
-    /// A tokenizer over `vocabulary`, whose word i gets the number i, of texts that are split as
-    /// usual.
+    /// Creates a tokenizer over `vocabulary`, whose word i gets the number i, of texts that are
+    /// split as usual.
     ///
     /// # Errors
     /// [`TokenizerError::Size`] for an empty or far too large vocabulary.
@@ -59,7 +59,7 @@ impl Tokenizer {
         Tokenizer::splitting(&Splitting::usual()?, vocabulary)
     }
 
-    /// The same of texts that are split by `splitting`.
+    /// Creates a tokenizer as [`Tokenizer::new`] does, of texts that are split by `splitting`.
     ///
     /// # Errors
     /// See [`Tokenizer::new`].
@@ -75,7 +75,7 @@ impl Tokenizer {
         Tokenizer::over(splitting, (0..unknown).zip(vocabulary), unknown)
     }
 
-    /// A tokenizer that only splits texts: every word is unknown.
+    /// Creates a tokenizer that only splits texts: every word is unknown.
     ///
     /// # Errors
     /// None in practice: the patterns are fixed.
@@ -108,7 +108,7 @@ impl Tokenizer {
         Tokenizer::with_memo(inner, unknown)
     }
 
-    /// Reads what [`Tokenizer::to_json`] wrote. `file` is named in errors.
+    /// Reads a tokenizer that [`Tokenizer::to_json`] wrote. `file` is named in errors.
     ///
     /// # Errors
     /// When it is not JSON of a tokenizer, or one of another kind.
@@ -157,7 +157,7 @@ impl Tokenizer {
         })
     }
 
-    /// The tokenizer in the JSON form of the `tokenizers` crate.
+    /// Returns the tokenizer in the JSON form of the `tokenizers` crate.
     ///
     /// # Errors
     /// When it has no JSON form.
@@ -169,12 +169,12 @@ impl Tokenizer {
             })
     }
 
-    /// The number of every word that the vocabulary lacks: the vocabulary's size.
+    /// Returns the number of every word that the vocabulary lacks: the vocabulary's size.
     pub fn unknown(&self) -> u32 {
         self.unknown
     }
 
-    /// The number of `word`, given as a token.
+    /// Returns the number of `word`, given as a token.
     pub fn id(&self, word: &str) -> u32 {
         self.inner
             .get_model()
@@ -182,13 +182,13 @@ impl Tokenizer {
             .unwrap_or(self.unknown)
     }
 
-    /// The word with the number `id`; a stand-in, `[UNK]` as a rule, for the unknown word; nothing
-    /// above it.
+    /// Returns the word with the number `id`; a stand-in, `[UNK]` as a rule, for the unknown word;
+    /// nothing for larger numbers.
     pub fn word(&self, id: u32) -> Option<String> {
         self.inner.get_model().id_to_token(id)
     }
 
-    /// The tokens of `text`; none for a text of white space.
+    /// Returns the tokens of `text`; none for a text of white space.
     ///
     /// # Errors
     /// When a foreign tokenizer cannot split it.
@@ -208,7 +208,7 @@ impl Tokenizer {
         Ok(tokens)
     }
 
-    /// The numbers of the tokens of `text`.
+    /// Returns the numbers of the tokens of `text`.
     ///
     /// # Errors
     /// Like [`Tokenizer::tokens`].
@@ -223,7 +223,7 @@ impl Tokenizer {
         }
     }
 
-    /// Whether `ids` are the numbers of the tokens of `text`.
+    /// Returns whether `ids` are the numbers of the tokens of `text`.
     ///
     /// # Errors
     /// Like [`Tokenizer::tokens`].
@@ -239,7 +239,7 @@ impl Tokenizer {
         }
     }
 
-    /// The tokens of `text`, found anew.
+    /// Finds the tokens of `text` without the memo.
     fn found(&self, text: &str) -> Result<Vec<Token>, TokenizerError> {
         let split = self.split(text)?;
         let splits = split.get_splits(OffsetReferential::Original, OffsetType::Byte);
@@ -255,7 +255,7 @@ impl Tokenizer {
             .collect())
     }
 
-    /// The tokens of many texts, in their order, on all threads.
+    /// Returns the tokens of many texts, in their order, on all threads.
     ///
     /// # Errors
     /// Like [`Tokenizer::tokens`].
@@ -269,8 +269,8 @@ impl Tokenizer {
             .collect()
     }
 
-    /// Where `token`, found in `bytes`, really ends: what was composed with its last letter, as a
-    /// mark is, belongs to it. `next` is the start of the next token.
+    /// Returns the real end of `token`, found in `bytes`: a character that was composed with its
+    /// last letter, as a mark is, belongs to it. `next` is the start of the next token.
     fn end_of(&self, token: &str, text: &str, bytes: Range<usize>, next: Option<usize>) -> usize {
         let gap = text.get(bytes.end..next.unwrap_or(text.len()));
         let gap = gap.unwrap_or_default();
@@ -283,7 +283,7 @@ impl Tokenizer {
         bytes.end + marks
     }
 
-    /// `text` as it is before it is split.
+    /// Returns `text` normalised, as it is before it is split.
     fn normalized(&self, text: &str) -> Option<String> {
         let mut normalized = NormalizedString::from(text);
         if let Some(normalizer) = self.inner.get_normalizer() {
@@ -333,7 +333,7 @@ pub fn splice(text: &str, changes: &[(Range<usize>, &str)]) -> String {
     out
 }
 
-/// `word` as it is written in the place of `old`; see [`splice`].
+/// Returns `word` in the case in which `old` is written; see [`splice`].
 pub fn in_case_of(old: &str, word: &str) -> String {
     let mut letters = old.chars().filter(|c| c.is_alphabetic());
     let capital = letters.next().is_some_and(char::is_uppercase);
@@ -348,7 +348,7 @@ pub fn in_case_of(old: &str, word: &str) -> String {
     }
 }
 
-/// The tokenizer in `json`, of any kind.
+/// Reads the tokenizer in `json`, of any kind.
 fn read(json: &[u8], file: &Path) -> Result<tokenizers::Tokenizer, TokenizerError> {
     let unreadable = |problem: String| TokenizerError::Read {
         file: file.to_owned(),

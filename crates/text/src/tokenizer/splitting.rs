@@ -1,4 +1,5 @@
-//! Ways to split texts into words: the usual one, those of other libraries, and one's own patterns.
+//! Ways to split texts into words: the usual one, the ways of other libraries, and patterns of the
+//! user.
 
 use tokenizers::normalizers::replace::ReplacePattern;
 use tokenizers::normalizers::{BertNormalizer, Lowercase, NFC, Replace, Sequence as Normalizers};
@@ -8,37 +9,39 @@ use tokenizers::{NormalizerWrapper, PreTokenizerWrapper, SplitDelimiterBehavior}
 
 use super::{TokenizerError, split_error};
 
-/// Contractions on their own; words with inner apostrophes; numbers; anything else.
+/// The pattern of tokens: contractions on their own; words with inner apostrophes; numbers;
+/// anything else.
 const TOKENS: &str =
     r"'(?:s|m|d|re|ve|ll)\b|\p{N}+(?:[.,]\p{N}+)*\b|[\p{L}\p{M}\p{N}]+(?:'[\p{L}\p{M}\p{N}]+)*|\S";
 
-/// The end of a word that is a token of its own.
+/// The pattern of the end of a word that is a token of its own.
 const CONTRACTIONS: &str = r"(?:n't|'(?:s|m|d|re|ve|ll))$";
 
-/// What Python's `str.split()` leaves whole: four control characters are white space to it.
+/// The pattern of the words that Python's `str.split()` finds: four control characters are white
+/// space to it.
 const NOT_SPACE: &str = r"[^\s\x1c-\x1f]+";
 
-/// torchtext's `basic_english`, after lower case, quotation marks and line breaks: some marks are
-/// words, and `;` and `:` are blanks.
+/// The pattern of torchtext's `basic_english`, after lower case, quotation marks and line breaks:
+/// some marks are words, and `;` and `:` are blanks.
 const BASIC_ENGLISH: &str = r"['.,()!?]|[^\s\x1c-\x1f'.,()!?;:]+";
 
-/// What Keras' `Tokenizer` takes for blanks unless it is told otherwise.
+/// The characters that Keras' `Tokenizer` takes for blanks unless it is told otherwise.
 pub const KERAS_FILTERS: &str = "!\"#$%&()*+,-./:;<=>?@[\\]^_`{|}~\t\n";
 
-/// How texts are split into words, whatever the numbers of those are.
+/// A way to split texts into words, independent of the numbers of the words.
 #[derive(Debug, Clone)]
 pub struct Splitting {
-    /// Nothing is changed without one.
+    /// The changes to a text before it is split; none where this is absent.
     pub(super) normalizer: Option<NormalizerWrapper>,
     pub(super) pre_tokenizer: PreTokenizerWrapper,
 }
 
 impl Splitting {
-    /// Names for [`Splitting::named`].
+    /// The names that [`Splitting::named`] takes.
     pub const NAMES: &str =
         "whitespace, whitespace-lower, basic-english, keras, regex:PATTERN, regex-lower:PATTERN";
 
-    /// The usual one; see [`super`].
+    /// Returns the usual splitting; see [`super`].
     ///
     /// # Errors
     /// None in practice: the patterns are fixed.
@@ -61,7 +64,7 @@ impl Splitting {
         })
     }
 
-    /// Whether texts are split as usual.
+    /// Returns whether texts are split as usual.
     pub(super) fn is_usual(&self) -> Result<bool, TokenizerError> {
         let written = |splitting: &Splitting| {
             let parts = (&splitting.normalizer, &splitting.pre_tokenizer);
@@ -70,7 +73,7 @@ impl Splitting {
         Ok(written(self)? == written(&Splitting::usual()?)?)
     }
 
-    /// The one called `name`; nothing for a name of none.
+    /// Returns the splitting called `name`; nothing for a name that no splitting has.
     ///
     /// | name | words |
     /// |------|-------|
@@ -105,7 +108,8 @@ impl Splitting {
         }))
     }
 
-    /// That of a Keras `Tokenizer`: `filters` are blanks, and `split` separates words.
+    /// Returns the splitting of a Keras `Tokenizer`: `filters` are blanks, and `split` separates
+    /// words.
     ///
     /// # Errors
     /// None in practice: every set of characters makes a pattern.
@@ -120,7 +124,7 @@ impl Splitting {
         Splitting::matching(&format!("[^{blanks}]+"), steps)
     }
 
-    /// The matches of `pattern` after `steps`.
+    /// Returns the splitting into the matches of `pattern` after `steps`.
     fn matching(pattern: &str, steps: Vec<NormalizerWrapper>) -> Result<Splitting, TokenizerError> {
         let is_changed = !steps.is_empty();
         Ok(Splitting {

@@ -1,4 +1,4 @@
-//! How texts are split and numbered.
+//! Tests of how texts are split and numbered.
 
 use super::*;
 
@@ -196,7 +196,8 @@ fn replaced_words_keep_the_case_of_the_old_ones() {
     assert_eq!(splice("a b", &[(0..1, ""), (2..3, "c")]), " c");
 }
 
-/// The tokens of `text` when split by `name`, and what they are made of.
+/// Returns the tokens of `text` when split by `name`, and the bytes of the text that they are made
+/// of.
 fn split_by(name: &str, text: &str) -> (Vec<String>, Vec<String>) {
     let splitting = Splitting::named(name).unwrap().unwrap();
     let tokenizer = Tokenizer::splitting(&splitting, ["a"].into_iter()).unwrap();
@@ -267,7 +268,7 @@ fn texts_are_split_as_other_libraries_do() {
     assert_eq!(ids, [0, 1]);
 }
 
-/// A word-level tokenizer as the library writes it, with `parts` of its JSON in place of its own.
+/// Returns a word-level tokenizer as the library writes it, with `parts` of its JSON replaced.
 fn foreign(parts: &[(&str, &str)]) -> String {
     let part = |name: &str, usual: &str| {
         let own = parts.iter().find(|(part, _)| *part == name);

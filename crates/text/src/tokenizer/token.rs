@@ -1,11 +1,11 @@
-//! A token of a text, and why there are none.
+//! A token of a text, and the errors of a tokenizer.
 
 use std::ops::Range;
 use std::path::PathBuf;
 
 use thiserror::Error;
 
-/// Why a tokenizer cannot be used.
+/// The reason why a tokenizer cannot be used.
 #[derive(Debug, Error)]
 pub enum TokenizerError {
     /// The file cannot be read or is no tokenizer.
@@ -13,10 +13,10 @@ pub enum TokenizerError {
     Read {
         /// The file.
         file: PathBuf,
-        /// What is wrong.
+        /// The problem with the file.
         problem: String,
     },
-    /// It is a tokenizer of another kind.
+    /// The file holds a tokenizer of another kind.
     #[error(
         "{} holds a tokenizer whose {what}; probity needs a word-level one that only splits texts, and whose numbers run from 0 without a gap",
         file.display()
@@ -24,33 +24,33 @@ pub enum TokenizerError {
     Foreign {
         /// The file.
         file: PathBuf,
-        /// How it differs.
+        /// The difference from a tokenizer that can be used.
         what: String,
     },
     /// The text cannot be split.
     #[error("the text cannot be split into words: {problem}")]
     Split {
-        /// What the tokenizer says.
+        /// The error message of the tokenizer.
         problem: String,
     },
-    /// Nothing is split so.
+    /// The pattern by which texts are to be split cannot be used.
     #[error("'{pattern}' is no pattern by which texts are split: {problem}")]
     Pattern {
         /// The pattern.
         pattern: String,
-        /// What is wrong.
+        /// The problem with the pattern.
         problem: String,
     },
     /// The vocabulary is empty or holds too many words.
     #[error("a vocabulary of {words} words; expected 1 to 4294967294")]
     Size {
-        /// How many there are.
+        /// The number of words in the vocabulary.
         words: usize,
     },
     /// The tokenizer cannot be written as JSON.
     #[error("the tokenizer cannot be written: {problem}")]
     Write {
-        /// What is wrong.
+        /// The problem with the writing.
         problem: String,
     },
 }
@@ -60,8 +60,8 @@ pub enum TokenizerError {
 pub struct Token {
     /// The token as the model sees it: normalised, also when it is unknown.
     pub text: String,
-    /// Its number; [`super::Tokenizer::unknown`] if the vocabulary lacks it.
+    /// The number of the token; [`super::Tokenizer::unknown`] if the vocabulary lacks it.
     pub id: u32,
-    /// Bytes of the original text that it was made of.
+    /// The bytes of the original text that the token was made of.
     pub bytes: Range<usize>,
 }

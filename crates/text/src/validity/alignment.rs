@@ -10,19 +10,20 @@
 //! half-width b holds every alignment of at most b edits; b is doubled until the answer is at most
 //! b (Ukkonen 1985).
 
-/// Number of edits, and the sum of squared distances.
+/// The cost of an alignment: the number of edits, and the sum of squared distances.
 type Cost = (usize, f64);
 
 const NONE: Cost = (usize::MAX, f64::INFINITY);
 
-/// The least number of substitutions, insertions and deletions of tokens that make `right` of
-/// `left`.
+/// Returns the least number of substitutions, insertions and deletions of tokens that make `right`
+/// of `left`.
 pub fn token_edits<T: Eq>(left: &[T], right: &[T]) -> usize {
     edit_distance(left, right, |_| &[]).0
 }
 
-/// The least number of edits, and the least sum, over the alignments with so many edits, of |e -
-/// e'|^2 for substituted tokens and |e|^2 for inserted and deleted ones, with `vector` giving e.
+/// Returns the least number of edits, and the least sum, over the alignments with so many edits, of
+/// |e - e'|^2 for substituted tokens and |e|^2 for inserted and deleted ones, with `vector` giving
+/// e.
 pub(super) fn edit_distance<'v, T: Eq>(
     left: &[T],
     right: &[T],
@@ -61,7 +62,7 @@ pub(super) fn edit_distance<'v, T: Eq>(
     }
 }
 
-/// The cheapest alignment that stays within `band` of the diagonal.
+/// Returns the cheapest alignment that stays within `band` of the diagonal.
 fn banded<T: Eq>(
     left: &[T],
     right: &[T],

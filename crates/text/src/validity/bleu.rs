@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// Longest n-grams.
+/// The length of the longest n-grams.
 const ORDER: usize = 4;
-/// What stands for the number of matches where there is none (Chen and Cherry 2014, method 1).
+/// The number of matches that is used where there is none (Chen and Cherry 2014, method 1).
 const SMOOTHING: f64 = 0.1;
 
-/// Sentence BLEU of `candidate` against one `reference`: brevity penalty times the geometric mean
-/// of the clipped n-gram precisions for n = 1 to 4.
+/// Computes sentence BLEU of `candidate` against one `reference`: brevity penalty times the
+/// geometric mean of the clipped n-gram precisions for n = 1 to 4.
 ///
 /// Orders longer than the candidate are left out. A precision without a match counts 0.1 matches,
 /// so that one missing order does not make the score 0; scores without such an order are not
@@ -25,7 +25,8 @@ pub fn bleu<T: Eq + Hash>(reference: &[T], candidate: &[T]) -> f64 {
     (mean + (1.0 - ratio).min(0.0)).exp()
 }
 
-/// The share of the candidate's n-grams that the reference has, each at most as often as there.
+/// Returns the share of the candidate's n-grams that the reference has, each at most as often as
+/// there.
 fn precision<T: Eq + Hash>(reference: &[T], candidate: &[T], n: usize) -> f64 {
     let mut left: HashMap<&[T], usize> = HashMap::new();
     for gram in reference.windows(n) {

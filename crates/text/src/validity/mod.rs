@@ -1,5 +1,5 @@
-//! How close a generated text stays to the one it was made from (ADF, section 5.3; Table IX, Figure
-//! 8).
+//! Measures of how close a generated text stays to the one it was made from (ADF, section 5.3;
+//! Table IX, Figure 8).
 //!
 //! | metric     | definition here                                                                |
 //! |------------|--------------------------------------------------------------------------------|
@@ -33,9 +33,9 @@ pub use sentences::SentenceEmbedder;
 /// The five metrics of one pair of texts.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Validity {
-    /// Token edits.
+    /// The number of token edits.
     pub l0: usize,
-    /// Distance in the space of word vectors.
+    /// The distance in the space of word vectors.
     pub l2: f64,
     /// Jaccard coefficient of the token sets, 0 to 1.
     pub jaccard: f64,
@@ -45,7 +45,7 @@ pub struct Validity {
     pub similarity: f64,
 }
 
-/// Measures pairs of texts.
+/// A measure of pairs of texts.
 #[derive(Debug, Clone, Copy)]
 pub struct ValidityMeasure<'a> {
     table: &'a EmbeddingTable,
@@ -53,12 +53,12 @@ pub struct ValidityMeasure<'a> {
 }
 
 impl<'a> ValidityMeasure<'a> {
-    /// A measure with the word vectors of `table` and the sentence vectors of `sentences`.
+    /// Creates a measure with the word vectors of `table` and the sentence vectors of `sentences`.
     pub fn new(table: &'a EmbeddingTable, sentences: &'a SentenceEmbedder) -> Self {
         ValidityMeasure { table, sentences }
     }
 
-    /// How far `changed` is from `original`, both as tokens.
+    /// Measures how far `changed` is from `original`, both as tokens.
     pub fn measure<S: AsRef<str>>(&self, original: &[S], changed: &[S]) -> Validity {
         let original: Vec<&str> = original.iter().map(AsRef::as_ref).collect();
         let changed: Vec<&str> = changed.iter().map(AsRef::as_ref).collect();
@@ -77,7 +77,8 @@ impl<'a> ValidityMeasure<'a> {
     }
 }
 
-/// Tokens that are in both texts over tokens that are in either, as sets; 1 for two empty texts.
+/// Returns the number of tokens in both texts over the number of tokens in either, as sets; 1 for
+/// two empty texts.
 pub fn jaccard<T: Eq + Hash>(left: &[T], right: &[T]) -> f64 {
     let left: HashSet<&T> = left.iter().collect();
     let right: HashSet<&T> = right.iter().collect();

@@ -12,16 +12,17 @@ use serde::{Deserialize, Serialize};
 use crate::embeddings::EmbeddingTable;
 use crate::frequencies::WordFrequencies;
 
-/// The a of the weights.
+/// The constant a of the weights.
 const WEIGHT: f64 = 1e-3;
-/// Texts whose products one thread sums: fixed, so that the sum does not depend on the threads.
+/// The number of texts whose products one thread sums: fixed, so that the sum does not depend on
+/// the threads.
 const CHUNK: usize = 256;
-/// Steps of the power iteration at most.
+/// The largest number of steps of the power iteration.
 const STEPS: usize = 1000;
-/// The iteration ends when no number changes by more.
+/// The largest change of a number at which the iteration ends.
 const SETTLED: f64 = 1e-12;
 
-/// Makes sentence vectors of texts.
+/// A maker of sentence vectors for texts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SentenceEmbedder {
     frequencies: WordFrequencies,
@@ -53,7 +54,7 @@ impl SentenceEmbedder {
         embedder
     }
 
-    /// The sum of v v' over the weighted means v of `texts`, `[width, width]`.
+    /// Returns the sum of v v' over the weighted means v of `texts`, `[width, width]`.
     fn products<S: AsRef<str>>(&self, texts: &[Vec<S>], table: &EmbeddingTable) -> Vec<f64> {
         let width = table.width();
         let mut sum = vec![0.0; width * width];
@@ -85,8 +86,8 @@ impl SentenceEmbedder {
         mean
     }
 
-    /// The vector of a text, given as tokens; all zeros if none of its words has a vector. `table`
-    /// has the width of the table that this was fitted with.
+    /// Returns the vector of a text, given as tokens; all zeros if none of its words has a vector.
+    /// `table` has the width of the table that this was fitted with.
     pub fn embed<S: AsRef<str>>(&self, tokens: &[S], table: &EmbeddingTable) -> Vec<f64> {
         let mut vector = self.weighted_mean(tokens, table);
         let along = dot(&vector, &self.component);
@@ -97,7 +98,7 @@ impl SentenceEmbedder {
         vector
     }
 
-    /// The cosine of two texts' vectors; where one has none, 1 if the texts are equal and 0
+    /// Returns the cosine of two texts' vectors; where one has none, 1 if the texts are equal and 0
     /// otherwise.
     pub fn similarity<S: AsRef<str> + PartialEq>(
         &self,
@@ -117,20 +118,21 @@ impl SentenceEmbedder {
         }
     }
 
-    /// Numbers in a word vector that it works with.
+    /// Returns the width of the word vectors that this works with.
     pub fn width(&self) -> usize {
         self.component.len()
     }
 
-    /// How often words occur in the corpus that this was fitted on.
+    /// Returns the number of times that words occur in the corpus that this was fitted on.
     pub fn frequencies(&self) -> &WordFrequencies {
         &self.frequencies
     }
 }
 
-/// The unit eigenvector of the largest eigenvalue of a symmetric matrix without negative
-/// eigenvalues, its largest number positive; zeros for the zero matrix. Starts from the matrix's
-/// column with the largest diagonal, which is never orthogonal to it unless it is zero there.
+/// Returns the unit eigenvector of the largest eigenvalue of a symmetric matrix without negative
+/// eigenvalues, its largest number positive; zeros for the zero matrix. The power iteration starts
+/// from the matrix's column with the largest diagonal, which is never orthogonal to it unless it is
+/// zero there.
 fn leading_eigenvector(matrix: &[f64], width: usize) -> Vec<f64> {
     let diagonal = (0..width).map(|i| matrix[i * width + i]);
     let largest = diagonal.enumerate().fold(

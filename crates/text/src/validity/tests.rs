@@ -14,7 +14,8 @@ fn close(left: f64, right: f64) {
     assert!((left - right).abs() < 1e-12, "{left} {right}");
 }
 
-/// The least edits and, among alignments with so many, the least sum: over every alignment.
+/// Computes the least edits and, among alignments with so many, the least sum, by trying every
+/// alignment.
 fn slowly(left: &[usize], right: &[usize], vectors: &[[f32; 2]]) -> (usize, f64) {
     let lone = |token: usize| {
         vectors[token]

@@ -19,21 +19,21 @@ use super::points::Points;
 use crate::vectors::{has_wide_vectors, vectorized};
 use probity_tensor::nearest::euclidean::Closest;
 
-/// Rows of a chunk.
+/// The number of rows of a chunk.
 const CHUNK: usize = 512;
-/// Products of a pass that are worth the start of a second thread.
+/// The number of products of a pass that is worth the start of a second thread.
 const WORTH_THREADS: usize = 1 << 17;
 
-/// What a pass finds.
+/// The results of a pass.
 #[derive(Debug, Clone)]
 pub(crate) struct Assigned {
-    /// Cluster of each slot; 0 for dead ones.
+    /// The cluster of each slot; 0 for dead ones.
     pub clusters: Vec<u16>,
-    /// Points of each cluster.
+    /// The number of points of each cluster.
     pub counts: Vec<u64>,
-    /// Σx of each cluster, `[clusters, columns]`.
+    /// The sum Σx of each cluster, `[clusters, columns]`.
     pub sums: Vec<i64>,
-    /// For each slot, a lower bound of the second smallest squared distance minus the smallest.
+    /// A lower bound, for each slot, of the second smallest squared distance minus the smallest.
     pub gaps: Vec<f32>,
     /// An upper bound of the distance of any row to its centroid.
     pub reach: f64,
@@ -94,7 +94,8 @@ pub(crate) fn assign(
     }
 }
 
-/// The nearest of `centroids` for the live rows in `slots`: few, so that no device is asked.
+/// Returns the nearest of `centroids` for the live rows in `slots`: few, so that no device is
+/// asked.
 pub(crate) fn assign_some(points: &Points, centroids: &[i32], slots: &[usize]) -> Vec<u16> {
     let clusters = centroids.len() / points.columns();
     if clusters <= 8 && !has_wide_vectors() {
@@ -146,7 +147,7 @@ struct Pass<'a, const L: usize> {
     clusters: usize,
     unit: f32,
     previous: Option<Previous<'a>>,
-    /// What a device proposes, by slot, in place of the products.
+    /// The nearest centroids that a device proposes, by slot, in place of the products.
     proposed: Option<Closest>,
 }
 
@@ -314,8 +315,8 @@ impl<'a, const L: usize> Pass<'a, L> {
         }
     }
 
-    /// The exact nearest centroid of a row, a lower bound of its gap and an upper bound of the
-    /// squared distance.
+    /// Returns the exact nearest centroid of a row, a lower bound of its gap and an upper bound of
+    /// the squared distance.
     #[inline(always)]
     fn settle(&self, slot: usize, nearest: &Nearest) -> (u16, f32, f32) {
         // |c|² + 2 x·c = 2|c|² − s is largest where |c|² is and s is not.
@@ -327,8 +328,8 @@ impl<'a, const L: usize> Pass<'a, L> {
         (cluster, gap, distance)
     }
 
-    /// The cluster that is proposed, where it is nearer than any other by `gap` at least; else what
-    /// the reference says, and no gap.
+    /// Returns the cluster that is proposed, where it is nearer than any other by `gap` at least;
+    /// else the exact nearest cluster, and no gap.
     #[inline(always)]
     fn decide(&self, slot: usize, proposed: u32, gap: f32) -> (u16, f32) {
         if gap > 0.0 {
@@ -367,7 +368,7 @@ impl<'a, const L: usize> Pass<'a, L> {
     }
 }
 
-/// The first of the nearest centroids, in integers.
+/// Returns the first of the nearest centroids, in integers.
 #[inline(never)]
 fn nearest_exactly(row: &[i32], centroids: &[i32]) -> u16 {
     let mut best = (u64::MAX, 0);

@@ -16,25 +16,25 @@ use super::points::Points;
 use crate::spread::Spread;
 use probity_run::stream::{Purpose, Words};
 
-/// Iterations after which a baseline that has not converged is taken as it is.
+/// The number of iterations after which a baseline that has not converged is taken as it is.
 const UNTIL_CONVERGED: usize = 300;
-/// Points of the curve of run time against deletions.
+/// The number of points of the curve of run time against deletions.
 const CURVE: usize = 40;
 
-/// What is measured.
+/// Options of the benchmark.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct BenchmarkOptions {
-    /// Number of clusters.
+    /// The number of clusters.
     pub clusters: usize,
-    /// Iterations of every training.
+    /// The number of iterations of every training.
     pub iterations: usize,
-    /// Restarts of every training, also of the baseline's.
+    /// The number of restarts of every training, also of the baseline's.
     pub restarts: usize,
-    /// Rows to delete, one after the other.
+    /// The number of rows to delete, one after the other.
     pub deletions: usize,
-    /// Rows that a silhouette is taken of.
+    /// The number of rows that a silhouette is taken of.
     pub silhouette_rows: usize,
-    /// Timed trainings of the baseline, half of them before the deletions.
+    /// The number of timed trainings of the baseline, half of them before the deletions.
     pub retrainings: usize,
 }
 
@@ -47,14 +47,14 @@ pub struct Labelled<'a> {
     pub labels: &'a [u32],
 }
 
-/// How good a clustering is.
+/// The quality of a clustering.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, serde::Deserialize)]
 pub struct Quality {
-    /// Σ|x − c|² in scaled units.
+    /// The loss Σ|x − c|² in scaled units.
     pub loss: f64,
-    /// Silhouette coefficient, where two clusters are there.
+    /// The silhouette coefficient, where two clusters are there.
     pub silhouette: Option<f64>,
-    /// Normalized mutual information with the labels, where there are any.
+    /// The normalized mutual information with the labels, where there are any.
     pub nmi: Option<f64>,
 }
 
@@ -63,43 +63,43 @@ pub struct Quality {
 pub struct Baseline {
     /// The seed.
     pub seed: u64,
-    /// Of a clustering that has converged.
+    /// The quality of a clustering that has converged.
     pub quality: Quality,
-    /// Seconds of each timed training.
+    /// The seconds of each timed training.
     pub training_seconds: Vec<f64>,
 }
 
-/// One replicate of one algorithm.
+/// The measurements of one replicate of one algorithm.
 #[derive(Debug, Clone, PartialEq, Serialize, serde::Deserialize)]
 pub struct Replicate {
     /// The seed.
     pub seed: u64,
-    /// Before the deletions.
+    /// The quality before the deletions.
     pub quality: Quality,
-    /// Seconds of the training.
+    /// The seconds of the training.
     pub training_seconds: f64,
-    /// Seconds of all deletions.
+    /// The seconds of all deletions.
     pub deletion_seconds: f64,
-    /// Seconds of a training of the same algorithm on what remains.
+    /// The seconds of a training of the same algorithm on what remains.
     pub retraining_seconds: f64,
-    /// Deletions that changed no centroid.
+    /// The number of deletions that changed no centroid.
     pub free: usize,
-    /// Deletions that changed a seed; unknown for a tree.
+    /// The number of deletions that changed a seed; unknown for a tree.
     pub reseeded: usize,
-    /// Whether the model then equals that retraining, byte for byte.
+    /// Whether the model after the deletions equals that retraining, byte for byte.
     pub exact: bool,
-    /// Seconds, training included, after so many deletions.
+    /// The seconds, training included, after so many deletions.
     pub curve: Vec<(usize, f64)>,
 }
 
 impl Replicate {
-    /// Seconds of training once and all deletions.
+    /// Returns the seconds of training once and all deletions.
     pub fn seconds(&self) -> f64 {
         self.training_seconds + self.deletion_seconds
     }
 }
 
-/// Rows to delete: so many, drawn by the seed without replacement.
+/// Returns the rows to delete: so many, drawn by the seed without replacement.
 pub fn requests(points: &Points, count: usize, seed: u64) -> Vec<u64> {
     let words = Words::new(seed, Purpose::Requests, &[0]);
     let mut ids: Vec<u64> = points.live_slots().map(|slot| points.id(slot)).collect();
@@ -108,7 +108,7 @@ pub fn requests(points: &Points, count: usize, seed: u64) -> Vec<u64> {
     ids
 }
 
-/// Quality and training times of Lloyd's algorithm.
+/// Measures the quality and the training times of Lloyd's algorithm.
 ///
 /// # Errors
 /// More clusters than rows, before or after the deletions.
@@ -147,8 +147,8 @@ pub fn baseline(
     })
 }
 
-/// One replicate of `algorithm`. `done` is told how many deletions are done, and says whether to go
-/// on.
+/// Measures one replicate of `algorithm`. `done` is told how many deletions are done, and says
+/// whether to go on.
 ///
 /// # Errors
 /// Options that make no sense for these rows, or fewer rows left than clusters.
@@ -197,7 +197,7 @@ pub fn replicate(
     }))
 }
 
-/// A training and its seconds, the copy of the rows left out.
+/// Trains, and returns the model and the seconds, without those of the copy of the rows.
 fn timed(points: &Points, fit: &KMeans) -> Result<(Model, f64), KMeansError> {
     let points = points.clone();
     let start = Instant::now();
@@ -225,7 +225,8 @@ fn quality(data: Labelled<'_>, model: &Model, options: &BenchmarkOptions, seed: 
     }
 }
 
-/// Numbers of deletions at about equal distances on a logarithmic scale, the last one included.
+/// Returns numbers of deletions at about equal distances on a logarithmic scale, the last one
+/// included.
 fn marks(deletions: usize) -> Vec<usize> {
     let mut marks: Vec<usize> = (0..=CURVE)
         .map(|step| (deletions as f64).powf(step as f64 / CURVE as f64).round() as usize)
@@ -234,33 +235,33 @@ fn marks(deletions: usize) -> Vec<usize> {
     marks
 }
 
-/// All replicates of one algorithm, beside the baseline's of the same seeds.
+/// The figures of all replicates of one algorithm, beside the baseline's of the same seeds.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct AlgorithmFigures {
     /// The algorithm with its options.
     pub algorithm: String,
-    /// Seconds of training once and all deletions.
+    /// The seconds of training once and all deletions.
     pub seconds: Option<Spread>,
-    /// Seconds of so many trainings of the baseline, over `seconds`.
+    /// The seconds of so many trainings of the baseline, divided by `seconds`.
     pub speedup: Option<Spread>,
-    /// The same against trainings of the algorithm itself.
+    /// The seconds of so many trainings of the algorithm itself, divided by `seconds`.
     pub speedup_against_itself: Option<Spread>,
-    /// Loss over the mean loss of the converged baselines; none where that is 0.
+    /// The loss over the mean loss of the converged baselines; none where that is 0.
     pub loss_ratio: Option<Spread>,
-    /// Silhouette coefficient.
+    /// The silhouette coefficient.
     pub silhouette: Option<Spread>,
-    /// Normalized mutual information with the labels.
+    /// The normalized mutual information with the labels.
     pub nmi: Option<Spread>,
-    /// Share of deletions that changed no centroid.
+    /// The share of deletions that changed no centroid.
     pub free_share: Option<Spread>,
     /// Whether every model equalled a retraining, byte for byte, after its deletions.
     pub exact: bool,
-    /// What the figures are of.
+    /// The replicates that the figures are of.
     pub replicates: Vec<Replicate>,
 }
 
 impl AlgorithmFigures {
-    /// Sums up `replicates`; `baselines` are of the same seeds, in the same order.
+    /// Summarises `replicates`; `baselines` are of the same seeds, in the same order.
     pub fn of(
         algorithm: String,
         replicates: Vec<Replicate>,
@@ -300,8 +301,8 @@ impl AlgorithmFigures {
     }
 }
 
-/// Seconds of so many trainings of the baseline: the mean of those that were timed, times their
-/// number.
+/// Returns the seconds of so many trainings of the baseline: the mean of those that were timed,
+/// times their number.
 pub fn baseline_seconds(baseline: &Baseline, trainings: usize) -> f64 {
     Spread::of(&baseline.training_seconds).map_or(f64::NAN, |spread| spread.mean * trainings as f64)
 }

@@ -1,4 +1,5 @@
-//! All replicates of several algorithms beside Lloyd's, which trains anew for each deletion.
+//! The comparison of several algorithms with Lloyd's algorithm, which trains anew for each
+//! deletion, over all replicates.
 
 use std::ops::{ControlFlow, Range};
 
@@ -15,31 +16,31 @@ use crate::spread::Spread;
 use probity_run::run_directory::RunError;
 use probity_run::shards::Items;
 
-/// What one data set gives.
+/// The results of a comparison on one data set.
 #[derive(Debug, Clone, Serialize)]
 pub struct Comparison {
-    /// Baselines, one a replicate.
+    /// The baselines, one a replicate.
     pub baselines: Vec<Baseline>,
-    /// One entry an algorithm.
+    /// The figures of the algorithms, one entry for each.
     pub algorithms: Vec<AlgorithmFigures>,
-    /// Whether it was not interrupted.
+    /// Whether the comparison was completed without interruption.
     pub finished: bool,
 }
 
-/// Figures of the baselines.
+/// The figures of the baselines.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BaselineFigures {
-    /// Loss over the mean loss: 1, with its deviation; none where that is 0.
+    /// The loss over the mean loss: 1, with its deviation; none where that is 0.
     pub loss_ratio: Option<Spread>,
-    /// Silhouette coefficient.
+    /// The silhouette coefficient.
     pub silhouette: Option<Spread>,
-    /// Normalized mutual information with the labels.
+    /// The normalized mutual information with the labels.
     pub nmi: Option<Spread>,
-    /// Seconds of as many trainings as there are deletions.
+    /// The seconds of as many trainings as there are deletions.
     pub seconds: Option<Spread>,
 }
 
-/// What a comparison is about to do, or has done.
+/// The progress of a comparison: what it is about to do, or has done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ComparisonProgress<'a> {
     /// The baseline of a seed begins.
@@ -47,11 +48,11 @@ pub enum ComparisonProgress<'a> {
         /// The seed.
         seed: u64,
     },
-    /// So many deletions of a replicate are done.
+    /// Some deletions of a replicate are done.
     Deletions {
         /// The algorithm with its options.
         algorithm: &'a str,
-        /// How many.
+        /// The number of deletions that are done.
         done: usize,
     },
 }
@@ -95,21 +96,21 @@ pub fn compare(
     ))
 }
 
-/// What one seed came to: its baseline, and the replicate of each algorithm. An item of a
+/// The results of one seed: its baseline, and the replicate of each algorithm. An item of a
 /// comparison in shards.
 pub type OfSeed = (Baseline, Vec<Replicate>);
 
 /// The seeds of a comparison: its items.
 pub struct Seeds<'a> {
-    /// What is clustered.
+    /// The rows that are clustered, with their labels.
     pub data: Labelled<'a>,
-    /// By what.
+    /// The algorithms.
     pub algorithms: &'a [Algorithm],
-    /// How.
+    /// The options of the benchmark.
     pub options: &'a BenchmarkOptions,
     /// The seeds.
     pub seeds: &'a [u64],
-    /// Told how far it is; says whether to go on.
+    /// A function that is told the progress, and says whether to go on.
     pub observe: &'a mut dyn FnMut(ComparisonProgress<'_>) -> ControlFlow<()>,
 }
 
@@ -144,8 +145,8 @@ impl Items for Seeds<'_> {
 }
 
 impl Comparison {
-    /// The figures of replicates, by algorithm and seed, beside the baselines of the seeds;
-    /// complete if there are so many of each.
+    /// Arranges the replicates by algorithm and seed, beside the baselines of the seeds; complete
+    /// if there are so many of each.
     fn of(
         algorithms: &[Algorithm],
         baselines: Vec<Baseline>,
@@ -168,7 +169,7 @@ impl Comparison {
         }
     }
 
-    /// What the seeds of all shards, in their order, come to.
+    /// Puts together the results of the seeds of all shards, in their order.
     ///
     /// # Errors
     /// When one cannot be read.
@@ -191,7 +192,7 @@ impl Comparison {
         Ok(Comparison::of(algorithms, baselines, replicates, counts))
     }
 
-    /// Figures of the baselines, for so many deletions.
+    /// Returns the figures of the baselines, for so many deletions.
     pub fn baseline_figures(&self, deletions: usize) -> BaselineFigures {
         let all = |figure: &dyn Fn(&Quality) -> Option<f64>| {
             let qualities = self.baselines.iter().map(|baseline| &baseline.quality);

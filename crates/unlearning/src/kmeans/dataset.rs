@@ -1,4 +1,5 @@
-//! Files and record batches as points: columns, their declared bounds, and the ids of the rows.
+//! Reading of files and record batches as points: columns, their declared bounds, and the ids of
+//! the rows.
 
 use std::path::PathBuf;
 
@@ -12,21 +13,21 @@ use probity_data::read::{LeftOut, Place, ReadError};
 use probity_data::schema::{Kind, Schema};
 use probity_data::source::Source;
 
-/// What messages call a model where they would name the training table.
+/// The name of a model in messages where they would name the training table.
 const MODEL: &str = "the model";
 
-/// Why a file cannot be clustered.
+/// The reason why a file cannot be clustered.
 #[derive(Debug, Error)]
 pub enum DatasetError {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error("{0}")]
     Numbers(#[from] NumbersError),
-    /// Rows and options do not fit.
+    /// The rows and the options do not fit.
     #[error("{}: {source}", file.display())]
     Points {
         /// The file.
         file: PathBuf,
-        /// What does not fit.
+        /// The problem with the rows or options.
         source: KMeansError,
     },
     /// A column without declared bounds.
@@ -52,10 +53,10 @@ pub enum DatasetError {
         place: Place,
         /// The id column.
         column: String,
-        /// What is there.
+        /// The cell.
         value: String,
     },
-    /// Only the id is there.
+    /// The file has no columns but the id.
     #[error("{} has no column but the ids", file.display())]
     OnlyIds {
         /// The file.
@@ -63,15 +64,15 @@ pub enum DatasetError {
     },
 }
 
-/// A column by name, with what its values are scaled by.
+/// A column by name, with the bounds that its values are scaled by.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Column {
-    /// Its name.
+    /// The name of the column.
     pub name: String,
-    /// Becomes 0.
+    /// The lower bound, which becomes 0.
     pub min: f64,
-    /// Becomes 1.
+    /// The upper bound, which becomes 1.
     pub max: f64,
 }
 
@@ -84,14 +85,14 @@ pub struct Dataset {
     pub points: Points,
     /// The label of each id, in the order of the ids; empty without labels.
     pub labels: Vec<(u64, String)>,
-    /// Rows that are left out.
+    /// The rows that are left out.
     pub left_out: LeftOut,
-    /// The files that they are from.
+    /// The files that the rows are from.
     pub source: Source,
 }
 
 impl Dataset {
-    /// The labels as numbers, in the order of their text.
+    /// Returns the labels as numbers, in the order of their text.
     pub fn numbered_labels(&self) -> Vec<u32> {
         let labels = || self.labels.iter().map(|(_, label)| label.as_str());
         let mut classes: Vec<&str> = labels().collect();
@@ -168,7 +169,7 @@ pub fn read_dataset<'a>(
     })
 }
 
-/// What the reader of images calls the first of its columns.
+/// The name that the reader of images gives the first of its columns.
 const FIRST_BLOCK: &str = "block_0_0";
 
 /// Scales rows by the bounds of `columns`.
@@ -198,8 +199,8 @@ fn points_of(numbers: Numbers, ids: Vec<u64>, columns: &[Column]) -> Result<Poin
         .map_err(|source| DatasetError::Points { file, source })
 }
 
-/// Rows with the columns of a model, in any order. Their ids are those of the id column, else their
-/// numbers in the file, from 1. And what is left out.
+/// Reads rows with the columns of a model, in any order, and returns what is left out too. The ids
+/// of the rows are those of the id column, else their numbers in the file, from 1.
 ///
 /// # Errors
 /// Rows that cannot be read, a table that lacks a column of the model, or has a value outside of
@@ -251,14 +252,15 @@ pub fn read_for_model<'a>(
     Ok((points_of(chosen, ids, columns)?, left_out))
 }
 
-/// The bounds that are declared for a column.
+/// Returns the bounds that are declared for a column.
 fn bounds_of_column(options: &NumbersOptions, name: &str) -> Option<(f64, f64)> {
     let mut by_schema = options.clone();
     by_schema.scale_by_schema = true;
     bounds_of(&by_schema, name).or_else(|| in_schema(options.schema.as_ref()?, name))
 }
 
-/// What [`bounds_of`] leaves out: indicators of a level, and domains of one value.
+/// Returns the bounds of columns that [`bounds_of`] leaves out: indicators of a level, and domains
+/// of one value.
 fn in_schema(schema: &Schema, name: &str) -> Option<(f64, f64)> {
     if let Some(attribute) = schema.attributes.iter().find(|a| a.name == name) {
         let (min, _) = attribute.domain();
@@ -276,7 +278,7 @@ fn in_schema(schema: &Schema, name: &str) -> Option<(f64, f64)> {
         .then_some((0.0, 1.0))
 }
 
-/// The ids of rows: what the id column holds, else their numbers.
+/// Returns the ids of rows: what the id column holds, else their numbers.
 fn ids_of(numbers: &Numbers, options: &NumbersOptions) -> Result<Vec<u64>, DatasetError> {
     let Some(column) = &options.id else {
         return Ok(numbers.numbers.clone());
@@ -293,7 +295,7 @@ fn ids_of(numbers: &Numbers, options: &NumbersOptions) -> Result<Vec<u64>, Datas
     .collect()
 }
 
-/// A whole number, also where it is written as `3.0`.
+/// Parses a whole number, also where it is written as `3.0`.
 fn id_in(text: &str) -> Option<u64> {
     text.parse().ok().or_else(|| {
         let value: f64 = text.parse().ok()?;

@@ -1,5 +1,5 @@
-//! Model directories: what a clustering and its later deletions need, and nothing of what was
-//! deleted.
+//! Model directories: they hold what a clustering and its later deletions need, and nothing of what
+//! was deleted.
 //!
 //! | file         | content                                                                 |
 //! |--------------|-------------------------------------------------------------------------|
@@ -22,33 +22,33 @@ use super::model::{Algorithm, KMeans, Model};
 use probity_run::run_directory::{RunDirectory, RunError, expect_one_name, write_atomically};
 use probity_run::sealed::{Form, decode, encode, read_sealed, write_sealed};
 
-/// Name of the description.
+/// The name of the description.
 pub const DESCRIPTION: &str = "model.toml";
-/// Name of the file with rows and trace.
+/// The name of the file with rows and trace.
 pub const MODEL: &str = "model.bin";
-/// What `command` says in the description.
+/// The value of `command` in the description.
 const COMMAND: &str = "kmeans fit";
-/// What the model file is sealed as.
+/// The form under which the model file is sealed.
 const FORM: Form = Form {
     kind: "k-means model",
     version: "2",
 };
 
-/// Why a model directory cannot be used.
+/// The reason why a model directory cannot be used.
 #[derive(Debug, Error)]
 pub enum DirectoryError {
-    /// A file of it cannot be read or written, is another one, or was changed.
+    /// A file of the directory cannot be read or written, is another one, or was changed.
     #[error("{0}")]
     Run(#[from] RunError),
-    /// It is not a k-means model.
+    /// The directory is not that of a k-means model.
     #[error("{} is not the description of a k-means model: {problem}", file.display())]
     Foreign {
         /// The file.
         file: PathBuf,
-        /// What is wrong.
+        /// The problem with the file.
         problem: String,
     },
-    /// Its two files are not of one model.
+    /// The two files of the directory are not of one model.
     #[error(
         "{} is not the description that {MODEL} was written with; restore it, or fit the model again",
         file.display()
@@ -57,33 +57,33 @@ pub enum DirectoryError {
         /// The description.
         file: PathBuf,
     },
-    /// Its content does not fit together.
+    /// The content of the model does not fit together.
     #[error("{}: {source}", file.display())]
     Content {
         /// The file.
         file: PathBuf,
-        /// What is wrong.
+        /// The problem with the content.
         source: KMeansError,
     },
 }
 
-/// What `model.toml` says.
+/// The contents of `model.toml`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Description {
-    /// Always `kmeans fit`.
+    /// The command that made the model, always `kmeans fit`.
     pub command: String,
-    /// The version that wrote it.
+    /// The version of Probity that wrote the description.
     pub probity_version: String,
     /// The algorithm with its options.
     pub algorithm: String,
-    /// Number of clusters.
+    /// The number of clusters.
     pub clusters: usize,
-    /// Iterations at most.
+    /// The largest number of iterations.
     pub iterations: usize,
-    /// Clusterings from other seeds, of which the best one is kept.
+    /// The number of clusterings from other seeds, of which the best one is kept.
     pub restarts: usize,
-    /// Seed of all random numbers.
+    /// The seed of all random numbers.
     pub seed: u64,
     /// The label column, which is no feature.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -97,7 +97,7 @@ pub struct Description {
 }
 
 impl Description {
-    /// The description of a model with `options` over `columns`.
+    /// Creates the description of a model with `options` over `columns`.
     pub fn new(
         options: &KMeans,
         columns: Vec<Column>,
@@ -119,7 +119,7 @@ impl Description {
     }
 }
 
-/// An algorithm with its options, in words.
+/// Describes an algorithm with its options, in words.
 pub fn describe(algorithm: &Algorithm) -> String {
     match algorithm {
         Algorithm::Lloyd => "lloyd".to_owned(),
@@ -132,7 +132,7 @@ pub fn describe(algorithm: &Algorithm) -> String {
 
 #[derive(Serialize, Deserialize)]
 struct Stored {
-    /// As it is in the other file.
+    /// The description as it is in the other file.
     description: String,
     model: Vec<u8>,
 }
@@ -195,12 +195,12 @@ impl ModelDirectory {
         Ok((directory, model))
     }
 
-    /// Where it is.
+    /// Returns the path of the directory.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What `model.toml` says.
+    /// Returns the contents of `model.toml`.
     pub fn description(&self) -> &Description {
         &self.description
     }

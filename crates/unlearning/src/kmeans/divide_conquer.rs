@@ -28,9 +28,9 @@ use probity_tensor::proposer::Proposer;
 /// A node that has been solved.
 #[derive(Debug, Clone)]
 pub(super) enum Node {
-    /// At most k rows, handed on as they are.
+    /// At most k rows, handed to the parent as they are.
     Few(Points),
-    /// More rows, clustered.
+    /// More than k rows, clustered.
     Clustered(Box<Trace>),
 }
 
@@ -51,7 +51,7 @@ impl Node {
         }
     }
 
-    /// What the parent clusters.
+    /// Returns the centroids that the parent clusters.
     fn centroids(&self) -> &[i32] {
         match self {
             Node::Few(points) => points.values(),
@@ -59,7 +59,7 @@ impl Node {
         }
     }
 
-    /// Deletes rows that are there; whether that was free.
+    /// Deletes rows that are there, and returns whether that was free.
     fn delete(&mut self, ids: &[u64], clusters: usize) -> Result<bool, KMeansError> {
         match self {
             Node::Clustered(trace) if trace.points().len() - ids.len() > clusters => {
@@ -88,16 +88,16 @@ pub struct DivideConquer {
     tree: Tree,
     seed: u64,
     columns: usize,
-    /// The root first, the leaves last.
+    /// The nodes by level, the root first, the leaves last.
     pub(super) levels: Vec<Vec<Node>>,
 }
 
-/// What a deletion did to the tree.
+/// The effects of a deletion on the tree.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TreeDeletion {
-    /// Rows deleted.
+    /// The number of rows deleted.
     pub deleted: usize,
-    /// Nodes whose clustering changed, from the leaves to the root.
+    /// The number of nodes whose clustering changed, from the leaves to the root.
     pub changed_nodes: usize,
 }
 
@@ -147,8 +147,8 @@ impl DivideConquer {
         Ok(model)
     }
 
-    /// A tree whose nodes are known: every row in the leaf that is drawn for it, every node over
-    /// the centroids of its children.
+    /// Creates a tree whose nodes are known: every row in the leaf that is drawn for it, every node
+    /// over the centroids of its children.
     ///
     /// # Errors
     /// [`KMeansError::Damaged`] where it is not so.
@@ -192,42 +192,42 @@ impl DivideConquer {
         Ok(model)
     }
 
-    /// The parameters of every node.
+    /// Returns the parameters of every node.
     pub fn parameters(&self) -> &Parameters {
         &self.parameters
     }
 
-    /// The shape.
+    /// Returns the shape.
     pub fn tree(&self) -> &Tree {
         &self.tree
     }
 
-    /// The seed.
+    /// Returns the seed.
     pub fn seed(&self) -> u64 {
         self.seed
     }
 
-    /// Number of columns.
+    /// Returns the number of columns.
     pub fn columns(&self) -> usize {
         self.columns
     }
 
-    /// The centroids, `[clusters, columns]`, fixed point.
+    /// Returns the centroids, `[clusters, columns]`, fixed point.
     pub fn centroids(&self) -> &[i32] {
         self.levels[0][0].centroids()
     }
 
-    /// The remaining rows, leaf by leaf.
+    /// Iterates over the remaining rows, leaf by leaf.
     pub fn leaves(&self) -> impl Iterator<Item = &Points> {
         self.levels[self.levels.len() - 1].iter().map(Node::points)
     }
 
-    /// Number of remaining rows.
+    /// Returns the number of remaining rows.
     pub fn rows(&self) -> usize {
         self.leaves().map(Points::len).sum()
     }
 
-    /// Whether row `id` is there.
+    /// Returns whether row `id` is there.
     pub fn contains(&self, id: u64) -> bool {
         self.leaf(id).points().slot(id).is_some()
     }
@@ -284,7 +284,7 @@ impl DivideConquer {
         })
     }
 
-    /// Solves the parents at `level` of changed `children` again; which of them give other
+    /// Solves the parents at `level` of changed `children` again, and returns those that give other
     /// centroids.
     fn solve_anew(&mut self, level: usize, children: &[usize]) -> Result<Vec<usize>, KMeansError> {
         let width = self.tree.children()[level] as usize;
@@ -302,7 +302,7 @@ impl DivideConquer {
         Ok(changed)
     }
 
-    /// The centroids of the children of `node` at `level`, each under its own id.
+    /// Returns the centroids of the children of `node` at `level`, each under its own id.
     fn rows_of(&self, level: usize, node: usize, below: &[Node]) -> Result<Points, KMeansError> {
         let width = self.tree.children()[level] as usize;
         let mut ids = Vec::new();
@@ -318,7 +318,7 @@ impl DivideConquer {
         Ok(Points::new(ids, rows, self.columns)?.on(&proposer))
     }
 
-    /// The same tree, with a device that proposes for all its nodes.
+    /// Returns the tree with a device that proposes for all its nodes.
     pub(super) fn on(mut self, proposer: &Proposer) -> DivideConquer {
         for node in self.levels.iter_mut().flatten() {
             match node {
@@ -330,7 +330,7 @@ impl DivideConquer {
     }
 }
 
-/// Any draws, where parameters are only checked.
+/// Returns arbitrary draws, where parameters are only checked.
 fn draws(seed: u64) -> Draws {
     Draws {
         key: key(seed, 0, 0),
@@ -338,7 +338,7 @@ fn draws(seed: u64) -> Draws {
     }
 }
 
-/// The key of a node.
+/// Returns the key of a node.
 pub(super) fn key(seed: u64, level: usize, node: usize) -> Key {
     Key {
         seed,
@@ -346,13 +346,13 @@ pub(super) fn key(seed: u64, level: usize, node: usize) -> Key {
     }
 }
 
-/// The leaf of a row: uniform, from its id and the seed.
+/// Returns the leaf of a row: uniform, from its id and the seed.
 fn leaf_of(tree: &Tree, seed: u64, id: u64) -> usize {
     let word = Words::new(seed, Purpose::Leaf, &[0]).word(id);
     ((u128::from(word) * u128::from(tree.leaves())) >> 64) as usize
 }
 
-/// The rows of each leaf.
+/// Shares out the rows to the leaves.
 fn share_out(points: Points, tree: &Tree, seed: u64) -> Result<Vec<Points>, KMeansError> {
     let columns = points.columns();
     let leaves = tree.leaves() as usize;

@@ -1,6 +1,6 @@
 //! Exact arithmetic: squared distances in u64, losses in i128, an exponential variate from 64 bits.
 
-/// |a − b|², exact: at most 2¹⁴ columns of squares below 2⁴⁹.
+/// Computes |a − b|², exact: at most 2¹⁴ columns of squares below 2⁴⁹.
 #[inline]
 pub fn squared_distance(a: &[i32], b: &[i32]) -> u64 {
     a.iter()
@@ -12,8 +12,8 @@ pub fn squared_distance(a: &[i32], b: &[i32]) -> u64 {
         .sum()
 }
 
-/// A standard exponential variate from 64 uniform bits: −ln((bits + ½) / 2⁵³) of the upper 53 of
-/// them.
+/// Returns a standard exponential variate from 64 uniform bits: −ln((bits + ½) / 2⁵³) of the upper
+/// 53 of them.
 ///
 /// Made of additions, multiplications and divisions alone, which IEEE 754 defines to the last bit;
 /// the logarithm of the system library is not the same on every machine.
@@ -21,20 +21,20 @@ pub fn exponential(bits: u64) -> f64 {
     -logarithm(uniform(bits))
 }
 
-/// A lower bound of [`exponential`] that costs one subtraction: −ln u ≥ 1 − u.
+/// Returns a lower bound of [`exponential`] that costs one subtraction: −ln u ≥ 1 − u.
 #[inline]
 pub fn exponential_at_least(bits: u64) -> f64 {
     1.0 - uniform(bits)
 }
 
-/// In (0, 1): the middle of one of 2⁵² equal intervals, exact in f64.
+/// Maps bits to a number in (0, 1): the middle of one of 2⁵² equal intervals, exact in f64.
 #[inline]
 fn uniform(bits: u64) -> f64 {
     ((bits >> 12) as f64 + 0.5) * (1.0 / (1_u64 << 52) as f64)
 }
 
-/// ln u for u in (0, 1): u = m·2ᵉ with m in [¾, 3/2), and ln m = 2 artanh((m − 1) / (m + 1)) by its
-/// series, whose argument is at most 1/5, so that 12 terms leave less than 2⁻⁵⁶.
+/// Computes ln u for u in (0, 1): u = m·2ᵉ with m in [¾, 3/2), and ln m = 2 artanh((m − 1) / (m +
+/// 1)) by its series, whose argument is at most 1/5, so that 12 terms leave less than 2⁻⁵⁶.
 fn logarithm(u: f64) -> f64 {
     let bits = u.to_bits();
     let mut exponent = (bits >> 52) as i64 - 1023;

@@ -1,31 +1,31 @@
-//! One iteration of a clustering: its centroids, and what assigning every row to the nearest of
-//! them found.
+//! An iteration of a clustering: its centroids, and the assignment of every row to the nearest of
+//! them.
 
 use super::assign::{Previous, assign};
 use super::exact::squared_distance;
 use super::points::{Points, square};
 use super::refine::{Margins, moves};
 
-/// What one iteration found.
+/// The results of one iteration.
 #[derive(Debug, Clone)]
 pub(crate) struct Iteration {
-    /// `[clusters, columns]`, fixed point.
+    /// The centroids, `[clusters, columns]`, fixed point.
     pub(crate) centroids: Vec<i32>,
-    /// Nearest centroid of each slot.
+    /// The nearest centroid of each slot.
     pub(crate) clusters: Vec<u16>,
-    /// Rows of each cluster.
+    /// The number of rows of each cluster.
     pub(crate) counts: Vec<u64>,
-    /// Σx of each cluster, `[clusters, columns]`.
+    /// The sum Σx of each cluster, `[clusters, columns]`.
     pub(crate) sums: Vec<i64>,
-    /// Σ|x − c|², in units of 2⁻⁴⁸.
+    /// The loss Σ|x − c|², in units of 2⁻⁴⁸.
     pub(crate) loss: i128,
-    /// Not part of the model: it only saves work.
+    /// The margins, which are not part of the model: they only save work.
     pub(crate) margins: Option<Margins>,
 }
 
 impl Iteration {
-    /// A full pass over the rows; `before` is the iteration before, from whose sums those of this
-    /// one are reached.
+    /// Computes the iteration by a full pass over the rows; `before` is the iteration before, from
+    /// whose sums those of this one are reached.
     pub(crate) fn by_full_pass(
         points: &Points,
         centroids: Vec<i32>,
@@ -54,8 +54,8 @@ impl Iteration {
         iteration
     }
 
-    /// The iteration in which every live row of `points` belongs to its one of `clusters`, for
-    /// `count` of them.
+    /// Returns the iteration in which every live row of `points` belongs to its one of `clusters`,
+    /// for `count` of them.
     pub(crate) fn of_clusters(
         points: &Points,
         centroids: Vec<i32>,
@@ -85,8 +85,8 @@ impl Iteration {
         iteration
     }
 
-    /// This iteration with other centroids, by moving rows; `None` if a full pass is the shorter
-    /// way.
+    /// Returns this iteration with other centroids, by moving rows; `None` if a full pass is the
+    /// shorter way.
     pub(crate) fn moved_to(&self, points: &Points, centroids: &[i32]) -> Option<Iteration> {
         let moves = moves(points, centroids, &self.clusters, self.margins.as_ref()?)?;
         let mut iteration = self.clone();
@@ -113,7 +113,7 @@ impl Iteration {
         Some(iteration)
     }
 
-    /// Takes a row out that is still live; gives its cluster.
+    /// Takes a row out that is still live, and returns its cluster.
     pub(crate) fn subtract(&mut self, points: &Points, slot: usize) -> usize {
         let row = points.row(slot);
         let cluster = usize::from(self.clusters[slot]);
@@ -139,7 +139,7 @@ impl Iteration {
         }
     }
 
-    /// Σ|x − c|² = Σ|x|² − 2 Σ c·S + Σ n|c|², over the clusters.
+    /// Computes the loss Σ|x − c|² = Σ|x|² − 2 Σ c·S + Σ n|c|², over the clusters.
     fn loss_of(&self, points: &Points) -> i128 {
         let columns = points.columns();
         let mut loss = points.square_sum() as i128;

@@ -17,29 +17,31 @@ use std::array::from_fn;
 
 use pulp::Simd;
 
-/// Rows that are multiplied together.
+/// The number of rows that are multiplied together.
 pub(crate) const TILE_ROWS: usize = 8;
-/// Columns that are read together; rows are filled up with zeros to a multiple.
+/// The number of columns that are read together; rows are filled up with zeros to a multiple.
 const STEP: usize = 4;
-/// Steps that are summed before they are added to the total.
+/// The number of steps that are summed before they are added to the total.
 const BLOCK: usize = 16;
-/// Values of [`dot`] that are converted together.
+/// The number of values of [`dot`] that are converted together.
 const DOT_VALUES: usize = 64;
-/// Sums of [`dot`].
+/// The number of sums of [`dot`].
 const DOT_SUMS: usize = 4;
 
-/// Roundings that a term of [`products`] passes through at most, for `columns` columns.
+/// Returns the largest number of roundings that a term of [`products`] passes through, for
+/// `columns` columns.
 pub(crate) fn roundings(columns: usize) -> usize {
     let steps = columns.div_ceil(STEP);
     STEP * steps.min(BLOCK) + steps.div_ceil(BLOCK)
 }
 
-/// Roundings that a term of [`dot`] passes through at most, with vectors of one lane or more.
+/// Returns the largest number of roundings that a term of [`dot`] passes through, with vectors of
+/// one lane or more.
 pub(crate) fn dot_roundings(columns: usize) -> usize {
     columns.div_ceil(DOT_SUMS) + 1 + DOT_VALUES
 }
 
-/// The relative error of s for products of `roundings` roundings.
+/// Returns the relative error of s for products of `roundings` roundings.
 pub(crate) fn unit_error(roundings: usize) -> f32 {
     (roundings + 8) as f32 * (1.01 / f32::from_bits((127 + 24) << 23))
 }
@@ -47,13 +49,13 @@ pub(crate) fn unit_error(roundings: usize) -> f32 {
 /// Up to [`TILE_ROWS`] rows in f32, filled up with zeros.
 #[derive(Debug, Clone)]
 pub(crate) struct Tile {
-    /// `[TILE_ROWS, steps]` of `STEP` columns.
+    /// The values, `[TILE_ROWS, steps]` of `STEP` columns.
     values: Vec<[f32; STEP]>,
     steps: usize,
 }
 
 impl Tile {
-    /// Room for rows of `columns` columns.
+    /// Creates a tile with room for rows of `columns` columns.
     pub(crate) fn new(columns: usize) -> Tile {
         let steps = columns.div_ceil(STEP);
         Tile {
@@ -62,7 +64,7 @@ impl Tile {
         }
     }
 
-    /// Takes `row` as row `at`.
+    /// Sets row `at` of the tile to `row`.
     #[inline(always)]
     pub(crate) fn set(&mut self, at: usize, row: &[i32]) {
         let to = self.values[at * self.steps..(at + 1) * self.steps].as_flattened_mut();
@@ -76,9 +78,9 @@ impl Tile {
 /// other.
 #[derive(Debug, Clone)]
 pub(crate) struct Packed<const L: usize> {
-    /// `[groups, steps]` of `STEP` columns of `L` lanes.
+    /// The coordinates, `[groups, steps]` of `STEP` columns of `L` lanes.
     coordinates: Vec<[[f32; L]; STEP]>,
-    /// |c|² of each group; infinite for lanes without a cluster.
+    /// The norms |c|² of each group; infinite for lanes without a cluster.
     norms: Vec<[f32; L]>,
     steps: usize,
     largest: f32,
@@ -110,7 +112,7 @@ impl<const L: usize> Packed<L> {
         }
     }
 
-    /// The largest |c|².
+    /// Returns the largest |c|².
     pub(crate) fn largest_norm(&self) -> f32 {
         self.largest
     }
@@ -119,22 +121,22 @@ impl<const L: usize> Packed<L> {
 /// The nearest and the second nearest centroid of one row, by approximate score |c|² − 2 x·c.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Nearest {
-    /// Position of the nearest centroid.
+    /// The position of the nearest centroid.
     pub cluster: u32,
-    /// Its score.
+    /// The score of the nearest centroid.
     pub best: f32,
     /// The score of the next; infinite if there is none.
     pub second: f32,
 }
 
-/// [`Nearest`] of the rows of a tile, while centroids are offered.
+/// The [`Nearest`] of the rows of a tile, while centroids are offered.
 struct Found {
     clusters: [u32; FOUND],
     best: [f32; FOUND],
     second: [f32; FOUND],
 }
 
-/// Rows of a tile, or lanes of the widest vector.
+/// The number of rows of a tile, or of lanes of the widest vector.
 const FOUND: usize = 16;
 
 impl Found {
@@ -162,7 +164,7 @@ impl Found {
     }
 }
 
-/// The nearest centroids of the rows in `tile`.
+/// Finds the nearest centroids of the rows in `tile`.
 #[inline(always)]
 pub(crate) fn products<S: Simd, const L: usize>(
     simd: S,
@@ -201,7 +203,8 @@ pub(crate) fn products<S: Simd, const L: usize>(
     })
 }
 
-/// x·c of each row over the columns of a block, for the clusters in the lanes of vector `vector`.
+/// Computes x·c of each row over the columns of a block, for the clusters in the lanes of vector
+/// `vector`.
 #[inline(always)]
 fn sums<S: Simd, const L: usize>(
     simd: S,
@@ -222,7 +225,7 @@ fn sums<S: Simd, const L: usize>(
     sums
 }
 
-/// x·c for one row.
+/// Computes x·c for one row.
 #[inline(always)]
 pub(crate) fn dot<S: Simd>(simd: S, row: &[i32], centroid: &[f32]) -> f32 {
     let mut sums = [simd.splat_f32s(0.0); DOT_SUMS];

@@ -1,4 +1,4 @@
-//! Fitting, and measuring deletions, as the runner performs them.
+//! The kinds of runs of k-means, as the runner performs them: fitting, and measuring deletions.
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -24,29 +24,29 @@ use probity_run::specification::file::Record;
 use probity_tensor::device::ComputeDevice;
 use probity_tensor::proposer::Proposer;
 
-/// What a fitted model is, as JSON.
+/// The summary of a fitted model, as JSON.
 #[derive(Debug, Serialize)]
 pub struct FitSummary {
-    /// Version of this layout.
+    /// The version of this layout.
     pub schema_version: u32,
-    /// Always `kmeans fit`.
+    /// The command, always `kmeans fit`.
     pub command: &'static str,
     /// The algorithm with its options.
     pub algorithm: String,
-    /// Rows that were clustered.
+    /// The number of rows that were clustered.
     pub rows: usize,
-    /// Columns of each.
+    /// The number of columns of each row.
     pub columns: usize,
-    /// Clusters.
+    /// The number of clusters.
     pub clusters: usize,
-    /// What reading the data left out.
+    /// The rows that reading the data left out.
     #[serde(flatten)]
     pub left_out: LeftOut,
-    /// Sum of squared distances.
+    /// The sum of squared distances.
     pub loss: f64,
-    /// Rows of each cluster.
+    /// The number of rows of each cluster.
     pub sizes: Vec<u64>,
-    /// Where the model is.
+    /// The path of the model.
     pub model: PathBuf,
 }
 
@@ -123,31 +123,31 @@ impl OpenedRun for Fit {
     }
 }
 
-/// `summary.json` of a measurement of deletions.
+/// The summary of a measurement of deletions, the contents of `summary.json`.
 #[derive(Debug, Serialize)]
 pub struct BenchSummary {
-    /// Version of this layout.
+    /// The version of this layout.
     pub schema_version: u32,
-    /// Always `kmeans bench`.
+    /// The command, always `kmeans bench`.
     pub command: &'static str,
-    /// Version that ended the run.
+    /// The version of Probity that ended the run.
     pub probity_version: &'static str,
     /// The data file.
     pub data: PathBuf,
-    /// Its SHA-256.
+    /// The SHA-256 of the data file.
     pub data_sha256: String,
-    /// Rows.
+    /// The number of rows.
     pub rows: usize,
-    /// What reading the data left out.
+    /// The rows that reading the data left out.
     #[serde(flatten)]
     pub left_out: LeftOut,
-    /// Columns of each row.
+    /// The number of columns of each row.
     pub columns: usize,
-    /// What was measured.
+    /// The options of the measurement.
     pub options: BenchmarkOptions,
-    /// Seed of everything random.
+    /// The seed of everything random.
     pub seed: u64,
-    /// What it came to.
+    /// The results of the measurement.
     #[serde(flatten)]
     pub measured: Comparison,
 }
@@ -213,7 +213,7 @@ impl Bench {
         }
     }
 
-    /// Writes what was `measured` to `directory`.
+    /// Writes the results, which are `measured`, to `directory`.
     fn write(
         &self,
         directory: &RunDirectory,
@@ -239,7 +239,7 @@ impl Bench {
     }
 }
 
-/// Shows `observer` how far a measurement of so many deletions is.
+/// Returns a function that shows `observer` the progress of a measurement of so many deletions.
 fn watching(
     observer: &dyn Observer,
     deletions: usize,

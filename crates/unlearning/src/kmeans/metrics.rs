@@ -1,4 +1,5 @@
-//! How good a clustering is: silhouette and normalized mutual information (section 5.1).
+//! Measures of the quality of a clustering: silhouette and normalized mutual information (section
+//! 5.1).
 
 use std::collections::BTreeMap;
 
@@ -8,10 +9,10 @@ use super::exact::squared_distance;
 use super::points::Points;
 use probity_run::stream::{Purpose, Words};
 
-/// The silhouette coefficient (Rousseeuw 1987): the mean over rows of (b − a) / max(a, b), a the
-/// mean distance to the other rows of the own cluster, b the smallest mean distance to the rows of
-/// another. A row alone in its cluster counts 0. Of more than `sample` rows, as many are drawn by
-/// `seed` and id, and stand for all.
+/// Computes the silhouette coefficient (Rousseeuw 1987): the mean over rows of (b − a) / max(a, b),
+/// a the mean distance to the other rows of the own cluster, b the smallest mean distance to the
+/// rows of another. A row alone in its cluster counts 0. Of more than `sample` rows, as many are
+/// drawn by `seed` and id, and stand for all.
 ///
 /// `None` with fewer than two clusters in the sample. `assignment` is in the order of the ids of
 /// `points`.
@@ -66,9 +67,9 @@ pub fn silhouette(
     Some(widths.iter().sum::<f64>() / widths.len() as f64)
 }
 
-/// Normalized mutual information of two partitions: I(U, V) divided by the mean of H(U) and H(V)
-/// (Vinh, Epps, Bailey 2010, the sum variant). 1 for equal partitions up to names, also where both
-/// have one part.
+/// Computes the normalized mutual information of two partitions: I(U, V) divided by the mean of
+/// H(U) and H(V) (Vinh, Epps, Bailey 2010, the sum variant). 1 for equal partitions up to names,
+/// also where both have one part.
 pub fn normalized_mutual_information<A: Ord + Copy, B: Ord + Copy>(pairs: &[(A, B)]) -> f64 {
     let mut joint: BTreeMap<(A, B), u64> = BTreeMap::new();
     let mut left: BTreeMap<A, u64> = BTreeMap::new();

@@ -6,14 +6,14 @@ use super::errors::KMeansError;
 use super::points::{ONE, Points};
 use probity_run::stream::{Purpose, Words};
 
-/// Standard deviation of a component of [`mixture`]; a column is 1 wide.
+/// The standard deviation of a component of [`mixture`]; a column is 1 wide.
 const DEVIATION: f64 = 0.1;
-/// The means of [`mixture`] are within this distance of the middle, in each column.
+/// The largest distance of the means of [`mixture`] from the middle, in each column.
 const SPREAD: f64 = 0.08;
 
-/// A mixture of Gaussians with equal weights, clipped to 0 … 1: means uniform within 0.08 of the
-/// middle in each column, standard deviation 0.1. The components overlap about as much as the
-/// paper's, by the silhouette of its Table 2.
+/// Draws rows of a mixture of Gaussians with equal weights, clipped to 0 … 1: means uniform within
+/// 0.08 of the middle in each column, standard deviation 0.1. The components overlap about as much
+/// as the paper's, by the silhouette of its Table 2.
 ///
 /// # Errors
 /// No columns, or too many.

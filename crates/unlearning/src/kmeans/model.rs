@@ -1,4 +1,4 @@
-//! Options and model of any of the three algorithms, under one interface.
+//! The options and the model of any of the three algorithms, under one interface.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ use super::trace::Trace;
 use super::tree::Tree;
 use probity_tensor::proposer::Proposer;
 
-/// Which algorithm clusters.
+/// The algorithm that clusters.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Algorithm {
@@ -20,14 +20,15 @@ pub enum Algorithm {
     Lloyd,
     /// Quantized k-means.
     Quantized {
-        /// Width of the lattice in scaled units: a column is 1 wide.
+        /// The width of the lattice in scaled units: a column is 1 wide.
         epsilon: f64,
-        /// A cluster below this share of the average size is averaged with its previous centroid.
+        /// The imbalance γ: a cluster below this share of the average size is averaged with its
+        /// previous centroid.
         gamma: f64,
     },
     /// Divide-and-conquer k-means.
     DivideConquer {
-        /// Shape of the tree.
+        /// The shape of the tree.
         tree: Tree,
     },
 }
@@ -41,20 +42,20 @@ impl Default for Algorithm {
     }
 }
 
-/// How rows are clustered.
+/// Options for clustering rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct KMeans {
-    /// Number of clusters.
+    /// The number of clusters.
     pub clusters: usize,
-    /// Iterations at most.
+    /// The largest number of iterations.
     pub iterations: usize,
-    /// Clusterings from other seeds, of which the one with the smallest loss is kept.
+    /// The number of clusterings from other seeds, of which the one with the smallest loss is kept.
     pub restarts: usize,
-    /// Which algorithm clusters.
+    /// The algorithm that clusters.
     pub algorithm: Algorithm,
-    /// Seed of all random numbers.
+    /// The seed of all random numbers.
     pub seed: u64,
 }
 
@@ -71,7 +72,7 @@ impl Default for KMeans {
 }
 
 impl KMeans {
-    /// So many clusters; everything else as in [`KMeans::default`].
+    /// Creates options for so many clusters; everything else as in [`KMeans::default`].
     pub fn new(clusters: usize) -> KMeans {
         KMeans {
             clusters,
@@ -79,28 +80,29 @@ impl KMeans {
         }
     }
 
-    /// With so many iterations at most.
+    /// Sets the largest number of iterations.
     #[must_use]
     pub fn iterations(mut self, iterations: usize) -> KMeans {
         self.iterations = iterations;
         self
     }
 
-    /// With so many clusterings from other seeds, of which the one with the smallest loss is kept.
+    /// Sets the number of clusterings from other seeds, of which the one with the smallest loss is
+    /// kept.
     #[must_use]
     pub fn restarts(mut self, restarts: usize) -> KMeans {
         self.restarts = restarts;
         self
     }
 
-    /// With this algorithm.
+    /// Sets the algorithm.
     #[must_use]
     pub fn algorithm(mut self, algorithm: Algorithm) -> KMeans {
         self.algorithm = algorithm;
         self
     }
 
-    /// With this seed of all random numbers.
+    /// Sets the seed of all random numbers.
     #[must_use]
     pub fn seed(mut self, seed: u64) -> KMeans {
         self.seed = seed;
@@ -125,10 +127,10 @@ pub enum Model {
     Tree(DivideConquer),
 }
 
-/// What a deletion did.
+/// The effects of a deletion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Deleted {
-    /// Rows deleted.
+    /// The number of rows deleted.
     pub rows: usize,
     /// Whether no centroid of any iteration of any restart changed, and the same restart stays the
     /// best one (of the tree: whether no node has other centroids).
@@ -165,9 +167,9 @@ impl Model {
         Ok(Model::Flat(Box::new(Trace::fit(points, &parameters, key)?)))
     }
 
-    /// The same model, with a device that proposes what is found when rows are deleted or assigned;
-    /// see [`Points::on`]. It is no part of the model: a fit takes it from its points, a model that
-    /// is read has none.
+    /// Returns the model with a device that proposes what is found when rows are deleted or
+    /// assigned; see [`Points::on`]. The device is no part of the model: a fit takes it from its
+    /// points, a model that is read has none.
     #[must_use]
     pub fn on(self, proposer: &Proposer) -> Model {
         match self {
@@ -179,7 +181,7 @@ impl Model {
         }
     }
 
-    /// Who proposes.
+    /// Returns the proposer of the model's points.
     fn proposer(&self) -> Proposer {
         let parts = self.parts();
         parts
@@ -187,7 +189,7 @@ impl Model {
             .map_or_else(Proposer::default, |part| part.proposer().clone())
     }
 
-    /// What it was made with.
+    /// Returns the options that the model was made with.
     pub fn options(&self) -> KMeans {
         match self {
             Model::Flat(trace) => KMeans {
@@ -214,7 +216,7 @@ impl Model {
         }
     }
 
-    /// Number of remaining rows.
+    /// Returns the number of remaining rows.
     pub fn rows(&self) -> usize {
         match self {
             Model::Flat(trace) => trace.points().len(),
@@ -222,7 +224,7 @@ impl Model {
         }
     }
 
-    /// Number of columns.
+    /// Returns the number of columns.
     pub fn columns(&self) -> usize {
         match self {
             Model::Flat(trace) => trace.points().columns(),
@@ -230,7 +232,7 @@ impl Model {
         }
     }
 
-    /// The centroids, `[clusters, columns]`, fixed point.
+    /// Returns the centroids, `[clusters, columns]`, fixed point.
     pub fn centroids(&self) -> &[i32] {
         match self {
             Model::Flat(trace) => trace.centroids(),
@@ -238,7 +240,7 @@ impl Model {
         }
     }
 
-    /// The remaining rows, in one part or several.
+    /// Returns the remaining rows, in one part or several.
     pub fn parts(&self) -> Vec<&Points> {
         match self {
             Model::Flat(trace) => vec![trace.points()],
@@ -246,7 +248,7 @@ impl Model {
         }
     }
 
-    /// A copy of the remaining rows.
+    /// Returns a copy of the remaining rows.
     ///
     /// # Errors
     /// None for a model that was fitted or read.
@@ -262,8 +264,8 @@ impl Model {
         Ok(Points::new(ids, rows, columns)?.on(&self.proposer()))
     }
 
-    /// What training on those of `rows` gives that the model still has, with the same options:
-    /// where `rows` are those of the first fit, this is the model itself, byte for byte.
+    /// Trains, with the same options, on those of `rows` that the model still has: where `rows` are
+    /// those of the first fit, the result is the model itself, byte for byte.
     ///
     /// # Errors
     /// A row of the model that is not among `rows`.
@@ -307,8 +309,8 @@ impl Model {
         }
     }
 
-    /// The nearest centroid of every remaining row, in the order of their ids, and the loss in
-    /// scaled units.
+    /// Returns the nearest centroid of every remaining row, in the order of their ids, and the loss
+    /// in scaled units.
     pub fn assignment(&self) -> (Vec<(u64, usize)>, f64) {
         let mut pairs = Vec::with_capacity(self.rows());
         let mut loss = 0;
@@ -322,7 +324,7 @@ impl Model {
     }
 }
 
-/// The nearest of `centroids` for every row of `points`, and Σ|x − c|² in units of 2⁻⁴⁸.
+/// Returns the nearest of `centroids` for every row of `points`, and Σ|x − c|² in units of 2⁻⁴⁸.
 pub fn nearest(points: &Points, centroids: &[i32]) -> (Vec<(u64, usize)>, u128) {
     let columns = points.columns();
     let clusters = assign(points, centroids, None).clusters;

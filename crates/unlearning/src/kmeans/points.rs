@@ -20,7 +20,7 @@ use probity_data::numbers::is_scale;
 use probity_tensor::nearest::euclidean::Table;
 use probity_tensor::proposer::Proposer;
 
-/// Bits behind the point.
+/// The number of bits behind the point.
 pub const FRACTION_BITS: u32 = 24;
 /// The upper bound of a column: 1 in fixed point.
 pub const ONE: i32 = 1 << FRACTION_BITS;
@@ -29,7 +29,8 @@ pub const MAX_COLUMNS: usize = 1 << 14;
 /// The largest number of rows: the sum of a column is below 2⁵⁶.
 pub const MAX_ROWS: usize = 1 << 32;
 
-/// `value` between its declared bounds as fixed-point number; `None` if it is not between them.
+/// Returns `value` between its declared bounds as fixed-point number; `None` if it is not between
+/// them.
 ///
 /// The arithmetic is one subtraction, one division and one rounding in f64: equal on every machine.
 pub fn fixed(value: f64, min: f64, max: f64) -> Option<i32> {
@@ -37,7 +38,7 @@ pub fn fixed(value: f64, min: f64, max: f64) -> Option<i32> {
         .then(|| ((value - min) / (max - min) * f64::from(ONE)).round() as i32)
 }
 
-/// The value that `fixed` stands for between the bounds `min` and `max`.
+/// Returns the value that `fixed` stands for between the bounds `min` and `max`.
 pub fn unfixed(fixed: i32, min: f64, max: f64) -> f64 {
     min + f64::from(fixed) / f64::from(ONE) * (max - min)
 }
@@ -48,20 +49,20 @@ pub struct Points {
     columns: usize,
     ids: Vec<u64>,
     rows: Vec<i32>,
-    /// |x|² of each slot, rounded.
+    /// The norm |x|² of each slot, rounded.
     norms: Vec<f32>,
     live: Vec<bool>,
     live_count: usize,
-    /// Σ|x|² of the live rows.
+    /// The sum Σ|x|² of the live rows.
     square_sum: u128,
     proposer: Proposer,
-    /// The rows on the proposer's device, once they are needed there; given up with the first row
-    /// that is removed, so that no row stays there longer than here.
+    /// The rows on the proposer's device, once they are needed there; they are dropped with the
+    /// first row that is removed, so that no row stays there longer than here.
     brought: OnceLock<Option<Arc<Table>>>,
 }
 
 impl Points {
-    /// Points of `ids` with `rows` (row-major, `[ids, columns]`, each from 0 to [`ONE`]).
+    /// Creates points of `ids` with `rows` (row-major, `[ids, columns]`, each from 0 to [`ONE`]).
     ///
     /// # Errors
     /// Values that do not fill the rows or are out of range, repeated ids, no columns or too many.
@@ -92,34 +93,35 @@ impl Points {
         })
     }
 
-    /// The same rows, with a device that proposes what passes over all of them find. Nothing that
-    /// is found depends on it.
+    /// Returns the points with a device that proposes the results of passes over all rows. The
+    /// final results do not depend on it.
     #[must_use]
     pub fn on(mut self, proposer: &Proposer) -> Points {
         self.bring_to(proposer);
         self
     }
 
-    /// [`Points::on`], in place.
+    /// Sets the device as [`Points::on`] does, in place.
     pub(crate) fn bring_to(&mut self, proposer: &Proposer) {
         self.proposer = proposer.clone();
         self.brought = OnceLock::new();
     }
 
-    /// Who proposes.
+    /// Returns the proposer.
     pub(crate) fn proposer(&self) -> &Proposer {
         &self.proposer
     }
 
-    /// The rows on the device that proposes, if comparing all of them with so many vectors is worth
-    /// the way there. Slots of removed rows hold rows of zeros there too.
+    /// Returns the rows on the device that proposes, if comparing all of them with so many vectors
+    /// is worth the way there. Slots of removed rows hold rows of zeros there too.
     pub(crate) fn brought(&self, vectors: usize) -> Option<&Table> {
         let device = self.proposer.device_for(self.rows.len() * vectors)?;
         let bring = || Table::new(&self.rows, self.columns, device).map(Arc::new);
         self.brought.get_or_init(bring).as_deref()
     }
 
-    /// Points of `ids` with `values` (row-major) between the declared `bounds`, one pair a column.
+    /// Creates points of `ids` with `values` (row-major) between the declared `bounds`, one pair a
+    /// column.
     ///
     /// # Errors
     /// Like [`Points::new`]; bounds that enclose nothing, values outside of them.
@@ -150,7 +152,7 @@ impl Points {
         Points::new(ids, rows, columns)
     }
 
-    /// A copy of the live rows but for those of `ids`.
+    /// Returns a copy of the live rows but for those of `ids`.
     ///
     /// # Errors
     /// An id that is not there or comes twice.
@@ -167,73 +169,73 @@ impl Points {
         Ok(points)
     }
 
-    /// Number of columns.
+    /// Returns the number of columns.
     pub fn columns(&self) -> usize {
         self.columns
     }
 
-    /// Number of live rows.
+    /// Returns the number of live rows.
     pub fn len(&self) -> usize {
         self.live_count
     }
 
-    /// Whether there is no live row.
+    /// Returns whether there is no live row.
     pub fn is_empty(&self) -> bool {
         self.live_count == 0
     }
 
-    /// Number of slots: live rows, and removed ones that are not compacted away yet.
+    /// Returns the number of slots: live rows, and removed ones that are not compacted away yet.
     pub fn slots(&self) -> usize {
         self.ids.len()
     }
 
-    /// The row in a slot; zeros if it was removed.
+    /// Returns the row in a slot; zeros if it was removed.
     pub fn row(&self, slot: usize) -> &[i32] {
         &self.rows[slot * self.columns..(slot + 1) * self.columns]
     }
 
-    /// Whether the row of a slot is live.
+    /// Returns whether the row of a slot is live.
     pub fn is_live(&self, slot: usize) -> bool {
         self.live[slot]
     }
 
-    /// The id in a slot.
+    /// Returns the id in a slot.
     pub fn id(&self, slot: usize) -> u64 {
         self.ids[slot]
     }
 
-    /// The slot of a live row.
+    /// Returns the slot of a live row.
     pub fn slot(&self, id: u64) -> Option<usize> {
         let slot = self.ids.binary_search(&id).ok()?;
         self.live[slot].then_some(slot)
     }
 
-    /// The live slots, in the order of their ids.
+    /// Iterates over the live slots, in the order of their ids.
     pub fn live_slots(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.slots()).filter(|&slot| self.live[slot])
     }
 
-    /// Σ|x|² over the live rows.
+    /// Returns Σ|x|² over the live rows.
     pub fn square_sum(&self) -> u128 {
         self.square_sum
     }
 
-    /// |x|² of each slot, rounded to f32.
+    /// Returns |x|² of each slot, rounded to f32.
     pub(crate) fn norms(&self) -> &[f32] {
         &self.norms
     }
 
-    /// The ids of all slots.
+    /// Returns the ids of all slots.
     pub(crate) fn ids(&self) -> &[u64] {
         &self.ids
     }
 
-    /// All slots, row-major.
+    /// Returns the values of all slots, row-major.
     pub(crate) fn values(&self) -> &[i32] {
         &self.rows
     }
 
-    /// Which slots are live.
+    /// Returns, for each slot, whether it is live.
     pub(crate) fn live(&self) -> &[bool] {
         &self.live
     }
@@ -250,7 +252,7 @@ impl Points {
         self.brought = OnceLock::new();
     }
 
-    /// Whether enough slots are dead to be worth a compaction.
+    /// Returns whether enough slots are dead to be worth a compaction.
     pub(crate) fn is_sparse(&self) -> bool {
         let dead = self.slots() - self.live_count;
         dead > 16 && dead * 8 > self.slots()
@@ -321,7 +323,7 @@ fn in_order(ids: Vec<u64>, rows: Vec<i32>, columns: usize) -> (Vec<u64>, Vec<i32
     (order.iter().map(|&at| ids[at]).collect(), sorted_rows)
 }
 
-/// |x|², exact.
+/// Computes |x|², exact.
 pub(crate) fn square(row: &[i32]) -> u64 {
     row.iter()
         .map(|&x| i64::from(x) * i64::from(x))

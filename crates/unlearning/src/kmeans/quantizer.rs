@@ -1,5 +1,5 @@
-//! The update step: what follows an iteration, new centroids or the end; Lloyd's, and with
-//! quantized centroids (Algorithm 1).
+//! The update step: it decides what follows an iteration, new centroids or the end; in Lloyd's
+//! form, and with quantized centroids (Algorithm 1).
 //!
 //! **Lloyd.** A centroid becomes the mean of its cluster, rounded to fixed point; an empty cluster
 //! keeps its centroid. The end is an iteration that changes no centroid.
@@ -18,24 +18,25 @@ use super::iteration::Iteration;
 use super::points::ONE;
 use super::seeding::Draws;
 
-/// Bits behind the point of γ.
+/// The number of bits behind the point of γ.
 const GAMMA_BITS: u32 = 20;
 /// The largest number of clusters.
 pub const MAX_CLUSTERS: usize = 1 << 15;
 /// The largest number of restarts.
 pub const MAX_RESTARTS: usize = 1000;
 
-/// How means become centroids.
+/// The way in which means become centroids.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub enum Quantizer {
-    /// As they are: Lloyd's algorithm.
+    /// The means are the centroids: Lloyd's algorithm.
     #[default]
     None,
-    /// Balanced and moved to a random lattice.
+    /// The means are balanced and moved to a random lattice.
     Lattice {
-        /// Width of the lattice in scaled units: a column is 1 wide.
+        /// The width of the lattice in scaled units: a column is 1 wide.
         epsilon: f64,
-        /// A cluster below this share of the average size is averaged with its previous centroid.
+        /// The imbalance γ: a cluster below this share of the average size is averaged with its
+        /// previous centroid.
         gamma: f64,
     },
 }
@@ -43,13 +44,14 @@ pub enum Quantizer {
 /// Parameters of one clustering.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Parameters {
-    /// Number of clusters.
+    /// The number of clusters.
     pub clusters: usize,
-    /// Iterations at most.
+    /// The largest number of iterations.
     pub iterations: usize,
-    /// Clusterings from other seeds, of which the one with the smallest loss is the result.
+    /// The number of clusterings from other seeds, of which the one with the smallest loss is the
+    /// result.
     pub restarts: usize,
-    /// How means become centroids.
+    /// The way in which means become centroids.
     pub quantizer: Quantizer,
 }
 
@@ -65,25 +67,26 @@ pub(crate) struct UpdateStep {
 
 #[derive(Debug, Clone)]
 struct Lattice {
-    /// ε in fixed point.
+    /// The width ε in fixed point.
     width: i64,
-    /// γ·2²⁰.
+    /// The imbalance, γ·2²⁰.
     gamma: i128,
-    /// θ of each iteration so far, from the first, and coordinate.
+    /// The phase θ of each iteration so far, from the first, and coordinate.
     phases: Vec<Vec<i32>>,
 }
 
 /// The decision after an iteration.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Next {
-    /// Another iteration with these centroids.
+    /// There is another iteration with these centroids.
     Centroids(Vec<i32>),
-    /// The end.
+    /// The clustering ends.
     Stop,
 }
 
 impl Parameters {
-    /// The exact form, for points of `columns` columns and one restart.
+    /// Checks the parameters, and returns their exact form, for points of `columns` columns and one
+    /// restart.
     pub(crate) fn check(&self, columns: usize, draws: Draws) -> Result<UpdateStep, KMeansError> {
         if self.clusters == 0 {
             return Err(KMeansError::NoCluster);
@@ -126,7 +129,7 @@ impl Parameters {
     }
 }
 
-/// θ of one iteration: uniform integers below `width`.
+/// Draws θ of one iteration: uniform integers below `width`.
 fn phase(draws: Draws, iteration: u64, columns: usize, width: i64) -> Vec<i32> {
     let words = draws.phases(iteration);
     (0..columns as u64)
@@ -147,8 +150,8 @@ impl UpdateStep {
         }
     }
 
-    /// What follows iteration `at` of `iterations`, whose clusters share out `n` points; θ up to
-    /// `at` is drawn.
+    /// Returns what follows iteration `at` of `iterations`, whose clusters share out `n` points; θ
+    /// up to `at` is drawn.
     pub fn next(&self, iterations: &[Iteration], at: usize, n: usize) -> Next {
         if self.ends(iterations, at) {
             return Next::Stop;
@@ -179,8 +182,8 @@ impl UpdateStep {
         Next::Centroids(next)
     }
 
-    /// Whether [`UpdateStep::next`] for iteration `at` would still give the centroids of iteration
-    /// `at + 1`, or the end if that is the last one. Divides nothing where it has not to.
+    /// Returns whether [`UpdateStep::next`] for iteration `at` would still give the centroids of
+    /// iteration `at + 1`, or the end if that is the last one. Divides nothing where it has not to.
     ///
     /// `touched` tells the clusters whose sums or counts have changed since those centroids were
     /// made, when there were `before` points.
@@ -230,38 +233,39 @@ impl UpdateStep {
         })
     }
 
-    /// Whether iteration `at` is the last one whatever its centroids would become.
+    /// Returns whether iteration `at` is the last one whatever its centroids would become.
     fn ends(&self, iterations: &[Iteration], at: usize) -> bool {
         at == self.iterations || self.is_rejected(iterations, at)
     }
 
-    /// Whether iteration `at` fails to lower the loss, under the quantized rule.
+    /// Returns whether iteration `at` fails to lower the loss, under the quantized rule.
     fn is_rejected(&self, iterations: &[Iteration], at: usize) -> bool {
         self.lattice.is_some() && at > 0 && iterations[at].loss >= iterations[at - 1].loss
     }
 
-    /// Whether centroids lie on a lattice.
+    /// Returns whether centroids lie on a lattice.
     pub fn has_lattice(&self) -> bool {
         self.lattice.is_some()
     }
 
-    /// The iteration that is the result: the last one that was not rejected.
+    /// Returns the position of the iteration that is the result: the last one that was not
+    /// rejected.
     pub fn result(&self, iterations: &[Iteration]) -> usize {
         let last = iterations.len() - 1;
         last - usize::from(self.is_rejected(iterations, last))
     }
 }
 
-/// How the mean of one cluster is made.
+/// The formula of the mean of one cluster.
 enum Balance {
-    /// sum / count.
+    /// The mean is sum / count.
     Whole { count: i128 },
-    /// (sum·`share` + previous·`rest`) / `all`.
+    /// The mean is (sum·`share` + previous·`rest`) / `all`.
     Short { share: i128, rest: i128, all: i128 },
 }
 
 impl Balance {
-    /// Whether `count` is at most γ n / k, and what follows from it.
+    /// Chooses the formula by whether `count` is at most γ n / k.
     fn of(gamma: i128, count: u64, n: usize, clusters: usize) -> Balance {
         let share = clusters as i128 * (1 << GAMMA_BITS);
         let all = gamma * n as i128;
@@ -290,7 +294,7 @@ impl Balance {
         matches!(self, Balance::Short { .. })
     }
 
-    /// One coordinate as numerator and positive denominator.
+    /// Returns one coordinate of the mean as numerator and positive denominator.
     #[inline]
     fn mean(&self, sum: i64, previous: i32) -> (i128, i128) {
         match *self {
@@ -303,8 +307,8 @@ impl Balance {
 }
 
 impl Lattice {
-    /// The vertex phase + j·width that is nearest to numerator / denominator, the upper one of two,
-    /// moved into the bounds 0 … [`ONE`].
+    /// Returns the vertex phase + j·width that is nearest to numerator / denominator, the upper one
+    /// of two, moved into the bounds 0 … [`ONE`].
     fn vertex(&self, numerator: i128, denominator: i128, phase: i32) -> i32 {
         let width = i128::from(self.width);
         let above = 2 * (numerator - i128::from(phase) * denominator) + width * denominator;
@@ -312,8 +316,8 @@ impl Lattice {
         (i128::from(phase) + nearest * width).clamp(0, i128::from(ONE)) as i32
     }
 
-    /// Whether `vertex` is what [`Lattice::vertex`] would give: the mean is in its cell, which is
-    /// open to the outside at the bounds.
+    /// Returns whether `vertex` is what [`Lattice::vertex`] would give: the mean is in its cell,
+    /// which is open to the outside at the bounds.
     #[inline]
     fn is_vertex(&self, vertex: i32, numerator: i128, denominator: i128, phase: i32) -> bool {
         let (phase, one) = (i64::from(phase), i64::from(ONE));
@@ -337,7 +341,7 @@ impl Lattice {
     }
 }
 
-/// sum / count, rounded to the nearest integer, halves up.
+/// Computes sum / count, rounded to the nearest integer, halves up.
 fn mean(sum: i64, count: u64) -> i32 {
     let count = count as i64;
     ((2 * sum + count) / (2 * count)) as i32

@@ -1,5 +1,5 @@
 //! A pass for centroids that have moved a little: rows whose nearest centroid cannot have changed
-//! are passed over.
+//! are skipped.
 //!
 //! Each iteration keeps, for each row, a lower bound g of the gap between the second smallest and
 //! the smallest squared distance, as they were for *reference* centroids r. For the present
@@ -24,18 +24,18 @@ use rayon::prelude::*;
 use super::assign::assign_some;
 use super::points::Points;
 
-/// What allows rows to be passed over.
+/// The bounds that allow rows to be skipped.
 #[derive(Debug, Clone)]
 pub(crate) struct Margins {
-    /// Lower bound of the gap of each slot for the reference centroids; negative where the row's
+    /// A lower bound of the gap of each slot for the reference centroids; negative where the row's
     /// cluster is not the nearest reference centroid.
     pub gaps: Vec<f32>,
     /// The reference centroids.
     pub reference: Vec<i32>,
     /// An upper bound of the distance of any row to its reference centroid.
     pub reach: f64,
-    /// Doubtful rows so far. As many as a full pass has make one worth while: it brings the
-    /// reference to where the centroids have drifted.
+    /// The number of doubtful rows so far. As many as a full pass has make one worth while: it
+    /// brings the reference to where the centroids have drifted.
     pub spent: usize,
 }
 
@@ -46,13 +46,13 @@ pub(crate) struct Move {
     pub to: u16,
 }
 
-/// What of one centroid differs from the reference.
+/// The coordinates in which one centroid differs from the reference.
 struct Shift {
     cluster: usize,
     coordinates: Vec<Coordinate>,
 }
 
-/// One coordinate that differs: (x − to)² − (x − from)² = (from − to)(2x − from − to).
+/// A coordinate that differs: (x − to)² − (x − from)² = (from − to)(2x − from − to).
 struct Coordinate {
     column: usize,
     step: i64,
@@ -60,7 +60,7 @@ struct Coordinate {
 }
 
 impl Shift {
-    /// Δ of the row.
+    /// Returns Δ of the row.
     #[inline]
     fn change(&self, row: &[i32]) -> i64 {
         self.coordinates
@@ -70,17 +70,17 @@ impl Shift {
     }
 }
 
-/// What moves when centroids move.
+/// The moves of rows that follow when centroids move.
 #[derive(Debug)]
 pub(crate) struct Moves {
     /// The rows whose nearest centroid is another one.
     pub rows: Vec<Move>,
-    /// How many rows were doubtful.
+    /// The number of rows that were doubtful.
     pub doubtful: usize,
 }
 
-/// The rows whose nearest centroid is another one than in `clusters`; `None` if a full pass is the
-/// shorter way. `clusters` and `margins` are of the same iteration.
+/// Finds the rows whose nearest centroid is another one than in `clusters`; `None` if a full pass
+/// is the shorter way. `clusters` and `margins` are of the same iteration.
 pub(crate) fn moves(
     points: &Points,
     centroids: &[i32],
@@ -114,14 +114,14 @@ pub(crate) fn moves(
 
 /// The share of doubtful rows that makes a full pass the shorter way.
 const DOUBTFUL: usize = 4;
-/// Rows of a chunk.
+/// The number of rows of a chunk.
 const CHUNK: usize = 4096;
-/// Rows whose gaps are looked at together.
+/// The number of rows whose gaps are looked at together.
 const BLOCK: usize = 64;
-/// Rows that are worth the start of a second thread.
+/// The number of rows that is worth the start of a second thread.
 const WORTH_THREADS: usize = 1 << 14;
 
-/// The coordinates that differ, by cluster, if they are few.
+/// Returns the coordinates that differ, by cluster, if they are few.
 fn sparse_shifts(centroids: &[i32], reference: &[i32], columns: usize) -> Option<Vec<Shift>> {
     let limit = (centroids.len() / 16).max(1);
     let mut shifts: Vec<Shift> = Vec::new();
@@ -151,8 +151,8 @@ fn sparse_shifts(centroids: &[i32], reference: &[i32], columns: usize) -> Option
     Some(shifts)
 }
 
-/// The live slots that `choose` appends for a range of slots, ascending; `None` if they are too
-/// many.
+/// Returns the live slots that `choose` appends for a range of slots, ascending; `None` if they are
+/// too many.
 fn doubtful(
     points: &Points,
     choose: impl Fn(Range<usize>, &mut Vec<usize>) + Sync,
@@ -176,7 +176,7 @@ fn doubtful(
     Some(chosen?.concat())
 }
 
-/// Lemma 1 for the largest V of any two clusters.
+/// Finds doubtful rows by Lemma 1 for the largest V of any two clusters.
 fn by_norms(points: &Points, centroids: &[i32], margins: &Margins) -> Option<Vec<usize>> {
     let columns = points.columns();
     let (mut largest, mut next) = (0.0_f64, 0.0_f64);
@@ -208,7 +208,7 @@ fn by_norms(points: &Points, centroids: &[i32], margins: &Margins) -> Option<Vec
     })
 }
 
-/// Lemma 2, in integers but for the gap.
+/// Finds doubtful rows by Lemma 2, in integers but for the gap.
 fn by_coordinates(
     points: &Points,
     count: usize,

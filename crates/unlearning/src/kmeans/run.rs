@@ -1,4 +1,4 @@
-//! One restart of a clustering: its seeding, and what every iteration found.
+//! A restart of a clustering: its seeding, and the results of every iteration.
 //!
 //! An iteration holds its centroids, the cluster of every row, and count, sum and loss of the
 //! clusters; the next iteration's centroids follow from these ([`super::quantizer`]).
@@ -20,7 +20,7 @@ use super::points::Points;
 use super::quantizer::{Next, UpdateStep};
 use super::seeding::{Draws, Seeding, candidates_of};
 
-/// Replaced iterations that are kept for each position.
+/// The number of replaced iterations that are kept for each position.
 const SPARES: usize = 3;
 
 /// A clustering from one seeding.
@@ -30,30 +30,30 @@ pub(crate) struct Run {
     draws: Draws,
     pub seeding: Seeding,
     pub iterations: Vec<Iteration>,
-    /// Iterations that others have replaced, by position, the latest last. Not part of the model:
-    /// means that lie near the wall of a lattice cell come back across it, and find their iteration
-    /// here, kept up to date.
+    /// The iterations that others have replaced, by position, the latest last. They are not part of
+    /// the model: means that lie near the wall of a lattice cell come back across it, and find
+    /// their iteration here, kept up to date.
     spares: Vec<VecDeque<Iteration>>,
 }
 
 /// Rows that are taken out of a run.
 pub(crate) struct Subtracted {
-    /// For each iteration, which clusters they were in.
+    /// For each iteration, the clusters that the rows were in.
     touched: Vec<Vec<bool>>,
-    /// Rows there were before.
+    /// The number of rows before.
     before: usize,
 }
 
-/// What of a run has to change.
+/// The changes that a run needs.
 pub(crate) struct Plan {
     /// The first stage that has another seed.
     pub reseeded_from: Option<usize>,
-    /// The first iteration that is not what it has to be, and what it has to be.
+    /// The first iteration that is not what it has to be, and what has to be in its place.
     change: Option<(usize, Next)>,
 }
 
 impl Plan {
-    /// The first iteration that changes, or is there no more; 0 is the seeding.
+    /// Returns the first iteration that changes, or is there no more; 0 is the seeding.
     pub fn redone_from(&self) -> Option<usize> {
         self.change.as_ref().map(|&(iteration, _)| iteration)
     }
@@ -74,8 +74,9 @@ impl Run {
         run
     }
 
-    /// A run whose iterations are known. They must be what [`Run::new`] makes of their clusters:
-    /// each begins with the centroids that follow from the one before, and the last one ends.
+    /// Creates a run whose iterations are known. The iterations must be what [`Run::new`] makes of
+    /// their clusters: each begins with the centroids that follow from the one before, and the last
+    /// one ends.
     ///
     /// # Errors
     /// [`KMeansError::Damaged`] where they do not.
@@ -126,12 +127,12 @@ impl Run {
         Ok(run)
     }
 
-    /// The position of the iteration that is the result.
+    /// Returns the position of the iteration that is the result.
     pub fn result_at(&self) -> usize {
         self.update.result(&self.iterations)
     }
 
-    /// The iteration that is the result.
+    /// Returns the iteration that is the result.
     pub fn result(&self) -> &Iteration {
         &self.iterations[self.result_at()]
     }
@@ -160,8 +161,8 @@ impl Run {
         }
     }
 
-    /// What has to change now that `points` lacks the rows `gone` (ids, ascending), which were
-    /// `subtracted`. Only the seeding changes at once.
+    /// Finds what has to change now that `points` lacks the rows `gone` (ids, ascending), which
+    /// were `subtracted`. Only the seeding changes at once.
     pub fn plan(&mut self, points: &Points, gone: &[u64], subtracted: &Subtracted) -> Plan {
         let reseeded_from = self.seeding.repair(points, gone, self.draws);
         let change = match reseeded_from {
@@ -174,7 +175,7 @@ impl Run {
         }
     }
 
-    /// The first iteration that is not what it has to be, and what it has to be.
+    /// Returns the first iteration that is not what it has to be, and what has to be in its place.
     fn first_change(&self, points: &Points, subtracted: &Subtracted) -> Option<(usize, Next)> {
         let (n, before) = (points.len(), subtracted.before);
         let standing = |at: usize| {
@@ -185,7 +186,7 @@ impl Run {
         Some((at + 1, self.update.next(&self.iterations, at, n)))
     }
 
-    /// Makes the iterations that `plan` says.
+    /// Makes the iterations that `plan` asks for.
     pub fn follow(&mut self, points: &Points, plan: Plan) {
         match plan.change {
             Some((at, Next::Centroids(centroids))) => self.redo(points, at, centroids),
@@ -249,7 +250,8 @@ impl Run {
         spares.remove(found)
     }
 
-    /// Lloyd's centroids never come back; those on a lattice do.
+    /// Keeps a replaced iteration, if centroids lie on a lattice: Lloyd's centroids never come
+    /// back, those on a lattice do.
     fn keep_spare(&mut self, at: usize, iteration: Iteration) {
         if !self.update.has_lattice() {
             return;
@@ -272,7 +274,7 @@ impl Run {
         }
     }
 
-    /// The seeds as centroids.
+    /// Returns the seeds as centroids.
     fn seed_rows(&self, points: &Points) -> Vec<i32> {
         let seeds = self.seeding.seeds.iter();
         seeds

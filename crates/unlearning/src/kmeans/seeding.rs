@@ -40,12 +40,13 @@ use crate::vectors::vectorized;
 use probity_run::stream::{Purpose, Words};
 use probity_tensor::nearest::euclidean::Rounded;
 
-/// Which random numbers a clustering draws: two clusterings of equal key and points are equal.
+/// The key of the random numbers that a clustering draws: two clusterings of equal key and points
+/// are equal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Key {
     /// The seed of the model.
     pub seed: u64,
-    /// What is clustered, where one model clusters many times.
+    /// The number of the node that is clustered, where one model clusters many times.
     pub node: u64,
 }
 
@@ -57,31 +58,32 @@ pub(crate) struct Draws {
 }
 
 impl Draws {
-    /// θ of an iteration, by column.
+    /// Returns the words for θ of an iteration, by column.
     pub fn phases(&self, iteration: u64) -> Words {
         let items = [self.key.node, self.restart, iteration];
         Words::new(self.key.seed, Purpose::Phase, &items)
     }
 
-    /// The variates of one race of a stage, by row id.
+    /// Returns the variates of one race of a stage, by row id.
     fn race(&self, stage: usize, race: usize) -> Words {
         let items = [self.key.node, self.restart, stage as u64, race as u64];
         Words::new(self.key.seed, Purpose::Seeding, &items)
     }
 }
 
-/// The widest vectors for [`dot`].
+/// The number of lanes of the widest vectors for [`dot`].
 const LANES: usize = 16;
-/// Rows of a chunk: few enough to stay in the cache while all candidates look at them.
+/// The number of rows of a chunk: few enough to stay in the cache while all candidates look at
+/// them.
 const CHUNK: usize = 256;
-/// Columns of which so few are compared in whole numbers at once.
+/// The largest number of columns at which rows are compared in whole numbers at once.
 const SHORT: usize = 16;
-/// Values that are worth the start of a second thread.
+/// The number of values that is worth the start of a second thread.
 const WORTH_THREADS: usize = 1 << 17;
-/// Room for the roundings of E, of 1 − u and of the quotients.
+/// The allowance for the roundings of E, of 1 − u and of the quotients.
 const SLACK: f64 = 1e-9;
 
-/// Candidates of a stage of `clusters` clusters.
+/// Returns the number of candidates of a stage of `clusters` clusters.
 pub(crate) fn candidates_of(stage: usize, clusters: usize) -> usize {
     // The whole numbers from which ⌊ln k⌋ is 1, 2, 3 …; it is then the same on every machine.
     const FIRST: [usize; 10] = [3, 8, 21, 55, 149, 404, 1097, 2981, 8104, 22027];
@@ -94,14 +96,15 @@ pub(crate) fn candidates_of(stage: usize, clusters: usize) -> usize {
 /// The candidates of one stage.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Stage {
-    /// Ids, by the number of their race.
+    /// The ids of the candidates, by the number of their race.
     pub candidates: Vec<u64>,
-    /// What each would leave, in units of 2⁻⁴⁸; none where there is no choice.
+    /// The potential that each candidate would leave, in units of 2⁻⁴⁸; none where there is no
+    /// choice.
     pub potentials: Vec<u128>,
 }
 
 impl Stage {
-    /// The candidate with the smallest potential, the first of several.
+    /// Returns the candidate with the smallest potential, the first of several.
     pub fn seed(&self) -> Option<u64> {
         let smallest = self.potentials.iter().min();
         let at = smallest.and_then(|least| self.potentials.iter().position(|p| p == least));
@@ -109,17 +112,17 @@ impl Stage {
     }
 }
 
-/// The seeds of one restart, and what they were chosen from.
+/// The seeds of one restart, and the candidates that they were chosen from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Seeding {
-    /// Ids, by stage.
+    /// The ids of the seeds, by stage.
     pub seeds: Vec<u64>,
-    /// One a seed.
+    /// The stages, one for each seed.
     pub stages: Vec<Stage>,
 }
 
 impl Seeding {
-    /// One seed for each of `clusters` stages; `points` has as many rows.
+    /// Draws the seeds, one for each of `clusters` stages; `points` has as many rows.
     pub fn new(points: &Points, clusters: usize, draws: Draws) -> Seeding {
         let mut seeding = Seeding {
             seeds: Vec::with_capacity(clusters),
@@ -129,7 +132,7 @@ impl Seeding {
         seeding
     }
 
-    /// Draws the stages that are missing; `distances` are those to the seeds so far.
+    /// Draws the stages that are missing; `distances` are the distances to the seeds so far.
     fn extend(
         &mut self,
         points: &Points,
@@ -161,7 +164,7 @@ impl Seeding {
         }
     }
 
-    /// Takes the row in `slot`, which is still there, out of every potential.
+    /// Removes the row in `slot`, which is still there, from every potential.
     pub fn subtract(&mut self, points: &Points, slot: usize) {
         let row = points.row(slot);
         let distance = |id: u64| {
@@ -183,8 +186,8 @@ impl Seeding {
         }
     }
 
-    /// Makes the seeding that of the rows that are left, of which `gone` (ascending) have been
-    /// taken out; the first stage with another seed, if there is one.
+    /// Repairs the seeding for the rows that are left, of which `gone` (ascending) have been taken
+    /// out, and returns the first stage with another seed, if there is one.
     pub fn repair(&mut self, points: &Points, gone: &[u64], draws: Draws) -> Option<usize> {
         let mut distances: Option<(Distances, usize)> = None;
         for at in 0..self.stages.len() {
@@ -231,7 +234,8 @@ impl Seeding {
         None
     }
 
-    /// The distances to the seeds before stage `at`, from those to fewer of them if there are any.
+    /// Returns the distances to the seeds before stage `at`, from those to fewer of them if there
+    /// are any.
     fn distances<'a>(
         &self,
         points: &Points,
@@ -245,11 +249,11 @@ impl Seeding {
     }
 }
 
-/// Squared distances of the rows to the nearest seed.
+/// The squared distances of the rows to the nearest seed.
 struct Distances {
-    /// By slot: `u64::MAX` before the first seed, 0 for dead ones.
+    /// The squared distances by slot: `u64::MAX` before the first seed, 0 for dead ones.
     squares: Vec<u64>,
-    /// Their sum.
+    /// The sum of the squared distances.
     total: u128,
     unit: f32,
     seeded: bool,
@@ -258,7 +262,7 @@ struct Distances {
 /// A centroid that rows are compared with.
 struct Centroid<'a> {
     row: &'a [i32],
-    /// `row`, and |row|².
+    /// The coordinates of `row` and, in `norm`, |row|², rounded to f32.
     rounded: Vec<f32>,
     norm: f32,
 }
@@ -273,8 +277,9 @@ impl<'a> Centroid<'a> {
     }
 }
 
-/// Shows the rows of a chunk that a centroid is nearer to than the seeds so far: their places, and
-/// the squared distances. For vectors of any width.
+/// A vectorised search, for vectors of any width, for the rows of a chunk that a centroid is nearer
+/// to than the seeds so far: it shows their places, and the squared distances. For vectors of any
+/// width.
 struct Nearer<'a, F> {
     rows: &'a [i32],
     norms: &'a [f32],
@@ -315,7 +320,7 @@ impl<F: FnMut(usize, u64)> WithSimd for Nearer<'_, F> {
 }
 
 impl Distances {
-    /// Before the first seed.
+    /// Creates the distances before the first seed.
     fn new(points: &Points) -> Distances {
         let live = points.live().iter();
         Distances {
@@ -326,8 +331,8 @@ impl Distances {
         }
     }
 
-    /// What of the chunk of rows from `start` on is nearer to `centroid`; `proposed` are distances
-    /// of a device, with the number of the centroid there.
+    /// Shows the rows of the chunk from `start` on that are nearer to `centroid`; `proposed` are
+    /// distances of a device, with the number of the centroid there.
     fn nearer(
         points: &Points,
         unit: f32,
@@ -362,7 +367,8 @@ impl Distances {
         vectorized(nearer, LANES);
     }
 
-    /// The distances of all rows to those in `slots` that a device proposes, if it is asked.
+    /// Returns the distances of all rows to those in `slots` that a device proposes, if it is
+    /// asked.
     fn proposed(points: &Points, slots: &[usize]) -> Option<Rounded> {
         let brought = points.brought(slots.len())?;
         let rows = slots.iter().flat_map(|&slot| points.row(slot));
@@ -400,7 +406,7 @@ impl Distances {
         }
     }
 
-    /// What each of the rows in `slots` would leave as the next seed.
+    /// Returns the potential that each of the rows in `slots` would leave as the next seed.
     fn potentials(&self, points: &Points, slots: &[usize]) -> Vec<u128> {
         let centroids: Vec<Centroid<'_>> = slots
             .iter()
@@ -435,7 +441,7 @@ impl Distances {
             .collect()
     }
 
-    /// The winner of a race among the live rows; `None` if there are none.
+    /// Returns the winner of a race among the live rows; `None` if there are none.
     fn race(&self, points: &Points, words: Words) -> Option<usize> {
         let slots = points.slots();
         let run = |mut best: Option<Entry>, chunk: usize| {
@@ -491,10 +497,10 @@ impl Distances {
 /// A row in a race.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
-    /// E / D²; beyond all keys where D² is 0.
+    /// The key of the row in the race, E / D²; beyond all keys where D² is 0.
     key: f64,
     variate: f64,
-    /// In the order of the ids.
+    /// The slot of the row; slots are in the order of the ids.
     slot: usize,
 }
 

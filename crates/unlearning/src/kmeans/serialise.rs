@@ -1,4 +1,4 @@
-//! A model as bytes, and back.
+//! Serialisation of models: to bytes, and back.
 //!
 //! Equal models have equal bytes. What only saves work ([`super::refine`]) is left out, and so are
 //! the slots of deleted rows.
@@ -22,7 +22,7 @@ use super::trace::Trace;
 use super::tree::Tree;
 use probity_run::sealed::{decode, encode};
 
-/// The number of this form; another form has another number.
+/// The number of this form of bytes; another form has another number.
 const FORM: u32 = 2;
 
 #[derive(Serialize, Deserialize)]
@@ -84,7 +84,7 @@ enum WrittenNode<'a> {
 }
 
 impl Model {
-    /// The model as bytes: equal for equal models.
+    /// Returns the model as bytes: equal for equal models.
     ///
     /// # Errors
     /// None for values that this module makes.
@@ -96,7 +96,7 @@ impl Model {
         encoded(&Written { form: FORM, model })
     }
 
-    /// Reads what [`Model::to_bytes`] wrote.
+    /// Reads a model that [`Model::to_bytes`] wrote.
     ///
     /// # Errors
     /// [`KMeansError::Bytes`] or [`KMeansError::Damaged`] for anything else.
@@ -115,7 +115,7 @@ impl Model {
 }
 
 impl Trace {
-    /// The trace with its points as bytes: equal for equal traces.
+    /// Returns the trace with its points as bytes: equal for equal traces.
     ///
     /// # Errors
     /// None for values that this module makes.
@@ -183,7 +183,7 @@ impl Points {
         }
     }
 
-    /// Those of `values`, `width` a slot, that belong to live rows.
+    /// Returns those of `values`, `width` a slot, that belong to live rows.
     fn of_live<'a, T: Copy>(&self, values: &'a [T], width: usize) -> Cow<'a, [T]> {
         if self.len() == self.slots() {
             return Cow::Borrowed(values);

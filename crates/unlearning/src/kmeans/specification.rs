@@ -1,4 +1,4 @@
-//! What clusterings are asked for: one value a kind of run, and the parts that they share.
+//! The specifications of clusterings: one value a kind of run, and the parts that they share.
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,7 @@ use probity_data::numbers::Bounds;
 use probity_data::specification::{ReadingSpecification, located_schema};
 use probity_run::specification::{FieldError, Specification};
 
-/// Why the rows that are specified cannot be read.
+/// The reason why the rows that are specified cannot be read.
 #[derive(Debug, Error)]
 pub enum InputError {
     /// The schema cannot be used.
@@ -129,7 +129,7 @@ impl Default for ClusteringSpecification {
 }
 
 impl ClusteringSpecification {
-    /// Refuses what none of the algorithms `names` has.
+    /// Refuses fields that none of the algorithms `names` has.
     fn rules(&self, names: &[AlgorithmName]) -> Result<(), FieldError> {
         let has = |name| names.contains(&name);
         let refuse = |field: &str, value: String, algorithm: &str| {
@@ -154,8 +154,8 @@ impl ClusteringSpecification {
         }
     }
 
-    /// The algorithm called `name`. Nothing of it is a function of the rows, so that a model from
-    /// which rows were deleted has the algorithm of a fit without them.
+    /// Returns the algorithm called `name`. Nothing of it is a function of the rows, so that a
+    /// model from which rows were deleted has the algorithm of a fit without them.
     pub fn algorithm(&self, name: AlgorithmName) -> Algorithm {
         match (name, Algorithm::default()) {
             (AlgorithmName::Lloyd, _) => Algorithm::Lloyd,
@@ -208,7 +208,8 @@ impl Specification for FitSpecification {
 }
 
 impl FitSpecification {
-    /// `k` clusters of the rows in `data`, everything else as it usually is.
+    /// Creates the specification of `k` clusters of the rows in `data`, everything else as it
+    /// usually is.
     pub fn new(data: PathBuf, clusters: usize) -> FitSpecification {
         FitSpecification {
             data,
@@ -220,7 +221,7 @@ impl FitSpecification {
         }
     }
 
-    /// How rows are clustered.
+    /// Returns the options for clustering the rows.
     pub fn options(&self) -> KMeans {
         KMeans::new(self.clusters)
             .iterations(self.clustering.iterations)
@@ -306,7 +307,8 @@ impl Specification for BenchSpecification {
 }
 
 impl BenchSpecification {
-    /// Deletions from `k` clusters of the rows in `data`, everything else as it usually is.
+    /// Creates the specification of deletions from `k` clusters of the rows in `data`, everything
+    /// else as it usually is.
     pub fn new(data: PathBuf, clusters: usize) -> BenchSpecification {
         BenchSpecification {
             data,
@@ -334,13 +336,13 @@ impl BenchSpecification {
         Ok(())
     }
 
-    /// The algorithms.
+    /// Returns the algorithms.
     pub fn algorithms(&self) -> Vec<Algorithm> {
         let names = self.benchmark.algorithms.iter();
         names.map(|&name| self.clustering.algorithm(name)).collect()
     }
 
-    /// What is measured for each algorithm and seed.
+    /// Returns the options of the measurement of each algorithm and seed.
     pub fn options(&self) -> BenchmarkOptions {
         BenchmarkOptions {
             clusters: self.clusters,
@@ -352,7 +354,7 @@ impl BenchSpecification {
         }
     }
 
-    /// The seed of each replicate.
+    /// Returns the seed of each replicate.
     pub fn seeds(&self) -> Vec<u64> {
         let seed = self.clustering.seed;
         (0..self.benchmark.repeats)
@@ -360,7 +362,7 @@ impl BenchSpecification {
             .collect()
     }
 
-    /// The same, to be read from anywhere.
+    /// Returns the specification with paths that can be read from anywhere.
     #[must_use]
     pub fn located(mut self) -> BenchSpecification {
         self.reading.schema = self.reading.schema.as_deref().map(located_schema);

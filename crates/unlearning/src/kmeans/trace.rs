@@ -1,5 +1,5 @@
-//! The trace of a clustering (in the sense of self-adjusting computation): what every iteration of
-//! every restart found. It is the model, and all that deletion needs.
+//! The trace of a clustering (in the sense of self-adjusting computation): the results of every
+//! iteration of every restart. It is the model, and all that deletion needs.
 //!
 //! The restarts (`run`) draw random numbers of their own. The result is that of the one
 //! with the smallest loss, the first of several.
@@ -28,14 +28,14 @@ pub struct Trace {
     pub(crate) parameters: Parameters,
     pub(crate) key: Key,
     pub(crate) points: Points,
-    /// By restart.
+    /// The restarts.
     pub(crate) runs: Vec<Run>,
 }
 
-/// What a deletion did.
+/// The effects of a deletion.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Deletion {
-    /// Rows deleted.
+    /// The number of rows deleted.
     pub deleted: usize,
     /// The first stage that has another seed, in any restart.
     pub reseeded_from: Option<usize>,
@@ -44,13 +44,13 @@ pub struct Deletion {
     pub redone_from: Option<usize>,
     /// Whether another restart has the smallest loss now.
     pub other_restart: bool,
-    /// Remaining rows whose cluster changed, by id, ascending.
+    /// The remaining rows whose cluster changed, by id, ascending.
     pub moved: Vec<u64>,
 }
 
 impl Deletion {
-    /// Whether no centroid of any iteration changed, so that no row but the deleted ones was looked
-    /// at.
+    /// Returns whether no centroid of any iteration changed, so that no row but the deleted ones
+    /// was looked at.
     pub fn is_free(&self) -> bool {
         self.redone_from.is_none() && !self.other_restart
     }
@@ -85,7 +85,7 @@ impl Trace {
         })
     }
 
-    /// A trace whose restarts are known.
+    /// Creates a trace whose restarts are known.
     ///
     /// # Errors
     /// [`KMeansError::Damaged`] where they are not what [`Trace::fit`] makes of their clusters.
@@ -117,48 +117,48 @@ impl Trace {
         })
     }
 
-    /// The parameters.
+    /// Returns the parameters.
     pub fn parameters(&self) -> &Parameters {
         &self.parameters
     }
 
-    /// The random numbers that were drawn.
+    /// Returns the key of the random numbers that were drawn.
     pub fn key(&self) -> Key {
         self.key
     }
 
-    /// The remaining rows.
+    /// Returns the remaining rows.
     pub fn points(&self) -> &Points {
         &self.points
     }
 
-    /// Number of clusters.
+    /// Returns the number of clusters.
     pub fn clusters(&self) -> usize {
         self.parameters.clusters
     }
 
-    /// The centroids, `[clusters, columns]`, fixed point.
+    /// Returns the centroids, `[clusters, columns]`, fixed point.
     pub fn centroids(&self) -> &[i32] {
         &self.result().centroids
     }
 
-    /// Rows of each cluster.
+    /// Returns the number of rows of each cluster.
     pub fn counts(&self) -> &[u64] {
         &self.result().counts
     }
 
-    /// Σ|x − c|² in scaled units: a column is 1 wide.
+    /// Returns the loss Σ|x − c|² in scaled units: a column is 1 wide.
     pub fn loss(&self) -> f64 {
         scaled(self.result().loss)
     }
 
-    /// The loss of each restart.
+    /// Returns the loss of each restart.
     pub fn losses(&self) -> Vec<f64> {
         let runs = self.runs.iter();
         runs.map(|run| scaled(run.result().loss)).collect()
     }
 
-    /// The restart with the smallest loss, the first of several.
+    /// Returns the restart with the smallest loss, the first of several.
     pub fn best_restart(&self) -> usize {
         let losses = self.runs.iter().map(|run| run.result().loss).enumerate();
         losses
@@ -166,17 +166,17 @@ impl Trace {
             .map_or(0, |(at, _)| at)
     }
 
-    /// Iterations that the result took.
+    /// Returns the number of iterations that the result took.
     pub fn iterations(&self) -> usize {
         self.runs[self.best_restart()].result_at()
     }
 
-    /// Ids of the rows that are the seeds of the result, by stage.
+    /// Returns the ids of the rows that are the seeds of the result, by stage.
     pub fn seeds(&self) -> &[u64] {
         &self.runs[self.best_restart()].seeding.seeds
     }
 
-    /// Ids of the rows that are seeds of any restart.
+    /// Returns the ids of the rows that are seeds of any restart.
     pub fn all_seeds(&self) -> Vec<u64> {
         let mut ids: Vec<u64> = self
             .runs
@@ -189,8 +189,8 @@ impl Trace {
         ids
     }
 
-    /// Ids of the rows that were candidates for a seed of any restart: the seeds, and those that
-    /// were not chosen.
+    /// Returns the ids of the rows that were candidates for a seed of any restart: the seeds, and
+    /// those that were not chosen.
     pub fn candidates(&self) -> Vec<u64> {
         let stages = self.runs.iter().flat_map(|run| &run.seeding.stages);
         let mut ids: Vec<u64> = stages
@@ -202,7 +202,7 @@ impl Trace {
         ids
     }
 
-    /// The cluster of every remaining row, in the order of their ids.
+    /// Iterates over the remaining rows with their clusters, in the order of their ids.
     pub fn assignment(&self) -> impl Iterator<Item = (u64, usize)> + '_ {
         let clusters = &self.result().clusters;
         self.points
@@ -306,7 +306,7 @@ impl Trace {
     }
 }
 
-/// A loss in units of 2⁻⁴⁸, in scaled units.
+/// Converts a loss in units of 2⁻⁴⁸ to scaled units.
 fn scaled(loss: i128) -> f64 {
     loss as f64 / (1_u64 << 48) as f64
 }

@@ -19,7 +19,7 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// One root over `leaves` leaves.
+    /// Creates a tree of one root over `leaves` leaves.
     ///
     /// # Errors
     /// No leaf, or too many.
@@ -46,17 +46,17 @@ impl Tree {
         }
     }
 
-    /// Children of the nodes of each level, the root first.
+    /// Returns the number of children of the nodes of each level, the root first.
     pub(crate) fn children(&self) -> &[u64] {
         &self.children
     }
 
-    /// Number of leaves.
+    /// Returns the number of leaves.
     pub fn leaves(&self) -> u64 {
         self.children.iter().product()
     }
 
-    /// Nodes of each level, the root first.
+    /// Returns the number of nodes of each level, the root first.
     pub(crate) fn widths(&self) -> Vec<usize> {
         let mut widths = vec![1];
         for &children in &self.children {
@@ -67,8 +67,8 @@ impl Tree {
 }
 
 impl Default for Tree {
-    /// One root over 16 leaves, what balances leaf and root for some 10,000 rows (section 4.3). The
-    /// number of rows itself has no say: it is another one after a deletion.
+    /// Returns a tree of one root over 16 leaves, which balances leaf and root for some 10,000 rows
+    /// (section 4.3). The number of rows itself has no say: it is another one after a deletion.
     fn default() -> Tree {
         Tree { children: vec![16] }
     }
@@ -92,7 +92,8 @@ impl From<Tree> for String {
 impl TryFrom<String> for Tree {
     type Error = String;
 
-    /// The error is what else it must be, as the message about a field goes on.
+    /// Parses a tree. The error is what else the text must be, as the message about a field goes
+    /// on.
     fn try_from(text: String) -> Result<Tree, String> {
         text.parse().map_err(|error| match error {
             KMeansError::Tree { problem, .. } => format!("a tree such as 1x16: {problem}"),

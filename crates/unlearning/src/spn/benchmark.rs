@@ -39,31 +39,31 @@ impl Default for Protocol {
     }
 }
 
-/// What the protocol gave, in seconds and nats.
+/// The results of the protocol, in seconds and nats.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct BenchmarkFigures {
-    /// Rows that each repeat learnt from.
+    /// The number of rows that each repeat learnt from.
     pub rows: usize,
-    /// Columns.
+    /// The number of columns.
     pub variables: usize,
-    /// Rows that each repeat deleted.
+    /// The number of rows that each repeat deleted.
     pub deletions: usize,
-    /// Seconds to learn once.
+    /// The seconds to learn once.
     pub learn_seconds: Spread,
-    /// Seconds to learn once without the state for deletion.
+    /// The seconds to learn once without the state for deletion.
     pub learn_without_state_seconds: Spread,
-    /// Seconds to learn anew after each deletion, summed over the deletions.
+    /// The seconds to learn anew after each deletion, summed over the deletions.
     pub retrain_seconds: Spread,
-    /// Seconds to delete, summed over the deletions.
+    /// The seconds to delete, summed over the deletions.
     pub unlearn_seconds: Spread,
-    /// Retraining time over unlearning time, both over all repeats.
+    /// The retraining time over the unlearning time, both over all repeats.
     pub speed_up: f64,
-    /// Mean log-likelihood of the rows that were not learnt from; none where there are none.
+    /// The mean log-likelihood of the rows that were not learnt from; none where there are none.
     pub test_log_likelihood: Option<Spread>,
     /// Whether deletion gave the bytes of learning anew, compared after the last deletion of each
     /// repeat.
     pub identical: bool,
-    /// What all deletions had to do.
+    /// The effort of all deletions.
     pub effort: DeletionEffort,
 }
 
@@ -72,13 +72,13 @@ pub struct BenchmarkFigures {
 pub struct Pool {
     /// The columns.
     pub variables: Vec<Variable>,
-    /// `[rows, variables]`.
+    /// The values, `[rows, variables]`.
     pub values: Vec<f64>,
     proposer: Proposer,
 }
 
 impl Pool {
-    /// The rows of `data`, on its device.
+    /// Creates the pool of the rows of `data`, on its device.
     pub fn new(data: &Dataset) -> Pool {
         let width = data.variables().len() as u32;
         let rows = data.remaining();
@@ -100,7 +100,7 @@ impl Pool {
         &self.values[at as usize * width..(at as usize + 1) * width]
     }
 
-    /// The rows `chosen`, with the ids 1, 2, 3 …
+    /// Returns the rows `chosen` as a dataset, with the ids 1, 2, 3 …
     fn dataset(&self, chosen: &[u32]) -> Result<Dataset, SpnError> {
         let ids: Vec<u64> = (1..=chosen.len() as u64).collect();
         let values: Vec<f64> = chosen
@@ -112,7 +112,7 @@ impl Pool {
     }
 }
 
-/// The most rows that the test likelihood is taken over.
+/// The largest number of rows that the test likelihood is taken over.
 const TEST_ROWS: usize = 5000;
 
 /// Runs the protocol on rows of `pool`; `go_on` hears of every finished repeat and can end it.
@@ -137,13 +137,13 @@ pub fn run(
 
 /// The repeats of the protocol: its items.
 pub struct Repeats<'a> {
-    /// How it is learnt.
+    /// The parameters by which networks are learnt.
     pub parameters: SpnParameters,
-    /// Rows to draw from.
+    /// The rows to draw from.
     pub pool: &'a Pool,
-    /// What is measured.
+    /// The protocol: what is measured, and how often.
     pub protocol: Protocol,
-    /// Hears how many are finished, and can end it.
+    /// A function that is told how many repeats are finished, and can end the run.
     pub go_on: &'a mut dyn FnMut(usize) -> bool,
 }
 
@@ -172,14 +172,15 @@ impl Items for Repeats<'_> {
 }
 
 impl Protocol {
-    /// Rows to learn from, and rows of them to delete, where there are those of `pool`.
+    /// Returns the number of rows to learn from, and the number of those to delete, for the rows of
+    /// `pool`.
     fn counts(&self, pool: &Pool) -> (usize, usize) {
         let rows = self.rows.min(pool.rows());
         (rows, self.deletions.min(rows.saturating_sub(1)))
     }
 }
 
-/// What all `repeats` together gave.
+/// Returns the figures of all `repeats` together.
 pub fn figures(pool: &Pool, protocol: Protocol, repeats: &[Repeat]) -> BenchmarkFigures {
     let (rows, deletions) = protocol.counts(pool);
     let nothing = Spread {
@@ -211,7 +212,7 @@ pub fn figures(pool: &Pool, protocol: Protocol, repeats: &[Repeat]) -> Benchmark
     }
 }
 
-/// What one repeat gave.
+/// The measurements of one repeat.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Repeat {
     learn: f64,

@@ -1,5 +1,5 @@
-//! The threshold of the G-test, where none is given: the one of [`THRESHOLDS`] whose network
-//! explains rows best that it has not learnt from.
+//! The choice of the threshold of the G-test, where none is given: the one of [`THRESHOLDS`] whose
+//! network explains rows best that it has not learnt from.
 //!
 //! The choice looks at a *sample* of the rows: those with the smallest words, a word being drawn
 //! from the seed and the row's id, as many as [`SpnParameters::choice_rows`]. An eighth of them,
@@ -24,14 +24,14 @@ use super::parameters::{Choice, Independence, SpnParameters};
 use super::{Dataset, Network, SpnError};
 use probity_run::stream::{Purpose, Words};
 
-/// What the threshold is chosen from.
+/// The thresholds that the choice is made from.
 pub const THRESHOLDS: [f64; 4] = [1e-2, 1e-3, 1e-4, 1e-6];
 
-/// One row of the sample of so many is held out.
+/// The number of rows of the sample of which one is held out.
 const HELD_OUT: u64 = 8;
 
 impl Choice {
-    /// The threshold for the rows of `data`: the one that is given, else a chosen one.
+    /// Returns the threshold for the rows of `data`: the one that is given, else a chosen one.
     ///
     /// # Errors
     /// Parameters out of their range.
@@ -61,7 +61,7 @@ impl Choice {
         })
     }
 
-    /// A choice that was made before among the rows of `data`.
+    /// Returns a choice that was made before among the rows of `data`.
     ///
     /// # Errors
     /// A threshold that these parameters do not allow.
@@ -88,7 +88,7 @@ impl Choice {
         Ok(Choice { threshold, last })
     }
 
-    /// Whether the row `id` was in the sample.
+    /// Returns whether the row `id` was in the sample.
     pub(super) fn looked_at(&self, parameters: &SpnParameters, id: u64) -> bool {
         self.last
             .is_some_and(|last| (words(parameters).word(id), id) <= last)
@@ -113,7 +113,8 @@ impl Spn {
         Ok(Spn::learn_chosen(parameters, choice, data, keep))
     }
 
-    /// Learns the same network without the state that deletion needs, for comparison.
+    /// Learns the network of all rows of `data` without the state that deletion needs, for
+    /// comparison.
     ///
     /// # Errors
     /// Parameters out of their range.
@@ -140,7 +141,7 @@ impl SpnParameters {
     }
 }
 
-/// The threshold that no row has a say in, if there is one.
+/// Returns the threshold that no row has a say in, if there is one.
 fn given(parameters: &SpnParameters) -> Option<f64> {
     match parameters.independence {
         Independence::Gtest => parameters.threshold,
@@ -148,12 +149,12 @@ fn given(parameters: &SpnParameters) -> Option<f64> {
     }
 }
 
-/// By id: the place of a row among those that may choose.
+/// Returns the random words, by id, that give the place of a row among those that may choose.
 fn words(parameters: &SpnParameters) -> Words {
     Words::new(parameters.seed, Purpose::SpnChoice, &[0])
 }
 
-/// Word, id and position of the rows of the sample, in this order.
+/// Returns the word, id and position of the rows of the sample, in this order.
 fn sample(parameters: &SpnParameters, data: &Dataset) -> Vec<(u64, u64, u32)> {
     let words = words(parameters);
     let mut rows: Vec<(u64, u64, u32)> = data
@@ -169,8 +170,8 @@ fn sample(parameters: &SpnParameters, data: &Dataset) -> Vec<(u64, u64, u32)> {
     rows
 }
 
-/// The rows of the sample to learn from, and those held out. Where one part would have none, both
-/// are the whole sample.
+/// Returns the rows of the sample to learn from, and those held out. Where one part would have
+/// none, both are the whole sample.
 fn divide(
     parameters: &SpnParameters,
     data: &Dataset,
@@ -191,7 +192,7 @@ fn divide(
     (part(&learnt), part(&held_out))
 }
 
-/// The log-likelihood of the rows of `held_out` under the network of `learnt`.
+/// Returns the log-likelihood of the rows of `held_out` under the network of `learnt`.
 fn likelihood(
     parameters: SpnParameters,
     learnt: &Dataset,

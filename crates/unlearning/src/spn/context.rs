@@ -1,4 +1,4 @@
-//! What learning computes decisions and statistics from besides the rows of a node.
+//! The context of learning: the inputs of decisions and statistics besides the rows of a node.
 
 use rand::RngExt;
 
@@ -10,20 +10,20 @@ use super::{Dataset, SpnParameters};
 use probity_run::stream::{Purpose, stream};
 use probity_tensor::proposer::Proposer;
 
-/// Everything that decisions and statistics are computed from, besides the rows of a node.
+/// The inputs from which decisions and statistics are computed, besides the rows of a node.
 #[derive(Debug)]
 pub struct LearningContext {
-    /// Checked parameters.
+    /// The checked parameters.
     pub parameters: SpnParameters,
     /// The threshold of dependence.
     pub choice: Choice,
     /// All rows.
     pub data: Dataset,
-    /// What G-tests share.
+    /// The parts that all G-tests share.
     pub gtest: GtestRule,
-    /// How rows lie in the space of the clustering.
+    /// The positions of rows in the space of the clustering.
     pub geometry: Geometry,
-    /// By variable.
+    /// The rules of the leaves, by variable.
     pub leaves: Vec<LeafRule>,
 }
 
@@ -43,14 +43,14 @@ impl LearningContext {
         }
     }
 
-    /// Another device proposes from now on, or none.
+    /// Sets the device that proposes from now on, or none.
     pub(super) fn bring_to(&mut self, proposer: &Proposer) {
         self.data.bring_to(proposer);
         self.gtest.leave_device();
         self.geometry.leave_device();
     }
 
-    /// The space in which a node is clustered.
+    /// Returns the space in which a node is clustered.
     pub(super) fn space<'a>(&'a self, scope: &'a [u32], key: u64) -> Space<'a> {
         Space {
             geometry: &self.geometry,
@@ -61,7 +61,7 @@ impl LearningContext {
         }
     }
 
-    /// The statistics of `rows` at a leaf of `variable`: of those whose value is known.
+    /// Returns the statistics of `rows` at a leaf of `variable`: of those whose value is known.
     pub(super) fn leaf_statistics(&self, variable: u32, rows: &[u32]) -> LeafStatistics {
         let rule = &self.leaves[variable as usize];
         let mut statistics = rule.empty();
@@ -71,13 +71,13 @@ impl LearningContext {
         statistics
     }
 
-    /// The key of the root.
+    /// Returns the key of the root.
     pub(super) fn root_key(&self) -> u64 {
         stream(self.parameters.seed, Purpose::SpnNode, 0, 0).random()
     }
 }
 
-/// The key of a child: a function of its parent's key and of its name.
+/// Returns the key of a child: a function of its parent's key and of its name.
 pub(super) fn child_key(parent: u64, name: u64) -> u64 {
     stream(parent, Purpose::SpnNode, name, 1).random()
 }

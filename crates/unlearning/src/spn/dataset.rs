@@ -10,10 +10,10 @@ use super::variable::Binning;
 use super::{SpnError, Variable};
 use probity_tensor::proposer::Proposer;
 
-/// Counts of contingency tables are exact up to so many rows.
+/// The largest number of rows, up to which counts of contingency tables are exact.
 pub const MAX_ROWS: usize = 1 << 30;
 
-/// Stands for a value that is not known where fixed-point values are given.
+/// The mark of a value that is not known where fixed-point values are given.
 pub const MISSING: i32 = -1;
 
 /// Fixed-point values of all rows, with what derives from each value alone.
@@ -27,7 +27,7 @@ pub struct Dataset {
     ids: Vec<u64>,
     groups: Vec<String>,
     columns: Vec<Vec<i32>>,
-    /// By variable: which positions have no known value; empty where all have one.
+    /// For each variable, whether the value at each position is missing; empty where all have one.
     missing: Vec<Vec<bool>>,
     present: Vec<bool>,
     rows: usize,
@@ -35,8 +35,8 @@ pub struct Dataset {
 }
 
 impl Dataset {
-    /// Rows `ids` with `values` (row-major, `[rows, variables]`; NaN where one is not known) and,
-    /// for deletion by group, one group a row or none at all.
+    /// Creates the dataset of rows `ids` with `values` (row-major, `[rows, variables]`; NaN where
+    /// one is not known) and, for deletion by group, one group a row or none at all.
     ///
     /// # Errors
     /// No rows or variables, values that do not fill the rows, repeated ids, values outside their
@@ -84,7 +84,7 @@ impl Dataset {
         Dataset::from_fixed(variables, sorted, groups, columns)
     }
 
-    /// The same from fixed-point columns, with [`MISSING`] values, and ascending ids.
+    /// Creates the dataset from fixed-point columns, with [`MISSING`] values, and ascending ids.
     ///
     /// # Errors
     /// See [`Dataset::new`].
@@ -132,8 +132,8 @@ impl Dataset {
         })
     }
 
-    /// The same rows, with a device that computes what learning sums over them: distances of
-    /// clusterings and contingency tables, which are whole numbers that every device gives
+    /// Returns the dataset with a device that computes what learning sums over the rows: distances
+    /// of clusterings and contingency tables, which are whole numbers that every device gives
     /// ([`probity_tensor::whole`]), and the products of randomised dependence coefficients, which
     /// have an error bound. Nothing that is learnt depends on it.
     #[must_use]
@@ -142,49 +142,49 @@ impl Dataset {
         self
     }
 
-    /// [`Dataset::on`], in place.
+    /// Sets the device as [`Dataset::on`] does, in place.
     pub(super) fn bring_to(&mut self, proposer: &Proposer) {
         self.proposer = proposer.clone();
     }
 
-    /// Who proposes.
+    /// Returns the proposer.
     pub(super) fn proposer(&self) -> &Proposer {
         &self.proposer
     }
 
-    /// The variables, in column order.
+    /// Returns the variables, in column order.
     pub fn variables(&self) -> &[Variable] {
         &self.variables
     }
 
-    /// How many rows there are, without the deleted ones.
+    /// Returns the number of rows, without the deleted ones.
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// How many positions there are, with those of deleted rows.
+    /// Returns the number of positions, with those of deleted rows.
     pub fn positions(&self) -> usize {
         self.ids.len()
     }
 
-    /// The positions of the rows that are there, ascending.
+    /// Returns the positions of the rows that are there, ascending.
     pub fn remaining(&self) -> Vec<u32> {
         (0..self.ids.len() as u32)
             .filter(|&at| self.present[at as usize])
             .collect()
     }
 
-    /// The id of the row at `position`.
+    /// Returns the id of the row at `position`.
     pub fn id(&self, position: u32) -> u64 {
         self.ids[position as usize]
     }
 
-    /// The group of the row at `position`; `None` where rows have none.
+    /// Returns the group of the row at `position`; `None` where rows have none.
     pub fn group(&self, position: u32) -> Option<&str> {
         self.groups.get(position as usize).map(String::as_str)
     }
 
-    /// How many values of rows that are there are not known.
+    /// Returns how many values of rows that are there are not known.
     pub fn missing_values(&self) -> u64 {
         let missing = self
             .missing
@@ -195,13 +195,14 @@ impl Dataset {
             .count() as u64
     }
 
-    /// Whether the value of variable `variable` at `position` is known.
+    /// Returns whether the value of variable `variable` at `position` is known.
     pub fn is_known(&self, position: u32, variable: u32) -> bool {
         let missing = self.missing[variable as usize].get(position as usize);
         !missing.copied().unwrap_or(false)
     }
 
-    /// The fixed-point values of variable `variable` at the positions `rows`, where they are known.
+    /// Returns the fixed-point values of variable `variable` at the positions `rows`, where they
+    /// are known.
     pub(super) fn known<'a>(
         &'a self,
         variable: u32,
@@ -214,7 +215,7 @@ impl Dataset {
         known.map(|&row| column[row as usize])
     }
 
-    /// The fixed-point values of variable `variable` by position, as they were given, with
+    /// Returns the fixed-point values of variable `variable` by position, as they were given, with
     /// [`MISSING`] ones.
     pub(super) fn given(&self, variable: u32) -> Vec<i32> {
         let values = (0u32..).zip(self.column(variable));
@@ -226,20 +227,20 @@ impl Dataset {
             .collect()
     }
 
-    /// The fixed-point values of variable `variable` by position; where one is not known, the
-    /// middle of the domain.
+    /// Returns the fixed-point values of variable `variable` by position; where one is not known,
+    /// the middle of the domain.
     pub fn column(&self, variable: u32) -> &[i32] {
         &self.columns[variable as usize]
     }
 
-    /// The value of variable `variable` at `position`, where it is known.
+    /// Returns the value of variable `variable` at `position`, where it is known.
     pub fn value(&self, position: u32, variable: u32) -> Option<f64> {
         let fixed = self.columns[variable as usize][position as usize];
         let value = || self.variables[variable as usize].value(fixed);
         self.is_known(position, variable).then(value)
     }
 
-    /// The positions of the rows `ids`, ascending.
+    /// Returns the positions of the rows `ids`, ascending.
     ///
     /// # Errors
     /// An id that is not there, one that is named twice, or all rows at once.
@@ -265,7 +266,7 @@ impl Dataset {
         Ok(positions)
     }
 
-    /// The ids of the rows of `group`.
+    /// Returns the ids of the rows of `group`.
     ///
     /// # Errors
     /// When no row belongs to it.
@@ -292,7 +293,7 @@ impl Dataset {
         self.rows -= positions.len();
     }
 
-    /// Only the rows that `other` has too, by their ids.
+    /// Returns the dataset with only the rows that `other` has too, by their ids.
     ///
     /// # Errors
     /// A row of `other` that is not here.
@@ -311,13 +312,13 @@ impl Dataset {
         Ok(self.compacted())
     }
 
-    /// The rows that are there, without gaps.
+    /// Returns the rows that are there, without gaps.
     #[must_use]
     pub fn compacted(&self) -> Dataset {
         self.of_positions(&self.remaining())
     }
 
-    /// The rows at the positions `kept`, ascending.
+    /// Returns the rows at the positions `kept`, ascending.
     pub(super) fn of_positions(&self, kept: &[u32]) -> Dataset {
         let pick = |column: &Vec<i32>| kept.iter().map(|&at| column[at as usize]).collect();
         let pick_missing = |missing: &Vec<bool>| {
@@ -339,7 +340,8 @@ impl Dataset {
         }
     }
 
-    /// The bin of every value of every variable in contingency tables of at most `most` bins.
+    /// Returns the bin of every value of every variable in contingency tables of at most `most`
+    /// bins.
     pub(super) fn table_bins(&self, most: u16) -> (Vec<Binning>, Vec<Vec<u16>>) {
         let binnings: Vec<Binning> = self
             .variables
@@ -354,7 +356,7 @@ impl Dataset {
         (binnings, bins)
     }
 
-    /// The coordinate of every value of every variable in the clustering.
+    /// Returns the coordinate of every value of every variable in the clustering.
     pub(super) fn coordinates(&self) -> Vec<Vec<i32>> {
         self.variables
             .iter()
@@ -364,7 +366,7 @@ impl Dataset {
     }
 }
 
-/// Which values are missing, if any is.
+/// Returns the marks of missing values, if any is missing; else none.
 fn of_some(missing: Vec<bool>) -> Vec<bool> {
     match missing.contains(&true) {
         true => missing,

@@ -1,4 +1,4 @@
-//! Which operation LearnSPN chooses, and its revision after a change of rows.
+//! The choice of an operation by LearnSPN, and its revision after a change of rows.
 //!
 //! The order of questions is that of Algorithm 1: constant variables first (all: NF, some: SU),
 //! then
@@ -18,7 +18,7 @@ use super::parameters::Independence;
 use super::row_delta::{RowDelta, places};
 use super::structure::{Dependence, Inner, Operation, Part, Spares, Uninformative};
 
-/// A decision: what the children are of.
+/// A decision: the parts that the children are of.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Plan {
     /// A product over these scopes, ordered by their smallest variables.
@@ -28,7 +28,7 @@ pub enum Plan {
 }
 
 impl Plan {
-    /// What the children are of, in their order.
+    /// Returns the parts that the children are of, in their order.
     pub(super) fn parts(self) -> Vec<Part> {
         match self {
             Plan::Product(scopes) => scopes.into_iter().map(Part::Scope).collect(),
@@ -38,7 +38,7 @@ impl Plan {
 }
 
 impl Inner {
-    /// A node over `rows` that has decided nothing yet.
+    /// Creates a node over `rows` that has decided nothing yet.
     pub(super) fn new(rules: &LearningContext, scope: Vec<u32>, key: u64, rows: Vec<u32>) -> Inner {
         let moments = scope
             .iter()
@@ -96,8 +96,8 @@ impl Inner {
         }
     }
 
-    /// LearnSPN's decision for the rows that are there. Where it asks for clusters, `cluster` is to
-    /// put a clustering of these rows in place; else there is none afterwards.
+    /// Makes LearnSPN's decision for the rows that are there. Where it asks for clusters, `cluster`
+    /// is to put a clustering of these rows in place; else there is none afterwards.
     pub(super) fn decide(
         &mut self,
         rules: &LearningContext,
@@ -154,7 +154,7 @@ impl Inner {
         self.clustering = Some(Clustering::new(space, &self.rows));
     }
 
-    /// Drops tables and trace of the clustering.
+    /// Drops the tables and the trace of the clustering.
     pub(super) fn forget_state(&mut self) {
         self.dependence = None;
         if let Some(clustering) = &mut self.clustering {
@@ -172,7 +172,7 @@ impl Inner {
         Plan::Product(scopes)
     }
 
-    /// The test of independence on the rows that are there.
+    /// Returns the test of independence on the rows that are there.
     fn test(&self, rules: &LearningContext) -> Dependence {
         match rules.parameters.independence {
             Independence::Gtest => {

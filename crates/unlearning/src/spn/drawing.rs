@@ -8,15 +8,15 @@ use svg::node::element::{Circle, Group, Line, Rectangle, Text, Title};
 use super::leaves::Distribution;
 use super::network::{Network, NetworkNode};
 
-/// Space of a leaf in the drawing.
+/// The width of a leaf in the drawing.
 const COLUMN: f64 = 46.0;
-/// Distance of levels.
+/// The distance between levels.
 const LEVEL: f64 = 84.0;
-/// Around the drawing.
+/// The margin around the drawing.
 const MARGIN: f64 = 40.0;
 
 impl Network {
-    /// What a leaf says, in a few words.
+    /// Describes a leaf in a few words.
     fn leaf_text(&self, variable: usize, distribution: &Distribution) -> String {
         let variable = &self.variables()[variable];
         let what = match distribution {
@@ -33,7 +33,7 @@ impl Network {
         format!("{}: {what}", variable.name())
     }
 
-    /// The network in the language of Graphviz.
+    /// Returns the network in the language of Graphviz.
     pub fn to_dot(&self) -> String {
         let mut text = String::from("digraph spn {\n  node [fontname=\"sans-serif\"];\n");
         for (at, node) in self.nodes().iter().enumerate() {
@@ -62,8 +62,8 @@ impl Network {
         text
     }
 
-    /// The network as a drawing: the root on top, leaves from left to right; what a node is shows
-    /// when the pointer rests on it.
+    /// Returns the network as a drawing: the root on top, leaves from left to right; a description
+    /// of a node shows when the pointer rests on it.
     pub fn to_svg(&self) -> String {
         let (places, width, height) = self.places();
         let mut document = Document::new()
@@ -99,7 +99,7 @@ impl Network {
         document.to_string()
     }
 
-    /// Where every node is drawn, and the size of the drawing.
+    /// Returns the place of every node, and the size of the drawing.
     fn places(&self) -> (Vec<(f64, f64)>, f64, f64) {
         let nodes = self.nodes();
         let mut places = vec![(0.0, MARGIN); nodes.len()];

@@ -1,20 +1,20 @@
-//! What can be wrong with rows, parameters, deletions and questions: one sentence each.
+//! The errors of rows, parameters, deletions and questions: one sentence each.
 
 use thiserror::Error;
 
-/// Why a sum-product network cannot be learnt, changed or asked.
+/// The reason why a sum-product network cannot be learnt, changed or asked.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum SpnError {
-    /// There is nothing to learn from.
+    /// There are no rows to learn from.
     #[error("there are no rows to learn from")]
     NoRows,
-    /// There is nothing to delete.
+    /// There is only one row, so that none can be deleted.
     #[error("at least two rows are needed, so that one can be deleted")]
     OneRow,
-    /// There is nothing to model.
+    /// There are no columns to model.
     #[error("there are no columns to model")]
     NoVariables,
-    /// Rows are numbered in 32 bits and counted in exact tables.
+    /// There are too many rows: they are numbered in 32 bits and counted in exact tables.
     #[error("{rows} rows are more than the {limit} that can be counted")]
     TooManyRows {
         /// The number of rows.
@@ -22,7 +22,7 @@ pub enum SpnError {
         /// The largest number allowed.
         limit: usize,
     },
-    /// Values and row ids disagree.
+    /// The numbers of values and of row ids disagree.
     #[error("{values} values do not make {rows} rows of {columns} columns")]
     Ragged {
         /// The number of values.
@@ -32,7 +32,7 @@ pub enum SpnError {
         /// The number of variables.
         columns: usize,
     },
-    /// Two rows have one id.
+    /// Two rows have the same id.
     #[error("two rows have the id {id}; ids must be distinct")]
     DuplicateId {
         /// The id.
@@ -43,23 +43,23 @@ pub enum SpnError {
         "row {id}, column '{column}': {value} is not {expected}; correct the value or widen the declared domain"
     )]
     OutsideDomain {
-        /// Id of the row.
+        /// The id of the row.
         id: u64,
         /// The variable.
         column: String,
         /// The value.
         value: f64,
-        /// What was declared.
+        /// The declared values.
         expected: String,
     },
     /// A parameter is out of its range.
     #[error("{name} = {value} is not {expected}")]
     Parameter {
-        /// Its name.
+        /// The name of the parameter.
         name: &'static str,
         /// The value.
         value: String,
-        /// What is expected.
+        /// The values that are expected.
         expected: &'static str,
     },
     /// A variable cannot have this kind of leaf.
@@ -69,7 +69,7 @@ pub enum SpnError {
         column: String,
         /// The kind of leaf.
         family: &'static str,
-        /// Why not.
+        /// The reason why not.
         reason: &'static str,
     },
     /// A declared domain is empty, unordered or too large.
@@ -77,7 +77,7 @@ pub enum SpnError {
     Domain {
         /// The variable.
         column: String,
-        /// What is wrong.
+        /// The problem with the domain.
         problem: String,
     },
     /// A row that is to be deleted is not in the model.
@@ -86,7 +86,7 @@ pub enum SpnError {
         /// The id.
         id: u64,
     },
-    /// A row of the model that is not among the rows to learn from.
+    /// A row of the model is not among the rows to learn from.
     #[error("row {id}, which the model has, is not there")]
     MissingRow {
         /// The id.
@@ -98,7 +98,7 @@ pub enum SpnError {
         /// The id.
         id: u64,
     },
-    /// Nothing would be left.
+    /// The deletion would leave no rows.
     #[error(
         "deleting all {rows} rows leaves nothing to learn from; remove the model itself instead"
     )]
@@ -117,7 +117,7 @@ pub enum SpnError {
     UnknownVariable {
         /// The name asked for.
         name: String,
-        /// All names.
+        /// The names of all variables.
         known: String,
     },
     /// A value is not in the domain of its column.
@@ -127,7 +127,7 @@ pub enum SpnError {
         name: String,
         /// The value.
         value: String,
-        /// What it may be.
+        /// The values that the column may have.
         expected: String,
     },
     /// A column is named twice.
@@ -141,16 +141,16 @@ pub enum SpnError {
         "the evidence has probability zero under the model, so nothing can be said given it; smoothing above 0 avoids this"
     )]
     ImpossibleEvidence,
-    /// A question about classes of a variable that has none.
+    /// A question about classes is asked of a variable that has none.
     #[error("column '{column}' is not categorical, so it has no classes")]
     NotCategorical {
         /// The variable.
         column: String,
     },
-    /// Bytes that are no model of this version.
+    /// The bytes are no model of this version.
     #[error("these bytes are no sum-product network of this version: {problem}")]
     Bytes {
-        /// What is wrong.
+        /// The problem with the bytes.
         problem: String,
     },
 }

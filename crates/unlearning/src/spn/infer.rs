@@ -11,20 +11,20 @@ use super::network::{Network, NetworkNode};
 use super::{Domain, SpnError};
 use probity_run::stream::{Purpose, stream};
 
-/// What is known of each variable, in column order.
+/// The known values of the variables, in column order; nothing for one that is not known.
 pub type Evidence = [Option<f64>];
 
 /// An explanation: a full row and its log-density.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Explanation {
-    /// One value a variable.
+    /// The values of the row, one a variable.
     pub row: Vec<f64>,
-    /// The logarithm of its density under the network.
+    /// The logarithm of the row's density under the network.
     pub log_density: f64,
 }
 
 impl Network {
-    /// The position of the variable `name`.
+    /// Returns the position of the variable `name`.
     ///
     /// # Errors
     /// [`SpnError::UnknownVariable`]
@@ -37,7 +37,8 @@ impl Network {
         })
     }
 
-    /// What values of single variables say, by their names, as they would stand in a file.
+    /// Returns the evidence that values of single variables give, by their names, as they would
+    /// stand in a file.
     ///
     /// # Errors
     /// When a name is unknown or comes twice, or a value is not in its domain.
@@ -64,19 +65,19 @@ impl Network {
         Ok(evidence)
     }
 
-    /// The logarithm of the density of the evidence: the likelihood of a full row, a marginal
-    /// otherwise.
+    /// Returns the logarithm of the density of the evidence: the likelihood of a full row, a
+    /// marginal otherwise.
     pub fn log_density(&self, evidence: &Evidence) -> f64 {
         self.upward(evidence).first().copied().unwrap_or(0.0)
     }
 
-    /// The same for many rows, in parallel.
+    /// Returns the logarithms of the densities of many rows, computed in parallel.
     pub fn log_densities(&self, rows: &[Vec<Option<f64>>]) -> Vec<f64> {
         rows.par_iter().map(|row| self.log_density(row)).collect()
     }
 
-    /// The logarithm of the density of `query` given `evidence`. Where both name a variable they
-    /// must agree, else the probability is 0.
+    /// Returns the logarithm of the density of `query` given `evidence`. Where both name a variable
+    /// they must agree, else the probability is 0.
     ///
     /// # Errors
     /// [`SpnError::ImpossibleEvidence`].
@@ -96,7 +97,8 @@ impl Network {
         Ok(self.log_density(&both) - given)
     }
 
-    /// The probability of each level of the categorical variable `target` given the other evidence.
+    /// Returns the probability of each level of the categorical variable `target` given the other
+    /// evidence.
     ///
     /// # Errors
     /// A variable that is not categorical, or [`SpnError::ImpossibleEvidence`].
@@ -121,10 +123,10 @@ impl Network {
         Ok(joint.iter().map(|log| (log - total).exp()).collect())
     }
 
-    /// The explanation that max-product finds: sums become maxima, and the best child of each is
-    /// followed down. It is a most probable row where at most one child of every sum is positive
-    /// for any full row (selective networks); on networks learnt from data it is a good row, and
-    /// its density a lower bound of the best one.
+    /// Returns the explanation that max-product finds: sums become maxima, and the best child of
+    /// each is followed down. It is a most probable row where at most one child of every sum is
+    /// positive for any full row (selective networks); on networks learnt from data it is a good
+    /// row, and its density a lower bound of the best one.
     ///
     /// # Errors
     /// [`SpnError::ImpossibleEvidence`].
@@ -167,7 +169,7 @@ impl Network {
         }))
     }
 
-    /// The log-value of every node.
+    /// Returns the log-value of every node.
     fn upward(&self, evidence: &Evidence) -> Vec<f64> {
         self.pass(evidence, |node, values| match node {
             NetworkNode::Sum(children) => log_sum(
@@ -182,7 +184,7 @@ impl Network {
         })
     }
 
-    /// Fills in values from the children to the parents.
+    /// Computes values from the children to the parents.
     fn pass(&self, evidence: &Evidence, value: impl Fn(&NetworkNode, &[f64]) -> f64) -> Vec<f64> {
         debug_assert_eq!(evidence.len(), self.variables().len());
         let mut values = vec![0.0; self.nodes().len()];
@@ -192,8 +194,8 @@ impl Network {
         values
     }
 
-    /// A full row: at each sum the chosen child is followed, at each leaf without evidence `fill`
-    /// is asked.
+    /// Returns a full row: at each sum the chosen child is followed, at each leaf without evidence
+    /// `fill` is asked.
     fn downward(
         &self,
         evidence: &Evidence,
@@ -216,7 +218,7 @@ impl Network {
     }
 }
 
-/// The child with the largest weighted value, the first where several are, and that value.
+/// Returns the child with the largest weighted value, the first where several are, and that value.
 fn best(children: &[(usize, f64)], values: &[f64]) -> (usize, f64) {
     let mut best = (0, f64::NEG_INFINITY);
     for (place, &(child, weight)) in children.iter().enumerate() {
@@ -228,7 +230,7 @@ fn best(children: &[(usize, f64)], values: &[f64]) -> (usize, f64) {
     best
 }
 
-/// ln Σ exp, without overflow.
+/// Computes ln Σ exp, without overflow.
 fn log_sum(logs: impl Iterator<Item = f64> + Clone) -> f64 {
     let largest = logs.clone().fold(f64::NEG_INFINITY, f64::max);
     if !largest.is_finite() {

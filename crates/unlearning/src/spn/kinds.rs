@@ -1,4 +1,5 @@
-//! Learning, and measuring deletions, as the runner performs them.
+//! The kinds of runs of sum-product networks, as the runner performs them: learning, and measuring
+//! deletions.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -26,31 +27,31 @@ use probity_run::specification::file::Record;
 use probity_tensor::device::ComputeDevice;
 use probity_tensor::proposer::Proposer;
 
-/// What a network that was learnt is, as JSON.
+/// The summary of a network that was learnt, as JSON.
 #[derive(Debug, Serialize)]
 pub struct FitSummary {
-    /// Version of this layout.
+    /// The version of this layout.
     pub schema_version: u32,
-    /// Always `spn fit`.
+    /// The command, always `spn fit`.
     pub command: &'static str,
-    /// Where the model is.
+    /// The path of the model.
     pub model: PathBuf,
-    /// Rows that were learnt from.
+    /// The number of rows that were learnt from.
     pub rows: usize,
-    /// Values that are not known, and summed out.
+    /// The number of values that are not known, and summed out.
     pub missing_values: u64,
-    /// What reading the data left out.
+    /// The rows that reading the data left out.
     #[serde(flatten)]
     pub left_out: LeftOut,
-    /// Columns.
+    /// The number of columns.
     pub variables: usize,
-    /// How it was learnt.
+    /// The parameters of the learning.
     pub parameters: SpnParameters,
     /// The threshold of the parameters, or the chosen one.
     pub threshold: f64,
-    /// What the network is made of.
+    /// The size of the network.
     pub network: Shape,
-    /// Seconds that learning took.
+    /// The seconds that learning took.
     pub seconds: f64,
 }
 
@@ -125,29 +126,29 @@ impl OpenedRun for Fit {
     }
 }
 
-/// `summary.json` of a measurement of deletions.
+/// The summary of a measurement of deletions, the contents of `summary.json`.
 #[derive(Debug, Serialize)]
 pub struct BenchSummary {
-    /// Version of this layout.
+    /// The version of this layout.
     pub schema_version: u32,
-    /// Always `spn bench`.
+    /// The command, always `spn bench`.
     pub command: &'static str,
-    /// Version that ended the run.
+    /// The version of Probity that ended the run.
     pub probity_version: &'static str,
     /// The data file.
     pub data: PathBuf,
-    /// Its SHA-256.
+    /// The SHA-256 of the data file.
     pub data_sha256: String,
-    /// How networks were learnt.
+    /// The parameters by which networks were learnt.
     pub parameters: SpnParameters,
-    /// What was measured, and how often.
+    /// The protocol: what was measured, and how often.
     pub protocol: Protocol,
-    /// What reading the data left out.
+    /// The rows that reading the data left out.
     #[serde(flatten)]
     pub left_out: LeftOut,
     /// Whether all repeats were done.
     pub finished: bool,
-    /// What they came to.
+    /// The figures of the repeats.
     #[serde(flatten)]
     pub figures: BenchmarkFigures,
 }
@@ -203,7 +204,7 @@ impl Bench {
         }
     }
 
-    /// The summary of so many repeats, written to `directory` where there is one.
+    /// Returns the summary of so many repeats, which is written to `directory` where there is one.
     fn write(
         &self,
         directory: Option<&RunDirectory>,
@@ -231,7 +232,8 @@ impl Bench {
     }
 }
 
-/// Shows `observer` how many of `all` repeats are done, notes it in `done`, and says whether to go on.
+/// Returns a function that shows `observer` how many of `all` repeats are done, notes it in `done`,
+/// and says whether to go on.
 fn watching(observer: &dyn Observer, all: usize, done: &AtomicUsize) -> impl FnMut(usize) -> bool {
     move |repeats| {
         done.store(repeats, Ordering::Relaxed);

@@ -15,12 +15,12 @@ pub struct Spn {
     pub(super) root: NodeId,
 }
 
-/// What stays at a node after its decision.
+/// The parts that stay at a node after its decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Keep {
     /// Everything that a deletion needs.
     State,
-    /// What the network is made of.
+    /// The parts that the network is made of.
     Network,
 }
 
@@ -55,31 +55,31 @@ impl Spn {
         spn
     }
 
-    /// The same network, with a device that computes what deletions sum over rows; see
-    /// [`Dataset::on`]. It is no part of the network: learning takes it from the rows, a network
-    /// that is read has none.
+    /// Returns the network with a device that computes what deletions sum over rows; see
+    /// [`Dataset::on`]. The device is no part of the network: learning takes it from the rows, a
+    /// network that is read has none.
     #[must_use]
     pub fn on(mut self, proposer: &Proposer) -> Spn {
         self.rules.bring_to(proposer);
         self
     }
 
-    /// The rows.
+    /// Returns the rows.
     pub fn data(&self) -> &Dataset {
         &self.rules.data
     }
 
-    /// The parameters.
+    /// Returns the parameters.
     pub fn parameters(&self) -> &SpnParameters {
         &self.rules.parameters
     }
 
-    /// The threshold of dependence: the one of the parameters, or the one that was chosen.
+    /// Returns the threshold of dependence: the one of the parameters, or the one that was chosen.
     pub fn threshold(&self) -> f64 {
         self.rules.choice.threshold
     }
 
-    /// Learns all that is pending and what follows from it.
+    /// Learns all pending nodes and what follows from them.
     pub(super) fn grow(&mut self, mut pending: Vec<Pending>, keep: Keep) {
         while let Some(next) = pending.pop() {
             if let [variable] = next.scope[..] {

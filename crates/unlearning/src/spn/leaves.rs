@@ -31,25 +31,25 @@ const PRIOR_DEVIATION: f64 = 1.0 / 16.0;
 /// The least standard deviation of a Gaussian leaf as a share of the declared range.
 const LEAST_DEVIATION: f64 = 1e-4;
 
-/// What an exponential in f64 errs by at most, as a share of itself: by 10⁻¹⁵ and by what its
-/// logarithm, a sum of two numbers below a thousand in size, errs by.
+/// The largest error of an exponential in f64, as a share of itself: 10⁻¹⁵ and the error of its
+/// logarithm, a sum of two numbers below a thousand in size.
 const EXP_ERROR: f64 = 1e-12;
-/// What a difference of two values of the normal distribution errs by at most: `erfc` by a unit in
+/// The largest error of a difference of two values of the normal distribution: `erfc` by a unit in
 /// the last place, where it is asked by three at most.
 const NORMAL_ERROR: f64 = 1e-14;
-/// What the terms of the logarithm of a Poisson mass err by at most, as a share of their sizes.
+/// The largest error of the terms of the logarithm of a Poisson mass, as a share of their sizes.
 const LOG_ERROR: f64 = 1e-13;
 
-/// What a leaf has counted.
+/// The counts of a leaf.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum LeafStatistics {
-    /// Rows by value or by bin.
+    /// The number of rows by value or by bin.
     Counts(Vec<u32>),
-    /// Number of rows and their moments.
+    /// The number of rows and their moments.
     Moments(u32, Moments),
 }
 
-/// How the leaves of one variable count; made once a variable.
+/// The rule by which the leaves of one variable count; made once a variable.
 #[derive(Debug, Clone)]
 pub struct LeafRule {
     family: LeafFamily,
@@ -58,7 +58,7 @@ pub struct LeafRule {
 }
 
 impl LeafRule {
-    /// The rule of `variable`; whole numbers get at most `bins` bins of a histogram.
+    /// Creates the rule of `variable`; whole numbers get at most `bins` bins of a histogram.
     pub fn new(variable: &Variable, bins: u16) -> LeafRule {
         let binning =
             (variable.family() == LeafFamily::Histogram).then(|| variable.histogram_bins(bins));
@@ -74,7 +74,7 @@ impl LeafRule {
         }
     }
 
-    /// Statistics of no row.
+    /// Returns the statistics of no row.
     pub fn empty(&self) -> LeafStatistics {
         match self.family {
             LeafFamily::Categorical | LeafFamily::Histogram => {
@@ -93,7 +93,7 @@ impl LeafRule {
         }
     }
 
-    /// Counts `fixed` in.
+    /// Counts `fixed` into `statistics`.
     pub fn add(&self, statistics: &mut LeafStatistics, fixed: i32) {
         match statistics {
             LeafStatistics::Counts(counts) => counts[self.cell(fixed)] += 1,
@@ -115,7 +115,7 @@ impl LeafRule {
         }
     }
 
-    /// The distribution that `statistics` of `variable` give.
+    /// Returns the distribution that `statistics` of `variable` give.
     pub fn distribution(
         &self,
         statistics: &LeafStatistics,
@@ -197,40 +197,41 @@ fn histogram(binning: &Binning, variable: &Variable, log_mass: Vec<f64>) -> Dist
 /// A univariate distribution.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Distribution {
-    /// One log-probability a value, from `min` upwards.
+    /// A distribution with a log-probability for each value, from `min` upwards.
     Categorical {
         /// The first value.
         min: f64,
-        /// Log-probabilities.
+        /// The log-probabilities.
         log_mass: Vec<f64>,
     },
     /// A normal density.
     Gaussian {
-        /// Its mean.
+        /// The mean of the density.
         mean: f64,
-        /// Its standard deviation, above zero.
+        /// The standard deviation, above zero.
         deviation: f64,
     },
-    /// `value - min` is Poisson distributed.
+    /// A distribution in which `value - min` is Poisson distributed.
     Poisson {
         /// The smallest value.
         min: f64,
-        /// The mean distance from it.
+        /// The mean distance from the smallest value.
         rate: f64,
     },
-    /// Constant within bins: a density, or a probability of each whole number.
+    /// A distribution that is constant within bins: a density, or a probability of each whole
+    /// number.
     Histogram {
         /// Whether values are whole numbers.
         whole: bool,
-        /// Ascending edges, one more than bins.
+        /// The ascending edges, one more than bins.
         edges: Vec<f64>,
-        /// Log-mass of each bin.
+        /// The log-mass of each bin.
         log_mass: Vec<f64>,
     },
 }
 
 impl Distribution {
-    /// The log-density (real variables) or log-probability (others) of `value`.
+    /// Returns the log-density (real variables) or log-probability (others) of `value`.
     pub fn log_density(&self, value: f64) -> f64 {
         match self {
             Distribution::Categorical { min, log_mass } => {
@@ -276,8 +277,9 @@ impl Distribution {
         }
     }
 
-    /// The probability of the values v with `from` ≤ v < `to`, at least and at most: what f64 and its
-    /// functions may err by is taken off and added. Whole numbers only, where they are the values.
+    /// Returns the probability of the values v with `from` ≤ v < `to`, at least and at most: the
+    /// possible error of f64 and its functions is taken off and added. Where the values are whole
+    /// numbers, only those count.
     pub fn probability(&self, [from, to]: [f64; 2]) -> [f64; 2] {
         let whole_numbers = |first: f64| {
             let mut value = first.max(from.ceil());
@@ -340,7 +342,7 @@ impl Distribution {
         }
     }
 
-    /// A most probable value; the smallest where several are.
+    /// Returns a most probable value; the smallest where several are.
     pub fn mode(&self) -> f64 {
         match self {
             Distribution::Categorical { min, log_mass } => min + first_largest(log_mass) as f64,
@@ -391,8 +393,8 @@ impl Distribution {
     }
 }
 
-/// The sum of the numbers with these logarithms, at least and at most, where an exponential errs by
-/// less than `error` of itself and each addition by a rounding.
+/// Returns the sum of the numbers with these logarithms, at least and at most, where an exponential
+/// errs by less than `error` of itself and each addition by a rounding.
 fn widened(logs: impl Iterator<Item = f64>, mut error: f64) -> [f64; 2] {
     let mut sum = 0.0;
     for log in logs {
@@ -406,7 +408,7 @@ fn widened(logs: impl Iterator<Item = f64>, mut error: f64) -> [f64; 2] {
     ]
 }
 
-/// A position drawn by log-weights that need not sum to one.
+/// Draws a position by log-weights that need not sum to one.
 pub(super) fn pick(log_weights: &[f64], draws: &mut Stream) -> usize {
     let largest = log_weights
         .iter()
@@ -427,7 +429,7 @@ pub(super) fn pick(log_weights: &[f64], draws: &mut Stream) -> usize {
     last
 }
 
-/// A Poisson draw by inversion; a large rate is the sum of smaller ones.
+/// Draws a Poisson variate by inversion; a large rate is the sum of smaller ones.
 fn poisson(rate: f64, draws: &mut Stream) -> f64 {
     const LARGEST: f64 = 500.0;
     let mut left = rate;
@@ -449,7 +451,7 @@ fn poisson(rate: f64, draws: &mut Stream) -> f64 {
     total
 }
 
-/// The first position of the largest number.
+/// Returns the first position of the largest number.
 fn first_largest(numbers: &[f64]) -> usize {
     let mut best = 0;
     for (at, number) in numbers.iter().enumerate() {

@@ -14,37 +14,38 @@ use std::sync::Arc;
 
 use super::network::{Network, NetworkNode};
 
-/// A number at least and at most.
+/// Bounds of a number: at least and at most.
 pub type Bounds = [f64; 2];
 
-/// What one product or sum of f64 errs by at most, as a share of it.
+/// The largest error of one product or sum of f64, as a share of it.
 const ROUNDING: f64 = f64::EPSILON;
 
 /// A product of distributions, one for each variable that was asked about.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Component {
-    /// Its weight in the mixture.
+    /// The weight of the component in the mixture.
     pub weight: Bounds,
-    /// Of each variable, in column order, the mass of each of its cells; none of a variable that was
-    /// not asked about.
+    /// The masses of the cells of each variable, in column order; none for a variable that was not
+    /// asked about.
     pub masses: Vec<Option<Arc<Vec<Bounds>>>>,
 }
 
-/// What is below a node.
+/// The part of the network below a node.
 #[derive(Debug, Clone, Default)]
 enum Below {
-    /// No variable that was asked about: the factor 1.
+    /// The part has no variable that was asked about: the factor 1.
     #[default]
     Nothing,
-    /// One such variable: its masses.
+    /// The part has one variable that was asked about, with its masses.
     One(usize, Vec<Bounds>),
-    /// Several: so many components.
+    /// The part has several variables that were asked about, and so many components.
     Many(u128),
 }
 
 impl Network {
-    /// The components of the network over those variables of which `cells` has some: each cell is a
-    /// range of values, from the first to below the second. Variables without cells are summed out.
+    /// Returns the components of the network over those variables of which `cells` has some: each
+    /// cell is a range of values, from the first to below the second. Variables without cells are
+    /// summed out.
     ///
     /// # Errors
     /// The number of components, when there are more than `most`.
@@ -84,7 +85,7 @@ impl Network {
         Ok(self.components(&below, cells.len()))
     }
 
-    /// The components, where there are few enough.
+    /// Returns the components, where there are few enough.
     fn components(&self, below: &[Below], width: usize) -> Vec<Component> {
         let mut parts: Vec<Vec<Component>> = vec![Vec::new(); below.len()];
         let nothing = || Component {
@@ -135,7 +136,7 @@ impl Below {
 }
 
 impl Component {
-    /// The product with one over other variables.
+    /// Returns the product with a component over other variables.
     fn and(&self, other: &Component) -> Component {
         let masses = self.masses.iter().zip(&other.masses);
         Component {
@@ -147,7 +148,7 @@ impl Component {
     }
 }
 
-/// What is below a sum of these children, all of which have the same variables.
+/// Returns the part below a sum of these children, all of which have the same variables.
 fn mixed(children: &[(usize, f64)], below: &[Below]) -> Below {
     let of_children = || children.iter().map(|(child, _)| &below[*child]);
     match of_children().next() {
@@ -171,7 +172,7 @@ fn mixed(children: &[(usize, f64)], below: &[Below]) -> Below {
     }
 }
 
-/// The exponential of a weight's logarithm.
+/// Returns the exponential of a weight's logarithm.
 fn exponential(log: f64) -> Bounds {
     let value = log.exp();
     [
@@ -180,7 +181,7 @@ fn exponential(log: f64) -> Bounds {
     ]
 }
 
-/// The product of numbers that are not negative.
+/// Returns the product of numbers that are not negative.
 pub fn product(a: Bounds, b: Bounds) -> Bounds {
     [
         (a[0] * b[0] * (1.0 - ROUNDING) - f64::MIN_POSITIVE).max(0.0),
@@ -188,7 +189,7 @@ pub fn product(a: Bounds, b: Bounds) -> Bounds {
     ]
 }
 
-/// The sum of numbers that are not negative.
+/// Returns the sum of numbers that are not negative.
 pub fn added(a: Bounds, b: Bounds) -> Bounds {
     [
         (a[0] + b[0]) * (1.0 - ROUNDING),

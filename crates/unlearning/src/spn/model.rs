@@ -10,27 +10,27 @@ use super::{Spn, SpnError};
 use probity_run::run_directory::{RunError, expect_one_name};
 use probity_run::sealed::{Form, decode, encode, read_sealed, write_sealed};
 
-/// Name of the model in its directory.
+/// The name of the model in its directory.
 pub const MODEL: &str = "model.spn";
 
-/// What the file is sealed as.
+/// The form under which the file is sealed.
 const FORM: Form = Form {
     kind: "sum-product network",
     version: "2",
 };
 
-/// Why a model cannot be stored or loaded.
+/// The reason why a model cannot be stored or loaded.
 #[derive(Debug, Error)]
 pub enum SpnModelError {
     /// The file is not there, is another one, or was changed.
     #[error("{0}")]
     File(#[from] RunError),
-    /// What it holds is no network.
+    /// The content of the file is no network.
     #[error("{}: {error}", file.display())]
     Network {
         /// The file.
         file: PathBuf,
-        /// What is wrong.
+        /// The problem with the content.
         error: SpnError,
     },
 }
@@ -40,19 +40,19 @@ pub enum SpnModelError {
 pub struct SpnModel {
     /// The network and its learning state.
     pub spn: Spn,
-    /// How its table was read.
+    /// The options by which the network's table was read.
     pub table: TableOptions,
 }
 
 #[derive(Serialize, Deserialize)]
 struct Stored {
-    /// As TOML: the description of columns is made for that.
+    /// The table options as TOML: the description of columns is made for that.
     table: String,
     network: Vec<u8>,
 }
 
 impl SpnModel {
-    /// The bytes of the model: equal models have equal bytes.
+    /// Returns the bytes of the model: equal models have equal bytes.
     ///
     /// # Errors
     /// None for a model that could be learnt.
@@ -65,7 +65,7 @@ impl SpnModel {
         encode(&stored).map_err(refused)
     }
 
-    /// Reads what [`SpnModel::to_bytes`] wrote.
+    /// Reads a model that [`SpnModel::to_bytes`] wrote.
     ///
     /// # Errors
     /// [`SpnError::Bytes`] for anything else.

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Sum and sum of squares in whole numbers: adding and removing a value are exact inverses, and
-/// the order of values does not matter.
+/// The sum and the sum of squares in whole numbers: adding and removing a value are exact inverses,
+/// and the order of values does not matter.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Moments {
     sum: i64,
@@ -11,7 +11,7 @@ pub struct Moments {
 }
 
 impl Moments {
-    /// Counts `fixed` in.
+    /// Counts `fixed` into the moments.
     pub fn add(&mut self, fixed: i32) {
         self.sum += i64::from(fixed);
         self.squares += square(fixed);
@@ -23,12 +23,12 @@ impl Moments {
         self.squares -= square(fixed);
     }
 
-    /// The sum of the values.
+    /// Returns the sum of the values.
     pub fn sum(&self) -> i64 {
         self.sum
     }
 
-    /// Whether all `rows` values are equal, that is, their minimum is their maximum.
+    /// Returns whether all `rows` values are equal, that is, their minimum is their maximum.
     ///
     /// By Lagrange's identity n Σq² − (Σq)² = Σ (q_i − q_j)² over pairs, in whole numbers and
     /// without rounding: it is zero exactly when no two values differ.
@@ -36,7 +36,7 @@ impl Moments {
         self.spread(rows) == 0
     }
 
-    /// n Σq² − (Σq)², that is n² times the variance, for `rows` = n.
+    /// Returns n Σq² − (Σq)², that is n² times the variance, for `rows` = n.
     pub fn spread(&self, rows: usize) -> u128 {
         let total = u128::from(self.sum.unsigned_abs());
         rows as u128 * self.squares - total * total

@@ -16,45 +16,45 @@ pub enum NetworkNode {
     Leaf(usize, Distribution),
 }
 
-/// Sums, products and leaves; node 0 is the root, children come after their parents.
+/// A network of sums, products and leaves; node 0 is the root, children come after their parents.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Network {
     variables: Vec<Variable>,
     nodes: Vec<NetworkNode>,
 }
 
-/// How large a network is.
+/// The size of a network.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Shape {
-    /// Sum nodes.
+    /// The number of sum nodes.
     pub sums: usize,
-    /// Product nodes.
+    /// The number of product nodes.
     pub products: usize,
-    /// Leaves.
+    /// The number of leaves.
     pub leaves: usize,
-    /// Edges.
+    /// The number of edges.
     pub edges: usize,
-    /// Edges on the longest way from the root.
+    /// The number of edges on the longest way from the root.
     pub depth: usize,
 }
 
 impl Network {
-    /// The network of nodes that come before their children.
+    /// Creates the network of nodes that come before their children.
     pub fn new(variables: Vec<Variable>, nodes: Vec<NetworkNode>) -> Network {
         Network { variables, nodes }
     }
 
-    /// The variables, in column order.
+    /// Returns the variables, in column order.
     pub fn variables(&self) -> &[Variable] {
         &self.variables
     }
 
-    /// All nodes; the root first.
+    /// Returns all nodes; the root first.
     pub fn nodes(&self) -> &[NetworkNode] {
         &self.nodes
     }
 
-    /// Counts of nodes and edges, and the depth.
+    /// Returns the counts of nodes and edges, and the depth.
     pub fn shape(&self) -> Shape {
         let mut shape = Shape::default();
         let mut depth = vec![0; self.nodes.len()];
@@ -84,7 +84,7 @@ impl Network {
 }
 
 impl Spn {
-    /// The network that was learnt.
+    /// Returns the network that was learnt.
     pub fn network(&self) -> Network {
         let order = self.arena.preorder(self.root);
         let mut number = std::collections::HashMap::with_capacity(order.len());
@@ -127,7 +127,7 @@ impl Spn {
     }
 }
 
-/// How many rows of `inner` are in the cluster called `name`.
+/// Returns the number of rows of `inner` in the cluster called `name`.
 fn cluster_rows(inner: &Inner, name: u64) -> usize {
     inner.clustering.as_ref().map_or(0, |clustering| {
         let labelled = clustering.labelled();

@@ -1,4 +1,4 @@
-//! What learning depends on besides the rows: parameters, checked once.
+//! The parameters of learning, checked once.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -21,28 +21,29 @@ impl Independence {
     pub const RDC_THRESHOLD: f64 = 0.3;
 }
 
-/// Parameters of LearnSPN.
+/// The parameters of LearnSPN.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct SpnParameters {
-    /// Seed of every draw.
+    /// The seed of every draw.
     pub seed: u64,
-    /// The paper's t: so many rows or fewer are factorised naively.
+    /// The paper's t: the number of rows up to which they are factorised naively.
     pub min_rows: usize,
-    /// How dependence is decided.
+    /// The test that decides dependence.
     pub independence: Independence,
-    /// G-test: two columns are dependent when the p-value of their table is below this; where none
-    /// is given, rows that are held out choose it ([`super::choice`]). RDC: when their coefficient
-    /// is above this, [`Independence::RDC_THRESHOLD`] where none is given.
+    /// The threshold of dependence. G-test: two columns are dependent when the p-value of their
+    /// table is below this; where none is given, rows that are held out choose it
+    /// ([`super::choice`]). RDC: when their coefficient is above this,
+    /// [`Independence::RDC_THRESHOLD`] where none is given.
     pub threshold: Option<f64>,
-    /// G-test without a threshold: so many rows choose it.
+    /// The number of rows that choose the threshold, for a G-test without one.
     pub choice_rows: usize,
-    /// Clusters of a data split.
+    /// The number of clusters of a data split.
     pub clusters: u8,
-    /// The most bins of an ordered column in a contingency table.
+    /// The largest number of bins of an ordered column in a contingency table.
     pub bins: u16,
-    /// Pseudo-observations at every leaf.
+    /// The number of pseudo-observations at every leaf.
     pub smoothing: f64,
 }
 
@@ -62,56 +63,56 @@ impl Default for SpnParameters {
 }
 
 impl SpnParameters {
-    /// With this seed of every draw.
+    /// Sets the seed of every draw.
     #[must_use]
     pub fn seed(mut self, seed: u64) -> SpnParameters {
         self.seed = seed;
         self
     }
 
-    /// Rows of which so many or fewer are factorised naively.
+    /// Sets the number of rows up to which they are factorised naively.
     #[must_use]
     pub fn min_rows(mut self, min_rows: usize) -> SpnParameters {
         self.min_rows = min_rows;
         self
     }
 
-    /// With this threshold of dependence.
+    /// Sets the threshold of dependence.
     #[must_use]
     pub fn threshold(mut self, threshold: f64) -> SpnParameters {
         self.threshold = Some(threshold);
         self
     }
 
-    /// With so many rows that choose the threshold of the G-test.
+    /// Sets the number of rows that choose the threshold of the G-test.
     #[must_use]
     pub fn choice_rows(mut self, choice_rows: usize) -> SpnParameters {
         self.choice_rows = choice_rows;
         self
     }
 
-    /// With so many clusters of a data split.
+    /// Sets the number of clusters of a data split.
     #[must_use]
     pub fn clusters(mut self, clusters: u8) -> SpnParameters {
         self.clusters = clusters;
         self
     }
 
-    /// With at most so many bins of an ordered column in a contingency table.
+    /// Sets the largest number of bins of an ordered column in a contingency table.
     #[must_use]
     pub fn bins(mut self, bins: u16) -> SpnParameters {
         self.bins = bins;
         self
     }
 
-    /// With so many pseudo-observations at every leaf.
+    /// Sets the number of pseudo-observations at every leaf.
     #[must_use]
     pub fn smoothing(mut self, smoothing: f64) -> SpnParameters {
         self.smoothing = smoothing;
         self
     }
 
-    /// With this test of dependence, at its usual threshold.
+    /// Sets the test of dependence, at its usual threshold.
     #[must_use]
     pub fn independence(mut self, independence: Independence) -> SpnParameters {
         self.independence = independence;
@@ -159,7 +160,7 @@ impl SpnParameters {
     }
 }
 
-/// A threshold, and what it was chosen from.
+/// A threshold, and the sample that it was chosen from.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Choice {
     /// The threshold that decisions use.

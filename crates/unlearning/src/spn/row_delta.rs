@@ -12,17 +12,17 @@ pub struct RowDelta {
 }
 
 impl RowDelta {
-    /// How many rows change.
+    /// Returns the number of rows that change.
     pub fn len(&self) -> usize {
         self.left.len() + self.came.len()
     }
 
-    /// Whether nothing changes.
+    /// Returns whether nothing changes.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The change that is this one, then `next`: a row that left and comes again has not changed.
+    /// Extends this change by `next`: a row that left and comes again has not changed.
     pub fn then(&mut self, next: &RowDelta) {
         // A row that leaves had come, or is new here; so with one that comes. No row is in both
         // lists of `next`, so the order of the two does not matter.
@@ -33,7 +33,7 @@ impl RowDelta {
     }
 }
 
-/// Takes the rows that are in both lists out of `rows`; gives those of `wanted` that were not.
+/// Takes the rows that are in both lists out of `rows`; returns those of `wanted` that were not.
 fn withdraw(rows: &mut Vec<u32>, wanted: &[u32]) -> Vec<u32> {
     if rows.is_empty() || wanted.is_empty() {
         return wanted.to_vec();
@@ -47,7 +47,7 @@ fn withdraw(rows: &mut Vec<u32>, wanted: &[u32]) -> Vec<u32> {
         .collect()
 }
 
-/// Ascending places of `wanted` in `rows`.
+/// Returns the ascending places of `wanted` in `rows`.
 pub(super) fn places(rows: &[u32], wanted: &[u32]) -> Vec<usize> {
     if let [row] = wanted {
         return rows

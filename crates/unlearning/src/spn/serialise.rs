@@ -1,4 +1,4 @@
-//! A network with its learning state as bytes, and back.
+//! Serialisation of a network with its learning state: to bytes, and back.
 //!
 //! The bytes are a function of parameters, variables and remaining rows: rows by ascending id,
 //! nodes parents first, children by name, rows of a node by id. They hold no deleted row. What a
@@ -30,14 +30,14 @@ use super::variable::{Domain, REAL_STEPS, Variable};
 use super::{Dataset, Spn, SpnError, SpnParameters};
 use probity_run::sealed::{decode, encode};
 
-/// The number of this form; another form has another number.
+/// The number of this form of bytes; another form has another number.
 const FORM: u32 = 2;
 
 #[derive(Serialize, Deserialize)]
 struct Written {
     form: u32,
     parameters: SpnParameters,
-    /// The one of the parameters, or the chosen one.
+    /// The threshold of the parameters, or the chosen one.
     threshold: f64,
     variables: Vec<Variable>,
     ids: Vec<u64>,
@@ -64,9 +64,9 @@ enum WrittenNode {
 
 #[derive(Serialize, Deserialize)]
 struct WrittenClusters {
-    /// Places of the seeds among the node's rows in the order of their ids.
+    /// The places of the seeds among the node's rows in the order of their ids.
     seeds: Vec<u32>,
-    /// One label a row, in the same order.
+    /// The labels, one a row, in the same order.
     labels: Vec<u8>,
 }
 
@@ -77,7 +77,7 @@ fn refuse(problem: impl Into<String>) -> SpnError {
 }
 
 impl Spn {
-    /// The network and its learning state as bytes.
+    /// Returns the network and its learning state as bytes.
     ///
     /// # Errors
     /// None for values that this module makes.
@@ -125,7 +125,7 @@ impl Spn {
         }
     }
 
-    /// Reads what [`Spn::to_bytes`] wrote.
+    /// Reads a network that [`Spn::to_bytes`] wrote.
     ///
     /// # Errors
     /// [`SpnError::Bytes`] for anything else, also when statistics and rows disagree.
@@ -199,11 +199,11 @@ struct Reader {
     unclaimed: HashMap<NodeId, HashSet<u32>>,
 }
 
-/// Which columns a node must have.
+/// The columns that a node must have.
 enum Place {
-    /// These: of the root, and below a sum.
+    /// Exactly these columns: at the root, and below a sum.
     Whole(Vec<u32>),
-    /// The first one, and others that no sibling has: below a product.
+    /// The column `first`, and others that no sibling has: below a product.
     Part { product: NodeId, first: u32 },
 }
 
@@ -255,7 +255,8 @@ impl Reader {
         Ok(root)
     }
 
-    /// Whether a node of the columns `scope` may be in `place`; claims them from the product above.
+    /// Returns whether a node of the columns `scope` may be in `place`; claims them from the
+    /// product above.
     fn takes_place(&mut self, scope: &[u32], place: &Place) -> bool {
         match place {
             Place::Whole(whole) => scope == whole,

@@ -1,4 +1,4 @@
-//! What networks are asked for: one value a kind of run, and the parts that they share.
+//! The specifications of networks: one value a kind of run, and the parts that they share.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -36,7 +36,7 @@ pub struct TableSpecification {
 }
 
 impl TableSpecification {
-    /// The same with the schema called `schema` found.
+    /// Returns the options with the schema called `schema` found.
     ///
     /// # Errors
     /// When the schema cannot be read.
@@ -101,7 +101,7 @@ impl Default for LearningSpecification {
 }
 
 impl LearningSpecification {
-    /// Refuses fields that are given though nothing is done with them.
+    /// Refuses fields that are given though they have no effect.
     fn rules(&self) -> Result<(), FieldError> {
         let usual = LearningSpecification::default();
         let is_chosen = self.independence == Independence::Gtest && self.threshold.is_none();
@@ -112,7 +112,7 @@ impl LearningSpecification {
         Ok(())
     }
 
-    /// The same, checked by what learns.
+    /// Returns the parameters that learning takes and checks.
     pub fn parameters(&self) -> SpnParameters {
         let parameters = SpnParameters::default()
             .independence(self.independence)
@@ -156,7 +156,8 @@ impl Specification for FitSpecification {
 }
 
 impl FitSpecification {
-    /// A network of the rows in `data` by `schema`, everything else as it usually is.
+    /// Creates the specification of a network of the rows in `data` by `schema`, everything else as
+    /// it usually is.
     pub fn new(data: PathBuf, schema: String) -> FitSpecification {
         FitSpecification {
             data,
@@ -197,7 +198,8 @@ impl Specification for BenchSpecification {
 }
 
 impl BenchSpecification {
-    /// Deletions from networks of the rows in `data` by `schema`, everything else as it usually is.
+    /// Creates the specification of deletions from networks of the rows in `data` by `schema`,
+    /// everything else as it usually is.
     pub fn new(data: PathBuf, schema: String) -> BenchSpecification {
         BenchSpecification {
             data,
@@ -208,7 +210,7 @@ impl BenchSpecification {
         }
     }
 
-    /// The same, to be read from anywhere.
+    /// Returns the specification with paths that can be read from anywhere.
     #[must_use]
     pub fn located(mut self) -> BenchSpecification {
         self.schema = located_schema(&self.schema);

@@ -20,13 +20,13 @@ pub type NodeId = usize;
 /// The operations of LearnSPN on more than one variable; a single one is always a leaf.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Operation {
-    /// NF: one leaf a variable.
+    /// The operation NF: one leaf a variable.
     NaiveFactorization,
-    /// SU: a leaf for each constant variable, one child for the others.
+    /// The operation SU: a leaf for each constant variable, one child for the others.
     SplitUninformative,
-    /// SV: a child for each group of dependent variables.
+    /// The operation SV: a child for each group of dependent variables.
     SplitVariables,
-    /// SD: a child for each cluster of rows.
+    /// The operation SD: a child for each cluster of rows.
     SplitData,
 }
 
@@ -53,48 +53,49 @@ pub enum Dependence {
 /// A child of an inner node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Child {
-    /// Its name among its siblings: the smallest variable below a product, the cluster below a sum.
+    /// The name of the child among its siblings: the smallest variable below a product, the cluster
+    /// below a sum.
     pub name: u64,
-    /// Where it is.
+    /// The place of the child in the arena.
     pub node: NodeId,
 }
 
 /// An inner node with its state.
 #[derive(Debug, Clone)]
 pub struct Inner {
-    /// Its variables, ascending.
+    /// The variables of the node, ascending.
     pub scope: Vec<u32>,
-    /// The key of its draws.
+    /// The key of the node's draws.
     pub key: u64,
-    /// Positions of its rows, in no order that means anything.
+    /// The positions of the node's rows, in no order that means anything.
     pub rows: Vec<u32>,
-    /// By place in the scope.
+    /// The moments of the variables, by place in the scope.
     pub moments: Vec<Moments>,
     /// The flags about constant variables.
     pub uninformative: Uninformative,
-    /// There when the decision asked for independences.
+    /// The test of independence, where the decision asked for one.
     pub dependence: Option<Dependence>,
-    /// There when the decision asked for clusters.
+    /// The clustering, where the decision asked for one.
     pub clustering: Option<Clustering>,
-    /// What was decided.
+    /// The operation that was decided on.
     pub operation: Operation,
-    /// By name.
+    /// The children, ordered by name.
     pub children: Vec<Child>,
-    /// What earlier decisions asked for; no part of the model.
+    /// The sub-networks that earlier decisions asked for; no part of the model.
     pub spares: Spares,
 }
 
-/// What a child is of.
+/// The part of a node's variables or rows that a child is of.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Part {
-    /// These variables, below a product.
+    /// The variables of a child below a product.
     Scope(Vec<u32>),
-    /// The rows of this cluster, below a sum.
+    /// The rows of a cluster, for a child below a sum.
     Cluster(u8),
 }
 
 impl Part {
-    /// The name of the child among its siblings.
+    /// Returns the name of the child among its siblings.
     pub fn name(&self) -> u64 {
         match self {
             Part::Scope(scope) => u64::from(scope[0]),
@@ -116,7 +117,7 @@ pub struct Spares {
 }
 
 impl Spares {
-    /// The nodes that are kept.
+    /// Iterates over the nodes that are kept.
     pub fn nodes(&self) -> impl Iterator<Item = NodeId> {
         let split = self.split.iter().flat_map(|split| &split.kept.1);
         let children = self.children.iter().map(|spare| spare.kept);
@@ -127,9 +128,9 @@ impl Spares {
 /// Something kept, the change since, and for how many changes it was kept.
 #[derive(Debug, Clone)]
 pub struct Spare<T> {
-    /// What is kept.
+    /// The part that is kept.
     pub kept: T,
-    /// What has changed since.
+    /// The change of rows since it was kept.
     pub change: RowDelta,
     /// The number of changes since.
     pub idle: u8,
@@ -138,13 +139,13 @@ pub struct Spare<T> {
 /// A node of the arena.
 #[derive(Debug, Clone)]
 pub enum Node {
-    /// Not in use.
+    /// A place that is not in use.
     Free,
     /// A univariate distribution.
     Leaf {
-        /// Its variable.
+        /// The variable of the distribution.
         variable: u32,
-        /// What it has counted.
+        /// The counts of the leaf.
         statistics: LeafStatistics,
     },
     /// A sum ([`Operation::SplitData`]) or product.
@@ -159,7 +160,7 @@ pub struct Arena {
 }
 
 impl Arena {
-    /// A place for a new node.
+    /// Reserves a place for a new node.
     pub fn reserve(&mut self) -> NodeId {
         self.free.pop().unwrap_or_else(|| {
             self.nodes.push(Node::Free);
@@ -167,12 +168,12 @@ impl Arena {
         })
     }
 
-    /// The node at `id`.
+    /// Returns the node at `id`.
     pub fn get(&self, id: NodeId) -> &Node {
         &self.nodes[id]
     }
 
-    /// The node at `id`, to change it.
+    /// Returns the node at `id`, to change it.
     pub fn get_mut(&mut self, id: NodeId) -> &mut Node {
         &mut self.nodes[id]
     }
@@ -199,7 +200,7 @@ impl Arena {
         }
     }
 
-    /// The nodes below and including `root`: parents before children, children in order.
+    /// Returns the nodes below and including `root`: parents before children, children in order.
     pub fn preorder(&self, root: NodeId) -> Vec<NodeId> {
         let mut order = Vec::new();
         let mut pending = vec![root];

@@ -1,5 +1,5 @@
-//! Rows of a table, in a file or in memory, by its schema: variables to model, ids, groups, and
-//! evidence for questions.
+//! Reading of the rows of a table, in a file or in memory, by its schema: variables to model, ids,
+//! groups, and evidence for questions.
 //!
 //! Every attribute of the schema is a variable, and the label is one more, categorical, at the end.
 //! Integers keep their declared range, numbers the ends and edges of their declared bins. Nothing
@@ -20,11 +20,11 @@ use probity_data::read::{LeftOut, OfRow, Place, ReadError, Records};
 use probity_data::schema::{Attribute, Encoder, Kind, Schema};
 use probity_data::source::{DataFile, Hashed};
 
-/// How a table is read.
+/// Options for reading a table.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct TableOptions {
-    /// Columns that are left out of the model.
+    /// The columns that are left out of the model.
     #[serde(default)]
     pub ignore: Vec<String>,
     /// The column with the rows' ids; their numbers in the file, from 1, where there is none.
@@ -33,23 +33,23 @@ pub struct TableOptions {
     /// The column that names the group of a row, such as a person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group_column: Option<String>,
-    /// Families of leaves by column, where they are not the usual ones.
+    /// The families of leaves by column, where they are not the usual ones.
     #[serde(default)]
     pub leaves: BTreeMap<String, LeafFamily>,
-    /// What the columns hold.
+    /// The schema of the columns.
     pub schema: Schema,
 }
 
-/// Why a table cannot be used.
+/// The reason why a table cannot be used.
 #[derive(Debug, Error)]
 pub enum TableError {
-    /// The file or a value of it.
+    /// The file, or a value of it, cannot be read.
     #[error("{0}")]
     Read(#[from] ReadError),
-    /// A value that is no number.
+    /// A value is no number.
     #[error("{0}")]
     Numbers(#[from] NumbersError),
-    /// The variables or the rows as a whole.
+    /// The variables, or the rows as a whole, cannot be used.
     #[error("{0}")]
     Spn(#[from] SpnError),
     /// A field names a column that is not described, or is not in the file.
@@ -59,7 +59,7 @@ pub enum TableError {
         field: &'static str,
         /// The column.
         column: String,
-        /// Where it was looked for.
+        /// The place where the column was looked for.
         place: String,
     },
     /// An id is no whole number.
@@ -67,7 +67,7 @@ pub enum TableError {
     Id {
         /// The file.
         file: PathBuf,
-        /// Line or row.
+        /// The line or row.
         place: Place,
         /// The column.
         column: String,
@@ -100,16 +100,18 @@ impl OfRow for TableError {
 /// Rows with some values unknown.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Questions {
-    /// One entry a variable; `None` where the cell is empty or the column is missing.
+    /// The values of the rows, one entry a variable; `None` where the cell is empty or the column
+    /// is missing.
     pub rows: Vec<Vec<Option<f64>>>,
     /// The number of each row in its file, from 1.
     pub numbers: Vec<u64>,
-    /// Rows that are left out.
+    /// The rows that are left out.
     pub left_out: LeftOut,
 }
 
 impl TableOptions {
-    /// All columns of `schema`, with the usual families of leaves, and rows without ids.
+    /// Creates options for all columns of `schema`, with the usual families of leaves, and rows
+    /// without ids.
     pub fn new(schema: Schema) -> TableOptions {
         TableOptions {
             ignore: Vec::new(),
@@ -120,7 +122,7 @@ impl TableOptions {
         }
     }
 
-    /// The variables: attributes in the order of the schema, then the label.
+    /// Returns the variables: attributes in the order of the schema, then the label.
     ///
     /// # Errors
     /// A column of a field that the schema does not describe, or a family that a column cannot
@@ -183,7 +185,7 @@ impl TableOptions {
         Ok(file.hashed(rows)?)
     }
 
-    /// The same from record batches in memory.
+    /// Reads rows to learn from, from record batches in memory, and says what is left out.
     ///
     /// # Errors
     /// See [`TableError`].
@@ -221,7 +223,8 @@ impl TableOptions {
         self.decode_questions(Records::open(file, &self.schema.format)?)
     }
 
-    /// The same from record batches in memory.
+    /// Reads rows to ask about from record batches in memory: empty cells and missing columns are
+    /// unknown.
     ///
     /// # Errors
     /// See [`TableError`].
@@ -250,7 +253,7 @@ impl TableOptions {
     }
 }
 
-/// The domain of an attribute; a level of its own for outside values is one more category.
+/// Returns the domain of an attribute; a level of its own for outside values is one more category.
 fn domain_of(attribute: &Attribute) -> Domain {
     match &attribute.kind {
         Kind::Categorical { .. } => {
@@ -269,7 +272,7 @@ fn domain_of(attribute: &Attribute) -> Domain {
     }
 }
 
-/// Which columns a file must have.
+/// The columns that a file must have.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Columns {
     All,
@@ -278,7 +281,7 @@ enum Columns {
 
 struct Reader<'s> {
     records: Records,
-    /// One a variable; `None` where the column is missing.
+    /// The columns of the variables; `None` where the column is missing.
     values: Vec<Option<Column<'s>>>,
     id: Option<usize>,
     group: Option<usize>,
@@ -288,7 +291,7 @@ struct Reader<'s> {
     left_out: LeftOut,
 }
 
-/// One row; no cells where the schema leaves it out.
+/// A row of the table; without cells where the schema leaves it out.
 struct Row {
     cells: Option<Vec<Option<f64>>>,
     id: Option<u64>,
@@ -351,7 +354,8 @@ impl<'s> Reader<'s> {
         })
     }
 
-    /// The next row with which nothing is wrong, or is to be said.
+    /// Returns the next row; a row with which something is wrong is counted and passed over, or is
+    /// an error.
     fn advance(&mut self) -> Result<Option<Row>, TableError> {
         loop {
             self.number += 1;

@@ -1,4 +1,5 @@
-//! Exactness on thousands of random small data sets: deleting gives the bytes of learning anew.
+//! Tests of exactness on thousands of random small data sets: deleting gives the bytes of learning
+//! anew.
 
 use rand::RngExt;
 use rand::seq::SliceRandom;
@@ -9,7 +10,7 @@ use super::structure::{Dependence, Node};
 use super::*;
 use probity_tensor::proposer::Proposer;
 
-/// The generator of a case.
+/// Returns the generator of a case.
 pub(super) fn generator(case: u64) -> Xoshiro256PlusPlus {
     Xoshiro256PlusPlus::seed_from_u64(case)
 }
@@ -39,7 +40,8 @@ fn variable(kind: u32, at: usize) -> Variable {
     Variable::new(format!("v{at}"), domain, family).unwrap()
 }
 
-/// A random data set that is likely to have duplicates, constant columns, clusters and dependences.
+/// Returns a random data set that is likely to have duplicates, constant columns, clusters and
+/// dependences.
 pub(super) fn data(
     draws: &mut Xoshiro256PlusPlus,
     rows: usize,
@@ -110,7 +112,7 @@ pub(super) fn parameters(draws: &mut Xoshiro256PlusPlus, rows: usize) -> SpnPara
     }
 }
 
-/// The tables that an updated node keeps are those that counting gives.
+/// Checks that the tables that an updated node keeps are those that counting gives.
 fn tables_are_exact(spn: &Spn) {
     for node in spn.arena.preorder(spn.root) {
         if let Node::Inner(inner) = spn.arena.get(node)
@@ -124,7 +126,7 @@ fn tables_are_exact(spn: &Spn) {
     }
 }
 
-/// What a case of deletions met.
+/// The operations, the effort and the choices of thresholds that the cases of deletions met.
 #[derive(Default)]
 struct Met {
     operations: std::collections::HashMap<u8, usize>,
@@ -207,7 +209,7 @@ fn sequences_and_batches_of_deletions_give_the_bytes_of_learning_anew() {
     assert!(met.thresholds > 50, "{}", met.thresholds);
 }
 
-/// `data` in which about a fifth of the values is not known.
+/// Returns `data` in which about a fifth of the values is not known.
 fn with_gaps(data: &Dataset) -> Dataset {
     let rows = data.remaining();
     let columns = (0..data.variables().len() as u32).map(|variable| {
@@ -257,7 +259,8 @@ fn deletions_of_rows_with_gaps_give_the_bytes_of_learning_anew() {
     }
 }
 
-/// A naive factorisation: its leaves are of the values that are known, and of none all are alike.
+/// The leaves of a naive factorisation are of the values that are known; leaves without any are all
+/// alike.
 #[test]
 fn leaves_are_of_the_values_that_are_known() {
     let words = Domain::Categorical {

@@ -1,11 +1,11 @@
-//! Inference against enumeration on random small networks.
+//! Tests of inference against enumeration on random small networks.
 
 use rand::RngExt;
 
 use super::tests::{data, generator, parameters};
 use super::*;
 
-/// Every full row over the values of discrete variables.
+/// Returns every full row over the values of discrete variables.
 fn rows(network: &Network) -> Vec<Vec<Option<f64>>> {
     let mut rows = vec![Vec::new()];
     for variable in network.variables() {
@@ -33,7 +33,7 @@ fn close(a: f64, b: f64) {
     assert!((a - b).abs() < 1e-9, "{a} {b}");
 }
 
-/// A network of 1 to 5 discrete variables without Poisson leaves, whose support has no end.
+/// Returns a network of 1 to 5 discrete variables without Poisson leaves, whose support has no end.
 fn discrete(case: u64) -> (Network, rand_xoshiro::Xoshiro256PlusPlus) {
     let mut draws = generator(case);
     let width = draws.random_range(1..6);
@@ -172,7 +172,7 @@ fn densities_of_real_and_unbounded_variables_integrate_to_one() {
     }
 }
 
-/// The mixture of its induced trees is the network, whatever is summed out.
+/// The mixture of a network's induced trees is the network, whatever is summed out.
 #[test]
 fn components_add_up_to_the_network() {
     let (mut several, mut left_out) = (0, 0);
@@ -225,7 +225,7 @@ fn components_add_up_to_the_network() {
     assert!(several > 20 && left_out > 20, "{several} {left_out}");
 }
 
-/// Against figures of 40 digits.
+/// The bounds of probabilities of ranges hold the figures computed to 40 digits.
 #[test]
 fn probabilities_of_ranges_lie_within_their_bounds() {
     use super::leaves::Distribution;

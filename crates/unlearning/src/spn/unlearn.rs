@@ -20,7 +20,7 @@ use super::parameters::Choice;
 use super::row_delta::RowDelta;
 use super::structure::{Child, Inner, Node, NodeId, Operation, Part, Spare};
 
-/// Changes of a node after which a spare that was not asked for is given up.
+/// The number of changes of a node after which a spare that was not asked for is given up.
 const PATIENCE: u8 = 64;
 /// Rows that may change at a node, and the share of its rows (one of so many) that may: of more,
 /// its sub-network is learnt anew. Most decisions below are other ones then, and following them
@@ -28,25 +28,26 @@ const PATIENCE: u8 = 64;
 const FEW_CHANGED: usize = 8;
 const MOST_CHANGED: usize = 32;
 
-/// What a deletion had to do.
+/// The effort of a deletion.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct DeletionEffort {
-    /// Rows that were deleted.
+    /// The number of rows that were deleted.
     pub rows: usize,
-    /// Deletions that took rows out of those that choose the threshold, so that it was chosen anew.
+    /// The number of deletions that took rows out of those that choose the threshold, so that it
+    /// was chosen anew.
     pub choices: usize,
-    /// Nodes whose statistics were updated.
+    /// The number of nodes whose statistics were updated.
     pub updated_nodes: usize,
-    /// Sub-networks that were learnt again.
+    /// The number of sub-networks that were learnt again.
     pub learnt_again: usize,
-    /// Inner nodes whose operation changed.
+    /// The number of inner nodes whose operation changed.
     pub revised_operations: usize,
-    /// Rows that changed their cluster, over all sums.
+    /// The number of rows that changed their cluster, over all sums.
     pub moved_rows: usize,
 }
 
 impl DeletionEffort {
-    /// Adds what another deletion had to do.
+    /// Adds the effort of another deletion.
     pub fn add(&mut self, other: &DeletionEffort) {
         self.rows += other.rows;
         self.choices += other.choices;
@@ -192,7 +193,7 @@ impl Spn {
         }
     }
 
-    /// Tells all spares what changes, and gives up those that were not asked for in a long time.
+    /// Notes the change in all spares, and gives up those that were not asked for in a long time.
     fn age_spares(&mut self, inner: &mut Inner, change: &RowDelta) {
         let most = most_changed(inner.rows.len());
         let expired = |change: &RowDelta, idle: u8| idle >= PATIENCE || change.len() > most;
@@ -269,7 +270,7 @@ impl Spn {
     }
 }
 
-/// How many of so many rows may change.
+/// Returns how many of so many rows may change.
 fn most_changed(rows: usize) -> usize {
     (rows / MOST_CHANGED).max(FEW_CHANGED.min(rows / 2))
 }

@@ -10,36 +10,36 @@ use serde::{Deserialize, Serialize};
 
 use super::SpnError;
 
-/// Steps between the declared bounds of a real variable.
+/// The number of steps between the declared bounds of a real variable.
 pub const REAL_STEPS: i32 = 1 << 30;
-/// Length of an axis of the clustering.
+/// The length of an axis of the clustering.
 pub const AXIS: i32 = 1 << 12;
-/// Height of the indicator of a category: `AXIS` / √2, so that two categories are `AXIS` apart.
+/// The height of the indicator of a category: `AXIS` / √2, so that two categories are `AXIS` apart.
 pub const INDICATOR: i32 = 2896;
-/// Categories beyond so many share cells of contingency tables, by their code.
+/// The number of categories beyond which they share cells of contingency tables, by their code.
 const TABLE_LEVELS: u32 = 64;
-/// The most values of a categorical or whole-number domain.
+/// The largest number of values of a categorical or whole-number domain.
 const MAX_VALUES: u32 = 1_000_000;
 
 /// The values a variable may take, declared before any row is read.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Domain {
-    /// One of these words; the value is the position of the word, from 0.
+    /// A word out of a list; the value is the position of the word, from 0.
     Categorical {
         /// The words.
         levels: Vec<String>,
     },
     /// A whole number.
     Integer {
-        /// The smallest.
+        /// The smallest value.
         min: i32,
-        /// The largest.
+        /// The largest value.
         max: i32,
     },
     /// A real number between the first and the last edge; the edges between them divide it into
     /// bins.
     Real {
-        /// Ascending, finite, at least two.
+        /// The edges, ascending, finite, at least two.
         edges: Vec<f64>,
     },
 }
@@ -59,7 +59,7 @@ pub enum LeafFamily {
 }
 
 impl LeafFamily {
-    /// All families.
+    /// All families of leaves.
     pub const ALL: [LeafFamily; 4] = [
         LeafFamily::Categorical,
         LeafFamily::Gaussian,
@@ -67,7 +67,7 @@ impl LeafFamily {
         LeafFamily::Histogram,
     ];
 
-    /// The name.
+    /// Returns the name.
     pub fn name(self) -> &'static str {
         match self {
             LeafFamily::Categorical => "categorical",
@@ -87,7 +87,7 @@ pub struct Variable {
 }
 
 impl Variable {
-    /// A variable; the domain and the family are checked.
+    /// Creates a variable; the domain and the family are checked.
     ///
     /// # Errors
     /// An empty, unordered or too large domain, or a family that the domain cannot have.
@@ -145,22 +145,22 @@ impl Variable {
         })
     }
 
-    /// The column's name.
+    /// Returns the column's name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The declared domain.
+    /// Returns the declared domain.
     pub fn domain(&self) -> &Domain {
         &self.domain
     }
 
-    /// The family of the leaves.
+    /// Returns the family of the leaves.
     pub fn family(&self) -> LeafFamily {
         self.family
     }
 
-    /// The family that suits a domain where none is asked for.
+    /// Returns the family that suits a domain where none is asked for.
     pub fn usual_family(domain: &Domain) -> LeafFamily {
         match domain {
             Domain::Categorical { .. } => LeafFamily::Categorical,
@@ -171,7 +171,7 @@ impl Variable {
         }
     }
 
-    /// The smallest value and the distance to the largest.
+    /// Returns the smallest value and the distance to the largest.
     pub fn range(&self) -> (f64, f64) {
         match &self.domain {
             Domain::Categorical { levels } => (0.0, (levels.len() - 1) as f64),
@@ -180,7 +180,7 @@ impl Variable {
         }
     }
 
-    /// The number of values, where they can be counted.
+    /// Returns the number of values, where they can be counted.
     pub fn values(&self) -> Option<u32> {
         match &self.domain {
             Domain::Categorical { levels } => Some(levels.len() as u32),
@@ -189,7 +189,7 @@ impl Variable {
         }
     }
 
-    /// What numbers stand for values of the variable, in words.
+    /// Describes the numbers that stand for values of the variable, in words.
     pub fn expected(&self) -> String {
         match &self.domain {
             Domain::Categorical { levels } => format!("a level from 0 to {}", levels.len() - 1),
@@ -197,7 +197,7 @@ impl Variable {
         }
     }
 
-    /// What texts the variable accepts, in words.
+    /// Describes the texts that the variable accepts, in words.
     pub fn describe(&self) -> String {
         match &self.domain {
             Domain::Categorical { levels } => {
@@ -222,7 +222,7 @@ impl Variable {
         }
     }
 
-    /// The fixed-point value of `value`; `None` outside the domain.
+    /// Returns the fixed-point value of `value`; `None` outside the domain.
     pub fn fixed(&self, value: f64) -> Option<i32> {
         match &self.domain {
             Domain::Categorical { .. } | Domain::Integer { .. } => {
@@ -240,7 +240,7 @@ impl Variable {
         }
     }
 
-    /// The fixed-point value in the middle of the domain.
+    /// Returns the fixed-point value in the middle of the domain.
     pub fn middle(&self) -> i32 {
         match self.values() {
             Some(values) => (values.max(1) - 1) as i32 / 2,
@@ -248,7 +248,7 @@ impl Variable {
         }
     }
 
-    /// The value that a fixed-point value stands for.
+    /// Returns the value that a fixed-point value stands for.
     pub fn value(&self, fixed: i32) -> f64 {
         let (min, range) = self.range();
         match &self.domain {
@@ -257,7 +257,7 @@ impl Variable {
         }
     }
 
-    /// The text of a value: the word of a category, else the number.
+    /// Returns the text of a value: the word of a category, else the number.
     pub fn text(&self, value: f64) -> String {
         match &self.domain {
             Domain::Categorical { levels } => levels
@@ -268,7 +268,7 @@ impl Variable {
         }
     }
 
-    /// The value that a text stands for; `None` outside the domain.
+    /// Returns the value that a text stands for; `None` outside the domain.
     pub fn parse(&self, text: &str) -> Option<f64> {
         match &self.domain {
             Domain::Categorical { levels } => levels
@@ -282,7 +282,8 @@ impl Variable {
         }
     }
 
-    /// The edges of the bins in fixed-point values, and one number more than the largest value.
+    /// Returns the edges of the bins in fixed-point values, and one number more than the largest
+    /// value.
     fn fixed_edges(&self) -> Vec<i64> {
         match &self.domain {
             Domain::Categorical { levels } => (0..=levels.len() as i64).collect(),
@@ -300,7 +301,7 @@ impl Variable {
         }
     }
 
-    /// How fixed-point values fall into at most `most` bins of a contingency table.
+    /// Returns the division of fixed-point values into at most `most` bins of a contingency table.
     pub fn table_bins(&self, most: u16) -> Binning {
         let most = match &self.domain {
             Domain::Categorical { .. } => TABLE_LEVELS,
@@ -309,7 +310,8 @@ impl Variable {
         Binning::grouped(&self.fixed_edges(), most as usize)
     }
 
-    /// The bins of a histogram leaf: the declared ones; for whole numbers at most `most` groups.
+    /// Returns the bins of a histogram leaf: the declared ones; for whole numbers at most `most`
+    /// groups.
     pub fn histogram_bins(&self, most: u16) -> Binning {
         let most = match &self.domain {
             Domain::Real { edges } => edges.len(),
@@ -318,8 +320,8 @@ impl Variable {
         Binning::grouped(&self.fixed_edges(), most)
     }
 
-    /// The coordinate of a fixed-point value on the clustering's axis; the code itself where the
-    /// variable has [`Variable::indicators`].
+    /// Returns the coordinate of a fixed-point value on the clustering's axis; the code itself
+    /// where the variable has [`Variable::indicators`].
     pub fn coordinate(&self, fixed: i32) -> i32 {
         match &self.domain {
             Domain::Categorical { levels } if levels.len() > 2 => fixed,
@@ -331,7 +333,8 @@ impl Variable {
         }
     }
 
-    /// The number of indicator axes of the clustering, for more than two categories; else `None`.
+    /// Returns the number of indicator axes of the clustering, for more than two categories; else
+    /// `None`.
     pub fn indicators(&self) -> Option<usize> {
         match &self.domain {
             Domain::Categorical { levels } if levels.len() > 2 => Some(levels.len()),
@@ -340,7 +343,8 @@ impl Variable {
     }
 }
 
-/// Ascending edges over fixed-point values: bin i holds `edges[i]..edges[i + 1]`.
+/// A division of fixed-point values into bins, by ascending edges: bin i holds `edges[i]..edges[i +
+/// 1]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Binning {
     edges: Vec<i64>,
@@ -356,23 +360,23 @@ impl Binning {
         }
     }
 
-    /// How many bins there are.
+    /// Returns the number of bins.
     pub fn len(&self) -> usize {
         self.edges.len() - 1
     }
 
-    /// Whether there are none; never, for a checked domain.
+    /// Returns whether there are no bins; never true for a checked domain.
     pub fn is_empty(&self) -> bool {
         self.edges.len() < 2
     }
 
-    /// The bin of a fixed-point value.
+    /// Returns the bin of a fixed-point value.
     pub fn bin(&self, fixed: i32) -> usize {
         let inner = &self.edges[1..self.edges.len() - 1];
         inner.partition_point(|edge| *edge <= i64::from(fixed))
     }
 
-    /// First fixed-point value of bin `at`, and the first one after it.
+    /// Returns the first fixed-point value of bin `at`, and the first one after it.
     pub fn bounds(&self, at: usize) -> (i64, i64) {
         (self.edges[at], self.edges[at + 1])
     }

@@ -1,8 +1,8 @@
 use super::*;
 use std::collections::BTreeMap;
 
-/// Says that a text has the score 1/length; leaves the texts open that are in `open`, each so
-/// many times, and notes what it is asked.
+/// An answering side that gives a text the score 1/length; it leaves the texts in `open` without an
+/// answer, each so many times, and notes what it is asked.
 #[derive(Clone, Default)]
 struct Scores {
     open: BTreeMap<&'static str, u32>,

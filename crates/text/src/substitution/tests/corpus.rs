@@ -9,7 +9,7 @@ struct Corpus {
     case: Vec<Case>,
 }
 
-/// What is expected of a text, as the head of the file says.
+/// An expected result for a text, as the head of the file describes.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Case {
@@ -29,7 +29,7 @@ fn corpus() -> Vec<Case> {
 }
 
 impl Case {
-    /// What is wrong with what the text becomes.
+    /// Returns the problem with what the text becomes, if there is one.
     fn problem(&self) -> Option<String> {
         let number = ALL
             .attributes()

@@ -1,4 +1,4 @@
-//! What texts become.
+//! Tests of substitutions in texts.
 
 mod corpus;
 mod reading;
@@ -8,12 +8,12 @@ use std::sync::LazyLock;
 
 use super::*;
 
-/// For all attributes that are not opt-in.
+/// The substitution for all attributes that are not opt-in.
 static ALL: LazyLock<Substitution> =
     LazyLock::new(|| Substitution::new(&Lexicon::shipped(), &[]).unwrap());
 
-/// For every exchange what it makes of `text`, and whether it can be undone: exactly, or up to
-/// spellings and capitals, so that undone and done again it is the same.
+/// Returns, for every exchange, the text that it makes of `text`, and whether it can be undone:
+/// exactly, or up to spellings and capitals, so that undone and done again it is the same.
 fn reversed(substitution: &Substitution, text: &str) -> Vec<(String, bool)> {
     let analysis = substitution.analyse(text).unwrap();
     let mut results = Vec::new();
@@ -45,7 +45,7 @@ fn reversed(substitution: &Substitution, text: &str) -> Vec<(String, bool)> {
     results
 }
 
-/// What becomes of `text` with the value `to` in the place of `from`.
+/// Returns `text` with the value `to` in the place of `from`.
 fn exchanged(
     substitution: &Substitution,
     attribute: usize,

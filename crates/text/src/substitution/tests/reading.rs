@@ -1,5 +1,6 @@
-//! For the eye: what comments of Wikipedia become. Run by hand, with `PROBITY_READ=seed,pairs`:
-//! `cargo test --lib substitution::tests::reading -- --ignored --nocapture`.
+//! A listing, to be read by a person, of what comments of Wikipedia become. Run by hand, with
+//! `PROBITY_READ=seed,pairs`: `cargo test --lib substitution::tests::reading -- --ignored
+//! --nocapture`.
 
 use std::env;
 use std::io::Read;
@@ -11,7 +12,7 @@ use rand::RngExt;
 
 use super::*;
 
-/// The first column of `comment_text` in CSV, quotes undone.
+/// Returns the first column of `comment_text` in CSV, quotes undone.
 fn texts(csv: &str) -> Vec<String> {
     let mut rows: Vec<Vec<String>> = Vec::new();
     let (mut row, mut cell, mut quoted) = (Vec::new(), String::new(), false);

@@ -1,4 +1,4 @@
-//! Nothing outside words of sentences changes, whatever the text.
+//! Tests that edits change nothing outside words of sentences, whatever the text.
 
 use probity_run::stream::{Purpose, stream};
 use rand::RngExt;

@@ -22,8 +22,8 @@ fn algorithms() -> [Algorithm; 3] {
     [Algorithm::Lloyd, lattice, Algorithm::DivideConquer { tree }]
 }
 
-/// No change of a byte makes a model that panics, or one that says something else of itself
-/// when written.
+/// Bytes with any change make no model that panics, or that says something else of itself when
+/// written.
 #[test]
 fn cut_and_altered_bytes_are_refused_or_read_as_what_they_say() {
     for algorithm in algorithms() {

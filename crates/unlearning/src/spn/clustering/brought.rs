@@ -1,4 +1,4 @@
-//! The space on a device: squared distances of rows to centroids, exactly.
+//! The space of a clustering on a device: squared distances of rows to centroids, exactly.
 //!
 //! A coordinate, and one of a centroid, is a whole number from 0 to 64², hence two digits of base
 //! 64; its square is four. With x = l + 64 h and c = m + 64 g, x·c = l m + 64 (l g + h m) + 4096 h g
@@ -11,19 +11,19 @@ use probity_tensor::whole::{BASE, WholeMatrix, digits};
 
 use crate::spn::variable::{AXIS, INDICATOR};
 
-/// Columns of an ordered variable: two digits of its coordinate, four of the square.
+/// The number of columns of an ordered variable: two digits of its coordinate, four of the square.
 const ORDERED: usize = 6;
-/// Vectors whose products give |x|²: one a digit of the squares.
+/// The number of vectors whose products give |x|²: one a digit of the squares.
 const SQUARES: usize = 4;
-/// Vectors whose products give x·c: by weight 1, 64 and 4096 on the axes of ordered columns, and by
-/// weight 1 and 64 on indicator axes.
+/// The number of vectors whose products give x·c: by weight 1, 64 and 4096 on the axes of ordered
+/// columns, and by weight 1 and 64 on indicator axes.
 const PRODUCTS: usize = 5;
 
-/// All rows of a geometry on a device.
+/// All rows of a geometry, held on a device.
 #[derive(Debug)]
 pub(super) struct Brought {
     matrix: WholeMatrix,
-    /// By variable: its first column, and the levels of a category.
+    /// For each variable, its first column, and the number of levels of a category.
     variables: Vec<(u32, Option<usize>)>,
 }
 
@@ -59,8 +59,8 @@ impl Brought {
         })
     }
 
-    /// By centroid (`[centroids, axes]`), then by place: the squared distances of the rows at
-    /// `positions`, in the columns of `scope`. `None` if the device failed.
+    /// Returns the squared distances of the rows at `positions` to the centroids (`[centroids,
+    /// axes]`), in the columns of `scope`, by centroid, then by place. `None` if the device failed.
     pub(super) fn distances(
         &self,
         scope: &[u32],
@@ -119,7 +119,7 @@ impl Brought {
     }
 }
 
-/// The cells of a coordinate; `None` for what is none.
+/// Returns the cells of a coordinate; `None` for what is none.
 fn ordered(x: i64) -> Option<[i8; ORDERED]> {
     if !(0..=i64::from(AXIS)).contains(&x) {
         return None;
@@ -128,7 +128,7 @@ fn ordered(x: i64) -> Option<[i8; ORDERED]> {
     Some([low, high, a, b, c, d])
 }
 
-/// What an ordered column's cells are multiplied with for the centroid's coordinate `c`.
+/// Returns the factors of an ordered column's cells for the centroid's coordinate `c`.
 fn of_axis(c: i64, weight: usize) -> [i8; ORDERED] {
     let [low, high] = digits(c);
     let (of_low, of_high) = match weight {
@@ -140,7 +140,7 @@ fn of_axis(c: i64, weight: usize) -> [i8; ORDERED] {
     [of_low, of_high, 0, 0, 0, 0]
 }
 
-/// What the cell of a level is multiplied with for the centroid's coordinate `c` on its axis.
+/// Returns the factor of the cell of a level for the centroid's coordinate `c` on its axis.
 fn of_level(c: i64, weight: usize) -> i8 {
     let [low, high] = digits(c);
     match weight {
@@ -150,7 +150,7 @@ fn of_level(c: i64, weight: usize) -> i8 {
     }
 }
 
-/// The number with these digits, the lowest first, however large they are.
+/// Returns the number with these digits, the lowest first, however large they are.
 fn number(digits: &[i32]) -> i64 {
     digits
         .iter()

@@ -26,7 +26,7 @@ use super::row_delta::{RowDelta, places};
 use seeds::{draw_seeds, would_be_seed};
 use step::{Step, visit};
 
-/// The most steps of Lloyd's algorithm.
+/// The largest number of steps of Lloyd's algorithm.
 const STEPS: usize = 20;
 /// The label of a row that has none yet.
 const NONE: u8 = u8::MAX;
@@ -34,13 +34,13 @@ const NONE: u8 = u8::MAX;
 /// A clustering of rows.
 #[derive(Debug, Clone)]
 pub struct Clustering {
-    /// Positions of the rows, in no order that means anything; labels and distances are by place
-    /// here.
+    /// The positions of the rows, in no order that means anything; labels and distances are by
+    /// place here.
     rows: Vec<u32>,
     seeds: Vec<u32>,
     labels: Vec<u8>,
     axes: Vec<usize>,
-    /// Empty after loading; made again when a deletion needs it.
+    /// The steps of the clustering; empty after loading, and made again when a deletion needs them.
     trace: Vec<Step>,
 }
 
@@ -59,7 +59,7 @@ impl Clustering {
         clustering
     }
 
-    /// A clustering read back: its labels are known, its trace is not.
+    /// Creates a clustering that was read back: its labels are known, its trace is not.
     pub fn from_parts(
         space: Space<'_>,
         rows: Vec<u32>,
@@ -75,23 +75,23 @@ impl Clustering {
         }
     }
 
-    /// The positions of the seeds, in the order of their stages.
+    /// Returns the positions of the seeds, in the order of their stages.
     pub fn seeds(&self) -> &[u32] {
         &self.seeds
     }
 
-    /// The rows with their clusters.
+    /// Iterates over the rows with their clusters.
     pub fn labelled(&self) -> impl Iterator<Item = (u32, u8)> {
         self.rows.iter().copied().zip(self.labels.iter().copied())
     }
 
-    /// The rows of `cluster`.
+    /// Returns the rows of `cluster`.
     pub fn rows_of(&self, cluster: u8) -> Vec<u32> {
         let labelled = self.labelled().filter(|(_, label)| *label == cluster);
         labelled.map(|(row, _)| row).collect()
     }
 
-    /// The clusters that have rows, ascending.
+    /// Returns the clusters that have rows, ascending.
     pub fn occupied(&self) -> Vec<u8> {
         let mut used = [false; 256];
         for &label in &self.labels {
@@ -105,7 +105,7 @@ impl Clustering {
         self.trace = Vec::new();
     }
 
-    /// Lets rows leave and come; gives the change of every cluster that has one.
+    /// Lets rows leave and come; returns the change of every cluster that has one.
     pub fn follow(&mut self, space: Space<'_>, change: &RowDelta) -> Vec<(u8, RowDelta)> {
         let mut by_cluster = ByCluster::default();
         let stale = change.left.iter().any(|row| self.seeds.contains(row))
@@ -189,7 +189,7 @@ impl Clustering {
     }
 }
 
-/// Changes by cluster.
+/// The changes by cluster.
 #[derive(Default)]
 struct ByCluster(Vec<(u8, RowDelta)>);
 

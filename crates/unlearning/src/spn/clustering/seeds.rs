@@ -1,4 +1,4 @@
-//! Seeds of a clustering: a race that rows which do not win leave no mark on.
+//! The seeds of a clustering, drawn by a race on which rows that do not win leave no mark.
 
 use rand::RngExt;
 
@@ -7,7 +7,7 @@ use super::step::visit;
 use crate::spn::variable::INDICATOR;
 use probity_run::stream::{Purpose, stream};
 
-/// The squared distance of two rows.
+/// Returns the squared distance of two rows.
 fn gap(space: Space<'_>, a: u32, b: u32) -> i64 {
     let mut total = 0;
     for &variable in space.scope {
@@ -22,7 +22,7 @@ fn gap(space: Space<'_>, a: u32, b: u32) -> i64 {
     total
 }
 
-/// The squared distances of many rows from one that a device gives, if it is asked.
+/// Returns the squared distances of many rows from one, by a device, if one is asked.
 fn gaps_on_device(space: Space<'_>, from: u32, positions: &[u32]) -> Option<Vec<i64>> {
     let terms = space.scope.len();
     space.data.proposer().device_for(terms * positions.len())?;
@@ -34,7 +34,7 @@ fn gaps_on_device(space: Space<'_>, from: u32, positions: &[u32]) -> Option<Vec<
         .pop()
 }
 
-/// The squared distances of many rows from one: a device's, or column by column.
+/// Returns the squared distances of many rows from one: a device's, or column by column.
 fn gaps(space: Space<'_>, from: u32, positions: &[u32]) -> Vec<i64> {
     if let Some(distances) = gaps_on_device(space, from, positions) {
         return distances;
@@ -55,7 +55,7 @@ fn gaps(space: Space<'_>, from: u32, positions: &[u32]) -> Vec<i64> {
     totals
 }
 
-/// The time at which a row of `weight` finishes the race of a stage; the id settles ties.
+/// Returns the time at which a row of `weight` finishes the race of a stage; the id settles ties.
 fn finish(space: Space<'_>, stage: usize, position: u32, weight: i64) -> (f64, u64) {
     let id = space.data.id(position);
     if weight == 0 {
@@ -69,13 +69,14 @@ fn earlier(a: (f64, u64), b: (f64, u64)) -> bool {
     a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)).is_lt()
 }
 
-/// The weight of a row at the stage after `seeds`: the squared distance to the nearest of them.
+/// Returns the weight of a row at the stage after `seeds`: the squared distance to the nearest of
+/// them.
 fn weight(space: Space<'_>, seeds: &[u32], position: u32) -> i64 {
     let gaps = seeds.iter().map(|&seed| gap(space, seed, position));
     gaps.min().unwrap_or(1)
 }
 
-/// The seeds; fewer than asked for where no other row differs from them.
+/// Draws the seeds; fewer than asked for where no other row differs from them.
 pub(super) fn draw_seeds(space: Space<'_>, positions: &[u32]) -> Vec<u32> {
     let mut seeds = Vec::with_capacity(space.clusters);
     let mut weights = vec![1; positions.len()];
@@ -102,8 +103,8 @@ pub(super) fn draw_seeds(space: Space<'_>, positions: &[u32]) -> Vec<u32> {
     seeds
 }
 
-/// Whether a row that comes would win a stage of the race that `seeds` have won, or be a further
-/// seed.
+/// Returns whether a row that comes would win a stage of the race that `seeds` have won, or be a
+/// further seed.
 pub(super) fn would_be_seed(space: Space<'_>, seeds: &[u32], position: u32) -> bool {
     (0..=seeds.len()).any(|stage| {
         let own = finish(

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use super::brought::Brought;
 use crate::spn::Dataset;
 
-/// How the columns of a scope lie in the space of the clustering.
+/// The positions of the columns of a scope in the space of the clustering.
 #[derive(Debug)]
 pub struct Geometry {
     pub(super) coordinates: Vec<Vec<i32>>,
@@ -15,7 +15,7 @@ pub struct Geometry {
 }
 
 impl Geometry {
-    /// The geometry of all variables of `data`.
+    /// Creates the geometry of all variables of `data`.
     pub fn new(data: &Dataset) -> Geometry {
         Geometry {
             coordinates: data.coordinates(),
@@ -24,12 +24,12 @@ impl Geometry {
         }
     }
 
-    /// Leaves the device that proposed, for another one or none.
+    /// Drops the rows on the device that proposed, so that another one or none is used.
     pub(in crate::spn) fn leave_device(&mut self) {
         self.brought = OnceLock::new();
     }
 
-    /// For each variable of `scope` its first axis, and at the end the number of axes.
+    /// Returns the first axis of each variable of `scope`, and at the end the number of axes.
     pub(super) fn axes(&self, scope: &[u32]) -> Vec<usize> {
         let mut axes = Vec::with_capacity(scope.len() + 1);
         let mut next = 0;
@@ -42,25 +42,26 @@ impl Geometry {
     }
 }
 
-/// What a clustering is of: the geometry, and the columns and draws of a node.
+/// The inputs of a clustering: the geometry, and the columns and draws of a node.
 #[derive(Debug, Clone, Copy)]
 pub struct Space<'a> {
     /// The geometry of all variables.
     pub geometry: &'a Geometry,
-    /// The rows' ids.
+    /// The rows, with their ids.
     pub data: &'a Dataset,
     /// The columns of the node.
     pub scope: &'a [u32],
-    /// The key of its draws.
+    /// The key of the node's draws.
     pub key: u64,
     /// The number of clusters asked for.
     pub clusters: usize,
 }
 
 impl Space<'_> {
-    /// The squared distances of the rows at `positions` to some centroids (`[centroids, axes]`),
-    /// by centroid, then by place, from the device that proposes; nothing where none is asked or it
-    /// failed. `terms` is what the reference would add up for each row.
+    /// Returns the squared distances of the rows at `positions` to some centroids (`[centroids,
+    /// axes]`), by centroid, then by place, from the device that proposes; nothing where none is
+    /// asked or it failed. `terms` is the number of terms that the reference would add up for each
+    /// row.
     pub(super) fn distances_on_device(
         self,
         axes: &[usize],

@@ -1,26 +1,26 @@
-//! One step of Lloyd's algorithm, and how it follows rows and centroids.
+//! A step of Lloyd's algorithm, and its updates for rows and centroids that change.
 
 use super::space::Space;
 use crate::spn::variable::{AXIS, INDICATOR};
 
-/// Distance of lattice points on an axis.
+/// The distance of lattice points on an axis.
 const LATTICE: i64 = AXIS as i64 / 16;
 
-/// One step: centroids, and what they do to the rows.
+/// A step of Lloyd's algorithm: centroids, and the distances and labels of the rows.
 #[derive(Debug, Clone)]
 pub(super) struct Step {
-    /// By cluster, then axis.
+    /// The centroids, by cluster, then axis.
     pub(super) centroids: Vec<i64>,
-    /// By cluster, then row: the squared distance.
+    /// The squared distances, by cluster, then row.
     distances: Vec<Vec<i64>>,
     pub(super) labels: Vec<u8>,
-    /// By cluster, then axis.
+    /// The sums of the rows' coordinates, by cluster, then axis.
     sums: Vec<i64>,
     counts: Vec<u32>,
 }
 
 impl Step {
-    /// Forgets the row at `place`, as by `swap_remove`.
+    /// Removes the row at `place`, as by `swap_remove`.
     pub(super) fn leave(&mut self, space: Space<'_>, axes: &[usize], place: usize, row: u32) {
         let label = self.labels.swap_remove(place);
         for distances in &mut self.distances {
@@ -29,7 +29,7 @@ impl Step {
         self.count(space, axes, label, row, -1);
     }
 
-    /// Takes in a row at the last place.
+    /// Adds a row at the last place.
     pub(super) fn join(&mut self, space: Space<'_>, axes: &[usize], row: u32) {
         let width = axes[axes.len() - 1];
         for (cluster, distances) in self.distances.iter_mut().enumerate() {
@@ -84,7 +84,7 @@ impl Step {
         }
     }
 
-    /// The nearest cluster of a row; the lowest where several are.
+    /// Returns the nearest cluster of a row; the lowest where several are.
     fn nearest(&self, place: usize) -> u8 {
         let distances = self.distances.iter().map(|distances| distances[place]);
         let labelled = distances.enumerate().map(|(label, d)| (d, label as u8));
@@ -103,7 +103,7 @@ impl Step {
         });
     }
 
-    /// The rounded means; an empty cluster keeps its centroid.
+    /// Returns the rounded means; an empty cluster keeps its centroid.
     pub(super) fn next_centroids(&self, axes: &[usize]) -> Vec<i64> {
         let width = axes[axes.len() - 1];
         let mut next = self.centroids.clone();
@@ -122,7 +122,7 @@ impl Step {
         next
     }
 
-    /// The same step for other centroids.
+    /// Changes the step to other centroids.
     pub(super) fn retarget(
         &mut self,
         space: Space<'_>,
@@ -156,7 +156,7 @@ impl Step {
     }
 }
 
-/// The columns, by cluster and place, on whose axes the centroids differ.
+/// Returns the columns, by cluster and place, on whose axes the centroids differ.
 fn changed_columns(axes: &[usize], new: &[i64], old: &[i64]) -> Vec<(usize, usize)> {
     let width = axes[axes.len() - 1];
     let by_cluster = new.chunks_exact(width).zip(old.chunks_exact(width));
@@ -180,9 +180,9 @@ enum Against {
 
 /// The terms of one column in the squared distances to a new and to an old centroid.
 enum Terms {
-    /// On one axis: the two coordinates.
+    /// The two coordinates, for a column on one axis.
     Axis(i64, i64),
-    /// By level: the two terms.
+    /// The two terms of each level, for a category.
     Levels(Vec<(i64, i64)>),
 }
 
@@ -237,7 +237,7 @@ impl Terms {
     }
 }
 
-/// The squared distance of each level's indicator vector from a centroid.
+/// Returns the squared distance of each level's indicator vector from a centroid.
 fn level_terms(centroid: &[i64]) -> Vec<i64> {
     let height = i64::from(INDICATOR);
     let norm: i64 = centroid.iter().map(|c| c * c).sum();
@@ -247,7 +247,7 @@ fn level_terms(centroid: &[i64]) -> Vec<i64> {
         .collect()
 }
 
-/// Shows the non-zero coordinates of a row.
+/// Calls a function with the non-zero coordinates of a row.
 pub(super) fn visit(
     space: Space<'_>,
     axes: &[usize],
@@ -264,7 +264,7 @@ pub(super) fn visit(
     }
 }
 
-/// The squared distance of a row from a centroid.
+/// Returns the squared distance of a row from a centroid.
 pub(super) fn distance(space: Space<'_>, axes: &[usize], centroid: &[i64], position: u32) -> i64 {
     let mut total = 0;
     for (place, &variable) in space.scope.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Contingency tables and sums on lines from a device, exactly.
+//! Contingency tables and sums on lines, computed on a device, exactly.
 //!
 //! Each row has a 1 in the cell of its bin of each column, the two digits of its place on a line,
 //! and a 1 of its own. The sums over rows of the products of any two of these are all counts of all
@@ -8,7 +8,7 @@
 use probity_tensor::device::ComputeDevice;
 use probity_tensor::whole::{BASE, WholeMatrix, digits};
 
-/// All rows of a rule on a device.
+/// All rows of a rule, held on a device.
 #[derive(Debug)]
 pub(super) struct Brought {
     matrix: WholeMatrix,
@@ -18,11 +18,11 @@ pub(super) struct Brought {
 /// The columns of a variable.
 #[derive(Debug)]
 struct Columns {
-    /// That of its first bin.
+    /// The column of the variable's first bin.
     start: u32,
-    /// Its bins.
+    /// The number of the variable's bins.
     bins: usize,
-    /// Whether the digits of its place on a line follow them.
+    /// Whether the digits of the variable's place on a line follow its bins.
     has_line: bool,
 }
 
@@ -35,12 +35,12 @@ impl Columns {
 /// The column of ones.
 const ONES: u32 = 0;
 
-/// Sums over some rows for the columns of a scope.
+/// The sums over some rows for the columns of a scope.
 pub(super) struct Sums {
     width: usize,
-    /// `[width, width]`
+    /// The products, `[width, width]`.
     products: Vec<i64>,
-    /// By place in the scope: the places of its bins, and of its digits if it has a line.
+    /// For each place in the scope, the places of its bins, and of its digits if it has a line.
     places: Vec<(std::ops::Range<usize>, Option<usize>)>,
 }
 
@@ -87,7 +87,7 @@ impl Brought {
         })
     }
 
-    /// The sums over the rows at `positions`; `None` if the device failed.
+    /// Returns the sums over the rows at `positions`; `None` if the device failed.
     pub(super) fn sums(&self, scope: &[u32], positions: &[u32]) -> Option<Sums> {
         let mut columns = vec![ONES];
         let mut places = Vec::with_capacity(scope.len());
@@ -110,13 +110,13 @@ impl Sums {
         self.products[a * self.width + b]
     }
 
-    /// Rows in each bin of the column at `place`.
+    /// Iterates over the numbers of rows in each bin of the column at `place`.
     pub(super) fn margin(&self, place: usize) -> impl Iterator<Item = u32> {
         let bins = self.places[place].0.clone();
         bins.map(|bin| self.of(bin, bin) as u32)
     }
 
-    /// Rows in each cell of the table of two columns, row-major.
+    /// Iterates over the numbers of rows in each cell of the table of two columns, row-major.
     pub(super) fn table(&self, a: usize, b: usize) -> impl Iterator<Item = u32> {
         let (rows, columns) = (self.places[a].0.clone(), self.places[b].0.clone());
         rows.flat_map(move |row| {
@@ -126,7 +126,7 @@ impl Sums {
         })
     }
 
-    /// Σ x of the places of a column on its line; 0 without one.
+    /// Returns Σ x of the places of a column on its line; 0 without one.
     pub(super) fn sum(&self, place: usize) -> i64 {
         self.places[place].1.map_or(0, |low| {
             let ones = ONES as usize;
@@ -134,7 +134,7 @@ impl Sums {
         })
     }
 
-    /// Σ x y of the places of two columns, or of one with itself; 0 where one has no line.
+    /// Returns Σ x y of the places of two columns, or of one with itself; 0 where one has no line.
     pub(super) fn product(&self, a: usize, b: usize) -> i64 {
         let (Some(x), Some(y)) = (self.places[a].1, self.places[b].1) else {
             return 0;

@@ -8,7 +8,7 @@ pub struct Components {
 }
 
 impl Components {
-    /// Every position alone.
+    /// Creates groups of one position each.
     pub fn new(count: usize) -> Components {
         Components {
             parent: (0..count).collect(),
@@ -16,12 +16,12 @@ impl Components {
         }
     }
 
-    /// The number of groups.
+    /// Returns the number of groups.
     pub fn groups(&self) -> usize {
         self.groups
     }
 
-    /// The smallest position of the group of `at`.
+    /// Returns the smallest position of the group of `at`.
     pub fn root(&mut self, mut at: usize) -> usize {
         while self.parent[at] != at {
             self.parent[at] = self.parent[self.parent[at]];
@@ -54,7 +54,8 @@ impl Components {
         }
     }
 
-    /// The groups of `items`, one item a position: ordered by their first member, members in order.
+    /// Returns the groups of `items`, one item a position: ordered by their first member, members
+    /// in order.
     pub fn split(&mut self, items: &[u32]) -> Vec<Vec<u32>> {
         let mut groups: Vec<Vec<u32>> = Vec::with_capacity(self.groups);
         let mut place = vec![usize::MAX; items.len()];

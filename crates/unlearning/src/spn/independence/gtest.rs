@@ -30,17 +30,17 @@ use crate::spn::Dataset;
 use crate::spn::variable::{Binning, Domain};
 use probity_tensor::proposer::Proposer;
 
-/// Binary digits after the point.
+/// The number of binary digits after the point.
 const FRACTION: i32 = 28;
 
-/// What all tests of a model share: bins of every value, m ln m, and quantiles.
+/// The parts that all tests of a model share: bins of every value, m ln m, and quantiles.
 #[derive(Debug)]
 pub struct GtestRule {
     sizes: Vec<usize>,
     bins: Vec<Vec<u16>>,
-    /// By variable: places on a line by position, where it has one.
+    /// For each variable, the places on a line by position, where it has one.
     lines: Vec<Vec<i32>>,
-    /// By variable: whether its values are numbers.
+    /// For each variable, whether its values are numbers.
     numbers: Vec<bool>,
     m_log_m: Vec<i64>,
     quantiles: Vec<OnceLock<i64>>,
@@ -51,7 +51,7 @@ pub struct GtestRule {
 }
 
 impl GtestRule {
-    /// The rule for the rows of `data`, with at most `bins` bins for columns of numbers.
+    /// Creates the rule for the rows of `data`, with at most `bins` bins for columns of numbers.
     pub fn new(data: &Dataset, bins: u16, significance: f64) -> GtestRule {
         let (binnings, bins) = data.table_bins(bins);
         let rows = data.positions();
@@ -92,19 +92,19 @@ impl GtestRule {
         }
     }
 
-    /// Leaves the device that proposed, for another one or none.
+    /// Drops the rows on the device that proposed, so that another one or none is used.
     pub(in crate::spn) fn leave_device(&mut self) {
         self.brought = OnceLock::new();
     }
 
-    /// Whether the correlation of two variables is looked at.
+    /// Returns whether the correlation of two variables is looked at.
     fn on_lines(&self, a: u32, b: u32) -> bool {
         let (a, b) = (a as usize, b as usize);
         let lined = |at: usize| !self.lines[at].is_empty();
         lined(a) && lined(b) && (self.numbers[a] || self.numbers[b])
     }
 
-    /// Half the quantile of χ² with `freedom` degrees of freedom, in the unit of G.
+    /// Returns half the quantile of χ² with `freedom` degrees of freedom, in the unit of G.
     fn half_quantile(&self, freedom: usize) -> i64 {
         *self.quantiles[freedom].get_or_init(|| {
             let quantile = chi_squared_quantile(freedom as f64, self.significance);
@@ -113,8 +113,8 @@ impl GtestRule {
     }
 }
 
-/// The x at which a χ² variable with `freedom` degrees of freedom exceeds x with probability
-/// `tail`, by bisection.
+/// Returns the x at which a χ² variable with `freedom` degrees of freedom exceeds x with
+/// probability `tail`, by bisection.
 fn chi_squared_quantile(freedom: f64, tail: f64) -> f64 {
     let exceeds = |x: f64| gamma_ur(0.5 * freedom, 0.5 * x) > tail;
     let mut low = 0.0;
@@ -134,26 +134,26 @@ fn chi_squared_quantile(freedom: f64, tail: f64) -> f64 {
     0.5 * (low + high)
 }
 
-/// Contingency tables of all pairs of columns of a scope.
+/// The contingency tables of all pairs of columns of a scope.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tables {
     rows: usize,
-    /// By place in the scope: rows in each bin, and the sum of their m ln m.
+    /// For each place in the scope, the number of rows in each bin, and the sum of their m ln m.
     margins: Vec<Vec<u32>>,
     margin_sums: Vec<i64>,
-    /// First cell of each pair (a < b, by a then b), and all cells, row-major.
+    /// The first cell of each pair (a < b, by a then b), and all cells, row-major.
     starts: Vec<usize>,
     cells: Vec<u32>,
     joint_sums: Vec<i64>,
     lines: Lines,
 }
 
-/// Sums over places on lines, for the correlation of pairs.
+/// The sums over places on lines, for the correlation of pairs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Lines {
     sums: Vec<i64>,
     squares: Vec<i64>,
-    /// By pair; none at all where no column of the scope holds numbers.
+    /// The products by pair; none at all where no column of the scope holds numbers.
     products: Vec<i64>,
 }
 
@@ -173,7 +173,7 @@ impl Lines {
         }
     }
 
-    /// (n − 1) r² of a pair; 0 where a column does not vary on its line.
+    /// Returns (n − 1) r² of a pair; 0 where a column does not vary on its line.
     fn association(&self, rows: usize, a: usize, b: usize, pair: usize) -> f64 {
         let n = rows as i128;
         let sum = |at: usize| i128::from(self.sums[at]);
@@ -188,7 +188,7 @@ impl Lines {
 }
 
 impl Tables {
-    /// Tables of no rows.
+    /// Creates tables of no rows.
     fn empty(rule: &GtestRule, scope: &[u32]) -> Tables {
         let size = |at: usize| rule.sizes[scope[at] as usize];
         let mut starts = Vec::with_capacity(scope.len() * (scope.len() - 1) / 2);
@@ -218,7 +218,8 @@ impl Tables {
         }
     }
 
-    /// The tables of the rows at `positions`, from the device of `proposer` if it is worth the way.
+    /// Counts the tables of the rows at `positions`, from the device of `proposer` if it is worth
+    /// the way.
     pub fn count(
         rule: &GtestRule,
         scope: &[u32],
@@ -314,7 +315,7 @@ impl Tables {
             .collect();
     }
 
-    /// Counts the row at `position` in.
+    /// Counts the row at `position` into the tables.
     pub fn add(&mut self, rule: &GtestRule, scope: &[u32], position: u32) {
         let step = |count: &mut u32| {
             *count += 1;
@@ -357,7 +358,7 @@ impl Tables {
         }
     }
 
-    /// The connected components of the dependence graph of the columns of `scope`.
+    /// Returns the connected components of the dependence graph of the columns of `scope`.
     pub fn components(&self, rule: &GtestRule, scope: &[u32]) -> Components {
         let columns = self.margins.len();
         let used: Vec<usize> = self

@@ -27,14 +27,14 @@ use crate::spn::Dataset;
 use crate::spn::variable::Domain;
 use probity_run::stream::{Purpose, stream};
 
-/// Random features a column, as the paper's software (SPFlow) has it.
+/// The number of random features a column, as the paper's software (SPFlow) has it.
 const FEATURES: usize = 10;
-/// Scale of the projections.
+/// The scale of the projections.
 const SCALE: f64 = 1.0 / 6.0;
-/// Directions with less than this share of the largest variance are numerically void.
+/// The share of the largest variance below which directions are numerically void.
 const VOID: f64 = 1e-7;
 
-/// The connected components of the graph of pairs whose coefficient is above `threshold`;
+/// Returns the connected components of the graph of pairs whose coefficient is above `threshold`;
 /// `positions` ascending.
 pub fn components(
     data: &Dataset,
@@ -58,19 +58,19 @@ pub fn components(
 
 /// The least threshold that a device proposes for.
 const LEAST_THRESHOLD: f64 = 1e-3;
-/// Room for what f64 rounds.
+/// The allowance for what f64 rounds.
 const SLACK: f64 = 1e-5;
 
-/// Products of the features of all columns from a device.
+/// The products of the features of all columns, from a device.
 struct Proposed {
     products: InnerProducts,
-    /// By column: the places of its features.
+    /// For each column, the places of its features.
     places: Vec<Range<usize>>,
     threshold: f64,
 }
 
 impl Proposed {
-    /// Nothing where no device is asked or it failed.
+    /// Asks a device for the products; nothing where none is asked or it failed.
     fn of(
         data: &Dataset,
         features: &[Vec<Vec<f64>>],
@@ -95,7 +95,7 @@ impl Proposed {
         })
     }
 
-    /// Whether the coefficient of two columns is above the threshold, where that is clear.
+    /// Returns whether the coefficient of two columns is above the threshold, where that is clear.
     fn above(&self, a: usize, b: usize) -> Option<bool> {
         let (a, b) = (self.places[a].clone(), self.places[b].clone());
         let error = self.products.bound() * ((a.len() * b.len()) as f64).sqrt() + SLACK;
@@ -105,7 +105,7 @@ impl Proposed {
     }
 }
 
-/// Uncorrelated features of one column: unit vectors over rows.
+/// Returns uncorrelated features of one column: unit vectors over rows.
 fn whitened(data: &Dataset, seed: u64, variable: u32, positions: &[u32]) -> Vec<Vec<f64>> {
     let column = data.column(variable);
     let values: Vec<i32> = positions.iter().map(|&at| column[at as usize]).collect();
@@ -158,7 +158,7 @@ fn whitened(data: &Dataset, seed: u64, variable: u32, positions: &[u32]) -> Vec<
     whiten(&mut mapped, &place)
 }
 
-/// A standard normal draw (Box and Muller).
+/// Draws a standard normal variate (Box and Muller).
 fn normal(seed: u64, variable: u64, axis: u64, feature: u64) -> f64 {
     let item = variable << 32 | axis;
     let mut draws = stream(seed, Purpose::SpnProjection, item, feature);
@@ -207,8 +207,8 @@ fn whiten(mapped: &mut [Vec<f64>], place: &[usize]) -> Vec<Vec<f64>> {
     .collect()
 }
 
-/// The largest canonical correlation of whitened features: the largest singular value of their
-/// products.
+/// Returns the largest canonical correlation of whitened features: the largest singular value of
+/// their products.
 fn coefficient(a: &[Vec<f64>], b: &[Vec<f64>]) -> f64 {
     let cross: Vec<Vec<f64>> = a
         .iter()
@@ -221,8 +221,8 @@ fn product(x: &[f64], y: &[f64]) -> f64 {
     x.iter().zip(y).map(|(x, y)| x * y).sum()
 }
 
-/// The root of the largest eigenvalue of `matrix` times its transpose; no more than [`FEATURES`]
-/// rows.
+/// Returns the root of the largest eigenvalue of `matrix` times its transpose; no more than
+/// [`FEATURES`] rows.
 fn largest_singular_value(matrix: &[Vec<f64>]) -> f64 {
     let mut gram = [[0.0; FEATURES]; FEATURES];
     for (i, x) in matrix.iter().enumerate() {
@@ -236,7 +236,8 @@ fn largest_singular_value(matrix: &[Vec<f64>]) -> f64 {
 
 type Square = [[f64; FEATURES]; FEATURES];
 
-/// Eigenvalues and eigenvectors (in columns) of a symmetric matrix by cyclic Jacobi rotations.
+/// Computes eigenvalues and eigenvectors (in columns) of a symmetric matrix by cyclic Jacobi
+/// rotations.
 fn eigen(mut matrix: Square) -> ([f64; FEATURES], Square) {
     let mut vectors = [[0.0; FEATURES]; FEATURES];
     for (at, row) in vectors.iter_mut().enumerate() {

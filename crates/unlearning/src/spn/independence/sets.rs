@@ -5,22 +5,23 @@ use pulp::{Simd, WithSimd};
 
 use crate::vectors::{WIDEST, vectorized};
 
-/// Tables of at most so many cells besides the first row and column are counted by sets: about as
-/// many words as that are read for 64 rows, where counting row by row changes 64 cells.
+/// The largest number of cells, besides the first row and column, of tables that are counted by
+/// sets: about as many words as that are read for 64 rows, where counting row by row changes 64
+/// cells.
 const FEW_CELLS: usize = 16;
 
 /// The rows of one column, by bin.
 #[derive(Debug, Clone)]
 pub(super) struct RowSets {
-    /// Rows of each bin.
+    /// The number of rows of each bin.
     pub counts: Vec<u32>,
-    /// `[bins - 1, words]`: the rows of each bin but the first; none where there are too many bins.
+    /// The rows of each bin but the first, `[bins - 1, words]`; none where there are too many bins.
     words: Vec<u64>,
     width: usize,
 }
 
 impl RowSets {
-    /// The rows at `positions` of a column whose values are in `size` bins.
+    /// Creates the sets of the rows at `positions` of a column whose values are in `size` bins.
     pub fn new(size: usize, bins: &[u16], positions: &[u32]) -> RowSets {
         let width = positions.len().div_ceil(64);
         let kept = size <= FEW_CELLS + 1;
@@ -41,14 +42,15 @@ impl RowSets {
         sets
     }
 
-    /// The set of `bin`, which is not the first.
+    /// Returns the set of `bin`, which is not the first.
     fn of(&self, bin: usize) -> &[u64] {
         &self.words[(bin - 1) * self.width..bin * self.width]
     }
 }
 
 /// Counts the tables of pairs of columns with few bins into `cells`, where the table of a pair is
-/// at its one of `starts`; the pairs that have more bins, each with its number and its columns.
+/// at its one of `starts`; returns the pairs that have more bins, each with its number and its
+/// columns.
 pub(super) fn count_pairs(
     sets: &[RowSets],
     starts: &[usize],
@@ -62,7 +64,7 @@ pub(super) fn count_pairs(
     vectorized(count, WIDEST)
 }
 
-/// [`count_pairs`], for processors that count bits well and others.
+/// The work of [`count_pairs`], for processors that count bits well and others.
 struct CountPairs<'a> {
     sets: &'a [RowSets],
     starts: &'a [usize],
@@ -92,7 +94,7 @@ impl WithSimd for CountPairs<'_> {
     }
 }
 
-/// One table: the cells of the first row and column are what the margins leave.
+/// Counts one table: the cells of the first row and column are what the margins leave.
 #[inline(always)]
 fn count(left: &RowSets, right: &RowSets, cells: &mut [u32]) {
     let columns = right.counts.len();
