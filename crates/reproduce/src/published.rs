@@ -10,15 +10,15 @@ const ENDINGS: [&str; 3] = ["", ".gz", ".xz"];
 pub enum Absent {
     /// Probity has no reader set up for it.
     NotOffered,
-    /// These files are in none of the folders.
+    /// No folder holds all of these files.
     Files(Vec<String>),
 }
 
-/// The files `names` (paths inside a folder of data sets) in the first of `folders` that has them
-/// all.
+/// Finds the files `names` (paths inside a folder of data sets) in the first of `folders` that has
+/// them all.
 ///
 /// # Errors
-/// What is missing.
+/// The files that are missing.
 pub fn find(names: &[&str], folders: &[PathBuf]) -> Result<Vec<PathBuf>, Absent> {
     let all_in = |folder: &PathBuf| names.iter().map(|name| present(folder, name)).collect();
     folders.iter().find_map(all_in).ok_or_else(|| {
@@ -34,7 +34,7 @@ pub fn find(names: &[&str], folders: &[PathBuf]) -> Result<Vec<PathBuf>, Absent>
     })
 }
 
-/// The file `name` of a folder, plain or compressed.
+/// The path of the file `name` in a folder, plain or compressed.
 fn present(folder: &Path, name: &str) -> Option<PathBuf> {
     ENDINGS
         .iter()

@@ -77,8 +77,8 @@ fn the_gtest_explains_held_out_rows_as_well_as_the_coefficient() {
         };
         let likelihood = |independence: Independence| {
             let parameters = SpnParameters::default().independence(independence);
-            // Of Wine's 178 rows, 150 are learnt from; the other 28 are few, so it is done more
-            // often.
+            // Of Wine's 178 rows, 150 are learnt from. The other 28 are few, so the test repeats
+            // more often.
             let (rows, repeats) = if case.name == "wine" {
                 (150, 60)
             } else {
