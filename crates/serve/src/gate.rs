@@ -1,4 +1,5 @@
-//! Lets requests in.
+//! Admission of requests: bounds on how many are answered at the same time, and how often they
+//! come.
 //!
 //! Every bound that all share stands behind one of the address, the token or the project that asks,
 //! so that nobody takes what is there for the others. Requests with a valid token are bounded by it
@@ -24,7 +25,7 @@ use super::store::Caller;
 /// How long a request waits for a place.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Strangers take at most this part of the shared rate.
+/// The strangers' part of the shared rate is at most one divided by this number.
 const PART_OF_STRANGERS: u32 = 4;
 
 /// The places for connections, requests and streams.
@@ -48,11 +49,12 @@ pub struct Gate {
     rate: Mutex<Allowance>,
 }
 
-/// A request that was let in.
+/// A request that was admitted, with the places that it holds.
 pub struct Entered {
-    /// Its places among those of its token and project or address, held until the answer has been sent.
+    /// The places that the request takes among those of its token and project, or of its address;
+    /// held until the answer has been sent.
     pub own: OwnPlaces,
-    /// Its place among all, held until the answer begins.
+    /// The place that the request takes among those shared by all; held until the answer begins.
     pub shared: OwnedSemaphorePermit,
 }
 
@@ -69,7 +71,7 @@ pub struct StreamPlaces {
 }
 
 impl Gate {
-    /// A gate with the places that `limits` allow.
+    /// Makes a gate with the places that `limits` allow.
     pub fn new(limits: &Limits) -> Gate {
         let shared = |places| Arc::new(Semaphore::new(places));
         let strangers_rate = (limits.rate / PART_OF_STRANGERS).max(1);
@@ -94,7 +96,7 @@ impl Gate {
         }
     }
 
-    /// A place for a connection from `address`, if one is left.
+    /// Takes a place for a connection from `address`, if one is left.
     pub fn connect(&self, address: Address) -> Option<Share<Address>> {
         self.connections_of_addresses.take(&address)
     }
@@ -109,9 +111,9 @@ impl Gate {
         }
     }
 
-    /// Places for a request from `address` of the `caller` with a valid token, if it has one.
-    /// Fails when its own places are taken, no shared one became free in time, or too many requests
-    /// came in the last second.
+    /// Takes places for a request from `address`, by the `caller` if it has a valid token. Fails
+    /// when its own places are taken, no shared one became free in time, or too many requests came
+    /// in the last second.
     pub async fn enter(
         &self,
         address: Address,
@@ -157,7 +159,7 @@ impl Gate {
         }
     }
 
-    /// The own places of a request of `caller`.
+    /// Takes the own places of a request of `caller`.
     /// Fails when all of them are taken, or too many requests came in the last second.
     fn enter_as(&self, caller: &Caller, brings_body: bool) -> Result<OwnPlaces, Problem> {
         let token = caller.token();
@@ -192,7 +194,7 @@ impl Gate {
         })
     }
 
-    /// Places for a stream of events of `caller`.
+    /// Takes places for a stream of events of `caller`.
     /// Fails when all of its own, those of its project, or all shared ones are taken.
     pub fn enter_stream(&self, caller: &Caller) -> Result<StreamPlaces, Problem> {
         let what = "streams of events with this token";
@@ -214,7 +216,7 @@ impl Gate {
     }
 }
 
-/// A place of `of`, which is called `what`.
+/// Takes a place from those of `of`; `what` names the places in the refusal.
 fn own(places: &Shares<Id>, of: &Id, what: &str) -> Result<Share<Id>, Problem> {
     let taken = places.take(of);
     taken.ok_or_else(|| too_many(what, places.most()))
@@ -344,7 +346,7 @@ mod tests {
         let _stream = gate.enter_stream(&ada).unwrap();
         assert!(gate.enter_stream(&bob).is_err());
         assert!(gate.enter_stream(&other).is_ok());
-        // What was refused took nothing.
+        // A request that was refused took no places.
         drop(first);
         assert!(enter(&gate, 1, Some(&bob), true).is_ok());
         let administrator = Caller::of(

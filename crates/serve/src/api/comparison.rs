@@ -1,4 +1,4 @@
-//! `/api/v1/comparison`, and how audits went one after the other.
+//! `/api/v1/comparison`, and histories of audits.
 
 use axum::Json;
 use serde::Deserialize;
@@ -9,7 +9,7 @@ use crate::operations::history::{self, History, PairChanges};
 use crate::operations::results::{self, Comparison};
 use crate::problem::{Problem, ProblemDocument};
 
-/// Which jobs.
+/// The query of a comparison: the identifiers of the jobs.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ComparisonQuery {
@@ -57,7 +57,7 @@ pub(super) async fn of_name(one: One) -> Result<Json<History>, Problem> {
     Ok(Json(history))
 }
 
-/// Beside which audit.
+/// The query of the new pairs: the identifier of the earlier audit.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SinceQuery {

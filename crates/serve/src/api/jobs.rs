@@ -23,10 +23,10 @@ use crate::operations::{jobs as operations, results};
 use crate::problem::{Problem, ProblemDocument};
 use crate::store::{Change, Job, JobState, Which, WhichJobs};
 
-/// How often a stream without news shows that it is alive.
+/// How often a stream without news sends a sign that it is alive.
 const ALIVE: Duration = Duration::from_secs(15);
 
-/// What a job shall be called.
+/// The query with the name of a new job.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct LabelQuery {
@@ -34,7 +34,7 @@ pub(super) struct LabelQuery {
     label: String,
 }
 
-/// Which report.
+/// The query with the form of a report.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ReportQuery {
@@ -175,7 +175,7 @@ pub(super) async fn events(
     let place = one.service.gate.enter_stream(&one.caller)?;
     let views = operations::watch_job(&one.service, &one.may, &one.id).await?;
     let events = WatchStream::new(views).map(move |view| {
-        // The stream has its place as long as it lasts.
+        // The stream holds its place as long as it lasts.
         let _ = &place;
         // A view has a JSON form by construction.
         let json = serde_json::to_string(&view).unwrap_or_default();

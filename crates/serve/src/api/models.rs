@@ -19,7 +19,7 @@ pub(super) struct ModelForm {
     /// A model directory, as `probity train` or `probity import` writes it, packed as .zip.
     #[schema(value_type = String, format = Binary)]
     file: Vec<u8>,
-    /// What it shall be called: at most a hundred characters; left out: as the file.
+    /// The name of the model: at most a hundred characters; left out: that of the file.
     label: Option<String>,
 }
 

@@ -108,10 +108,10 @@ pub(super) async fn revoke_token(inner: Inner<Caller>) -> Result<StatusCode, Pro
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 enum LogForm {
-    /// A part of it, as JSON.
+    /// A part of the log, as JSON.
     #[default]
     Json,
-    /// All of it, as CSV.
+    /// The whole log, as CSV.
     Csv,
 }
 

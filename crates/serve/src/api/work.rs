@@ -1,4 +1,4 @@
-//! `/api/v1/work`: what workers ask for, and bring back.
+//! `/api/v1/work`: the requests of workers.
 
 use axum::Json;
 use axum::extract::Request;

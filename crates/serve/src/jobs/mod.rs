@@ -38,8 +38,8 @@ mod state_of_run;
 pub mod wire;
 mod worker;
 
-/// The service itself, at work on the jobs of all projects; this module alone can say that it is,
-/// and whoever has just locked the data directory.
+/// Permission for the service itself, at work on the jobs of all projects. Only this module can
+/// make it, and whoever has just locked the data directory.
 #[derive(Debug, Clone, Copy)]
 pub struct Itself(());
 
@@ -48,7 +48,7 @@ impl Itself {
         Itself(())
     }
 
-    /// As it starts, once it has locked its data directory.
+    /// Gives the permission to the service as it starts, once it has locked its data directory.
     pub(crate) fn at_the_start(_: &std::fs::File) -> Itself {
         Itself(())
     }
