@@ -40,7 +40,8 @@ pub(crate) fn token(headers: &HeaderMap) -> Option<String> {
     header.map(|header| header.token().to_owned())
 }
 
-/// An extractor of a request by a caller with a valid token whose role allows it.
+/// An extractor of a request by a caller with a valid token whose role allows it: the role must
+/// allow to see what is in the project, unless the handler asks for more.
 pub(super) struct Access<P = Scope> {
     /// The service that the request is sent to.
     pub service: Service,

@@ -66,7 +66,7 @@ pub struct LastWords {
 }
 
 impl Process {
-    /// Starts `executable` with `arguments`. What it prints is the answer's if there is to be one.
+    /// Starts `executable` with `arguments`; its standard output goes to `answer`.
     pub fn start(
         executable: &Path,
         arguments: &[OsString],
@@ -151,7 +151,8 @@ impl LastWords {
     }
 }
 
-/// Whether a message says that there is no memory left.
+/// Whether a message says that there is no memory left: that of an allocation that fails, or of the
+/// operating system when nothing can be mapped or no thread started.
 fn is_about_memory(text: &str) -> bool {
     text.starts_with("memory allocation of")
         || text.contains("Cannot allocate memory")

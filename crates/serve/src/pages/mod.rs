@@ -83,7 +83,7 @@ use super::provider::{BEGIN, RETURN};
 use super::service::Service;
 use super::store::{DataSet, Job, Model};
 
-/// Bytes of the form that logs in.
+/// The greatest number of bytes of the form that logs in.
 const LOGIN_BODY: usize = 4 << 10;
 
 /// The routes of all pages.
@@ -108,10 +108,10 @@ pub fn addresses() -> Vec<&'static str> {
     routes.map(|(path, _)| path).chain([ASSETS]).collect()
 }
 
-/// Addresses, and what is done there by each method.
+/// A list of addresses, with the handlers of each method.
 type Routes = Vec<(&'static str, MethodRouter<Service>)>;
 
-/// Where the files lie that pages load.
+/// The address of the files that pages load.
 const ASSETS: &str = "/static/{name}";
 
 fn pages() -> Routes {
@@ -211,7 +211,8 @@ fn pages() -> Routes {
     ]
 }
 
-/// Uploads are limited while they are streamed, not by the size of the whole request.
+/// The routes that take uploads. Uploads are limited while they are streamed, not by the size of
+/// the whole request.
 fn uploads() -> Routes {
     vec![
         ("/data/new", get(data::show_new).post(data::upload)),
@@ -219,7 +220,7 @@ fn uploads() -> Routes {
     ]
 }
 
-/// Nothing is at this address, for the programming interface as for the pages.
+/// Answers that nothing is at this address, for the API as for the pages.
 async fn no_page(address: Uri) -> Response {
     match api::owns(address.path()) {
         true => {
