@@ -43,8 +43,8 @@ mod options;
 pub(crate) use flow::Provider;
 pub use options::{ProviderError, ProviderOptions};
 
-/// Where a log-in by the provider begins.
+/// The address at which a log-in by the provider begins.
 pub(crate) const BEGIN: &str = "/login/provider";
 
-/// Where the provider sends the browser back to.
+/// The address that the provider sends the browser back to.
 pub(crate) const RETURN: &str = "/login/provider/return";
