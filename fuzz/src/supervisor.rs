@@ -1,4 +1,4 @@
-//! Worker processes, a slice of time or so many executions each, and what becomes of them.
+//! The supervisor of worker processes: each worker gets a slice of time or a number of executions.
 //!
 //! A worker that dies, or that stays with one execution for too long, has found something: its
 //! number is in the file of its progress. The next worker goes on behind it.
@@ -15,14 +15,14 @@ use crate::execute::input_of;
 use crate::targets;
 use crate::worker::{Finding, Progress, scratch};
 
-/// How long an execution may take before it is looked at.
+/// How long an execution may take before it is examined.
 const LIMIT: Duration = Duration::from_secs(20);
-/// How long it may take when it is executed once more, alone: a machine may be slow, or a seed may
-/// take a worker with it.
+/// How long an execution may take when it is repeated alone: a machine may be slow, or a seed may
+/// end its worker.
 const LIMIT_ALONE: Duration = Duration::from_secs(300);
-/// How long seeds may take to be made.
+/// How long a target may take to make its seeds.
 const SEEDS: Duration = Duration::from_secs(600);
-/// How often workers are looked at.
+/// How often the progress of workers is examined.
 const LOOK: Duration = Duration::from_millis(50);
 /// The shortest and the longest time of a worker.
 const SLICE: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(60));

@@ -1,9 +1,9 @@
 //! The client of a request, as far as bounds go: an IPv4 address, or the /64 of an IPv6 address,
 //! which is what one household or machine has.
 //!
-//! The peer of a connection is believed. Where it is a proxy that those who run the service named,
-//! the last address in `X-Forwarded-For` that is no such proxy stands for the client; of anybody
-//! else that header is ignored, since whoever sends a request can write it.
+//! The peer of a connection is believed. Where the peer is a proxy that the operator of the service
+//! named, the client is the last address in `X-Forwarded-For` that is no such proxy; from any other
+//! peer that header is ignored, since every sender of a request can write it.
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 

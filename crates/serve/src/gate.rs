@@ -1,14 +1,15 @@
 //! Admission of requests: bounds on how many are answered at the same time, and how often they
 //! come.
 //!
-//! Every bound that all share stands behind one of the address, the token or the project that asks,
-//! so that nobody takes what is there for the others. Requests with a valid token are bounded by it
-//! and by its project; those without one, the strangers, by their address, and all strangers together have places of their own. Whoever
-//! finds the own places taken is sent away with 429 at once; whoever finds the shared places taken
-//! waits a moment for one, and is then sent away with 503.
+//! A request must first get a place within the bounds of its address, its token or its project, and
+//! only then one within the bounds that all share, so that nobody can take all shared places.
+//! Requests with a valid token are bounded by the token and by its project. Those without one, the
+//! strangers, are bounded by their address, and all strangers together have places of their own. A
+//! request that finds its own places taken is refused with 429 at once; one that finds the shared
+//! places taken waits a moment for one, and is then refused with 503.
 //!
-//! A request that brings a body has a place among those that do, since its body may be long in
-//! coming. The own place is held until the answer has been sent, the shared one until it begins.
+//! A request that brings a body takes a place among those for bodies, since its body may take long
+//! to arrive. The own place is held until the answer has been sent, the shared one until it begins.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};

@@ -1,9 +1,9 @@
 //! The host names under which the service may be asked.
 //!
 //! A page of another site can have its own name point to this machine, and then talk to the service
-//! as if it were its own (DNS rebinding). So a request is answered only if its `Host` is a name that
-//! the service has: `localhost`, an address in numbers, which no foreign name can be, or one that
-//! those who run it gave.
+//! as if the service were its own (DNS rebinding). So a request is answered only if its `Host` is a
+//! name that the service has: `localhost`, an address in numbers, which no foreign name can be, or
+//! a name that the operator of the service gave.
 
 use std::net::IpAddr;
 

@@ -1,11 +1,11 @@
 //! Requests to other machines: to addresses that users name, and to the identity provider.
 //!
-//! Whoever may name an address must not reach through the service what they cannot reach themselves:
-//! the machine of the service, its network, the metadata of its host. So the addresses that a name
-//! stands for are looked at where the connection is made, not before; unless the operator allows it,
-//! none of them may be a private one. Redirects are not followed, proxies of the environment not
-//! used, and of an answer nothing but the status is read. The provider is named by the operator, who
-//! may well have it in the own network; what it answers is bounded in time and size.
+//! A user who names an address must not reach through the service what they cannot reach
+//! themselves: the machine of the service, its network, the metadata of its host. So the addresses
+//! that a name stands for are checked when the connection is made, not before; unless the operator
+//! allows it, none of them may be a private one. Redirects are not followed, proxies of the
+//! environment are not used, and of an answer only the status is read. The provider is named by the
+//! operator, who may well have it in their own network; its answers are bounded in time and size.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};

@@ -1,7 +1,8 @@
 //! Limits on how long a client may take to read and to send.
 //!
 //! Both bounds are on the time that the service waits for the client, and give back some of it for
-//! what came through: somebody on a slow line is let alone, somebody who only holds a place is not.
+//! the bytes that came through: a client on a slow line is let alone, one that only holds a place
+//! is not.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;

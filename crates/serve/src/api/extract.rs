@@ -197,20 +197,20 @@ impl<T: DeserializeOwned> FromRequestParts<Service> for Asked<T> {
     }
 }
 
-/// Which things are listed, and which part of the list is asked for.
+/// The query of a list: which things are listed, and which part of the list is asked for.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct Part {
-    /// How many at most; left out: 100
+    /// The greatest number of things; left out: 100
     #[param(minimum = 1, maximum = 100)]
     limit: Option<u32>,
-    /// The identifier of the last of the part before: the list goes on after it
+    /// The identifier of the last thing of the part before: the list goes on after it
     before: Option<String>,
-    /// A part of their names; letters of English may be large or small
+    /// A part of the things' names; letters of English may be large or small
     #[serde(default)]
     name: String,
-    /// The name of the token that they came with
+    /// The name of the token that the things came with
     #[serde(default)]
     by: String,
 }

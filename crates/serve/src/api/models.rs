@@ -61,7 +61,7 @@ pub(super) async fn get(one: One) -> Result<Json<Model>, Problem> {
     Ok(Json(one.service.find(&one.may, &one.id).await?))
 }
 
-/// Give a model another name, and the job that made it.
+/// Give a model, and the job that made it, another name.
 #[utoipa::path(
     patch, path = "/api/v1/models/{id}", tag = "models", params(One), request_body = NameRequest,
     responses((status = 200, description = "The model", body = Model), ProblemDocument)

@@ -61,7 +61,7 @@ pub(super) fn text(document: &utoipa::openapi::OpenApi) -> Arc<str> {
 #[derive(Clone)]
 pub(super) struct DocumentText(pub Arc<str>);
 
-/// This document.
+/// This OpenAPI document.
 #[utoipa::path(
     get,
     path = "/api/v1/openapi.json",

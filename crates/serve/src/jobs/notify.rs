@@ -1,8 +1,8 @@
-//! Tells projects that their jobs are at an end, by their webhooks.
+//! Notifications: tells projects by their webhooks that their jobs are at an end.
 //!
-//! Notifications wait in the database until they are taken or given up: a few are sent at the same
-//! time, one of each project, so that nobody's webhook that does not answer keeps others waiting for
-//! long. One that is not taken is sent again, after longer and longer.
+//! Notifications wait in the database until they are taken or given up. A few are sent at the same
+//! time, one for each project, so that a webhook that does not answer does not keep others waiting
+//! for long. A notification that is not taken is sent again, after longer and longer times.
 
 use std::time::Duration;
 

@@ -1,7 +1,8 @@
 //! Operations: what users can do, one function for each, shared by the API and the pages.
 //!
 //! Every function checks its arguments, does its work, and returns the result or a
-//! [`super::problem::Problem`]. What it may see or change is said by a value of `store::access`.
+//! [`super::problem::Problem`]. A value of a type of `store::access` says what it may see or
+//! change.
 
 pub mod data;
 pub mod form;

@@ -1,10 +1,10 @@
 //! The log-in by the identity provider: to the provider and back.
 //!
 //! The session's cookie does not come along when the provider sends the browser back, since
-//! browsers keep it from other sites. So the cookie of a log-in that was begun is a looser one, of
-//! the addresses of these two steps only; it says which session the browser had; and the last step
-//! answers with a page that goes on by itself, because a redirect would be one of the other site
-//! still.
+//! browsers keep it from requests that another site leads to. So a log-in that was begun has a
+//! cookie with a looser rule, which is sent to the addresses of these two steps only and says which
+//! session the browser had. And the last step answers with a page that goes on by itself, because a
+//! redirect would still count as one of the other site.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -1,8 +1,8 @@
 //! The headers of every answer that tell the browser what to refuse.
 //!
-//! The content-security policy allows what comes from the service itself and nothing inline, so a
-//! name that slipped through the templates' escaping would still not run. A report has a policy of
-//! its own, by the hashes of its parts.
+//! The content-security policy allows only resources of the service itself and nothing inline, so a
+//! name that slipped through the templates' escaping would still not run as a script. A report has
+//! a policy of its own, by the hashes of its parts.
 
 use axum::Router;
 use axum::http::{HeaderName, HeaderValue, header};

@@ -1,6 +1,6 @@
-//! The page that a log-in leads to: the one that was asked for before it. What comes back from the
-//! browser is anybody's, so nothing counts but an address that this service has: a link to the
-//! log-in must not lead to another site.
+//! The page that a log-in leads to: the one that was asked for before it. Anybody may have written
+//! the address that the browser brings back, so only an address of this service counts: a link to
+//! the log-in must not lead to another site.
 
 use std::sync::LazyLock;
 

@@ -13,12 +13,12 @@
 //! | `links`    | links to a report for people without a token                     |
 //! | `projects`, `tokens`, `hooks`, `log` | administration: projects, who is in them, whom they tell, who did what |
 //!
-//! What a page is filled with is in `views`, forms between two answers in `form`, what pages with a
-//! form share in `filled`. Three rules hold for all of them. No GET changes anything, but for the one in
-//! which the identity provider sends somebody back, who logs in by it; and each POST is checked twice
-//! (`sent`). Every answer has a content-security policy that allows nothing inline
-//! (`headers`). And whatever a user typed or uploaded is escaped by the templates, which mark nothing
-//! as safe but charts, which escape their own text.
+//! The modules `views` and `form` hold the contents of the pages and the forms between two answers,
+//! `filled` what pages with a form share. Three rules hold for all pages. First, no GET changes
+//! anything, except the one by which the identity provider sends somebody back, which logs them in;
+//! and each POST is checked twice (`sent`). Second, every answer has a content-security policy that
+//! allows nothing inline (`headers`). Third, the templates escape whatever a user typed or
+//! uploaded; they mark nothing as safe but charts, which escape their own text.
 
 mod access;
 mod answer;

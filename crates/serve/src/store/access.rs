@@ -1,11 +1,12 @@
 //! Permissions: who asks, and what they may see and change.
 //!
-//! Whoever uses the service has a token, and a token has a role: in one project (viewer, editor,
-//! owner), or over all of them (administrator). What a query of the store may see or change is said
-//! by a value of a type of its own, which only this module makes, of a [`Caller`] whose role allows
-//! it:
+//! Everybody who uses the service has a token, and a token has a role: in one project (viewer,
+//! editor, owner), or over all of them (administrator). A query of the store takes a permission, a
+//! value of a type of its own that says what the query may see or change. Only this module makes
+//! permissions, from a [`Caller`] whose role gives them:
 //!
-//! | type           | lets                                                        | of                           |
+//! | type           | gives the permission to                                     | of
+//! |
 //! |----------------|-------------------------------------------------------------|------------------------------|
 //! | [`Scope`]      | see what is in a project                                    | everybody with a role in it  |
 //! | [`Change`]     | besides, change it                                          | editors, owners              |
@@ -13,12 +14,13 @@
 //! | [`Administer`] | make, change and delete projects, and tokens over all       | administrators               |
 //! | [`Work`]       | take jobs of all projects, and bring back what they found   | workers                      |
 //!
-//! Every query takes one of them and says their project in its condition, so a check that was
-//! forgotten does not compile, and what is in another project is not found. An administrator sees
-//! nothing that is in a project: to look, they give themselves a token of it, which the log says.
+//! Every query takes one of them and has their project in its condition. So a check that was
+//! forgotten does not compile, and things in another project are not found. An administrator sees
+//! nothing that is in a project: to look, they give themselves a token of it, which the log
+//! records.
 //!
-//! The queue works on jobs of all projects; it says so by
-//! [`Itself`](crate::jobs::Itself), which only the module `jobs` can make.
+//! The queue works on jobs of all projects; its permission is [`Itself`](crate::jobs::Itself),
+//! which only the module `jobs` can make.
 
 use std::ops::Deref;
 

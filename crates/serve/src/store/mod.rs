@@ -1,14 +1,13 @@
 //! The database: projects, tokens, people, sessions, links, the log, and the records of data sets,
 //! models and jobs. Everything else lies in files.
 //!
-//! One connection behind a mutex; statements are short, and asynchronous code reaches them through
-//! `Service::store`, away from the threads that answer requests. What a statement may see or change
-//! is said by a value of `access`.
+//! One connection lies behind a mutex; statements are short, and asynchronous code reaches them
+//! through `Service::store`, away from the threads that answer requests. A value of a type of
+//! `access` says what a statement may see or change.
 //!
-//! What was deleted is gone: freed pages are overwritten (`secure_delete`) and given back to the
-//! file system (`auto_vacuum`), and the write-ahead log is emptied after each deletion. A disk that
-//! is full does not keep anybody from deleting: the database has a `reserve` that is given up for
-//! the next change.
+//! Deleted data are gone: freed pages are overwritten (`secure_delete`) and given back to the file
+//! system (`auto_vacuum`), and the write-ahead log is emptied after each deletion. A full disk does
+//! not prevent deletions: the database has a `reserve` that is given up for the next change.
 
 pub(crate) mod access;
 mod data_sets;

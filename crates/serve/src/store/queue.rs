@@ -16,8 +16,8 @@ use crate::jobs::Itself;
 use crate::moment::Moment;
 
 impl Store {
-    /// Takes the job whose turn it is out of the queue: it runs now, at a `worker` or at the service
-    /// itself.
+    /// Takes the job whose turn it is out of the queue: it then runs, at a `worker` or at the
+    /// service itself.
     pub(crate) fn claim_job(
         &self,
         _: Itself,

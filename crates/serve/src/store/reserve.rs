@@ -3,7 +3,7 @@
 //! A deletion has to be written down before it frees anything. So a file of random bytes, which no
 //! file system stores smaller, lies beside the database; it is removed when a change finds the disk
 //! full, and put back once there is room again. As long as it is missing, or less than its size is
-//! free, nothing is added, so that what it gives way to are deletions.
+//! free, nothing is added, so that the room is used by deletions.
 
 use std::fs;
 use std::io;

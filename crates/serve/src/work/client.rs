@@ -1,8 +1,8 @@
 //! A worker's HTTP client: its requests to the service, and their answers.
 //!
-//! No behaviour of the service keeps a worker waiting for good: each request has its time, one that
-//! moves a file as much as a slow line needs. Redirects are not followed, and proxies of the
-//! environment not used. What comes is bounded by what was said to come.
+//! Nothing that the service does keeps a worker waiting for good: each request has a time limit,
+//! and one that moves a file has as much as a slow line needs. Redirects are not followed, and
+//! proxies of the environment are not used. What arrives is bounded by the size that was announced.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};

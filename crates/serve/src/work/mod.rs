@@ -1,10 +1,10 @@
 //! A worker of a service: takes jobs from it, runs them on this machine, and brings back the
 //! results (`probity work`).
 //!
-//! A worker has nothing that the service would miss: it fetches what a job reads, reports on it as
-//! long as it runs, sends each new checkpoint, and in the end the run directory. Whatever happens to
-//! it, the service hears nothing any more, and gives the job to another one, which goes on from the
-//! last checkpoint that arrived. See the module `jobs` for what both keep to.
+//! Nothing of value is at a worker alone: it fetches what a job reads, reports on the job as long
+//! as it runs, and sends each new checkpoint, and in the end the run directory. Whatever happens to
+//! the worker, the service then gets no more reports, and gives the job to another one, which goes
+//! on from the last checkpoint that arrived. The rules that both keep are in the module `jobs`.
 
 mod cache;
 mod client;
