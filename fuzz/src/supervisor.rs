@@ -61,7 +61,7 @@ pub struct Tally {
     pub findings: Vec<Finding>,
 }
 
-/// How a worker ended.
+/// The way in which a worker ended.
 enum End {
     Done,
     Died(ExitStatus),

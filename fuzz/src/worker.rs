@@ -29,7 +29,7 @@ pub struct Work {
     pub target: String,
     /// The seed of the keys.
     pub seed: u64,
-    /// The first number.
+    /// The number of the first execution.
     pub from: u64,
     /// The greatest number of executions.
     pub executions: u64,

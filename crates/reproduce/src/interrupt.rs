@@ -44,7 +44,7 @@ impl Interrupt {
         self.asked.load(Ordering::SeqCst)
     }
 
-    /// `Break` once Ctrl-C was pressed.
+    /// Returns `Break` once Ctrl-C was pressed, else `Continue`.
     pub fn flow(&self) -> ControlFlow<()> {
         match self.is_asked() {
             true => ControlFlow::Break(()),

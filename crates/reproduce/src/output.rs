@@ -1,4 +1,4 @@
-//! Where text goes: results to stdout, remarks and progress to stderr.
+//! The output of the commands: results go to stdout, remarks and progress to stderr.
 
 use std::io::{self, Write};
 
@@ -21,7 +21,7 @@ pub struct Reporting {
     quiet: bool,
 }
 
-/// How much is said, and in which form.
+/// The output of a command: how much it prints, and in which form.
 pub struct Output {
     reporting: Reporting,
 }

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 /// The endings under which a file is looked for; readers tell compression by the first bytes.
 const ENDINGS: [&str; 3] = ["", ".gz", ".xz"];
 
-/// Why a data set cannot be used.
+/// The reason why a data set cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Absent {
-    /// Probity has no reader set up for it.
+    /// Probity has no reader for the data set.
     NotOffered,
     /// No folder holds all of these files.
     Files(Vec<String>),

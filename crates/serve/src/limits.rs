@@ -59,13 +59,13 @@ pub struct Limits {
     pub strangers: usize,
     /// The greatest number of requests at the same time without a valid token from one address.
     pub strangers_per_address: usize,
-    /// Requests a second; twice as many may come at once.
+    /// The number of requests a second; twice as many may come at once.
     pub rate: u32,
-    /// Requests a second with one token; twice as many may come at once.
+    /// The number of requests a second with one token; twice as many may come at once.
     pub rate_per_token: u32,
-    /// Requests a second of one project; twice as many may come at once.
+    /// The number of requests a second of one project; twice as many may come at once.
     pub rate_per_project: u32,
-    /// Requests a second from one address; twice as many may come at once.
+    /// The number of requests a second from one address; twice as many may come at once.
     pub rate_per_address: u32,
     /// The greatest number of streams of events at the same time.
     pub streams: usize,

@@ -22,41 +22,41 @@ use probity_run::specification::FieldError;
 /// The kinds of problems; each has one status and one title.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProblemKind {
-    /// the request is not of the expected form.
+    /// The request is not of the expected form.
     Malformed,
-    /// no token, or one that is not known (any more).
+    /// The request has no token, or one that is not known or no longer valid.
     NotAuthenticated,
-    /// not with this role.
+    /// The role of the token does not allow the request.
     NotAllowed,
-    /// a form that does not come from the user's own session.
+    /// The form does not come from the user's own session.
     Forbidden,
-    /// there is no such thing.
+    /// There is no such thing.
     NotFound,
-    /// not with this method.
+    /// The address does not have this method.
     MethodNotAllowed,
-    /// the name in `Host` is none of the service's.
+    /// The name in `Host` is not a name of the service.
     WrongHost,
-    /// the request did not arrive in time.
+    /// The request did not arrive in time.
     TooSlow,
-    /// not in the state that things are in.
+    /// The present state does not allow the request.
     Conflict,
-    /// more was sent than is allowed.
+    /// More was sent than is allowed.
     TooLarge,
-    /// the address is too long.
+    /// The address is too long.
     AddressTooLong,
-    /// another type of content is expected.
+    /// Another type of content is expected.
     UnsupportedType,
-    /// understood, and wrong.
+    /// The request was understood, but is wrong.
     Invalid,
-    /// the queue is full.
+    /// The queue is full.
     QueueFull,
-    /// too many requests at the same time.
+    /// Too many requests came at the same time.
     TooManyRequests,
-    /// a fault of the service.
+    /// The service failed.
     Internal,
-    /// too much is going on at present.
+    /// The service is too busy at present.
     Busy,
-    /// nothing more can be stored.
+    /// Nothing more can be stored.
     StorageFull,
 }
 

@@ -79,7 +79,7 @@ pub struct Allowance {
 }
 
 impl Allowance {
-    /// An allowance of `rate` requests a second.
+    /// Makes an allowance of `rate` requests a second.
     pub fn new(rate: u32) -> Allowance {
         let rate = f64::from(rate);
         Allowance {

@@ -38,7 +38,7 @@ pub struct PaperFigures {
     pub speedup: f64,
 }
 
-/// One data set.
+/// A data set of the paper, with the paper's figures.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PaperCase {
     /// The name of the data set, in lower case.

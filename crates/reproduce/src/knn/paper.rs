@@ -33,7 +33,7 @@ pub struct PaperFigures {
     pub seconds: f64,
 }
 
-/// One row of a table.
+/// A row of Table 2 or 3: a data set with the paper's figures.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PaperCase {
     /// The name of the data set, in lower case.

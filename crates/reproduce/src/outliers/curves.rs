@@ -36,7 +36,7 @@ pub struct NoiseRow {
     pub as_printed: f64,
 }
 
-/// Figure 3 or 4.
+/// The curves of Figure 3 or 4.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct NoiseCurve {
     /// The true number of outliers.
@@ -126,9 +126,9 @@ pub struct ChoiceRow {
     pub top: usize,
     /// The privacy parameter ε: the choice spends all of it and no more.
     pub epsilon: f64,
-    /// Share of the chosen subspaces that are true.
+    /// The precision: the share of the chosen subspaces that are true.
     pub precision: f64,
-    /// Share of the true subspaces that are chosen.
+    /// The recall: the share of the true subspaces that are chosen.
     pub recall: f64,
     /// Precision with the probabilities as Algorithm 3 prints them, which cost 2 ε.
     pub precision_as_printed: f64,
@@ -136,7 +136,7 @@ pub struct ChoiceRow {
     pub recall_as_printed: f64,
 }
 
-/// Figure 5, 6 or 7.
+/// The curves of Figure 5, 6 or 7.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ChoiceCurve {
     /// The true number of outliers in each dimension.
@@ -210,7 +210,7 @@ impl PaperFigure {
     }
 }
 
-/// The two dimensions with the most outliers, the first ones of equals.
+/// The two dimensions with the most outliers; among equals the first ones.
 fn fullest(counts: &[i64]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..counts.len()).collect();
     order.sort_by_key(|&at| std::cmp::Reverse(counts[at]));

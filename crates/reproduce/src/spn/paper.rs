@@ -44,7 +44,7 @@ pub struct PaperSeconds {
 pub struct PaperCase {
     /// The name of the data set, in lower case.
     pub name: &'static str,
-    /// Table 2: seconds to learn anew 100 times.
+    /// Table 2: seconds to learn again 100 times.
     pub retraining: PaperSeconds,
     /// Table 2: seconds to unlearn 100 rows.
     pub unlearning: PaperSeconds,

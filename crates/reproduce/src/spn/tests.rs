@@ -24,7 +24,7 @@ fn pool(case: &PaperCase) -> Option<Pool> {
     }
 }
 
-/// `rows` random rows of `pool`, with ids that are not their places.
+/// Draws `rows` random rows of `pool`, with ids that are not their places.
 fn drawn(pool: &Pool, rows: usize, seed: u64) -> Dataset {
     let width = pool.variables.len();
     let all = (pool.values.len() / width) as u32;

@@ -10,16 +10,16 @@ use crate::operations::specifications::lexicon_attributes;
 use crate::problem::ProblemDocument;
 use crate::store::{Caller, Role};
 
-/// The service: its version, what the token is and may, and its limits.
+/// The service: its version, the name and the role of the token, and the limits.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct About {
-    /// Version of probity.
+    /// The version of probity.
     version: &'static str,
     /// The name of the token of this request.
     token_label: String,
     /// The role of the token: what its holder may do.
     role: Role,
-    /// The project of the token; none of an administrator.
+    /// The project of the token; none for an administrator.
     #[serde(skip_serializing_if = "Option::is_none")]
     project: Option<OwnProject>,
     /// The protected attributes in texts that there are terms for.
@@ -50,9 +50,9 @@ struct AboutLimits {
     rows: u64,
     /// The greatest number of bytes of a cell or a text.
     cell_bytes: usize,
-    /// Seconds that a job may run.
+    /// The seconds that a job may run.
     job_seconds: u64,
-    /// Bytes of memory that a job may take.
+    /// The bytes of memory that a job may take.
     job_memory: u64,
     /// The greatest number of jobs that run at the same time.
     jobs: usize,
@@ -60,7 +60,8 @@ struct AboutLimits {
     queue: usize,
     /// The greatest number of jobs of one project that wait, unless it has a quota of its own.
     queue_per_project: usize,
-    /// Days after their end that jobs are deleted, unless their project keeps them for less.
+    /// The number of days after their end after which jobs are deleted, unless their project keeps
+    /// them for less.
     #[serde(skip_serializing_if = "Option::is_none")]
     kept_days: Option<u32>,
     /// The greatest number of requests at the same time with one token.

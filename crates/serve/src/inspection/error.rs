@@ -26,7 +26,7 @@ pub enum InspectionError {
     /// The model cannot be loaded.
     #[error("{0}")]
     Model(#[from] StoreError),
-    /// The samples of an audit cannot be compared.
+    /// The samples of two audits cannot be compared.
     #[error("{0}")]
     Samples(#[from] PageError),
     /// A file cannot be written.

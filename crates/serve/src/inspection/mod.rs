@@ -31,7 +31,7 @@ pub enum Inspection {
         file: PathBuf,
         /// The kind of the file's content.
         kind: DataKind,
-        /// Whether it holds a text on each line.
+        /// Whether the file holds a text on each line.
         is_lines: bool,
         /// The layout of the file's text.
         layout: Layout,

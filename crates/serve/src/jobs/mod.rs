@@ -1,4 +1,4 @@
-//! Jobs: each is a process of its own in which this executable runs a specification (`probity
+//! Jobs: each runs in a process of its own, in which this executable runs a specification (`probity
 //! run`).
 //!
 //! A job's process writes into `runs/ID` what the command line writes. It has its own memory, it is

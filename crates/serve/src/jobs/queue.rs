@@ -21,7 +21,7 @@ pub(super) struct Held {
     pub job: Job,
     /// The channel of the calls to whoever runs the job.
     pub calls: watch::Sender<Call>,
-    /// When it was taken.
+    /// The time at which the job was taken.
     pub began: Instant,
     /// The worker that holds the job; none: the service itself.
     pub worker: Option<Arc<AtWorker>>,

@@ -24,14 +24,14 @@ use crate::service::blocking;
 /// How long a process may take to end its work once it was asked to.
 const GRACE: Duration = Duration::from_secs(20);
 
-/// The least time that a run gets, however much of its time earlier ones took.
+/// The least time that a run gets, however much of the job's time earlier runs took.
 const LEAST_TIME: Duration = Duration::from_secs(1);
 
 /// A run of a job that is about to begin or to go on.
 pub(crate) struct Attempt<'a> {
     /// The executable that the job runs: this one.
     pub executable: &'a Path,
-    /// Where the files of the job lie.
+    /// The places of the files of the job.
     pub places: &'a Places,
     /// The job.
     pub job: &'a Id,

@@ -20,7 +20,7 @@ use probity_nn::modality::ModalityName;
 use probity_nn::train::TrainSpecification;
 use probity_run::specification::{Field, FieldError, Specification};
 
-/// Fields that hold identifiers of the service.
+/// The fields that hold identifiers of the service.
 pub(super) const IDENTIFIERS: [&str; 3] = ["data", "model", "runs"];
 
 /// Fields and tables that name files or programs although they are no paths.
@@ -49,7 +49,8 @@ impl JobKind {
     }
 }
 
-/// A specification whose paths are identifiers.
+/// A specification that names the data set, the model and the jobs by identifiers in place of
+/// paths.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Value", into = "Value")]
 pub struct JobSpecification {

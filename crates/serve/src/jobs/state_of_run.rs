@@ -9,7 +9,7 @@ use crate::jobs::specification::JobKind;
 
 use probity_run::run_directory::{CHECKPOINT, RUN, SUMMARY};
 
-/// How far a run is.
+/// The state of a run: how far it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StateOfRun {
     /// There is nothing to go on from.

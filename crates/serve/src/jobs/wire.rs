@@ -18,14 +18,14 @@ pub struct Asks {
     pub version: String,
 }
 
-/// A job that a worker has, for as long as it reports on it in time.
+/// A job that a worker holds, for as long as it reports on it in time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Leased {
     /// The job.
     pub job: Id,
     /// The number by which the worker holds the job.
     pub lease: u64,
-    /// Seconds after which the job goes to another worker if nothing is heard of this one.
+    /// The seconds after which the job goes to another worker if this one does not report.
     pub lease_seconds: f64,
     /// The command that the job runs.
     pub kind: JobKind,

@@ -1,4 +1,4 @@
-//! Data sets: upload, schema, list, delete.
+//! Operations on data sets: upload, schema, list, delete.
 
 use std::fs;
 

@@ -73,7 +73,8 @@ pub struct ShareChange {
     pub before: ShareFigure,
     /// The share in the later audit.
     pub after: ShareFigure,
-    /// `fell` or `rose`, where the intervals do not overlap, else `not-shown`.
+    /// The direction of the change: `fell` or `rose`, where the intervals do not overlap, else
+    /// `not-shown`.
     #[schema(value_type = String, example = "fell")]
     pub change: Change,
 }

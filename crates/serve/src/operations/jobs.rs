@@ -1,4 +1,4 @@
-//! Jobs: start, list, watch, stop, go on, delete.
+//! Operations on jobs: start, list, watch, stop, resume, delete.
 
 use tokio::sync::watch;
 

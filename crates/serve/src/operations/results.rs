@@ -111,7 +111,7 @@ pub struct ComparedJob {
 /// A comparison: jobs side by side.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Comparison {
-    /// The jobs, in the order asked for.
+    /// The jobs, in the order in which the request names them.
     pub jobs: Vec<ComparedJob>,
 }
 

@@ -31,7 +31,7 @@ const VERIFIER: &str = "verifier";
 /// A log-in that was begun, as its cookie holds it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Begun {
-    /// 256 random bits in hexadecimal digits, which go to the provider and come back.
+    /// The state: 256 random bits in hexadecimal digits, which go to the provider and come back.
     pub state: String,
     /// The page that the log-in leads to.
     pub next: String,

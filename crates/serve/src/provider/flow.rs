@@ -267,7 +267,7 @@ impl Provider {
     }
 }
 
-/// An e-mail address that the provider has verified.
+/// Returns an e-mail address if the provider has verified it.
 fn verified(email: Option<&str>, is_verified: Option<bool>) -> Option<String> {
     email
         .filter(|_| is_verified == Some(true))

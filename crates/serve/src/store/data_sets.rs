@@ -196,7 +196,7 @@ pub struct DataSet {
     pub bytes: u64,
     /// The moment of the upload.
     pub created: Moment,
-    /// What the upload found out.
+    /// The sketch that the upload found out.
     #[serde(flatten)]
     pub sketch: Sketch,
     /// Whether the data set has a schema, so that a model can be trained on it; tables only.
@@ -287,7 +287,7 @@ impl Store {
         })
     }
 
-    /// Forgets a data set that no unfinished job reads.
+    /// Deletes the record of a data set that no unfinished job reads.
     pub(crate) fn remove_data_set(&self, change: &Change, id: &Id) -> Result<Removal, StoreError> {
         let removal = self.write(|transaction| {
             let jobs = unfinished(transaction, Some(change.project()))?;

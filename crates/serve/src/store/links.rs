@@ -1,4 +1,5 @@
-//! Links to one report each, for people without a token: read-only, for a while, revocable.
+//! Links for people without a token: each leads to one report, is read-only, ends after a while,
+//! and can be revoked.
 //!
 //! Whoever has the address can read the report, so its secret is 256 random bits, of which the
 //! database holds the SHA-256 only.

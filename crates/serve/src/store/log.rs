@@ -45,7 +45,7 @@ pub enum Action {
     DataDeleted,
     /// A model was uploaded.
     ModelUploaded,
-    /// A model got another name, and the job that made it.
+    /// A model, and the job that made it, got another name.
     ModelRenamed,
     /// A model was deleted.
     ModelDeleted,
@@ -55,11 +55,11 @@ pub enum Action {
     JobStopped,
     /// A job was asked to go on.
     JobResumed,
-    /// A job got another name, and the model that it made.
+    /// A job, and the model that it made, got another name.
     JobRenamed,
-    /// A job was deleted, and the model that it made.
+    /// A job, and the model that it made, were deleted.
     JobDeleted,
-    /// A job was deleted since it had been kept as long as jobs of its project are.
+    /// A job was deleted because it had been kept as long as jobs of its project are kept.
     JobExpired,
     /// A link to a report was made.
     LinkMade,

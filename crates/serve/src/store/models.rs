@@ -27,11 +27,11 @@ pub enum ModelKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ModelOrigin {
-    /// A user uploaded it.
+    /// A user uploaded the model.
     Uploaded,
-    /// The job with the same identifier trained it.
+    /// The job with the same identifier trained the model.
     Trained,
-    /// The job with the same identifier repaired it.
+    /// The job with the same identifier repaired the model.
     Repaired,
 }
 

@@ -32,7 +32,7 @@ const ANSWER: u64 = 4 << 20;
 pub(super) enum Refusal {
     /// The worker does not have the job, or is not to have any.
     Lost(String),
-    /// The token is not one of a worker, or not any more.
+    /// The token is not, or no longer, that of a worker.
     Denied(String),
     /// The service has no room for the file.
     Full(String),

@@ -42,7 +42,7 @@ pub(in crate::pages) struct ListedToken {
     pub class: &'static str,
     pub state: String,
     pub is_valid: bool,
-    /// Whether it is the access of a person, who has no token.
+    /// Whether this is the access of a person, who has no token.
     pub is_person: bool,
 }
 
