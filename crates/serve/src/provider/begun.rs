@@ -23,7 +23,7 @@ pub(crate) const TIME: Duration = Duration::from_secs(10 * 60);
 /// The number of characters of a state.
 const STATE: usize = 64;
 
-/// What a code of authentication is for; codes for different things have different inputs.
+/// What a message authentication code is for; codes for different things have different inputs.
 const COOKIE: &str = "cookie";
 const NONCE: &str = "nonce";
 const VERIFIER: &str = "verifier";

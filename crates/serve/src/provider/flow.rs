@@ -62,7 +62,7 @@ pub struct Provider {
 
 /// The values with which the browser came back.
 pub(crate) struct Returned<'r> {
-    /// The code of authorisation.
+    /// The authorisation code.
     pub code: &'r str,
     /// The issuer in the answer, where the provider names itself.
     pub issuer: Option<&'r str>,
@@ -252,7 +252,7 @@ impl Provider {
         let back = RedirectUrl::new(back.to_owned()).map_err(|error| failure(&error))?;
         let methods = metadata.token_endpoint_auth_methods_supported();
         let has = |method| methods.is_some_and(|methods| methods.contains(&method));
-        // OpenID Connect Discovery 1.0 lets providers that say nothing use HTTP Basic.
+        // OpenID Connect Discovery 1.0 makes HTTP Basic the method of providers that name none.
         let is_posted = has(CoreClientAuthMethod::ClientSecretPost)
             && !has(CoreClientAuthMethod::ClientSecretBasic);
         let secret = Some(self.secret.clone());

@@ -22,9 +22,9 @@
 //! |      |            | provider's keys, issuer, audience, party, time, nonce              |
 //! | 5    | `store`    | the accesses of the person are looked up; one gets a session       |
 //!
-//! **Nothing is held for a log-in that was begun.** Its data are in the cookie, under a code of
-//! authentication with a key of this process, so somebody who begins log-ins without end fills only
-//! their own browser. Nonce and verifier are derived from the state with the same key, so the
+//! **Nothing is held for a log-in that was begun.** Its data are in the cookie, under a message
+//! authentication code with a key of this process, so somebody who begins log-ins without end fills
+//! only their own browser. Nonce and verifier are derived from the state with the same key, so the
 //! cookie does not hold them. The service holds the states with which somebody did log in, as long
 //! as they could be used again. A restart forgets the key, and with it all log-ins under way.
 //!
