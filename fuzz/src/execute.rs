@@ -1,4 +1,4 @@
-//! One execution: an input from its key, the reader, and what is held against it.
+//! One execution: makes an input from its key, gives it to the reader, and checks what must hold.
 
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -14,26 +14,28 @@ use crate::ALLOCATOR;
 use crate::mutate::mutate;
 use crate::target::{Execution, Input, Seen, Target};
 
-/// What must not be.
+/// A violation of what must hold of an execution.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
-    /// `panic`, `memory` or `result`; `abort` and `hang` are found from outside.
+    /// The kind of the fault: `panic`, `memory` or `result`; `abort` and `hang` are found from
+    /// outside.
     pub kind: &'static str,
-    /// What happened, and where.
+    /// A message that says what happened, and where.
     pub message: String,
 }
 
 /// An input made from a key.
 pub struct Made {
-    /// What is read.
+    /// The input that the reader gets.
     pub input: Input,
-    /// The number of its seed.
+    /// The index of the seed that the input was made from.
     pub seed: usize,
-    /// Whether checksums were made anew.
+    /// Whether checksums were computed again after the mutation.
     pub is_sealed: bool,
 }
 
-/// The input of the key (`seed`, `target`, `number`). The first numbers are the seeds themselves.
+/// Makes the input of the key (`seed`, `target`, `number`). The first numbers give the seeds
+/// themselves.
 pub fn input_of(target: &Target, seed: u64, number: u64) -> Made {
     let whole = usize::try_from(number).unwrap_or(usize::MAX);
     if let Some(input) = target.seeds.get(whole) {
@@ -49,7 +51,7 @@ pub fn input_of(target: &Target, seed: u64, number: u64) -> Made {
     let mut input = target.seeds[chosen].clone();
     mutate(&mut input, &target.seeds, target.words, &mut draw);
     let seal = target.seal.filter(|_| {
-        // One in eight goes without: damage must be seen for what it is.
+        // One in eight keeps its old checksums: damage must be recognised as damage.
         [true, true, true, true, true, true, true, false]
             .choose(&mut draw)
             .is_some_and(|&is_sealed| is_sealed)
@@ -65,15 +67,15 @@ pub fn input_of(target: &Target, seed: u64, number: u64) -> Made {
 }
 
 thread_local! {
-    /// Whether what panics here is ours to look at.
+    /// Whether this thread executes an input, so that its panics are findings.
     static WATCHED: RefCell<bool> = const { RefCell::new(false) };
 }
 
-/// What the last panic said, and where.
+/// The message and the place of the last panic.
 static LAST_PANIC: Mutex<Option<String>> = Mutex::new(None);
 static HOOK: Once = Once::new();
 
-/// Has panics noted instead of printed.
+/// Installs a panic hook that notes panics in place of printing them.
 pub fn watch_panics() {
     HOOK.call_once(|| {
         let print = std::panic::take_hook();
@@ -92,10 +94,10 @@ pub fn watch_panics() {
     });
 }
 
-/// Reads `made` by `target`; its files are in `folder` meanwhile.
+/// Has `target` read `made`; the files of the input are in `folder` meanwhile.
 ///
 /// # Errors
-/// What must not be.
+/// The fault, where something does not hold.
 pub fn execute(target: &Target, made: &Made, folder: &Path) -> Result<Seen, Fault> {
     let failed = |error: std::io::Error| Fault {
         kind: "result",
@@ -142,11 +144,11 @@ pub fn execute(target: &Target, made: &Made, folder: &Path) -> Result<Seen, Faul
     Ok(seen)
 }
 
-/// Reads `bytes` in place of the first file of the first seed of `target`, with its checksum made
-/// anew: for fuzzers that make inputs of their own.
+/// Has `target` read `bytes` in place of the first file of its first seed, with the checksum
+/// computed again. For fuzzers that make inputs of their own.
 ///
 /// # Errors
-/// What must not be.
+/// The fault, where something does not hold.
 pub fn execute_bytes(target: &Target, bytes: &[u8], folder: &Path) -> Result<Seen, Fault> {
     let mut input = target.seeds[0].clone();
     if let Some((_, content)) = input.files.first_mut() {
@@ -163,7 +165,7 @@ pub fn execute_bytes(target: &Target, bytes: &[u8], folder: &Path) -> Result<See
     execute(target, &made, folder)
 }
 
-/// Empties `folder`.
+/// Deletes everything in `folder`.
 fn clear(folder: &Path) -> std::io::Result<()> {
     for entry in std::fs::read_dir(folder)? {
         let entry = entry?;
@@ -175,7 +177,7 @@ fn clear(folder: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Makes `input` smaller for as long as `fails` and there are tries left.
+/// Makes `input` smaller for as long as `fails` says that it still fails and tries are left.
 pub fn minimise(input: &Input, mut tries: usize, fails: &mut dyn FnMut(&Input) -> bool) -> Input {
     let mut best = input.clone();
     for place in 0..best.files.len() {

@@ -27,6 +27,6 @@ pub mod worker;
 
 use peak_alloc::PeakAlloc;
 
-/// Counts what is taken.
+/// An allocator that counts the memory that is taken.
 #[global_allocator]
 pub static ALLOCATOR: PeakAlloc = PeakAlloc;

@@ -155,7 +155,7 @@ fn main() -> anyhow::Result<ExitCode> {
     }
 }
 
-/// Executes `made` without catching what it does.
+/// Executes `made` without catching panics.
 fn told(
     target: &probity_fuzz::target::Target,
     made: &Made,

@@ -1,4 +1,4 @@
-//! Mutations: what makes a broken file of a good one.
+//! Mutations: operations that turn a good file into a broken one.
 //!
 //! An input is mutated one to eight times. Some mutations know nothing but bytes; others know what
 //! formats are made of: lengths (fixed and varints), numbers in digits, lines, words of the format,
@@ -10,7 +10,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::target::Input;
 
-/// A file is not made longer than this.
+/// The length in bytes beyond which a mutation does not lengthen a file.
 const LONGEST: usize = 1 << 16;
 
 /// Whole numbers at which code tends to break.
@@ -38,7 +38,7 @@ const WHOLE: &[u64] = &[
     u64::MAX,
 ];
 
-/// Numbers in digits at which code tends to break.
+/// Numbers written in digits at which code tends to break.
 const DIGITS: &[&str] = &[
     "0",
     "-0",
@@ -82,7 +82,7 @@ const TEXT: &[&str] = &[
 
 /// Mutates `input` in place; `others` are inputs of the same target, `words` those of its format.
 pub fn mutate(input: &mut Input, others: &[Input], words: &[&str], draw: &mut Xoshiro256PlusPlus) {
-    // Mostly one or two: most of a file must stay what it was for a reader to come far.
+    // Mostly one or two: most of a file must stay unchanged for a reader to get far.
     let times = 1 + (draw.random::<u8>().leading_zeros() as usize);
     for _ in 0..times {
         let place = draw.random_range(0..input.files.len());
@@ -147,14 +147,14 @@ fn once(bytes: &mut Vec<u8>, other: &[u8], words: &[&str], draw: &mut Xoshiro256
     }
 }
 
-/// A part of the bytes: short ones more often than long ones.
+/// Draws a range of `bytes`: short ranges more often than long ones.
 fn range(bytes: &[u8], draw: &mut Xoshiro256PlusPlus) -> (usize, usize) {
     let start = draw.random_range(0..bytes.len());
     let most = (bytes.len() - start).min(1 << draw.random_range(0..12_u8));
     (start, start + draw.random_range(0..=most))
 }
 
-/// Writes a whole number over the bytes, of 2, 4 or 8 bytes in either order.
+/// Overwrites 2, 4 or 8 bytes with a whole number, in either byte order.
 fn overwrite_number(bytes: &mut [u8], draw: &mut Xoshiro256PlusPlus) {
     let number = *WHOLE.choose(draw).unwrap_or(&0);
     let size = *[2, 4, 8].choose(draw).unwrap_or(&4);
@@ -169,7 +169,7 @@ fn overwrite_number(bytes: &mut [u8], draw: &mut Xoshiro256PlusPlus) {
     bytes[at..at + size].copy_from_slice(&written[..size]);
 }
 
-/// Adds a little to a number of 4 or 8 bytes, as lengths that are off by one are.
+/// Adds a small number to a number of 4 or 8 bytes, as lengths that are off by one are.
 fn adjust_number(bytes: &mut [u8], draw: &mut Xoshiro256PlusPlus) {
     let size = *[4, 8].choose(draw).unwrap_or(&4);
     if bytes.len() < size {
@@ -183,7 +183,7 @@ fn adjust_number(bytes: &mut [u8], draw: &mut Xoshiro256PlusPlus) {
     bytes[at..at + size].copy_from_slice(&changed.to_le_bytes()[..size]);
 }
 
-/// Replaces what may be a number of seven bits a byte by another, of another length.
+/// Replaces bytes that may be a varint (seven bits in each byte) by a varint of another length.
 fn replace_varint(bytes: &mut Vec<u8>, draw: &mut Xoshiro256PlusPlus) {
     let at = draw.random_range(0..bytes.len());
     let length = bytes[at..].iter().take_while(|&&byte| byte >= 0x80).count();
@@ -196,13 +196,13 @@ fn replace_varint(bytes: &mut Vec<u8>, draw: &mut Xoshiro256PlusPlus) {
     }
     written.push(number as u8);
     if draw.random_range(0..8_u8) == 0 {
-        // One that does not end where numbers must.
+        // A varint that does not end where numbers must.
         written = vec![0xff; 10];
     }
     bytes.splice(at..end, written);
 }
 
-/// Replaces a number in digits by one at which code tends to break.
+/// Replaces a number written in digits by one at which code tends to break.
 fn replace_digits(bytes: &mut Vec<u8>, draw: &mut Xoshiro256PlusPlus) {
     let is_part = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'.' | b'-' | b'+');
     let from = draw.random_range(0..bytes.len());
@@ -218,7 +218,7 @@ fn replace_digits(bytes: &mut Vec<u8>, draw: &mut Xoshiro256PlusPlus) {
     bytes.splice(start..start + length, other.bytes());
 }
 
-/// Puts a part of another file of the format in the place of a part.
+/// Replaces a part of the bytes by a part of another file of the format.
 fn splice(bytes: &mut Vec<u8>, other: &[u8], draw: &mut Xoshiro256PlusPlus) {
     if other.is_empty() {
         return;
@@ -251,7 +251,7 @@ fn replace_text(bytes: &mut Vec<u8>, words: &[&str], draw: &mut Xoshiro256PlusPl
     bytes.splice(start..end, text(words, draw).bytes());
 }
 
-/// Leaves a line out, has one twice, or exchanges two.
+/// Removes a line, repeats one, or exchanges two.
 fn change_lines(bytes: &mut Vec<u8>, draw: &mut Xoshiro256PlusPlus) {
     let mut lines: Vec<&[u8]> = bytes.split_inclusive(|&byte| byte == b'\n').collect();
     let (first, second) = (
@@ -268,7 +268,7 @@ fn change_lines(bytes: &mut Vec<u8>, draw: &mut Xoshiro256PlusPlus) {
     *bytes = lines.concat();
 }
 
-/// Repeats something short up to thousands of times: nesting and counting without end.
+/// Repeats something short up to thousands of times, to provoke nesting and counting without end.
 fn repeat(bytes: &mut Vec<u8>, words: &[&str], draw: &mut Xoshiro256PlusPlus) {
     let (start, end) = range(bytes, draw);
     let part = match draw.random() {

@@ -1,4 +1,4 @@
-//! Worker processes, a slice of time or so many executions each, and what becomes of them.
+//! The supervisor of worker processes: each worker gets a slice of time or a number of executions.
 //!
 //! A worker that dies, or that stays with one execution for too long, has found something: its
 //! number is in the file of its progress. The next worker goes on behind it.
@@ -15,52 +15,53 @@ use crate::execute::input_of;
 use crate::targets;
 use crate::worker::{Finding, Progress, scratch};
 
-/// How long an execution may take before it is looked at.
+/// How long an execution may take before it is examined.
 const LIMIT: Duration = Duration::from_secs(20);
-/// How long it may take when it is executed once more, alone: a machine may be slow, or a seed may
-/// take a worker with it.
+/// How long an execution may take when it is repeated alone: a machine may be slow, or a seed may
+/// end its worker.
 const LIMIT_ALONE: Duration = Duration::from_secs(300);
-/// How long seeds may take to be made.
+/// How long a target may take to make its seeds.
 const SEEDS: Duration = Duration::from_secs(600);
-/// How often workers are looked at.
+/// How often the progress of workers is examined.
 const LOOK: Duration = Duration::from_millis(50);
 /// The shortest and the longest time of a worker.
 const SLICE: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(60));
 
-/// How long to go on.
+/// How long a campaign goes on.
 #[derive(Debug, Clone, Copy)]
 pub enum Budget {
-    /// So long in all: how far that leads is a matter of the machine.
+    /// Runs for this much time in all; how many executions that makes depends on the machine.
     Time(Duration),
-    /// So many executions of each target: with a seed, the same inputs on any machine.
+    /// Runs this many executions of each target: with a seed, they have the same inputs on any
+    /// machine.
     Executions(u64),
 }
 
-/// What to do.
+/// What a campaign executes, for how long, and where its findings go.
 #[derive(Debug, Clone)]
 pub struct Campaign {
-    /// The targets.
+    /// The names of the targets.
     pub targets: Vec<&'static str>,
     /// The seed of all keys.
     pub seed: u64,
-    /// When it ends.
+    /// How long the campaign goes on.
     pub budget: Budget,
-    /// Where findings go.
+    /// The folder that findings are written to.
     pub findings: PathBuf,
 }
 
-/// What became of a target.
+/// The results of a target.
 #[derive(Debug, Clone, Default)]
 pub struct Tally {
-    /// Executions.
+    /// The number of executions.
     pub executions: u64,
-    /// Inputs that were accepted.
+    /// The number of inputs that were accepted.
     pub accepted: u64,
-    /// What was found, each cause once.
+    /// The findings, one for each cause.
     pub findings: Vec<Finding>,
 }
 
-/// How a worker ended.
+/// The way in which a worker ended.
 enum End {
     Done,
     Died(ExitStatus),
@@ -68,10 +69,10 @@ enum End {
 }
 
 impl Campaign {
-    /// Runs it: the targets in turn, each of them at least once.
+    /// Runs the campaign: the targets in turn, each of them at least once.
     ///
     /// # Errors
-    /// When workers cannot be started, or their seeds not be made.
+    /// When workers cannot be started, or the seeds of a target cannot be made.
     pub fn run(&self) -> anyhow::Result<BTreeMap<&'static str, Tally>> {
         let home = scratch()?;
         let mut tallies: BTreeMap<&'static str, Tally> = BTreeMap::new();
@@ -198,7 +199,7 @@ impl Campaign {
         }
     }
 
-    /// Whether an execution ends in a process of its own.
+    /// Whether an execution ends when it runs in a process of its own.
     fn ends_alone(&self, target: &str, number: u64) -> anyhow::Result<bool> {
         let mut child = Command::new(std::env::current_exe()?)
             .args([
@@ -223,7 +224,7 @@ impl Campaign {
         Ok(false)
     }
 
-    /// Writes the input of a worker's end.
+    /// Writes the input of an execution that ended its worker to the folder of findings.
     fn keep(&self, finding: &Finding) -> anyhow::Result<()> {
         let home = scratch()?;
         let target = targets::named(&finding.target, home.path())?;
@@ -238,7 +239,7 @@ impl Campaign {
     }
 }
 
-/// A finding in a line, with what runs it again.
+/// Describes a finding in a line, with the command that runs it again.
 pub fn described(finding: &Finding) -> String {
     let Finding {
         target,
@@ -250,7 +251,7 @@ pub fn described(finding: &Finding) -> String {
     format!("{target}: {kind}: {message}\n    replay {target} {seed} {number}")
 }
 
-/// Waits for a worker; one that stays where it is for too long is killed.
+/// Waits for a worker to end, and kills one whose progress stands still for too long.
 fn watch(mut child: Child, progress: &File) -> anyhow::Result<End> {
     let mut last = (Progress::default(), Instant::now());
     loop {

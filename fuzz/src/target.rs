@@ -1,27 +1,28 @@
-//! What is fuzzed: a reader with its seeds, and what must hold of it.
+//! Targets of fuzzing: a reader with its seeds, and what must hold of its result.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The files that one execution reads: by name and content.
+/// The files that one execution reads, with their names and contents.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Input {
-    /// The files.
+    /// The files: name and content of each.
     pub files: Vec<(String, Vec<u8>)>,
 }
 
 impl Input {
-    /// One file.
+    /// Makes an input of one file.
     pub fn one(name: &str, bytes: impl Into<Vec<u8>>) -> Input {
         Input {
             files: vec![(name.to_owned(), bytes.into())],
         }
     }
 
-    /// All files of `folder`, by name; those in folders of it are called by their paths.
+    /// Reads all files of `folder` under their names; a file in a folder inside it is called by its
+    /// path.
     ///
     /// # Errors
-    /// When they cannot be read.
+    /// When the files cannot be read.
     pub fn folder(folder: &Path) -> io::Result<Input> {
         let mut files = Vec::new();
         let mut open = vec![folder.to_owned()];
@@ -40,12 +41,12 @@ impl Input {
         Ok(Input { files })
     }
 
-    /// Bytes of all files.
+    /// The number of bytes of all files together.
     pub fn size(&self) -> usize {
         self.files.iter().map(|(_, bytes)| bytes.len()).sum()
     }
 
-    /// The content of the file `name`; empty where there is none.
+    /// The content of the file `name`; empty where the input has no such file.
     pub fn bytes(&self, name: &str) -> &[u8] {
         let mut files = self.files.iter();
         let found = files.find(|(file, _)| file == name);
@@ -55,7 +56,7 @@ impl Input {
     /// Writes the files to `folder`.
     ///
     /// # Errors
-    /// When they cannot be written.
+    /// When the files cannot be written.
     pub fn write(&self, folder: &Path) -> io::Result<()> {
         for (name, bytes) in &self.files {
             let place = folder.join(name);
@@ -68,21 +69,22 @@ impl Input {
     }
 }
 
-/// One execution.
+/// One execution: the input, where it came from, and the folder that holds it.
 #[derive(Debug, Clone, Copy)]
 pub struct Execution<'a> {
-    /// What is read.
+    /// The input that is read.
     pub input: &'a Input,
-    /// What it was made of.
+    /// The seed that the input was made from.
     pub original: &'a Input,
-    /// Whether checksums were made anew after the mutation, so that it may be believed.
+    /// Whether checksums were computed again after the mutation, so that a reader may trust the
+    /// file.
     pub is_sealed: bool,
-    /// A folder that holds the input's files, and nothing else at first.
+    /// A folder that holds the input's files, and at first nothing else.
     pub folder: &'a Path,
 }
 
 impl Execution<'_> {
-    /// Where the first file is.
+    /// The path of the first file.
     pub fn file(&self) -> PathBuf {
         self.folder
             .join(self.input.files.first().map_or("", |(name, _)| name))
@@ -99,55 +101,55 @@ impl Execution<'_> {
     }
 }
 
-/// What a reader made of its input.
+/// What a reader did with its input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Seen {
-    /// It was refused, with an error of the reader's own kind.
+    /// The reader refused the input, with an error of the reader's own kind.
     Refused,
-    /// It was read.
+    /// The reader accepted the input.
     Accepted,
 }
 
-/// What a reader made of it, or why that must not be.
+/// What a reader did with its input, or a message that says which rule it broke.
 pub type Verdict = Result<Seen, String>;
 
-/// How much memory an execution may take beyond what was taken before.
+/// A bound on the memory that an execution takes beyond what was in use before.
 #[derive(Debug, Clone, Copy)]
 pub struct Memory {
-    /// Bytes for each byte of the input.
+    /// Bytes allowed for each byte of the input.
     pub factor: usize,
-    /// Bytes besides.
+    /// Bytes allowed whatever the size of the input.
     pub besides: usize,
 }
 
 impl Memory {
-    /// The bytes that an input of `size` bytes may take.
+    /// The number of bytes that the reading of an input of `size` bytes may take.
     pub fn of(self, size: usize) -> usize {
         self.factor * size + self.besides
     }
 }
 
-/// A check of one input.
+/// A function that reads one input and checks what must hold.
 pub type Run = Box<dyn Fn(&Execution<'_>) -> Verdict + Send>;
 
-/// A reader that is fuzzed.
+/// A reader that is fuzzed, with its seeds and bounds.
 pub struct Target {
-    /// Its name.
+    /// The name of the target.
     pub name: &'static str,
-    /// Good inputs, made by the product wherever it can make them.
+    /// Valid inputs, written by the product wherever it can write them.
     pub seeds: Vec<Input>,
-    /// Words of its format.
+    /// Words of the format, which mutations insert.
     pub words: &'static [&'static str],
-    /// What makes checksums anew; for formats that have them.
+    /// A function that computes the checksums of an input again, for formats that have checksums.
     pub seal: Option<fn(&mut Input)>,
-    /// The memory that it may take.
+    /// The memory that the reader may take.
     pub memory: Memory,
-    /// The reader, and what must hold of what it gives.
+    /// The reader with the checks of its result.
     pub run: Run,
 }
 
 impl Target {
-    /// A target that takes as much memory as readers of small files do.
+    /// Makes a target with the bound of memory of readers of small files.
     pub fn new(
         name: &'static str,
         seeds: Vec<Input>,
@@ -166,21 +168,21 @@ impl Target {
         }
     }
 
-    /// The same with words of its format.
+    /// Sets the words of the format.
     #[must_use]
     pub fn words(mut self, words: &'static [&'static str]) -> Target {
         self.words = words;
         self
     }
 
-    /// The same with a way to make checksums anew.
+    /// Sets the function that computes checksums again.
     #[must_use]
     pub fn sealed_by(mut self, seal: fn(&mut Input)) -> Target {
         self.seal = Some(seal);
         self
     }
 
-    /// The same with another bound of memory.
+    /// Sets the bound of memory.
     #[must_use]
     pub fn memory(mut self, factor: usize, besides: usize) -> Target {
         self.memory = Memory { factor, besides };
@@ -188,7 +190,7 @@ impl Target {
     }
 }
 
-/// What `result` says of an input that has no rule beside the common ones.
+/// Turns `result` into a verdict for an input that has no rules beside the common ones.
 ///
 /// # Errors
 /// None.

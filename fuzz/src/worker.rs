@@ -1,4 +1,4 @@
-//! A worker: a process, or a test, that executes one target from a number on.
+//! A worker: a process, or a test, that executes one target from a given number on.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -15,41 +15,41 @@ use crate::execute::{Fault, Made, execute, input_of, minimise, watch_panics};
 use crate::target::{Seen, Target};
 use crate::targets;
 
-/// The stack of a thread of Rust's: readers are called in such threads.
+/// The stack size in bytes of a thread in Rust: readers are called in such threads.
 const STACK: usize = 2 << 20;
-/// Bytes that a worker may map: what asks for more aborts.
+/// The number of bytes that a worker may map: a request for more aborts.
 const MAPPED: u64 = 16 << 30;
-/// Executions that look for a smaller input.
+/// The number of executions spent on the search for a smaller input.
 const TRIES: usize = 3000;
 
-/// Which executions.
+/// The executions that a worker does.
 #[derive(Debug, Clone)]
 pub struct Work {
-    /// The target.
+    /// The name of the target.
     pub target: String,
     /// The seed of the keys.
     pub seed: u64,
-    /// The first number.
+    /// The number of the first execution.
     pub from: u64,
-    /// Executions at most.
+    /// The greatest number of executions.
     pub executions: u64,
-    /// Time at most, where there is a bound on it.
+    /// The longest time, where there is a bound on it.
     pub time: Option<Duration>,
 }
 
-/// How far a worker is: what it writes down before each execution.
+/// How far a worker is; it is written down before each execution.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Progress {
-    /// The number that is executed; one more than the last one at the end.
+    /// The number that is being executed; at the end, one more than the last one.
     pub number: u64,
-    /// Inputs that were accepted.
+    /// The number of inputs that were accepted.
     pub accepted: u64,
-    /// Whether the seeds are there and the first execution has begun.
+    /// Whether the seeds are made and the first execution has begun.
     pub has_begun: bool,
 }
 
 impl Progress {
-    /// Reads what a worker has written down.
+    /// Reads the progress that a worker has written down.
     pub fn read(file: &File) -> Progress {
         let mut bytes = [0; 24];
         if file.read_exact_at(&mut bytes, 0).is_err() {
@@ -76,23 +76,24 @@ impl Progress {
     }
 }
 
-/// What was found.
+/// A fault that was found, with the key of its input.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Finding {
-    /// The target.
+    /// The name of the target.
     pub target: String,
     /// The seed of the key.
     pub seed: u64,
     /// The number of the key.
     pub number: u64,
-    /// `panic`, `memory`, `result`, `abort` or `hang`.
+    /// The kind of the fault: `panic`, `memory`, `result`, `abort` or `hang`.
     pub kind: String,
-    /// What happened, and where.
+    /// A message that says what happened, and where.
     pub message: String,
 }
 
 impl Finding {
-    /// What tells findings apart: the place of a panic, and the message without its numbers.
+    /// The cause, which tells findings apart: the place of a panic, or the message without its
+    /// numbers.
     pub fn cause(&self) -> String {
         let place = match self.kind.as_str() {
             "panic" => self.message.split(": ").next().unwrap_or_default(),
@@ -105,7 +106,7 @@ impl Finding {
         format!("{} {} {letters}", self.target, self.kind)
     }
 
-    /// The folder of the finding in `folder`.
+    /// The path of the finding's own folder inside `folder`.
     pub fn place(&self, folder: &Path) -> PathBuf {
         folder.join(format!(
             "{}-{}-{}-{}",
@@ -114,10 +115,10 @@ impl Finding {
     }
 }
 
-/// A folder for the files of executions: in memory where that is possible.
+/// Makes a folder for the files of executions: in memory where that is possible.
 ///
 /// # Errors
-/// When it cannot be made.
+/// When the folder cannot be made.
 pub fn scratch() -> io::Result<TempDir> {
     let memory = Path::new("/dev/shm");
     let mut builder = tempfile::Builder::new();
@@ -128,10 +129,10 @@ pub fn scratch() -> io::Result<TempDir> {
     }
 }
 
-/// Runs `task` in a thread of the size that readers are called in.
+/// Runs `task` in a thread with the stack size that readers have.
 ///
 /// # Errors
-/// What `task` says, or that it panicked.
+/// The error of `task`, or that it panicked.
 pub fn in_thread<T: Send>(task: impl FnOnce() -> anyhow::Result<T> + Send) -> anyhow::Result<T> {
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().stack_size(STACK);
@@ -145,13 +146,13 @@ pub fn in_thread<T: Send>(task: impl FnOnce() -> anyhow::Result<T> + Send) -> an
 /// Bounds the address space of this process.
 ///
 /// # Errors
-/// When the system refuses.
+/// When the system refuses the bound.
 pub fn bound_memory() -> io::Result<()> {
     Ok(setrlimit(Resource::RLIMIT_AS, MAPPED, MAPPED)?)
 }
 
-/// Does `work`, keeps `progress`, and writes what is new among the findings to the folder
-/// `findings` and, a line each, to the standard output.
+/// Does `work`, writes its progress to `progress`, and writes each new finding to the folder
+/// `findings` and, as a line, to the standard output.
 ///
 /// # Errors
 /// When there is no such target, its seeds cannot be made, or a file cannot be written.
@@ -191,7 +192,7 @@ pub fn work(
                     if causes.insert(finding.cause()) {
                         if let Some(place) = findings {
                             keep(&target, &made, &fault, &finding, &folder, place)?;
-                            // At once: what follows may end the process.
+                            // Written at once: the next execution may end the process.
                             println!("{}", serde_json::to_string(&finding)?);
                         }
                         found.push(finding);
@@ -205,7 +206,7 @@ pub fn work(
     })
 }
 
-/// Writes a finding with its input, as it was and made smaller.
+/// Writes a finding with its input, both as it was and made smaller.
 fn keep(
     target: &Target,
     made: &Made,

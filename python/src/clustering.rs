@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 
 use super::errors::exception;
 
-/// A clustering of rows of numbers, under ids that stay.
+/// A k-means clustering of rows of numbers, each row under an id that never changes.
 #[pyclass(module = "probity._probity")]
 pub(crate) struct Clustering {
     model: Model,
@@ -64,7 +64,7 @@ impl Clustering {
         (ids, clusters, loss)
     }
 
-    /// Deletes rows: how many, and whether no centroid of any iteration changed.
+    /// Deletes rows; returns how many, and whether no centroid of any iteration changed.
     fn delete(&mut self, py: Python<'_>, ids: Vec<u64>) -> PyResult<(usize, bool)> {
         let deleted = py.detach(|| self.model.delete(&ids));
         let deleted = deleted.map_err(|error| exception(&error))?;

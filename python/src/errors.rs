@@ -1,4 +1,4 @@
-//! Which exception an error becomes.
+//! Turns errors of Rust into exceptions of Python.
 
 use std::error::Error;
 
@@ -15,7 +15,7 @@ mod exceptions {
     pyo3::import_exception!(probity._errors, ProbityError);
 }
 
-/// The exception that says `error` and what caused it.
+/// Makes the exception whose message is `error` and what caused it.
 pub(crate) fn exception(error: &(dyn Error + 'static)) -> PyErr {
     let text = said(error);
     match Subject::of(error) {
@@ -26,7 +26,7 @@ pub(crate) fn exception(error: &(dyn Error + 'static)) -> PyErr {
     }
 }
 
-/// The exception of a name that something else has.
+/// Makes the exception that says that a name is already taken.
 pub(crate) fn name_taken(error: &(dyn Error + 'static)) -> PyErr {
     exceptions::NameTaken::new_err(said(error))
 }

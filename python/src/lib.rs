@@ -1,5 +1,5 @@
-//! The extension module `probity._probity`: conversions only. What is asked for is a specification,
-//! as on the command line; what is found is a run directory.
+//! The extension module `probity._probity`: conversions only. Requests come as specifications, as
+//! on the command line; results are run directories.
 //!
 //! ```text
 //! data frame ── Arrow C stream ──► memory:NAME ─┐

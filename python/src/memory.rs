@@ -1,4 +1,4 @@
-//! What lives in Python, under names by which a specification can call it.
+//! Tables and models that live in Python, under names by which a specification can call them.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,7 +15,7 @@ use pyo3::prelude::*;
 
 use super::errors;
 
-/// A table of Python that is `memory:NAME` until it is released.
+/// A Python table that is known as `memory:NAME` until it is released.
 #[pyclass(module = "probity._probity")]
 pub(crate) struct NamedTable {
     registered: Option<memory::Registered>,
@@ -25,7 +25,8 @@ pub(crate) struct NamedTable {
 
 #[pymethods]
 impl NamedTable {
-    /// Names the batches of `stream`, anything with `__arrow_c_stream__`. They are not copied.
+    /// Gives a name to the batches of `stream`, any object with `__arrow_c_stream__`. The batches
+    /// are not copied.
     #[new]
     fn new(
         py: Python<'_>,
@@ -34,7 +35,7 @@ impl NamedTable {
     ) -> PyResult<NamedTable> {
         let reader = stream.0;
         let schema = reader.schema();
-        // A frame may make its batches only now, with the interpreter.
+        // A frame may make its batches only now, while the interpreter is held.
         let batches: Result<Vec<RecordBatch>, _> = reader.collect();
         let mut batches = batches.map_err(|error| errors::exception(&error))?;
         let rows = batches.iter().map(RecordBatch::num_rows).sum();
@@ -50,25 +51,25 @@ impl NamedTable {
         })
     }
 
-    /// What a specification calls it.
+    /// The path by which a specification calls the table.
     #[getter]
     fn path(&self) -> &str {
         &self.path
     }
 
-    /// Its rows.
+    /// The number of rows of the table.
     #[getter]
     fn rows(&self) -> usize {
         self.rows
     }
 
-    /// Gives the name up.
+    /// Releases the name.
     fn release(&mut self) {
         self.registered = None;
     }
 }
 
-/// A model of Python that is the predictor `memory:NAME` until it is released.
+/// A Python model that is known as the predictor `memory:NAME` until it is released.
 #[pyclass(module = "probity._probity")]
 pub(crate) struct NamedModel {
     registered: Option<callable::Registered>,
@@ -78,9 +79,9 @@ pub(crate) struct NamedModel {
 
 #[pymethods]
 impl NamedModel {
-    /// Names `ask`, a function from a `pyarrow.RecordBatch` to a `pyarrow.DoubleArray` of the
-    /// probabilities of all classes, row by row; `sha256` says which model it is, and `columns` those
-    /// that it looks at, where not all.
+    /// Gives a name to `ask`, a function from a `pyarrow.RecordBatch` to a `pyarrow.DoubleArray` of
+    /// the probabilities of all classes, row by row. `sha256` identifies the model, and `columns`
+    /// lists the columns that it looks at, where it does not look at all.
     #[new]
     #[pyo3(signature = (name, ask, sha256, columns = None))]
     fn new(
@@ -103,31 +104,31 @@ impl NamedModel {
         })
     }
 
-    /// What a specification calls it.
+    /// The source by which a specification calls the model.
     #[getter]
     fn source(&self) -> &str {
         &self.source
     }
 
-    /// The exception that it raised, which is then forgotten.
+    /// Returns the exception that the model raised, and forgets it.
     fn raised(&self, py: Python<'_>) -> Option<Py<PyAny>> {
         let raised = self.model.raised.lock();
         let mut raised = raised.unwrap_or_else(PoisonError::into_inner);
         raised.take().map(|error| error.into_value(py).into())
     }
 
-    /// Gives the name up.
+    /// Releases the name.
     fn release(&mut self) {
         self.registered = None;
     }
 }
 
-/// A model of Python.
+/// A model that is a Python function.
 struct PythonModel {
     ask: Py<PyAny>,
     sha256: String,
     columns: Option<Vec<String>>,
-    /// The first exception that it raised.
+    /// The first exception that the model raised.
     raised: Mutex<Option<PyErr>>,
 }
 
@@ -162,7 +163,7 @@ impl Callable for PythonModel {
     }
 }
 
-/// Lets the command `program` compute ONNX graphs, in processes that are bounded.
+/// Has ONNX graphs computed by the command `program`, in processes with bounds.
 #[pyfunction]
 pub(crate) fn compute_graphs_in(program: PathBuf) {
     worker::compute_in(program, vec!["onnx-worker".into()], Limits::default());

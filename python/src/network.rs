@@ -15,7 +15,7 @@ use super::errors::exception;
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
-/// Values of columns, by name, as they would stand in a file.
+/// Values of columns, by the name of the column, as they would stand in a file.
 type Values = Vec<(String, String)>;
 
 /// A sum-product network, with the rows that it was learnt from.
@@ -43,14 +43,14 @@ impl SumProductNetwork {
         Ok(SumProductNetwork { model })
     }
 
-    /// The network in a model directory.
+    /// Loads the network in a model directory.
     #[staticmethod]
     fn load(directory: PathBuf) -> PyResult<SumProductNetwork> {
         let model = SpnModel::load(&directory).map_err(|error| exception(&error))?;
         Ok(SumProductNetwork { model })
     }
 
-    /// Writes a model directory.
+    /// Writes the network to a model directory.
     fn save(&self, directory: PathBuf) -> PyResult<()> {
         std::fs::create_dir_all(&directory)?;
         let stored = self.model.store(&directory);
@@ -74,7 +74,7 @@ impl SumProductNetwork {
         Ok(PyArrowType(Float64Array::from(scores).into_data()))
     }
 
-    /// The natural logarithm of the probability, or density, of `ask` given `given`.
+    /// The natural logarithm of the probability, or density, of `ask` conditional on `given`.
     fn log_probability(&self, ask: Values, given: Values) -> PyResult<f64> {
         let network = self.model.spn.network();
         let known = |values: &Values| {
@@ -85,7 +85,7 @@ impl SumProductNetwork {
         log.map_err(|error| exception(&error))
     }
 
-    /// Draws `rows` rows given `given`: the columns, and the values row by row.
+    /// Draws `rows` rows conditional on `given`; returns the columns, and the values row by row.
     fn sample(
         &self,
         py: Python<'_>,
@@ -112,7 +112,8 @@ impl SumProductNetwork {
         drawn.map_err(|error| exception(error.as_ref()))
     }
 
-    /// Deletes rows by their ids: nodes that were updated, and sub-networks that were learnt again.
+    /// Deletes rows by their ids; returns how many nodes were updated, and how many sub-networks
+    /// were learnt again.
     fn delete(&mut self, py: Python<'_>, ids: Vec<u64>) -> PyResult<(usize, usize)> {
         let effort = py.detach(|| self.model.spn.delete(&ids));
         let effort = effort.map_err(|error| exception(&error))?;

@@ -1,4 +1,4 @@
-//! What a run wrote, and what a table looks like.
+//! Reads what runs wrote, and infers schemas of tables.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -31,7 +31,7 @@ use serde::Deserialize;
 
 use super::errors::exception;
 
-/// What a schema is inferred by; what is not said is as on the command line.
+/// Options for inferring a schema; an option that is not given is as on the command line.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Wanted {
@@ -49,7 +49,7 @@ struct Wanted {
     layout: LayoutOptions,
 }
 
-/// What is said of how text is laid out; what is not is found in it.
+/// Options for the layout of a text file; one that is not given is found in the file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct LayoutOptions {
@@ -59,7 +59,8 @@ struct LayoutOptions {
     encoding: Option<Encoding>,
 }
 
-/// The schema of the table at `path`, as TOML, and what was decided that may be wrong.
+/// Infers the schema of the table at `path`; returns it as TOML, with the decisions that may be
+/// wrong.
 #[pyfunction]
 pub(crate) fn infer_schema(
     py: Python<'_>,
@@ -93,9 +94,9 @@ pub(crate) fn infer_schema(
     Ok((text, notes.collect()))
 }
 
-/// The rows of the text file at `path` in columns of types, without those in `ignore`, and what is to
-/// be said of rows that were left out; it is laid out as `schema` says, and what that does not say is
-/// found in it.
+/// Reads the text file at `path`: the rows in typed columns, without the columns in `ignore`, and
+/// remarks on rows that were left out. The file is laid out as `schema` says; what the schema does
+/// not say is found in the file.
 #[pyfunction]
 #[pyo3(signature = (path, ignore, schema=None))]
 pub(crate) fn read_table(
@@ -126,7 +127,8 @@ pub(crate) fn schema(schema: &str) -> PyResult<String> {
     serde_json::to_string(&named.schema).map_err(|error| exception(&error))
 }
 
-/// The rows at `path` as a model is asked about them: a column for each attribute of the schema.
+/// Reads the rows at `path` in the form in which a model is asked about them: a column for each
+/// attribute of the schema.
 #[pyfunction]
 pub(crate) fn rows_as_asked(
     py: Python<'_>,
@@ -144,7 +146,7 @@ pub(crate) fn rows_as_asked(
         .map_err(|error| exception(error.as_ref()))
 }
 
-/// Whether the model in `directory` is one of texts.
+/// Whether the model in `directory` is a model of texts.
 #[pyfunction]
 pub(crate) fn is_text_model(directory: PathBuf) -> bool {
     text_model::is_text_model(&directory) || is_transformer(&directory)
@@ -162,7 +164,8 @@ pub(crate) fn specification(directory: PathBuf) -> PyResult<(String, String)> {
     Ok((kind, json))
 }
 
-/// The file of the pairs that the audit in `directory` found, if it is as it was written.
+/// The path of the file of the pairs that the audit in `directory` found, if it is unchanged since
+/// it was written.
 #[pyfunction]
 pub(crate) fn samples_file(directory: PathBuf) -> PyResult<PathBuf> {
     let opened = RunDirectory::open_specified::<AuditSpecification>(&directory);
@@ -171,8 +174,8 @@ pub(crate) fn samples_file(directory: PathBuf) -> PyResult<PathBuf> {
     file.map_err(|error| exception(&error))
 }
 
-/// The report on the runs in `directories`, in a format of the command's, for a file whose ending
-/// chooses where the format has several forms.
+/// Writes the report on the runs in `directories`, in a format of the command's; the ending of the
+/// file chooses where the format has several forms.
 #[pyfunction]
 pub(crate) fn report(
     py: Python<'_>,
@@ -187,8 +190,8 @@ pub(crate) fn report(
     bytes.map_err(|error| exception(&error))
 }
 
-/// Asks the model again about every pair that the audit in `directory` found: how many stand up, as
-/// JSON.
+/// Asks the model again about every pair that the audit in `directory` found; returns how many are
+/// confirmed, as JSON.
 #[pyfunction]
 #[pyo3(signature = (directory, model=None))]
 pub(crate) fn verify_audit(
@@ -201,8 +204,8 @@ pub(crate) fn verify_audit(
     serde_json::to_string(&result).map_err(|error| exception(&error))
 }
 
-/// What the model in `directory` says of the rows, or of the texts, at `path`: the probabilities of
-/// all classes, row by row.
+/// Has the model in `directory` predict the rows, or the texts, at `path`; returns the
+/// probabilities of all classes, row by row.
 #[pyfunction]
 pub(crate) fn probabilities(
     py: Python<'_>,
@@ -234,7 +237,7 @@ fn classified(directory: &Path, path: &Path) -> Result<(Vec<f32>, usize), Failur
     Ok((logits, network.classes()))
 }
 
-/// The same for the texts in the column `text`.
+/// Has `model` predict the texts in the column `text` of the file at `path`.
 fn classified_texts(model: &TextModel, path: &Path) -> Result<(Vec<f32>, usize), Failure> {
     let columns = TextColumns {
         text: Some("text".to_owned()),
@@ -249,7 +252,7 @@ fn classified_texts(model: &TextModel, path: &Path) -> Result<(Vec<f32>, usize),
     let mut codes = Vec::with_capacity(width * texts.len());
     for text in &texts {
         codes.extend_from_slice(&text.ids);
-        // What fills a row up is no token.
+        // The padding at the end of a row is not a token.
         codes.resize(codes.len() + width - text.ids.len(), -1);
     }
     let network = model.network(width, &ComputeDevice::flex())?;
@@ -257,7 +260,7 @@ fn classified_texts(model: &TextModel, path: &Path) -> Result<(Vec<f32>, usize),
     Ok((logits, network.classes()))
 }
 
-/// That a model does not take some `attributes` of those `protected`, in words.
+/// The sentence that says that a model does not take some `attributes` of those `protected`, if so.
 #[pyfunction]
 pub(crate) fn not_taken(attributes: Vec<String>, protected: Vec<String>) -> Option<String> {
     probity::report::text::not_taken(&attributes, &protected)

@@ -23,27 +23,27 @@ use serde_json::{Map, Value, json};
 use super::errors;
 use super::watch::Watch;
 
-/// What a run needs besides its specification.
+/// The arguments of a run besides its specification.
 struct Asked<'a> {
     out: PathBuf,
     goes_on: bool,
     part: Part,
-    /// Whether a shard is only opened, so that all that can be refused is.
+    /// Whether a shard is only opened, so that everything that can be refused is refused.
     is_check: bool,
     device: DeviceName,
     watch: &'a Watch,
 }
 
-/// What kinds of runs there are: the fields of each, and how it is performed. What is said of a part
-/// that is done (stage and items of a shard, starts after a merge) comes back, and the answer to
-/// what leaves no run.
+/// A kind of run: its name, its fields, and the function that performs it. The function returns
+/// what is said of a part that is done (stage and items of a shard, starts after a merge), and the
+/// answer of a kind that leaves no run.
 type Kind = (
     &'static str,
     fn() -> Value,
     fn(Map<String, Value>, Asked<'_>) -> Result<Value, Failure>,
 );
 
-/// Those that leave runs, and the explanation of one decision.
+/// Lists the kinds of runs, and the explanation of one decision, which leaves no run.
 macro_rules! kinds {
     ($($kind:ty,)*) => {
         const KINDS: &[Kind] = &[
@@ -94,7 +94,7 @@ fn expect_threads(threads: usize) -> Result<(), FieldError> {
     }
 }
 
-/// What the owner of data says of a budget.
+/// The owner's declaration of a privacy budget for data.
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Declared {
@@ -132,7 +132,7 @@ pub(crate) fn declare_budget(ledger: PathBuf, declared: &str) -> PyResult<()> {
     Ok(())
 }
 
-/// What is left in `ledger`: ε, and δ.
+/// What is left of the privacy budget in `ledger`: ε, and δ.
 #[pyfunction]
 pub(crate) fn budget_left(ledger: PathBuf) -> PyResult<(f64, f64)> {
     let ledger = read(&ledger).map_err(|error| errors::exception(&error))?;
@@ -158,18 +158,18 @@ fn fields_of<S: Specification>() -> Value {
     fields.collect()
 }
 
-/// The fields of the specification of a kind of run, as JSON: path, name, help, default.
+/// The fields of the specification of a kind of run, as JSON: path, name, help and default of each.
 #[pyfunction]
 pub(crate) fn fields(of: &str) -> PyResult<String> {
     Ok(kind(of)?.1().to_string())
 }
 
-/// Performs a run of a kind, in the directory `out`. With `check` a shard is only opened, and all is
-/// refused that can be. `options` are fields of its specification, by
-/// name, as JSON; a run that `goes_on` has them already. With `shard`, such as `3/16`, that shard
-/// is done, and `out` is the folder of all of them; with `merge`, a folder of shards, they are put
-/// together in `out`. `progress` is told phase, steps done, steps in all, and a word. What is said
-/// of a part comes back as JSON, and so does an explanation, which leaves no run in `out`.
+/// Performs a run of a kind, in the directory `out`. With `check` a shard is only opened, and
+/// everything that can be refused is refused. `options` are fields of its specification, by name,
+/// as JSON; a run that `goes_on` has them already. With `shard`, such as `3/16`, that shard is
+/// done, and `out` is the folder of all of them; with `merge`, a folder of shards, they are put
+/// together in `out`. `progress` is called with phase, steps done, steps in all, and a word. The
+/// result of a part is returned as JSON, and so is an explanation, which leaves no run in `out`.
 #[pyfunction]
 #[pyo3(signature = (of, options, out, goes_on=false, device="auto", progress=None, shard=None, merge=None, threads=None, check=false))]
 #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
@@ -214,7 +214,7 @@ pub(crate) fn perform(
             watch.during(|| threads.install(|| perform(options, asked)))
         }
     });
-    // An exception of Python stopped it, which is what the caller expects.
+    // An exception of Python stopped the run; the caller expects that exception.
     if let Some(raised) = watch.raised() {
         return Err(raised);
     }
@@ -222,7 +222,7 @@ pub(crate) fn perform(
     Ok(said.to_string())
 }
 
-/// The specification, and where its run is written.
+/// Makes the specification, and the directory to which its run is written.
 fn begun<S: Specification>(
     options: Map<String, Value>,
     asked: &Asked<'_>,
@@ -233,7 +233,7 @@ fn begun<S: Specification>(
     }
     let (place, began) = Place::unfinished::<S>(&asked.out)?;
     let mut changes = given.changes(&began);
-    // Without another limit the run goes on to its end.
+    // Where no other limit is given the run goes on to its end.
     if let Some(limit) = S::limit_of_time().filter(|limit| !given.is_given(limit)) {
         changes.set(limit, Value::Null);
     }

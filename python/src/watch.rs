@@ -1,4 +1,4 @@
-//! Progress and Ctrl-C: what a run says of itself on its way.
+//! Progress and Ctrl-C: tells Python how far a run is, and stops it when asked.
 
 use std::ops::ControlFlow;
 use std::panic;
@@ -11,17 +11,18 @@ use std::time::{Duration, Instant};
 use probity::run::runner::{Observer, Progress};
 use pyo3::prelude::*;
 
-/// How often Python is told, and signals are looked for.
+/// How often Python is told of progress, and signals are looked for.
 const EVERY: Duration = Duration::from_millis(50);
 
-/// Tells Python how far a run is, and stops it for an exception: of Ctrl-C, or of what is told.
+/// Reports the progress of a run to Python, and stops the run for an exception: of Ctrl-C, or
+/// raised by the function that is told.
 pub(crate) struct Watch {
     progress: Option<Py<PyAny>>,
     told: Mutex<Told>,
     stop: AtomicBool,
 }
 
-/// What was told last, and the exception that stops the run.
+/// The progress that was told last, and the exception that stops the run.
 struct Told {
     at: Option<Instant>,
     phase: String,
@@ -29,7 +30,7 @@ struct Told {
 }
 
 impl Watch {
-    /// Tells `progress(phase, done, all, message)`.
+    /// Makes a watch that calls `progress(phase, done, all, message)`.
     pub fn new(progress: Option<Py<PyAny>>) -> Watch {
         Watch {
             progress,
@@ -46,8 +47,8 @@ impl Watch {
         self.told.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Performs `work`, which runs on other threads, and looks for signals meanwhile: Python tells
-    /// only its main thread of them.
+    /// Performs `work`, which runs on other threads, and looks for signals meanwhile: Python
+    /// delivers signals only to its main thread.
     pub fn during<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
         thread::scope(|scope| {
             let (ended, end) = mpsc::channel::<()>();
@@ -93,7 +94,7 @@ impl Observer for Watch {
             told.at = Some(Instant::now());
             phase.clone_into(&mut told.phase);
         }
-        // Nothing is locked while Python runs, which may let other threads run.
+        // No lock is held while Python runs, which may let other threads run.
         let outcome = Python::attach(|py| {
             py.check_signals()?;
             match &self.progress {

@@ -9,13 +9,13 @@ use anyhow::Context;
 
 use probity_run::pause;
 
-/// Whether the user wants to stop.
+/// A handle that says whether the user wants to stop.
 pub struct Interrupt {
     asked: Arc<AtomicBool>,
 }
 
 impl Interrupt {
-    /// Starts to listen. To be called once a process.
+    /// Starts to listen for Ctrl-C. To be called once a process.
     pub fn listen() -> anyhow::Result<Interrupt> {
         let asked = Arc::new(AtomicBool::new(false));
         let shared = asked.clone();
@@ -26,7 +26,7 @@ impl Interrupt {
             pause::release();
         })
         .map_err(|error| match error {
-            // Whoever reads it is told what the system said: no thread, no memory.
+            // The caller gets the system's own error, which says the cause: no thread, no memory.
             ctrlc::Error::System(error) => anyhow::Error::from(error),
             error => error.into(),
         })
@@ -34,7 +34,7 @@ impl Interrupt {
         Ok(Interrupt { asked })
     }
 
-    /// Set once Ctrl-C was pressed.
+    /// The flag that is set once Ctrl-C was pressed.
     pub fn flag(&self) -> &AtomicBool {
         &self.asked
     }
@@ -44,7 +44,7 @@ impl Interrupt {
         self.asked.load(Ordering::SeqCst)
     }
 
-    /// `Break` once Ctrl-C was pressed.
+    /// Returns `Break` once Ctrl-C was pressed, else `Continue`.
     pub fn flow(&self) -> ControlFlow<()> {
         match self.is_asked() {
             true => ControlFlow::Break(()),

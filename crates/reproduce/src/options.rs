@@ -10,7 +10,7 @@ use crate::published::Absent;
 use probity_data::fetch::default_cache_dir;
 use probity_tensor::device::{ComputeDevice, DeviceName, use_threads};
 
-/// Where the data are looked for unless --data-dir says otherwise.
+/// The name of the environment variable with the folder of the data, where --data-dir is not given.
 const DATA_DIR_VARIABLE: &str = "PROBITY_DATA_DIR";
 
 /// Where the papers' data sets are looked for.
@@ -22,7 +22,7 @@ pub struct DataFolders {
 }
 
 impl DataFolders {
-    /// The folders to look in, in order.
+    /// The folders to look in, in the order in which they are searched.
     pub fn folders(&self) -> Vec<PathBuf> {
         if let Some(folder) = &self.data_dir {
             return vec![folder.clone()];
@@ -41,8 +41,8 @@ pub struct Only {
 }
 
 impl Only {
-    /// Keeps what is asked for of `cases`; `of` names the paper or its table in the refusal of an
-    /// unknown name.
+    /// Keeps those of `cases` that the user asks for; `of` names the paper or its table in the
+    /// refusal of an unknown name.
     pub fn keep<T>(
         &self,
         cases: &mut Vec<T>,
@@ -98,7 +98,7 @@ pub struct Hardware {
 }
 
 impl Hardware {
-    /// Sets the threads and opens the device.
+    /// Sets the number of threads and opens the device.
     pub fn open(&self) -> anyhow::Result<ComputeDevice> {
         self.threads.apply()?;
         Ok(ComputeDevice::open(self.device)?)
@@ -115,7 +115,7 @@ pub struct Threads {
 }
 
 impl Threads {
-    /// Sets them.
+    /// Sets the number of threads.
     pub fn apply(&self) -> anyhow::Result<()> {
         Ok(use_threads(self.threads.map(usize::from))?)
     }

@@ -1,4 +1,4 @@
-//! Where text goes: results to stdout, remarks and progress to stderr.
+//! The output of the commands: results go to stdout, remarks and progress to stderr.
 
 use std::io::{self, Write};
 
@@ -21,7 +21,7 @@ pub struct Reporting {
     quiet: bool,
 }
 
-/// How much is said, and in which form.
+/// The output of a command: how much it prints, and in which form.
 pub struct Output {
     reporting: Reporting,
 }
@@ -44,7 +44,7 @@ impl Output {
         }
     }
 
-    /// A remark about what goes on.
+    /// Prints a remark about the progress of the work, unless `--quiet` is given.
     pub fn remark(&self, text: &str) {
         if !self.reporting.quiet {
             eprintln!("{text}");
@@ -65,7 +65,7 @@ impl Output {
     }
 }
 
-/// A Markdown table; columns after the first are right-aligned.
+/// Renders a Markdown table; columns after the first are right-aligned.
 pub fn table(header: &[&str], rows: &[Vec<String>]) -> String {
     let mut table = Table::new();
     table.load_style(presets::ASCII_MARKDOWN);
@@ -81,12 +81,12 @@ pub fn table(header: &[&str], rows: &[Vec<String>]) -> String {
     format!("{table}\n")
 }
 
-/// 1234567 as `1,234,567`.
+/// Writes 1234567 as `1,234,567`.
 pub fn count(number: u64) -> String {
     HumanCount(number).to_string()
 }
 
-/// A mean with its 95 % interval, where it has one, each written by `format`.
+/// Writes a mean with its 95 % interval, where it has one, each number by `format`.
 pub fn interval(mean: &Mean, format: impl Fn(f64) -> String) -> String {
     match mean.ci95 {
         Some([low, high]) => format!("{} ({} – {})", format(mean.mean), format(low), format(high)),

@@ -5,20 +5,20 @@ use std::path::{Path, PathBuf};
 /// The endings under which a file is looked for; readers tell compression by the first bytes.
 const ENDINGS: [&str; 3] = ["", ".gz", ".xz"];
 
-/// Why a data set cannot be used.
+/// The reason why a data set cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Absent {
-    /// Probity has no reader set up for it.
+    /// Probity has no reader for the data set.
     NotOffered,
-    /// These files are in none of the folders.
+    /// No folder holds all of these files.
     Files(Vec<String>),
 }
 
-/// The files `names` (paths inside a folder of data sets) in the first of `folders` that has them
-/// all.
+/// Finds the files `names` (paths inside a folder of data sets) in the first of `folders` that has
+/// them all.
 ///
 /// # Errors
-/// What is missing.
+/// The files that are missing.
 pub fn find(names: &[&str], folders: &[PathBuf]) -> Result<Vec<PathBuf>, Absent> {
     let all_in = |folder: &PathBuf| names.iter().map(|name| present(folder, name)).collect();
     folders.iter().find_map(all_in).ok_or_else(|| {
@@ -34,7 +34,7 @@ pub fn find(names: &[&str], folders: &[PathBuf]) -> Result<Vec<PathBuf>, Absent>
     })
 }
 
-/// The file `name` of a folder, plain or compressed.
+/// The path of the file `name` in a folder, plain or compressed.
 fn present(folder: &Path, name: &str) -> Option<PathBuf> {
     ENDINGS
         .iter()

@@ -1,4 +1,4 @@
-//! The command on data that are there, and on data that are not.
+//! Tests of the command with data sets that are present, and with data sets that are missing.
 
 use std::process::{Command, Output};
 
@@ -32,7 +32,7 @@ fn says(line: &str, needles: &[&str]) {
     }
 }
 
-/// Refused with these words and exit code 2; nothing is written.
+/// Checks that a command line is refused with these words and exit code 2, and writes nothing.
 #[track_caller]
 fn refuses(line: &str, needles: &[&str]) {
     let (folder, output) = run(line);
@@ -121,8 +121,8 @@ fn a_figure_of_the_outliers_paper_is_drawn() {
     );
 }
 
-/// Table 2: the paper leaves one of its 225 inputs undecided. Here certified and falsified are all
-/// of them.
+/// Table 2: the paper leaves one of its 225 inputs undecided. Here all of them are certified or
+/// falsified.
 #[test]
 fn table_2_of_the_knn_paper_is_decided_completely() {
     let files = ["iris/iris.data", "digits/optdigits.tes.gz"];

@@ -1,15 +1,15 @@
-//! Who a request comes from, as far as bounds go: an IPv4 address, or the /64 of an IPv6 address,
+//! The client of a request, as far as bounds go: an IPv4 address, or the /64 of an IPv6 address,
 //! which is what one household or machine has.
 //!
-//! The peer of a connection is believed. Where it is a proxy that those who run the service named,
-//! the last address in `X-Forwarded-For` that is no such proxy stands for the client; of anybody
-//! else that header is ignored, since whoever sends a request can write it.
+//! The peer of a connection is believed. Where the peer is a proxy that the operator of the service
+//! named, the client is the last address in `X-Forwarded-For` that is no such proxy; from any other
+//! peer that header is ignored, since every sender of a request can write it.
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 use axum::http::HeaderMap;
 
-/// Where clients come from.
+/// The address of a client, to which bounds apply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Address(IpAddr);
 
@@ -17,7 +17,7 @@ pub struct Address(IpAddr);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Peer(pub IpAddr);
 
-/// The header in which proxies name those whom they speak for.
+/// The header in which a proxy names the client that it forwards a request for.
 const FORWARDED: &str = "x-forwarded-for";
 
 impl From<IpAddr> for Address {
@@ -33,12 +33,12 @@ impl From<IpAddr> for Address {
 }
 
 impl Peer {
-    /// Whether it is one of the `proxies`.
+    /// Whether the peer is one of the `proxies`.
     pub fn is_among(self, proxies: &[IpAddr]) -> bool {
         is_among(self.0, proxies)
     }
 
-    /// The client of a request that this peer sent with `headers`.
+    /// The address of the client of a request that this peer sent with `headers`.
     pub fn client(self, headers: &HeaderMap, proxies: &[IpAddr]) -> Address {
         let mut client = self.0;
         let values = headers.get_all(FORWARDED).into_iter();
@@ -62,7 +62,7 @@ fn is_among(address: IpAddr, proxies: &[IpAddr]) -> bool {
     proxies.iter().any(|proxy| proxy.to_canonical() == address)
 }
 
-/// An address, with or without a port.
+/// Reads an address, with or without a port.
 fn parsed(text: &str) -> Option<IpAddr> {
     let with_port = || text.parse().map(|address: SocketAddr| address.ip());
     text.parse().or_else(|_| with_port()).ok()

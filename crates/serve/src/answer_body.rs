@@ -1,4 +1,4 @@
-//! The bodies of answers, on their way out in small pieces.
+//! The bodies of answers, sent in small pieces.
 //!
 //! An answer holds the places of its request until it has been sent, and ends when the token that
 //! asked for it is revoked.
@@ -12,14 +12,14 @@ use hyper::body::{Frame, SizeHint};
 
 use super::gate::OwnPlaces;
 
-/// Bytes of a piece: a long answer is handed on as far as its client reads it, and its places are
-/// held until then.
+/// The number of bytes of a piece. A long answer is handed on piece by piece as its client reads
+/// it, and the places of its request are held until then.
 const PIECE: usize = 16 << 10;
 
-/// What ends when a token is revoked.
+/// A future that ends when a token is revoked.
 pub type Revoked = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// The body of an answer.
+/// The body of an answer, which holds the places of its request.
 pub struct AnswerBody {
     body: Body,
     rest: Bytes,
@@ -28,7 +28,7 @@ pub struct AnswerBody {
 }
 
 impl AnswerBody {
-    /// `body`, which holds `places`, until it ends or `revoked` does.
+    /// Makes a body that holds `places` and sends `body`, until it ends or `revoked` does.
     pub fn new(body: Body, places: OwnPlaces, revoked: Option<Revoked>) -> AnswerBody {
         AnswerBody {
             body,

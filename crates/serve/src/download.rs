@@ -1,4 +1,4 @@
-//! Files and documents on their way out.
+//! Files and documents that are sent to users as downloads.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 
 use super::problem::Problem;
 
-/// The form of a report: those of `probity report` that are made of audits and repairs.
+/// The form of a report: the forms of `probity report` that are made of audits and repairs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReportForm {
@@ -38,7 +38,8 @@ impl ReportForm {
         ReportForm::Cyclonedx,
     ];
 
-    /// As on the command line, how the names of such files end, and the type of their content.
+    /// The name of the form on the command line, the ending of the names of such files, and their
+    /// media type.
     pub fn facts(self) -> (&'static str, &'static str, &'static str) {
         let page = "text/html; charset=utf-8";
         let (form, ending, media_type) = match self {
@@ -51,7 +52,7 @@ impl ReportForm {
         (form.name(), ending, media_type)
     }
 
-    /// How the names of such files end.
+    /// The ending of the names of files of this form.
     pub fn ending(self) -> &'static str {
         self.facts().1
     }
@@ -60,16 +61,16 @@ impl ReportForm {
 /// A text that was made for a user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Document {
-    /// Type of its content.
+    /// The media type of the content.
     pub media_type: &'static str,
     /// The text.
     pub text: String,
-    /// What it is called when it is kept: letters, digits, dots and hyphens.
+    /// The name under which the file is saved: letters, digits, dots and hyphens.
     pub name: String,
 }
 
 impl Document {
-    /// As a file to be kept.
+    /// Makes the answer that has the browser save the document as a file.
     pub fn attached(self) -> Result<Response, Problem> {
         let value = format!("attachment; filename=\"{}\"", self.name);
         let value = HeaderValue::try_from(value)?;
@@ -83,19 +84,19 @@ impl IntoResponse for Document {
     }
 }
 
-/// A file of a run, to be sent as it is.
+/// A file of a run that is sent unchanged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunFile {
-    /// Where it lies.
+    /// The path of the file.
     pub path: PathBuf,
-    /// Type of its content.
+    /// The media type of the content.
     pub media_type: &'static str,
-    /// What it shall be called at the user's.
+    /// The name under which the user saves the file.
     pub name: String,
 }
 
 impl RunFile {
-    /// Sends it as a download, piece by piece.
+    /// Makes the answer that sends the file as a download, piece by piece.
     pub async fn send(self) -> Result<Response, Problem> {
         let stream = FileStream::from_path(self.path).await?;
         Ok((

@@ -1,31 +1,33 @@
-//! Whose turn it is, where many wait for a few places: of jobs, and of files to be looked at.
+//! Fair turns where many wait for a few places: for jobs, and for files to be looked at.
 //!
-//! Turns go round the projects, and within a project round its users: the next is of the project of
-//! which the fewest run, of those the one that had a turn the longest ago; of its users likewise; of
-//! the user who asked first. So whoever asks for many things waits for them, and not before the
-//! first one of somebody else.
+//! Turns go round the projects, and within a project round its users. The next turn goes to the
+//! project of which the fewest things run; among equals, to the one whose last turn is the longest
+//! ago. Within the project its user is chosen likewise, and among equals the one who asked first.
+//! So whoever asks for many things waits for them, but does not make somebody else wait before
+//! their first one.
 
 use std::collections::HashMap;
 
 use super::identifier::Id;
 
-/// Somebody who waits for turns: a user in a project.
+/// A party that waits for turns: a user in a project.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Party {
     /// The project.
     pub project: Id,
-    /// The token in it.
+    /// The token of the user in the project.
     pub user: Id,
 }
 
-/// What runs of one, and when it had its last turn: 0 for never.
+/// The turns of a project or a user: how many things of it run, and the number of its last turn, 0
+/// for never.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Had {
     running: usize,
     last: u64,
 }
 
-/// Who runs, and who had turns when.
+/// A record of what runs of each project and user, and of when each had its last turn.
 #[derive(Debug, Clone, Default)]
 pub struct Fairness {
     projects: HashMap<Id, Had>,
@@ -34,7 +36,7 @@ pub struct Fairness {
 }
 
 impl Fairness {
-    /// Takes note that the last turn of `party` was the one with the number `turn`.
+    /// Records that the last turn of `party` was the one with the number `turn`.
     pub fn had(&mut self, party: &Party, turn: u64) {
         let project = self.projects.entry(party.project.clone()).or_default();
         project.last = project.last.max(turn);
@@ -43,14 +45,14 @@ impl Fairness {
         self.last = self.last.max(turn);
     }
 
-    /// Takes note that something of `party` runs.
+    /// Records that something of `party` runs.
     pub fn runs(&mut self, party: &Party) {
         let project = self.projects.entry(party.project.clone()).or_default();
         project.running += 1;
         self.users.entry(party.clone()).or_default().running += 1;
     }
 
-    /// Gives `party` a turn, and gives its number.
+    /// Gives `party` a turn, and returns the number of the turn.
     pub fn begin(&mut self, party: &Party) -> u64 {
         let turn = self.last + 1;
         self.had(party, turn);
@@ -58,7 +60,7 @@ impl Fairness {
         turn
     }
 
-    /// Takes note that a turn of `party` is over.
+    /// Records that a turn of `party` is over.
     pub fn end(&mut self, party: &Party) {
         if let Some(project) = self.projects.get_mut(&party.project) {
             project.running = project.running.saturating_sub(1);
@@ -68,7 +70,7 @@ impl Fairness {
         }
     }
 
-    /// Forgets those who neither run nor are among the `waiting`: they count as newcomers.
+    /// Forgets the parties that neither run nor are among the `waiting`: they count as newcomers.
     pub fn forget_others<'a>(&mut self, waiting: impl Iterator<Item = &'a Party>) {
         let waiting: Vec<&Party> = waiting.collect();
         let waits = |project: &Id| waiting.iter().any(|party| party.project == *project);
@@ -78,18 +80,18 @@ impl Fairness {
             .retain(|party, had| had.running > 0 || waiting.contains(&party));
     }
 
-    /// What runs of the project `project`.
+    /// The number of things of the project `project` that run.
     pub fn running_of_project(&self, project: &Id) -> usize {
         self.projects.get(project).map_or(0, |had| had.running)
     }
 
-    /// What runs of `party`.
+    /// The number of things of `party` that run.
     pub fn running_of(&self, party: &Party) -> usize {
         self.users.get(party).map_or(0, |had| had.running)
     }
 
-    /// The place among the `waiting`, who come in the order in which they asked, of the one whose
-    /// turn it is of those who `may` have one.
+    /// The index of the party whose turn it is, among those of the `waiting` that `may` have one.
+    /// The `waiting` come in the order in which they asked.
     pub fn next<'a>(
         &self,
         waiting: impl Iterator<Item = &'a Party>,
@@ -106,7 +108,7 @@ impl Fairness {
             .map(|(place, _)| place)
     }
 
-    /// The places of the `waiting` in the order of their turns.
+    /// The indices of the `waiting` in the order of their turns.
     pub fn order(mut self, waiting: &[Party]) -> Vec<usize> {
         let mut left: Vec<usize> = (0..waiting.len()).collect();
         let mut order = Vec::with_capacity(left.len());
@@ -156,8 +158,8 @@ mod tests {
         assert!(fairness.users.is_empty() && fairness.projects.is_empty());
     }
 
-    /// However many things one project asks for, between two turns of any other that waits it has at
-    /// most one.
+    /// However many things one project asks for, it has at most one turn between two turns of any
+    /// other project that waits.
     #[test]
     fn nobody_waits_for_two_of_one_project() {
         let many: Vec<Party> = (0..40).map(|number| party(1, number % 7)).collect();

@@ -1,13 +1,15 @@
-//! Lets requests in.
+//! Admission of requests: bounds on how many are answered at the same time, and how often they
+//! come.
 //!
-//! Every bound that all share stands behind one of the address, the token or the project that asks,
-//! so that nobody takes what is there for the others. Requests with a valid token are bounded by it
-//! and by its project; those without one, the strangers, by their address, and all strangers together have places of their own. Whoever
-//! finds the own places taken is sent away with 429 at once; whoever finds the shared places taken
-//! waits a moment for one, and is then sent away with 503.
+//! A request must first get a place within the bounds of its address, its token or its project, and
+//! only then one within the bounds that all share, so that nobody can take all shared places.
+//! Requests with a valid token are bounded by the token and by its project. Those without one, the
+//! strangers, are bounded by their address, and all strangers together have places of their own. A
+//! request that finds its own places taken is refused with 429 at once; one that finds the shared
+//! places taken waits a moment for one, and is then refused with 503.
 //!
-//! A request that brings a body has a place among those that do, since its body may be long in
-//! coming. The own place is held until the answer has been sent, the shared one until it begins.
+//! A request that brings a body takes a place among those for bodies, since its body may take long
+//! to arrive. The own place is held until the answer has been sent, the shared one until it begins.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -24,7 +26,7 @@ use super::store::Caller;
 /// How long a request waits for a place.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Strangers take at most this part of the shared rate.
+/// The strangers' part of the shared rate is at most one divided by this number.
 const PART_OF_STRANGERS: u32 = 4;
 
 /// The places for connections, requests and streams.
@@ -48,11 +50,12 @@ pub struct Gate {
     rate: Mutex<Allowance>,
 }
 
-/// A request that was let in.
+/// A request that was admitted, with the places that it holds.
 pub struct Entered {
-    /// Its places among those of its token and project or address, held until the answer has been sent.
+    /// The places that the request takes among those of its token and project, or of its address;
+    /// held until the answer has been sent.
     pub own: OwnPlaces,
-    /// Its place among all, held until the answer begins.
+    /// The place that the request takes among those shared by all; held until the answer begins.
     pub shared: OwnedSemaphorePermit,
 }
 
@@ -69,7 +72,7 @@ pub struct StreamPlaces {
 }
 
 impl Gate {
-    /// A gate with the places that `limits` allow.
+    /// Makes a gate with the places that `limits` allow.
     pub fn new(limits: &Limits) -> Gate {
         let shared = |places| Arc::new(Semaphore::new(places));
         let strangers_rate = (limits.rate / PART_OF_STRANGERS).max(1);
@@ -94,7 +97,7 @@ impl Gate {
         }
     }
 
-    /// A place for a connection from `address`, if one is left.
+    /// Takes a place for a connection from `address`, if one is left.
     pub fn connect(&self, address: Address) -> Option<Share<Address>> {
         self.connections_of_addresses.take(&address)
     }
@@ -109,9 +112,9 @@ impl Gate {
         }
     }
 
-    /// Places for a request from `address` of the `caller` with a valid token, if it has one.
-    /// Fails when its own places are taken, no shared one became free in time, or too many requests
-    /// came in the last second.
+    /// Takes places for a request from `address`, by the `caller` if it has a valid token. Fails
+    /// when its own places are taken, no shared one became free in time, or too many requests came
+    /// in the last second.
     pub async fn enter(
         &self,
         address: Address,
@@ -157,7 +160,7 @@ impl Gate {
         }
     }
 
-    /// The own places of a request of `caller`.
+    /// Takes the own places of a request of `caller`.
     /// Fails when all of them are taken, or too many requests came in the last second.
     fn enter_as(&self, caller: &Caller, brings_body: bool) -> Result<OwnPlaces, Problem> {
         let token = caller.token();
@@ -192,7 +195,7 @@ impl Gate {
         })
     }
 
-    /// Places for a stream of events of `caller`.
+    /// Takes places for a stream of events of `caller`.
     /// Fails when all of its own, those of its project, or all shared ones are taken.
     pub fn enter_stream(&self, caller: &Caller) -> Result<StreamPlaces, Problem> {
         let what = "streams of events with this token";
@@ -214,7 +217,7 @@ impl Gate {
     }
 }
 
-/// A place of `of`, which is called `what`.
+/// Takes a place from those of `of`; `what` names the places in the refusal.
 fn own(places: &Shares<Id>, of: &Id, what: &str) -> Result<Share<Id>, Problem> {
     let taken = places.take(of);
     taken.ok_or_else(|| too_many(what, places.most()))
@@ -344,7 +347,7 @@ mod tests {
         let _stream = gate.enter_stream(&ada).unwrap();
         assert!(gate.enter_stream(&bob).is_err());
         assert!(gate.enter_stream(&other).is_ok());
-        // What was refused took nothing.
+        // A request that was refused took no places.
         drop(first);
         assert!(enter(&gate, 1, Some(&bob), true).is_ok());
         let administrator = Caller::of(

@@ -1,9 +1,9 @@
-//! The names under which the service is asked.
+//! The host names under which the service may be asked.
 //!
 //! A page of another site can have its own name point to this machine, and then talk to the service
-//! as if it were its own (DNS rebinding). So a request is answered only if its `Host` is a name that
-//! the service has: `localhost`, an address in numbers, which no foreign name can be, or one that
-//! those who run it gave.
+//! as if the service were its own (DNS rebinding). So a request is answered only if its `Host` is a
+//! name that the service has: `localhost`, an address in numbers, which no foreign name can be, or
+//! a name that the operator of the service gave.
 
 use std::net::IpAddr;
 
@@ -11,12 +11,12 @@ use axum::extract::Request;
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, Uri, header};
 
-/// The names that a service has.
+/// The host names that a service has.
 #[derive(Debug, Clone)]
 pub struct Hosts(Vec<String>);
 
 impl Hosts {
-    /// `localhost`, all addresses, and `names`.
+    /// Makes the names `localhost`, all addresses, and `names`.
     pub fn new(names: Vec<String>) -> Hosts {
         Hosts(names)
     }
@@ -26,7 +26,7 @@ impl Hosts {
         asked(request.uri(), request.headers()).is_some_and(|host| self.has(host))
     }
 
-    /// Whether `authority`, a name with or without a port, is one of the service.
+    /// Whether `authority`, a name with or without a port, is a name of the service.
     fn has(&self, authority: &str) -> bool {
         let Ok(parsed) = authority.parse::<Authority>() else {
             return false;
@@ -41,7 +41,7 @@ impl Hosts {
     }
 }
 
-/// The name under which a request asks, with the port if there is one.
+/// The host name in a request, with the port if there is one.
 pub fn asked<'r>(uri: &'r Uri, headers: &'r HeaderMap) -> Option<&'r str> {
     if let Some(authority) = uri.authority() {
         return Some(authority.as_str());

@@ -1,7 +1,7 @@
-//! Names that the service makes itself: sixteen lower-case hexadecimal characters.
+//! Identifiers that the service makes itself: sixteen lower-case hexadecimal characters.
 //!
-//! They are the only names that ever become part of a path. What users call their things is a label
-//! in the database.
+//! Identifiers are the only names that ever become part of a path. The names that users give to
+//! their things are labels in the database.
 
 use std::fmt;
 use std::str::FromStr;
@@ -14,23 +14,23 @@ use utoipa::ToSchema;
 
 use probity_run::run_directory::hex;
 
-/// Characters of an identifier.
+/// The number of characters of an identifier.
 const LENGTH: usize = 16;
 
-/// The operating system gives no random bits.
+/// The error that the operating system gives no random bits.
 #[derive(Debug, Error)]
 #[error("the operating system gives no random bits: {0}")]
 pub struct NoRandomness(String);
 
-/// A text that is no identifier.
+/// The error that a text is no identifier.
 #[derive(Debug, Error)]
 #[error("an identifier is sixteen characters of 0-9 and a-f")]
 pub struct NotAnIdentifier;
 
-/// `N` random bytes of the operating system.
+/// Returns `N` random bytes of the operating system.
 ///
 /// # Errors
-/// When it has none to give.
+/// When the operating system has none to give.
 pub fn random_bytes<const N: usize>() -> Result<[u8; N], NoRandomness> {
     let mut bytes = [0; N];
     SysRng
@@ -39,14 +39,14 @@ pub fn random_bytes<const N: usize>() -> Result<[u8; N], NoRandomness> {
     Ok(bytes)
 }
 
-/// Name of a token, a data set, a model or a job.
+/// The identifier of a token, a data set, a model or a job.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 #[serde(try_from = "String", into = "String")]
 #[schema(value_type = String, pattern = "^[0-9a-f]{16}$", example = "4f1d0c9b7e6a5832")]
 pub struct Id(String);
 
 impl Id {
-    /// A new one, from 64 random bits.
+    /// Makes a new identifier from 64 random bits.
     ///
     /// # Errors
     /// When the operating system has no random bits to give.
@@ -54,7 +54,7 @@ impl Id {
         Ok(Id(hex(&random_bytes::<{ LENGTH / 2 }>()?)))
     }
 
-    /// Its characters; safe in a path, in HTML and in a log.
+    /// The characters of the identifier; safe in a path, in HTML and in a log.
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -3,21 +3,21 @@
 //! | module       | holds                                                                     |
 //! |--------------|---------------------------------------------------------------------------|
 //! | [`store`]    | the database: projects, tokens, the log, data sets, models, jobs           |
-//! | `store::access` | who may see and change what                                             |
-//! | `places`     | where things lie in the data directory                                     |
-//! | `service`    | what requests and jobs share                                               |
+//! | `store::access` | the permissions: who may see and change what                            |
+//! | `places`     | the places of files in the data directory                                  |
+//! | `service`    | the state that requests and jobs share                                     |
 //! | `jobs`       | specifications, their processes, the queue, leases, notifications of their ends |
 //! | [`work`]     | workers of a service on other machines                                     |
 //! | `provider`   | log-in by an identity provider (OpenID Connect)                            |
-//! | `outside`    | what is sent to other machines                                             |
+//! | `outside`    | requests to other machines                                                 |
 //! | `operations` | what users can do, shared by the API and the pages                         |
 //! | `api`        | the JSON API and its OpenAPI document                                      |
 //! | `pages`      | the pages                                                                  |
-//! | `problem`    | what users are told when something cannot be done                          |
+//! | `problem`    | problems: what users are told when something cannot be done                |
 //!
 //! Everything that reads bytes of a user runs in a process of its own with bounded memory and time:
-//! the service itself moves files and answers requests. What is in a project is seen by those alone
-//! who have a token of it, or were given access as a person.
+//! the service itself moves files and answers requests. Only those who have a token of a project,
+//! or were given access as a person, see what is in it.
 
 mod address;
 mod answer_body;

@@ -1,87 +1,91 @@
-//! What the service refuses to do more of.
+//! The limits of a service.
 
 use std::time::Duration;
 
 use probity_run::specification::Limits as SpecificationLimits;
 
-/// The bounds of a service. Every one of them but those of specifications is an option of `probity
-/// serve`.
+/// The limits of a service. Every one of them except the bounds on specifications is an option of
+/// `probity serve`.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Bytes of one uploaded file.
+    /// The greatest number of bytes of one uploaded file.
     pub upload_bytes: u64,
-    /// Bytes of an uploaded model once it is unpacked.
+    /// The greatest number of bytes of an uploaded model once it is unpacked.
     pub model_bytes: u64,
-    /// Bytes of an uploaded file of data once it is unpacked.
+    /// The greatest number of bytes of an uploaded file of data once it is unpacked.
     pub unpacked_bytes: u64,
-    /// Rows of an uploaded table, or texts of a file of texts.
+    /// The greatest number of rows of an uploaded table, or of texts of a file of texts.
     pub rows: u64,
-    /// Bytes of one cell or text.
+    /// The greatest number of bytes of one cell or text.
     pub cell_bytes: usize,
-    /// Bytes of all that is stored; no upload and no job begins beyond them.
+    /// The bytes that may be stored in all; beyond them no upload and no job begins.
     pub stored_bytes: u64,
-    /// Bytes of all that a project stores, unless it has a quota of its own.
+    /// The bytes that a project may store, unless it has a quota of its own.
     pub stored_bytes_per_project: u64,
-    /// Run time of a job.
+    /// How long a job may run.
     pub job_time: Duration,
-    /// Address space of a job, in bytes.
+    /// The address space of a job, in bytes.
     pub job_memory: u64,
-    /// Threads of a job.
+    /// The number of threads of a job.
     pub job_threads: u16,
-    /// Jobs that run at the same time at the service itself; none: it leaves all of them to workers.
+    /// The number of jobs that run at the same time at the service itself; 0: workers run all of
+    /// them.
     pub jobs: usize,
     /// How long a worker may be silent before the job that it has goes to another.
     pub lease: Duration,
-    /// Jobs that wait.
+    /// The greatest number of jobs that wait.
     pub queue: usize,
-    /// Jobs that wait of one project, unless it has a quota of its own.
+    /// The greatest number of jobs of one project that wait, unless it has a quota of its own.
     pub queue_per_project: usize,
-    /// Days after their end that jobs are deleted, unless their project keeps them for less; none:
-    /// they are kept as long as their project keeps them.
+    /// The number of days after their end after which jobs are deleted, unless their project keeps
+    /// them for less; none: jobs are kept as long as their project keeps them.
     pub kept_days: Option<u32>,
-    /// Requests at the same time.
+    /// The greatest number of requests at the same time.
     pub requests: usize,
-    /// Requests at the same time with one token, until their answers have been sent.
+    /// The greatest number of requests at the same time with one token, until their answers have
+    /// been sent.
     pub requests_per_token: usize,
-    /// Requests at the same time of one project, until their answers have been sent.
+    /// The greatest number of requests at the same time of one project, until their answers have
+    /// been sent.
     pub requests_per_project: usize,
-    /// Requests at the same time that bring a body.
+    /// The greatest number of requests at the same time that bring a body.
     pub bodies: usize,
-    /// Requests at the same time with one token that bring a body.
+    /// The greatest number of requests at the same time with one token that bring a body.
     pub bodies_per_token: usize,
-    /// Requests at the same time of one project that bring a body.
+    /// The greatest number of requests at the same time of one project that bring a body.
     pub bodies_per_project: usize,
-    /// Requests at the same time without a valid token.
+    /// The greatest number of requests at the same time without a valid token.
     pub strangers: usize,
-    /// Requests at the same time without a valid token from one address.
+    /// The greatest number of requests at the same time without a valid token from one address.
     pub strangers_per_address: usize,
-    /// Requests a second; twice as many may come at once.
+    /// The number of requests a second; twice as many may come at once.
     pub rate: u32,
-    /// Requests a second with one token; twice as many may come at once.
+    /// The number of requests a second with one token; twice as many may come at once.
     pub rate_per_token: u32,
-    /// Requests a second of one project; twice as many may come at once.
+    /// The number of requests a second of one project; twice as many may come at once.
     pub rate_per_project: u32,
-    /// Requests a second from one address; twice as many may come at once.
+    /// The number of requests a second from one address; twice as many may come at once.
     pub rate_per_address: u32,
-    /// Streams of events at the same time.
+    /// The greatest number of streams of events at the same time.
     pub streams: usize,
-    /// Streams of events at the same time with one token.
+    /// The greatest number of streams of events at the same time with one token.
     pub streams_per_token: usize,
-    /// Streams of events at the same time of one project.
+    /// The greatest number of streams of events at the same time of one project.
     pub streams_per_project: usize,
-    /// Open connections.
+    /// The greatest number of open connections.
     pub connections: usize,
-    /// Open connections from one address.
+    /// The greatest number of open connections from one address.
     pub connections_per_address: usize,
-    /// How long a client may neither send nor read what is awaited of it.
+    /// How long a client may let the service wait, when it is to send or to read.
     pub idle_time: Duration,
     /// The largest figures that a job may ask for.
     pub specifications: SpecificationLimits,
 }
 
 impl Limits {
-    /// Days after their end that jobs of a project are deleted which keeps them so long itself.
+    /// The number of days after their end after which jobs of a project are deleted; `of_project`
+    /// is the project's own quota.
     pub fn kept_days(&self, of_project: Option<u32>) -> Option<u32> {
         self.kept_days.into_iter().chain(of_project).min()
     }
@@ -130,7 +134,7 @@ impl Default for Limits {
 }
 
 /// The largest figures that a job may ask for, by the fields of its specification. They only keep
-/// slips from taking all of a job's time and memory, which are bounded themselves.
+/// slips from taking all of a job's time and memory, which have bounds of their own.
 fn of_specifications() -> SpecificationLimits {
     let largest = [
         ("training.epochs", 10_000.0),
@@ -160,7 +164,7 @@ fn of_specifications() -> SpecificationLimits {
         ("text.local", 1e6),
         ("text.splits", 1e6),
         ("table.estimate", 1e7),
-        // As far as TOML has whole numbers.
+        // As large as whole numbers can be in TOML.
         ("seed", 9e18),
         ("training.seed", 9e18),
         ("runs", 16.0),

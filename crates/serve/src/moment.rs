@@ -13,13 +13,13 @@ use utoipa::ToSchema;
 pub struct Moment(pub u64);
 
 impl Moment {
-    /// The present.
+    /// The present moment.
     pub fn now() -> Moment {
         let since = SystemTime::now().duration_since(UNIX_EPOCH);
         Moment(since.map_or(0, |since| since.as_secs()))
     }
 
-    /// So much later.
+    /// The moment that is `duration` later.
     pub fn after(self, duration: Duration) -> Moment {
         Moment(self.0.saturating_add(duration.as_secs()))
     }

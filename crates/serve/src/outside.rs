@@ -1,11 +1,11 @@
-//! What is sent to other machines: at addresses that users name, and to the identity provider.
+//! Requests to other machines: to addresses that users name, and to the identity provider.
 //!
-//! Whoever may name an address must not reach through the service what they cannot reach themselves:
-//! the machine of the service, its network, the metadata of its host. So the addresses that a name
-//! stands for are looked at where the connection is made, not before; unless the operator allows it,
-//! none of them may be a private one. Redirects are not followed, proxies of the environment not
-//! used, and of an answer nothing but the status is read. The provider is named by the operator, who
-//! may well have it in the own network; what it answers is bounded in time and size.
+//! A user who names an address must not reach through the service what they cannot reach
+//! themselves: the machine of the service, its network, the metadata of its host. So the addresses
+//! that a name stands for are checked when the connection is made, not before; unless the operator
+//! allows it, none of them may be a private one. Redirects are not followed, proxies of the
+//! environment are not used, and of an answer only the status is read. The provider is named by the
+//! operator, who may well have it in their own network; its answers are bounded in time and size.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -21,11 +21,11 @@ use ureq::{Agent, Error};
 /// How long a request may take, from the name to the head of the answer.
 const TIME: Duration = Duration::from_secs(10);
 
-/// Bytes of an address.
+/// The greatest number of bytes of an address.
 const LONGEST: usize = 1000;
 
-/// An address that something can be sent to.
-/// Fails with what is wrong with `text`.
+/// Checks that `text` is an address that something can be sent to.
+/// Fails with the reason why `text` is none.
 pub fn url(text: &str, allows_private: bool) -> Result<String, &'static str> {
     let text = text.trim();
     if text.len() > LONGEST {
@@ -62,7 +62,7 @@ pub fn is_public(address: IpAddr) -> bool {
     }
 }
 
-/// All but the blocks that IANA has reserved.
+/// Whether an IPv4 address is in none of the blocks that IANA has reserved.
 fn is_public_v4(address: Ipv4Addr) -> bool {
     let [a, b, c, _] = address.octets();
     !matches!(
@@ -80,8 +80,8 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
     )
 }
 
-/// What IANA has given out, 2000::/3, but for what stands there for something else, such as an IPv4
-/// address.
+/// Whether an IPv6 address is in 2000::/3, which IANA has given out, and in none of its parts that
+/// stand for something else, such as IPv4 addresses.
 fn is_public_v6(address: Ipv6Addr) -> bool {
     let [a, b, ..] = address.segments();
     a & 0xe000 == 0x2000
@@ -91,7 +91,7 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
         )
 }
 
-/// Finds the addresses of a name, and refuses private ones.
+/// A resolver that finds the addresses of a name, and refuses private ones.
 #[derive(Debug)]
 struct Outside {
     allows_private: bool,
@@ -114,16 +114,17 @@ impl Resolver for Outside {
     }
 }
 
-/// What became of something that was sent.
+/// The result of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sent {
-    /// It was answered with this status.
+    /// The answer came with this status.
     Answered(u16),
-    /// It was not, for this reason.
+    /// The request failed for this reason.
     Failed(&'static str),
 }
 
-/// Speaks HTTP for as long as `time`: without redirects, proxies and connections that are kept.
+/// Makes an HTTP client for requests of at most `time`: without redirects, proxies and connections
+/// that are kept.
 fn agent(time: Duration, roots: RootCerts, allows_private: bool) -> Agent {
     let config = Agent::config_builder()
         .http_status_as_error(false)
@@ -142,7 +143,7 @@ fn agent(time: Duration, roots: RootCerts, allows_private: bool) -> Agent {
     Agent::with_parts(config, DefaultConnector::default(), outside)
 }
 
-/// Why something was not sent or not answered.
+/// The reason why a request was not sent or not answered, in words.
 fn reason(error: &Error) -> &'static str {
     match error {
         Error::Timeout(_) => "did not answer in time",
@@ -172,8 +173,8 @@ pub fn post(url: &str, headers: &[(&str, &str)], body: &str, allows_private: boo
     }
 }
 
-/// Sends `request` wherever it leads and reads the answer, for as long as `time` and up to so many
-/// `bytes`. Fails with what its machine did or did not do.
+/// Sends `request` wherever it leads and reads the answer, for as long as `time` and up to `bytes`
+/// bytes. Fails with what the other machine did or did not do.
 pub fn ask(
     request: Request<Vec<u8>>,
     time: Duration,
@@ -274,7 +275,7 @@ mod tests {
 
     #[test]
     fn names_of_private_addresses_are_refused_where_the_connection_is_made() {
-        // By its name, by numbers in other forms: whatever it is looked up as.
+        // By the machine's name, and by numbers in other forms: all forms are looked up.
         for address in [
             "http://localhost:1/",
             "http://127.0.0.1:1/",

@@ -1,4 +1,4 @@
-//! Where things lie in the data directory.
+//! Places of files in the data directory.
 //!
 //! Every path is made of the directory, fixed words and identifiers that the service made itself
 //! ([`super::identifier`]).
@@ -24,19 +24,19 @@ const FOLDERS: [&str; 7] = [
     UPLOADS,
 ];
 
-/// The folders of what jobs read.
+/// The folders of the files that jobs read.
 const READ: [&str; 3] = ["data", "models", "runs"];
 
 /// The data directory as it is seen from a run directory.
 const UP: &str = "../..";
 
-/// The folder of what is on its way in.
+/// The folder of files that are being received.
 const UPLOADS: &str = "uploads";
 
-/// Makes `folder`, where it is missing, and lets nobody else in.
+/// Makes `folder` where it is missing, and lets no other user of the machine in.
 ///
 /// # Errors
-/// Those of the operating system.
+/// The errors of the operating system.
 pub fn make_private(folder: &Path) -> io::Result<()> {
     std::fs::create_dir_all(folder)?;
     #[cfg(unix)]
@@ -47,7 +47,7 @@ pub fn make_private(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// The data directory.
+/// The data directory, with the places of files in it.
 #[derive(Debug, Clone)]
 pub struct Places {
     root: PathBuf,
@@ -66,15 +66,16 @@ impl Places {
         Ok(places)
     }
 
-    /// Removes what was on its way in, and what lies under identifiers that are not `kept`: what a
-    /// service left that was killed while it took something in or deleted it.
+    /// Removes files that were being received, and files under identifiers that are not `kept`: a
+    /// service that was killed while it received or deleted something leaves them.
     pub fn sweep(&self, kept: &HashSet<Id>) -> io::Result<()> {
         for folder in FOLDERS {
             let is_on_its_way = folder == UPLOADS;
             for entry in std::fs::read_dir(self.root.join(folder))? {
                 let entry = entry?;
                 let name = entry.file_name();
-                // `ID`, `ID.toml`, `ID.annex.html`; anything else is none of the service's.
+                // The names are `ID`, `ID.toml`, `ID.annex.html`; anything else does not belong to
+                // the service.
                 let id = name.to_string_lossy();
                 let id = id.split('.').next().unwrap_or_default().parse::<Id>();
                 if !is_on_its_way && id.map_or(true, |id| kept.contains(&id)) {
@@ -90,7 +91,7 @@ impl Places {
         Ok(())
     }
 
-    /// The directory itself.
+    /// The path of the data directory.
     pub fn root(&self) -> &Path {
         &self.root
     }
@@ -105,7 +106,7 @@ impl Places {
         self.data(id).join(format!("data.{}", form.ending()))
     }
 
-    /// The file of `data`.
+    /// The path of the file of `data`.
     pub fn file_of(&self, data: &DataSet) -> PathBuf {
         self.data_file(&data.id, data.form)
     }
@@ -115,7 +116,7 @@ impl Places {
         self.data(id).join("schema.toml")
     }
 
-    /// The directory of a model: its own if it was uploaded, else that of the run which made it.
+    /// The directory of a model: its own if it was uploaded, else that of the run that made it.
     pub fn model(&self, model: &Model) -> PathBuf {
         match model.origin {
             ModelOrigin::Uploaded => self.uploaded_model(&model.id),
@@ -128,7 +129,8 @@ impl Places {
         self.root.join("models").join(id.as_str())
     }
 
-    /// The specification of a job, with the paths of what it reads: what its process runs.
+    /// The specification of a job, with the paths of the files that it reads; the job's process
+    /// runs it.
     pub fn specification(&self, job: &Id) -> PathBuf {
         let folder = self.root.join("specifications");
         folder.join(format!("{job}.toml"))
@@ -150,14 +152,14 @@ impl Places {
         self.root.join("locks").join(job.as_str())
     }
 
-    /// The path of something in the data directory as it is seen from there, with slashes.
+    /// The path of something in the data directory, relative to it, with slashes.
     pub fn name_of(&self, path: &Path) -> String {
         let inside = path.strip_prefix(&self.root).unwrap_or(path);
         let parts: Vec<_> = inside.iter().map(|part| part.to_string_lossy()).collect();
         parts.join("/")
     }
 
-    /// The same as it is seen from a run directory.
+    /// The path of something in the data directory as seen from a run directory.
     pub fn seen_from_run(&self, path: &Path) -> PathBuf {
         match path.strip_prefix(&self.root) {
             Ok(inside) => Path::new(UP).join(inside),
@@ -165,8 +167,8 @@ impl Places {
         }
     }
 
-    /// What lies at the `path` of a file that a job reads: a folder for such files, an identifier,
-    /// and a name without anything odd in it. None for all other paths.
+    /// The file at the relative `path` of a file that a job may read: a folder for such files, an
+    /// identifier, and a plain name. None for all other paths.
     pub fn file_called(&self, path: &str) -> Option<PathBuf> {
         let parts: Vec<&str> = path.split('/').collect();
         let [folder, id, name] = parts.as_slice() else {
@@ -178,7 +180,7 @@ impl Places {
         is_known.then(|| self.root.join(folder).join(id).join(name))
     }
 
-    /// `text` with the paths of files here as they are seen from the data directory, which says
+    /// Returns `text` with the paths of files in the data directory relative to it, so that it says
     /// nothing of the machine.
     pub fn relative(&self, text: &str) -> String {
         let mut text = text.to_owned();
@@ -190,8 +192,8 @@ impl Places {
         text.replace(&root, "")
     }
 
-    /// `text` without paths of the data directory: each becomes the name of its file, such as
-    /// `data.csv`, or says what lies there.
+    /// Returns `text` without paths of the data directory: each becomes the name of its file, such
+    /// as `data.csv`, or a word for what lies there.
     pub fn without_paths(&self, text: &str) -> String {
         let root = self.root.to_string_lossy();
         let mut text = text.to_owned();
@@ -223,7 +225,7 @@ impl Places {
         result
     }
 
-    /// Bytes of the files of `contents`.
+    /// The number of bytes of the files of `contents`.
     pub fn size_of(&self, contents: &Contents) -> io::Result<u64> {
         let mut bytes = 0;
         for id in &contents.data {
@@ -270,14 +272,15 @@ impl Places {
         self.root.join(UPLOADS)
     }
 
-    /// A file on its way in, whose name begins with `prefix`. Dropped, it is gone.
+    /// Makes a file for something that is being received, whose name begins with `prefix`. The file
+    /// is deleted when dropped.
     pub fn temporary(&self, prefix: &str) -> io::Result<NamedTempFile> {
         let mut builder = tempfile::Builder::new();
         builder.prefix(prefix).tempfile_in(self.uploads())
     }
 }
 
-/// What was to be removed, and what need not be because it is not there.
+/// Turns the error that a file to be removed does not exist into success.
 pub fn gone(removed: io::Result<()>) -> io::Result<()> {
     match removed {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -285,7 +288,7 @@ pub fn gone(removed: io::Result<()>) -> io::Result<()> {
     }
 }
 
-/// Bytes of a file, none if it is not there.
+/// The number of bytes of a file, 0 if it does not exist.
 fn gone_is_empty(about: io::Result<std::fs::Metadata>) -> io::Result<u64> {
     match about {
         Ok(about) => Ok(about.len()),
@@ -294,7 +297,7 @@ fn gone_is_empty(about: io::Result<std::fs::Metadata>) -> io::Result<u64> {
     }
 }
 
-/// Bytes of all files under `folder`. What vanishes meanwhile does not count.
+/// The number of bytes of all files under `folder`. What vanishes meanwhile does not count.
 pub fn size(folder: &Path) -> io::Result<u64> {
     let is_gone = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
     let entries = match std::fs::read_dir(folder) {

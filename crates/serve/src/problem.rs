@@ -1,4 +1,5 @@
-//! What a user is told when something cannot be done: problem details as of RFC 9457.
+//! Problems: what a user is told when something cannot be done, in the form of problem details (RFC
+//! 9457).
 //!
 //! A [`Problem`] never carries a path of this machine. The API sends it as
 //! `application/problem+json`, the pages as a page.
@@ -21,47 +22,47 @@ use probity_run::specification::FieldError;
 /// The kinds of problems; each has one status and one title.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProblemKind {
-    /// the request is not of the expected form.
+    /// The request is not of the expected form.
     Malformed,
-    /// no token, or one that is not known (any more).
+    /// The request has no token, or one that is not known or no longer valid.
     NotAuthenticated,
-    /// not with this role.
+    /// The role of the token does not allow the request.
     NotAllowed,
-    /// a form that does not come from the user's own session.
+    /// The form does not come from the user's own session.
     Forbidden,
-    /// there is no such thing.
+    /// There is no such thing.
     NotFound,
-    /// not with this method.
+    /// The address does not have this method.
     MethodNotAllowed,
-    /// the name in `Host` is none of the service's.
+    /// The name in `Host` is not a name of the service.
     WrongHost,
-    /// the request did not arrive in time.
+    /// The request did not arrive in time.
     TooSlow,
-    /// not in the state that things are in.
+    /// The present state does not allow the request.
     Conflict,
-    /// more was sent than is allowed.
+    /// More was sent than is allowed.
     TooLarge,
-    /// the address is too long.
+    /// The address is too long.
     AddressTooLong,
-    /// another type of content is expected.
+    /// Another type of content is expected.
     UnsupportedType,
-    /// understood, and wrong.
+    /// The request was understood, but is wrong.
     Invalid,
-    /// the queue is full.
+    /// The queue is full.
     QueueFull,
-    /// too many requests at the same time.
+    /// Too many requests came at the same time.
     TooManyRequests,
-    /// a fault of the service.
+    /// The service failed.
     Internal,
-    /// too much is going on at present.
+    /// The service is too busy at present.
     Busy,
-    /// nothing more can be stored.
+    /// Nothing more can be stored.
     StorageFull,
 }
 
 impl ProblemKind {
-    /// The status of the answer, the last part of the problem's type, and what is the matter in
-    /// general.
+    /// The status of the answer, the last part of the problem's type, and the title that says in
+    /// general what is wrong.
     fn facts(self) -> (u16, &'static str, &'static str) {
         match self {
             Self::Malformed => (400, "malformed", "The request cannot be read"),
@@ -93,12 +94,12 @@ impl ProblemKind {
         }
     }
 
-    /// What is the matter, in general.
+    /// The title: what is wrong, in general.
     pub fn title(self) -> &'static str {
         self.facts().2
     }
 
-    /// Seconds after which another attempt makes sense, where that is so.
+    /// The seconds after which another attempt makes sense, where it does.
     fn retry_after(self) -> Option<u32> {
         match self {
             ProblemKind::TooManyRequests | ProblemKind::Busy => Some(1),
@@ -108,31 +109,31 @@ impl ProblemKind {
     }
 }
 
-/// Why something cannot be done.
+/// A problem: the reason why something cannot be done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// Which kind of problem.
+    /// The kind of problem.
     pub kind: ProblemKind,
-    /// What is the matter in this case, and what to do; without paths of this machine.
+    /// What is wrong in this case, and what to do; without paths of this machine.
     pub detail: String,
-    /// The field of a specification that is wrong, where one is.
+    /// The field of a specification that is wrong, if one is.
     pub field: Option<String>,
 }
 
 /// A problem as the API sends it.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct ProblemDocument {
-    /// Identifies the kind of problem.
+    /// The kind of problem, as a URN.
     #[serde(rename = "type")]
     #[schema(example = "urn:probity:problem:not-found")]
     pub kind: String,
-    /// What is the matter, in general.
+    /// What is wrong, in general.
     pub title: &'static str,
     /// The status of the answer.
     pub status: u16,
-    /// What is the matter in this case.
+    /// What is wrong in this case.
     pub detail: String,
-    /// The field of a specification that is wrong, where one is.
+    /// The field of a specification that is wrong, if one is.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(example = "search.seeds")]
     pub field: Option<String>,
@@ -161,7 +162,7 @@ impl From<FieldError> for Problem {
     }
 }
 
-/// Faults of the machine or the database, which say nothing to a user.
+/// Turns faults of the machine or the database, which say nothing to a user, into problems.
 macro_rules! internal {
     ($($error:ty),*) => {$(
         impl From<$error> for Problem {
@@ -213,7 +214,7 @@ impl From<Denied> for Problem {
 }
 
 impl Problem {
-    /// A problem of `kind`.
+    /// Makes a problem of `kind`.
     pub fn new(kind: ProblemKind, detail: impl Into<String>) -> Problem {
         Problem {
             kind,
@@ -222,23 +223,24 @@ impl Problem {
         }
     }
 
-    /// Understood, and wrong.
+    /// Makes the problem of a request that is understood, but wrong.
     pub fn invalid(detail: impl Into<String>) -> Problem {
         Problem::new(ProblemKind::Invalid, detail)
     }
 
-    /// Not in the state that things are in.
+    /// Makes the problem of a request that the present state does not allow.
     pub fn conflict(detail: impl Into<String>) -> Problem {
         Problem::new(ProblemKind::Conflict, detail)
     }
 
-    /// There is no such thing, which is called `name`, as far as the caller may see.
+    /// Makes the problem that there is no thing of the kind `name` with this identifier, as far as
+    /// the caller may see.
     pub fn missing(name: &str) -> Problem {
         let detail = format!("There is no {name} with this identifier.");
         Problem::new(ProblemKind::NotFound, detail)
     }
 
-    /// The disk has no room left.
+    /// Makes the problem that the disk has no room left.
     pub fn disk_full() -> Problem {
         super::log::fault(&"the disk is full");
         Problem::new(
@@ -247,7 +249,8 @@ impl Problem {
         )
     }
 
-    /// A fault of the service: `cause` goes to the log, the user is told where to look.
+    /// Makes the problem of a fault of the service: `cause` goes to the log, and the user is told
+    /// where to look.
     pub fn internal(cause: &dyn std::fmt::Display) -> Problem {
         super::log::fault(cause);
         Problem::new(
@@ -261,12 +264,12 @@ impl Problem {
         StatusCode::from_u16(self.kind.facts().0).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
     }
 
-    /// Seconds after which another attempt makes sense, where that is so.
+    /// The seconds after which another attempt makes sense, where it does.
     pub fn retry_after(&self) -> Option<u32> {
         self.kind.retry_after()
     }
 
-    /// As the API sends it.
+    /// The problem as the API sends it.
     pub fn document(&self) -> ProblemDocument {
         let (status, name, title) = self.kind.facts();
         ProblemDocument {

@@ -1,5 +1,5 @@
-//! Everything that the service answers, and the way in: a bound on addresses, on time, and the
-//! places of the [`gate`](super::gate).
+//! The router of the service, and the admission of requests: bounds on addresses and on time, and
+//! the places of the [`gate`](super::gate).
 
 use std::time::Duration;
 
@@ -20,13 +20,13 @@ use super::{api, pages};
 
 /// How long a request may take.
 const TIME: Duration = Duration::from_secs(5 * 60);
-/// How long one may take that brings a file.
+/// How long a request that brings a file may take.
 const TIME_WITH_FILE: Duration = Duration::from_secs(30 * 60);
 
-/// The header in which proxies say over what a request came to them.
+/// The header in which proxies say by which protocol a request came to them.
 const PROTOCOL: &str = "x-forwarded-proto";
 
-/// Who sends a request with `headers`.
+/// Finds out who sends a request with `headers`.
 async fn sender_of(
     service: &Service,
     is_api: bool,
@@ -44,10 +44,10 @@ async fn sender_of(
     Ok(sender)
 }
 
-/// Bytes of an address.
+/// The greatest number of bytes of an address.
 const ADDRESS: usize = 2048;
 
-/// Everything that the service answers.
+/// Makes the router of everything that the service answers.
 pub fn router(service: Service) -> Router {
     let router = api::router()
         .method_not_allowed_fallback(other_method)
@@ -122,8 +122,8 @@ async fn pass(
     Ok(answer.map(|body| Body::new(AnswerBody::new(body, places.own, revoked))))
 }
 
-/// Lets whoever asks too often wait for the answer that says so: each of their connections can then
-/// ask once a second, and a flood costs the jobs no processor time.
+/// Delays the refusal of a client that asks too often: each of its connections can then ask once a
+/// second, and a flood costs the jobs no processor time.
 async fn calm(response: Response) -> Response {
     let status = response.status();
     if status == StatusCode::TOO_MANY_REQUESTS || status == StatusCode::SERVICE_UNAVAILABLE {
@@ -132,8 +132,8 @@ async fn calm(response: Response) -> Response {
     response
 }
 
-/// How long `request` of somebody known may take until its answer begins: longer where it brings a
-/// file.
+/// How long a `request` with a valid token may take until its answer begins: longer where it brings
+/// a file.
 fn time_of(request: &Request) -> Duration {
     let kind = request.headers().get(header::CONTENT_TYPE);
     let brings_file = kind

@@ -1,11 +1,11 @@
-//! Who sends a request.
+//! The sender of a request.
 
 use super::store::{Caller, Session};
 
-/// Who sends a request: somebody with a valid token, by its header or a session, or a stranger.
+/// The sender of a request: somebody with a valid token, by its header or a session, or a stranger.
 #[derive(Clone, Default)]
 pub struct Sender {
-    /// Whose token a request of the API has.
+    /// The holder of the token of a request of the API.
     pub caller: Option<Caller>,
     /// The session of a request of the pages.
     pub session: Option<Session>,
@@ -14,7 +14,7 @@ pub struct Sender {
 }
 
 impl Sender {
-    /// Whoever that is, where it is no stranger.
+    /// The caller, where the sender is no stranger.
     pub fn caller(&self) -> Option<&Caller> {
         let of_session = self.session.as_ref().map(|session| &session.caller);
         self.caller.as_ref().or(of_session)

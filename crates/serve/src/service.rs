@@ -1,4 +1,4 @@
-//! The service: what requests and jobs share.
+//! The service: the state that requests and jobs share.
 
 use std::collections::HashSet;
 use std::io;
@@ -26,19 +26,19 @@ use super::provider::{Provider, ProviderError, ProviderOptions};
 use super::store::{Contents, DataSet, Job, Model, Record, Scope, Store, StoreError};
 use super::turns::{AtOnce, Turns};
 
-/// Things in a list at most.
+/// The greatest number of things in a list.
 pub(crate) const LISTED: u32 = 100;
-/// Files that are looked at at the same time.
+/// How many files are looked at at the same time.
 const INSPECTIONS: AtOnce = AtOnce {
     all: 3,
     of_a_project: 2,
     of_a_user: 1,
 };
 
-/// How often it is looked which tokens are not valid any more.
+/// How often tokens that are no longer valid are looked for.
 const TOKENS: Duration = Duration::from_secs(1);
 
-/// Why the service cannot begin.
+/// The reason why the service cannot begin.
 #[derive(Debug, Error)]
 pub enum ServiceError {
     /// The data directory cannot be made.
@@ -46,10 +46,10 @@ pub enum ServiceError {
     DataDirectory {
         /// The directory.
         directory: PathBuf,
-        /// The operating system's word.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// Another service has it.
+    /// Another service uses the data directory.
     #[error("another probity serve uses {}; take another data directory", directory.display())]
     InUse {
         /// The directory.
@@ -66,18 +66,18 @@ pub enum ServiceError {
     Listen {
         /// The address.
         address: std::net::SocketAddr,
-        /// The operating system's word.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// The jobs of earlier times cannot be taken up.
     #[error("{0}; see the lines above")]
     Queue(String),
-    /// Something of the operating system.
+    /// Another error of the operating system.
     #[error(transparent)]
     Io(#[from] io::Error),
 }
 
-/// Does `work`, which waits for the disk or the network, away from the threads that do not wait.
+/// Does `work`, which waits for the disk or the network, on a thread that may wait.
 pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
 ) -> Result<T, Problem> {
@@ -87,28 +87,29 @@ pub(crate) async fn blocking<T: Send + 'static>(
     }
 }
 
-/// How the service is set up.
+/// The options of a service.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ServiceOptions {
     /// The data directory.
     pub data_dir: PathBuf,
-    /// What is refused.
+    /// The limits beyond which requests are refused.
     pub limits: Limits,
-    /// Proxies that are believed when they say for whom they ask.
+    /// The proxies whose word is believed about the client that they forward for.
     pub proxies: Vec<IpAddr>,
-    /// Names that the service has besides `localhost` and its addresses.
+    /// The host names of the service besides `localhost` and its addresses.
     pub hosts: Vec<String>,
     /// Whether webhooks may have private addresses: those of this machine and its network.
     pub private_hooks: bool,
-    /// The identity provider that people may log in by; none: everybody has a token.
+    /// The identity provider that people may log in by; none: everybody needs a token.
     pub provider: Option<ProviderOptions>,
     /// The executable that jobs run: this one.
     pub executable: PathBuf,
 }
 
 impl ServiceOptions {
-    /// A service in `data_dir` whose jobs run `executable`, with the usual limits.
+    /// Makes the options of a service in `data_dir` whose jobs run `executable`, with the usual
+    /// limits.
     pub fn new(data_dir: PathBuf, executable: PathBuf) -> ServiceOptions {
         ServiceOptions {
             data_dir,
@@ -122,22 +123,23 @@ impl ServiceOptions {
     }
 }
 
-/// The service. Clones are the same service.
+/// The service. A clone is a handle on the same service.
 #[derive(Clone)]
 pub struct Service(Arc<Shared>);
 
-/// What all clones of a service share.
+/// The state that all clones of a service share.
 pub struct Shared {
-    /// What is refused.
+    /// The limits beyond which requests are refused.
     pub(crate) limits: Limits,
-    /// Proxies that are believed when they say for whom they ask.
+    /// The proxies whose word is believed about the client that they forward for.
     pub(crate) proxies: Vec<IpAddr>,
-    /// The names that it has.
+    /// The host names of the service.
     pub(crate) hosts: Hosts,
-    /// The name of the cookie of its sessions: another one than that of another service on this
-    /// machine, since browsers send cookies to all ports of a machine.
+    /// The name of the cookie of the service's sessions. It differs from that of another service on
+    /// this machine, since browsers send cookies to all ports of a machine.
     pub(crate) cookie: String,
-    /// How the cookies of log-ins by the identity provider begin, likewise.
+    /// The beginning of the names of the cookies of log-ins by the identity provider; it differs
+    /// likewise.
     pub(crate) begun_cookie: String,
     /// Whether webhooks may have private addresses.
     pub(crate) private_hooks: bool,
@@ -145,17 +147,17 @@ pub struct Shared {
     pub(crate) provider: Option<Arc<Provider>>,
     /// The executable that jobs run.
     pub(crate) executable: PathBuf,
-    /// Where things lie.
+    /// The places of files.
     pub(crate) places: Places,
-    /// What is going on with the jobs.
+    /// The views of the jobs that are not at an end.
     pub(crate) board: Board,
     /// The queue of jobs.
     pub(crate) queue: Queue,
-    /// What lets requests in.
+    /// The gate that admits requests.
     pub(crate) gate: Gate,
-    /// Turns of files to be looked at.
+    /// The turns of files to be looked at.
     pub(crate) inspections: Turns,
-    /// The tokens that are not valid any more, as far as that was seen.
+    /// The tokens that are no longer valid, as far as that was noticed.
     revoked: watch::Sender<HashSet<Id>>,
     database: Store,
     _lock: std::fs::File,
@@ -173,7 +175,7 @@ impl Service {
     /// Opens the data directory, which no other service may have open.
     ///
     /// # Errors
-    /// When it cannot be used.
+    /// When the directory cannot be used.
     pub fn open(options: ServiceOptions) -> Result<Service, ServiceError> {
         let failed = |source| ServiceError::DataDirectory {
             directory: options.data_dir.clone(),
@@ -214,7 +216,7 @@ impl Service {
         })))
     }
 
-    /// Whether anybody can use it: whether there is a token that is valid.
+    /// Whether anybody can use the service: whether there is a valid token.
     ///
     /// # Errors
     /// When the database fails.
@@ -222,11 +224,11 @@ impl Service {
         Ok(self.database.has_tokens()?)
     }
 
-    /// Looks which tokens are not valid any more, now and then, until `ended`: another process may
-    /// revoke one, and time ends others. Puts the reserve of the database back, too.
+    /// Looks for tokens that are no longer valid, every now and then, until `ended`: another
+    /// process may revoke one, and time ends others. Puts the reserve of the database back, too.
     pub(crate) async fn watch_tokens(&self, mut ended: watch::Receiver<bool>) {
         loop {
-            // A fault is in the log; what was known stays known.
+            // A fault is in the log; the earlier result stays.
             let invalid = self.store(|store| {
                 store.restore_reserve();
                 store.invalid_tokens()
@@ -241,8 +243,8 @@ impl Service {
         }
     }
 
-    /// Asks the identity provider about itself, where there is one, so that what is wrong with it is
-    /// in the log from the start.
+    /// Asks the identity provider for its metadata, where there is one, so that errors are in the
+    /// log from the start.
     pub(crate) async fn greet_provider(&self) {
         let Some(provider) = self.provider.clone() else {
             return;
@@ -259,7 +261,7 @@ impl Service {
         }
     }
 
-    /// Takes note that `tokens` are not valid any more; they will never be again.
+    /// Records that `tokens` are no longer valid; they will never be again.
     pub(crate) fn saw_end_of(&self, tokens: impl IntoIterator<Item = Id>) {
         self.revoked.send_if_modified(|seen| {
             let before = seen.len();
@@ -268,11 +270,11 @@ impl Service {
         });
     }
 
-    /// Ends when it is seen that `token` is not valid any more.
+    /// Returns a future that ends when `token` is seen to be no longer valid.
     pub(crate) fn revoked(&self, token: &Id) -> Revoked {
         let (mut seen, token) = (self.revoked.subscribe(), token.clone());
         Box::pin(async move {
-            // Without anybody who looks, nothing is seen.
+            // Without anybody who looks, no change is seen.
             if seen.wait_for(|seen| seen.contains(&token)).await.is_err() {
                 std::future::pending().await
             }
@@ -288,12 +290,12 @@ impl Service {
         self.blocking(move || Ok(work(&service.database)?)).await
     }
 
-    /// The newest things of a kind, the newest first: as many as a list may have.
+    /// Lists the newest things of a kind, the newest first: as many as a list may have.
     pub(crate) async fn newest<T: Record>(&self, scope: &Scope) -> Result<Vec<T>, Problem> {
         self.list(scope, T::Which::default(), None, LISTED).await
     }
 
-    /// The `limit` newest of those things of a kind that are asked for, the newest first: those that
+    /// Lists the `limit` newest things of a kind that `which` selects, the newest first: those that
     /// came before the thing `before`, where one is named.
     pub(crate) async fn list<T: Record>(
         &self,
@@ -310,7 +312,7 @@ impl Service {
             .await
     }
 
-    /// The thing `id` of a kind, if it is in the project.
+    /// Returns the thing `id` of a kind, if it is in the project.
     pub(crate) async fn find<T: Record>(&self, scope: &Scope, id: &Id) -> Result<T, Problem> {
         let (scope, id) = (scope.clone(), id.clone());
         let found = self.store(move |store| store.find(&scope, &id)).await?;
@@ -325,14 +327,14 @@ impl Service {
         blocking(work).await
     }
 
-    /// Bytes that the project stores.
+    /// The number of bytes that the project stores.
     pub(crate) async fn stored_by(&self, scope: &Scope) -> Result<u64, Problem> {
         let seen = scope.clone();
         let contents = self.store(move |store| store.contents(&seen)).await?;
         self.size_of(contents).await
     }
 
-    /// Bytes that a data set, a model or a job takes.
+    /// The number of bytes that a data set, a model or a job takes.
     pub(crate) async fn stored_as<T: Record>(&self, thing: &T) -> Result<u64, Problem> {
         self.size_of(thing.contents()).await
     }
@@ -342,8 +344,8 @@ impl Service {
         self.blocking(move || Ok(places.size_of(&contents)?)).await
     }
 
-    /// Refuses to store `bytes` more in the project: beyond its quota or what all may store, and on
-    /// a disk so full that the room for deletions was needed.
+    /// Refuses to store `bytes` more in the project when they exceed its quota or what all may
+    /// store, or when the disk is so full that the room for deletions was needed.
     pub(crate) async fn check_storage(&self, scope: &Scope, bytes: u64) -> Result<(), Problem> {
         let full = |what: &str| {
             Problem::new(

@@ -1,5 +1,5 @@
-//! Connections: so many at a time and from an address, each with limits of time for the head of a
-//! request and for reading its answer, and their end.
+//! Connections: a bounded number of them at a time and from an address, each with limits of time
+//! for the head of a request and for reading its answer; and their end.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::pin::pin;
@@ -27,14 +27,14 @@ use super::stall::Patient;
 /// How long the head of a request may take to arrive, and how long a connection may be idle, unless
 /// clients are given more time.
 const HEAD: Duration = Duration::from_secs(30);
-/// Bytes of the head of a request, and of what waits to be sent.
+/// The number of bytes of the head of a request, and of the data that wait to be sent.
 const BUFFER: usize = 64 << 10;
 /// How long requests may go on once the service ends.
 const GRACE: Duration = Duration::from_secs(10);
 /// How long to wait when no connection can be taken, as when there are no file handles left.
 const AFTER_FAULT: Duration = Duration::from_millis(200);
 
-/// Open files that a service needs besides its connections and the files that arrive.
+/// The number of open files that a service needs besides its connections and the files that arrive.
 const FILES: u64 = 256;
 
 /// A service that listens, but does not answer yet.
@@ -47,7 +47,7 @@ impl Service {
     /// Listens on `address`.
     ///
     /// # Errors
-    /// When it cannot be listened on.
+    /// When the address cannot be listened on.
     pub async fn listen(self, address: SocketAddr) -> Result<Listening, ServiceError> {
         allow_files(&self.limits);
         let listener = TcpListener::bind(address)
@@ -59,8 +59,8 @@ impl Service {
         })
     }
 
-    /// Answers the requests that come over `stream`, one after the other, until it ends: what is
-    /// done with a connection, for requests that come another way.
+    /// Answers the requests that come over `stream`, one after the other, until it ends, as over a
+    /// connection.
     pub async fn converse(&self, stream: impl AsyncRead + AsyncWrite + Unpin) {
         let (_end, ended) = watch::channel(false);
         let peer = Peer(Ipv4Addr::LOCALHOST.into());
@@ -69,7 +69,8 @@ impl Service {
 }
 
 impl Listening {
-    /// Where it listens, with the port that the system chose if none was asked for.
+    /// The address that the service listens on, with the port that the system chose if none was
+    /// asked for.
     ///
     /// # Errors
     /// When the operating system cannot tell.
@@ -77,8 +78,8 @@ impl Listening {
         Ok(self.listener.local_addr()?)
     }
 
-    /// Answers requests and works off the queue until `ends`. Jobs that run are then asked to
-    /// pause; they go on when the service starts again.
+    /// Answers requests and runs the jobs of the queue until `ends`. Jobs that run are then asked
+    /// to pause; they go on when the service starts again.
     ///
     /// # Errors
     /// When the queue cannot be taken up.
@@ -152,7 +153,7 @@ fn allow_files(limits: &Limits) {
 #[cfg(not(unix))]
 fn allow_files(_: &Limits) {}
 
-/// Takes connections until `ended`, then waits for those that are open.
+/// Accepts connections until `ended`, then waits for those that are open.
 async fn answer(service: Service, listener: TcpListener, mut ended: watch::Receiver<bool>) {
     let most = service.limits.connections;
     let places = Arc::new(Semaphore::new(most));
@@ -168,7 +169,7 @@ async fn answer(service: Service, listener: TcpListener, mut ended: watch::Recei
         match stream {
             Ok((stream, address)) => {
                 let peer = Peer(address.ip());
-                // A proxy has the connections of all whom it speaks for.
+                // A proxy holds the connections of all the clients that it forwards for.
                 let own = service.gate.connect(peer.0.into());
                 if own.is_none() && !peer.is_among(&service.proxies) {
                     continue;
@@ -189,7 +190,7 @@ async fn answer(service: Service, listener: TcpListener, mut ended: watch::Recei
         }
     }
     let all = u32::try_from(most).unwrap_or(u32::MAX);
-    // Whoever is not done by then is cut off with the end of the process.
+    // Connections that are not done by then are cut off with the end of the process.
     let _ = tokio::time::timeout(GRACE, places.acquire_many(all)).await;
 }
 

@@ -1,25 +1,26 @@
-//! What each of many may take at the same time, and how often: of an address, or of a token.
+//! Shares and allowances: how much each of many, an address or a token, may take at the same time,
+//! and how often.
 //!
-//! Neither grows with all who ever came: a share is forgotten once nothing of it is taken, an
-//! allowance once it is full again.
+//! The memory for them does not grow with all who ever came: a share is forgotten once nothing of
+//! it is taken, an allowance once it is full again.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// Allowances that are kept before those that are full are forgotten.
+/// The number of allowances that are kept before those that are full are forgotten.
 const KEPT: usize = 4096;
 
 type Taken<K> = Arc<Mutex<HashMap<K, usize>>>;
 
-/// Places, `most` for each.
+/// Places for many: each may take up to `most` of them.
 pub struct Shares<K> {
     most: usize,
     taken: Taken<K>,
 }
 
-/// One place out of a share; given back when dropped.
+/// A place taken out of a share; given back when dropped.
 pub struct Share<K: Eq + Hash> {
     of: K,
     taken: Taken<K>,
@@ -30,7 +31,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl<K: Eq + Hash + Clone> Shares<K> {
-    /// `most` places for each.
+    /// Makes shares with `most` places for each.
     pub fn new(most: usize) -> Shares<K> {
         Shares {
             most,
@@ -43,7 +44,7 @@ impl<K: Eq + Hash + Clone> Shares<K> {
         self.most
     }
 
-    /// A place of `of`, if one is left.
+    /// Takes a place of `of`, if one is left.
     pub fn take(&self, of: &K) -> Option<Share<K>> {
         let mut taken = locked(&self.taken);
         let number = taken.get(of).copied().unwrap_or(0);
@@ -70,8 +71,7 @@ impl<K: Eq + Hash> Drop for Share<K> {
     }
 }
 
-/// Requests that may come at present: a number that grows with time, up to twice the rate of a
-/// second.
+/// An allowance of requests: a number that grows with time, up to twice the rate of a second.
 pub struct Allowance {
     rate: f64,
     left: f64,
@@ -79,7 +79,7 @@ pub struct Allowance {
 }
 
 impl Allowance {
-    /// An allowance of `rate` requests a second.
+    /// Makes an allowance of `rate` requests a second.
     pub fn new(rate: u32) -> Allowance {
         let rate = f64::from(rate);
         Allowance {
@@ -106,14 +106,14 @@ impl Allowance {
     }
 }
 
-/// An allowance of `rate` requests a second for each.
+/// Allowances for many: each may send `rate` requests a second.
 pub struct Allowances<K> {
     rate: u32,
     of: Mutex<HashMap<K, Allowance>>,
 }
 
 impl<K: Eq + Hash + Clone> Allowances<K> {
-    /// `rate` requests a second for each.
+    /// Makes allowances of `rate` requests a second for each.
     pub fn new(rate: u32) -> Allowances<K> {
         Allowances {
             rate,
@@ -121,7 +121,7 @@ impl<K: Eq + Hash + Clone> Allowances<K> {
         }
     }
 
-    /// Requests a second.
+    /// The number of requests a second that each may send.
     pub fn rate(&self) -> u32 {
         self.rate
     }

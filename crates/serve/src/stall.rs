@@ -1,7 +1,8 @@
-//! How long a client may take to read and to send.
+//! Limits on how long a client may take to read and to send.
 //!
 //! Both bounds are on the time that the service waits for the client, and give back some of it for
-//! what came through: somebody on a slow line is let alone, somebody who only holds a place is not.
+//! the bytes that came through: a client on a slow line is let alone, one that only holds a place
+//! is not.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -13,17 +14,18 @@ use tokio::time::{Instant, Sleep, sleep_until, timeout_at};
 
 use super::problem::{Problem, ProblemKind};
 
-/// Bytes a second that a client reads or sends at least, once it has used up its time.
+/// The least number of bytes a second that a client must read or send, once it has used up its
+/// time.
 const RATE: f64 = 1024.0;
 
-/// Times of being idle that a body may take altogether, besides what its bytes give.
+/// How many idle times a body may take altogether, besides the time that its bytes give back.
 pub const TIMES: u32 = 3;
 
-/// How long the writes of a connection may still wait.
+/// The time that the writes of a connection may still wait.
 struct Left {
-    /// How long they may wait.
+    /// How long the writes may wait in all.
     patience: Duration,
-    /// How long they have waited, less what was read since.
+    /// How long the writes have waited, less the time that was given back for what was read since.
     waited: Duration,
 }
 
@@ -32,7 +34,7 @@ impl Left {
         self.patience.saturating_sub(self.waited)
     }
 
-    /// Takes note of a write of so many bytes, which waited so long.
+    /// Records a write of `bytes` bytes that `waited` so long.
     fn written(&mut self, bytes: usize, waited: Duration) {
         self.waited = (self.waited + waited).saturating_sub(earned(bytes as u64));
     }
@@ -42,12 +44,12 @@ impl Left {
 pub struct Patient<S> {
     stream: S,
     left: Left,
-    /// When the present wait began, and its end.
+    /// The time when the present wait began, and the end of the wait.
     waits: Option<(Instant, Pin<Box<Sleep>>)>,
 }
 
 impl<S> Patient<S> {
-    /// Cuts `stream` off once writes have waited for `patience`.
+    /// Makes a connection of `stream` that is cut off once writes have waited for `patience`.
     pub fn new(stream: S, patience: Duration) -> Patient<S> {
         Patient {
             stream,
@@ -59,7 +61,8 @@ impl<S> Patient<S> {
         }
     }
 
-    /// What becomes of a write that ended as `written`.
+    /// Counts the wait of a write that ended as `written`, and returns its result, or that the
+    /// connection is cut off.
     fn watch(
         &mut self,
         context: &mut Context<'_>,
@@ -138,7 +141,7 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// A body of which `idle` may pass between two pieces.
+    /// Makes the pace of a body; `idle` may pass between two pieces.
     pub fn new(idle: Duration) -> Pace {
         Pace {
             idle,
@@ -146,8 +149,8 @@ impl Pace {
         }
     }
 
-    /// The `next` piece.
-    /// Fails when it does not come in time, or all of them come too slowly.
+    /// Waits for the `next` piece.
+    /// Fails when it does not come in time, or all pieces together come too slowly.
     pub async fn next<T>(&self, next: impl Future<Output = T>) -> Result<T, Problem> {
         let end = self.end.min(Instant::now() + self.idle);
         timeout_at(end, next)
@@ -155,7 +158,7 @@ impl Pace {
             .map_err(|_| Problem::new(ProblemKind::TooSlow, "The body did not arrive in time."))
     }
 
-    /// Takes note of `bytes` that came.
+    /// Records that `bytes` bytes came.
     pub fn came(&mut self, bytes: usize) {
         self.end += earned(bytes as u64);
     }
@@ -211,14 +214,14 @@ mod tests {
             left.written(1024, second);
             assert_eq!(left.time(), 4 * second);
         }
-        // Half of that may not: each piece waits for half a second more than it gives back.
+        // Half a kilobyte may not: each piece waits for half a second more than it gives back.
         for pieces in 1..8 {
             left.written(512, second);
             assert_eq!(left.time(), 4 * second - pieces * second / 2);
         }
         left.written(0, second);
         assert_eq!(left.time(), Duration::ZERO);
-        // What was waited for too long is given back as well.
+        // Time that was waited beyond the limit is given back as well.
         left.written(3 << 10, Duration::ZERO);
         assert_eq!(left.time(), 5 * second / 2);
     }

@@ -1,5 +1,5 @@
-//! Turns of those whose files are looked at: so many at the same time, of a project and of a user
-//! fewer, in the order of [`Fairness`].
+//! Turns for looking at files: a bounded number at the same time, with smaller bounds for a project
+//! and for a user, in the order of [`Fairness`].
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -8,18 +8,18 @@ use tokio::sync::oneshot::error::RecvError;
 
 use super::fair::{Fairness, Party};
 
-/// How many have a turn at the same time.
+/// The bounds on how many have a turn at the same time.
 #[derive(Debug, Clone, Copy)]
 pub struct AtOnce {
-    /// Of all.
+    /// The bound for all together.
     pub all: usize,
-    /// Of one project.
+    /// The bound for one project.
     pub of_a_project: usize,
-    /// Of one user.
+    /// The bound for one user.
     pub of_a_user: usize,
 }
 
-/// The turns.
+/// The turns that are given, and those who wait for one.
 pub struct Turns(Arc<Mutex<State>>);
 
 struct State {
@@ -29,13 +29,13 @@ struct State {
     waiting: Vec<Waiting>,
 }
 
-/// Somebody who waits.
+/// A party that waits for a turn.
 struct Waiting {
     party: Party,
     turn: oneshot::Sender<Turn>,
 }
 
-/// A turn; over when dropped.
+/// A turn; it ends when dropped.
 pub struct Turn {
     party: Party,
     state: Arc<Mutex<State>>,
@@ -46,7 +46,7 @@ fn locked(state: &Mutex<State>) -> MutexGuard<'_, State> {
 }
 
 impl State {
-    /// Takes whose turn it is out of those who wait, if there is a place.
+    /// Removes the party whose turn it is from those that wait, if there is a place for it.
     fn next(&mut self) -> Option<Waiting> {
         self.waiting.retain(|waiting| !waiting.turn.is_closed());
         let (most, fairness) = (self.most, &self.fairness);
@@ -65,20 +65,20 @@ impl State {
     }
 }
 
-/// Gives turns as long as there are places.
+/// Gives turns to waiting parties as long as there are places.
 fn give(state: &Arc<Mutex<State>>) {
     loop {
         let Some(Waiting { party, turn }) = locked(state).next() else {
             return;
         };
         let state = state.clone();
-        // One who gave up waiting drops the turn, which ends it.
+        // A party that gave up waiting drops the turn, which ends it.
         let _ = turn.send(Turn { party, state });
     }
 }
 
 impl Turns {
-    /// `most` turns at the same time.
+    /// Makes turns with the bounds `most`.
     pub fn new(most: AtOnce) -> Turns {
         Turns(Arc::new(Mutex::new(State {
             most,
@@ -165,7 +165,7 @@ mod tests {
         assert!(poll(&mut second).is_none());
         let turn = poll(&mut of_bob).unwrap();
         drop(of_mallory);
-        // One who does not wait any more takes nobody's place.
+        // A party that does not wait any more takes nobody's place.
         drop(second);
         let mut again = ask(&mallory);
         assert!(poll(&mut again).is_some());

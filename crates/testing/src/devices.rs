@@ -6,15 +6,15 @@ use probity_tensor::device::{ComputeDevice, DeviceName};
 
 use crate::{Needed, skip};
 
-/// The devices beside flex that answer; where none does, nothing after [`skip`].
+/// The devices beside flex, the CPU, that answer on this machine; calls [`skip`] where none does.
 ///
-/// # Panics
-/// When none answers and `PROBITY_REQUIRE` names `device`.
+/// When no such device answers and `PROBITY_REQUIRE` names `device`.
 #[track_caller]
 pub fn devices() -> Vec<ComputeDevice> {
     let others = DeviceName::ALL.into_iter();
     let others = others.filter(|name| !matches!(name, DeviceName::Auto | DeviceName::Flex));
-    // Past what the harness holds back: which adapter answered is part of the result.
+    // Only the harness swallows the output of a passing test: which adapter answered is part of the
+    // result.
     let answers = others.filter_map(|name| match ComputeDevice::open(name) {
         Ok(device) => {
             let _ = writeln!(stderr(), "{name} answers: {}", device.hardware());

@@ -1,5 +1,5 @@
-//! A gate: where processes of Probity are held in the middle of their work, until the test has done
-//! to them what it is about.
+//! A gate that holds processes of Probity in the middle of their work, until the test has done to
+//! them what it tests.
 
 use std::fs;
 use std::path::PathBuf;
@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 use probity_run::pause::PAUSE;
 use tempfile::TempDir;
 
-/// How long a test waits for a process to come to its gate: beyond any work of a test.
+/// How long a test waits for a process to come to its gate: longer than any work of a test takes.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// A gate at a point of [`probity_run::pause`].
+/// A gate at a pause point of [`probity_run::pause`].
 pub struct Gate {
     folder: TempDir,
     point: &'static str,
@@ -21,7 +21,7 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// A gate at `point`, written as in `round` or `round:2`. It is open: nobody is held.
+    /// Makes an open gate at `point`, written as in `round` or `round:2`: it holds no process.
     pub fn open_at(point: &'static str) -> Gate {
         let folder = TempDir::new().expect("a folder");
         Gate {
@@ -31,35 +31,35 @@ impl Gate {
         }
     }
 
-    /// The same, closed: whoever comes is held.
+    /// Makes a closed gate at `point`: it holds every process that comes there.
     pub fn closed_at(point: &'static str) -> Gate {
         let gate = Gate::open_at(point);
         gate.close();
         gate
     }
 
-    /// The environment variable with which a process heeds the gate, and so do those that it starts.
+    /// The environment variable that makes a process, and those that it starts, heed the gate.
     pub fn variable(&self) -> (&'static str, String) {
         let gate = self.file().display().to_string();
         (PAUSE, format!("{}={gate}", self.point))
     }
 
-    /// Holds whoever comes from now on.
+    /// Closes the gate: every process that comes from now on is held.
     pub fn close(&self) {
         if !self.file().exists() {
             self.write();
         }
     }
 
-    /// Lets whoever is held go on to the next arrival at the point.
+    /// Lets the processes that are held go on to their next arrival at the point.
     pub fn step(&self) {
         self.forget();
         self.write();
     }
 
-    /// Lets everybody go on.
+    /// Opens the gate: all processes go on.
     pub fn open(&self) {
-        // It may be open.
+        // The gate may be open already.
         let _ = fs::remove_file(self.file());
         self.forget();
     }
@@ -71,16 +71,16 @@ impl Gate {
         fs::rename(passing, self.file()).expect("a gate can be closed");
     }
 
-    /// Forgets who came so far.
+    /// Forgets which processes have come so far.
     fn forget(&self) {
-        // Perhaps nobody did.
+        // Perhaps no process has come.
         let _ = fs::remove_file(self.held());
     }
 
-    /// Waits until `count` processes are held. `is_lost` says why none will come any more.
+    /// Waits until `count` processes are held. `is_lost` returns the reason once no more can come.
     ///
     /// # Panics
-    /// When that is so, or none came for ten minutes.
+    /// When `is_lost` returns a reason, or when none came for ten minutes.
     #[track_caller]
     pub fn wait_for(&self, count: usize, mut is_lost: impl FnMut() -> Option<String>) {
         let began = Instant::now();
@@ -98,7 +98,8 @@ impl Gate {
         }
     }
 
-    /// The processes that came since it was closed or stepped. Several threads of one count once.
+    /// Counts the processes that came since the gate was closed or stepped. Several threads of a
+    /// process count as one.
     fn arrivals(&self) -> usize {
         let held = fs::read_to_string(self.held()).unwrap_or_default();
         let mut processes: Vec<&str> = held.lines().collect();

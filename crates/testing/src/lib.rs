@@ -1,10 +1,10 @@
-//! What the tests of Probity may do without: real data, devices, Python libraries, a browser,
-//! programs, an identity provider.
+//! Access for tests to things that a machine may lack: real data, devices, Python libraries, a
+//! browser, programs, an identity provider.
 //!
-//! A test that cannot run without one of these asks for it here. Where it is missing the test says
-//! so in one line, `skipped (data): …`, and passes; where `PROBITY_REQUIRE` names the kind, as in
-//! `PROBITY_REQUIRE=data,device,python,browser,programs,identity`, it fails instead. Nothing is skipped in
-//! silence.
+//! A test that cannot run without one of these asks this crate for it. Where it is missing the test
+//! says so in one line, `skipped (data): …`, and passes; where `PROBITY_REQUIRE` names the kind, as
+//! in `PROBITY_REQUIRE=data,device,python,browser,programs,identity`, the test fails instead. No
+//! test is skipped in silence.
 //!
 //! A test that stops, kills or races work in its middle holds it there with a [`Gate`].
 
@@ -18,10 +18,11 @@ use std::path::{Path, PathBuf};
 pub use devices::devices;
 pub use gate::Gate;
 
-/// Environment variable: kinds that must not be missing, with commas between them.
+/// The name of the environment variable that lists the kinds that must not be missing, separated by
+/// commas.
 pub const REQUIRE: &str = "PROBITY_REQUIRE";
 
-/// Environment variable: the folder of the real data.
+/// The name of the environment variable that holds the folder of the real data.
 pub const DATA: &str = "PROBITY_DATA_DIR";
 
 /// A kind of thing that a machine may lack.
@@ -35,7 +36,7 @@ pub enum Needed {
     Python,
     /// A browser, its driver, and the check of accessibility.
     Browser,
-    /// Programs that the documentation uses beside ours.
+    /// Programs that the documentation uses beside Probity's own.
     Programs,
     /// An identity provider that people log in by.
     Identity,
@@ -54,7 +55,7 @@ impl fmt::Display for Needed {
     }
 }
 
-/// Whether `kind` must not be missing.
+/// Whether `PROBITY_REQUIRE` names `kind`: a test fails where a thing of this kind is missing.
 pub fn is_required(kind: Needed) -> bool {
     env::var(REQUIRE).is_ok_and(|kinds| requires(&kinds, kind))
 }
@@ -76,9 +77,9 @@ pub fn skip(kind: Needed, reason: &str) {
     eprintln!("skipped ({kind}): {reason}");
 }
 
-/// The folder of the real data if it holds all of `files`, else `None` after [`skip`].
+/// Returns the folder of the real data if it holds all of `files`, else `None` after [`skip`].
 ///
-/// It is what `PROBITY_DATA_DIR` names, else `../shared/data` beside the checkout.
+/// The folder is the one that `PROBITY_DATA_DIR` names, else `../shared/data` beside the checkout.
 ///
 /// # Panics
 /// When a file is missing and `PROBITY_REQUIRE` names `data`.
@@ -95,7 +96,7 @@ pub fn data(files: &[&str]) -> Option<PathBuf> {
     None
 }
 
-/// Where the real data are looked for.
+/// The folder in which the real data are looked for.
 pub fn data_folder() -> PathBuf {
     env::var_os(DATA).map_or_else(
         || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"),

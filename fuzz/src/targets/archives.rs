@@ -1,12 +1,13 @@
-//! Checksums of archives made anew: ZIP holds the CRC of each file before and after all files.
+//! Computes the checksums of ZIP archives again: ZIP holds the CRC of each file before and after
+//! all files.
 
 use crate::target::Input;
 
-/// The beginning of a file in an archive, and of its entry in the list of files.
+/// The bytes at which a file in an archive begins, and its entry in the list of files.
 const LOCAL: &[u8] = b"PK\x03\x04";
 const LISTED: &[u8] = b"PK\x01\x02";
 
-/// Makes the checksums of the stored files of each archive anew.
+/// Computes the checksums of the stored files of each archive again.
 pub fn seal(input: &mut Input) {
     for (_, bytes) in &mut input.files {
         seal_archive(bytes);
@@ -19,7 +20,8 @@ fn number(bytes: &[u8], at: usize, size: usize) -> Option<usize> {
     Some(digits.fold(0, |all, &byte| all << 8 | usize::from(byte)))
 }
 
-/// As far as it is one: what is compressed keeps its checksum.
+/// Computes the checksums of an archive again, as far as `bytes` is one; compressed files keep
+/// theirs.
 fn seal_archive(bytes: &mut [u8]) {
     let mut checksums = Vec::new();
     let mut at = 0;
@@ -57,7 +59,7 @@ fn seal_archive(bytes: &mut [u8]) {
     }
 }
 
-/// CRC-32 as ZIP has it.
+/// The CRC-32 of `bytes`, as ZIP defines it.
 fn crc(bytes: &[u8]) -> u32 {
     let step = |crc: u32, &byte: &u8| {
         (0..8).fold(crc ^ u32::from(byte), |crc, _| match crc & 1 {

@@ -1,5 +1,5 @@
-//! Checkpoints with seals made anew: whatever one says, the run that goes on from it ends or
-//! refuses.
+//! Checkpoints whose seals are computed again: whatever a checkpoint says, the run that goes on
+//! from it ends or refuses.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -32,13 +32,14 @@ pub const ALL: &[(&str, Make)] = &[
     ("checkpoint-repair-text", text_repairs),
 ];
 
-/// Goes on in a run directory that holds a checkpoint; whether it was taken up.
+/// A function that goes on with the run in a run directory with a checkpoint, and returns whether
+/// the run took it up.
 type GoOn = Box<dyn Fn(&RunDirectory) -> bool + Send>;
 
-/// Runs in a new directory, and is stopped after so many steps.
+/// A function that runs in a new directory, and is stopped after this many steps.
 type Begin<'a> = &'a dyn Fn(&RunDirectory, u32);
 
-/// Checkpoints of several runs, each a file that is called by its run.
+/// Checkpoints of several runs, each a file with the name of its run.
 struct Checkpoints<'f> {
     folder: &'f Path,
     seeds: Vec<Input>,
@@ -54,7 +55,7 @@ impl<'f> Checkpoints<'f> {
         }
     }
 
-    /// Adds the run `name` with what it has saved when it is stopped after each of `steps`.
+    /// Adds the checkpoints that the run `name` has saved when it is stopped after each of `steps`.
     fn add(
         &mut self,
         name: &str,
@@ -66,7 +67,7 @@ impl<'f> Checkpoints<'f> {
         for step in steps {
             let run = RunDirectory::create(&self.folder.join(format!("{name}-{step}")))?;
             begin(&run, *step);
-            // A run that was over before is complete, and has none.
+            // A run that ended before it was stopped is complete, and has no checkpoint.
             if let Ok(checkpoint) = std::fs::read(run.file(CHECKPOINT)) {
                 self.seeds.push(Input::one(name, checkpoint));
             }
@@ -99,7 +100,7 @@ impl<'f> Checkpoints<'f> {
     }
 }
 
-/// Says stop from the `most`-th time on.
+/// A function that asks to stop from its `most`-th call on.
 fn until(most: u32) -> impl Fn() -> ControlFlow<()> {
     let times = AtomicU32::new(0);
     move || match times.fetch_add(1, Ordering::Relaxed) + 1 >= most {
@@ -112,7 +113,7 @@ pub(super) fn checked<S: Specification>(fields: Value) -> anyhow::Result<Checked
     Ok(S::from_json(&fields)?.check()?)
 }
 
-/// A model of people, their table, and the fields of an audit of it.
+/// Makes a model of people and its table, and returns the fields of an audit of the model.
 pub(super) fn people(folder: &Path) -> anyhow::Result<Value> {
     let model = folder.join("model");
     std::fs::create_dir_all(&model)?;
@@ -128,7 +129,7 @@ pub(super) fn people(folder: &Path) -> anyhow::Result<Value> {
     }))
 }
 
-/// Adds audits by `strategies`, of what `fields` say.
+/// Adds the checkpoints of audits by `strategies` with the fields `fields`.
 fn add_audits<M: Modality + Send + 'static>(
     checkpoints: &mut Checkpoints<'_>,
     fields: &Value,
@@ -167,7 +168,7 @@ fn audits(folder: &Path) -> anyhow::Result<Target> {
     Ok(checkpoints.target("checkpoint-audit"))
 }
 
-/// A model of comments that was trained, their table, and the fields of an audit of it.
+/// Trains a model of comments, and returns the fields of an audit of it, its table among them.
 fn toxic(folder: &Path) -> anyhow::Result<Value> {
     let (texts, labels) = comments(300);
     let rows = texts.iter().zip(&labels);
@@ -213,7 +214,7 @@ fn text_audits(folder: &Path) -> anyhow::Result<Target> {
 
 fn comparisons(folder: &Path) -> anyhow::Result<Target> {
     let mut checkpoints = Checkpoints::new(folder);
-    // Each has a model of its own.
+    // Each repair has a model of its own.
     let texts = folder.join("texts");
     std::fs::create_dir(&texts)?;
     add_comparison::<TableCase<'static>>(
@@ -332,7 +333,8 @@ fn add_repair<R: Repairable + Send + 'static>(
     checkpoints.add(name, steps, &begin, go_on)
 }
 
-/// A model of people that was trained, an audit of it, and the fields of a repair by that.
+/// Trains a model of people and audits it, and returns the fields of a repair that learns from the
+/// audit.
 pub(super) fn repair_of_people(folder: &Path) -> anyhow::Result<Value> {
     let go_on = ControlFlow::Continue(());
     let data = folder.join("people.csv");

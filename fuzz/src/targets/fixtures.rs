@@ -1,4 +1,4 @@
-//! What seeds are made of: small tables, texts, and networks for them.
+//! Fixtures that seeds are made of: small tables, texts, and networks for them.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -21,22 +21,22 @@ use probity_text::embeddings::EmbeddingTable;
 
 use crate::target::Target;
 
-/// Makes a target; its seeds may be written to the folder meanwhile.
+/// A function that makes a target; it may write the seeds to the folder.
 pub(super) type Make = fn(&Path) -> anyhow::Result<Target>;
 
-/// The schema of a made-up census.
+/// The schema of the synthetic census.
 pub(super) fn schema() -> anyhow::Result<Schema> {
     builtin::schema("synthetic-census")?.context("there is no such schema")
 }
 
-/// So many people of it.
+/// Generates this many `rows` of the synthetic census, with the schema.
 pub(super) fn people(rows: usize) -> anyhow::Result<(Schema, Table)> {
     let schema = schema()?;
     let table = synthetic_census(&schema, rows, 1);
     Ok((schema, table))
 }
 
-/// The same as CSV.
+/// Generates this many `rows` of the synthetic census as CSV.
 pub(super) fn people_csv(rows: usize) -> anyhow::Result<Vec<u8>> {
     let (schema, table) = people(rows)?;
     let mut text = Vec::new();
@@ -44,7 +44,7 @@ pub(super) fn people_csv(rows: usize) -> anyhow::Result<Vec<u8>> {
     Ok(text)
 }
 
-/// A small network for it.
+/// A small network for the synthetic census.
 pub(super) fn model() -> anyhow::Result<Model> {
     let (schema, table) = people(200)?;
     let mut options = TableOptions::default();
@@ -67,7 +67,7 @@ pub(super) fn comments(count: u64) -> (Vec<String>, Vec<u32>) {
         .unzip()
 }
 
-/// Word vectors of a few numbers for the words of the comments.
+/// Word vectors of a few dimensions for the words of the comments.
 pub(super) fn vectors(texts: &[String]) -> Vec<u8> {
     let mut words: Vec<String> = texts
         .iter()
@@ -89,7 +89,7 @@ pub(super) fn vectors(texts: &[String]) -> Vec<u8> {
     lines.collect::<String>().into_bytes()
 }
 
-/// A small network for the comments.
+/// A small network that classifies the comments.
 pub(super) fn text_model() -> anyhow::Result<TextModel> {
     let (texts, labels) = comments(30);
     let table = EmbeddingTable::from_text(Path::new("vectors"), &vectors(&texts))?;

@@ -43,10 +43,10 @@ pub fn names() -> Vec<&'static str> {
     all.map(|(name, _)| *name).collect()
 }
 
-/// The target `name`, with its seeds, which are made in `folder`.
+/// Makes the target `name` with its seeds, which are made in `folder`.
 ///
 /// # Errors
-/// When there is none, or its seeds cannot be made.
+/// When there is no such target, or its seeds cannot be made.
 pub fn named(name: &str, folder: &Path) -> anyhow::Result<Target> {
     let mut all = ALL.iter().flat_map(|subject| subject.iter());
     let (name, make) = all
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
     use crate::worker::{Work, work};
 
-    /// Memory is counted for the process: one target at a time.
+    /// Memory is counted for the whole process: only one target runs at a time.
     static ONE: Mutex<()> = Mutex::new(());
 
     fn nothing_is_found(subject: &[(&str, Make)]) {
@@ -84,7 +84,7 @@ mod tests {
             };
             let (reached, found) = work(&task, &progress, None).unwrap();
             assert!(found.is_empty(), "{found:#?}");
-            // The seeds at least are what readers read.
+            // Readers accept the seeds at least.
             assert!(reached.accepted > 0, "{name} accepts nothing");
         }
     }

@@ -25,7 +25,8 @@ pub const ALL: &[(&str, Make)] = &[
     ("spn", spn),
 ];
 
-/// A network for tables: what is loaded can be saved, and loaded again as the same.
+/// A target that reads networks for tables: a model that was loaded can be saved, and loaded again
+/// as the same.
 fn model(folder: &Path) -> anyhow::Result<Target> {
     super::fixtures::model()?.save(folder)?;
     let seeds = vec![Input::folder(folder)?];
@@ -98,8 +99,8 @@ fn text_model(folder: &Path) -> anyhow::Result<Target> {
         .memory(1024, 24 << 20))
 }
 
-/// The model of a directory: an accepted one that was not sealed anew is the original, and all of
-/// them are what they are once they are written, and can forget a row.
+/// A target that reads k-means models. An accepted model that was not sealed again is the original;
+/// every accepted one reads the same once it is written, and can forget a row.
 fn kmeans_model(folder: &Path) -> anyhow::Result<Target> {
     let file = folder.join("rows.csv");
     std::fs::write(&file, "a,b\n0,1\n0.5,1\n3,2\n3.5,2.5\n9,0\n9,1\n")?;

@@ -1,4 +1,4 @@
-//! Predictors: what a process answers, ONNX graphs, sentence encoders.
+//! Predictors: the answers of a process, ONNX graphs, sentence encoders.
 
 use std::path::Path;
 
@@ -68,7 +68,7 @@ fn answer(_: &Path) -> anyhow::Result<Target> {
     Ok(Target::new("answer", seeds, check).words(&["batch", "probabilities", "scores", "NaN"]))
 }
 
-/// What a process of texts says of itself.
+/// A target that reads the message in which a process of texts describes itself.
 fn text_welcome(_: &Path) -> anyhow::Result<Target> {
     let seeds = vec![
         Input::one(
@@ -108,7 +108,7 @@ fn text_welcome(_: &Path) -> anyhow::Result<Target> {
     ]))
 }
 
-/// What a process says of texts.
+/// A target that reads the answers of a process of texts.
 fn text_answer(_: &Path) -> anyhow::Result<Target> {
     let seeds = vec![
         Input::one(
@@ -161,7 +161,8 @@ const GRAPH: &[&str] = &[
     "\x12\u{7f}",
 ];
 
-/// An ONNX graph as a predictor: it gives finite numbers, and the same ones again, or an error.
+/// A target that asks an ONNX graph as a predictor: it gives finite numbers, and the same ones
+/// again, or an error.
 fn onnx(_: &Path) -> anyhow::Result<Target> {
     let folder = recorded("predictors");
     let names = ["matrix", "indicators", "columns", "trees", "words"];
@@ -202,7 +203,7 @@ fn onnx(_: &Path) -> anyhow::Result<Target> {
         .memory(1024, 64 << 20))
 }
 
-/// A sentence encoder with its tokenizer.
+/// A target that reads a sentence encoder with its tokenizer.
 fn encoder(_: &Path) -> anyhow::Result<Target> {
     let folder = recorded("sentence_encoder");
     let tokenizer = std::fs::read(folder.join("tokenizer.json"))?;

@@ -40,7 +40,7 @@ pub const ALL: &[(&str, Make)] = &[
     ("ledger", ledger_file),
 ];
 
-/// The page, the Markdown and the model card of a run.
+/// Renders the page, the Markdown and the model card of a run.
 fn shown(execution: &Execution<'_>) -> Result<Seen, String> {
     let Ok(report) = Report::read(&[execution.folder.to_owned()]) else {
         return Ok(Seen::Refused);
@@ -94,7 +94,8 @@ fn run_audit(folder: &Path) -> anyhow::Result<Target> {
         .memory(1024, OF_PAGES))
 }
 
-/// A comparison, certificates, groups and a repair of one model.
+/// A target that reads run directories of a comparison, certificates, groups and a repair of one
+/// model.
 fn run_others(folder: &Path) -> anyhow::Result<Target> {
     let go_on = ControlFlow::Continue(());
     let repair = repair_of_people(folder)?;
@@ -147,7 +148,7 @@ fn run_others(folder: &Path) -> anyhow::Result<Target> {
     )
 }
 
-/// The run of a few rows, with verdicts in `format`.
+/// The run directory of a robustness run on a few rows, with verdicts in `format`.
 fn knn(folder: &Path, format: &str) -> anyhow::Result<Input> {
     let (train, test) = (folder.join("train.csv"), folder.join("test.csv"));
     std::fs::write(&train, "a,class\n0,x\n0.1,x\n0.2,x\n5,y\n5.1,y\n5.2,y\n")?;
@@ -204,7 +205,8 @@ fn verdicts(folder: &Path) -> anyhow::Result<Target> {
     Ok(Target::new("verdicts", seeds, check).words(&["certified", "falsified", "k_set"]))
 }
 
-/// A ledger: what is read has spent no less than nothing, and leaves no more than the budget.
+/// A target that reads ledgers: a ledger that was read has spent no less than nothing, and leaves
+/// no more than the budget.
 fn ledger_file(folder: &Path) -> anyhow::Result<Target> {
     let file = folder.join("budget.toml");
     let budget = Budget {

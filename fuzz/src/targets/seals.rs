@@ -1,20 +1,20 @@
-//! The seals of files that the product writes for itself, made anew: see `probity_run::sealed`.
+//! Computes the seals of files that the product writes for itself again: see `probity_run::sealed`.
 
 use probity_run::run_directory::hex;
 use sha2::{Digest, Sha256};
 
 use crate::target::Input;
 
-/// The beginning of binary files, and the bytes of the hash at their end.
+/// The bytes at which binary files begin, and the length in bytes of the hash at their end.
 const BINARY: &[u8] = b"probity ";
 const HASH: usize = 32;
-/// The beginning of texts, and what the hash of the lines after the first follows.
+/// The bytes at which texts begin, and those before the hash of the lines after the first.
 const TEXT: &[u8] = b"# probity ";
 const SHA256: &[u8] = b", sha256 ";
-/// What the hash of all before it follows in JSON.
+/// The bytes in JSON before the hash of everything before them.
 const MEMBER: &[u8] = b",\n  \"seal\": \"";
 
-/// Makes the seal of each file anew that has one.
+/// Computes the seal of each file that has one again.
 pub fn seal(input: &mut Input) {
     for (_, bytes) in &mut input.files {
         if bytes.starts_with(BINARY) {

@@ -1,4 +1,4 @@
-//! The service: requests, as bytes of a connection, and what it makes of files that are sent.
+//! The service: requests, as bytes of a connection, and how it reads files that are sent.
 
 use std::io::{Cursor, Write};
 use std::path::{Path, PathBuf};
@@ -20,14 +20,14 @@ use crate::target::{Execution, Input, Seen, Target, read};
 pub const ALL: &[(&str, Make)] = &[("service", service), ("service-model", sent_model)];
 
 const NAME: &str = "request";
-/// What stands for the token of this service: it is another one each time.
+/// A placeholder for the token of the service, which differs each time.
 const BEARER: &str = "Bearer TOKEN";
-/// How long there must be silence for an answer to be whole.
+/// How long no byte must arrive for an answer to count as whole.
 const SILENCE: Duration = Duration::from_millis(30);
-/// Bytes that a connection holds.
+/// The number of bytes that a connection buffers.
 const ROOM: usize = 1 << 16;
 
-/// A request with the length of its body.
+/// Makes a request with the length of its body in the head.
 fn request(head: &str, body: &str) -> Input {
     let (line, headers) = head.split_once('\n').unwrap_or((head, ""));
     let headers: String = headers.lines().map(|line| format!("{line}\r\n")).collect();
@@ -85,7 +85,7 @@ fn seeds() -> Vec<Input> {
     ]
 }
 
-/// The request with the token of the service.
+/// Returns the request with the token of the service.
 fn with_token(request: &[u8], bearer: &str) -> Vec<u8> {
     let place = request
         .windows(BEARER.len())
@@ -97,14 +97,14 @@ fn with_token(request: &[u8], bearer: &str) -> Vec<u8> {
     sent
 }
 
-/// Whether a request brings a file, which nothing looks at here.
+/// Whether a request brings a file, which this target does not look at.
 fn brings_file(request: &[u8]) -> bool {
     request
         .windows(10)
         .any(|part| part.eq_ignore_ascii_case(b"multipart/"))
 }
 
-/// Whether an answer has as many bytes as it says.
+/// Whether an answer has as many bytes as its head says.
 fn is_whole(answer: &[u8]) -> bool {
     let find = |word: &[u8]| answer.windows(word.len()).position(|part| part == word);
     let (Some(end), Some(at)) = (find(b"\r\n\r\n"), find(b"\r\ncontent-length: ")) else {
@@ -120,7 +120,7 @@ fn is_whole(answer: &[u8]) -> bool {
     answer.len() >= (end + 4).saturating_add(length)
 }
 
-/// The token of an owner of a project.
+/// Makes a token of an owner of a project.
 fn token(store: &Store) -> anyhow::Result<String> {
     let administer = Administer::at_the_machine();
     let Changed::Done(project) = store.create_project(&administer, "fuzz", Quotas::default())?
@@ -137,7 +137,8 @@ fn token(store: &Store) -> anyhow::Result<String> {
     made.text.context("it is a token with a text")
 }
 
-/// Whatever is sent, there is an answer, and it never is that the service has failed.
+/// A target that sends requests: whatever is sent, there is an answer, and it never says that the
+/// service has failed.
 fn service(folder: &Path) -> anyhow::Result<Target> {
     let data_dir = folder.join("data");
     std::fs::create_dir_all(&data_dir)?;
@@ -151,7 +152,7 @@ fn service(folder: &Path) -> anyhow::Result<Target> {
     limits.queue = most as usize;
     limits.queue_per_project = most as usize;
     limits.upload_bytes = 1 << 20;
-    // What looks at files that are sent is the other target: none is sent here.
+    // The other target looks at files that are sent: this one sends none.
     let mut options = ServiceOptions::new(data_dir, PathBuf::from("/bin/false"));
     options.limits = limits;
     let service = Service::open(options)?;
@@ -173,7 +174,7 @@ fn service(folder: &Path) -> anyhow::Result<Target> {
                     let read = client.read_buf(&mut answer);
                     match tokio::time::timeout(SILENCE, read).await {
                         Ok(Ok(1..)) => {}
-                        // It waits for more of the request, or has hung up.
+                        // The service waits for more of the request, or has hung up.
                         _ => break,
                     }
                 }
@@ -221,7 +222,7 @@ fn service(folder: &Path) -> anyhow::Result<Target> {
         .memory(256, 24 << 20))
 }
 
-/// An archive of the files of `folder`.
+/// Makes an archive of the files of `folder`.
 fn archive(folder: &Path, method: CompressionMethod) -> anyhow::Result<Vec<u8>> {
     let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
     let options = SimpleFileOptions::default().compression_method(method);
@@ -232,7 +233,7 @@ fn archive(folder: &Path, method: CompressionMethod) -> anyhow::Result<Vec<u8>> 
     Ok(archive.finish()?.into_inner())
 }
 
-/// A model that is sent as an archive: nothing is written outside its directory.
+/// A target that sends a model as an archive: nothing is written outside its directory.
 fn sent_model(folder: &Path) -> anyhow::Result<Target> {
     let own = RunDirectory::create(&folder.join("model"))?;
     super::fixtures::model()?.save(own.path())?;

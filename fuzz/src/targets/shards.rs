@@ -1,5 +1,5 @@
-//! Shards with seals made anew: whatever one says, its merge, or the shard that begins at it, ends
-//! or refuses.
+//! Shards whose seals are computed again: whatever a shard says, its merge, or the shard that
+//! begins at it, ends or refuses.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -19,7 +19,7 @@ use crate::target::{Execution, Input, Seen, Target};
 
 pub const ALL: &[(&str, Make)] = &[("shards-audit", audit)];
 
-/// The files of a folder.
+/// The files of a folder, by name.
 type Files = BTreeMap<String, Vec<u8>>;
 
 fn files_of(folder: &Path) -> anyhow::Result<Files> {
@@ -49,7 +49,7 @@ fn audit(folder: &Path) -> anyhow::Result<Target> {
     audit.work(&shards, second, go_on)?;
     let all = files_of(&place)?;
 
-    // Each file where it is read: the rest of the folder as it is by then.
+    // Each file at the stage where it is read, with the rest of the folder as it is by then.
     let mut seeds = Vec::new();
     let mut stages = BTreeMap::new();
     for (stage, files, named) in [

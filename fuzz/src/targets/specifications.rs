@@ -11,7 +11,8 @@ use crate::target::{Execution, Input, Seen, Target, Verdict};
 
 pub const ALL: &[(&str, Make)] = &[("specification", toml_file), ("specification-json", json)];
 
-/// What each kind needs, with a value of every field that has a default.
+/// Example bodies: for each kind the fields that it needs, with a value of every field that has a
+/// default.
 #[derive(Default)]
 struct Examples(Vec<(String, serde_json::Value)>);
 
@@ -34,7 +35,7 @@ fn example<S: Specification>() -> serde_json::Value {
     if let Some(given) = given.as_object_mut() {
         given.retain(|key, _| known["properties"].get(key).is_some());
     }
-    // Field by field: what this kind does not take is left out.
+    // Field by field: fields that this kind does not take are left out.
     for key in texts.as_object().into_iter().flat_map(|texts| texts.keys()) {
         if S::from_json(&given).is_ok() {
             break;
@@ -82,7 +83,8 @@ const WORDS: &[&str] = &[
     "1979-05-27",
 ];
 
-/// What is accepted by any kind can be written, and read again as the same.
+/// A visitor that checks that a specification which any kind accepts can be written, and read again
+/// as the same.
 struct SameAgain<'a> {
     execution: &'a Execution<'a>,
     verdict: Verdict,
@@ -140,7 +142,7 @@ fn toml_file(_: &Path) -> anyhow::Result<Target> {
     Ok(Target::new("specification", seeds, check).words(WORDS))
 }
 
-/// Without what TOML has no form for.
+/// Removes values that have no form in TOML, such as nulls.
 fn strip(value: serde_json::Value) -> serde_json::Value {
     use serde_json::Value;
     match value {
@@ -152,7 +154,7 @@ fn strip(value: serde_json::Value) -> serde_json::Value {
     }
 }
 
-/// Whether any kind accepts a body.
+/// A visitor that finds out whether any kind accepts a body.
 struct OfJson {
     value: serde_json::Value,
     is_accepted: bool,

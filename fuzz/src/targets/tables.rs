@@ -31,12 +31,12 @@ pub const ALL: &[(&str, Make)] = &[
 
 const ROWS: usize = 12;
 
-/// What the decoder of Parquet takes at once because a page says so, before it sees that the page
-/// has no such bytes: 2^31 bytes that it is decompressed to, and places of four bytes for 2^31
-/// values, which are never touched.
+/// The bytes that the decoder of Parquet takes at once because a page says so, before it sees that
+/// the page has no such bytes: 2^31 bytes that it is decompressed to, and places of four bytes for
+/// 2^31 values, which are never touched.
 pub const OF_PAGES: usize = 11 << 30;
 
-/// A table by its schema. The same bytes compressed must say the same.
+/// A target that reads a table by its schema. The same bytes compressed must give the same.
 fn csv(_: &Path) -> anyhow::Result<Target> {
     let schema = schema()?;
     let skipping = schema.clone().skipping_bad_rows(true);
@@ -90,8 +90,9 @@ fn compressed_as(name: &'static str, text: &[u8]) -> anyhow::Result<Vec<u8>> {
     Ok(whole)
 }
 
-/// What a compressed file holds is whole copies of what was compressed, or it is refused: both
-/// formats have checksums. A file that no longer begins as one is none.
+/// A target that reads compressed files. Their content is whole copies of what was compressed, or
+/// the file is refused: both formats have checksums. A file that no longer begins as the format
+/// does is not compressed.
 fn compressed_target(
     name: &'static str,
     file: &'static str,
@@ -104,11 +105,11 @@ fn compressed_target(
         .collect::<anyhow::Result<Vec<_>>>()?;
     let check = move |execution: &Execution<'_>| {
         let mut found = Vec::new();
-        // As every reader does, in pieces; but no further than a bound.
+        // Reads in pieces, as every reader does, but no further than a bound.
         let most = 1 << 22;
         let opened = compressed::open(&execution.file());
         let outcome = opened.and_then(|open| open.take(most).read_to_end(&mut found));
-        // The checksum of what goes on without end is not reached.
+        // The checksum at the end is not reached where the content is longer than the bound.
         let is_whole = outcome.is_ok() && (found.len() as u64) < most;
         if !is_whole || !execution.bytes().starts_with(start) {
             return read(outcome);
@@ -155,7 +156,8 @@ fn batch() -> anyhow::Result<RecordBatch> {
     Ok(RecordBatch::try_from_iter(columns)?)
 }
 
-/// Parquet, by inference and as numbers: with the plain reader and with the one that hashes.
+/// A target that reads Parquet, by inference and as numbers: with the plain reader and with the one
+/// that hashes.
 fn parquet_table(_: &Path) -> anyhow::Result<Target> {
     let mut seeds = Vec::new();
     for compression in [Compression::UNCOMPRESSED, Compression::SNAPPY] {
@@ -200,7 +202,7 @@ fn options(label: &str) -> InferOptions {
     options
 }
 
-/// A schema: what is read can be written, and read again as the same.
+/// A target that reads a schema: a schema that was read can be written, and read again as the same.
 fn schema_toml(_: &Path) -> anyhow::Result<Target> {
     let names = ["synthetic-census", "compas", "adf-census", "german-credit"];
     let mut seeds = Vec::new();
@@ -226,7 +228,7 @@ fn schema_toml(_: &Path) -> anyhow::Result<Target> {
     Ok(Target::new("schema", seeds, check).words(words))
 }
 
-/// A draft of a schema: it reads the table that it was drafted from.
+/// A target that drafts a schema: the draft reads the table that it was drafted from.
 fn infer_schema(_: &Path) -> anyhow::Result<Target> {
     let seeds = vec![
         Input::one("people.csv", people_csv(ROWS)?),

@@ -75,7 +75,8 @@ fn lines(_: &Path) -> anyhow::Result<Target> {
     Ok(Target::new("lines", seeds, check))
 }
 
-/// Word vectors: what is read can be written in the same format, and read again as the same.
+/// A target that reads word vectors: vectors that were read can be written in the same format, and
+/// read again as the same.
 fn embeddings(_: &Path) -> anyhow::Result<Target> {
     let own = vectors(&comments(3).0);
     let words = own.split(|&byte| byte == b'\n').count() - 1;
@@ -104,8 +105,8 @@ fn embeddings(_: &Path) -> anyhow::Result<Target> {
 const TEXT: &str = "vectors.txt";
 const COPY: &str = "copy";
 
-/// The copy of the vectors in the cache. A damaged one is never read; one whose checksum was made
-/// anew is read as something or not at all.
+/// A target that reads the copy of word vectors in the cache. A damaged copy is never read; one
+/// whose checksum was computed again is read as something or not at all.
 fn cache(folder: &Path) -> anyhow::Result<Target> {
     let text = vectors(&comments(1).0);
     let file = folder.join(TEXT);
@@ -146,7 +147,8 @@ fn seal_copy(input: &mut Input) {
     }
 }
 
-/// A lexicon: what is read can be written, and read again as the same.
+/// A target that reads a lexicon: a lexicon that was read can be written, and read again as the
+/// same.
 fn lexicon(_: &Path) -> anyhow::Result<Target> {
     let small = "[[attribute]]\nname = \"country\"\nvalues = [[\"norway\", \"norwegian\"], \
                  [\"chile\", \"chilean\"]]\n\n[[attribute]]\nname = \"gender\"\n\
@@ -172,7 +174,8 @@ fn lexicon(_: &Path) -> anyhow::Result<Target> {
     Ok(Target::new("lexicon", seeds, check).words(words))
 }
 
-/// An n-gram model: what is read can be asked, and is written as it was.
+/// A target that reads an n-gram model: a model that was read can be asked, and is written as it
+/// was.
 fn ngrams(_: &Path) -> anyhow::Result<Target> {
     let texts = comments(6).0;
     let mut seeds = Vec::new();
@@ -202,7 +205,7 @@ fn ngrams(_: &Path) -> anyhow::Result<Target> {
     Ok(Target::new("ngrams", seeds, check).sealed_by(seal))
 }
 
-/// The tokenizer of a model directory.
+/// A target that reads the tokenizer of a model directory.
 fn tokenizer(_: &Path) -> anyhow::Result<Target> {
     let words = ["she", "is", "norwegian", "."];
     let own = Tokenizer::new(words.into_iter())?.to_json()?;

@@ -41,7 +41,7 @@ const WORDS: &[&str] = &[
     "4294967296",
 ];
 
-/// `files` of a model that scripts/make-transformers.py has made.
+/// Reads `files` of a model that scripts/make-transformers.py has made.
 fn made(model: &str, files: &[&str]) -> anyhow::Result<Input> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/transformers");
     let read = |file: &&str| {
@@ -52,7 +52,8 @@ fn made(model: &str, files: &[&str]) -> anyhow::Result<Input> {
     Ok(Input { files })
 }
 
-/// What is imported is a model that can be saved, read again, and asked.
+/// A target that imports models of Hugging Face: an imported model can be saved, read again, and
+/// asked.
 fn hugging_face(_: &Path) -> anyhow::Result<Target> {
     let files = ["config.json", "tokenizer.json", "model.safetensors"];
     let models = [
@@ -108,7 +109,8 @@ fn hugging_face(_: &Path) -> anyhow::Result<Target> {
         .memory(1024, 64 << 20))
 }
 
-/// A graph with its tokenizer and its configuration: it gives the same answers again, or an error.
+/// A target that reads an ONNX graph with its tokenizer and its configuration: the model gives the
+/// same answers again, or an error.
 fn onnx_texts(_: &Path) -> anyhow::Result<Target> {
     let seeds = ["bert", "distilbert", "roberta"].iter().map(|model| {
         let files = ["model.onnx", "tokenizer.json", "config.json"];

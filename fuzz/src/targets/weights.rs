@@ -1,4 +1,4 @@
-//! Weight files of three formats, and what `import` makes of them.
+//! Weight files of three formats, and their import.
 
 use std::path::{Path, PathBuf};
 
@@ -18,7 +18,7 @@ pub const ALL: &[(&str, Make)] = &[
     ("vocabulary", vocabulary),
 ];
 
-/// Files of other programs, which this one never writes.
+/// The folder of recorded files of other programs, which Probity never writes.
 pub fn recorded(folder: &str) -> PathBuf {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data");
     workspace.join(folder)
@@ -34,7 +34,7 @@ fn recorded_seeds(files: &[&str], name: &str) -> anyhow::Result<Vec<Input>> {
     files.iter().map(read).collect()
 }
 
-/// What holds of a file that was read: shapes and values agree, and it becomes a network or not.
+/// Checks a weight file that was read: shapes and values agree, and it becomes a network or not.
 fn check(execution: &Execution<'_>) -> Verdict {
     let Ok(file) = read_weights(&execution.file()) else {
         return Ok(Seen::Refused);
@@ -49,7 +49,7 @@ fn check(execution: &Execution<'_>) -> Verdict {
     Ok(Seen::Accepted)
 }
 
-/// As `import` reads a file of texts, whatever it holds.
+/// Reads the weights as `import` reads a file of texts, whatever the file holds.
 fn import(file: &WeightFile) {
     let rows = file.tensors.values().map(|weight| weight.shape.first());
     let rows = rows.flatten().copied().max().unwrap_or(0).min(1000);
@@ -65,7 +65,7 @@ fn import(file: &WeightFile) {
     let _ = import_text(file, &words, &options);
 }
 
-/// The words of a table, in each form.
+/// A target that reads the words of a table, in each form.
 fn vocabulary(_: &Path) -> anyhow::Result<Target> {
     let keras = serde_json::json!({"class_name": "Tokenizer", "config": {
         "num_words": 3, "filters": "!.", "lower": true, "split": " ", "char_level": false,
@@ -163,7 +163,8 @@ fn pt(_: &Path) -> anyhow::Result<Target> {
         .sealed_by(super::archives::seal))
 }
 
-/// The description of the tensors, with the tensors of a network of the product's own.
+/// A target that reads the description of the tensors, with the tensors of a network of the
+/// product's own.
 fn import_config(folder: &Path) -> anyhow::Result<Target> {
     model()?.save(folder)?;
     let weights = read_weights(&folder.join("weights.safetensors"))?;

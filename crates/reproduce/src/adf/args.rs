@@ -10,10 +10,10 @@ use super::texts::paper::ATTRIBUTES;
 use crate::options::{DataFolders, Hardware};
 use probity_nn::recurrent::network::CellKind;
 
-/// The paper.
+/// The title of the paper and where it was published.
 pub const PAPER: &str = "Zhang et al.: Automatic Fairness Testing of Neural Classifiers through Adversarial Sampling. TSE 2021";
 
-/// A kind of cell by its name.
+/// Reads a kind of cell from its name.
 fn cell(name: &str) -> Result<CellKind, &'static str> {
     match name {
         "lstm" => Ok(CellKind::Lstm),
@@ -104,7 +104,7 @@ pub enum AdfTable {
 }
 
 impl AdfTable {
-    /// Its number, as on the command line.
+    /// The number of the table, as on the command line.
     pub fn name(self) -> String {
         self.to_possible_value()
             .map_or(String::new(), |value| value.get_name().to_owned())
@@ -112,7 +112,7 @@ impl AdfTable {
 }
 
 impl AdfArgs {
-    /// The data sets asked for; all unless told otherwise.
+    /// The data sets that the user asks for; all of them unless the user names some.
     pub fn data_sets(&self) -> anyhow::Result<Vec<DataSet>> {
         let known = DataSet::ALL.map(DataSet::name);
         if let Some(other) = self
@@ -130,7 +130,7 @@ impl AdfArgs {
         Ok(DataSet::ALL.into_iter().filter(is_wanted).collect())
     }
 
-    /// Positions in [`ATTRIBUTES`] of those asked for.
+    /// The positions in [`ATTRIBUTES`] of the attributes that the user asks for.
     pub fn attributes(&self) -> anyhow::Result<Vec<usize>> {
         if let Some(other) = self
             .only
@@ -152,12 +152,12 @@ impl AdfArgs {
         Ok(all.filter(wanted).filter(of_table).collect())
     }
 
-    /// Local trials from each start.
+    /// The number of local trials from each start.
     pub fn trials(&self) -> u32 {
         self.local.unwrap_or(1000)
     }
 
-    /// The networks for texts.
+    /// The kinds of recurrent cells whose networks for texts are searched.
     pub fn cells(&self) -> Vec<CellKind> {
         match self.table {
             AdfTable::Validity => vec![CellKind::Lstm],

@@ -17,11 +17,11 @@ use probity_unlearning::kmeans::comparison::{
 use probity_unlearning::kmeans::{Algorithm, Points, Tree};
 use probity_unlearning::spread::Spread;
 
-/// Iterations of every training, as in the paper.
+/// The number of iterations of every training, as in the paper.
 const ITERATIONS: usize = 10;
-/// The progress bar.
+/// The template of the progress bar.
 const BAR: &str = "{prefix} [{bar:28}] {pos}/{len} deletions, {msg}, {eta} left";
-/// Balance of quantized k-means.
+/// The balance γ of quantized k-means.
 const GAMMA: f64 = 0.2;
 
 /// Arguments of `probity-reproduce kmeans`.
@@ -178,7 +178,7 @@ impl KMeansArgs {
     }
 }
 
-/// What a table is about.
+/// The figure that a table is about: its title, and where the paper, we and the baseline have it.
 struct Figure {
     title: &'static str,
     paper: fn(&PaperFigures) -> Printed,
@@ -186,7 +186,8 @@ struct Figure {
     baseline: fn(&BaselineFigures) -> Option<Spread>,
 }
 
-/// The figure called `NAME` in the paper, in ours and in those of the baseline.
+/// Makes the [`Figure`] of the field `name`, which the paper's figures, ours and the baseline's
+/// have.
 macro_rules! figure {
     ($name:ident, $title:literal) => {
         Figure {
@@ -208,7 +209,7 @@ const FIGURES: [Figure; 4] = [
     figure!(seconds, "seconds of one training and all deletions"),
 ];
 
-/// Decimals of the figures.
+/// The number of decimals of the figures.
 const DECIMALS: usize = 3;
 
 fn render(summary: &ReproduceSummary) -> String {
@@ -289,7 +290,7 @@ fn render(summary: &ReproduceSummary) -> String {
     text
 }
 
-/// Mean ± standard deviation with so many decimals.
+/// Writes a mean ± standard deviation with this many decimals.
 fn spread(spread: Option<Spread>, decimals: usize) -> String {
     spread.map_or_else(
         || "-".to_owned(),

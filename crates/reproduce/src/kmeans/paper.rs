@@ -20,36 +20,36 @@ use probity_unlearning::kmeans::Points;
 use probity_unlearning::kmeans::dataset::{Dataset, DatasetError, read_dataset};
 use probity_unlearning::kmeans::mixture::mixture;
 
-/// Mean and standard deviation, as the paper prints them.
+/// A mean and a standard deviation, as the paper prints them.
 pub type Printed = (f64, f64);
 
-/// What the paper reports for one algorithm on one data set.
+/// The figures that the paper reports for one algorithm on one data set.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct PaperFigures {
-    /// Table 1.
+    /// The loss ratio (Table 1).
     pub loss_ratio: Printed,
-    /// Table 2.
+    /// The silhouette coefficient (Table 2).
     pub silhouette: Printed,
-    /// Table 3.
+    /// The normalized mutual information (Table 3).
     pub nmi: Printed,
-    /// Table 4: seconds of one training and 1,000 deletions.
+    /// The seconds of one training and 1,000 deletions (Table 4).
     pub seconds: Printed,
-    /// Table 4.
+    /// The speed-up (Table 4).
     pub speedup: f64,
 }
 
-/// One data set.
+/// A data set of the paper, with the paper's figures.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PaperCase {
-    /// Its name, in lower case.
+    /// The name of the data set, in lower case.
     pub name: &'static str,
-    /// Rows, columns and clusters.
+    /// The numbers of rows, columns and clusters.
     pub shape: [usize; 3],
-    /// k-means, Q-k-means and DC-k-means.
+    /// The paper's figures of k-means, Q-k-means and DC-k-means.
     pub paper: [PaperFigures; 3],
-    /// Width of the lattice that is used for ours.
+    /// The width of the lattice of our quantized k-means.
     pub epsilon: f64,
-    /// Leaves of the tree that is used for ours: 2 to the rounded log₂ of rows^0.3.
+    /// The number of leaves of the tree of our DC-k-means: 2 to the rounded log₂ of rows^0.3.
     pub leaves: u64,
     source: Source,
 }
@@ -262,8 +262,8 @@ pub fn paper_cases() -> Vec<PaperCase> {
 }
 
 impl PaperCase {
-    /// Finds its files, plain or compressed, in the first of `folders` that has them all; none are
-    /// needed where it is drawn.
+    /// Finds the files of the data set, plain or compressed, in the first of `folders` that has
+    /// them all; a data set that is drawn at random needs none.
     ///
     /// # Errors
     /// What is missing.
@@ -275,10 +275,10 @@ impl PaperCase {
         }
     }
 
-    /// Its rows with the number of the class of each.
+    /// Reads or draws the rows, with the number of the class of each.
     ///
     /// # Errors
-    /// Files that are not what they should be.
+    /// When files are not what they should be.
     pub fn read(&self, files: &[PathBuf], seed: u64) -> Result<(Points, Vec<u32>), DatasetError> {
         match files {
             [file] => Ok(numbered(covertype(file)?)),
@@ -303,7 +303,7 @@ fn numbered(dataset: Dataset) -> (Points, Vec<u32>) {
     (dataset.points, labels)
 }
 
-/// The columns of Covertype that are not binary, with the bounds of the 581,012 rows that the
+/// The columns of Covertype that are not binary, with their bounds in the 581,012 rows that the
 /// 15,120 were drawn from.
 const COVERTYPE: [(&str, f64, f64); 10] = [
     ("Elevation", 1859.0, 3858.0),
@@ -334,7 +334,7 @@ fn covertype(file: &Path) -> Result<Dataset, DatasetError> {
     });
     let mut options = NumbersOptions::default();
     options.label = Some("Cover_Type".to_owned());
-    // The number of the row, and two soil types that none of these rows has.
+    // Ignored: the number of the row, and two soil types that none of these rows has.
     options.ignore = ["Id", "Soil_Type7", "Soil_Type15"]
         .map(str::to_owned)
         .to_vec();

@@ -20,10 +20,10 @@ use probity_knn::run::{
 use probity_knn::{Candidates, Method, Metric};
 use probity_tensor::device::ComputeDevice;
 
-/// The progress bar.
+/// The template of the progress bar.
 const BAR: &str = "{prefix} [{bar:28}] {pos}/{len} inputs, {msg}, {eta} left";
 
-/// A method by the name that files have for it.
+/// Reads a method from the name that files have for it.
 fn method(name: &str) -> Result<Method, String> {
     serde_json::from_value(name.into())
         .map_err(|_| "auto, baseline, jia or li is expected".to_owned())

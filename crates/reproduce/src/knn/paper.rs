@@ -20,29 +20,29 @@ use probity_data::schema::Format;
 use probity_knn::inputs::{Inputs, RobustnessError};
 use probity_run::stream::{Purpose, permutation, stream};
 
-/// What the paper reports for one row of a table.
+/// The figures that the paper reports for one row of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct PaperFigures {
-    /// Certified, in percent of the test inputs.
+    /// The certified test inputs, in percent of all.
     pub certified: f64,
-    /// Falsified, in percent.
+    /// The falsified test inputs, in percent of all.
     pub falsified: f64,
-    /// Unknown, in percent.
+    /// The undecided test inputs, in percent of all.
     pub unknown: f64,
-    /// Seconds for each test input.
+    /// The seconds for each test input.
     pub seconds: f64,
 }
 
-/// One row of a table.
+/// A row of Table 2 or 3: a data set with the paper's figures.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PaperCase {
-    /// The data set, in lower case.
+    /// The name of the data set, in lower case.
     pub name: &'static str,
-    /// n.
+    /// The bound n on the number of poisoned rows.
     pub poison: usize,
-    /// What the paper reports for its own method.
+    /// The figures that the paper reports for its own method.
     pub paper: PaperFigures,
-    /// Test inputs that are analysed unless told otherwise; all where there is none.
+    /// The number of test inputs that are analysed unless told otherwise; `None` for all of them.
     pub inputs: Option<usize>,
     files: &'static [&'static str],
 }
@@ -77,7 +77,7 @@ const fn case(
     }
 }
 
-/// The rows of Table 2 or 3; nothing for other tables.
+/// The rows of Table 2 or 3; empty for other tables.
 pub fn paper_table(table: u8) -> Vec<PaperCase> {
     // Table 2 counts inputs: 15 of Iris, 180 of Digits.
     let iris = |count: f64| 100.0 * count / 15.0;
@@ -105,7 +105,8 @@ pub fn paper_table(table: u8) -> Vec<PaperCase> {
 }
 
 impl PaperCase {
-    /// Finds its files, plain or compressed, in the first of `folders` that has them all.
+    /// Finds the files of the data set, plain or compressed, in the first of `folders` that has
+    /// them all.
     ///
     /// # Errors
     /// What is missing.
@@ -116,10 +117,10 @@ impl PaperCase {
         find(self.files, folders)
     }
 
-    /// Reads `files`, splits, and adds n' <= n mutated rows; the second value is n'.
+    /// Reads `files`, splits the rows, and adds n' <= n mutated rows; the second value is n'.
     ///
     /// # Errors
-    /// Files that are not what they should be.
+    /// When files are not what they should be.
     pub fn inputs(&self, files: &[PathBuf], seed: u64) -> Result<(Inputs, usize), RobustnessError> {
         let (mut train, test) = match (self.name, files) {
             ("iris", [file]) => split(
@@ -169,7 +170,7 @@ fn named(file: &Path, label: &str, columns: &[&str]) -> Result<Numbers, Robustne
     Ok(Numbers::read(file, &options)?)
 }
 
-/// The rows in random order, the last `test` of them apart.
+/// Shuffles the rows by `seed`, and splits off the last `test` of them.
 fn split(all: Numbers, test: usize, seed: u64) -> (Numbers, Numbers) {
     let count = u32::try_from(all.rows()).unwrap_or(u32::MAX);
     let order = permutation(seed, Purpose::Split, 0, count);
@@ -191,7 +192,7 @@ fn split(all: Numbers, test: usize, seed: u64) -> (Numbers, Numbers) {
     (part(train), part(held_out))
 }
 
-/// Adds 1 to `poison` mutated rows and says how many.
+/// Adds 1 to `poison` mutated rows, and returns how many.
 fn mutate(train: &mut Numbers, poison: usize, seed: u64) -> usize {
     let rows = train.rows();
     let mut labels = train.labels.clone();

@@ -17,10 +17,10 @@ use probity_privacy::sensitivity::{Bound, WORK_LIMIT};
 use probity_privacy::smooth::{Horizon, smooth_bound};
 use probity_privacy::subspaces::{Choice, SubspacePlan};
 
-/// A point of Figure 3 or 4: standard deviations of the noise.
+/// A point of Figure 3 or 4: standard deviations of the noise by the different methods.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct NoiseRow {
-    /// ε.
+    /// The privacy parameter ε.
     pub epsilon: f64,
     /// The paper's "Global": GS_lower √(2 ln(2/δ)) / ε.
     pub global_lower: f64,
@@ -36,7 +36,7 @@ pub struct NoiseRow {
     pub as_printed: f64,
 }
 
-/// Figure 3 or 4.
+/// The curves of Figure 3 or 4.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct NoiseCurve {
     /// The true number of outliers.
@@ -55,10 +55,10 @@ impl PaperData {
 }
 
 impl PaperFigure {
-    /// The curves of Figure 3 or 4.
+    /// Computes the curves of Figure 3 or 4.
     ///
     /// # Errors
-    /// Parameters that do not fit.
+    /// When parameters do not fit.
     pub fn noise_curve(&self, data: &PaperData) -> Result<NoiseCurve, PrivacyError> {
         let records = &data.records;
         let (rows, dimension) = (records.rows(), records.columns());
@@ -96,7 +96,7 @@ impl PaperFigure {
     }
 }
 
-/// max over t of e^{−tε} times the bound at distance t.
+/// The smooth bound as printed: the maximum over t of e^{−tε} times the bound at distance t.
 fn as_printed(
     records: &Records,
     outliers: Outliers,
@@ -122,21 +122,21 @@ fn as_printed(
 /// A point of Figures 5 to 7: averages over repeated choices.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct ChoiceRow {
-    /// h.
+    /// The number h of subspaces that are chosen.
     pub top: usize,
-    /// ε, all of it and no more.
+    /// The privacy parameter ε: the choice spends all of it and no more.
     pub epsilon: f64,
-    /// Share of the chosen subspaces that are true.
+    /// The precision: the share of the chosen subspaces that are true.
     pub precision: f64,
-    /// Share of the true subspaces that are chosen.
+    /// The recall: the share of the true subspaces that are chosen.
     pub recall: f64,
     /// Precision with the probabilities as Algorithm 3 prints them, which cost 2 ε.
     pub precision_as_printed: f64,
-    /// Recall with them.
+    /// Recall with the probabilities as Algorithm 3 prints them, which cost 2 ε.
     pub recall_as_printed: f64,
 }
 
-/// Figure 5, 6 or 7.
+/// The curves of Figure 5, 6 or 7.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ChoiceCurve {
     /// The true number of outliers in each dimension.
@@ -148,10 +148,10 @@ pub struct ChoiceCurve {
 }
 
 impl PaperFigure {
-    /// The curves of Figure 5, 6 or 7, with `repeats` choices at each point.
+    /// Computes the curves of Figure 5, 6 or 7, with `repeats` choices at each point.
     ///
     /// # Errors
-    /// Parameters that do not fit.
+    /// When parameters do not fit.
     pub fn choice_curve(
         &self,
         data: &PaperData,
@@ -210,7 +210,7 @@ impl PaperFigure {
     }
 }
 
-/// The two dimensions with the most outliers, the first ones of equals.
+/// The two dimensions with the most outliers; among equals the first ones.
 fn fullest(counts: &[i64]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..counts.len()).collect();
     order.sort_by_key(|&at| std::cmp::Reverse(counts[at]));

@@ -23,50 +23,50 @@
 
 use probity_privacy::records::{Grid, Records};
 
-/// δ of Section 6.2.
+/// The privacy parameter δ of Section 6.2.
 pub const DELTA: f64 = 0.01;
-/// k of Tables 1 and 2.
+/// The threshold k of Tables 1 and 2.
 pub const THRESHOLD: usize = 3;
-/// ε of Figures 3 and 4.
+/// The values of ε in Figures 3 and 4.
 pub const COUNT_EPSILONS: [f64; 9] = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9];
-/// ε of Figures 5 to 7, between the ends that the text states.
+/// The values of ε in Figures 5 to 7, between the ends that the text states.
 pub const CHOICE_EPSILONS: [f64; 5] = [0.2, 0.4, 0.8, 1.6, 3.2];
-/// h of Figures 5 to 7.
+/// The values of h in Figures 5 to 7.
 pub const TOPS: [usize; 4] = [1, 2, 3, 4];
-/// What the text says of Figures 3 and 4: below this from ε = 0.7 on.
+/// The bound that the text states for the noise in Figures 3 and 4, from ε = 0.7 on.
 pub const PAPER_NOISE_BELOW: f64 = 7.0;
 
-/// One of the figures.
+/// One of the paper's figures, and the data that it is about.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PaperFigure {
-    /// Its number.
+    /// The number of the figure.
     pub number: u8,
-    /// The data set.
+    /// The name of the data set.
     pub name: &'static str,
-    /// The file; none for a synthetic set.
+    /// The file of the data set; none for a synthetic set.
     pub file: Option<&'static str>,
-    /// What its records are drawn from.
+    /// The distribution or data that the records are drawn from.
     pub set: Set,
-    /// Records that are no outliers by design.
+    /// The number of records that are no outliers by design.
     pub inliers: usize,
-    /// Records that are.
+    /// The number of records that are outliers by design.
     pub outliers: usize,
     /// The radius of Tables 1 and 2.
     pub radius: f64,
 }
 
-/// What the records of a figure are drawn from.
+/// A source that the records of a figure are drawn from.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Set {
-    /// Two Gaussians.
+    /// Two Gaussian distributions.
     Synthetic { columns: usize },
-    /// Seven columns of Adult.
+    /// Seven columns of the Adult data.
     Adult,
-    /// Ionosphere.
+    /// The Ionosphere data.
     Ionosphere,
 }
 
-/// The figure of that number, 3 to 7.
+/// Returns the figure of this number, 3 to 7.
 pub fn paper_figure(number: u8) -> Option<PaperFigure> {
     let figure = |name, file, set, [inliers, outliers]: [usize; 2], radius| PaperFigure {
         number,

@@ -13,7 +13,7 @@ use probity_privacy::source::SourceError;
 use probity_run::stream::{Purpose, permutation, stream};
 
 impl PaperFigure {
-    /// Finds its file, plain or compressed; a synthetic set needs none.
+    /// Finds the file of the figure, plain or compressed; a synthetic set needs none.
     pub fn find(&self, folders: &[PathBuf]) -> Option<PathBuf> {
         find(&[self.file?], folders).ok()?.pop()
     }
@@ -21,7 +21,7 @@ impl PaperFigure {
     /// Draws the records by `seed`, from `file` if the figure has one.
     ///
     /// # Errors
-    /// A file that cannot be read, or has too few records.
+    /// When a file cannot be read, or has too few records.
     pub fn data(&self, file: Option<&Path>, seed: u64) -> Result<PaperData, SourceError> {
         let (mut values, columns) = match self.set {
             Set::Synthetic { columns } => (self.synthetic(columns, seed), columns),
@@ -57,7 +57,7 @@ impl PaperFigure {
             .collect()
     }
 
-    /// As many records of each kind as the paper has, in an order of the seed.
+    /// Draws as many records of each kind as the paper has, in an order by the seed.
     fn drawn(
         &self,
         labelled: Vec<(Vec<f64>, bool)>,
@@ -120,7 +120,7 @@ fn ionosphere(file: Option<&Path>) -> Result<Vec<(Vec<f64>, bool)>, SourceError>
     })
 }
 
-/// Reads a file without a header; records that `take` refuses are broken.
+/// Reads a file without a header; a record that `take` refuses makes the file invalid.
 fn read(
     file: Option<&Path>,
     width: usize,
@@ -145,14 +145,14 @@ fn read(
     Ok(rows)
 }
 
-/// A normal deviate for simulation, by Box and Muller.
+/// A standard normal deviate for simulation, by the method of Box and Muller.
 fn deviate(seed: u64, row: u64, column: u64) -> f64 {
     let mut draw = stream(seed, Purpose::OutlierData, row + 1, column);
     let (first, second): (f64, f64) = (1.0 - draw.random::<f64>(), draw.random());
     (-2.0 * first.ln()).sqrt() * (std::f64::consts::TAU * second).cos()
 }
 
-/// Mean 0 and variance 1 in every column that is not constant.
+/// Scales every column that is not constant to mean 0 and variance 1.
 fn standardise(values: &mut [f64], columns: usize) {
     let rows = (values.len() / columns) as f64;
     for column in 0..columns {

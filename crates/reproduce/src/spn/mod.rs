@@ -81,7 +81,8 @@ struct ReproduceSummary {
 struct ReproducedRow {
     data_set: &'static str,
     independence: Independence,
-    /// Table 2: retraining and unlearning; Table 3: original and modified learning.
+    /// The paper's times. Table 2: retraining and unlearning; Table 3: original and modified
+    /// learning.
     paper: [PaperSeconds; 2],
     ours: BenchmarkFigures,
 }
@@ -152,7 +153,7 @@ pub fn run(args: &SpnArgs, output: &Output) -> anyhow::Result<()> {
     output.result(&summary, &text)
 }
 
-/// A time with its deviation.
+/// Writes a mean time with its standard deviation.
 fn seconds(spread: &Spread) -> String {
     format!("{:.4} ± {:.4}", spread.mean, spread.sd)
 }

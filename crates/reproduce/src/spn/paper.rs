@@ -20,17 +20,17 @@ use probity_unlearning::spn::benchmark::{Pool, Protocol};
 use probity_unlearning::spn::table::{TableError, TableOptions};
 use probity_unlearning::spn::{LeafFamily, SpnError};
 
-/// The paper's protocol.
+/// The protocol of the paper's measurements.
 pub const PROTOCOL: Protocol = Protocol {
     rows: 1000,
     deletions: 100,
     repeats: 10,
 };
 
-/// Bins of every column of numbers, between its declared bounds.
+/// The number of bins of every column of numbers, between its declared bounds.
 const BINS: u32 = 64;
 
-/// Seconds as the paper states them: mean and standard deviation.
+/// A time in seconds as the paper states it: mean and standard deviation.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct PaperSeconds {
     /// The mean.
@@ -42,9 +42,9 @@ pub struct PaperSeconds {
 /// One data set with what the paper reports.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PaperCase {
-    /// The data set, in lower case.
+    /// The name of the data set, in lower case.
     pub name: &'static str,
-    /// Table 2: seconds to learn anew 100 times.
+    /// Table 2: seconds to learn again 100 times.
     pub retraining: PaperSeconds,
     /// Table 2: seconds to unlearn 100 rows.
     pub unlearning: PaperSeconds,
@@ -151,7 +151,7 @@ const WINE: [(&str, f64, f64); 13] = [
 ];
 
 impl PaperCase {
-    /// The file, plain, `.gz` or `.xz`, in the first of `folders` that has it.
+    /// The path of the file, plain, `.gz` or `.xz`, in the first of `folders` that has it.
     pub fn find(&self, folders: &[PathBuf]) -> Option<PathBuf> {
         find(&[self.file], folders).ok()?.pop()
     }
@@ -164,13 +164,13 @@ impl PaperCase {
     /// Reads all rows of `file`.
     ///
     /// # Errors
-    /// A file that is not what it should be.
+    /// When the file is not what it should be.
     pub fn read(&self, file: &Path) -> Result<Pool, TableError> {
         let (data, _) = self.options()?.read(file)?.value;
         Ok(Pool::new(&data))
     }
 
-    /// How the file is read.
+    /// The options by which the file is read.
     ///
     /// # Errors
     /// None in a released version: a test makes every one of them.
@@ -201,7 +201,7 @@ impl PaperCase {
     }
 }
 
-/// A class column, then columns of numbers between bounds.
+/// The schema of a class column, then columns of numbers between bounds.
 fn numbers(
     name: &str,
     (class, classes): (&str, &[&str]),
@@ -228,7 +228,7 @@ fn numbers(
     )
 }
 
-/// Columns of 0 and 1, the last of them as the label.
+/// The schema of columns of 0 and 1, the last of them the label.
 fn binary(name: &str, columns: usize) -> Result<Schema, SchemaError> {
     let names: Vec<String> = (1..=columns).map(|at| format!("v{at}")).collect();
     let attributes = names[..columns - 1].iter().map(|name| {

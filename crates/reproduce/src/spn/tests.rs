@@ -24,7 +24,7 @@ fn pool(case: &PaperCase) -> Option<Pool> {
     }
 }
 
-/// `rows` random rows of `pool`, with ids that are not their places.
+/// Draws `rows` random rows of `pool`, with ids that are not their places.
 fn drawn(pool: &Pool, rows: usize, seed: u64) -> Dataset {
     let width = pool.variables.len();
     let all = (pool.values.len() / width) as u32;
@@ -77,8 +77,8 @@ fn the_gtest_explains_held_out_rows_as_well_as_the_coefficient() {
         };
         let likelihood = |independence: Independence| {
             let parameters = SpnParameters::default().independence(independence);
-            // Of Wine's 178 rows, 150 are learnt from; the other 28 are few, so it is done more
-            // often.
+            // Of Wine's 178 rows, 150 are learnt from. The other 28 are few, so the test repeats
+            // more often.
             let (rows, repeats) = if case.name == "wine" {
                 (150, 60)
             } else {

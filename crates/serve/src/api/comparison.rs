@@ -1,4 +1,4 @@
-//! `/api/v1/comparison`, and how audits went one after the other.
+//! `/api/v1/comparison`, and histories of audits.
 
 use axum::Json;
 use serde::Deserialize;
@@ -9,7 +9,7 @@ use crate::operations::history::{self, History, PairChanges};
 use crate::operations::results::{self, Comparison};
 use crate::problem::{Problem, ProblemDocument};
 
-/// Which jobs.
+/// The query of a comparison: the identifiers of the jobs.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ComparisonQuery {
@@ -37,7 +37,7 @@ pub(super) async fn compare(
     ))
 }
 
-/// How the audits of a model went one after the other.
+/// The history of the audits of a model.
 #[utoipa::path(
     get, path = "/api/v1/models/{id}/history", tag = "results", params(One),
     responses((status = 200, description = "The audits that are done, the oldest first", body = History), ProblemDocument)
@@ -47,7 +47,7 @@ pub(super) async fn of_model(one: One) -> Result<Json<History>, Problem> {
     Ok(Json(history))
 }
 
-/// How the audits went one after the other that are called as this one.
+/// The history of the audits that have the same name as this one.
 #[utoipa::path(
     get, path = "/api/v1/jobs/{id}/history", tag = "results", params(One),
     responses((status = 200, description = "The audits that are done, the oldest first", body = History), ProblemDocument)
@@ -57,14 +57,14 @@ pub(super) async fn of_name(one: One) -> Result<Json<History>, Problem> {
     Ok(Json(history))
 }
 
-/// Beside which audit.
+/// The query of the new pairs: the identifier of the earlier audit.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SinceQuery {
     since: Id,
 }
 
-/// Which pairs of an audit another one had not found.
+/// The pairs of an audit that an earlier one had not found.
 #[utoipa::path(
     get, path = "/api/v1/jobs/{id}/new-pairs", tag = "results",
     params(One, ("since" = Id, Query, description = "Identifier of the earlier audit")),

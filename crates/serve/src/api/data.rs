@@ -21,9 +21,9 @@ pub(super) struct DataForm {
     /// The file: CSV or TSV (also .gz, .xz), Parquet, or texts a line each (.txt, also .gz, .xz).
     #[schema(value_type = String, format = Binary)]
     file: Vec<u8>,
-    /// What it holds.
+    /// The kind of the file's content.
     kind: DataKind,
-    /// What it shall be called: at most a hundred characters; left out: as the file.
+    /// The name of the data set: at most a hundred characters; left out: that of the file.
     label: Option<String>,
     /// The form of the file, as the ending of a name; left out: by the name of the file.
     #[schema(example = "csv")]

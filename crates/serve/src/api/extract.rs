@@ -1,4 +1,5 @@
-//! What handlers take from requests; whatever is wrong with it is a problem document.
+//! Extractors: the parts of requests that handlers take. Where one is wrong the answer is a problem
+//! document.
 
 use std::ops::Deref;
 
@@ -27,26 +28,26 @@ use crate::service::{LISTED, Service};
 use crate::stall::Pace;
 use crate::store::{Caller, Manage, Permission, Record, Scope, Which};
 
-/// Bytes of a JSON body.
+/// The greatest number of bytes of a JSON body.
 const BODY: usize = 1 << 20;
 
-/// How much of a body that is refused is read, in times of the limit.
+/// How much of a body that is refused is read on, as a multiple of the limit.
 const LINGER: usize = 4;
 
-/// The token that a request carries.
+/// The token in the `Authorization` header of a request.
 pub(crate) fn token(headers: &HeaderMap) -> Option<String> {
     let header = headers.typed_get::<Authorization<Bearer>>();
     header.map(|header| header.token().to_owned())
 }
 
-/// A request of somebody with a valid token whose role allows it: to see, unless the handler asks
-/// for more.
+/// An extractor of a request by a caller with a valid token whose role allows it: the role must
+/// allow to see what is in the project, unless the handler asks for more.
 pub(super) struct Access<P = Scope> {
-    /// What is asked.
+    /// The service that the request is sent to.
     pub service: Service,
-    /// Who asks.
+    /// The holder of the token.
     pub caller: Caller,
-    /// What the role lets them do.
+    /// The permission that the role gives.
     pub may: P,
 }
 
@@ -75,10 +76,10 @@ impl<P: Permission> FromRequestParts<Service> for Access<P> {
     }
 }
 
-/// Such a request about one thing: that with the identifier in the path.
+/// An extractor of a request, as [`Access`], about the thing with the identifier in the path.
 pub(super) struct One<P = Scope> {
     access: Access<P>,
-    /// The identifier.
+    /// The identifier of the thing.
     pub id: Id,
 }
 
@@ -108,12 +109,13 @@ impl<P> IntoParams for One<P> {
     }
 }
 
-/// Such a request about a part of a thing, whose identifier comes second in the path.
+/// An extractor of a request, as [`Access`], about a part of a thing, whose identifier comes second
+/// in the path.
 pub(super) struct Inner<P> {
     access: Access<P>,
     /// The identifier of the thing.
     pub id: Id,
-    /// That of its part.
+    /// The identifier of the part.
     pub part: Id,
 }
 
@@ -149,7 +151,7 @@ impl<P> IntoParams for Inner<P> {
     }
 }
 
-/// A request of somebody who may manage the project in the path.
+/// An extractor of a request by a caller who may manage the project in the path.
 pub(super) struct Managed(pub Service, pub Manage);
 
 impl FromRequestParts<Service> for Managed {
@@ -172,7 +174,7 @@ fn identifier(name: &str, description: &str) -> Parameter {
         .build()
 }
 
-/// Says that something was made, and shows it.
+/// An answer that says that something was made, and shows it.
 pub(super) struct Created<T>(pub T);
 
 impl<T: Serialize> IntoResponse for Created<T> {
@@ -181,7 +183,7 @@ impl<T: Serialize> IntoResponse for Created<T> {
     }
 }
 
-/// The values in the query.
+/// An extractor of the values in the query.
 pub(super) struct Asked<T>(pub T);
 
 impl<T: DeserializeOwned> FromRequestParts<Service> for Asked<T> {
@@ -195,26 +197,26 @@ impl<T: DeserializeOwned> FromRequestParts<Service> for Asked<T> {
     }
 }
 
-/// Which things are listed, and which part of the list is asked for.
+/// The query of a list: which things are listed, and which part of the list is asked for.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct Part {
-    /// How many at most; left out: 100
+    /// The greatest number of things; left out: 100
     #[param(minimum = 1, maximum = 100)]
     limit: Option<u32>,
-    /// The identifier of the last of the part before: the list goes on after it
+    /// The identifier of the last thing of the part before: the list goes on after it
     before: Option<String>,
-    /// A part of their names; letters of English may be large or small
+    /// A part of the things' names; letters of English may be large or small
     #[serde(default)]
     name: String,
-    /// The name of the token that they came with
+    /// The name of the token that the things came with
     #[serde(default)]
     by: String,
 }
 
 impl Part {
-    /// This part of the list of all things of a kind, the newest first.
+    /// Lists the part of all things of a kind that the query asks for, the newest first.
     pub async fn of<T: Record<Which = Which>>(self, access: &Access) -> Result<Vec<T>, Problem> {
         let (name, by) = (self.name, self.by);
         let which = Which { name, by };
@@ -222,7 +224,8 @@ impl Part {
     }
 }
 
-/// The part of the list of `which` things of a kind after the thing `before`.
+/// Lists the part that comes after the thing `before`, of those things of a kind that `which`
+/// selects.
 pub(super) async fn part<T: Record>(
     access: &Access,
     which: T::Which,
@@ -247,7 +250,7 @@ fn no_identifier() -> Problem {
     )
 }
 
-/// A body of JSON.
+/// An extractor of a JSON body.
 pub(super) struct Sent<T>(pub T);
 
 impl<T: DeserializeOwned> FromRequest<Service> for Sent<T> {
@@ -272,8 +275,8 @@ impl<T: DeserializeOwned> FromRequest<Service> for Sent<T> {
     }
 }
 
-/// All of `body`. One that is too large is read on for a while, so that its sender hears why it is
-/// refused.
+/// Reads all of `body`. One that is too large is read on for a while, so that its sender hears why
+/// it is refused.
 async fn whole(body: Body, mut pace: Pace) -> Result<Vec<u8>, Problem> {
     let mut pieces = body.into_data_stream();
     let mut bytes = Vec::new();

@@ -19,7 +19,7 @@ pub(super) struct HookAnswer {
     webhook: Option<Hook>,
 }
 
-/// Where the project hears that its jobs are at an end.
+/// The webhook of a project: the address at which it hears that its jobs are at an end.
 #[utoipa::path(
     get, path = "/api/v1/projects/{id}/webhook", tag = "projects", params(One),
     responses((status = 200, description = "The webhook, if there is one", body = HookAnswer), ProblemDocument)
@@ -29,7 +29,7 @@ pub(super) async fn get(Managed(service, manage): Managed) -> Result<Json<HookAn
     Ok(Json(HookAnswer { webhook }))
 }
 
-/// Have the project told at another address that its jobs are at an end.
+/// Set the webhook of a project.
 #[utoipa::path(
     put, path = "/api/v1/projects/{id}/webhook", tag = "projects", params(One), request_body = HookRequest,
     responses((status = 200, description = "The webhook; its secret is shown this once", body = HookView), ProblemDocument)
@@ -42,7 +42,7 @@ pub(super) async fn set(
     Ok(Json(set))
 }
 
-/// Tell the project nothing any more.
+/// Remove the webhook of a project.
 #[utoipa::path(
     delete, path = "/api/v1/projects/{id}/webhook", tag = "projects", params(One),
     responses((status = 204, description = "There is none any more"), ProblemDocument)

@@ -23,10 +23,10 @@ use crate::operations::{jobs as operations, results};
 use crate::problem::{Problem, ProblemDocument};
 use crate::store::{Change, Job, JobState, Which, WhichJobs};
 
-/// How often a stream without news shows that it is alive.
+/// How often a stream without news sends a sign that it is alive.
 const ALIVE: Duration = Duration::from_secs(15);
 
-/// What a job shall be called.
+/// The query with the name of a new job.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct LabelQuery {
@@ -34,7 +34,7 @@ pub(super) struct LabelQuery {
     label: String,
 }
 
-/// Which report.
+/// The query with the form of a report.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ReportQuery {
@@ -42,29 +42,29 @@ pub(super) struct ReportQuery {
     form: ReportForm,
 }
 
-/// Which jobs are listed, and which part of the list is asked for.
+/// The query of the list of jobs: which jobs are listed, and which part of the list is asked for.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct JobsPart {
-    /// How many at most; left out: 100
+    /// The greatest number of jobs; left out: 100
     #[param(minimum = 1, maximum = 100)]
     limit: Option<u32>,
-    /// The identifier of the last of the part before: the list goes on after it
+    /// The identifier of the last job of the part before: the list goes on after it
     before: Option<String>,
-    /// A part of their names; letters of English may be large or small
+    /// A part of the jobs' names; letters of English may be large or small
     #[serde(default)]
     name: String,
-    /// The name of the token that they were asked for with
+    /// The name of the token that the jobs were asked for with
     #[serde(default)]
     by: String,
-    /// What they do
+    /// The kind of the jobs
     #[param(inline)]
     kind: Option<JobKind>,
-    /// Where they stand
+    /// The state of the jobs
     #[param(inline)]
     state: Option<JobState>,
-    /// The identifier of the model that they read
+    /// The identifier of the model that the jobs read
     model: Option<Id>,
 }
 
@@ -117,7 +117,7 @@ pub(super) async fn get(one: One) -> Result<Json<JobView>, Problem> {
     ))
 }
 
-/// Give a job another name, and the model that it made.
+/// Give a job, and the model that it made, another name.
 #[utoipa::path(
     patch, path = "/api/v1/jobs/{id}", tag = "jobs", params(One), request_body = NameRequest,
     responses((status = 200, description = "The job", body = JobView), ProblemDocument)
@@ -141,7 +141,7 @@ pub(super) async fn delete(one: One<Change>) -> Result<StatusCode, Problem> {
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Ask a job to stop; what it has by then is kept.
+/// Ask a job to stop; its results up to then are kept.
 #[utoipa::path(
     post, path = "/api/v1/jobs/{id}/stop", tag = "jobs", params(One),
     responses((status = 200, description = "The job, stopping or stopped", body = JobView), ProblemDocument)
@@ -175,7 +175,7 @@ pub(super) async fn events(
     let place = one.service.gate.enter_stream(&one.caller)?;
     let views = operations::watch_job(&one.service, &one.may, &one.id).await?;
     let events = WatchStream::new(views).map(move |view| {
-        // The stream has its place as long as it lasts.
+        // The stream holds its place as long as it lasts.
         let _ = &place;
         // A view has a JSON form by construction.
         let json = serde_json::to_string(&view).unwrap_or_default();

@@ -23,17 +23,17 @@ use utoipa_axum::routes;
 pub(super) use self::extract::token;
 use super::service::Service;
 
-/// Whether the API answers for `path`.
+/// Whether `path` is an address of the API.
 pub fn owns(path: &str) -> bool {
     path == "/api" || path.starts_with("/api/")
 }
 
-/// The routes of the API.
+/// Makes the routes of the API.
 pub fn router() -> Router<Service> {
     let (router, document) = routes().split_for_parts();
     router
         .layer(Extension(openapi::DocumentText(openapi::text(&document))))
-        // Every handler bounds what it reads by itself.
+        // Every handler bounds the bodies that it reads.
         .layer(DefaultBodyLimit::disable())
 }
 

@@ -19,7 +19,7 @@ pub(super) struct ModelForm {
     /// A model directory, as `probity train` or `probity import` writes it, packed as .zip.
     #[schema(value_type = String, format = Binary)]
     file: Vec<u8>,
-    /// What it shall be called: at most a hundred characters; left out: as the file.
+    /// The name of the model: at most a hundred characters; left out: that of the file.
     label: Option<String>,
 }
 
@@ -61,7 +61,7 @@ pub(super) async fn get(one: One) -> Result<Json<Model>, Problem> {
     Ok(Json(one.service.find(&one.may, &one.id).await?))
 }
 
-/// Give a model another name, and the job that made it.
+/// Give a model, and the job that made it, another name.
 #[utoipa::path(
     patch, path = "/api/v1/models/{id}", tag = "models", params(One), request_body = NameRequest,
     responses((status = 200, description = "The model", body = Model), ProblemDocument)

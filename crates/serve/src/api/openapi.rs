@@ -13,7 +13,7 @@ use crate::jobs::schema::schema;
 use crate::jobs::specification::JobSpecification;
 use crate::problem::ProblemDocument;
 
-/// What the document says beside the routes.
+/// The general part of the document: what it says beside the routes.
 #[derive(OpenApi)]
 #[openapi(
     info(
@@ -26,7 +26,7 @@ use crate::problem::ProblemDocument;
 )]
 pub(super) struct Description;
 
-/// How requests are authenticated.
+/// A modifier that adds how requests are authenticated.
 struct Token;
 
 impl Modify for Token {
@@ -44,8 +44,8 @@ impl Modify for Token {
     }
 }
 
-/// `document` as it is sent: with the schema of specifications from their types, which know more of
-/// it than a derived one.
+/// The text of `document` as it is sent. It holds the schema of specifications from their types,
+/// which say more than a derived schema does.
 pub(super) fn text(document: &utoipa::openapi::OpenApi) -> Arc<str> {
     // The types of the document have a JSON form by construction; a test reads it.
     let mut document = serde_json::to_value(document).unwrap_or_default();
@@ -57,11 +57,11 @@ pub(super) fn text(document: &utoipa::openapi::OpenApi) -> Arc<str> {
     document.to_string().into()
 }
 
-/// The document as it is sent.
+/// The text of the document as it is sent.
 #[derive(Clone)]
 pub(super) struct DocumentText(pub Arc<str>);
 
-/// This document.
+/// This OpenAPI document.
 #[utoipa::path(
     get,
     path = "/api/v1/openapi.json",

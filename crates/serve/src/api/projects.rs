@@ -108,14 +108,14 @@ pub(super) async fn revoke_token(inner: Inner<Caller>) -> Result<StatusCode, Pro
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 enum LogForm {
-    /// A part of it, as JSON.
+    /// A part of the log, as JSON.
     #[default]
     Json,
-    /// All of it, as CSV.
+    /// The whole log, as CSV.
     Csv,
 }
 
-/// What of a log is asked for.
+/// The query of a log.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -124,7 +124,7 @@ pub(super) struct LogQuery {
     #[serde(default)]
     #[param(inline)]
     form: LogForm,
-    /// The number of the last entry of the part before: the list goes on after it
+    /// The number of the last entry of the part before: the list goes on after that entry
     before: Option<i64>,
 }
 
@@ -139,7 +139,7 @@ impl LogQuery {
     }
 }
 
-/// Who did what in a project.
+/// The log of a project: who did what in it.
 #[utoipa::path(
     get, path = "/api/v1/projects/{id}/log", tag = "projects", params(One, LogQuery),
     responses(
@@ -156,7 +156,7 @@ pub(super) async fn log(
     query.answer(service, LogOf::Project(manage)).await
 }
 
-/// Who did what in all projects and beside them.
+/// The whole log: who did what in all projects, and outside them.
 #[utoipa::path(
     get, path = "/api/v1/log", tag = "projects", params(LogQuery),
     responses(

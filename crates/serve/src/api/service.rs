@@ -1,4 +1,4 @@
-//! What can be known about the service itself.
+//! `/api/v1/service`: the description of the service itself.
 
 use axum::Json;
 use serde::Serialize;
@@ -10,64 +10,65 @@ use crate::operations::specifications::lexicon_attributes;
 use crate::problem::ProblemDocument;
 use crate::store::{Caller, Role};
 
-/// The service: its version, what the token is and may, and its limits.
+/// The service: its version, the name and the role of the token, and the limits.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct About {
-    /// Version of probity.
+    /// The version of probity.
     version: &'static str,
-    /// What the token of this request is called.
+    /// The name of the token of this request.
     token_label: String,
-    /// What it lets its holder do.
+    /// The role of the token: what its holder may do.
     role: Role,
-    /// The project of the token; none of an administrator.
+    /// The project of the token; none for an administrator.
     #[serde(skip_serializing_if = "Option::is_none")]
     project: Option<OwnProject>,
-    /// Protected attributes that there are terms for, in texts.
+    /// The protected attributes in texts that there are terms for.
     text_attributes: Vec<String>,
-    /// What is refused.
+    /// The limits beyond which requests are refused.
     limits: AboutLimits,
 }
 
 /// The project of a token.
 #[derive(Debug, Serialize, ToSchema)]
 struct OwnProject {
-    /// Identifier.
+    /// The identifier of the project.
     id: Id,
-    /// What it is called.
+    /// The name of the project.
     name: String,
 }
 
-/// What is refused.
+/// The limits beyond which requests are refused.
 #[derive(Debug, Serialize, ToSchema)]
 struct AboutLimits {
-    /// Bytes of one uploaded file.
+    /// The greatest number of bytes of an uploaded file.
     upload_bytes: u64,
-    /// Bytes of an uploaded model, unpacked.
+    /// The greatest number of bytes of an uploaded model, unpacked.
     model_bytes: u64,
-    /// Bytes of a file of data, unpacked.
+    /// The greatest number of bytes of a file of data, unpacked.
     unpacked_bytes: u64,
-    /// Rows of a table, or texts of a file.
+    /// The greatest number of rows of a table, or of texts of a file.
     rows: u64,
-    /// Bytes of one cell or text.
+    /// The greatest number of bytes of a cell or a text.
     cell_bytes: usize,
-    /// Seconds that a job may run.
+    /// The seconds that a job may run.
     job_seconds: u64,
-    /// Bytes of memory that a job may take.
+    /// The bytes of memory that a job may take.
     job_memory: u64,
-    /// Jobs that run at the same time.
+    /// The greatest number of jobs that run at the same time.
     jobs: usize,
-    /// Jobs that wait.
+    /// The greatest number of jobs that wait.
     queue: usize,
-    /// Jobs that wait of one project, unless it has a quota of its own.
+    /// The greatest number of jobs of one project that wait, unless it has a quota of its own.
     queue_per_project: usize,
-    /// Days after their end that jobs are deleted, unless their project keeps them for less.
+    /// The number of days after their end after which jobs are deleted, unless their project keeps
+    /// them for less.
     #[serde(skip_serializing_if = "Option::is_none")]
     kept_days: Option<u32>,
-    /// Requests at the same time with one token.
+    /// The greatest number of requests at the same time with one token.
     requests_per_token: usize,
-    /// Requests at the same time with one token that bring a body.
+    /// The greatest number of requests at the same time with one token that bring a body.
     bodies_per_token: usize,
-    /// Streams of events at the same time with one token.
+    /// The greatest number of streams of events at the same time with one token.
     streams_per_token: usize,
 }
 

@@ -1,4 +1,4 @@
-//! `/api/v1/work`: what workers ask for, and bring back.
+//! `/api/v1/work`: the requests of workers.
 
 use axum::Json;
 use axum::extract::Request;
@@ -14,7 +14,7 @@ use crate::jobs::wire::{Asks, Heard, Leased, Report};
 use crate::problem::{Problem, ProblemDocument};
 use crate::store::Work;
 
-/// Which file of a job is asked for.
+/// The query that asks for a file of a job.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -25,7 +25,7 @@ pub(super) struct FileQuery {
     path: String,
 }
 
-/// What is said of a file that comes.
+/// The query that announces a file which a worker sends.
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -34,9 +34,9 @@ pub(super) struct SentQuery {
     lease: u64,
     /// The name of the file in the run directory
     name: String,
-    /// Its bytes
+    /// The number of bytes of the file
     bytes: u64,
-    /// Its SHA-256, in hexadecimal digits
+    /// The SHA-256 of the file, in hexadecimal digits
     sha256: String,
 }
 
@@ -59,8 +59,8 @@ pub(super) async fn take(
     })
 }
 
-/// Say that the job is still worked on, how far it is, what its run directory holds, and what became
-/// of it.
+/// Report on a job: that it is still worked on, its progress, the content of its run directory, and
+/// how it ended.
 #[utoipa::path(
     post, path = "/api/v1/work/{id}", tag = "work", params(One), request_body = Report,
     responses((status = 200, description = "What the worker is told", body = Heard), ProblemDocument)
@@ -73,7 +73,7 @@ pub(super) async fn report(
     Ok(Json(heard))
 }
 
-/// Fetch a file that the job reads, or one of its run so far.
+/// Fetch a file that the job reads, or a file of its run so far.
 #[utoipa::path(
     get, path = "/api/v1/work/{id}/file", tag = "work", params(One, FileQuery),
     responses(
@@ -96,7 +96,7 @@ pub(super) async fn file(
     file.send().await
 }
 
-/// Send a file of the run. It gets to its place by a report that names it.
+/// Send a file of the run. The file is put in its place by a later report that names it.
 #[utoipa::path(
     put, path = "/api/v1/work/{id}/file", tag = "work", params(One, SentQuery),
     request_body(content = Vec<u8>, content_type = "application/octet-stream"),

@@ -1,9 +1,9 @@
 //! Unpacks a model directory from a .zip file.
 //!
-//! Nothing of a name in the archive becomes part of a path: a name is compared with the few that a
-//! model directory has, and the file is then written under the known name. A name that tries to
-//! lead elsewhere is refused all the same. The bound on the size holds for what is really unpacked,
-//! whatever the archive says about itself.
+//! No name in the archive becomes part of a path. A name is compared with the few that a model
+//! directory has, and the file is then written under the known name. A name that tries to lead
+//! elsewhere is refused all the same. The bound on the size holds for the bytes that are really
+//! unpacked, whatever the archive says about itself.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -17,13 +17,13 @@ use probity_nn::model::{DESCRIPTION, WEIGHTS};
 use probity_nn::provenance::PROVENANCE;
 use probity_nn::text_model::{SENTENCES, TOKENIZER};
 
-/// The files of a model directory that are taken; others are left in the archive.
+/// The files of a model directory that are unpacked; others are left in the archive.
 const FILES: [&str; 5] = [DESCRIPTION, WEIGHTS, TOKENIZER, SENTENCES, PROVENANCE];
 
-/// Entries of an archive at most.
+/// The greatest number of entries of an archive.
 const ENTRIES: usize = 1000;
 
-/// Unpacks the model in `archive` into `directory`: at most `bytes` in all.
+/// Unpacks the model in `archive` into `directory`, with at most `bytes` bytes in all.
 pub(super) fn unpack(archive: &Path, directory: &Path, bytes: u64) -> Result<(), InspectionError> {
     let failed = |source| InspectionError::Io {
         file: archive.to_owned(),
@@ -82,7 +82,7 @@ pub(super) fn unpack(archive: &Path, directory: &Path, bytes: u64) -> Result<(),
     Ok(())
 }
 
-/// The name of an entry, if it leads nowhere but into the archive's own folders.
+/// Returns the name of an entry, if it stays within the archive's own folders.
 fn checked_name(name: &str) -> Result<String, InspectionError> {
     let leads_elsewhere = name.starts_with('/')
         || name.contains(['\\', '\0', ':'])

@@ -1,4 +1,4 @@
-//! What is wrong with what a user sent.
+//! Errors in the files that users send.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ use probity_nn::model::StoreError;
 use probity_report::PageError;
 use probity_run::run_directory::RunError;
 
-/// What is wrong with what a user sent.
+/// An error in a file that a user sent.
 #[derive(Debug, Error)]
 pub enum InspectionError {
     /// The table or the texts cannot be read.
@@ -26,7 +26,7 @@ pub enum InspectionError {
     /// The model cannot be loaded.
     #[error("{0}")]
     Model(#[from] StoreError),
-    /// The samples of an audit cannot be compared.
+    /// The samples of two audits cannot be compared.
     #[error("{0}")]
     Samples(#[from] PageError),
     /// A file cannot be written.
@@ -37,16 +37,16 @@ pub enum InspectionError {
     Io {
         /// The file.
         file: PathBuf,
-        /// The operating system's word.
+        /// The error of the operating system.
         source: std::io::Error,
     },
     /// The answer or the request has no JSON form.
     #[error(transparent)]
     Json(#[from] serde_json::Error),
-    /// The archive is none.
+    /// The file is not a .zip archive that can be read.
     #[error("the file is no .zip archive that can be read: {0}")]
     Archive(#[from] zip::result::ZipError),
-    /// Anything else.
+    /// Any other error.
     #[error("{0}")]
     Refused(String),
 }

@@ -22,37 +22,37 @@ use probity_data::table::{Labels, Table};
 use probity_report::pair_changes;
 use probity_run::run_directory::write_atomically;
 
-/// What is to be looked at.
+/// A request to look at what a user sent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Inspection {
     /// Reads a file of data once; answers with a [`super::store::Sketch`].
     Data {
         /// The file.
         file: PathBuf,
-        /// What it holds.
+        /// The kind of the file's content.
         kind: DataKind,
-        /// Whether it holds a text on each line.
+        /// Whether the file holds a text on each line.
         is_lines: bool,
-        /// How its text is laid out.
+        /// The layout of the file's text.
         layout: Layout,
-        /// Whether what separates the fields of a table is looked for.
+        /// Whether the process finds out which character separates the fields of a table.
         finds_separator: bool,
-        /// Bytes at most, unpacked.
+        /// The greatest number of bytes, unpacked.
         bytes: u64,
-        /// Rows at most.
+        /// The greatest number of rows.
         rows: u64,
-        /// Bytes of a cell at most.
+        /// The greatest number of bytes of a cell.
         cell_bytes: usize,
     },
-    /// Drafts the schema of a table; answers with it.
+    /// Drafts the schema of a table; answers with the schema.
     Draft {
         /// The file.
         file: PathBuf,
-        /// How its text is laid out.
+        /// The layout of the file's text.
         layout: Layout,
-        /// What the table is called.
+        /// The name of the table.
         name: String,
-        /// What a user says about it.
+        /// The user's request for the draft.
         request: DraftRequest,
     },
     /// Reads a whole table by a schema; answers with nothing.
@@ -69,7 +69,7 @@ pub enum Inspection {
         archive: PathBuf,
         /// The directory, which is empty.
         directory: PathBuf,
-        /// Bytes of all unpacked files at most.
+        /// The greatest number of bytes of all unpacked files.
         bytes: u64,
     },
     /// Loads the model in a directory; answers with a [`super::store::ModelDescription`].
@@ -80,26 +80,26 @@ pub enum Inspection {
     /// Compares the samples of two audits; answers with [`probity_report::PairChanges`], or with
     /// nothing where they are about different columns.
     Pairs {
-        /// Those of the earlier audit.
+        /// The samples of the earlier audit.
         before: PathBuf,
-        /// Those of the later one.
+        /// The samples of the later audit.
         after: PathBuf,
     },
 }
 
 impl Inspection {
-    /// Reads what is to be done from the file `request`.
+    /// Reads an inspection from the file `request`.
     ///
     /// # Errors
-    /// When it cannot be read or is of another form.
+    /// When the file cannot be read or has another form.
     pub fn read(request: &Path) -> Result<Inspection, InspectionError> {
         Ok(serde_json::from_str(&text(request)?)?)
     }
 
-    /// Does it, and gives the answer.
+    /// Does the inspection, and returns the answer.
     ///
     /// # Errors
-    /// Whatever is wrong with what the user sent.
+    /// The error in what the user sent.
     pub fn run(&self) -> Result<serde_json::Value, InspectionError> {
         Ok(match self {
             Inspection::Data {
@@ -170,10 +170,10 @@ impl Inspection {
         })
     }
 
-    /// Writes it to `file`, for a process to read.
+    /// Writes the inspection to `file`, for a process to read.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// When the file cannot be written.
     pub fn write(&self, file: &Path) -> Result<(), InspectionError> {
         Ok(write_atomically(file, &serde_json::to_vec(self)?)?)
     }

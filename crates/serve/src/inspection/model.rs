@@ -1,4 +1,4 @@
-//! What a model directory says, and what it shall not say.
+//! Descriptions of model directories, without the paths that they name.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use probity_nn::text_model::{TextModel, is_text_model};
 use probity_nn::transformer_model::{TransformerModel, is_transformer};
 use probity_text::embeddings::SHIPPED;
 
-/// Stands in an uploaded model for the data that it was trained on.
+/// The path that an uploaded model gets in place of that of its training data.
 const ELSEWHERE: &str = "uploaded";
 
 /// Loads the model in `directory` and describes it.
@@ -62,9 +62,9 @@ pub(super) fn describe(directory: &Path) -> Result<ModelDescription, InspectionE
     })
 }
 
-/// Rewrites the record of its training that came with an uploaded model of the hash `sha256`, so
-/// that it names no file: a later repair must not read what a user names. A training that needs
-/// word vectors or an encoder of its own is forgotten. Gives whether the training is known.
+/// Rewrites the record of the training in an uploaded model of the hash `sha256`, so that it names
+/// no file: a later repair must not read a file that a user names. The record of a training that
+/// needs word vectors or an encoder of its own is removed. Returns whether the training is known.
 pub(super) fn forget_paths(directory: &Path, sha256: &str) -> Result<bool, InspectionError> {
     let Some(mut provenance) = Provenance::of(directory, sha256)? else {
         return Ok(false);

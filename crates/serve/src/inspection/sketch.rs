@@ -1,4 +1,4 @@
-//! One pass over a file of data: rows, columns, what their cells look like.
+//! One pass over a file of data: its rows, its columns, and the form of their cells.
 
 use std::collections::HashSet;
 use std::io::{self, BufRead, BufReader, Read};
@@ -11,24 +11,24 @@ use probity_data::infer::{is_missing, text_layout};
 use probity_data::read::Records;
 use probity_data::schema::Format;
 
-/// Different values of a column that are counted.
+/// The number up to which different values of a column are counted.
 const DISTINCT: usize = 1000;
-/// Values of a column that are shown.
+/// The number of values of a column that are shown.
 const EXAMPLES: usize = 5;
-/// Characters of a value that are shown, unless there are very many columns.
+/// The number of characters of a value that are shown, unless there are very many columns.
 const EXAMPLE: usize = 60;
-/// Rows that are shown.
+/// The number of rows that are shown.
 const FIRST_ROWS: usize = 5;
-/// Columns at most.
+/// The greatest number of columns.
 const COLUMNS: usize = 2000;
-/// Bytes of the name of a column at most.
+/// The greatest number of bytes of the name of a column.
 const NAME: usize = 256;
-/// Bytes of all names of columns at most.
+/// The greatest number of bytes of all names of columns.
 const NAMES: usize = 128 << 10;
-/// Characters of all values that are shown.
+/// The number of characters of all values that are shown.
 const SHOWN: usize = 256 << 10;
 
-/// What is too much.
+/// The bounds beyond which a file is refused.
 pub(super) struct Bounds {
     pub bytes: u64,
     pub rows: u64,
@@ -36,7 +36,8 @@ pub(super) struct Bounds {
 }
 
 impl Bounds {
-    /// Unpacks `file` to nowhere: what is small in a packed file may take long to read.
+    /// Unpacks `file` without keeping anything: a packed file may be small and yet take long to
+    /// read.
     fn check_bytes(&self, file: &Path) -> Result<(), InspectionError> {
         let bytes = compressed::open(file)
             .and_then(|input| io::copy(&mut input.take(self.bytes + 1), &mut io::sink()))
@@ -74,7 +75,7 @@ impl Bounds {
     }
 }
 
-/// Looks at a table.
+/// Reads a table, and returns its sketch.
 pub(super) fn table(
     file: &Path,
     kind: DataKind,
@@ -84,7 +85,7 @@ pub(super) fn table(
     bounds.check_bytes(file)?;
     let format = match kind {
         DataKind::Table => text_layout(file, &layout.format(), finds_separator)?,
-        // As the reader of texts takes them: the form of the file says how columns are separated.
+        // As for readers of texts: the form of the file decides how columns are separated.
         DataKind::Texts => Format {
             separator: layout.separator,
             ignore_other_columns: true,
@@ -142,7 +143,7 @@ pub(super) fn table(
     })
 }
 
-/// Looks at a file with a text on each line.
+/// Reads a file with a text on each line, and returns its sketch.
 pub(super) fn lines(file: &Path, bounds: &Bounds) -> Result<Sketch, InspectionError> {
     bounds.check_bytes(file)?;
     let failed = |source| InspectionError::Io {
@@ -173,7 +174,7 @@ pub(super) fn lines(file: &Path, bounds: &Bounds) -> Result<Sketch, InspectionEr
             })?
             .trim();
         rows += u64::from(!text.is_empty());
-        // Blank lines are work as well.
+        // Blank lines take time as well.
         bounds.check_rows(number)?;
         if !text.is_empty() && first_rows.len() < FIRST_ROWS {
             first_rows.push(vec![shown(text, EXAMPLE)]);
@@ -209,12 +210,12 @@ fn check_names(names: &[String]) -> Result<(), InspectionError> {
     Ok(())
 }
 
-/// As much of a cell as is shown: `width` characters.
+/// The part of a cell that is shown: `width` characters.
 fn shown(cell: &str, width: usize) -> String {
     cell.chars().take(width).collect()
 }
 
-/// What is known of a column so far.
+/// What has been found out about a column so far.
 #[derive(Default)]
 struct Column {
     distinct: HashSet<String>,

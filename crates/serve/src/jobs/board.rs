@@ -1,4 +1,4 @@
-//! What is going on with the jobs that are not at an end, for whoever watches.
+//! The current views of the jobs that are not at an end, for those who watch them.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,16 +11,16 @@ use super::progress::Progress;
 use crate::identifier::Id;
 use crate::store::{Job, JobState};
 
-/// A job, and how far it is.
+/// A job, with its progress.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct JobView {
     /// The job.
     #[serde(flatten)]
     pub job: Job,
-    /// How far it is, while it runs.
+    /// The progress of the job, while it runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub progress: Option<Progress>,
-    /// Jobs that come before it, while it waits.
+    /// The number of jobs that come before the job, while it waits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ahead: Option<u64>,
 }
@@ -73,12 +73,12 @@ impl Board {
         }
     }
 
-    /// Shows each of the `jobs`, which wait and come in the order of their turns, how many come
-    /// before it.
+    /// Shows for each of the `jobs`, which wait and come in the order of their turns, how many jobs
+    /// come before it.
     pub fn show_order(&self, jobs: &[Job]) {
         for (ahead, job) in (0..).zip(jobs) {
             self.change(&job.id, |view| {
-                // It may have begun since.
+                // The job may have begun since.
                 if view.job.state == JobState::Queued {
                     view.ahead = Some(ahead);
                 }
@@ -91,7 +91,7 @@ impl Board {
         self.views().get(id).map(|sender| sender.borrow().clone())
     }
 
-    /// A channel with all views of the job `id` from now on, if it is not at an end.
+    /// Returns a channel with all views of the job `id` from now on, if it is not at an end.
     pub fn watch(&self, id: &Id) -> Option<watch::Receiver<JobView>> {
         self.views().get(id).map(watch::Sender::subscribe)
     }

@@ -1,4 +1,4 @@
-//! What a process of a job runs: its specification, with paths in place of identifiers.
+//! The specification that a process of a job runs, with paths in place of identifiers.
 
 use std::path::PathBuf;
 
@@ -10,8 +10,8 @@ use probity_nn::modality::ModalityName;
 use probity_run::specification::file::to_toml;
 use probity_run::specification::{FieldError, Limits, Specification};
 
-/// The files that a job reads, as they are seen from its run directory: so a run says the same of
-/// them whichever machine does it.
+/// The paths of the files that a job reads, as seen from its run directory: so a run names them
+/// alike on every machine.
 #[derive(Debug, Clone)]
 pub struct Files {
     data: PathBuf,
@@ -20,12 +20,13 @@ pub struct Files {
     runs: Vec<PathBuf>,
 }
 
-/// The specification of a run that a process of a job can begin with.
+/// A specification of a run with paths, which a process of a job can begin with.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FileSpecification(Asked);
 
 impl JobSpecification {
-    /// The same with the paths of `files` in place of identifiers: what the command runs.
+    /// Makes the specification with the paths of `files` in place of identifiers, which the command
+    /// runs.
     pub fn of_files(&self, files: &Files) -> FileSpecification {
         let mut asked = self.asked.clone();
         match &mut asked {
@@ -50,7 +51,7 @@ impl JobSpecification {
 }
 
 impl Files {
-    /// Those of `data`, `model` and `runs` in `places`.
+    /// The paths of the files of `data`, `model` and `runs` in `places`.
     pub fn of(places: &Places, data: &DataSet, model: Option<&Model>, runs: &[Id]) -> Files {
         let seen = |path: PathBuf| places.seen_from_run(&path);
         Files {
@@ -63,13 +64,13 @@ impl Files {
 }
 
 impl FileSpecification {
-    /// Refuses what is out of the bounds of its type or of `limits`.
+    /// Refuses a specification outside the bounds of its type or of `limits`.
     pub fn check(&self, limits: &Limits) -> Result<(), FieldError> {
         fn checked<S: Specification>(asked: &S, limits: &Limits) -> Result<(), FieldError> {
             limits.check(&*asked.clone().check()?)
         }
         whichever!(&self.0, one => checked(&**one, limits)?);
-        // What TOML has no form for, a process cannot be told.
+        // A value that has no form in TOML cannot be passed to a process.
         self.to_toml().map(drop).map_err(|problem| {
             let expected = format!("one that TOML can say: {problem}");
             FieldError::new(
@@ -80,7 +81,7 @@ impl FileSpecification {
         })
     }
 
-    /// As a file that the command runs.
+    /// Writes the specification as a file that the command runs.
     /// Fails when a value has no form in TOML.
     pub fn to_toml(&self) -> Result<String, String> {
         let text = whichever!(&self.0, one => to_toml(&**one, None));

@@ -1,11 +1,11 @@
-//! What a worker is handed of a job, and what it brings back.
+//! The files that a worker gets for a job, and those that it brings back.
 //!
-//! It is handed the files that the job reads and those of its run directory, each with its hash. It
-//! brings back files of the run directory: each is streamed under a temporary name, bounded, and
-//! kept if it has the hash that was said. Once all files are there that the worker says the
-//! directory holds, they are put in their places in the order in which a run writes them, so that
-//! whatever happens in the middle of it, the directory is one of a run that was killed. Only names
-//! that runs have are taken; nothing else of what a worker sends becomes part of a path.
+//! A worker gets the files that the job reads and those of its run directory, each with its hash.
+//! It brings back files of the run directory: each is streamed under a temporary name, bounded, and
+//! kept if it has the announced hash. Once all files are there that the worker says the directory
+//! holds, they are put in their places in the order in which a run writes them, so that whatever
+//! happens in the middle of it, the directory is one of a run that was killed. Only names that runs
+//! have are taken; nothing else of what a worker sends becomes part of a path.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -30,15 +30,16 @@ use crate::stall::Pace;
 use crate::store::{DataSet, Job, Model, Scope};
 use probity_run::run_directory::{file_sha256, hex};
 
-/// A job at a worker.
+/// A job that a worker has.
 pub(super) struct AtWorker {
     /// The token of the worker.
     pub token: Id,
     /// The files that the job reads.
     pub reads: Vec<WorkFile>,
-    /// The files of its run; locked while something is put in its place.
+    /// The files of the job's run; locked while files are put in their places.
     pub arrived: tokio::sync::Mutex<Arrived>,
-    /// Locked while a file comes: one after the other, so that each is counted before the next.
+    /// A lock held while a file comes: files come one after the other, so that each is counted
+    /// before the next.
     coming: tokio::sync::Mutex<()>,
     until: Mutex<Instant>,
 }
@@ -46,11 +47,11 @@ pub(super) struct AtWorker {
 /// The files of a run that came from workers.
 #[derive(Default)]
 pub(super) struct Arrived {
-    /// Whether the worker has the job no longer.
+    /// Whether the worker no longer holds the job.
     pub is_over: bool,
-    /// The hashes of those in their places.
+    /// The hashes of the files that are in their places in the run directory.
     pub kept: BTreeMap<String, String>,
-    /// Those that wait for the others.
+    /// The files that have come, and wait for the others.
     came: BTreeMap<String, Came>,
 }
 
@@ -60,19 +61,19 @@ struct Came {
     sha256: String,
 }
 
-/// What a worker says of a file that it sends.
+/// The announcement of a file that a worker sends.
 #[derive(Debug, Clone)]
 pub(crate) struct Announced {
-    /// Its name in the run directory.
+    /// The name of the file in the run directory.
     pub name: String,
-    /// Its bytes.
+    /// The number of bytes of the file.
     pub bytes: u64,
-    /// Its SHA-256.
+    /// The SHA-256 of the file.
     pub sha256: String,
 }
 
 impl AtWorker {
-    /// `job` at the worker with the token `token`.
+    /// Makes the record of `job` at the worker with the token `token`.
     /// Fails when something that it reads is not there, or cannot be read.
     pub async fn of(service: &Service, job: &Job, token: &Id) -> Result<AtWorker, Problem> {
         let scope = job.scope(Itself::at_work());
@@ -104,18 +105,18 @@ impl AtWorker {
         })
     }
 
-    /// Takes note of a word of the worker: the lease ends that much later.
+    /// Records that the worker has reported: the lease ends `lease` from now.
     pub fn heard(&self, lease: Duration) {
         *self.until.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now() + lease;
     }
 
-    /// Whether the lease is over.
+    /// Whether the lease has ended.
     pub fn is_silent(&self) -> bool {
         *self.until.lock().unwrap_or_else(PoisonError::into_inner) < Instant::now()
     }
 }
 
-/// The files that `job` reads.
+/// The paths of the files that `job` reads.
 async fn sources(service: &Service, scope: &Scope, job: &Job) -> Result<Vec<PathBuf>, Problem> {
     let (asked, places) = (&job.specification, &service.places);
     let data: DataSet = service.find(scope, asked.data()).await?;
@@ -139,7 +140,7 @@ async fn sources(service: &Service, scope: &Scope, job: &Job) -> Result<Vec<Path
     Ok(files)
 }
 
-/// What a worker is told of a file in the data directory.
+/// Describes a file in the data directory for a worker: its path, size and hash.
 pub(super) fn work_file(places: &Places, file: &Path) -> Result<WorkFile, Problem> {
     Ok(WorkFile {
         path: places.name_of(file),
@@ -149,7 +150,7 @@ pub(super) fn work_file(places: &Places, file: &Path) -> Result<WorkFile, Proble
 }
 
 impl Arrived {
-    /// Refuses a worker that has the job no longer.
+    /// Refuses a worker that no longer holds the job.
     pub fn expect_held(&self) -> Result<(), Problem> {
         match self.is_over {
             true => Err(lost()),
@@ -157,7 +158,7 @@ impl Arrived {
         }
     }
 
-    /// Those of `files` that are neither in their places nor have come.
+    /// Returns the names among `files` that are neither in their places nor have come.
     /// Fails when one of them has a name that no file of a run has.
     pub fn missing(&self, files: &BTreeMap<String, String>) -> Result<Vec<String>, Problem> {
         let mut missing = Vec::new();
@@ -174,12 +175,12 @@ impl Arrived {
         Ok(missing)
     }
 
-    /// Makes the run directory `run` hold `files`, of which none is missing, and no others.
-    /// Fails when the operating system does not let it.
+    /// Makes the run directory `run` hold exactly `files`, of which none is missing. Fails when the
+    /// operating system does not let it.
     pub fn put(&mut self, run: &Path, files: &BTreeMap<String, String>) -> Result<(), Problem> {
         fs::create_dir_all(run)?;
-        // They are written from the last of them, by which a run is told to be unfinished, to the
-        // first.
+        // Files are put in place in reverse order: first the last of them, which marks the run as
+        // unfinished.
         let mut names: Vec<(&String, &String)> = files.iter().collect();
         names.sort_by_key(|(name, _)| std::cmp::Reverse(place(name)));
         for (name, sha256) in names {
@@ -202,20 +203,21 @@ impl Arrived {
         Ok(())
     }
 
-    /// Takes a file that has come whole.
+    /// Keeps a file that has come completely.
     fn take(&mut self, name: String, came: Came) {
         self.came.insert(name, came);
     }
 
-    /// Bytes of what waits.
+    /// The number of bytes of the files that wait.
     fn waiting(&self) -> u64 {
         self.came.values().map(|came| came.bytes).sum()
     }
 }
 
 impl Service {
-    /// Receives the file of a run that is `announced`, of `job` at `worker`.
-    /// Fails when it is none of a run, is not as it was announced, or there is no room for it.
+    /// Receives the `announced` file of the run of `job` at `worker`.
+    /// Fails when it is no file of a run, differs from its announcement, or there is no room for
+    /// it.
     pub(super) async fn receive(
         &self,
         job: &Job,
@@ -287,7 +289,7 @@ fn expect_known(name: &str) -> Result<(), Problem> {
     }
 }
 
-/// What a worker is told that has a job no longer.
+/// The problem that a worker is told when it no longer holds a job.
 pub(super) fn lost() -> Problem {
     Problem::conflict(
         "This worker does not have the job: the lease is over, or the job is; drop what there is of it.",

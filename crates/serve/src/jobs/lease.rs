@@ -1,10 +1,10 @@
-//! Leases: whoever runs a job has taken it, holds it by a number, and ends it by that number.
+//! Leases: whoever runs a job takes it, holds it by a number, and ends it by that number.
 //!
-//! The database says which jobs run, at which worker, and by which number each is held; what else
-//! there is to know lies in memory. The service holds its own jobs for as long as it runs, a worker
-//! for as long as it reports in time, by a clock that nobody sets. A job that is given back gets its
-//! old place in the queue, and a larger number when it is taken the next time: who comes back with
-//! an old one is refused, whatever it brings.
+//! The database says which jobs run, at which worker, and by which number each is held; everything
+//! else lies in memory. The service holds its own jobs for as long as it runs, a worker for as long
+//! as it reports in time, by a clock that nobody sets. A job that is given back gets its old place
+//! in the queue, and a larger number when it is taken the next time: a holder that comes back with
+//! an old number is refused, whatever it brings.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -23,19 +23,19 @@ use crate::problem::Problem;
 use crate::service::{Service, ServiceError};
 use crate::store::{Job, JobState};
 
-/// Attempts of a job that the service or a worker may be killed in; then the job is taken for the
-/// cause.
+/// The number of attempts of a job during which the service or a worker may be killed; after that
+/// the job is taken for the cause.
 const ATTEMPTS: u32 = 5;
 
-/// It is the service that works here.
+/// The permission of the service itself, which works here.
 const ITSELF: Itself = Itself::at_work();
 
-/// How often it is looked which workers are silent, in parts of the time that they may be.
+/// How often silent workers are looked for, in parts of the time that they may be silent.
 const LOOKS: u32 = 8;
 
 impl Service {
-    /// Takes the job whose turn it is, for a `worker` or for the service itself, and gives what it
-    /// is told from then on.
+    /// Takes the job whose turn it is, for a `worker` or for the service itself, and returns the
+    /// job with the channel of the calls to it.
     pub(super) async fn take(
         &self,
         worker: Option<&Id>,
@@ -65,8 +65,8 @@ impl Service {
         }
     }
 
-    /// Takes note that `job` runs, at a `worker` or here.
-    /// Fails when what a worker is to be given cannot be read.
+    /// Records that `job` runs, at a `worker` or here.
+    /// Fails when the files for the worker cannot be read.
     async fn hold(&self, job: &Job, worker: Option<&Id>) -> Result<watch::Receiver<Call>, Problem> {
         let worker = match worker {
             Some(token) => Some(Arc::new(AtWorker::of(self, job, token).await?)),
@@ -80,7 +80,7 @@ impl Service {
             worker,
         };
         self.queue.running().insert(job.id.clone(), held);
-        // A user may have stopped it before it was held.
+        // A user may have stopped the job before it was held.
         let now: Job = self.find(&job.scope(ITSELF), &job.id).await?;
         if now.state == JobState::Stopping {
             sender.send_replace(Call::Stop);
@@ -88,8 +88,7 @@ impl Service {
         Ok(calls)
     }
 
-    /// Writes what became of `job`, whose holder has it no longer then.
-    /// Fails when it cannot be written.
+    /// Writes how `job` ended; its holder no longer holds it then. Fails when it cannot be written.
     pub(super) async fn finish(&self, job: &Job, ended: &Ended) -> Result<(), Problem> {
         let scope = job.scope(ITSELF);
         let mut ended = ended.clone();
@@ -132,9 +131,8 @@ impl Service {
         Ok(())
     }
 
-    /// Puts `job`, of whose holder nothing is left, back into the queue; or ends it, if a user has
-    /// stopped it or it has begun often enough.
-    /// Fails when that cannot be written.
+    /// Puts `job`, whose holder is gone, back into the queue; or ends it, if a user has stopped it
+    /// or it has begun often enough. Fails when that cannot be written.
     async fn give_back(&self, job: &Job) -> Result<(), Problem> {
         let (row, seconds) = (job.clone(), self.seconds_of(job));
         let written = self
@@ -163,7 +161,7 @@ impl Service {
         Ok(())
     }
 
-    /// Seconds that `job` has run since it was taken.
+    /// The number of seconds that `job` has run since it was taken.
     fn seconds_of(&self, job: &Job) -> f64 {
         let running = self.queue.running();
         let held = running.get(&job.id);
@@ -171,7 +169,7 @@ impl Service {
         held.map_or(0.0, |held| held.began.elapsed().as_secs_f64())
     }
 
-    /// Takes note that nobody has `job` any more, and that it is `now` so.
+    /// Records that nobody holds `job` any more, and shows its present state `now`.
     async fn let_go(&self, job: &Job, now: Option<Job>) {
         {
             let mut running = self.queue.running();
@@ -188,8 +186,8 @@ impl Service {
         self.queue.wake();
     }
 
-    /// Takes up the jobs that ran when the service ended: those at workers stay there, if these are
-    /// heard of in time; the others go back into the queue.
+    /// Takes up the jobs that ran when the service ended. Those at workers stay there, if the
+    /// workers report in time; the others go back into the queue.
     pub(crate) async fn take_up(&self) -> Result<(), ServiceError> {
         let failed = |problem: Problem| ServiceError::Queue(problem.detail);
         let unfinished = || self.store(|store| store.unfinished_jobs_of_all(ITSELF));
@@ -225,7 +223,7 @@ impl Service {
         let held: Vec<Held> = self.queue.running().values().cloned().collect();
         for held in held {
             let Some(worker) = &held.worker else { continue };
-            // Something that has arrived is being put in its place: that is a word of the worker.
+            // Arrived files are being put in their places: that counts as a report of the worker.
             let Ok(mut arrived) = worker.arrived.try_lock() else {
                 continue;
             };

@@ -1,11 +1,11 @@
-//! Jobs: each is a process of its own in which this executable runs a specification (`probity
+//! Jobs: each runs in a process of its own, in which this executable runs a specification (`probity
 //! run`).
 //!
-//! A job's process writes into `runs/ID` what the command line writes. Its memory is its own, it is
-//! stopped as Ctrl-C stops a command, and what it leaves can be gone on with; so a service that is
-//! killed loses no job. A job that ran when the service ended goes on when the service starts again:
-//! a training or an audit where it was, a repair after its last complete network. The result is that
-//! of an uninterrupted run.
+//! A job's process writes into `runs/ID` what the command line writes. It has its own memory, it is
+//! stopped as Ctrl-C stops a command, and its run can be resumed from its files; so a service that
+//! is killed loses no job. A job that ran when the service ended goes on when the service starts
+//! again: a training or an audit where it was, a repair after its last complete network. The result
+//! is that of an uninterrupted run.
 //!
 //! **Workers.** Jobs run at the service itself, and at workers on other machines
 //! ([`crate::work`]). Both take a job from the queue, hold it by a number, and end it by that number
@@ -15,10 +15,10 @@
 //! files of the run directory ([`handed`]), the checkpoint among them: so a job that a worker leaves
 //! goes on elsewhere.
 //!
-//! For a run to be the same on every machine, nothing in it may say where it was done: the process
-//! is started in its run directory, and its specification names files as they are seen from there
-//! (`../../data/ID/data.csv`). The data directory of the service and the folder of a job at a worker
-//! are laid out alike ([`Places`](crate::places::Places)).
+//! For a run to be the same on every machine, nothing in its files may say where it was done. So
+//! the process is started in its run directory, and its specification names files by their paths
+//! from there (`../../data/ID/data.csv`). The data directory of the service and the folder of a job
+//! at a worker are laid out alike ([`Places`](crate::places::Places)).
 
 pub mod board;
 pub mod files;
@@ -38,8 +38,8 @@ mod state_of_run;
 pub mod wire;
 mod worker;
 
-/// The service itself, at work on the jobs of all projects; this module alone can say that it is,
-/// and whoever has just locked the data directory.
+/// Permission for the service itself, at work on the jobs of all projects. Only this module can
+/// make it, and whoever has just locked the data directory.
 #[derive(Debug, Clone, Copy)]
 pub struct Itself(());
 
@@ -48,7 +48,7 @@ impl Itself {
         Itself(())
     }
 
-    /// As it starts, once it has locked its data directory.
+    /// Gives the permission to the service as it starts, once it has locked its data directory.
     pub(crate) fn at_the_start(_: &std::fs::File) -> Itself {
         Itself(())
     }

@@ -1,8 +1,8 @@
-//! Tells projects that their jobs are at an end, by their webhooks.
+//! Notifications: tells projects by their webhooks that their jobs are at an end.
 //!
-//! Notifications wait in the database until they are taken or given up: a few are sent at the same
-//! time, one of each project, so that nobody's webhook that does not answer keeps others waiting for
-//! long. One that is not taken is sent again, after longer and longer.
+//! Notifications wait in the database until they are taken or given up. A few are sent at the same
+//! time, one for each project, so that a webhook that does not answer does not keep others waiting
+//! for long. A notification that is not taken is sent again, after longer and longer times.
 
 use std::time::Duration;
 
@@ -22,17 +22,17 @@ use crate::service::Service;
 use crate::store::{Next, Notification};
 use probity_run::run_directory::hex;
 
-/// It is the service that works here.
+/// The permission of the service itself, which works here.
 const ITSELF: Itself = Itself::at_work();
 
-/// Notifications that are sent at the same time.
+/// The number of notifications that are sent at the same time.
 const AT_ONCE: usize = 4;
 
-/// How often it is looked what is due.
+/// How often due notifications are looked for.
 const PACE: Duration = Duration::from_secs(1);
 
-/// Seconds after which a notification is sent again that was not taken; after the last of them it is
-/// given up.
+/// The seconds after which a notification that was not taken is sent again, attempt by attempt;
+/// after the last of them it is given up.
 const AGAIN: [u64; 5] = [5, 60, 600, 3600, 4 * 3600];
 
 /// The headers of a notification besides its type: its identifier, and the signature of its body.
@@ -69,7 +69,7 @@ impl Service {
         }
     }
 
-    /// Sends `due` once, and writes what became of it.
+    /// Sends `due` once, and writes the result.
     async fn attempt(&self, due: &Notification) {
         let (sent, allows_private) = (due.clone(), self.private_hooks);
         let outcome = self
@@ -113,7 +113,7 @@ impl Service {
     }
 }
 
-/// What becomes of a notification that was not taken, after so many `attempts` before.
+/// The fate of a notification that was not taken, after `attempts` earlier attempts.
 fn next(attempts: u32) -> Next {
     match AGAIN.get(attempts as usize) {
         Some(&seconds) => Next::Again(Moment::now().after(Duration::from_secs(seconds))),
@@ -121,7 +121,7 @@ fn next(attempts: u32) -> Next {
     }
 }
 
-/// `sha256=` and the HMAC-SHA256 of `body` under `secret`, in hexadecimal digits.
+/// The text `sha256=` and the HMAC-SHA256 of `body` under `secret`, in hexadecimal digits.
 fn signature(secret: &str, body: &str) -> Result<String, InvalidLength> {
     let mut code = Hmac::<Sha256>::new_from_slice(secret.as_bytes())?;
     code.update(body.as_bytes());

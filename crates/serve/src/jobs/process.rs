@@ -1,4 +1,4 @@
-//! Processes of this executable, watched and bounded.
+//! Child processes of this executable, watched and bounded.
 //!
 //! A process ends its work cleanly when its standard input ends: when it is asked to stop, and when
 //! the service is killed. It is in a process group of its own, so that a Ctrl-C for the service is
@@ -16,20 +16,20 @@ use tokio::process::{Child, ChildStderr, ChildStdout, Command};
 
 use super::progress::Progress;
 
-/// Characters of a message that are kept.
+/// The number of characters of a message that are kept.
 const MESSAGE: usize = 2000;
 
-/// Bytes that an answer may have.
+/// The greatest number of bytes of an answer.
 const ANSWER: u64 = 32 << 20;
 
-/// How a process is bounded.
+/// The bounds of a process, and where it is started.
 #[derive(Debug, Clone)]
 pub struct Bounds<'a> {
-    /// Bytes of address space.
+    /// The greatest number of bytes of address space.
     pub memory: u64,
-    /// The file that it holds locked.
+    /// The file that the process holds locked.
     pub lock: Option<&'a Path>,
-    /// The directory that it is started in; none: that of this process.
+    /// The directory in which the process is started; none: that of this process.
     pub directory: Option<&'a Path>,
 }
 
@@ -37,13 +37,13 @@ pub struct Bounds<'a> {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Line {
-    /// How far it is.
+    /// A report of the process's progress.
     Progress(Progress),
-    /// Something that it remarks.
+    /// A remark of the process.
     Remark(String),
-    /// Why it fails.
+    /// The reason why the process fails.
     Error(String),
-    /// Anything else, such as the last words of a process that has no memory left.
+    /// Any other line, such as the last words of a process that has no memory left.
     #[serde(skip)]
     Other(String),
 }
@@ -54,19 +54,19 @@ pub struct Process {
     lines: Lines<BufReader<ChildStderr>>,
 }
 
-/// How a process ended.
+/// The last messages of a process, which explain how it ended.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LastWords {
-    /// Its last error.
+    /// The last error of the process.
     pub error: Option<String>,
-    /// Whether it had no memory left.
+    /// Whether the process had no memory left.
     pub out_of_memory: bool,
     /// Whether there was no room left on the disk.
     pub out_of_space: bool,
 }
 
 impl Process {
-    /// Starts `executable` with `arguments`. What it prints is the answer's if there is to be one.
+    /// Starts `executable` with `arguments`; its standard output goes to `answer`.
     pub fn start(
         executable: &Path,
         arguments: &[OsString],
@@ -105,7 +105,7 @@ impl Process {
         })
     }
 
-    /// The next line of its standard error; `None` at the end.
+    /// Reads the next line of the process's standard error; `None` at the end.
     pub async fn line(&mut self) -> io::Result<Option<Line>> {
         let Some(text) = self.lines.next_line().await? else {
             return Ok(None);
@@ -115,18 +115,18 @@ impl Process {
         ))
     }
 
-    /// Asks it to end its work with what it has.
+    /// Asks the process to end its work with what it has.
     pub fn interrupt(&mut self) {
         self.child.stdin = None;
     }
 
-    /// Ends it at once.
+    /// Ends the process at once.
     pub fn kill(&mut self) {
-        // It may have ended by itself; waiting for it says so.
+        // The process may have ended by itself; waiting for it says so.
         let _ = self.child.start_kill();
     }
 
-    /// Waits for its end.
+    /// Waits until the process has ended.
     pub async fn wait(&mut self) -> io::Result<ExitStatus> {
         self.child.wait().await
     }
@@ -137,7 +137,7 @@ impl Process {
 }
 
 impl LastWords {
-    /// Takes note of a line.
+    /// Records what a line says.
     pub fn hear(&mut self, line: Line) {
         match line {
             Line::Error(text) => {
@@ -159,29 +159,29 @@ fn is_about_memory(text: &str) -> bool {
         || text.contains("Resource temporarily unavailable")
 }
 
-/// Whether a message says that there is no room left on the disk, in the operating system's words.
+/// Whether a message, in the operating system's words, says that there is no room left on the disk.
 fn is_about_space(text: &str) -> bool {
     text.contains("No space left on device") || text.contains("Disk quota exceeded")
 }
 
-/// What became of a process that was to give an answer.
+/// The result of a process that was to give an answer.
 #[derive(Debug)]
 pub enum Answer {
-    /// What it printed.
+    /// The process printed this answer.
     Given(Vec<u8>),
-    /// It refused, and says why.
+    /// The process refused, for this reason.
     Refused(String),
-    /// It had no memory left.
+    /// The process had no memory left.
     OutOfMemory,
     /// There was no room left on the disk.
     OutOfSpace,
-    /// It took too long.
+    /// The process took too long.
     OutOfTime,
-    /// It ended in another way.
+    /// The process ended in another way.
     Broken(String),
 }
 
-/// Runs a process to its end, and gives what it printed.
+/// Runs a process to its end, and returns its answer.
 pub async fn ask(
     executable: &Path,
     arguments: &[OsString],

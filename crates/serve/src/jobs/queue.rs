@@ -1,4 +1,5 @@
-//! The jobs that run: who has them, what they are told, and when to look for the next ones.
+//! The jobs that run: who holds them, what the holders are told, and when to look for the next
+//! jobs.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,11 +19,11 @@ use crate::store::Job;
 pub(super) struct Held {
     /// The job, as it was taken.
     pub job: Job,
-    /// What it is told.
+    /// The channel of the calls to whoever runs the job.
     pub calls: watch::Sender<Call>,
-    /// When it was taken.
+    /// The time at which the job was taken.
     pub began: Instant,
-    /// The worker that has it; none: the service itself.
+    /// The worker that holds the job; none: the service itself.
     pub worker: Option<Arc<AtWorker>>,
 }
 
@@ -38,7 +39,7 @@ impl Queue {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Says that there may be something to do: a job was added, or another one gave its place up.
+    /// Signals that there may be something to do: a job was added, or another one freed its place.
     pub fn wake(&self) {
         self.changed.notify_one();
     }
@@ -50,7 +51,7 @@ impl Queue {
         }
     }
 
-    /// Asks all jobs to pause that run here; those at workers go on there.
+    /// Asks all jobs that run at the service itself to pause; those at workers go on there.
     pub(super) fn pause_all(&self) {
         let running = self.running();
         for held in running.values().filter(|held| held.worker.is_none()) {
@@ -66,7 +67,7 @@ impl Queue {
 }
 
 impl Service {
-    /// Shows every waiting job how many have their turns before it.
+    /// Shows for every waiting job how many jobs have their turns before it.
     pub(crate) async fn show_queue(&self) {
         if let Ok(jobs) = self.store(|store| store.queue(Itself::at_work())).await {
             self.board.show_order(&jobs);

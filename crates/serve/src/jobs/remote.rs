@@ -1,4 +1,4 @@
-//! Workers on other machines: what they ask for, and what they are told.
+//! Workers on other machines: the answers to their requests.
 
 use std::path::PathBuf;
 
@@ -13,7 +13,7 @@ use crate::problem::Problem;
 use crate::service::Service;
 use crate::store::{Job, Work};
 
-/// Characters of a message of a worker.
+/// The number of characters of a worker's message that are kept.
 const MESSAGE: usize = 2000;
 
 impl Service {
@@ -32,7 +32,7 @@ impl Service {
             )));
         }
         let (service, worker) = (self.clone(), work.worker().clone());
-        // A worker that goes away meanwhile must not leave a job that nobody has.
+        // A worker that goes away meanwhile must not leave a job that nobody holds.
         unhindered(async move {
             match service.take(Some(&worker)).await? {
                 Some((job, _)) => service.leased(&job).await.map(Some),
@@ -66,8 +66,8 @@ impl Service {
         })
     }
 
-    /// A job that a worker has by the number `lease`.
-    /// Fails when it does not have it, or has it no longer.
+    /// Finds the job `id` that a worker holds by the number `lease`.
+    /// Fails when the worker does not hold it, or no longer does.
     fn held_by(
         &self,
         work: &Work,
@@ -83,8 +83,8 @@ impl Service {
         Ok((held, worker.ok_or_else(lost)?))
     }
 
-    /// Where the file `path` of the data directory lies, if a job that the worker has reads it, or
-    /// its run directory holds it.
+    /// The path of the file `path` in the data directory, if a job that the worker holds reads it,
+    /// or the job's run directory holds it.
     pub(crate) async fn file_for(
         &self,
         work: &Work,
@@ -105,8 +105,8 @@ impl Service {
         }
     }
 
-    /// Receives a file of the run of a job that the worker has.
-    /// Fails when it does not have it, and as [`Service::receive`] does.
+    /// Receives a file of the run of a job that the worker holds.
+    /// Fails when the worker does not hold the job, and as [`Service::receive`] does.
     pub(crate) async fn receive_from(
         &self,
         work: &Work,
@@ -121,8 +121,8 @@ impl Service {
         Ok(())
     }
 
-    /// Takes note of what a worker says of a job that it has.
-    /// Fails when it does not have it, or says what cannot be.
+    /// Records the report of a worker about a job that it holds.
+    /// Fails when the worker does not hold the job, or its report is impossible.
     pub(crate) async fn hear(
         &self,
         work: &Work,
@@ -140,7 +140,7 @@ impl Service {
         let missing = match report.files.is_some() || report.ended.is_some() {
             true => {
                 let service = self.clone();
-                // What has begun comes to its end, though the worker goes away.
+                // This work runs to its end once begun, even if the worker goes away.
                 unhindered(async move { service.settle(&held, &worker, report).await }).await?
             }
             false => Vec::new(),
@@ -148,7 +148,7 @@ impl Service {
         Ok(Heard { call, missing })
     }
 
-    /// Puts what has arrived in its place, and ends the job if the worker has.
+    /// Puts the arrived files in their places, and ends the job if the worker has ended it.
     async fn settle(
         &self,
         held: &Held,
@@ -189,13 +189,13 @@ impl Service {
     }
 }
 
-/// A text of a worker as far as it is shown.
+/// A worker's text as far as it is shown.
 fn bounded(text: &str) -> String {
     let shown = text.chars().filter(|c| !c.is_control());
     shown.take(MESSAGE).collect()
 }
 
-/// What `work` gives, which is done to its end whether somebody waits for it or not.
+/// Does `work` to its end, whether somebody waits for it or not, and returns its result.
 async fn unhindered<T: Send + 'static>(
     work: impl Future<Output = Result<T, Problem>> + Send + 'static,
 ) -> Result<T, Problem> {

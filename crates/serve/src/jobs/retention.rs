@@ -1,4 +1,5 @@
-//! Deletes the jobs that have been kept for as long as their project, or the service, keeps them.
+//! Retention: deletes the jobs that have been kept for as long as their project, or the service,
+//! keeps them.
 
 use std::time::Duration;
 
@@ -10,14 +11,15 @@ use crate::operations::jobs::remove_files;
 use crate::problem::Problem;
 use crate::service::Service;
 
-/// It is the service that works here.
+/// The permission of the service itself, which works here.
 const ITSELF: Itself = Itself::at_work();
 
-/// How often it is looked which jobs are to go; days are what they are kept for.
+/// How often jobs that are to be deleted are looked for; jobs are kept for days.
 const PACE: Duration = Duration::from_secs(10 * 60);
 
 impl Service {
-    /// Deletes what has been kept for long enough, at once and now and then, until `ended`.
+    /// Deletes the jobs that have been kept for long enough, at once and every now and then, until
+    /// `ended`.
     pub(crate) async fn expire(&self, mut ended: watch::Receiver<bool>) {
         loop {
             // A fault is in the log; the next look may find more.

@@ -1,4 +1,4 @@
-//! One run of a job: its process from the beginning to the end, and what became of it. The same at
+//! One run of a job: its process from the beginning to the end, and the result. It is the same at
 //! the service and at a worker, each with a directory of its own.
 
 use std::ffi::OsString;
@@ -21,34 +21,34 @@ use crate::places::{Places, gone};
 use crate::problem::{Problem, ProblemKind};
 use crate::service::blocking;
 
-/// Time that a process has to end its work once it was asked to.
+/// How long a process may take to end its work once it was asked to.
 const GRACE: Duration = Duration::from_secs(20);
 
-/// The least time that a run gets, however much of its time earlier ones took.
+/// The least time that a run gets, however much of the job's time earlier runs took.
 const LEAST_TIME: Duration = Duration::from_secs(1);
 
 /// A run of a job that is about to begin or to go on.
 pub(crate) struct Attempt<'a> {
-    /// The executable that it runs: this one.
+    /// The executable that the job runs: this one.
     pub executable: &'a Path,
-    /// Where the files of the job lie.
+    /// The places of the files of the job.
     pub places: &'a Places,
     /// The job.
     pub job: &'a Id,
-    /// What it does.
+    /// The command that the job runs.
     pub kind: JobKind,
-    /// What the command runs, with paths that are seen from the run directory.
+    /// The specification that the command runs, with paths as seen from the run directory.
     pub specification: String,
-    /// Bytes of memory at most.
+    /// The greatest number of bytes of memory.
     pub memory: u64,
-    /// Threads.
+    /// The number of threads.
     pub threads: u16,
-    /// How long it may run.
+    /// How long the job may run.
     pub time: Duration,
 }
 
 impl Attempt<'_> {
-    /// Runs it to an end; `hears` of its progress.
+    /// Runs the job until it ends; `hears` is told its progress.
     pub async fn run(&self, calls: watch::Receiver<Call>, hears: impl FnMut(Progress)) -> Ended {
         match self.attempt(calls, hears).await {
             Ok(ended) => ended,
@@ -62,7 +62,7 @@ impl Attempt<'_> {
         mut calls: watch::Receiver<Call>,
         hears: impl FnMut(Progress),
     ) -> Result<Ended, Problem> {
-        // Whoever is told to stop before the beginning does not begin.
+        // A job that is told to stop before the beginning does not begin.
         let call = *calls.borrow_and_update();
         match call {
             Call::GoOn => {}
@@ -91,8 +91,9 @@ impl Attempt<'_> {
         watched.ended(status).await
     }
 
-    /// The arguments that the process begins or goes on with; none when the run came to its end
-    /// before. Waits for an earlier process of the same job, which a killed service may have left.
+    /// The arguments with which the process begins or goes on; none when the run had come to its
+    /// end already. Waits for an earlier process of the same job, which a killed service may have
+    /// left.
     async fn begin(&self) -> Result<Option<Vec<OsString>>, Problem> {
         let places = self.places;
         let (lock, directory) = (places.lock(self.job), places.run(self.job));
@@ -104,7 +105,7 @@ impl Attempt<'_> {
             let state = state_of_run(&directory, kind);
             if state == StateOfRun::Nothing {
                 gone(fs::remove_dir_all(&directory))?;
-                // The process is started in it.
+                // The process is started in this directory.
                 fs::create_dir(&directory)?;
                 fs::write(file, text)?;
             }
@@ -128,7 +129,7 @@ impl Attempt<'_> {
     }
 }
 
-/// A process that is watched.
+/// A process that is watched, and what was heard of it so far.
 struct Watched<'a, H> {
     attempt: &'a Attempt<'a>,
     hears: H,
@@ -138,8 +139,8 @@ struct Watched<'a, H> {
 }
 
 impl<H: FnMut(Progress)> Watched<'_, H> {
-    /// Tells of the progress of `process`, interrupts it when it is called for or the time is over,
-    /// and waits for its end.
+    /// Passes on the progress of `process`, interrupts it when it is asked to stop or its time is
+    /// over, and waits for its end.
     async fn watch(
         &mut self,
         process: &mut Process,
@@ -180,12 +181,12 @@ impl<H: FnMut(Progress)> Watched<'_, H> {
         }
     }
 
-    /// What became of the process that ended with `status`.
+    /// The result of the process that ended with `status`.
     async fn ended(self, status: ExitStatus) -> Result<Ended, Problem> {
         let directory = self.attempt.places.run(self.attempt.job);
         let kind = self.attempt.kind;
         let state = blocking(move || Ok(state_of_run(&directory, kind))).await?;
-        // 1: it ran, and a bound that the user declared does not hold.
+        // Exit code 1: the command ran, and a bound that the user declared does not hold.
         let has_run = matches!(status.code(), Some(0 | 1));
         if has_run && state == StateOfRun::Finished {
             return Ok(Ended {

@@ -9,8 +9,9 @@ use probity_nn::provenance::PROVENANCE;
 use probity_nn::text_model::{SENTENCES, TOKENIZER};
 use probity_run::run_directory::{CHECKPOINT, RUN, SUMMARY, is_spilled};
 
-/// Their names, the last one written first: who reads the directory of a run that goes on in this
-/// order sees nothing that is newer than what tells how far the run is.
+/// The names of the files of a run, the last one written first. So a reader that takes the files of
+/// an unfinished run in this order sees nothing that is newer than the file that says how far the
+/// run is.
 const RUN_FILES: [&str; 10] = [
     CHECKPOINT,
     SUMMARY,
@@ -24,13 +25,13 @@ const RUN_FILES: [&str; 10] = [
     RUN,
 ];
 
-/// Whether the file of a run may be called `name`: one of these, or of what is kept beside a
-/// checkpoint.
+/// Whether a file of a run may be called `name`: a name of `RUN_FILES`, or of a file that is kept
+/// beside a checkpoint.
 pub(crate) fn is_run_file(name: &str) -> bool {
     RUN_FILES.contains(&name) || is_spilled(name)
 }
 
-/// Where `name` is in their order; what is kept beside a checkpoint comes after it.
+/// The position of `name` in the order of the files; those kept beside a checkpoint come after it.
 pub(crate) fn place(name: &str) -> usize {
     match RUN_FILES.iter().position(|known| *known == name) {
         Some(0) => 0,
@@ -39,10 +40,10 @@ pub(crate) fn place(name: &str) -> usize {
     }
 }
 
-/// Those that are in `directory`, in this order.
+/// The names of the files of a run that are in `directory`, in their order.
 pub(crate) fn files_in(directory: &Path) -> Vec<String> {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
-    // A link, or a folder, is none of a run.
+    // A link or a folder is no file of a run.
     let files = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()));
     let names = files.filter_map(|entry| entry.file_name().into_string().ok());
     let mut names: Vec<String> = names.filter(|name| is_run_file(name)).collect();

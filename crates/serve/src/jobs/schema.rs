@@ -1,5 +1,5 @@
 //! The JSON schema of a specification as the service takes it: that of its type, with identifiers
-//! for paths.
+//! in place of paths.
 
 use serde_json::{Map, Value, json};
 
@@ -9,10 +9,10 @@ use probity_fairness::specification::AuditSpecification;
 use probity_nn::train::TrainSpecification;
 use probity_run::specification::Specification;
 
-/// The form of an identifier.
+/// The regular expression of an identifier.
 const PATTERN: &str = "^[0-9a-f]{16}$";
 
-/// The JSON schema of a specification as the service takes it, from those of the types.
+/// Makes the JSON schema of a specification as the service takes it, from the schemas of the types.
 pub fn schema() -> Value {
     json!({
         "description": "A training, an audit or a repair: the specification of the run, with identifiers for its files.",
@@ -64,7 +64,8 @@ fn without(schema: &mut Value, path: &str) {
     }
 }
 
-/// Makes identifiers of the paths; gives the properties that a request must have.
+/// Turns the properties for paths into identifiers; returns the properties that a request must
+/// have.
 fn identify(properties: &mut Map<String, Value>) -> Vec<&'static str> {
     let mut required = vec!["kind"];
     for name in IDENTIFIERS {
@@ -91,7 +92,7 @@ fn identify(properties: &mut Map<String, Value>) -> Vec<&'static str> {
     required
 }
 
-/// Removes what only the command line asks of a schema.
+/// Removes the parts of a schema that only the command line needs.
 fn without_flags(schema: &mut Value) {
     match schema {
         Value::Object(map) => {

@@ -1,4 +1,4 @@
-//! What a job is asked for: the specification of a run, whose files are things of the service.
+//! The specification of a job: that of a run, whose files are things of the service.
 //!
 //! The body of a request is the specification that the command runs, with `kind` beside its fields.
 //! Where it names a file that a run reads, the service's form names a data set, a model or a job by
@@ -20,10 +20,10 @@ use probity_nn::modality::ModalityName;
 use probity_nn::train::TrainSpecification;
 use probity_run::specification::{Field, FieldError, Specification};
 
-/// Fields that hold identifiers of the service.
+/// The fields that hold identifiers of the service.
 pub(super) const IDENTIFIERS: [&str; 3] = ["data", "model", "runs"];
 
-/// Fields and tables that name files or programs, though not as paths.
+/// Fields and tables that name files or programs although they are no paths.
 pub(super) const REFUSED: [&str; 2] = ["predictor", "schema"];
 
 /// The command that a job runs.
@@ -39,7 +39,7 @@ pub enum JobKind {
 }
 
 impl JobKind {
-    /// As in JSON.
+    /// The name of the kind, as in JSON.
     pub fn name(self) -> &'static str {
         match self {
             JobKind::Train => "train",
@@ -49,7 +49,8 @@ impl JobKind {
     }
 }
 
-/// A specification whose paths are identifiers.
+/// A specification that names the data set, the model and the jobs by identifiers in place of
+/// paths.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Value", into = "Value")]
 pub struct JobSpecification {
@@ -65,7 +66,7 @@ pub(super) enum Asked {
     Repair(Box<RepairSpecification>),
 }
 
-/// Does the same with the specification of any kind.
+/// Evaluates the same expression with the specification of any kind.
 macro_rules! whichever {
     ($asked:expr, $one:ident => $result:expr) => {
         match $asked {
@@ -77,7 +78,7 @@ macro_rules! whichever {
 }
 pub(super) use whichever;
 
-/// What a job reads.
+/// The identifiers of the things that a job reads.
 #[derive(Debug, Clone, PartialEq)]
 struct Reads {
     data: Id,
@@ -85,7 +86,7 @@ struct Reads {
     runs: Vec<Id>,
 }
 
-/// The fields of a specification of `kind` that can be given here.
+/// The fields that a specification of `kind` can have here.
 pub fn fields(kind: JobKind) -> Vec<Field> {
     let mut fields = match kind {
         JobKind::Train => TrainSpecification::fields(),
@@ -112,14 +113,14 @@ pub(super) fn refused<S: Specification>() -> impl Iterator<Item = String> {
     fields.filter(is_refused).map(|field| field.path)
 }
 
-/// The value at the dotted `path`, unless it is none.
+/// The value at the dotted `path`, unless it is null.
 fn at<'v>(value: &'v Value, path: &str) -> Option<&'v Value> {
     let found = path.split('.').try_fold(value, |value, key| value.get(key));
     found.filter(|value| !value.is_null())
 }
 
 impl JobSpecification {
-    /// Of what kind it is.
+    /// The kind of the job.
     pub fn kind(&self) -> JobKind {
         match &self.asked {
             Asked::Train(_) => JobKind::Train,
@@ -128,27 +129,27 @@ impl JobSpecification {
         }
     }
 
-    /// What the data hold and the model classifies.
+    /// The kind of the data, which is also what the model classifies.
     pub fn modality(&self) -> ModalityName {
         whichever!(&self.asked, one => one.modality)
     }
 
-    /// The data set that it reads.
+    /// The data set that the job reads.
     pub fn data(&self) -> &Id {
         &self.reads.data
     }
 
-    /// The model that it reads, if it reads one.
+    /// The model that the job reads, if it reads one.
     pub fn model(&self) -> Option<&Id> {
         self.reads.model.as_ref()
     }
 
-    /// The jobs whose runs it reads.
+    /// The jobs whose runs the job reads.
     pub fn runs(&self) -> &[Id] {
         &self.reads.runs
     }
 
-    /// As a training, if it is one.
+    /// The specification as a training, if it is one.
     pub fn as_train(&self) -> Option<&TrainSpecification> {
         match &self.asked {
             Asked::Train(train) => Some(train),
@@ -156,7 +157,7 @@ impl JobSpecification {
         }
     }
 
-    /// As an audit, if it is one.
+    /// The specification as an audit, if it is one.
     pub fn as_audit(&self) -> Option<&AuditSpecification> {
         match &self.asked {
             Asked::Audit(audit) => Some(audit),
@@ -164,7 +165,7 @@ impl JobSpecification {
         }
     }
 
-    /// As a repair, if it is one.
+    /// The specification as a repair, if it is one.
     pub fn as_repair(&self) -> Option<&RepairSpecification> {
         match &self.asked {
             Asked::Repair(repair) => Some(repair),
@@ -173,7 +174,7 @@ impl JobSpecification {
     }
 }
 
-/// A specification of the kind of `S` in JSON, which names no file of the machine.
+/// Reads a specification of the type `S` from JSON; it must name no file of the machine.
 fn read<S: Specification>(value: Value) -> Result<S, FieldError> {
     if let Some(field) = refused::<S>().find(|field| at(&value, field).is_some()) {
         let expected = "left out: the service reads its own files and starts no program";
@@ -253,7 +254,7 @@ impl From<JobSpecification> for Value {
     }
 }
 
-/// Removes what stands at the dotted `path`.
+/// Removes the value at the dotted `path`.
 fn remove(value: &mut Value, path: &str) {
     let Some(map) = value.as_object_mut() else {
         return;

@@ -1,4 +1,4 @@
-//! What a run directory says about how far its run is.
+//! Tells from a run directory how far its run is.
 
 use std::fs;
 use std::path::Path;
@@ -9,18 +9,19 @@ use crate::jobs::specification::JobKind;
 
 use probity_run::run_directory::{CHECKPOINT, RUN, SUMMARY};
 
-/// How far a run is.
+/// The state of a run: how far it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StateOfRun {
     /// There is nothing to go on from.
     Nothing,
-    /// It is unfinished, and the command can go on with it.
+    /// The run is unfinished, and the command can go on with it.
     Unfinished,
-    /// It came to an end.
+    /// The run came to an end.
     Finished,
 }
 
-/// How far the run of a job of `kind` in `directory` is. Its process must not be running.
+/// Finds out how far the run of a job of `kind` in `directory` is. The job's process must not be
+/// running.
 pub fn state_of_run(directory: &Path, kind: JobKind) -> StateOfRun {
     let has_checkpoint = directory.join(CHECKPOINT).is_file();
     let summary: Option<Value> = fs::read(directory.join(SUMMARY))
@@ -32,7 +33,7 @@ pub fn state_of_run(directory: &Path, kind: JobKind) -> StateOfRun {
     });
     match kind {
         _ if is_finished && !has_checkpoint => StateOfRun::Finished,
-        // A repair that saved nothing keeps its networks.
+        // A repair that saved no model keeps its networks.
         JobKind::Audit | JobKind::Repair if is_finished => StateOfRun::Finished,
         _ if directory.join(RUN).is_file() => StateOfRun::Unfinished,
         _ => StateOfRun::Nothing,
@@ -55,7 +56,7 @@ mod tests {
             (Audit, true, true, None, Unfinished),
             (Audit, true, true, Some(interrupted), Unfinished),
             (Audit, true, false, Some(complete), Finished),
-            // Killed between the summary and the end of the checkpoint.
+            // The process was killed between the summary and the end of the checkpoint.
             (Audit, true, true, Some(complete), Finished),
             (Train, true, true, Some(unfinished), Unfinished),
             (Train, true, false, Some(finished), Finished),

@@ -1,4 +1,4 @@
-//! What a worker and the service say to each other.
+//! The messages between a worker and the service.
 
 use std::collections::BTreeMap;
 
@@ -9,97 +9,97 @@ use super::progress::Progress;
 use super::specification::JobKind;
 use crate::identifier::Id;
 
-/// A worker asks for a job.
+/// The request of a worker for a job.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Asks {
-    /// Its version of probity. Checkpoints belong to one version: a worker of another one than the
-    /// service gets no job.
+    /// The version of probity of the worker. Checkpoints belong to one version: a worker of another
+    /// one than the service gets no job.
     pub version: String,
 }
 
-/// A job that a worker has, for as long as it reports on it in time.
+/// A job that a worker holds, for as long as it reports on it in time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Leased {
     /// The job.
     pub job: Id,
-    /// The number by which it is held.
+    /// The number by which the worker holds the job.
     pub lease: u64,
-    /// Seconds after which the job goes to another worker if nothing is heard of this one.
+    /// The seconds after which the job goes to another worker if this one does not report.
     pub lease_seconds: f64,
-    /// The command that it runs.
+    /// The command that the job runs.
     pub kind: JobKind,
-    /// What the command runs: a specification in TOML, whose paths are seen from the run directory
+    /// The specification that the command runs, in TOML; its paths are seen from the run directory
     /// `runs/ID`.
     pub specification: String,
-    /// Seconds that it may run.
+    /// The seconds that the job may run.
     pub seconds: f64,
-    /// Bytes of memory that it may take.
+    /// The bytes of memory that the job may take.
     pub memory: u64,
-    /// The files that it reads.
+    /// The files that the job reads.
     pub reads: Vec<WorkFile>,
-    /// The files of its run directory so far.
+    /// The files that the job's run directory holds so far.
     pub run: Vec<WorkFile>,
 }
 
-/// A file that a job reads, or of its run.
+/// A file that a job reads, or a file of its run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct WorkFile {
-    /// Its path in the data directory: a folder, an identifier and a name.
+    /// The path of the file in the data directory: a folder, an identifier and a name.
     #[schema(example = "data/4f1d0c9b7e6a5832/data.csv")]
     pub path: String,
-    /// Its bytes.
+    /// The number of bytes of the file.
     pub bytes: u64,
-    /// Its SHA-256, in hexadecimal digits.
+    /// The SHA-256 of the file, in hexadecimal digits.
     pub sha256: String,
 }
 
-/// What a worker says about a job that it has.
+/// A report of a worker on a job that it holds.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Report {
-    /// The number by which it holds the job.
+    /// The number by which the worker holds the job.
     pub lease: u64,
-    /// How far the job is.
+    /// The progress of the job.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub progress: Option<Progress>,
-    /// All files of the run directory, and their SHA-256: the directory becomes so, once the service
-    /// has them all.
+    /// The names of all files of the run directory with their SHA-256. The directory is made to
+    /// hold exactly these, once the service has them all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub files: Option<BTreeMap<String, String>>,
-    /// What became of the job. The worker has it no longer, once the service has all `files`.
+    /// How the job ended. The worker has it no longer, once the service has all `files`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<Ended>,
 }
 
-/// What the service says to that.
+/// The answer of the service to a report.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Heard {
-    /// What the worker is told about the job.
+    /// The call to the worker about the job.
     pub call: Call,
-    /// Those of the `files` that the service does not have; they are to be sent, and the same report
-    /// once more.
+    /// The names among the `files` that the service does not have. The worker sends them, and then
+    /// the same report once more.
     pub missing: Vec<String>,
 }
 
-/// What whoever runs a job is told about it.
+/// A call to whoever runs a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Call {
-    /// Nothing.
+    /// Go on.
     GoOn,
-    /// A user wants it to stop.
+    /// Stop, because a user wants it.
     Stop,
-    /// Whoever runs it ends.
+    /// Pause, because whoever runs the job ends.
     Pause,
 }
 
-/// What became of a run.
+/// The end of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Ended {
-    /// How it ended.
+    /// How the run ended.
     pub ending: Ending,
-    /// What there is to say.
+    /// A message for the user, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
 }
@@ -108,22 +108,22 @@ pub struct Ended {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ending {
-    /// It came to its end.
+    /// The run came to its end.
     Done,
-    /// A user stopped it.
+    /// A user stopped the run.
     Stopped,
-    /// The limit of time did.
+    /// The limit of time stopped the run.
     OutOfTime,
     /// There was no room left on the disk.
     OutOfSpace,
-    /// Whoever ran it ends; it shall go on.
+    /// Whoever ran the job ends; the job shall go on elsewhere or later.
     Paused,
-    /// It could not be done.
+    /// The run failed.
     Failed,
 }
 
 impl Ended {
-    /// With a message.
+    /// Makes an end with a message.
     pub fn saying(ending: Ending, message: impl Into<String>) -> Ended {
         Ended {
             ending,

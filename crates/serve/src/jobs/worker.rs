@@ -1,5 +1,5 @@
 //! The worker within the service: takes jobs from the queue and runs them, as many at a time as the
-//! limits allow; none where they leave all of them to workers elsewhere.
+//! limits allow; none where the limits leave all of them to workers elsewhere.
 
 use std::time::Duration;
 
@@ -16,11 +16,11 @@ use crate::store::Job;
 /// How long the queue waits after a fault of the database.
 const AFTER_FAULT: Duration = Duration::from_secs(1);
 
-/// How often it is tried to write what became of a job.
+/// How often the service tries to write the end of a job.
 const TRIES: usize = 3;
 
 impl Service {
-    /// Works off the queue until `ends`, which also pauses the jobs that run here.
+    /// Runs the jobs of the queue until `ends`, which also pauses the jobs that run here.
     pub(crate) async fn work_off(&self, mut ends: watch::Receiver<bool>) {
         let mut running = JoinSet::new();
         loop {
@@ -51,7 +51,7 @@ impl Service {
         while running.join_next().await.is_some() {}
     }
 
-    /// Runs a job to an end and writes what became of it.
+    /// Runs a job until it ends, and writes how it ended.
     async fn work_on(&self, job: Job, calls: watch::Receiver<Call>) {
         let ended = match self.toml_of(&job).await {
             Ok(specification) => {
@@ -77,12 +77,13 @@ impl Service {
             if self.finish(&job, &ended).await.is_ok() {
                 return;
             }
-            // It is in the log. A job of which nothing can be written is taken up at the next start.
+            // The fault is in the log. A job whose end cannot be written is taken up at the next
+            // start.
             tokio::time::sleep(AFTER_FAULT).await;
         }
     }
 
-    /// What the process of `job` runs, with paths that are seen from its run directory.
+    /// The specification that the process of `job` runs, with paths as seen from its run directory.
     pub(super) async fn toml_of(&self, job: &Job) -> Result<String, Problem> {
         let scope = job.scope(super::Itself::at_work());
         let files = files(self, &scope, &job.specification).await?;

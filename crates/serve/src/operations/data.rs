@@ -1,4 +1,4 @@
-//! Data sets: upload, schema, list, delete.
+//! Operations on data sets: upload, schema, list, delete.
 
 use std::fs;
 
@@ -18,20 +18,22 @@ use crate::store::{Change, DataKind, DataSet, FileForm, Layout, Record, Scope, S
 use probity_data::schema::Schema;
 use probity_run::run_directory::write_atomically;
 
-/// What a user says about a file of data.
+/// The user's description of a file of data that is uploaded.
 #[derive(Debug, Clone)]
 pub struct NewDataSet {
     label: String,
     kind: DataKind,
     form: FileForm,
     layout: Layout,
-    /// Whether nobody says what separates fields.
+    /// Whether the character that separates fields is to be found in the file, since nobody names
+    /// it.
     finds_separator: bool,
 }
 
 impl NewDataSet {
-    /// What the fields `label`, `kind`, `form`, `separator` and `columns` of a form say; the form
-    /// of the file is told by its name where none is given. Fails when one of them makes no sense.
+    /// Reads the description from the fields `label`, `kind`, `form`, `separator` and `columns` of
+    /// a form; the form of the file is told by its name where none is given. Fails when one of them
+    /// makes no sense.
     pub fn of_form(form: &Form) -> Result<NewDataSet, Problem> {
         let kind = match form.text("kind") {
             "table" => DataKind::Table,
@@ -74,7 +76,7 @@ impl NewDataSet {
     }
 }
 
-/// The layout of a table as `form` says it, else that of its file's ending.
+/// The layout of a table as `form` says it; what it does not say is as in `layout`.
 fn told(form: &Form, mut layout: Layout) -> Result<Layout, Problem> {
     layout.separator = match form.text("separator").trim() {
         "" => layout.separator,
@@ -103,7 +105,7 @@ fn told(form: &Form, mut layout: Layout) -> Result<Layout, Problem> {
     Ok(layout)
 }
 
-/// Takes a file of data, after looking through all of it.
+/// Stores a file of data, after looking through all of it.
 /// Fails when the file is broken, or larger than allowed.
 pub async fn upload_data(
     service: &Service,
@@ -117,7 +119,7 @@ pub async fn upload_data(
         service.places.data(&id),
         service.places.data_file(&id, new.form),
     );
-    // Readers tell the form by the name, so the file gets its own before it is looked at.
+    // Readers tell the form by the name, so the file gets its own name before it is looked at.
     let kept = service
         .blocking(move || {
             fs::create_dir(&folder)?;
@@ -178,7 +180,7 @@ async fn table(service: &Service, scope: &Scope, id: &Id) -> Result<DataSet, Pro
 }
 
 /// Drafts the schema of a table from its file, and keeps the draft.
-/// Fails when it is no table, or no schema can be inferred.
+/// Fails when the data set is no table, or no schema can be inferred.
 pub async fn draft_schema(
     service: &Service,
     change: &Change,
@@ -223,7 +225,7 @@ fn to_toml(schema: &Schema) -> Result<String, Problem> {
     schema.to_toml().map_err(|error| Problem::internal(&error))
 }
 
-/// Refuses a schema with a name of a column that the service cannot take.
+/// Refuses a schema that names a column in a way that the service cannot take.
 fn check_names(schema: &Schema) -> Result<(), Problem> {
     let attributes = schema.attributes.iter();
     attributes
@@ -232,8 +234,8 @@ fn check_names(schema: &Schema) -> Result<(), Problem> {
         .try_for_each(column_name)
 }
 
-/// The schema of a table.
-/// Fails when it has none.
+/// Returns the schema of a table.
+/// Fails when the table has none.
 pub async fn schema(service: &Service, scope: &Scope, id: &Id) -> Result<TableSchema, Problem> {
     let data = table(service, scope, id).await?;
     if !data.has_schema {
@@ -280,7 +282,7 @@ pub async fn replace_schema(
 }
 
 /// Deletes a data set that no unfinished job reads.
-/// Fails when there is none, or a job needs it.
+/// Fails when there is no such data set, or a job needs it.
 pub async fn delete_data(service: &Service, change: &Change, id: &Id) -> Result<(), Problem> {
     let (changed, row) = (change.clone(), id.clone());
     let removal = service

@@ -15,17 +15,17 @@ use crate::service::Service;
 use crate::stall::Pace;
 use crate::store::Change;
 
-/// Name of the field with the file.
+/// The name of the field with the file.
 const FILE: &str = "file";
-/// Bytes of a short text.
+/// The greatest number of bytes of a short text.
 const TEXT: usize = 64 << 10;
-/// Fields at most.
+/// The greatest number of fields.
 const FIELDS: usize = 20;
-/// How much of a file that is refused is still read, in times of the limit, so that its sender
+/// How much of a file that is refused is still read, as a multiple of the limit, so that its sender
 /// hears why.
 const LINGER: u64 = 2;
 
-/// A file that has arrived whole. Dropped, it is gone.
+/// A file that has arrived completely. It is deleted when dropped.
 pub struct ReceivedFile {
     pub(super) file: NamedTempFile,
     pub(super) bytes: u64,
@@ -35,15 +35,15 @@ pub struct ReceivedFile {
 pub struct Form {
     /// The short texts by the names of their fields.
     pub texts: BTreeMap<String, String>,
-    /// The name of the file at the user's; it is no path, and must not become one.
+    /// The name of the file on the user's machine; it is no path, and must not become one.
     pub file_name: String,
-    /// The file, or what is wrong with it.
+    /// The file, or the problem with it.
     pub file: Option<Result<ReceivedFile, Problem>>,
 }
 
 impl Form {
     /// Reads the form in `request`.
-    /// Fails when it is no form, is cut off, or is too much or too slow.
+    /// Fails when it is no form, is cut off, is too large, or comes too slowly.
     pub async fn receive(
         service: &Service,
         change: &Change,
@@ -52,8 +52,8 @@ impl Form {
         Form::receive_if(service, change, request, |_| Ok(())).await
     }
 
-    /// Reads the form in `request`; its file only if `may_store` lets pass the texts that came
-    /// before it. Fails as above, and as `may_store` does.
+    /// Reads the form in `request`, with its file only if `may_store` accepts the texts that came
+    /// before it. Fails as [`Form::receive`], and as `may_store` does.
     pub async fn receive_if(
         service: &Service,
         change: &Change,
@@ -65,8 +65,8 @@ impl Form {
             .headers()
             .get(header::CONTENT_LENGTH)
             .and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
-        // More than a file of the largest size with its texts, and more than would be read to no
-        // end.
+        // More than a file of the largest size with its texts, and more than would be read before
+        // the refusal.
         if announced.is_some_and(|bytes| bytes > limit.saturating_mul(1 + LINGER)) {
             return Err(too_large(limit));
         }
@@ -180,8 +180,8 @@ async fn file(
     Ok(ReceivedFile { file, bytes })
 }
 
-/// Reads what else comes, up to `bytes`: a sender that is cut off in the middle does not listen to
-/// why.
+/// Reads the rest of a field, up to `bytes`: a sender that is cut off in the middle does not read
+/// the answer that says why.
 async fn linger(field: &mut Field<'_>, pace: &mut Pace, mut bytes: u64) {
     while let Ok(Some(piece)) = piece(field, pace).await {
         bytes = match bytes.checked_sub(piece.len() as u64) {

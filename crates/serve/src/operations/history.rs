@@ -1,5 +1,5 @@
-//! How audits of a model, or of one name, went one after the other: their shares with intervals,
-//! what got better or worse, and which pairs are new.
+//! Histories of audits: the audits of a model, or of one name, one after the other, with their
+//! shares and intervals, with what got better or worse, and with the pairs that are new.
 
 use probity_report::Change;
 use serde::{Deserialize, Serialize};
@@ -14,32 +14,32 @@ use crate::problem::Problem;
 use crate::service::Service;
 use crate::store::{Job, Model, Scope, Series};
 
-/// Audits that are looked at: the newest ones.
+/// The number of audits that a history covers: the newest ones.
 const LOOKED_AT: u32 = 30;
 
-/// Audits one after the other.
+/// A history: audits one after the other.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct History {
-    /// The newest thirty that are done, the oldest first.
+    /// The newest thirty audits that are done, the oldest first.
     pub audits: Vec<HistoryAudit>,
 }
 
-/// An audit, and how it differs from the one before it.
+/// An audit, and its differences from the audit before it.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct HistoryAudit {
     /// The audit.
     #[serde(flatten)]
     pub compared: ComparedJob,
-    /// The last one before it with the same protected attributes, if there is one.
+    /// The last earlier audit with the same protected attributes, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub since: Option<Id>,
-    /// What became of the shares that both know.
+    /// The changes of the shares that both audits know.
     pub changes: Vec<ShareChange>,
-    /// What else is not as it was.
+    /// What else differs between the two audits.
     pub differs: Vec<Differs>,
 }
 
-/// Of what a share is one.
+/// The inputs that a share is a share of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum SharesOf {
@@ -50,10 +50,10 @@ pub enum SharesOf {
 }
 
 impl SharesOf {
-    /// Both, the more telling ones first.
+    /// Both kinds, the more telling one first.
     pub const ALL: [SharesOf; 2] = [SharesOf::People, SharesOf::Shares];
 
-    /// Those of `audit`.
+    /// The shares of this kind in `audit`.
     pub fn of(self, audit: &AuditFigures) -> &[ShareFigure] {
         match self {
             SharesOf::People => &audit.people,
@@ -62,23 +62,24 @@ impl SharesOf {
     }
 }
 
-/// What became of a share.
+/// The change of a share between two audits.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct ShareChange {
-    /// Of what it is one.
+    /// The inputs that the share is a share of.
     pub of: SharesOf,
-    /// By which attributes.
+    /// The protected attributes of the share.
     pub protected: Vec<String>,
-    /// The share in the audit before.
+    /// The share in the earlier audit.
     pub before: ShareFigure,
-    /// The share in this one.
+    /// The share in the later audit.
     pub after: ShareFigure,
-    /// `fell` or `rose`, where the intervals do not overlap, else `not-shown`.
+    /// The direction of the change: `fell` or `rose`, where the intervals do not overlap, else
+    /// `not-shown`.
     #[schema(value_type = String, example = "fell")]
     pub change: Change,
 }
 
-/// What two audits differ in.
+/// Something in which two audits differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Differs {
@@ -86,36 +87,36 @@ pub enum Differs {
     Model,
     /// The data set.
     Data,
-    /// Which rows of the data are asked about.
+    /// The rows of the data that are asked about.
     Rows,
-    /// How the model decides: thresholds, abstention, gaps.
+    /// The way in which the model decides: thresholds, abstention, gaps.
     Decision,
 }
 
-/// The pairs of an audit beside those of an earlier one. A search does not find all pairs: one that
-/// is not found again may still be there.
+/// The pairs of an audit compared with those of an earlier one. A search does not find all pairs:
+/// one that is not found again may still be there.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct PairChanges {
-    /// Pairs that the earlier audit had not found.
+    /// The number of pairs that the earlier audit had not found.
     pub new: u64,
-    /// Pairs that both found.
+    /// The number of pairs that both audits found.
     pub kept: u64,
-    /// Pairs of the earlier audit that the later one did not find.
+    /// The number of pairs of the earlier audit that the later one did not find.
     pub gone: u64,
-    /// Some of the new ones, of different rows or texts.
+    /// Some of the new pairs, of different rows or texts.
     pub shown: Vec<NewPair>,
 }
 
-/// A pair that was not found before.
+/// A pair that the earlier audit had not found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct NewPair {
-    /// Its number in the file of samples, from 1.
+    /// The number of the pair in the file of samples, from 1.
     pub number: u64,
-    /// What is decided of x and of the other.
+    /// The decisions for x and for the other input of the pair.
     pub labels: [String; 2],
-    /// What differs.
+    /// The protected attributes in which the two inputs differ.
     pub differences: Vec<PairDifference>,
-    /// Names and values of x; of a text the text, without a name.
+    /// The names and values of x; for texts the text, without a name.
     pub input: Vec<[String; 2]>,
 }
 
@@ -124,20 +125,20 @@ pub struct NewPair {
 pub struct PairDifference {
     /// The attribute.
     pub attribute: String,
-    /// Its value in x.
+    /// The value of the attribute in x.
     pub from: String,
-    /// Its value in the other.
+    /// The value of the attribute in the other input.
     pub to: String,
 }
 
-/// How the audits of the model `id` went.
+/// Returns the history of the audits of the model `id`.
 /// Fails when there is no such model.
 pub async fn of_model(service: &Service, scope: &Scope, id: &Id) -> Result<History, Problem> {
     service.find::<Model>(scope, id).await?;
     history(service, scope, Series::OfModel(id.clone())).await
 }
 
-/// How the audits went that are called as the job `id`.
+/// Returns the history of the audits that have the same name as the job `id`.
 /// Fails when there is no such job, or it is no audit.
 pub async fn of_name(service: &Service, scope: &Scope, id: &Id) -> Result<History, Problem> {
     let job: Job = service.find(scope, id).await?;
@@ -214,9 +215,8 @@ fn differs(before: &Job, after: &Job) -> Vec<Differs> {
     differ.map(|(what, _)| what).collect()
 }
 
-/// The pairs of the audit `id` beside those of the audit `since`.
-/// Fails when one of them does not exist, is no audit or has no samples, and when they are about
-/// different columns.
+/// Compares the pairs of the audit `id` with those of the audit `since`. Fails when one of them
+/// does not exist, is no audit or has no samples, and when they are about different columns.
 pub async fn new_pairs(
     service: &Service,
     scope: &Scope,

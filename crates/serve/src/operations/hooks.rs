@@ -1,4 +1,4 @@
-//! Webhooks: where projects hear that their jobs are at an end.
+//! Webhooks: addresses at which projects hear that their jobs are at an end.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -8,11 +8,11 @@ use crate::problem::Problem;
 use crate::service::Service;
 use crate::store::{Hook, Manage};
 
-/// A webhook that is asked for.
+/// A request to set a webhook.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HookRequest {
-    /// Where notifications are sent: an address of `http` or `https`.
+    /// The address, of `http` or `https`, that notifications are sent to.
     #[schema(example = "https://hooks.example.org/probity")]
     pub url: String,
 }
@@ -20,21 +20,21 @@ pub struct HookRequest {
 /// A webhook that was just set.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct HookView {
-    /// What notifications are signed with; it is shown this once.
+    /// The secret that notifications are signed with; it is shown this once.
     pub secret: String,
     /// The webhook.
     #[serde(flatten)]
     pub hook: Hook,
 }
 
-/// The webhook of a project, if it has one.
+/// Returns the webhook of a project, if it has one.
 pub async fn hook(service: &Service, manage: &Manage) -> Result<Option<Hook>, Problem> {
     let manage = manage.clone();
     service.store(move |store| store.hook(&manage)).await
 }
 
-/// Sets the webhook of a project in place of the one that it had.
-/// Fails when nothing can be sent to such an address, or there is no such project any more.
+/// Sets the webhook of a project in place of an earlier one. Fails when nothing can be sent to such
+/// an address, or there is no such project any more.
 pub async fn set_hook(
     service: &Service,
     manage: &Manage,

@@ -1,4 +1,4 @@
-//! Has processes of this executable look at what users sent and make reports, and turns their
+//! Has processes of this executable look at what users sent or make reports, and turns their
 //! answers into values or problems.
 
 use std::ffi::OsString;
@@ -15,17 +15,18 @@ use crate::service::Service;
 /// How long a process may take.
 const TIME: Duration = Duration::from_secs(120);
 
-/// What a process does, for those who hear that it does not.
+/// A description of what a process does, for the problems that it may end in.
 pub(super) struct Task {
-    /// As in "To … takes too long".
+    /// The task as in "To … takes too long".
     pub name: &'static str,
-    /// What to do instead.
+    /// What the user can do instead.
     pub instead: &'static str,
-    /// The kind of problem that its refusal is.
+    /// The kind of problem that a refusal of the process becomes.
     pub refusal: ProblemKind,
 }
 
-/// What a process with `arguments` prints, once there is a turn of `party` for it.
+/// Runs a process with `arguments` once there is a turn of `party` for it, and returns what it
+/// prints.
 pub(super) async fn ask(
     service: &Service,
     party: &Party,
@@ -61,8 +62,8 @@ pub(super) async fn ask(
     }
 }
 
-/// The answer to `inspection`, which is the turn of `party`. Fails when what the user sent is
-/// refused, or is too much for the memory or the time that a look may take.
+/// Does `inspection` in a process, in a turn of `party`, and returns the answer. Fails when what
+/// the user sent is refused, or is too much for the memory or the time that a look may take.
 pub async fn inspect<T: DeserializeOwned>(
     service: &Service,
     party: &Party,
@@ -101,7 +102,7 @@ fn task(inspection: &Inspection) -> Task {
     }
 }
 
-/// A message as a sentence. One that begins with the name of a file keeps it as it is.
+/// Writes a message as a sentence. A message that begins with the name of a file keeps it as it is.
 pub fn sentence(text: &str) -> String {
     let begins_with_file = text
         .split([' ', ',', ':'])

@@ -1,4 +1,4 @@
-//! Jobs: start, list, watch, stop, go on, delete.
+//! Operations on jobs: start, list, watch, stop, resume, delete.
 
 use tokio::sync::watch;
 
@@ -59,7 +59,7 @@ fn gone_meanwhile() -> Problem {
     Problem::conflict("Something that the job reads was deleted.")
 }
 
-/// Shows that a job waits, and has the queue look.
+/// Shows that a job waits, and has the queue look for the next job.
 async fn queued(service: &Service, scope: &Scope, id: &Id) -> Result<JobView, Problem> {
     service.show_queue().await;
     let view = job(service, scope, id).await;
@@ -67,12 +67,12 @@ async fn queued(service: &Service, scope: &Scope, id: &Id) -> Result<JobView, Pr
     view
 }
 
-/// What is shown of `jobs` at present.
+/// The present views of `jobs`.
 pub fn views(service: &Service, jobs: Vec<Job>) -> Vec<JobView> {
     jobs.into_iter().map(|job| view(service, job)).collect()
 }
 
-/// What is shown of `job` at present.
+/// The present view of `job`.
 fn view(service: &Service, job: Job) -> JobView {
     match service.board.view(&job.id) {
         Some(shown) if !job.state.is_final() => JobView {
@@ -84,32 +84,33 @@ fn view(service: &Service, job: Job) -> JobView {
     }
 }
 
-/// One job.
+/// Returns the view of a job.
 pub async fn job(service: &Service, scope: &Scope, id: &Id) -> Result<JobView, Problem> {
     Ok(view(service, service.find(scope, id).await?))
 }
 
-/// A channel that shows the job now and whenever something about it changes; it ends with the job.
+/// Returns a channel that shows the job now and whenever something about it changes; it ends with
+/// the job.
 pub async fn watch_job(
     service: &Service,
     scope: &Scope,
     id: &Id,
 ) -> Result<watch::Receiver<JobView>, Problem> {
-    // The board shows the jobs of all projects: whether this one is seen, the database says.
+    // The board shows the jobs of all projects: the database decides whether this job may be seen.
     let view = job(service, scope, id).await?;
     if let Some(channel) = service.board.watch(id) {
         return Ok(channel);
     }
     let (_, channel) = watch::channel(match view.job.state.is_final() {
         true => view,
-        // It came to its end between the two looks.
+        // The job came to its end between the two looks.
         false => job(service, scope, id).await?,
     });
     Ok(channel)
 }
 
 /// Asks a job to stop. What an audit has found by then is kept.
-/// Fails when there is none, or it is at an end.
+/// Fails when there is no such job, or it is at an end.
 pub async fn stop_job(service: &Service, change: &Change, id: &Id) -> Result<JobView, Problem> {
     job(service, change, id).await?;
     let (changed, row) = (change.clone(), id.clone());
@@ -139,7 +140,7 @@ pub async fn stop_job(service: &Service, change: &Change, id: &Id) -> Result<Job
 }
 
 /// Puts a stopped job back into the queue; it goes on where it was.
-/// Fails when there is none, it was not stopped, or its time is used up.
+/// Fails when there is no such job, it was not stopped, or its time is used up.
 pub async fn resume_job(service: &Service, change: &Change, id: &Id) -> Result<JobView, Problem> {
     let stopped = job(service, change, id).await?.job;
     if stopped.seconds >= service.limits.job_time.as_secs_f64() {
@@ -167,7 +168,7 @@ pub async fn resume_job(service: &Service, change: &Change, id: &Id) -> Result<J
 }
 
 /// Deletes a job that is at an end, with its run directory and the model that it made.
-/// Fails when there is none, it is not at an end, or another job needs it.
+/// Fails when there is no such job, it is not at an end, or another job needs it.
 pub async fn delete_job(service: &Service, change: &Change, id: &Id) -> Result<(), Problem> {
     let (changed, row) = (change.clone(), id.clone());
     let removal = service
@@ -177,7 +178,7 @@ pub async fn delete_job(service: &Service, change: &Change, id: &Id) -> Result<(
     remove_files(service, id).await
 }
 
-/// Removes the files of a job that is gone from the database.
+/// Removes the files of a job that was deleted from the database.
 pub async fn remove_files(service: &Service, id: &Id) -> Result<(), Problem> {
     let contents = Contents::of_job(id);
     let places = service.places.clone();

@@ -11,14 +11,14 @@ use crate::problem::{Problem, ProblemKind};
 use crate::service::Service;
 use crate::store::{Change, Job, Link, Record};
 
-/// Where the links lead: the path before their secret.
+/// The path of the links, before their secret.
 pub const SHARED: &str = "/shared";
 
-/// A link that is asked for.
+/// A request to make a link.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkRequest {
-    /// Days that it is valid.
+    /// The number of days that the link is valid.
     #[schema(minimum = 1, maximum = 3650)]
     pub days: u32,
 }
@@ -26,14 +26,14 @@ pub struct LinkRequest {
 /// A link that was just made.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct LinkView {
-    /// Its address on this service; it is shown this once.
+    /// The address of the link on this service; it is shown this once.
     pub path: String,
-    /// What lists say of it.
+    /// The link as lists show it.
     #[serde(flatten)]
     pub link: Link,
 }
 
-/// Makes a link to the report of a job, which is made where it is missing.
+/// Makes a link to the report of a job, and the report where it is missing.
 /// Fails when there is no job, or nothing to report on.
 pub async fn make_link(
     service: &Service,
@@ -55,7 +55,7 @@ pub async fn make_link(
     })
 }
 
-/// The links to the report of a job, the newest first.
+/// Returns the links to the report of a job, the newest first.
 /// Fails when there is no such job.
 pub async fn links(service: &Service, change: &Change, job: &Id) -> Result<Vec<Link>, Problem> {
     service.find::<Job>(change, job).await?;
@@ -64,7 +64,7 @@ pub async fn links(service: &Service, change: &Change, job: &Id) -> Result<Vec<L
 }
 
 /// Revokes a link to the report of a job.
-/// Fails when it has none with this identifier that is not revoked yet.
+/// Fails when the job has no link with this identifier that is not revoked yet.
 pub async fn revoke_link(
     service: &Service,
     change: &Change,
@@ -84,7 +84,7 @@ pub async fn revoke_link(
     }
 }
 
-/// The report that the link with this secret leads to.
+/// Returns the report that the link with this secret leads to.
 /// Fails when there is no such link, or it is not valid any more.
 pub async fn shared_report(service: &Service, secret: &str) -> Result<Document, Problem> {
     let secret = secret.to_owned();

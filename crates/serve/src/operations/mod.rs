@@ -1,7 +1,8 @@
-//! What users can do: one function for each thing, shared by the API and the pages.
+//! Operations: what users can do, one function for each, shared by the API and the pages.
 //!
-//! Every function checks what it is given, does it, and gives the result or a
-//! [`super::problem::Problem`]. What it may see or change is said by a value of `store::access`.
+//! Every function checks its arguments, does its work, and returns the result or a
+//! [`super::problem::Problem`]. A value of a type of `store::access` says what it may see or
+//! change.
 
 pub mod data;
 pub mod form;
@@ -21,8 +22,8 @@ mod texts;
 use super::problem::Problem;
 use super::store::Removal;
 
-/// What is said of a deletion of a thing that is called `name`.
-/// Fails unless it is gone from the database.
+/// Turns the result of a deletion of a thing of the kind `name` into a problem, unless the thing is
+/// gone from the database.
 fn removed(removal: Removal, name: &str) -> Result<(), Problem> {
     match removal {
         Removal::Done => Ok(()),

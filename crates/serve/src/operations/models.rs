@@ -16,7 +16,7 @@ use crate::service::Service;
 use crate::store::{Change, Job, Model, ModelDescription, ModelOrigin, Record, Scope};
 use probity_nn::model::DESCRIPTION;
 
-/// Takes a model directory, packed as a .zip file, and calls it `label`.
+/// Stores a model directory, packed as a .zip file, under the name `label`.
 /// Fails when the archive or the model is broken, or larger than allowed.
 pub async fn upload_model(
     service: &Service,
@@ -63,8 +63,8 @@ async fn remove_directory(service: &Service, id: &Id) -> Result<(), Problem> {
         .await
 }
 
-/// Lists the model that a finished training or repair left in its run directory; a repair with
-/// something against it leaves none.
+/// Adds the model that a finished training or repair left in its run directory to the list of
+/// models; a repair that was not saved leaves none.
 pub(crate) async fn register_model(
     service: &Service,
     itself: Itself,
@@ -98,7 +98,7 @@ pub(crate) async fn register_model(
 }
 
 /// Deletes an uploaded model that no unfinished job reads.
-/// Fails when there is none, it was made by a job, or a job needs it.
+/// Fails when there is no such model, it was made by a job, or a job needs it.
 pub async fn delete_model(service: &Service, change: &Change, id: &Id) -> Result<(), Problem> {
     let model: Model = service.find(change, id).await?;
     if model.origin != ModelOrigin::Uploaded {

@@ -1,4 +1,4 @@
-//! What people call their things.
+//! The names that users give to their things.
 
 use serde::Deserialize;
 use utoipa::ToSchema;
@@ -9,7 +9,7 @@ use crate::problem::Problem;
 use crate::service::Service;
 use crate::store::{Change, Record};
 
-/// What something shall be called.
+/// A request to give something a name.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NameRequest {
@@ -17,7 +17,7 @@ pub struct NameRequest {
     pub label: String,
 }
 
-/// `text` as a name, which is needed.
+/// Checks that `text` is a name, and not empty.
 /// Fails when it is empty, or no label.
 pub fn name(text: &str) -> Result<String, Problem> {
     match label(text, "")? {
@@ -26,9 +26,8 @@ pub fn name(text: &str) -> Result<String, Problem> {
     }
 }
 
-/// `text` as the name of what a file holds, or else the name of the file: that of an upload by a
-/// program, which need not say one.
-/// Fails when it is no label.
+/// Checks that `text` is a name; an empty one becomes the name of the file. Uploads by programs
+/// need not name what they bring. Fails when it is no label.
 pub fn name_of_upload(text: &str, file_name: &str) -> Result<String, Problem> {
     let plain = file_name.chars().filter(|letter| !letter.is_control());
     let of_file: String = plain.take(LABEL).collect();
@@ -39,8 +38,7 @@ pub fn name_of_upload(text: &str, file_name: &str) -> Result<String, Problem> {
 }
 
 /// Gives a data set, a model or a job another name. A job and the model that it made are called
-/// alike, so both get it.
-/// Fails when there is none, or it is no name.
+/// alike, so both get it. Fails when there is no such thing, or the text is no name.
 pub async fn rename<T: Record>(
     service: &Service,
     change: &Change,

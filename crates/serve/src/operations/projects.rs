@@ -19,37 +19,37 @@ use crate::store::{
     Permission, Person, Project, Quotas, Role, Scope, TokenRecord, log_lines,
 };
 
-/// Days that a token or a link may be valid at most.
+/// The greatest number of days that a token or a link may be valid.
 const MOST_DAYS: u32 = 3650;
 
-/// Entries of the log that are read at a time.
+/// The number of entries of the log that are read at a time.
 const ENTRIES: u32 = 500;
 
-/// What a project shall be called, and how much it may take.
+/// A request to make or change a project: its name and its quotas.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ProjectRequest {
-    /// What it shall be called: no two have the same name.
+    /// The name of the project: no two have the same.
     pub name: String,
-    /// How much it may take.
+    /// The quotas of the project.
     #[serde(default)]
     pub quotas: Quotas,
 }
 
-/// A token that is asked for, or an access for a person: one of `name` and `person` is needed.
+/// A request for a token, or for an access of a person: one of `name` and `person` is needed.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TokenRequest {
-    /// What a token shall be called, such as the name of who gets it.
+    /// The name of the token, such as that of the person who gets it.
     #[serde(default)]
     pub name: Option<String>,
-    /// Who gets access by logging in with the identity provider, without a token: their e-mail
-    /// address, or the identifier that the provider has for them.
+    /// The person who gets access by logging in with the identity provider, without a token: their
+    /// e-mail address, or the identifier that the provider has for them.
     #[serde(default)]
     pub person: Option<String>,
-    /// What it lets its holder do: `viewer`, `editor` or `owner`.
+    /// The role, which says what the holder may do: `viewer`, `editor` or `owner`.
     pub role: Role,
-    /// Days that it is valid; left out: until it is revoked.
+    /// The number of days that the token is valid; left out: until it is revoked.
     #[serde(default)]
     #[schema(minimum = 1, maximum = 3650)]
     pub days: Option<u32>,
@@ -61,7 +61,7 @@ pub struct TokenView {
     /// The token itself; it is shown this once. None for a person.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub token: Option<String>,
-    /// What lists say of it.
+    /// The token as lists show it.
     #[serde(flatten)]
     pub record: TokenRecord,
 }
@@ -75,19 +75,19 @@ impl From<MadeToken> for TokenView {
     }
 }
 
-/// A project, and how much it takes.
+/// A project, and how much it stores.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct ProjectView {
     /// The project.
     #[serde(flatten)]
     pub project: Project,
-    /// Bytes that it stores; not for administrators, who see nothing in it.
+    /// The bytes that the project stores; not for administrators, who see nothing in it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub used_bytes: Option<u64>,
 }
 
-/// So many days.
-/// Fails when they are none, or too many.
+/// The duration of this many days.
+/// Fails when the number is 0, or too large.
 pub fn days(days: u32) -> Result<Duration, Problem> {
     match (1..=MOST_DAYS).contains(&days) {
         true => Ok(Duration::from_secs(u64::from(days) * 24 * 3600)),
@@ -97,8 +97,8 @@ pub fn days(days: u32) -> Result<Duration, Problem> {
     }
 }
 
-/// Quotas that make sense.
-/// Fails when jobs were kept for no day, or for too many.
+/// Checks quotas, and returns them.
+/// Fails when jobs would be kept for no day, or for too many.
 fn quotas(quotas: Quotas) -> Result<Quotas, Problem> {
     quotas.kept_days.map(days).transpose()?;
     Ok(quotas)
@@ -119,13 +119,13 @@ fn changed<T>(changed: Changed<T>) -> Result<T, Problem> {
     }
 }
 
-/// The projects that `caller` has to do with.
+/// Returns the projects that `caller` has to do with: its own, or all for an administrator.
 pub async fn projects(service: &Service, caller: &Caller) -> Result<Vec<Project>, Problem> {
     let caller = caller.clone();
     service.store(move |store| store.projects(&caller)).await
 }
 
-/// The project `id`, and how much it takes.
+/// Returns the project `id`, and how much it stores.
 /// Fails when `caller` has nothing to do with it.
 pub async fn project(service: &Service, caller: &Caller, id: &Id) -> Result<ProjectView, Problem> {
     let own = projects(service, caller).await?;
@@ -146,7 +146,7 @@ fn scope_of(caller: &Caller) -> Option<Scope> {
 }
 
 /// Makes a project.
-/// Fails when another one has its name.
+/// Fails when another project has this name.
 pub async fn make_project(
     service: &Service,
     administer: &Administer,
@@ -161,7 +161,7 @@ pub async fn make_project(
 }
 
 /// Gives a project another name and other quotas.
-/// Fails when there is none, or another one has the name.
+/// Fails when there is no such project, or another one has the name.
 pub async fn change_project(
     service: &Service,
     administer: &Administer,
@@ -177,7 +177,7 @@ pub async fn change_project(
 }
 
 /// Deletes a project with everything in it.
-/// Fails when there is none, or a job of it is not at an end.
+/// Fails when there is no such project, or a job of it is not at an end.
 pub async fn delete_project(
     service: &Service,
     administer: &Administer,
@@ -198,7 +198,7 @@ pub async fn delete_project(
         .await
 }
 
-/// What lets `caller` manage the project `id`.
+/// Returns the permission of `caller` to manage the project `id`.
 /// Fails when the role does not allow it, or there is no such project.
 pub async fn manage(service: &Service, caller: &Caller, id: &Id) -> Result<Manage, Problem> {
     let manage = caller.manages(id)?;
@@ -212,14 +212,14 @@ pub async fn manage(service: &Service, caller: &Caller, id: &Id) -> Result<Manag
     }
 }
 
-/// The tokens of a project, the oldest first.
+/// Returns the tokens of a project, the oldest first.
 pub async fn tokens(service: &Service, manage: &Manage) -> Result<Vec<TokenRecord>, Problem> {
     let manage = manage.clone();
     service.store(move |store| store.tokens_of(&manage)).await
 }
 
-/// Who shall be able to use a token.
-/// Fails unless it is either a name or a person, and where nobody can log in as one.
+/// Reads from a request who is to use a token.
+/// Fails unless either a name or a person is given, or when no person can log in.
 fn holder(service: &Service, request: &TokenRequest) -> Result<Holder, Problem> {
     let of_field = |field: &str, problem: Problem| Problem {
         field: Some(field.to_owned()),
@@ -272,7 +272,7 @@ pub async fn make_token(
 }
 
 /// Revokes a token of a project.
-/// Fails when it has none with this identifier that is valid.
+/// Fails when the project has no valid token with this identifier.
 pub async fn revoke_token(service: &Service, manage: &Manage, token: &Id) -> Result<(), Problem> {
     let (manage, revoked) = (manage.clone(), token.clone());
     let is_revoked = service
@@ -290,16 +290,16 @@ pub async fn revoke_token(service: &Service, manage: &Manage, token: &Id) -> Res
     }
 }
 
-/// Whose log is read.
+/// The log that is read.
 #[derive(Debug, Clone)]
 pub enum LogOf {
-    /// That of a project.
+    /// The log of a project.
     Project(Manage),
-    /// All of it.
+    /// The whole log.
     Everything(Administer),
 }
 
-/// The newest entries of a log before the entry `before`, the newest first.
+/// Returns the newest entries of a log before the entry `before`, the newest first.
 pub async fn log(
     service: &Service,
     of: &LogOf,
@@ -314,7 +314,8 @@ pub async fn log(
         .await
 }
 
-/// A log as a file of CSV, the newest entry first; no cell is a formula to a spreadsheet.
+/// Makes the answer that sends a log as a file of CSV, the newest entry first; no cell is a formula
+/// to a spreadsheet.
 pub fn log_file(service: Service, of: LogOf) -> Response {
     let parts = parts(service, of);
     let texts = tokio_stream::once(Ok(LOG_HEAD.to_owned())).chain(parts);
@@ -327,7 +328,7 @@ pub fn log_file(service: Service, of: LogOf) -> Response {
     (headers, Body::from_stream(bytes)).into_response()
 }
 
-/// Where the reading of a log is.
+/// The position of the reading of a log.
 enum At {
     Before(Option<i64>),
     End,
@@ -347,7 +348,7 @@ fn parts(service: Service, of: LogOf) -> impl Stream<Item = Result<String, std::
                 Err(_) => At::End,
             };
             let text = part.and_then(|entries| log_lines(&entries));
-            // Nobody listens any more.
+            // Nobody reads the answer any more.
             if sender.send(text).await.is_err() {
                 return;
             }

@@ -1,4 +1,4 @@
-//! What jobs left behind: reports, summaries, samples; and several of them side by side.
+//! The results of jobs: reports, summaries, samples, and comparisons of several jobs.
 
 use std::ffi::OsString;
 use std::fs;
@@ -24,7 +24,7 @@ use probity_run::run_directory::SUMMARY;
 /// A discriminatory share, for some protected attributes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ShareFigure {
-    /// The attributes.
+    /// The protected attributes.
     pub protected: Vec<String>,
     /// The share.
     #[serde(rename(deserialize = "rate"))]
@@ -36,51 +36,54 @@ pub struct ShareFigure {
 /// The main figures of an audit.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct AuditFigures {
-    /// How the search ended: `complete`, `max_found`, `time`, `max_calls` or `interrupted`.
+    /// The way in which the search ended: `complete`, `max_found`, `time`, `max_calls` or
+    /// `interrupted`.
     pub ending: String,
-    /// Search strategy.
+    /// The search strategy.
     pub strategy: String,
-    /// Protected attributes.
+    /// The protected attributes.
     pub protected: Vec<String>,
-    /// Distinct individuals checked.
+    /// The number of distinct individuals checked.
     pub generated: u64,
-    /// Distinct discriminatory individuals.
+    /// The number of distinct discriminatory individuals.
     pub discriminatory: u64,
-    /// Search time in seconds.
+    /// The search time in seconds.
     pub seconds: f64,
-    /// Discriminatory share of the rows of the data, per attribute and jointly; none of texts.
+    /// The discriminatory shares of the rows of the data, per attribute and jointly; none for
+    /// texts.
     pub people: Vec<ShareFigure>,
-    /// Discriminatory share of random inputs or of the texts, per attribute and jointly.
+    /// The discriminatory shares of random inputs or of the texts, per attribute and jointly.
     pub shares: Vec<ShareFigure>,
-    /// What was found of the largest acceptable share, where one was declared.
+    /// The verdict on the largest acceptable share, where one was declared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fail_above: Option<BoundFigure>,
-    /// The class of all decisions, where there is no other: nothing can be said of their fairness.
+    /// The class of all decisions, where the model decides for one class only: nothing can be said
+    /// of their fairness.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decides_alike: Option<String>,
-    /// Protected attributes that the model does not take: nothing can flip by them.
+    /// The protected attributes that the model does not take: no decision can flip by them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub not_taken: Vec<String>,
 }
 
-/// The largest acceptable share, and what its interval says of it.
+/// The largest acceptable share, and the verdict of the interval on it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct BoundFigure {
     /// The largest acceptable share.
     pub bound: f64,
-    /// The share that it is on: `data` or `uniform`.
+    /// The kind of share that the bound is on: `data` or `uniform`.
     #[schema(value_type = String, example = "data")]
     pub on: BoundOn,
-    /// What the interval says: `within`, `exceeds` or `inconclusive`; `not_applicable` where the model
-    /// does not take what is protected.
+    /// The verdict of the interval: `within`, `exceeds` or `inconclusive`; `not_applicable` where
+    /// the model does not take what is protected.
     #[schema(value_type = String, example = "within")]
     pub verdict: Verdict,
 }
 
-/// What became of a repair.
+/// The result of a repair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct RepairFigures {
-    /// Whether a repaired model is there.
+    /// Whether a repaired model was saved.
     pub saved: bool,
     /// Whether nothing got worse than was allowed.
     pub holds: bool,
@@ -91,32 +94,32 @@ pub struct RepairFigures {
 pub struct ComparedJob {
     /// The job.
     pub job: JobView,
-    /// What its data set is called, while there is one.
+    /// The name of the job's data set, while there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data_label: Option<String>,
-    /// What its model is called, while there is one.
+    /// The name of the job's model, while there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model_label: Option<String>,
-    /// Its figures, for an audit that has some.
+    /// The figures of the audit, for an audit that has some.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub audit: Option<AuditFigures>,
-    /// What became of it, for a repair that is done.
+    /// The result of the repair, for a repair that is done.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repair: Option<RepairFigures>,
 }
 
-/// Jobs side by side.
+/// A comparison: jobs side by side.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Comparison {
-    /// The jobs, in the order asked for.
+    /// The jobs, in the order in which the request names them.
     pub jobs: Vec<ComparedJob>,
 }
 
-/// Jobs that are compared at most.
+/// The greatest number of jobs in a comparison.
 const COMPARED: usize = 20;
 
-/// The report of a job's run. It is made once and kept. It names files by their paths in the data
-/// directory. Fails when there is no job, or nothing to report on.
+/// Returns the report of a job's run. It is made once and kept. It names files by their paths in
+/// the data directory. Fails when there is no job, or nothing to report on.
 pub async fn report(
     service: &Service,
     scope: &Scope,
@@ -162,7 +165,7 @@ pub async fn report(
     })
 }
 
-/// The summary of a job's run, as the command line writes it.
+/// Returns the summary of a job's run, as the command line writes it.
 pub async fn summary(service: &Service, scope: &Scope, id: &Id) -> Result<Value, Problem> {
     let job: Job = service.find(scope, id).await?;
     match read_summary(service, &job).await? {
@@ -190,8 +193,8 @@ async fn read_summary(service: &Service, job: &Job) -> Result<Option<Value>, Pro
         .await
 }
 
-/// The samples that an audit found.
-/// Fails when there is no job, it is no audit, or it has found nothing yet.
+/// Returns the samples that an audit found.
+/// Fails when there is no such job, it is no audit, or it has found nothing yet.
 pub async fn samples(service: &Service, scope: &Scope, id: &Id) -> Result<RunFile, Problem> {
     let job: Job = service.find(scope, id).await?;
     let Some(audit) = job.specification.as_audit() else {
@@ -212,7 +215,7 @@ pub async fn samples(service: &Service, scope: &Scope, id: &Id) -> Result<RunFil
     })
 }
 
-/// Jobs side by side.
+/// Compares jobs side by side.
 /// Fails when one of them does not exist, or too many are asked for.
 pub async fn compare(service: &Service, scope: &Scope, ids: &[Id]) -> Result<Comparison, Problem> {
     if ids.is_empty() || ids.len() > COMPARED {
@@ -228,7 +231,7 @@ pub async fn compare(service: &Service, scope: &Scope, ids: &[Id]) -> Result<Com
     Ok(Comparison { jobs })
 }
 
-/// What a comparison says of a job.
+/// Returns what a comparison says of a job.
 pub async fn compared(
     service: &Service,
     scope: &Scope,
@@ -263,7 +266,7 @@ pub async fn compared(
     })
 }
 
-/// What a comparison reads of an audit's summary.
+/// The part of an audit's summary that a comparison reads.
 #[derive(Deserialize)]
 struct Summary {
     ending: String,

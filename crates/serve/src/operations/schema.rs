@@ -9,25 +9,27 @@ use utoipa::ToSchema;
 use crate::problem::Problem;
 use probity_data::schema::{Format, Label, Missing, OutOfDomain, Schema};
 
-/// What a user says about a table, for a draft of its schema.
+/// A user's request to draft the schema of a table.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DraftRequest {
-    /// Column to predict.
+    /// The column to predict.
     pub label: String,
-    /// Protected columns.
+    /// The protected columns.
     #[serde(default)]
     pub protected: Vec<String>,
-    /// Columns to leave out.
+    /// The columns to leave out.
     #[serde(default)]
     pub ignore: Vec<String>,
-    /// Of columns by name: the marks of missing values, in place of those that are found.
+    /// The marks of missing values of columns, by their names, in place of the marks that are
+    /// found.
     #[serde(default)]
     pub missing: BTreeMap<String, Vec<String>>,
-    /// Of columns by name: words that are levels, or classes, although they look like such marks.
+    /// The words of columns, by their names, that are levels, or classes, although they look like
+    /// marks of missing values.
     #[serde(default)]
     pub level: BTreeMap<String, Vec<String>>,
-    /// Columns of which levels that differ only in how they are written are one.
+    /// The columns whose levels are one level where they differ only in how they are written.
     #[serde(default)]
     pub merge: Vec<String>,
     /// The class that is good to get, which becomes the last one.
@@ -41,10 +43,10 @@ pub struct DraftRequest {
     #[serde(default)]
     #[schema(value_type = Option<String>, example = ".")]
     pub thousands: Option<char>,
-    /// The label holds numbers, such as shares, of which those below this are one class.
+    /// The threshold of a label that holds numbers, such as shares: those below it are one class.
     #[serde(default)]
     pub label_threshold: Option<f64>,
-    /// The label holds numbers that are predicted as such.
+    /// Whether the label holds numbers that are predicted as numbers.
     #[serde(default)]
     pub number: bool,
     /// The most different words a category may have.
@@ -58,9 +60,9 @@ pub struct DraftRequest {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TableSchema {
-    /// What the table is called.
+    /// The name of the table.
     pub name: String,
-    /// How its text is laid out.
+    /// The layout of the table's text.
     #[serde(default)]
     pub format: Format,
     /// The column to predict.
@@ -70,7 +72,7 @@ pub struct TableSchema {
     pub attributes: Vec<AttributeColumn>,
 }
 
-/// What an input column measures.
+/// The kind of an input column: what it measures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum AttributeKind {
@@ -86,53 +88,54 @@ pub enum AttributeKind {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AttributeColumn {
-    /// Its name.
+    /// The name of the column.
     pub name: String,
-    /// What it measures.
+    /// The kind of the column: what it measures.
     pub kind: AttributeKind,
-    /// Smallest value, of integers.
+    /// The smallest value, of integers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min: Option<i32>,
-    /// Largest value, of integers.
+    /// The largest value, of integers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max: Option<i32>,
-    /// The words of a category, or what may stand in place of a number, in the order of their codes.
+    /// The words of a category, or words that may stand in place of a number, in the order of their
+    /// codes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub levels: Option<Vec<String>>,
     /// Whether neighbouring levels of a category are alike.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ordered: Option<bool>,
-    /// Ascending edges of the bins of numbers.
+    /// The ascending edges of the bins of numbers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bins: Option<Vec<f64>>,
-    /// For each bin a number in it that stands for it.
+    /// A number for each bin, in it, that stands for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub values: Option<Vec<f64>>,
-    /// Whether decisions must not depend on it.
+    /// Whether decisions must not depend on the column.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub protected: bool,
     /// The marks that stand for "not known": a string, or a list of several.
     #[serde(default, skip_serializing_if = "Missing::is_none")]
     #[schema(required = false)]
     pub missing: Missing,
-    /// Other spellings of the words of a category.
+    /// The other spellings of the words of a category.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[schema(required = false)]
     pub merge: BTreeMap<String, String>,
-    /// What becomes of missing and outside values.
+    /// The treatment of missing values, and of values outside the domain.
     #[serde(default)]
     pub outside: OutOfDomain,
 }
 
 impl TableSchema {
-    /// The form of `schema` that users see.
+    /// Turns `schema` into the form that users see.
     pub fn of(schema: &Schema) -> Result<TableSchema, Problem> {
         serde_json::to_value(schema)
             .and_then(serde_json::from_value)
             .map_err(|error| Problem::internal(&error))
     }
 
-    /// The checked schema.
+    /// Checks the schema, and returns it in the form of the library.
     pub fn check(&self) -> Result<Schema, Problem> {
         let schema: Schema = serde_json::to_value(self)
             .and_then(serde_json::from_value)

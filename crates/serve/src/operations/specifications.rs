@@ -1,6 +1,6 @@
-//! What a job is asked for, before it waits in the queue: what it reads exists and fits. The bounds
-//! of its fields are those of its type and of the operator; what only reading the files can tell,
-//! the job itself finds out.
+//! Checks of a job's specification before it waits in the queue: what it reads exists and fits. The
+//! bounds of its fields are those of its type and of the operator. Errors that only reading the
+//! files can show, the job itself finds.
 
 use crate::jobs::files::Files;
 use crate::jobs::specification::{JobKind, JobSpecification};
@@ -14,7 +14,7 @@ use probity_nn::train::TrainSpecification;
 use probity_run::specification::FieldError;
 use probity_text::lexicon::Lexicon;
 
-/// Checks `specification`, and gives a name for its job.
+/// Checks `specification`, and returns the usual name of its job.
 pub(super) async fn check(
     service: &Service,
     scope: &Scope,
@@ -55,7 +55,7 @@ pub(super) async fn check(
     Ok(name.chars().take(100).collect())
 }
 
-/// The files that a run of `specification` reads.
+/// Returns the files that a run of `specification` reads.
 /// Fails when the data set or the model is not there any more.
 pub(crate) async fn files(
     service: &Service,
@@ -67,7 +67,7 @@ pub(crate) async fn files(
     Ok(Files::of(&service.places, &data, model.as_ref(), runs))
 }
 
-/// The data set and the model that `specification` reads.
+/// Returns the data set and the model that `specification` reads.
 async fn read_by(
     service: &Service,
     scope: &Scope,

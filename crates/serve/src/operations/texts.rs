@@ -2,11 +2,11 @@
 
 use crate::problem::Problem;
 
-/// Characters of a label.
+/// The greatest number of characters of a label.
 pub const LABEL: usize = 100;
 
-/// `label` without blanks at its ends, or `instead` where nothing else is left.
-/// Fails when it is too long, or holds a control character.
+/// Returns `label` without blanks at its ends, or `instead` where nothing else is left. Fails when
+/// it is too long, or holds a control character.
 pub fn label(label: &str, instead: &str) -> Result<String, Problem> {
     let label = label.trim();
     if label.is_empty() {

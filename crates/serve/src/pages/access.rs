@@ -1,5 +1,5 @@
-//! Where somebody may work who logged in by the identity provider: their accesses, one of which a
-//! session is of.
+//! The page on which somebody who logged in by the identity provider chooses among their accesses;
+//! a session belongs to one of them.
 
 use axum::Extension;
 use axum::extract::{Query, State};
@@ -41,7 +41,7 @@ async fn draw(
     page_with(status, &page)
 }
 
-/// The accesses.
+/// Shows the visitor's accesses.
 pub(super) async fn show(
     State(service): State<Service>,
     visitor: Visitor<Caller>,

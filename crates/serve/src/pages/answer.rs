@@ -6,7 +6,7 @@ use axum::response::{Html, IntoResponse, Response};
 
 use crate::problem::Problem;
 
-/// What a page's function gives: a page, or what is to be seen in its place.
+/// The result of a page's function: a page, or what is shown in its place.
 pub(super) type Answer = Result<Response, Response>;
 
 /// A problem on its way to becoming a page: [`super::session::with_session`] draws it, because it
@@ -19,12 +19,12 @@ impl From<Problem> for Response {
     }
 }
 
-/// A page.
+/// Makes the answer with a page.
 pub(super) fn page(template: &impl Template) -> Answer {
     page_with(StatusCode::OK, template)
 }
 
-/// A page with a status of its own.
+/// Makes the answer with a page and a status of its own.
 pub(super) fn page_with(status: StatusCode, template: &impl Template) -> Answer {
     let text = template
         .render()

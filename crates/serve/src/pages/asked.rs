@@ -1,4 +1,4 @@
-//! What a job was asked for, as facts with links.
+//! The facts about a job's specification, with links.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::operations::projects::days as days_of;
 use crate::service::Service;
 use crate::store::{DataSet, Job, JobState, Model, Scope};
 
-/// What `job` was asked for. Of things that were deleted since, nothing is said.
+/// The facts about the specification of `job`. Of things that were deleted since, nothing is said.
 pub(super) async fn facts(service: &Service, scope: &Scope, job: &Job) -> Vec<Fact> {
     let mut facts = Vec::new();
     if let Some(id) = job.specification.model()
@@ -50,7 +50,8 @@ pub(super) async fn facts(service: &Service, scope: &Scope, job: &Job) -> Vec<Fa
     facts
 }
 
-/// How long `job` is kept, if not for good or as long as the model that it made.
+/// How long `job` is kept; `None` where it is kept for good, or for as long as the model that it
+/// made.
 async fn kept(service: &Service, scope: &Scope, job: &Job) -> Option<Duration> {
     if job.kind != JobKind::Audit && job.state == JobState::Done {
         return None;

@@ -46,17 +46,17 @@ static ICON: LazyLock<Asset> = LazyLock::new(|| {
     Asset::new("icon", "svg", "image/svg+xml", text)
 });
 
-/// Address of the style sheet.
+/// The address of the style sheet.
 pub(super) fn styles() -> &'static str {
     &STYLES.path
 }
 
-/// Address of the script.
+/// The address of the script.
 pub(super) fn script() -> &'static str {
     &SCRIPT.path
 }
 
-/// Address of the icon.
+/// The address of the icon.
 pub(super) fn icon() -> &'static str {
     &ICON.path
 }

@@ -1,4 +1,4 @@
-//! Audit a model.
+//! The page that starts an audit of a model.
 
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -41,7 +41,7 @@ impl FormPage for AuditForm {
         let (first, advanced) = self.options();
         first.fill(&mut form);
         advanced.fill(&mut form);
-        // The answer to "how long" says how far, unless a number does.
+        // The answer to "how long" sets these fields, unless a number does.
         for field in EFFORT {
             form.set(field, "");
         }
@@ -98,7 +98,7 @@ impl AuditForm {
         }
     }
 
-    /// What can be chosen as the start of the search: a data set, and for texts its column.
+    /// The choices for the start of the search: data sets, and for texts their columns.
     fn starts(&self) -> Vec<Choice> {
         let columns = |data: &DataSet| -> Vec<Choice> {
             let columns = data.sketch.columns.iter().enumerate();
@@ -119,7 +119,7 @@ impl AuditForm {
         self.data.iter().flat_map(starts).collect()
     }
 
-    /// The data set and the column that were chosen.
+    /// Returns the data set and the column that were chosen.
     fn start(&self, chosen: &str) -> Option<(Id, Option<String>)> {
         let (id, position) = match chosen.split_once('.') {
             Some((id, position)) => (id, Some(position)),
@@ -144,8 +144,8 @@ impl AuditForm {
         }
     }
 
-    /// The fields of an audit that the page shows, those that most people leave alone from the
-    /// second on.
+    /// The fields of an audit that the page shows; the second value holds those that most people
+    /// leave alone.
     fn options(&self) -> (Options, Options) {
         let strategies = StrategyName::of(self.modality()).into_iter();
         let words: Vec<&str> = strategies.map(StrategyName::name).collect();
@@ -162,7 +162,8 @@ impl AuditForm {
         (Options::of(JobKind::Audit, &["fail_above"]), advanced)
     }
 
-    /// What it is called where nobody says otherwise, and what the form asks for, or errors in it.
+    /// The usual name of the audit, and the specification that the form asks for; or notes errors
+    /// in the form.
     fn specification(&self, form: &mut Form) -> Option<(String, JobSpecification)> {
         let attributes = self.attributes();
         let mut protected = form.all("protected").to_vec();
@@ -194,7 +195,7 @@ impl AuditForm {
     }
 }
 
-/// Whether a data set has what the model looks at.
+/// Whether a data set has the inputs that the model takes.
 fn fits(model: &Model, data: &DataSet) -> bool {
     match (model.description.kind, data.kind) {
         (ModelKind::Texts, DataKind::Texts) => true,
@@ -211,7 +212,7 @@ fn fits(model: &Model, data: &DataSet) -> bool {
 /// The fields that the answer to "how long" fills in.
 const EFFORT: [&str; 3] = ["search.seeds", "search.local", "budget.time"];
 
-/// How far a search goes by the answer to "how long": seeds, local trials and time.
+/// The extent of a search for the answer to "how long": seeds, local trials and time.
 fn effort(answer: &str) -> [Value; 3] {
     match answer {
         "quick" => [200.into(), 100.into(), "1m".into()],

@@ -1,10 +1,10 @@
-//! Log in by the identity provider: to it and back.
+//! The log-in by the identity provider: to the provider and back.
 //!
 //! The session's cookie does not come along when the provider sends the browser back, since
-//! browsers keep it from other sites. So the cookie of a log-in that was begun is a looser one, of
-//! the addresses of these two steps only; it says which session the browser had; and the last step
-//! answers with a page that goes on by itself, because a redirect would be one of the other site
-//! still.
+//! browsers keep it from requests that another site leads to. So a log-in that was begun has a
+//! cookie with a looser rule, which is sent to the addresses of these two steps only and says which
+//! session the browser had. And the last step answers with a page that goes on by itself, because a
+//! redirect would still count as one of the other site.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -34,10 +34,10 @@ use crate::sender::Sender;
 use crate::service::Service;
 use crate::store::{Caller, Identity, SessionKey};
 
-/// Log-ins that a browser may have under way, such as in several tabs.
+/// The number of log-ins that a browser may have under way, such as in several tabs.
 const UNDER_WAY: usize = 4;
 
-/// Characters of a state by which its cookie is called.
+/// The number of characters of a state that the name of its cookie holds.
 const NAME: usize = 16;
 
 /// A step of a log-in by the provider.
@@ -47,9 +47,9 @@ pub(super) struct Step {
     sender: Sender,
     headers: HeaderMap,
     client: Address,
-    /// Where the provider sends the browser back to.
+    /// The address that the provider sends the browser back to.
     back: String,
-    /// What stands in the address.
+    /// The values in the query of the address.
     query: Form,
 }
 
@@ -81,7 +81,7 @@ impl FromRequestParts<Service> for Step {
     }
 }
 
-/// Why somebody does not come in, in words for them.
+/// The reason why somebody is not let in, in words for them.
 struct Refusal {
     status: StatusCode,
     said: String,
@@ -96,7 +96,7 @@ impl Refusal {
     }
 }
 
-/// The browser comes back from a log-in that it does not have.
+/// The refusal of a browser that comes back from a log-in that it does not have.
 fn no_log_in() -> Refusal {
     Refusal::new(
         StatusCode::BAD_REQUEST,
@@ -134,14 +134,14 @@ impl Step {
         }))
     }
 
-    /// What the cookie of a log-in is called.
+    /// The name of the cookie of a log-in.
     fn cookie(&self, state: &str) -> String {
         let start = state.get(..NAME).unwrap_or_default();
         format!("{}{start}", self.service.begun_cookie)
     }
 
-    /// The log-ins of this browser that are under way, the oldest first, and the names of cookies
-    /// of those that are over.
+    /// The log-ins of this browser that are under way, the oldest first, and the names of the
+    /// cookies of those that are over.
     fn under_way(&self) -> (Vec<Begun>, Vec<String>) {
         let jar = CookieJar::from_headers(&self.headers);
         let own = jar.iter();
@@ -157,7 +157,7 @@ impl Step {
         (begun, over)
     }
 
-    /// Gives the browser a cookie, or takes it away if it holds nothing, with `response`.
+    /// Gives the browser a cookie with `response`; an empty value takes the cookie away.
     fn give(&self, response: &mut Response, name: &str, value: &str) -> Result<(), Problem> {
         let cookie = Given {
             name,
@@ -174,13 +174,13 @@ impl Step {
         Ok(())
     }
 
-    /// The log-in again, with what is the matter; it leads to the page `next`.
+    /// Shows the log-in page again, with the refusal; the log-in then leads to the page `next`.
     fn refused(&self, refusal: Refusal, next: &str) -> Answer {
         login::refused(&self.service, refusal.status, &refusal.said, next)
     }
 
-    /// The log-in that the browser comes back from.
-    /// Fails where it is none of this browser, or over.
+    /// Returns the log-in that the browser comes back from.
+    /// Fails where this browser has no such log-in, or it is over.
     fn begun(&self) -> Result<Begun, Refusal> {
         let is_once = |name: &str| self.query.all(name).len() <= 1;
         if !["state", "code", "error", "iss"].into_iter().all(is_once) {
@@ -195,8 +195,8 @@ impl Step {
         found.ok_or_else(no_log_in)
     }
 
-    /// The code that the provider gave.
-    /// Fails with what it says where it gave none.
+    /// Returns the code that the provider gave.
+    /// Fails with the provider's message where it gave none.
     fn code(&self) -> Result<&str, Refusal> {
         let host = self.provider.host();
         match (self.query.value("error"), self.query.value("code")) {
@@ -210,7 +210,7 @@ impl Step {
                 format!("{host} did not let you in, or you went back. Begin again."),
             )),
             _ => {
-                // What the address says is anybody's, so it is not repeated.
+                // Anybody may have written the address, so its message is not repeated.
                 log::line(&format_args!("{host} refused a log-in"));
                 Err(Refusal::new(
                     StatusCode::BAD_GATEWAY,
@@ -222,8 +222,8 @@ impl Step {
         }
     }
 
-    /// The accesses of `identity`.
-    /// Fails with whom access can be given to where there is none.
+    /// Returns the accesses of `identity`.
+    /// Where it has none, fails with the names that an access can be given to.
     async fn accesses(&self, identity: Identity) -> Result<Result<Vec<Caller>, Refusal>, Problem> {
         let named = match &identity.email {
             Some(email) => format!("the address {email}"),
@@ -246,7 +246,7 @@ impl Step {
         })
     }
 
-    /// Who came back, and what they may do.
+    /// Finds out who came back, and returns their accesses.
     async fn who(&self, begun: &Begun) -> Result<Result<Vec<Caller>, Refusal>, Problem> {
         let code = match self.code() {
             Ok(code) => code.to_owned(),
@@ -262,7 +262,8 @@ impl Step {
             provider.identity(&asked, &back, &returned)
         });
         match identity.await? {
-            // Not before somebody is who they say: what strangers begin is not remembered.
+            // Only after somebody has proved who they are: log-ins that strangers begin are not
+            // remembered.
             Ok(_) if !self.provider.begins.end(begun) => Ok(Err(no_log_in())),
             Ok(identity) => self.accesses(identity).await,
             Err(refusal) => Ok(Err(refusal)),
@@ -297,7 +298,7 @@ pub(super) async fn begin(step: Step) -> Answer {
     Ok(response)
 }
 
-/// Lets whoever comes back from the provider in, or says why not.
+/// Lets somebody who comes back from the provider in, or says why not.
 pub(super) async fn come_back(step: Step) -> Answer {
     let begun = match step.begun() {
         Ok(begun) => begun,
@@ -321,7 +322,7 @@ async fn open(step: &Step, begun: &Begun, accesses: &[Caller]) -> Answer {
         .store(move |store| store.open_session(&first, before))
         .await?;
     let cookie = session::set_cookie(&step.service, &secrets.cookie, &step.sender)?;
-    // The cookie is as it was given; whether there is such a page is looked at again all the same.
+    // The cookie is unchanged; whether there is such a page is checked again all the same.
     let next = match accesses.len() {
         1 => landing(&begun.next).to_owned(),
         _ => by_way_of(ACCESS, &begun.next),
@@ -331,7 +332,7 @@ async fn open(step: &Step, begun: &Begun, accesses: &[Caller]) -> Answer {
         next: &next,
     };
     let headers = [(header::SET_COOKIE, cookie)];
-    // Without a script, too.
+    // This works without a script, too.
     let refresh = [(header::REFRESH, format!("0; url={next}"))];
     let page = page_with(StatusCode::OK, &page)?;
     Ok((headers, refresh, page).into_response())

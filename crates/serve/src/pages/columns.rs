@@ -1,4 +1,4 @@
-//! Say what the columns of a table are, and get a draft of its schema.
+//! The page on which users say what the columns of a table are, and get a draft of its schema.
 
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -43,7 +43,7 @@ const DECISION: [&str; 10] = [
     "default",
 ];
 
-/// Different words from which on a column is no category.
+/// The number of different words from which on a column is no category.
 const MANY: u64 = 100;
 
 /// A table, and its schema where it has one.
@@ -119,7 +119,7 @@ fn field(position: usize) -> String {
     format!("role-{position}")
 }
 
-/// The form as the names of the columns suggest.
+/// The form filled in as the names of the columns suggest.
 fn guessed(columns: &[ColumnSketch]) -> Form {
     let is_decision = |column: &&ColumnSketch| {
         column.distinct > 1
@@ -161,7 +161,7 @@ fn words(name: &str) -> impl Iterator<Item = String> {
     words.into_iter()
 }
 
-/// The form as a schema has it.
+/// The form filled in from a schema.
 fn described(data: &DataSet, schema: &TableSchema) -> Form {
     let mut form = Form::default();
     for (position, column) in data.sketch.columns.iter().enumerate() {
@@ -180,7 +180,7 @@ fn described(data: &DataSet, schema: &TableSchema) -> Form {
     form
 }
 
-/// What the form asks for, or errors in the form.
+/// The request that the form makes; or notes errors in the form.
 fn request(form: &mut Form, columns: &[ColumnSketch]) -> Option<DraftRequest> {
     let with = |role: &str, form: &Form| -> Vec<String> {
         let has_role = |(position, column): (usize, &ColumnSketch)| {
@@ -278,7 +278,7 @@ mod tests {
                 "input"
             ]
         );
-        // Without a telling name the last column of few values is the decision.
+        // Without a telling name, the last column with few values is the decision.
         assert_eq!(
             roles(&[column("a", 2), column("b", 2), column("c", 500)]),
             ["input", "label", "ignore"]

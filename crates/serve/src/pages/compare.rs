@@ -1,4 +1,4 @@
-//! Several audits side by side.
+//! The page that compares several audits side by side.
 
 use axum::extract::{Query, State};
 
@@ -13,7 +13,7 @@ use crate::identifier::Id;
 use crate::operations::results::{self, AuditFigures, ComparedJob, ShareFigure};
 use crate::service::Service;
 
-/// The page; `run` may be given several times.
+/// Shows the comparison; the query may give `run` several times.
 pub(super) async fn show(
     State(service): State<Service>,
     visitor: Visitor,
@@ -49,7 +49,7 @@ pub(super) async fn show(
     })
 }
 
-/// Why shares must not be compared, if so.
+/// The reason why shares must not be compared, if there is one.
 fn warning(audited: &[(&ComparedJob, &AuditFigures)]) -> &'static str {
     let pairs = || audited.windows(2).map(|pair| (&pair[0], &pair[1]));
     let data = |job: &ComparedJob| job.job.job.specification.data().clone();

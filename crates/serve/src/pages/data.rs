@@ -1,4 +1,4 @@
-//! Data sets: upload one, look at it.
+//! The pages that upload and show data sets.
 
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -17,15 +17,15 @@ use crate::problem::Problem;
 use crate::service::Service;
 use crate::store::{Change, DataKind, DataSet, Model};
 
-/// Values of a column that are shown.
+/// The number of values of a column that are shown.
 const SHOWN: usize = 8;
 
-/// The form of an upload.
+/// Shows the form of an upload.
 pub(super) async fn show_new(State(service): State<Service>, visitor: Visitor<Change>) -> Answer {
     draw_new(StatusCode::OK, &service, &visitor, &Form::default())
 }
 
-/// Takes an upload.
+/// Stores an upload.
 pub(super) async fn upload(State(service): State<Service>, mut sent: SentFile) -> Answer {
     match store(&service, &mut sent).await {
         Ok(data) if data.kind == DataKind::Table => {
@@ -76,7 +76,7 @@ fn draw_new(
     page_with(status, &page)
 }
 
-/// A data set.
+/// Shows a data set.
 pub(super) async fn show(Named(service, visitor, id): Named) -> Answer {
     let frame = &visitor.frame("");
     let data: DataSet = service.find(&visitor.may, &id).await?;
@@ -136,7 +136,7 @@ pub(super) fn values(attribute: &AttributeColumn) -> String {
     }
 }
 
-/// The same without levels beside numbers.
+/// The possible values of a column in words, without levels beside numbers.
 fn own_values(attribute: &AttributeColumn, levels: &[String]) -> String {
     match attribute.kind {
         AttributeKind::Integer => format!(

@@ -1,4 +1,4 @@
-//! Delete a data set, a model or a job: a question first, then the deed.
+//! The pages that delete a data set, a model or a job: a question first, then the deletion.
 
 use axum::extract::State;
 
@@ -23,7 +23,7 @@ fn ask(visitor: &Visitor<Change>, label: &str, consequence: &str, at: &str, back
     })
 }
 
-/// Asks about a data set.
+/// Asks whether a data set shall be deleted.
 pub(super) async fn ask_data(Named(service, visitor, id): Named<Change>) -> Answer {
     let data: DataSet = service.find(&visitor.may, &id).await?;
     let at = format!("/data/{id}");
@@ -37,7 +37,7 @@ pub(super) async fn data(State(service): State<Service>, Path(id): Path, sent: S
     Ok(redirect("/"))
 }
 
-/// Asks about a model.
+/// Asks whether a model shall be deleted.
 pub(super) async fn ask_model(Named(service, visitor, id): Named<Change>) -> Answer {
     let model: Model = service.find(&visitor.may, &id).await?;
     let at = format!("/models/{id}");
@@ -62,7 +62,7 @@ pub(super) async fn model(
     Ok(redirect("/"))
 }
 
-/// Asks about a job.
+/// Asks whether a job shall be deleted.
 pub(super) async fn ask_job(Named(service, visitor, id): Named<Change>) -> Answer {
     let view = jobs::job(&service, &visitor.may, &id).await?;
     let at = format!("/jobs/{id}");

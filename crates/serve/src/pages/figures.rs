@@ -10,7 +10,7 @@ use probity_fairness::estimate::Verdict;
 use probity_fairness::specification::BoundOn;
 use probity_report::text::not_taken;
 
-/// How good a model is on each part of its data, from the summary of its training.
+/// The quality of a model on each part of its data, from the summary of its training.
 pub(super) fn qualities(summary: &Value) -> Vec<Quality> {
     let parts = [
         ("train", "Learnt from"),
@@ -29,17 +29,17 @@ pub(super) fn qualities(summary: &Value) -> Vec<Quality> {
     parts.into_iter().filter_map(quality).collect()
 }
 
-/// Of `shares` that by all protected attributes together.
+/// Returns the share among `shares` that is by all protected attributes together.
 pub(super) fn joint(shares: &[ShareFigure]) -> Option<&ShareFigure> {
     shares.iter().max_by_key(|share| share.protected.len())
 }
 
-/// The share that comes first: of the rows of the data, where it is known.
+/// Returns the main share of an audit: that of the rows of the data, where it is known.
 pub(super) fn first(audit: &AuditFigures) -> Option<&ShareFigure> {
     joint(&audit.people).or_else(|| joint(&audit.shares))
 }
 
-/// What an audit found, in one sentence and a colour.
+/// The result of an audit, in one sentence and a colour.
 pub(super) fn verdict(audit: &AuditFigures, is_of_texts: bool) -> (&'static str, String) {
     let inputs = match (is_of_texts, audit.people.is_empty()) {
         (true, _) => "texts with a protected term",
@@ -82,15 +82,15 @@ fn is_blind(audit: &AuditFigures) -> bool {
     !audit.not_taken.is_empty() && audit.not_taken.len() == audit.protected.len()
 }
 
-/// Whether nothing is shown by a share of a model that takes none of the protected attributes: a
-/// bound that is declared for such a model (`blind_ok`) is compared as any other.
+/// Whether a share shows nothing because the model takes none of the protected attributes. A bound
+/// that is declared for such a model (`blind_ok`) is compared as any other.
 fn shows_nothing(audit: &AuditFigures) -> bool {
     let declared = audit.fail_above;
     let is_compared = declared.is_some_and(|bound| bound.verdict != Verdict::NotApplicable);
     is_blind(audit) && !is_compared
 }
 
-/// What an audit found, in a word or two and a colour.
+/// The result of an audit, in a word or two and a colour.
 pub(super) fn mark(audit: &AuditFigures) -> State {
     let share = first(audit);
     let (class, text) = match audit.fail_above.map(|bound| bound.verdict) {
@@ -109,7 +109,7 @@ pub(super) fn mark(audit: &AuditFigures) -> State {
     State::marked(class, text)
 }
 
-/// What became of a repair, in a word or two and a colour.
+/// The result of a repair, in a word or two and a colour.
 pub(super) fn repair_mark(repair: RepairFigures) -> State {
     match (repair.saved, repair.holds) {
         (true, true) => State::marked("good", "repaired"),
@@ -118,7 +118,7 @@ pub(super) fn repair_mark(repair: RepairFigures) -> State {
     }
 }
 
-/// What is to be known beside the verdict: the interval, the bound, and an early end.
+/// The remarks beside the verdict: the interval, the bound, and an early end.
 pub(super) fn caveat(audit: &AuditFigures) -> String {
     let mut said = Vec::new();
     if let Some(share) = first(audit) {
@@ -176,7 +176,7 @@ pub(super) fn of_audit(audit: &AuditFigures) -> Vec<Figure> {
     rows.chain(shares).chain([found]).collect()
 }
 
-/// What a repair changed, from its summary: each figure after and before.
+/// The changes by a repair, from its summary: each figure after and before.
 pub(super) fn of_repair(summary: &Value) -> Vec<Figure> {
     let before = summary.get("before");
     let (Some(before), Some(after)) = (before, summary.get("chosen")) else {
@@ -219,12 +219,12 @@ fn measured(network: &Value) -> Vec<(String, f64)> {
     figures
 }
 
-/// Whether a repair left a model.
+/// Whether a repair saved a model.
 pub(super) fn has_saved(summary: &Value) -> bool {
     summary.pointer("/verdict/saved") == Some(&Value::Bool(true))
 }
 
-/// What became of a repair: a colour, one sentence, and what is to be known besides.
+/// The result of a repair: a colour, one sentence, and a remark.
 pub(super) fn repair_verdict(summary: &Value) -> (&'static str, &'static str, String) {
     let verdict = &summary["verdict"];
     let (class, text) = match (has_saved(summary), verdict["holds"] == true) {
@@ -337,7 +337,7 @@ mod tests {
         );
         assert_eq!(mark(&blind).text, "not applicable");
         assert!(caveat(&blind).contains("was to be at most 5.00"));
-        // A bound that is declared for such a model is a bound.
+        // A bound that is declared for a blind model is compared as any other.
         let mut allowed = with(Verdict::Within);
         allowed.not_taken.clone_from(&blind.not_taken);
         let (found, text) = verdict(&allowed, false);

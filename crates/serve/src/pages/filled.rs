@@ -1,5 +1,5 @@
-//! Pages with a form that are about one thing: shown with their first values, and again with what
-//! was entered while something is wrong with it.
+//! Pages with a form that are about one thing: shown with their first values, and again with the
+//! values that were entered while something is wrong with them.
 
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -17,12 +17,13 @@ use crate::problem::Problem;
 use crate::service::Service;
 use crate::store::Change;
 
-/// The page to go on with, or what is the matter; nothing where the form has errors now.
+/// The result of a form: the address of the next page, or a problem; nothing where the form now has
+/// errors.
 pub(super) type Taken = Option<Result<String, Problem>>;
 
 /// A page with a form.
 pub(super) trait FormPage: Sized {
-    /// The page about the thing `id`, or where to go in its place.
+    /// Makes the page about the thing `id`, or the answer that is given in its place.
     async fn about(service: &Service, change: &Change, id: &Id) -> Result<Self, Response>;
 
     /// The form with its first values.
@@ -31,7 +32,7 @@ pub(super) trait FormPage: Sized {
     /// Does what the form asks for.
     async fn take(&self, service: &Service, sent: &mut SentForm) -> Taken;
 
-    /// The page with `form`.
+    /// Draws the page with `form`.
     fn draw(&self, status: StatusCode, visitor: &Visitor<Change>, form: &Form) -> Answer;
 }
 
@@ -41,8 +42,8 @@ pub(super) async fn show<P: FormPage>(Named(service, visitor, id): Named<Change>
     page.draw(StatusCode::OK, &visitor, &page.first())
 }
 
-/// Takes the form. A problem that the user can do something about is noted in the form that comes
-/// back.
+/// Takes the form that was sent. A problem that the user can do something about is noted in the
+/// form that comes back.
 pub(super) async fn submit<P: FormPage>(
     State(service): State<Service>,
     Path(id): Path,
@@ -61,7 +62,7 @@ pub(super) async fn submit<P: FormPage>(
     page.draw(StatusCode::UNPROCESSABLE_ENTITY, &sent.visitor, &sent.form)
 }
 
-/// Starts the job that `asked` says, and gives the address of its page.
+/// Starts the job that `asked` specifies, and returns the address of its page.
 pub(super) async fn start(
     service: &Service,
     sent: &SentForm,

@@ -1,4 +1,4 @@
-//! A form between two answers: what was entered, and what is wrong with it.
+//! A form between two answers: the values that were entered, and the errors in them.
 //!
 //! A page shows a form with its first values. When something that was entered is wrong the same
 //! page comes back with what was entered, an error beside each field, and a summary above that
@@ -6,26 +6,26 @@
 
 use std::collections::BTreeMap;
 
-/// Something wrong with what was entered.
+/// An error in a field of a form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct FieldError {
-    /// Identifier of the field; empty when it concerns the whole form.
+    /// The identifier of the field; empty when the error concerns the whole form.
     pub field: String,
-    /// What is wrong and what to enter.
+    /// What is wrong, and what to enter.
     pub message: String,
 }
 
-/// One answer of several to choose from.
+/// One of several answers to choose from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Choice {
-    /// What is sent.
+    /// The value that is sent.
     pub value: String,
-    /// What is read.
+    /// The text that the user reads.
     pub label: String,
 }
 
 impl Choice {
-    /// An answer.
+    /// Makes an answer.
     pub fn new(value: impl Into<String>, label: impl Into<String>) -> Choice {
         Choice {
             value: value.into(),
@@ -33,7 +33,7 @@ impl Choice {
         }
     }
 
-    /// Several answers.
+    /// Makes several answers.
     pub fn list(answers: &[(&str, &str)]) -> Vec<Choice> {
         let choice = |&(value, label): &(&str, &str)| Choice::new(value, label);
         answers.iter().map(choice).collect()
@@ -43,19 +43,19 @@ impl Choice {
 /// An input for a field of a specification.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Field {
-    /// Its name in the form.
+    /// The name of the field in the form.
     pub name: String,
-    /// What it is called on the page.
+    /// The label of the field on the page.
     pub label: String,
-    /// What it does, in a sentence or two.
+    /// The explanation of the field, in a sentence or two.
     pub hint: String,
-    /// The type of its input element.
+    /// The type of the field's input element.
     pub kind: &'static str,
     /// The answers to choose from; empty for an input element.
     pub choices: Vec<Choice>,
 }
 
-/// What was entered, and what is wrong with it.
+/// The values that were entered into a form, and the errors in them.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Form {
     values: BTreeMap<String, Vec<String>>,
@@ -63,7 +63,7 @@ pub(super) struct Form {
 }
 
 impl Form {
-    /// The form that was sent.
+    /// Makes the form that was sent.
     pub fn sent(pairs: Vec<(String, String)>) -> Form {
         let mut values: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for (name, value) in pairs {
@@ -95,17 +95,17 @@ impl Form {
         self
     }
 
-    /// What is in a field, without blanks around it; empty when there is nothing.
+    /// The value of a field, without blanks around it; empty when there is none.
     pub fn value(&self, name: &str) -> &str {
         self.all(name).first().map_or("", |value| value.trim())
     }
 
-    /// What is in a field, unless that is nothing.
+    /// The value of a field, unless it is empty.
     pub fn filled(&self, name: &str) -> Option<&str> {
         Some(self.value(name)).filter(|value| !value.is_empty())
     }
 
-    /// Everything that was entered under a name.
+    /// All values that were entered under a name.
     pub fn all(&self, name: &str) -> &[String] {
         self.values.get(name).map_or(&[], Vec::as_slice)
     }
@@ -115,7 +115,7 @@ impl Form {
         self.all(name).iter().any(|have| have == value)
     }
 
-    /// A number, if the field is filled in; anything else is noted as an error.
+    /// The number in a field, if the field is filled in; anything else is recorded as an error.
     pub fn number<T: std::str::FromStr>(&mut self, name: &str, expected: &str) -> Option<T> {
         let value = self.filled(name)?.to_owned();
         let number = value.parse().ok();
@@ -125,7 +125,7 @@ impl Form {
         number
     }
 
-    /// Notes what is wrong with a field.
+    /// Records an error in a field.
     pub fn refuse(&mut self, field: impl Into<String>, message: impl Into<String>) {
         self.errors.push(FieldError {
             field: field.into(),
@@ -133,17 +133,17 @@ impl Form {
         });
     }
 
-    /// Whether anything is wrong.
+    /// Whether the form has errors.
     pub fn has_errors(&self) -> bool {
         !self.errors.is_empty()
     }
 
-    /// Everything that is wrong.
+    /// All errors in the form.
     pub fn errors(&self) -> &[FieldError] {
         &self.errors
     }
 
-    /// What is wrong with a field.
+    /// The error in a field, if it has one.
     pub fn error(&self, name: &str) -> Option<&str> {
         let error = self.errors.iter().find(|error| error.field == name);
         error.map(|error| error.message.as_str())
@@ -161,8 +161,8 @@ impl Form {
         described.trim_start().to_owned()
     }
 
-    /// Whether something is wrong with one of `names`, separated by commas, so that their fold must
-    /// be open.
+    /// Whether a field among `names`, separated by commas, has an error, so that their fold must be
+    /// open.
     pub fn opens(&self, names: &str) -> bool {
         names.split(',').any(|name| self.error(name).is_some())
     }

@@ -1,18 +1,18 @@
-//! What every answer tells the browser to refuse.
+//! The headers of every answer that tell the browser what to refuse.
 //!
-//! The content-security policy allows what comes from the service itself and nothing inline, so a
-//! name that slipped through the templates' escaping would still not run. A report has a policy of
-//! its own, by the hashes of its parts.
+//! The content-security policy allows only resources of the service itself and nothing inline, so a
+//! name that slipped through the templates' escaping would still not run as a script. A report has
+//! a policy of its own, by the hashes of its parts.
 
 use axum::Router;
 use axum::http::{HeaderName, HeaderValue, header};
 use tower_http::set_header::SetResponseHeaderLayer;
 
-/// The policy of the pages.
+/// The content-security policy of the pages.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
      form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/// Headers that an answer has unless it has its own.
+/// The headers that an answer has unless it sets them itself.
 const DEFAULTS: [(HeaderName, &str); 6] = [
     (header::CONTENT_SECURITY_POLICY, POLICY),
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
@@ -26,7 +26,7 @@ const DEFAULTS: [(HeaderName, &str); 6] = [
     (header::CACHE_CONTROL, "no-store"),
 ];
 
-/// `router` with these headers on every answer.
+/// Returns `router` with these headers on every answer.
 pub fn secured<S: Clone + Send + Sync + 'static>(router: Router<S>) -> Router<S> {
     DEFAULTS.into_iter().fold(router, |router, (name, value)| {
         let value = HeaderValue::from_static(value);

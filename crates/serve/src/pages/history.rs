@@ -24,13 +24,13 @@ use probity_report::Change;
 use probity_report::chart::{Course, Moment, part};
 use probity_report::text::Text;
 
-/// Which audit is held against the one before it.
+/// The query that names the audit to compare with the one before it.
 #[derive(Deserialize)]
 pub(super) struct At {
     at: Option<String>,
 }
 
-/// The audits of a model.
+/// Shows the audits of a model.
 pub(super) async fn of_model(Named(service, visitor, id): Named, Query(at): Query<At>) -> Answer {
     let model: Model = service.find(&visitor.may, &id).await?;
     let history = history::of_model(&service, &visitor.may, &id).await?;
@@ -41,7 +41,7 @@ pub(super) async fn of_model(Named(service, visitor, id): Named, Query(at): Quer
     draw(&service, &visitor, &history, &about, at).await
 }
 
-/// The audits that are called as one of them.
+/// Shows the audits that have the same name as a given audit.
 pub(super) async fn of_name(Named(service, visitor, id): Named, Query(at): Query<At>) -> Answer {
     let job: Job = service.find(&visitor.may, &id).await?;
     let history = history::of_name(&service, &visitor.may, &id).await?;
@@ -52,8 +52,8 @@ pub(super) async fn of_name(Named(service, visitor, id): Named, Query(at): Query
     draw(&service, &visitor, &history, &about, at).await
 }
 
-/// The audit that is held against the one before it: the one that was asked for, else the newest
-/// that there is one before.
+/// The position of the audit that is compared with the one before it: the one that was asked for,
+/// else the newest that has an earlier one.
 fn chosen(history: &History, at: Option<String>) -> Result<Option<usize>, Problem> {
     let audits = &history.audits;
     let Some(at) = at else {
@@ -115,7 +115,7 @@ async fn draw(
     })
 }
 
-/// The colour of what became of shares.
+/// The colour for changes of shares.
 fn class(changes: &[ShareChange]) -> &'static str {
     let has = |wanted| changes.iter().any(|change| change.change == wanted);
     match (has(Change::Rose), has(Change::Fell)) {
@@ -125,7 +125,7 @@ fn class(changes: &[ShareChange]) -> &'static str {
     }
 }
 
-/// What was asked about: rows and random inputs, or texts.
+/// The kind of the inputs: rows and random inputs, or texts.
 struct Inputs {
     are_texts: bool,
 }
@@ -148,7 +148,7 @@ impl Inputs {
         }
     }
 
-    /// What became of the shares by all protected attributes together.
+    /// Sentences on the changes of the shares by all protected attributes together.
     fn verdict(&self, changes: &[ShareChange]) -> Vec<String> {
         let of_kind = |of: SharesOf| {
             let changes = changes.iter().filter(move |change| change.of == of);
@@ -179,7 +179,7 @@ impl Inputs {
         }
     }
 
-    /// A chart of each kind of shares that there are, with a line for each set of attributes.
+    /// Draws a chart of each kind of shares that occurs, with a line for each set of attributes.
     fn charts(&self, audits: &[HistoryAudit]) -> Vec<Drawn> {
         SharesOf::ALL
             .into_iter()
@@ -247,7 +247,7 @@ fn lines(audits: &[HistoryAudit], about: &Link, chosen: Option<usize>) -> Vec<Hi
         let job = &audit.compared.job.job;
         let figures = audit.compared.audit.as_ref();
         let share = figures.and_then(first);
-        // That of the share that is shown.
+        // The change of the share that is shown.
         let change = share.and_then(|share| {
             let mut changes = audit.changes.iter();
             changes.find(|change| change.after == *share)
@@ -280,7 +280,7 @@ fn lines(audits: &[HistoryAudit], about: &Link, chosen: Option<usize>) -> Vec<Hi
     audits.iter().enumerate().rev().map(line).collect()
 }
 
-/// What else is not as it was, as a sentence; empty for nothing.
+/// A sentence on what else differs; empty where nothing does.
 fn differs(differs: &[Differs]) -> String {
     let names: Vec<&str> = differs
         .iter()

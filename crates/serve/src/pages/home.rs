@@ -1,4 +1,4 @@
-//! The overview: everything that there is, the newest first, what was found, and who brought it.
+//! The overview: all things, the newest first, with what was found, and with who brought them.
 
 use axum::extract::{Query, State};
 
@@ -16,10 +16,10 @@ use crate::problem::Problem;
 use crate::service::{LISTED, Service};
 use crate::store::{Caller, DataSet, Job, JobState, Model, Permission, Record, Scope, WhichJobs};
 
-/// Things of a kind on a page.
+/// The number of things of a kind on a page.
 const ON_A_PAGE: u32 = 25;
 
-/// A part of a list, and the address of the page with the next one; empty where there is none.
+/// A part of a list, and the address of the page with the next part; empty where there is none.
 /// `name` is the field of the query with the thing after which the list goes on.
 async fn part<T: Record>(
     service: &Service,
@@ -39,14 +39,14 @@ async fn part<T: Record>(
     Ok((things, next))
 }
 
-/// The page.
+/// Shows the overview.
 pub(super) async fn show(
     State(service): State<Service>,
     visitor: Visitor<Caller>,
     Query(pairs): Query<Vec<(String, String)>>,
 ) -> Answer {
     let Ok(scope) = Scope::of(visitor.caller()) else {
-        // An administrator is in no project.
+        // An administrator belongs to no project.
         return Ok(redirect(PROJECTS));
     };
     let (service, scope) = (&service, &scope);
@@ -128,7 +128,7 @@ async fn lines(
     Ok(shown)
 }
 
-/// A model or a data set as a line of a list, with who brought it and what it takes.
+/// A model or a data set as a line of a list, with who brought it and the room that it takes.
 async fn told<T: Record>(
     service: &Service,
     about: &T,

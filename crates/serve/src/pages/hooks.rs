@@ -1,4 +1,5 @@
-//! The webhook of a project: where it hears that its jobs are at an end.
+//! The page of a project's webhook: the address at which the project hears that its jobs are at an
+//! end.
 
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -57,13 +58,13 @@ async fn draw(
     )
 }
 
-/// The webhook, and the form that sets one.
+/// Shows the webhook, and the form that sets one.
 pub(super) async fn show(Named(service, visitor, id): Named<Caller>) -> Answer {
     let form = Form::default();
     draw(StatusCode::OK, &service, &visitor, &id, &form, "").await
 }
 
-/// Sets the webhook, and shows its secret this once.
+/// Sets the webhook, and shows its secret, only this once.
 pub(super) async fn set(
     State(service): State<Service>,
     Path(id): Path,

@@ -1,4 +1,4 @@
-//! A job's page: how far it is, live where scripts run, and what can be done about it.
+//! The page of a job: its progress, live where scripts run, and what can be done about it.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -22,14 +22,14 @@ use crate::operations::{data, jobs};
 use crate::service::Service;
 use crate::store::{JobState, Scope};
 
-/// Time between two looks at a job, at least.
+/// The least time between two looks at a job.
 const PACE: Duration = Duration::from_millis(250);
 
 impl Shown {
     fn of(view: &JobView) -> Shown {
         let job = &view.job;
         let state = state(job.state);
-        // A stopped audit has a result too: what it had found by then.
+        // A stopped audit has a result too: what it had found when it stopped.
         let is_done = match job.state {
             JobState::Done => true,
             JobState::Stopped => job.kind == JobKind::Audit,
@@ -49,7 +49,7 @@ impl Shown {
     }
 }
 
-/// The page.
+/// Shows a job.
 pub(super) async fn show(Named(service, visitor, id): Named) -> Answer {
     let view = jobs::job(&service, &visitor.may, &id).await?;
     let shown = Shown::of(&view);
@@ -86,8 +86,8 @@ pub(super) async fn show(Named(service, visitor, id): Named) -> Answer {
     })
 }
 
-/// The audit of a model that learns from the table `id`, by what its schema marks as protected; none
-/// where that is nothing.
+/// The audit of a model that learns from the table `id`, by the attributes that its schema marks as
+/// protected; none where it marks none.
 async fn usual_audit(service: &Service, scope: &Scope, id: &Id) -> Option<UsualAudit> {
     let schema = data::schema(service, scope, id).await.ok()?;
     let protected = schema.attributes.into_iter().filter(|one| one.protected);
@@ -98,7 +98,8 @@ async fn usual_audit(service: &Service, scope: &Scope, id: &Id) -> Option<UsualA
     })
 }
 
-/// The job's events: what its page shows, whenever that changes, until the job is over.
+/// Sends the events of a job: the parts of its page that change, whenever they change, until the
+/// job is over.
 pub(super) async fn events(Named(service, visitor, id): Named) -> Answer {
     let place = service.gate.enter_stream(visitor.caller())?;
     let views = jobs::watch_job(&service, &visitor.may, &id).await?;
@@ -106,7 +107,7 @@ pub(super) async fn events(Named(service, visitor, id): Named) -> Answer {
         .throttle(PACE)
         .map(|view| Event::default().event("view").json_data(Shown::of(&view)))
         .map(move |event| {
-            // The stream takes its place with it, until nobody listens any more.
+            // The stream holds its place until nobody listens any more.
             let _ = &place;
             // The fields are texts and numbers, which always have a JSON form.
             Ok::<_, Infallible>(event.unwrap_or_default())

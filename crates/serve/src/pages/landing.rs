@@ -1,6 +1,6 @@
-//! Where a log-in leads: to the page that was asked for before it. What comes back from the browser
-//! is anybody's, so nothing counts but an address that this service has: a link to the log-in must
-//! not lead to another site.
+//! The page that a log-in leads to: the one that was asked for before it. Anybody may have written
+//! the address that the browser brings back, so only an address of this service counts: a link to
+//! the log-in must not lead to another site.
 
 use std::sync::LazyLock;
 
@@ -11,20 +11,20 @@ use form_urlencoded::Serializer;
 use crate::identifier::Id;
 use crate::provider::{BEGIN, RETURN};
 
-/// Where one logs in.
+/// The address of the log-in.
 pub(crate) const LOGIN: &str = "/login";
-/// Where one logs out.
+/// The address of the log-out.
 pub(super) const LOGOUT: &str = "/logout";
-/// Where somebody who has several accesses chooses one.
+/// The address at which somebody who has several accesses chooses one.
 pub(super) const ACCESS: &str = "/access";
 
-/// Name of the field with the address.
+/// The name of the field with the address of the next page.
 pub(super) const NEXT: &str = "next";
 
-/// The overview.
+/// The address of the overview.
 pub(super) const HOME: &str = "/";
 
-/// Bytes of an address that is gone on to: written into another one, it must fit there.
+/// The greatest number of bytes of the next page's address: it must fit into another address.
 const LENGTH: usize = 600;
 
 /// The addresses of all pages.
@@ -47,10 +47,10 @@ pub(super) fn by_way_of(step: &str, asked: &str) -> String {
     }
 }
 
-/// The page that `asked` is the address of on this service, else the overview.
+/// Returns `asked` if it is the address of a page of this service, else that of the overview.
 pub(super) fn landing(asked: &str) -> &str {
     let (path, _) = asked.split_once('?').unwrap_or((asked, ""));
-    // What browsers leave out or read in another way stands in no address of this service.
+    // Characters that browsers leave out or read in another way are in no address of this service.
     let is_plain = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'\\' | b'#');
     let is_page = asked.len() <= LENGTH
         && asked.bytes().all(is_plain)

@@ -1,4 +1,4 @@
-//! The lists of the overview: which jobs are asked for, and each as a line of a table.
+//! The lists of the overview: the filter that selects jobs, and each job as a line of a table.
 
 use std::collections::HashMap;
 
@@ -17,26 +17,25 @@ use crate::jobs::specification::JobKind;
 use crate::operations::results::ComparedJob;
 use crate::store::{Job, JobState, Model, Which, WhichJobs};
 
-/// Names of the fields of the filter.
+/// The names of the fields of the filter.
 const NAME: &str = "name";
 const BY: &str = "by";
 const KIND: &str = "kind";
 const STATE: &str = "state";
 const MODEL: &str = "model";
 
-/// What is asked for, by the fields of the overview's filter; a value that there is not asks for
-/// nothing.
+/// The filter of the overview; a value that does not exist selects by nothing.
 pub(super) struct Filter {
     /// The filter as it was filled in.
     pub form: Form,
-    /// Which things of any kind.
+    /// The selection of things of any kind.
     pub which: Which,
-    /// Which jobs; in none of the states where all are as good.
+    /// The selection of jobs; no states where all of them are wanted.
     pub jobs: WhichJobs,
 }
 
 impl Filter {
-    /// That of a query.
+    /// Reads the filter from a query.
     pub fn of(form: Form) -> Filter {
         let which = Which {
             name: form.value(NAME).to_owned(),
@@ -52,12 +51,12 @@ impl Filter {
         Filter { form, which, jobs }
     }
 
-    /// Whether it leaves anything out.
+    /// Whether the filter leaves anything out.
     pub fn is_set(&self) -> bool {
         self.jobs != WhichJobs::default()
     }
 
-    /// Whether it asks for jobs alone.
+    /// Whether the filter selects jobs only.
     pub fn is_of_jobs(&self) -> bool {
         let of_all = WhichJobs {
             which: self.which.clone(),
@@ -79,7 +78,7 @@ impl Filter {
     }
 }
 
-/// The value that the API calls `text`.
+/// Reads the value that has the name `text` in the API.
 fn word<T: DeserializeOwned>(text: &str) -> Option<T> {
     serde_json::from_value(Value::from(text)).ok()
 }
@@ -100,7 +99,8 @@ pub(super) fn states() -> Vec<Choice> {
     )
 }
 
-/// The names of those who brought things, to choose from: each once, though it be of several tokens.
+/// The names of those who brought things, to choose from: each once, even where several tokens have
+/// it.
 pub(super) fn people(owners: &[(Id, String)]) -> Vec<Choice> {
     let mut names: Vec<&String> = owners.iter().map(|(_, name)| name).collect();
     names.retain(|name| !name.is_empty());
@@ -121,23 +121,23 @@ fn any(all: &str, choices: impl IntoIterator<Item = Choice>) -> Vec<Choice> {
     [all].into_iter().chain(choices).collect()
 }
 
-/// What tokens are called.
+/// The names of tokens.
 pub(super) struct Owners(HashMap<Id, String>);
 
 impl Owners {
-    /// Those of `owners`.
+    /// Makes the map of names from `owners`.
     pub fn new(owners: Vec<(Id, String)>) -> Owners {
         Owners(owners.into_iter().collect())
     }
 
-    /// What the token is called; its identifier where it has no name.
+    /// The name of the token; its identifier where it has no name.
     pub fn name(&self, id: &Id) -> String {
         let name = self.0.get(id).filter(|name| !name.is_empty());
         name.map_or_else(|| id.to_string(), String::clone)
     }
 }
 
-/// A job at an end that takes `stored` bytes.
+/// The line of a job at an end that takes `stored` bytes.
 pub(super) fn line(compared: &ComparedJob, stored: u64, owners: &Owners) -> JobLine {
     let job = &compared.job.job;
     let about = compared
@@ -170,7 +170,7 @@ pub(super) fn line(compared: &ComparedJob, stored: u64, owners: &Owners) -> JobL
     }
 }
 
-/// What a job found: its verdict, and the share and its interval in words.
+/// The result of a job: its verdict, and the share and its interval in words.
 fn result(compared: &ComparedJob) -> (State, [String; 2]) {
     if let Some(audit) = &compared.audit {
         let share = first(audit);

@@ -1,4 +1,5 @@
-//! Links to a report for people without a token: those of a run, and where they lead.
+//! The pages of the links to a report for people without a token: the links of a run, and the
+//! report that a link leads to.
 
 use axum::extract::{Path as Segment, State};
 use axum::http::{HeaderName, StatusCode};
@@ -20,7 +21,7 @@ use crate::problem::Problem;
 use crate::service::Service;
 use crate::store::{Change, Job, Link};
 
-/// Tells search engines to leave a page alone.
+/// The name of the header that tells search engines to leave a page alone.
 const ROBOTS: HeaderName = HeaderName::from_static("x-robots-tag");
 
 fn listed(link: &Link) -> ListedLink {
@@ -68,12 +69,12 @@ fn first() -> Form {
     Form::default().with("days", "30")
 }
 
-/// The links of a run, and the form that makes one.
+/// Shows the links of a run, and the form that makes one.
 pub(super) async fn show(Named(service, visitor, id): Named<Change>) -> Answer {
     draw(StatusCode::OK, &service, &visitor, &id, &first(), "").await
 }
 
-/// Makes a link, and shows its address this once.
+/// Makes a link, and shows its address, only this once.
 pub(super) async fn make(
     State(service): State<Service>,
     Path(id): Path,
@@ -111,7 +112,7 @@ pub(super) async fn revoke(
     Ok(redirect(&format!("/runs/{id}/links")))
 }
 
-/// The report that a link leads to; whoever has its address may read it.
+/// Shows the report that a link leads to; everybody who has its address may read it.
 pub(super) async fn shared(
     State(service): State<Service>,
     Segment(secret): Segment<String>,

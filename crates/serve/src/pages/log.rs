@@ -1,4 +1,4 @@
-//! The log of who did what, as a page and as a file.
+//! The log of actions, as a page and as a file.
 
 use axum::extract::{Query, State};
 use axum::response::Response;
@@ -15,7 +15,7 @@ use crate::operations::projects::LogOf;
 use crate::service::Service;
 use crate::store::{Administer, Caller, LogEntry};
 
-/// Where the list goes on: after the entry with this number.
+/// The query of a page of the log: the list goes on after the entry with this number.
 #[derive(Deserialize)]
 pub(super) struct Before {
     before: Option<i64>,
@@ -57,7 +57,7 @@ async fn draw<P>(
     })
 }
 
-/// That of a project.
+/// Shows the log of a project.
 pub(super) async fn of_project(
     Named(service, visitor, id): Named<Caller>,
     Query(Before { before }): Query<Before>,
@@ -67,7 +67,7 @@ pub(super) async fn of_project(
     draw(&service, &visitor, LogOf::Project(manage), &address, before).await
 }
 
-/// That of a project, as a file.
+/// Sends the log of a project as a file.
 pub(super) async fn file_of_project(
     Named(service, visitor, id): Named<Caller>,
 ) -> Result<Response, Response> {
@@ -75,7 +75,7 @@ pub(super) async fn file_of_project(
     Ok(operations::log_file(service, LogOf::Project(manage)))
 }
 
-/// All of it.
+/// Shows the whole log.
 pub(super) async fn whole(
     State(service): State<Service>,
     visitor: Visitor<Administer>,
@@ -85,7 +85,7 @@ pub(super) async fn whole(
     draw(&service, &visitor, of, "/log", before).await
 }
 
-/// All of it, as a file.
+/// Sends the whole log as a file.
 pub(super) async fn whole_file(
     State(service): State<Service>,
     visitor: Visitor<Administer>,

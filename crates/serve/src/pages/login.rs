@@ -1,4 +1,4 @@
-//! Log in and out.
+//! The pages that log in and out.
 
 use axum::extract::{Query, State};
 use axum::http::{HeaderMap, StatusCode, header};
@@ -16,7 +16,7 @@ use crate::service::Service;
 use crate::store::{Caller, Permission, SessionKey};
 use axum::Extension;
 
-/// The page, with what is in `form` and wrong with it.
+/// Draws the log-in page, with the values in `form` and their errors.
 fn draw(
     service: &Service,
     status: StatusCode,
@@ -38,8 +38,8 @@ fn draw(
     page_with(status, &page)
 }
 
-/// The page. Whoever comes by a link of another site seems not to be logged in, since browsers keep
-/// the cookie back then; from this page on they send it.
+/// Shows the log-in page. A visitor who comes by a link of another site seems not to be logged in,
+/// since browsers keep the cookie back then; from this page on they send it.
 pub(super) async fn show(
     State(service): State<Service>,
     Extension(MaybeSession(session)): Extension<MaybeSession>,
@@ -60,8 +60,8 @@ pub(super) async fn show(
     }
 }
 
-/// The page for somebody whom the identity provider did not let in, with `said` to them and `next`
-/// as the page that they asked for.
+/// The log-in page for somebody whom the identity provider did not let in, with the message `said`
+/// for them and `next` as the page that they asked for.
 pub(super) fn refused(service: &Service, status: StatusCode, said: &str, next: &str) -> Answer {
     let form = Form::default().with(NEXT, next);
     draw(service, status, &form, said, false)
@@ -76,12 +76,12 @@ pub(super) async fn log_in(
     LoginForm(mut form): LoginForm,
 ) -> Answer {
     let token = form.value("token").to_owned();
-    // Whoever logs in anew leaves no session behind.
+    // A visitor who logs in anew leaves no session behind.
     let before = session::cookie(&service, &headers);
     let before = before.as_deref().map(SessionKey::of);
     let secrets = service
         .store(move |store| match store.authenticate(&token)? {
-            // A worker has nothing to look at.
+            // A worker's token has no pages to look at.
             Some(caller) if <Caller as Permission>::of(&caller).is_ok() => {
                 let secrets = store.open_session(&caller, before);
                 secrets.map(Some)

@@ -13,12 +13,12 @@
 //! | `links`    | links to a report for people without a token                     |
 //! | `projects`, `tokens`, `hooks`, `log` | administration: projects, who is in them, whom they tell, who did what |
 //!
-//! What a page is filled with is in `views`, forms between two answers in `form`, what pages with a
-//! form share in `filled`. Three rules hold for all of them. No GET changes anything, but for the one in
-//! which the identity provider sends somebody back, who logs in by it; and each POST is checked twice
-//! (`sent`). Every answer has a content-security policy that allows nothing inline
-//! (`headers`). And whatever a user typed or uploaded is escaped by the templates, which mark nothing
-//! as safe but charts, which escape their own text.
+//! The modules `views` and `form` hold the contents of the pages and the forms between two answers,
+//! `filled` what pages with a form share. Three rules hold for all pages. First, no GET changes
+//! anything, except the one by which the identity provider sends somebody back, which logs them in;
+//! and each POST is checked twice (`sent`). Second, every answer has a content-security policy that
+//! allows nothing inline (`headers`). Third, the templates escape whatever a user typed or
+//! uploaded; they mark nothing as safe but charts, which escape their own text.
 
 mod access;
 mod answer;
@@ -83,7 +83,7 @@ use super::provider::{BEGIN, RETURN};
 use super::service::Service;
 use super::store::{DataSet, Job, Model};
 
-/// Bytes of the form that logs in.
+/// The greatest number of bytes of the form that logs in.
 const LOGIN_BODY: usize = 4 << 10;
 
 /// The routes of all pages.
@@ -108,10 +108,10 @@ pub fn addresses() -> Vec<&'static str> {
     routes.map(|(path, _)| path).chain([ASSETS]).collect()
 }
 
-/// Addresses, and what is done there by each method.
+/// A list of addresses, with the handlers of each method.
 type Routes = Vec<(&'static str, MethodRouter<Service>)>;
 
-/// Where the files lie that pages load.
+/// The address of the files that pages load.
 const ASSETS: &str = "/static/{name}";
 
 fn pages() -> Routes {
@@ -211,7 +211,8 @@ fn pages() -> Routes {
     ]
 }
 
-/// Uploads are limited while they are streamed, not by the size of the whole request.
+/// The routes that take uploads. Uploads are limited while they are streamed, not by the size of
+/// the whole request.
 fn uploads() -> Routes {
     vec![
         ("/data/new", get(data::show_new).post(data::upload)),
@@ -219,7 +220,7 @@ fn uploads() -> Routes {
     ]
 }
 
-/// Nothing is at this address, for the programming interface as for the pages.
+/// Answers that nothing is at this address, for the API as for the pages.
 async fn no_page(address: Uri) -> Response {
     match api::owns(address.path()) {
         true => {

@@ -1,4 +1,4 @@
-//! Models: upload one, look at it.
+//! The pages that upload and show models.
 
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -17,12 +17,12 @@ use crate::problem::Problem;
 use crate::service::{LISTED, Service};
 use crate::store::{Change, DataSet, Job, Model, ModelOrigin, Scope, WhichJobs};
 
-/// The form of an upload.
+/// Shows the form of an upload.
 pub(super) async fn show_new(State(service): State<Service>, visitor: Visitor<Change>) -> Answer {
     draw_new(StatusCode::OK, &service, &visitor, &Form::default())
 }
 
-/// Takes an upload.
+/// Stores an upload.
 pub(super) async fn upload(State(service): State<Service>, mut sent: SentFile) -> Answer {
     match store(&service, &mut sent).await {
         Ok(model) => Ok(redirect(&format!("/models/{}", model.id))),
@@ -53,7 +53,7 @@ async fn store(service: &Service, sent: &mut SentFile) -> Result<Model, Problem>
     models::upload_model(service, &sent.visitor.may, label, file).await
 }
 
-/// A model.
+/// Shows a model.
 pub(super) async fn show(Named(service, visitor, id): Named) -> Answer {
     let model: Model = service.find(&visitor.may, &id).await?;
     let of_it = WhichJobs {
@@ -64,7 +64,7 @@ pub(super) async fn show(Named(service, visitor, id): Named) -> Answer {
     let runs = jobs::views(&service, found);
     let runs: Vec<Thing> = runs.iter().map(things::of_job).collect();
     let parts = match model.origin {
-        // A model without a summary is as good as before; only its quality is not known.
+        // A model without a summary is as good as before; only its quality is unknown.
         ModelOrigin::Trained => results::summary(&service, &visitor.may, &id)
             .await
             .map_or(Vec::new(), |summary| qualities(&summary)),

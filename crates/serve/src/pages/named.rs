@@ -1,4 +1,4 @@
-//! The identifier in a page's address.
+//! Extractors of the identifier in a page's address.
 
 use axum::extract::{FromRequestParts, Path as Segment};
 use axum::http::request::Parts;
@@ -23,7 +23,8 @@ impl FromRequestParts<Service> for Path {
     }
 }
 
-/// A visitor who is logged in, at the address of one thing: what is asked, who asks, and the thing.
+/// An extractor of a request by a visitor who is logged in, at the address of one thing: the
+/// service, the visitor, and the identifier of the thing.
 pub(super) struct Named<P = Scope>(pub Service, pub Visitor<P>, pub Id);
 
 impl<P: Permission> FromRequestParts<Service> for Named<P> {
@@ -39,7 +40,7 @@ impl<P: Permission> FromRequestParts<Service> for Named<P> {
     }
 }
 
-/// There is no page at this address.
+/// The problem that there is no page at this address.
 pub(super) fn no_page() -> Problem {
     Problem::new(
         ProblemKind::NotFound,

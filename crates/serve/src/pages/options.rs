@@ -1,7 +1,7 @@
 //! Fields of a specification as inputs of a form, and back.
 //!
-//! What a field is called, what it is for, what it may be and what it is when left alone come from
-//! the specification's type. A page says only which fields it shows, and in which order.
+//! The names, explanations, bounds and defaults of fields come from the specification's type. A
+//! page says only which fields it shows, and in which order.
 
 use serde_json::{Map, Value};
 
@@ -27,7 +27,7 @@ impl Options {
         }
     }
 
-    /// The same with only some of the words of the field at `path` to choose from.
+    /// Restricts the field at `path` to the given words to choose from.
     #[must_use]
     pub fn only(mut self, path: &str, words: &[&str]) -> Options {
         for field in &mut self.fields {
@@ -38,7 +38,7 @@ impl Options {
         self
     }
 
-    /// The inputs.
+    /// The inputs of all fields.
     pub fn inputs(&self) -> Vec<Input> {
         self.fields.iter().map(input).collect()
     }
@@ -58,7 +58,8 @@ impl Options {
         }
     }
 
-    /// Puts what was entered in `form` into `specification`; what is left empty keeps its default.
+    /// Puts the values that were entered in `form` into `specification`; a field that is left empty
+    /// keeps its default.
     pub fn read(&self, form: &mut Form, specification: &mut Value) {
         for field in &self.fields {
             let Some(entered) = form.filled(&field.path).map(str::to_owned) else {
@@ -78,7 +79,7 @@ impl Options {
     }
 }
 
-/// The names of `inputs`, separated by commas.
+/// The names of `inputs`, joined with commas.
 pub(super) fn names(inputs: &[Input]) -> String {
     let names: Vec<&str> = inputs.iter().map(|input| input.name.as_str()).collect();
     names.join(",")
@@ -98,7 +99,7 @@ pub(super) fn insert(specification: &mut Value, path: &str, value: Value) {
     }
 }
 
-/// The specification that `asked` says, unless something is wrong with it or was entered wrongly:
+/// Reads the specification in `asked`, unless something is wrong with it or was entered wrongly:
 /// then `form` says so.
 pub(super) fn specified(form: &mut Form, asked: Value) -> Option<JobSpecification> {
     if form.has_errors() {
@@ -149,7 +150,7 @@ fn labelled(choice: &probity_run::specification::Choice) -> Choice {
     Choice::new(choice.word.clone(), label)
 }
 
-/// `learning_rate` as `Learning rate`.
+/// Writes `learning_rate` as `Learning rate`.
 fn label(name: &str) -> String {
     let words = name.replace('_', " ");
     let mut letters = words.chars();
@@ -158,12 +159,12 @@ fn label(name: &str) -> String {
     })
 }
 
-/// A value as one would enter it.
+/// Writes a value as a user would enter it.
 fn shown(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Number(number) => match number.as_f64() {
-            // A number of 32 bits has digits in 64 that nobody wrote.
+            // A number of 32 bits has digits in 64 bits that nobody wrote.
             Some(wide) if number.is_f64() => (wide as f32).to_string(),
             _ => number.to_string(),
         },

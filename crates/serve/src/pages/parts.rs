@@ -1,6 +1,6 @@
-//! What several pages show: their frame, lists of things, facts, states, the first rows of a file.
+//! Parts of several pages: their frame, lists of things, facts, states, the first rows of a file.
 
-/// What every page has around its content.
+/// The frame that every page has around its content.
 pub(super) struct Frame {
     /// The form token of the session; empty when nobody is logged in.
     pub csrf: String,
@@ -12,19 +12,19 @@ pub(super) struct Frame {
     pub is_administrator: bool,
     /// Whether the visitor logged in by the identity provider, and so may have other accesses.
     pub is_person: bool,
-    /// What the project is called; empty for an administrator.
+    /// The name of the project; empty for an administrator.
     pub project: String,
-    /// Address of the page of the project.
+    /// The address of the page of the project.
     pub project_address: String,
-    /// Which entry of the navigation is this page.
+    /// The entry of the navigation that this page is.
     pub section: &'static str,
-    /// Address of the style sheet.
+    /// The address of the style sheet.
     pub styles: &'static str,
-    /// Address of the script.
+    /// The address of the script.
     pub script: &'static str,
-    /// Address of the icon.
+    /// The address of the icon.
     pub icon: &'static str,
-    /// Version of the service.
+    /// The version of the service.
     pub version: &'static str,
 }
 
@@ -34,7 +34,7 @@ impl Frame {
         !self.csrf.is_empty()
     }
 
-    /// Whether the page is that entry of the navigation.
+    /// Whether the page is the entry `section` of the navigation.
     pub fn is(&self, section: &str) -> bool {
         self.section == section
     }
@@ -43,16 +43,16 @@ impl Frame {
 /// A state as a coloured word.
 #[derive(Debug, Clone, Default)]
 pub(super) struct State {
-    /// Its name in the programming interface.
+    /// The name of the state in the API.
     pub name: &'static str,
-    /// Its colour: a class of the style sheet.
+    /// The colour of the word: a class of the style sheet.
     pub class: &'static str,
-    /// The word; empty for none.
+    /// The word; empty where there is none.
     pub text: String,
 }
 
 impl State {
-    /// A word with a colour.
+    /// Makes a word with a colour.
     pub fn marked(class: &'static str, text: &str) -> State {
         State {
             class,
@@ -65,44 +65,44 @@ impl State {
 /// A text with an address; the address may be empty.
 #[derive(Debug, Clone)]
 pub(super) struct Link {
-    /// Where it leads.
+    /// The address that the link leads to.
     pub address: String,
-    /// What is read.
+    /// The text that the user reads.
     pub text: String,
 }
 
 /// A run, a model or a data set in a list.
 #[derive(Debug, Clone)]
 pub(super) struct Thing {
-    /// Its identifier.
+    /// The identifier of the thing.
     pub id: String,
-    /// Its page.
+    /// The address of the thing's page.
     pub address: String,
-    /// What it is called.
+    /// The name of the thing.
     pub title: String,
-    /// More about it, in one line.
+    /// More about the thing, in one line.
     pub detail: String,
-    /// Its state.
+    /// The state of the thing.
     pub state: State,
-    /// Whether it can be compared with others.
+    /// Whether the thing can be compared with others.
     pub can_be_picked: bool,
-    /// What can be done with it.
+    /// Links to what can be done with the thing.
     pub links: Vec<Link>,
 }
 
 /// Something known about a thing.
 #[derive(Debug, Clone)]
 pub(super) struct Fact {
-    /// What is known.
+    /// The name of the fact.
     pub name: &'static str,
-    /// What it is.
+    /// The value of the fact.
     pub value: String,
-    /// Where more is said; empty for nowhere.
+    /// The address of a page that says more; empty where there is none.
     pub address: String,
 }
 
 impl Fact {
-    /// A fact.
+    /// Makes a fact.
     pub fn new(name: &'static str, value: impl Into<String>) -> Fact {
         Fact {
             name,
@@ -111,7 +111,7 @@ impl Fact {
         }
     }
 
-    /// A fact that links to a page.
+    /// Makes a fact that links to a page.
     pub fn linked(name: &'static str, value: impl Into<String>, address: String) -> Fact {
         Fact {
             name,
@@ -124,7 +124,7 @@ impl Fact {
 /// The first rows of a file.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Preview {
-    /// Names of the columns.
+    /// The names of the columns.
     pub columns: Vec<String>,
     /// The cells of the rows.
     pub rows: Vec<Vec<String>>,

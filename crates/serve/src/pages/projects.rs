@@ -19,7 +19,7 @@ use crate::problem::Problem;
 use crate::service::Service;
 use crate::store::{Administer, Caller, Project, Quotas};
 
-/// The list of all projects.
+/// The address of the list of all projects.
 pub(super) const PROJECTS: &str = "/projects";
 
 pub(super) fn address(id: &Id) -> String {
@@ -55,7 +55,7 @@ async fn draw_list(
     )
 }
 
-/// All projects, and the form that makes one.
+/// Shows all projects, and the form that makes one.
 pub(super) async fn list(State(service): State<Service>, visitor: Visitor<Administer>) -> Answer {
     draw_list(StatusCode::OK, &service, &visitor, &Form::default()).await
 }
@@ -72,7 +72,7 @@ pub(super) async fn make(State(service): State<Service>, mut sent: SentForm<Admi
     draw_list(status, &service, &sent.visitor, &sent.form).await
 }
 
-/// Notes a problem that the user can do something about in the form that comes back.
+/// Records a problem that the user can do something about in the form that comes back.
 pub(super) fn refuse(form: &mut Form, problem: Problem) -> Result<(), Problem> {
     match problem.status() {
         StatusCode::UNPROCESSABLE_ENTITY | StatusCode::CONFLICT => {
@@ -84,7 +84,7 @@ pub(super) fn refuse(form: &mut Form, problem: Problem) -> Result<(), Problem> {
     }
 }
 
-/// What the form of a project's settings asks for, or errors in it.
+/// The settings that the form of a project asks for; or notes errors in the form.
 fn asked(form: &mut Form) -> Option<ProjectRequest> {
     let expected = "a whole number";
     let mebibytes: Option<u64> = form.number("stored_mebibytes", expected);
@@ -104,10 +104,10 @@ fn asked(form: &mut Form) -> Option<ProjectRequest> {
     (!form.has_errors()).then_some(ProjectRequest { name, quotas })
 }
 
-/// The largest quota: 1 PiB.
+/// The largest quota in bytes: 1 PiB.
 const MOST_BYTES: u64 = 1 << 50;
 
-/// A project.
+/// Shows a project.
 pub(super) async fn show(Named(service, visitor, id): Named<Caller>) -> Answer {
     let view = operations::project(&service, &visitor.may, &id).await?;
     let quotas = view.project.quotas;
@@ -160,7 +160,7 @@ fn draw_settings(
     )
 }
 
-/// The form of a project's settings.
+/// Shows the form of a project's settings.
 pub(super) async fn show_settings(Named(service, visitor, id): Named<Administer>) -> Answer {
     let view = operations::project(&service, visitor.caller(), &id).await?;
     let quotas = view.project.quotas;

@@ -1,4 +1,4 @@
-//! Give a data set, a model or a job another name.
+//! The page that gives a data set, a model or a job another name.
 
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -17,15 +17,15 @@ use crate::store::{Change, DataSet, Job, Model, ModelOrigin, Record};
 
 /// A thing that has a page.
 pub(super) trait HasPage: Record {
-    /// Where its pages lie.
+    /// The path below which the pages of such things lie.
     const AT: &'static str;
 
-    /// The page to go on with.
+    /// The address of the thing's page.
     fn page(&self) -> String {
         format!("{}/{}", Self::AT, self.id())
     }
 
-    /// What else is called as it is; empty for nothing.
+    /// A word for the other thing that has the same name; empty where there is none.
     fn also(&self) -> &'static str;
 }
 
@@ -64,7 +64,7 @@ impl HasPage for Job {
     }
 }
 
-/// Something that gets another name.
+/// The page on which a thing gets another name.
 pub(super) struct RenameForm<T>(T);
 
 impl<T: HasPage + Sync> FormPage for RenameForm<T> {

@@ -1,4 +1,4 @@
-//! Repair a model with what an audit found.
+//! The page that starts a repair of a model with what an audit found.
 
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -19,7 +19,7 @@ use crate::problem::Problem;
 use crate::store::{Change, Job, JobState, Model};
 use probity_nn::modality::ModalityName;
 
-/// An audit, and the model that it is of.
+/// An audit, and the model that it audited.
 pub(super) struct RepairForm {
     audit: Job,
     model: Model,
@@ -74,15 +74,15 @@ impl FormPage for RepairForm {
 }
 
 impl RepairForm {
-    /// What the form asks for, or errors in the form. The model learns anew from the data that it
-    /// learnt from.
+    /// The specification that the form asks for; or notes errors in the form. The model learns anew
+    /// from the data that it learnt from.
     fn specification(&self, form: &mut Form) -> Option<JobSpecification> {
         let audit = &self.audit.specification;
         let mut asked = json!({
             "kind": JobKind::Repair, "modality": audit.modality(), "model": self.model.id,
             "data": self.model.data.as_ref().unwrap_or(audit.data()), "runs": [self.audit.id],
         });
-        // The independent set of texts is searched for as far as the audit was.
+        // The independent set of texts is searched for to the same extent as the audit.
         if let (ModalityName::Text, Some(audit)) = (audit.modality(), audit.as_audit()) {
             insert(&mut asked, "text.seeds", audit.search.seeds.into());
             insert(&mut asked, "text.local", audit.search.local.into());
@@ -94,8 +94,8 @@ impl RepairForm {
     }
 }
 
-/// The fields of a repair that the page shows, those that most people leave alone from the second
-/// on.
+/// The fields of a repair that the page shows; the second value holds those that most people leave
+/// alone.
 fn options() -> (Options, Options) {
     (
         Options::of(JobKind::Repair, &["max_accuracy_loss"]),

@@ -1,4 +1,4 @@
-//! What an audit or a repair found: the result, the report, the files.
+//! The pages of the results of an audit or a repair: the result, the report, the files.
 
 use axum::http::{HeaderValue, header};
 use axum::response::IntoResponse;
@@ -18,7 +18,7 @@ use crate::store::{Job, JobState};
 use probity_nn::modality::ModalityName;
 use probity_report::content_security;
 
-/// The result.
+/// Shows the result.
 pub(super) async fn show(Named(service, visitor, id): Named) -> Answer {
     let job: Job = service.find(&visitor.may, &id).await?;
     match (job.kind, job.state) {
@@ -85,13 +85,13 @@ fn downloads(id: &Id, has_samples: bool) -> Vec<Link> {
     samples.into_iter().chain(others).collect()
 }
 
-/// The report: one page that loads nothing.
+/// Shows the report: one page that loads nothing.
 pub(super) async fn report(Named(service, visitor, id): Named) -> Answer {
     let document = results::report(&service, &visitor.may, &id, ReportForm::Html).await?;
     shown(document)
 }
 
-/// A report, with a policy by the hashes of its own parts.
+/// Makes the answer with a report, with a content-security policy by the hashes of its own parts.
 pub(super) fn shown(document: Document) -> Answer {
     let sources = content_security();
     let policy = format!(
@@ -102,31 +102,31 @@ pub(super) fn shown(document: Document) -> Answer {
     Ok(([(header::CONTENT_SECURITY_POLICY, policy)], document).into_response())
 }
 
-/// The report as Markdown.
+/// Sends the report as Markdown.
 pub(super) async fn markdown(Named(service, visitor, id): Named) -> Answer {
     let document = results::report(&service, &visitor.may, &id, ReportForm::Markdown).await?;
     Ok(document.attached()?)
 }
 
-/// The report as JSON.
+/// Sends the report as JSON.
 pub(super) async fn json(Named(service, visitor, id): Named) -> Answer {
     let document = results::report(&service, &visitor.may, &id, ReportForm::Json).await?;
     Ok(document.attached()?)
 }
 
-/// The annex for the AI Act.
+/// Shows the annex for the AI Act.
 pub(super) async fn annex(Named(service, visitor, id): Named) -> Answer {
     let document = results::report(&service, &visitor.may, &id, ReportForm::AiAct).await?;
     Ok(document.attached()?)
 }
 
-/// The model as a bill of materials.
+/// Sends the model as a bill of materials.
 pub(super) async fn bill(Named(service, visitor, id): Named) -> Answer {
     let document = results::report(&service, &visitor.may, &id, ReportForm::Cyclonedx).await?;
     Ok(document.attached()?)
 }
 
-/// The summary, as the command line writes it.
+/// Sends the summary, as the command line writes it.
 pub(super) async fn summary(Named(service, visitor, id): Named) -> Answer {
     let summary = results::summary(&service, &visitor.may, &id).await?;
     let document = Document {
@@ -137,7 +137,7 @@ pub(super) async fn summary(Named(service, visitor, id): Named) -> Answer {
     Ok(document.attached()?)
 }
 
-/// The file of samples.
+/// Sends the file of samples.
 pub(super) async fn samples(Named(service, visitor, id): Named) -> Answer {
     let file = results::samples(&service, &visitor.may, &id).await?;
     Ok(file.send().await?)

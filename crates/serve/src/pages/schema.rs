@@ -1,4 +1,4 @@
-//! Check and correct the schema of a table.
+//! The page on which users check and correct the schema of a table.
 
 use axum::http::StatusCode;
 use axum::response::Response;

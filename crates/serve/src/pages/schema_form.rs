@@ -1,7 +1,7 @@
 //! A table's schema as a form: one fold a column, with the fields of its kind.
 //!
-//! Every column has the fields of all three kinds. Those of the kinds that are not chosen are out
-//! of sight, by the style sheet alone, and hold what the chosen kind suggests for them, so that
+//! Every column has the fields of all three kinds. The fields of the kinds that are not chosen are
+//! hidden by the style sheet alone, and hold what the chosen kind suggests for them, so that
 //! changing the kind needs no typing.
 
 use serde::Serialize;
@@ -14,13 +14,13 @@ use crate::operations::schema::{AttributeColumn, AttributeKind, TableSchema};
 use probity_data::schema::OutOfDomain;
 use probity_run::list::{line, words};
 
-/// Whole numbers over more values than this are not suggested as categories.
+/// The number of values above which whole numbers are not suggested as categories.
 const MANY: i64 = 100;
 
-/// Lines of a field of levels, at most.
+/// The greatest number of lines of a field of levels.
 const LINES: usize = 12;
 
-/// The form as `schema` has it.
+/// Fills the form in from `schema`.
 pub(super) fn filled(schema: &TableSchema) -> Form {
     let mut form = Form::default();
     form.set("classes", schema.label.classes.join("\n"));
@@ -48,7 +48,7 @@ pub(super) fn filled(schema: &TableSchema) -> Form {
 /// form.
 pub(super) fn schema(form: &mut Form, drafted: &TableSchema) -> Option<TableSchema> {
     let mut schema = drafted.clone();
-    // Numbers have no classes that could be entered.
+    // Numbers have no classes to enter.
     if !schema.label.is_number() {
         schema.label.classes = lines(form.all("classes"));
     }
@@ -195,7 +195,7 @@ fn read(form: &mut Form, names: &Names, attribute: &mut AttributeColumn) {
         }
         AttributeKind::Categorical => {
             read_levels(form, names, attribute);
-            // Spellings of levels that are gone, or that are levels now, are none.
+            // Spellings of levels that are gone, or that are levels now, are dropped.
             let levels = attribute.levels.as_deref().unwrap_or_default();
             let is_kept = |spelling: &String, level: &String| {
                 levels.contains(level) && !levels.contains(spelling)
@@ -207,7 +207,7 @@ fn read(form: &mut Form, names: &Names, attribute: &mut AttributeColumn) {
         }
         AttributeKind::Numeric => {
             attribute.bins = edges(form, &names.bins);
-            // The numbers that stand for the bins are of these and no others.
+            // The numbers that stand for the bins belong to these bins and no others.
             if attribute.bins == drafted.0 {
                 attribute.values = drafted.1;
             }
@@ -271,7 +271,7 @@ fn lines(entered: &[String]) -> Vec<String> {
     lines.map(str::to_owned).collect()
 }
 
-/// An entry that stands in a list twice.
+/// Returns an entry that stands in a list twice.
 fn twice(list: &[String]) -> Option<&String> {
     (1..list.len())
         .map(|position| &list[position])
@@ -285,7 +285,7 @@ fn word<T: Serialize>(value: T) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
-/// What a word stands for.
+/// Reads the thing that a word stands for.
 fn of_word<T: DeserializeOwned>(word: &str) -> Option<T> {
     serde_json::from_value(word.into()).ok()
 }
@@ -306,7 +306,7 @@ mod tests {
             let mut form = filled(&drafted);
             let mut read =
                 schema(&mut form, &drafted).unwrap_or_else(|| panic!("{:?}", form.errors()));
-            // Whether an unordered category says so or not is the same.
+            // It makes no difference whether an unordered category says that it is unordered.
             for (read, drafted) in read.attributes.iter_mut().zip(&drafted.attributes) {
                 read.ordered = drafted.ordered;
             }

@@ -18,11 +18,11 @@ use crate::service::Service;
 use crate::stall::TIMES;
 use crate::store::{Change, Permission};
 
-/// Name of the field with the session's secret.
+/// The name of the field with the session's secret.
 const CSRF: &str = "csrf";
 
 /// Refuses a form that does not come from a page of this service.
-/// Fails when the request comes from elsewhere, or does not say where from.
+/// Fails when the request comes from elsewhere, or does not say where it comes from.
 pub(super) fn check_origin(headers: &HeaderMap) -> Result<(), Problem> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     let is_own = match (text("sec-fetch-site"), text("origin"), text("host")) {
@@ -48,17 +48,18 @@ fn not_of_this_session() -> Problem {
     )
 }
 
-/// A form without a file, from a visitor who is logged in and whose role allows what it asks for: to
-/// change what is in the project, unless the page says another.
+/// An extractor of a form without a file, from a visitor who is logged in and whose role allows
+/// what the form asks for: to change what is in the project, unless the page needs another
+/// permission.
 pub(super) struct SentForm<P = Change> {
-    /// Who sent it.
+    /// The visitor who sent the form.
     pub visitor: Visitor<P>,
-    /// What was entered.
+    /// The values that were entered.
     pub form: Form,
 }
 
 impl<P> SentForm<P> {
-    /// What was entered as a label, else `instead`.
+    /// The label that was entered, else `instead`.
     pub fn label(&self, instead: &str) -> String {
         self.form.filled("label").unwrap_or(instead).to_owned()
     }
@@ -71,7 +72,8 @@ impl<P: Permission> FromRequest<Service> for SentForm<P> {
         let (mut parts, body) = request.into_parts();
         let visitor = Visitor::from_request_parts(&mut parts, service).await?;
         let is_own = check_origin(&parts.headers);
-        // Read first: a connection whose request was not read to its end cannot be used again.
+        // The form is read first: a connection whose request was not read to its end cannot be
+        // reused.
         let form = read(Request::from_parts(parts, body), service).await;
         is_own?;
         let form = form?;
@@ -82,7 +84,7 @@ impl<P: Permission> FromRequest<Service> for SentForm<P> {
     }
 }
 
-/// The form of the log-in: there is no session yet, so only its origin is checked.
+/// An extractor of the form of the log-in: there is no session yet, so only its origin is checked.
 pub(super) struct LoginForm(pub Form);
 
 impl FromRequest<Service> for LoginForm {
@@ -118,18 +120,18 @@ fn unreadable(status: StatusCode, detail: &str) -> Problem {
     Problem::new(kind, format!("The form cannot be read: {detail}."))
 }
 
-/// A form with a file, from a visitor who is logged in.
+/// An extractor of a form with a file, from a visitor who is logged in.
 pub(super) struct SentFile {
-    /// Who sent it.
+    /// The visitor who sent the form.
     pub visitor: Visitor<Change>,
-    /// What was entered besides.
+    /// The other values that were entered.
     pub form: Form,
-    /// All of it as it came. What is wrong with the file belongs to the form that comes back.
+    /// The whole form as it came. An error in the file belongs to the form that comes back.
     pub received: WithFile,
 }
 
 impl SentFile {
-    /// What was entered as a name. Fails when that is none.
+    /// Returns the name that was entered. Fails when it is no name.
     pub fn name(&self) -> Result<String, Problem> {
         name(self.form.value("label")).map_err(|problem| Problem {
             field: Some("label".to_owned()),
@@ -137,7 +139,7 @@ impl SentFile {
         })
     }
 
-    /// Notes in the form that comes back what is the matter, and gives its status.
+    /// Records a problem in the form that comes back, and returns its status.
     pub fn refuse(&mut self, problem: Problem) -> StatusCode {
         let status = problem.status();
         let field = problem.field.unwrap_or_else(|| "file".to_owned());
@@ -145,7 +147,7 @@ impl SentFile {
         status
     }
 
-    /// The file. Fails when none was chosen, or something is wrong with it.
+    /// Returns the file. Fails when none was chosen, or something is wrong with it.
     pub fn take_file(&mut self) -> Result<ReceivedFile, Problem> {
         match self.received.file_name.is_empty() {
             true => Err(Problem::invalid("Choose a file.")),

@@ -1,4 +1,4 @@
-//! Who is logged in: the session's cookie, and what a page may do with it.
+//! The session of a visitor: its cookie, and what a page may do with it.
 
 use std::time::Duration;
 
@@ -21,27 +21,27 @@ use crate::store::{Caller, Permission, Role, SESSION_TIME, Scope, Session};
 #[derive(Clone, Default)]
 pub(super) struct MaybeSession(pub Option<Session>);
 
-/// A visitor who is logged in and whose role allows what the page does: to see, unless it asks for
-/// more. A page that takes one sends everybody else to the log-in.
+/// An extractor of a visitor who is logged in and whose role allows what the page does: to see,
+/// unless the page asks for more. A page that takes one sends everybody else to the log-in.
 #[derive(Clone)]
 pub(super) struct Visitor<P = Scope> {
     session: Session,
-    /// What the role lets them do.
+    /// The permission that the role gives.
     pub may: P,
 }
 
 impl<P> Visitor<P> {
-    /// Whose session it is.
+    /// The caller that the session belongs to.
     pub fn caller(&self) -> &Caller {
         &self.session.caller
     }
 
-    /// Whether a form with this secret is one of the session.
+    /// Whether a form with this secret belongs to the session.
     pub fn owns_form(&self, secret: &str) -> bool {
         self.session.owns_form(secret)
     }
 
-    /// What a page has around its content, with `section` as its entry of the navigation.
+    /// The frame of a page, with `section` as its entry of the navigation.
     pub fn frame(&self, section: &'static str) -> Frame {
         frame(Some(&self.session), section)
     }
@@ -69,7 +69,7 @@ impl<P: Permission, S: Sync> FromRequestParts<S> for Visitor<P> {
     }
 }
 
-/// What a page has around its content.
+/// The frame of a page, with `section` as its entry of the navigation.
 pub(super) fn frame(session: Option<&Session>, section: &'static str) -> Frame {
     let caller = session.map(|session| &session.caller);
     let is_at_least = |role| caller.is_some_and(|caller| caller.is_at_least(role));
@@ -90,7 +90,7 @@ pub(super) fn frame(session: Option<&Session>, section: &'static str) -> Frame {
     }
 }
 
-/// Takes the session that was found of a request, and draws the page of a problem.
+/// Hands the session of a request on to its page, and draws the page of a problem.
 pub(super) async fn with_session(mut request: Request, next: Next) -> Response {
     let sender = request.extensions().get::<Sender>();
     let session = sender.and_then(|sender| sender.session.clone());
@@ -104,7 +104,7 @@ pub(super) async fn with_session(mut request: Request, next: Next) -> Response {
     }
 }
 
-/// A problem as a page.
+/// Draws a problem as a page.
 pub(crate) fn problem_page(problem: &Problem, session: Option<&Session>) -> Response {
     let (back, back_text) = match session {
         Some(_) => ("/", "Back to the overview"),
@@ -119,8 +119,7 @@ pub(crate) fn problem_page(problem: &Problem, session: Option<&Session>) -> Resp
     };
     let mut response = match page_with(problem.status(), &page) {
         Ok(response) => response,
-        // The one page that cannot be drawn is that of a problem: its status still says what is the
-        // matter.
+        // The page of a problem cannot be drawn itself: its status still says what is wrong.
         Err(response) => response,
     };
     if let Some(seconds) = problem.retry_after() {
@@ -131,7 +130,7 @@ pub(crate) fn problem_page(problem: &Problem, session: Option<&Session>) -> Resp
     response
 }
 
-/// The value of the session's cookie.
+/// Reads the value of the session's cookie.
 pub(crate) fn cookie(service: &Service, headers: &HeaderMap) -> Option<String> {
     cookie_called(&service.cookie, headers)
 }
@@ -141,8 +140,8 @@ fn cookie_called(name: &str, headers: &HeaderMap) -> Option<String> {
     jar.get(name).map(|cookie| cookie.value().to_owned())
 }
 
-/// The header that gives the browser its cookie. Behind a proxy that speaks TLS, it may be sent
-/// over TLS only.
+/// Makes the header that gives the browser the session's cookie. Behind a proxy that speaks TLS, it
+/// may be sent over TLS only.
 pub(super) fn set_cookie(
     service: &Service,
     secret: &str,
@@ -158,7 +157,7 @@ pub(super) fn set_cookie(
     cookie.header(sender)
 }
 
-/// The header that takes the cookie away.
+/// Makes the header that takes the session's cookie away.
 pub(super) fn unset_cookie(service: &Service, sender: &Sender) -> Result<HeaderValue, Problem> {
     let cookie = Given {
         name: &service.cookie,
@@ -170,20 +169,20 @@ pub(super) fn unset_cookie(service: &Service, sender: &Sender) -> Result<HeaderV
     cookie.header(sender)
 }
 
-/// A cookie that a browser is given.
+/// A cookie that is given to a browser.
 pub(super) struct Given<'c> {
     pub name: &'c str,
     pub value: &'c str,
-    /// The addresses that it is sent to: this one and those below it.
+    /// The path of the cookie: it is sent to this address and those below it.
     pub path: &'static str,
-    /// Whether it is sent after a link of another site.
+    /// Whether the cookie is sent after a link of another site.
     pub site: SameSite,
-    /// How long it lasts; not at all: it is taken away.
+    /// How long the cookie lasts; zero takes it away.
     pub time: Duration,
 }
 
 impl Given<'_> {
-    /// The header that gives it to `sender`.
+    /// Makes the header that gives the cookie to `sender`.
     pub fn header(&self, sender: &Sender) -> Result<HeaderValue, Problem> {
         let age = self.time.try_into();
         let age = age.map_err(|_| Problem::internal(&"a cookie lasts too long"))?;

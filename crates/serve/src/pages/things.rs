@@ -6,7 +6,7 @@ use crate::jobs::board::JobView;
 use crate::jobs::specification::JobKind;
 use crate::store::{DataKind, DataSet, Job, JobState, Model, ModelKind, ModelOrigin};
 
-/// A data set, for a visitor of a page with `frame`.
+/// A data set as a line, for a visitor of a page with `frame`.
 pub(super) fn of_data(data: &DataSet, frame: &Frame) -> Thing {
     let address = format!("/data/{}", data.id);
     let is_ready = data.has_schema || data.kind == DataKind::Texts;
@@ -37,7 +37,7 @@ fn to_change(frame: &Frame, address: String, text: &str) -> Vec<Link> {
     link.into_iter().collect()
 }
 
-/// How much a data set holds.
+/// The size of a data set, in words.
 pub(super) fn size(data: &DataSet) -> String {
     let rows = data.sketch.rows;
     match data.kind {
@@ -50,7 +50,7 @@ pub(super) fn size(data: &DataSet) -> String {
     }
 }
 
-/// A model, for a visitor of a page with `frame`.
+/// A model as a line, for a visitor of a page with `frame`.
 pub(super) fn of_model(model: &Model, frame: &Frame) -> Thing {
     let address = format!("/models/{}", model.id);
     Thing {
@@ -64,7 +64,7 @@ pub(super) fn of_model(model: &Model, frame: &Frame) -> Thing {
     }
 }
 
-/// What a model classifies and where it comes from.
+/// A sentence on what a model classifies and where it comes from.
 pub(super) fn origin(model: &Model) -> String {
     let inputs = match model.description.kind {
         ModelKind::Table => {
@@ -81,7 +81,7 @@ pub(super) fn origin(model: &Model) -> String {
     format!("{inputs}, {origin}")
 }
 
-/// The page of a job: that of its result when there is one, else that of its progress.
+/// The address of a job's page: that of its result when there is one, else that of its progress.
 pub(super) fn address(job: &Job) -> String {
     match (job.state, job.kind) {
         (JobState::Done, JobKind::Train) => format!("/models/{}", job.id),
@@ -90,7 +90,7 @@ pub(super) fn address(job: &Job) -> String {
     }
 }
 
-/// A job.
+/// A job as a line.
 pub(super) fn of_job(view: &JobView) -> Thing {
     let job = &view.job;
     let mut detail = vec![kind(job.kind).to_owned()];

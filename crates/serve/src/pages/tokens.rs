@@ -1,4 +1,4 @@
-//! The tokens of a project: who is in it, and what they may do.
+//! The page of a project's tokens: who is in the project, and what they may do.
 
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -45,7 +45,7 @@ struct Drawn<'a> {
     made: Option<&'a TokenView>,
 }
 
-/// What a token is called, by its page.
+/// The hint beside the name of a token, on its page.
 const NAME: &str = "Of the person or program that gets it; the log names it.";
 
 async fn draw(
@@ -99,7 +99,7 @@ async fn draw(
     )
 }
 
-/// The tokens, and the form that makes one.
+/// Shows the tokens, and the form that makes one.
 pub(super) async fn show(Named(service, visitor, id): Named<Caller>) -> Answer {
     let manage = operations::manage(&service, &visitor.may, &id).await?;
     let drawn = Drawn {
@@ -110,7 +110,7 @@ pub(super) async fn show(Named(service, visitor, id): Named<Caller>) -> Answer {
     draw(&service, &visitor, &id, &manage, drawn).await
 }
 
-/// What the form asks for, or errors in it.
+/// The request that the form makes; or notes errors in the form.
 fn asked(form: &mut Form) -> Option<TokenRequest> {
     let days = form.number("days", "a whole number");
     let role = form.value("role").to_owned();
@@ -121,7 +121,7 @@ fn asked(form: &mut Form) -> Option<TokenRequest> {
     let entered = |name: &str| form.filled(name).map(str::to_owned);
     let (name, person) = (entered("name"), entered("person"));
     let request = TokenRequest {
-        // A form that says nothing asks for a token, whose name is then missing.
+        // A form that names nobody asks for a token, whose name is then missing.
         name: name.or_else(|| person.is_none().then(String::new)),
         person,
         role: role?,
@@ -130,7 +130,7 @@ fn asked(form: &mut Form) -> Option<TokenRequest> {
     (!form.has_errors()).then_some(request)
 }
 
-/// Makes a token, and shows it this once.
+/// Makes a token, and shows it, only this once.
 pub(super) async fn make(
     State(service): State<Service>,
     Path(id): Path,
@@ -168,6 +168,6 @@ pub(super) async fn revoke(
     let token: Result<Id, _> = sent.form.value("token").parse();
     let token = token.map_err(|_| Problem::invalid("The form names no token."))?;
     operations::revoke_token(&service, &manage, &token).await?;
-    // Whoever revoked the own token is sent on to the log-in.
+    // A visitor who revoked their own token is sent on to the log-in.
     Ok(redirect(&format!("/projects/{id}/tokens")))
 }

@@ -1,4 +1,4 @@
-//! Train a model on a data set.
+//! The page that starts the training of a model on a data set.
 
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -19,7 +19,7 @@ use crate::service::Service;
 use crate::store::{Change, ColumnKind, DataKind, DataSet, Model};
 use probity_nn::modality::ModalityName;
 
-/// Data that a model can learn from.
+/// A data set that a model can learn from.
 pub(super) struct TrainForm(DataSet);
 
 impl FormPage for TrainForm {
@@ -36,7 +36,7 @@ impl FormPage for TrainForm {
         let mut form = Form::default().with("label", usual_name(data));
         options(data).fill(&mut form);
         match data.kind {
-            // People's tables have categories without an order.
+            // Tables of people have categories without an order.
             DataKind::Table => form.with("network.categories", "onehot"),
             DataKind::Texts => {
                 let columns = &data.sketch.columns;
@@ -82,14 +82,14 @@ impl FormPage for TrainForm {
     }
 }
 
-/// What a model of `data` is called where nobody says otherwise.
+/// The usual name of a model of `data`, where the user gives none.
 fn usual_name(data: &DataSet) -> String {
     let name = format!("Classifier of {}", data.label);
     name.chars().take(100).collect()
 }
 
 /// Goes on with a table that was just described by `schema`: to the audit of a model that learnt
-/// from it, else to a training with the usual answers. Gives the address of the next page.
+/// from it, else to a training with the usual answers. Returns the address of the next page.
 pub(super) async fn go_on(
     service: &Service,
     sent: &SentForm,
@@ -143,7 +143,7 @@ fn options(data: &DataSet) -> Options {
     Options::of(JobKind::Train, &[network, &training].concat())
 }
 
-/// What the form asks for, or errors in the form.
+/// The specification that the form asks for; or notes errors in the form.
 fn specification(form: &mut Form, data: &DataSet) -> Option<JobSpecification> {
     let mut asked = match data.kind {
         DataKind::Table => json!({ "modality": ModalityName::Table }),
@@ -182,7 +182,7 @@ fn column(form: &mut Form, name: &str, data: &DataSet) -> String {
     }
 }
 
-/// The columns of texts, or of anything, to choose from.
+/// The columns of texts, or of any kind, to choose from.
 fn columns(data: &DataSet, is_offered: impl Fn(ColumnKind) -> bool) -> Vec<Choice> {
     let columns = data.sketch.columns.iter().enumerate();
     columns

@@ -10,10 +10,10 @@ use super::views::State;
 
 pub(super) use probity_report::text::{count, counted, interval, percent};
 
-/// A space that no line breaks at.
+/// A space at which lines are not broken.
 const FIXED_SPACE: char = '\u{a0}';
 
-/// A size of a file.
+/// Writes the size of a file.
 pub(super) fn bytes(bytes: u64) -> String {
     let (power, unit) = match bytes {
         0..=1023 => return counted(bytes, "byte", "bytes"),
@@ -26,7 +26,7 @@ pub(super) fn bytes(bytes: u64) -> String {
     format!("{number}{FIXED_SPACE}{unit}")
 }
 
-/// A duration, to the second below two minutes and to the minute below two hours.
+/// Writes a duration, to the second below two minutes and to the minute below two hours.
 pub(super) fn duration(seconds: u64) -> String {
     match seconds {
         0 => "less than a second".to_owned(),
@@ -36,7 +36,7 @@ pub(super) fn duration(seconds: u64) -> String {
     }
 }
 
-/// A point in time, such as `2026-05-04 09:30 UTC`.
+/// Writes a point in time, such as `2026-05-04 09:30 UTC`.
 pub(super) fn moment(moment: Moment) -> String {
     let text = moment.to_string();
     let (day, time) = text.split_once('T').unwrap_or((&text, ""));
@@ -44,13 +44,13 @@ pub(super) fn moment(moment: Moment) -> String {
     format!("{day}{FIXED_SPACE}{minutes}{FIXED_SPACE}UTC")
 }
 
-/// Several names as a list.
+/// Writes several names as a list.
 pub(super) fn list<S: AsRef<str>>(names: &[S]) -> String {
     let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
     names.join(", ")
 }
 
-/// What a job does, as the beginning of a sentence.
+/// Writes what a job does, as the beginning of a sentence.
 pub(super) fn kind(kind: JobKind) -> &'static str {
     match kind {
         JobKind::Train => "Training",
@@ -59,7 +59,7 @@ pub(super) fn kind(kind: JobKind) -> &'static str {
     }
 }
 
-/// Where a job stands.
+/// The state of a job as a coloured word.
 pub(super) fn state(state: JobState) -> State {
     let (class, text) = match state {
         JobState::Queued => ("", "waiting"),
@@ -76,8 +76,8 @@ pub(super) fn state(state: JobState) -> State {
     }
 }
 
-/// The part of a job's work that goes on, in words; a part without a name of ours is called as it
-/// calls itself.
+/// The part of a job's work that goes on, in words; a part that has no name here is called by its
+/// own.
 pub(super) fn phase(job: &Job, progress: Option<&Progress>) -> String {
     let Some(progress) = progress else {
         return match job.state {
@@ -95,14 +95,14 @@ pub(super) fn phase(job: &Job, progress: Option<&Progress>) -> String {
     }
 }
 
-/// How much of the present part of a job is done.
+/// The percentage of the present part of a job that is done.
 pub(super) fn percent_done(progress: Option<&Progress>) -> Option<u32> {
     let progress = progress?;
     let all = progress.all.filter(|&all| all > 0)?;
     u32::try_from(progress.done.min(all) * 100 / all).ok()
 }
 
-/// What is to be said about a job besides its state.
+/// A sentence on a job besides its state.
 pub(super) fn message(view: &JobView) -> String {
     let job = &view.job;
     match job.state {
@@ -145,7 +145,7 @@ fn ended(job: &Job) -> String {
     format!("{after} {said}").trim().to_owned()
 }
 
-/// `word` with a capital at its beginning.
+/// Writes `word` with a capital at its beginning.
 fn capital(word: &str) -> String {
     let mut letters = word.chars();
     letters.next().map_or(String::new(), |first| {

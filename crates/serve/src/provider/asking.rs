@@ -1,4 +1,4 @@
-//! What the provider is asked for: in bounded time and size, without redirects, over TLS.
+//! Requests to the provider: bounded in time and size, without redirects, over TLS.
 
 use std::time::{Duration, Instant};
 
@@ -8,23 +8,23 @@ use ureq::tls::RootCerts;
 
 use crate::outside;
 
-/// How long one question may take.
+/// How long one request may take.
 const TIME: Duration = Duration::from_secs(4);
 
-/// How long all questions of a log-in may take together: less than the service waits itself for
+/// How long all requests of a log-in may take together: less than the service itself waits for
 /// strangers, so that they are told which machine does not answer.
 const TIME_OF_ALL: Duration = Duration::from_secs(8);
 
-/// Bytes of an answer. Metadata and keys take a few thousand.
+/// The greatest number of bytes of an answer. Metadata and keys take a few thousand.
 const BYTES: u64 = 256 << 10;
 
-/// Why the provider was not asked, or did not answer.
+/// The reason why the provider was not asked, or did not answer.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub(crate) enum Unanswered {
-    /// Its machine.
+    /// The provider's machine did or did not do something.
     #[error("it {0}")]
     Machine(&'static str),
-    /// An address of its metadata would be asked in the clear.
+    /// An address in the provider's metadata has no TLS.
     #[error("its metadata lead to an address without TLS")]
     Plain,
     /// The time of the log-in is over.
@@ -32,7 +32,7 @@ pub(crate) enum Unanswered {
     TooLong,
 }
 
-/// Asks the provider, as long as the time of a log-in lasts.
+/// A client that asks the provider, for as long as the time of a log-in lasts.
 pub(crate) struct Asking {
     until: Instant,
     allows_plain: bool,
@@ -40,7 +40,8 @@ pub(crate) struct Asking {
 }
 
 impl Asking {
-    /// From now on. Plain HTTP is spoken only where the issuer itself has it.
+    /// Begins to ask: the time of the log-in runs from now on. Plain HTTP is spoken only where the
+    /// issuer's own address has it.
     pub fn begin(allows_plain: bool, roots: RootCerts) -> Asking {
         Asking {
             until: Instant::now() + TIME_OF_ALL,
@@ -49,7 +50,7 @@ impl Asking {
         }
     }
 
-    /// One question and its answer.
+    /// Sends one request, and returns its answer.
     pub fn ask(&self, request: Request<Vec<u8>>) -> Result<Response<Vec<u8>>, Unanswered> {
         match request.uri().scheme_str() {
             Some("https") => {}

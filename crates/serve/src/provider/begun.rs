@@ -20,36 +20,36 @@ use probity_run::run_directory::hex;
 /// How long somebody may take to log in with the provider.
 pub(crate) const TIME: Duration = Duration::from_secs(10 * 60);
 
-/// Characters of a state.
+/// The number of characters of a state.
 const STATE: usize = 64;
 
-/// What the codes are for; no two share their input.
+/// What a message authentication code is for; codes for different things have different inputs.
 const COOKIE: &str = "cookie";
 const NONCE: &str = "nonce";
 const VERIFIER: &str = "verifier";
 
-/// A log-in that was begun.
+/// A log-in that was begun, as its cookie holds it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Begun {
-    /// 256 random bits in hexadecimal digits, which go to the provider and come back.
+    /// The state: 256 random bits in hexadecimal digits, which go to the provider and come back.
     pub state: String,
-    /// The page that it leads to.
+    /// The page that the log-in leads to.
     pub next: String,
-    /// The session that the browser had: another site's answer, which the last step is, does not
-    /// come with its cookie.
+    /// The session that the browser had before. The last step, which another site leads to, does
+    /// not come with the session's cookie.
     pub before: Option<SessionKey>,
     begun: Moment,
 }
 
-/// The key of log-ins that are begun, and the states of those that ended.
+/// The key of log-ins that are begun, and the states of the log-ins that ended.
 pub(crate) struct Begins {
     key: [u8; 32],
-    /// The states with which somebody logged in, and when they are over.
+    /// The states with which somebody logged in, each with the time when it can no longer be used.
     ended: Mutex<HashMap<String, Moment>>,
 }
 
 impl Begins {
-    /// With a key of its own.
+    /// Makes a random key of its own.
     pub fn new() -> Result<Begins, NoRandomness> {
         Ok(Begins {
             key: random_bytes()?,
@@ -67,7 +67,7 @@ impl Begins {
         })
     }
 
-    /// What the cookie of a log-in holds.
+    /// The content of the cookie of a log-in.
     pub fn sealed(&self, begun: &Begun) -> Result<String, InvalidLength> {
         let next = URL_SAFE_NO_PAD.encode(&begun.next);
         let before = begun.before.map(|key| URL_SAFE_NO_PAD.encode(key.0));
@@ -77,7 +77,7 @@ impl Begins {
         Ok(format!("{text}.{code}"))
     }
 
-    /// The log-in whose cookie holds `sealed`, unless it is not of this process or over.
+    /// Returns the log-in whose cookie holds `sealed`, unless it is of another process or over.
     pub fn opened(&self, sealed: &str) -> Option<Begun> {
         let (text, code) = sealed.rsplit_once('.')?;
         let own = self.code(COOKIE, text).ok()?;
@@ -97,7 +97,7 @@ impl Begins {
         })
     }
 
-    /// Which of the log-ins that were begun is the older one.
+    /// Compares two log-ins that were begun: the older one comes first.
     pub fn older_first(one: &Begun, other: &Begun) -> std::cmp::Ordering {
         one.begun.cmp(&other.begun)
     }
@@ -112,7 +112,8 @@ impl Begins {
         self.code(VERIFIER, &begun.state)
     }
 
-    /// Ends a log-in with which somebody is who they say; false if one ended with its state before.
+    /// Ends a log-in whose person has proved who they are; false if a log-in with its state has
+    /// ended before.
     pub fn end(&self, begun: &Begun) -> bool {
         let now = Moment::now();
         let mut ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
@@ -151,7 +152,7 @@ mod tests {
         assert!(is_state(&begun.state));
         let sealed = begins.sealed(&begun).unwrap();
         assert_eq!(begins.opened(&sealed), Some(begun.clone()));
-        // Neither of another process nor changed in any character.
+        // A cookie of another process is refused, and one with any character changed.
         assert_eq!(Begins::new().unwrap().opened(&sealed), None);
         for place in 0..sealed.len() {
             let mut other = sealed.clone().into_bytes();
@@ -161,7 +162,7 @@ mod tests {
         }
         assert_eq!(begins.opened(""), None);
         assert_eq!(begins.opened("..."), None);
-        // The secrets are those of the state, differ, and do not stand in the cookie.
+        // The secrets follow from the state, differ, and are not in the cookie.
         let (nonce, verifier) = (begins.nonce(&begun), begins.verifier(&begun));
         let (nonce, verifier) = (nonce.unwrap(), verifier.unwrap());
         assert_eq!((nonce.len(), verifier.len()), (43, 43));

@@ -1,17 +1,17 @@
-//! Why nobody can log in by the provider.
+//! Failures of the provider.
 
 use thiserror::Error;
 
-/// Characters of a line of the log about the provider.
+/// The number of characters of a line of the log about the provider.
 const LINE: usize = 300;
 
-/// Why nobody can log in by the provider at present: what it did, for the log.
+/// The reason why nobody can log in by the provider at present, for the log.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{0}")]
 pub(crate) struct Failure(String);
 
 impl Failure {
-    /// From a text that may hold what the provider answered.
+    /// Makes a failure from a text that may hold the provider's answer.
     pub fn new(text: &str) -> Failure {
         let plain = |letter: char| if letter.is_control() { ' ' } else { letter };
         Failure(text.chars().map(plain).take(LINE).collect())

@@ -1,4 +1,5 @@
-//! The two steps in which the provider takes part: where the browser is sent, and who came back.
+//! The two steps in which the provider takes part: the way of the browser to it, and the identity
+//! of the person who comes back.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -25,14 +26,14 @@ use crate::address::Address;
 use crate::shares::Allowances;
 use crate::store::Identity;
 
-/// Steps of log-ins that wait for the provider at the same time.
+/// The number of steps of log-ins that may wait for the provider at the same time.
 const AT_ONCE: usize = 16;
 
-/// Steps of log-ins from one address in a second, of which an office may have one; twice as many may
-/// come at once.
+/// The number of steps of log-ins from one address in a second, an address that a whole office may
+/// share; twice as many may come at once.
 const RATE: u32 = 20;
 
-/// Signatures that are taken: those of keys that the provider alone has.
+/// The signature algorithms that are accepted: those with keys that only the provider has.
 const SIGNATURES: [CoreJwsSigningAlgorithm; 9] = [
     CoreJwsSigningAlgorithm::RsaSsaPkcs1V15Sha256,
     CoreJwsSigningAlgorithm::RsaSsaPkcs1V15Sha384,
@@ -55,15 +56,15 @@ pub struct Provider {
     kept: Kept,
     places: Arc<Semaphore>,
     attempts: Allowances<Address>,
-    /// Log-ins that were begun.
+    /// The log-ins that were begun.
     pub(crate) begins: Begins,
 }
 
-/// What the browser came back with.
+/// The values with which the browser came back.
 pub(crate) struct Returned<'r> {
-    /// The code.
+    /// The authorisation code.
     pub code: &'r str,
-    /// Who says so, where the provider names itself.
+    /// The issuer in the answer, where the provider names itself.
     pub issuer: Option<&'r str>,
 }
 
@@ -78,10 +79,10 @@ type Client = CoreClient<
 >;
 
 impl Provider {
-    /// The provider that `options` name. It is not asked for anything yet.
+    /// Makes the provider that `options` name. It is not asked for anything yet.
     ///
     /// # Errors
-    /// When they name none.
+    /// When the options name no provider.
     pub fn new(options: ProviderOptions) -> Result<Provider, ProviderError> {
         let (issuer, host) = options.issuer()?;
         Ok(Provider {
@@ -97,7 +98,7 @@ impl Provider {
         })
     }
 
-    /// What people know it by: the name of its machine.
+    /// The name of the provider's machine, by which people know the provider.
     pub(crate) fn host(&self) -> &str {
         &self.host
     }
@@ -110,13 +111,13 @@ impl Provider {
         self.places.clone().try_acquire_owned().ok()
     }
 
-    /// Asks the provider about itself, for the first time or again. Waits for it.
+    /// Asks the provider for its metadata, for the first time or again. Waits for the answer.
     pub(crate) fn ask(&self) -> Result<(), Failure> {
         self.metadata(&self.asking(), false).map(drop)
     }
 
-    /// Where the browser is sent to log in, with `back` as the address to come back to. Waits for
-    /// the provider.
+    /// The address that the browser is sent to for the log-in, with `back` as the address to come
+    /// back to. Waits for the provider.
     pub(crate) fn address(&self, begun: &Begun, back: &str) -> Result<String, Failure> {
         let metadata = self.metadata(&self.asking(), false)?;
         let client = self.client(&metadata, back)?;
@@ -132,7 +133,7 @@ impl Provider {
         Ok(asked.set_pkce_challenge(challenge).url().0.into())
     }
 
-    /// Who came back from the provider with `returned`. Waits for it.
+    /// Finds out who came back from the provider with `returned`. Waits for the provider.
     pub(crate) fn identity(
         &self,
         begun: &Begun,
@@ -194,7 +195,7 @@ impl Provider {
         })
     }
 
-    /// What the provider says about the person of `claims` beside the ID token.
+    /// Asks the provider for what it says about the person of `claims` beside the ID token.
     fn more(
         &self,
         client: &Client,
@@ -202,7 +203,7 @@ impl Provider {
         claims: &CoreIdTokenClaims,
         asking: &Asking,
     ) -> Result<CoreUserInfoClaims, Failure> {
-        // It becomes a header.
+        // The token becomes part of a header.
         if !access.secret().bytes().all(|byte| byte.is_ascii_graphic()) {
             return Err(Failure::new("its access token has characters of no token"));
         }
@@ -251,7 +252,7 @@ impl Provider {
         let back = RedirectUrl::new(back.to_owned()).map_err(|error| failure(&error))?;
         let methods = metadata.token_endpoint_auth_methods_supported();
         let has = |method| methods.is_some_and(|methods| methods.contains(&method));
-        // HTTP Basic is what OpenID Connect Discovery 1.0 has providers do that say nothing.
+        // OpenID Connect Discovery 1.0 makes HTTP Basic the method of providers that name none.
         let is_posted = has(CoreClientAuthMethod::ClientSecretPost)
             && !has(CoreClientAuthMethod::ClientSecretBasic);
         let secret = Some(self.secret.clone());
@@ -266,7 +267,7 @@ impl Provider {
     }
 }
 
-/// An e-mail address that the provider has verified.
+/// Returns an e-mail address if the provider has verified it.
 fn verified(email: Option<&str>, is_verified: Option<bool>) -> Option<String> {
     email
         .filter(|_| is_verified == Some(true))
@@ -291,7 +292,7 @@ mod tests {
         };
         let entered = |now| (0..50).filter(|_| enter(1, now).is_some()).count();
         assert_eq!(entered(now), 2 * RATE as usize);
-        // It comes back with time.
+        // The allowance grows again with time.
         assert_eq!(entered(now + Duration::from_secs(1)), RATE as usize);
         let places: Vec<_> = (2..40).filter_map(|n| enter(n, now)).collect();
         assert_eq!(places.len(), AT_ONCE);

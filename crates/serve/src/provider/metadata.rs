@@ -1,4 +1,4 @@
-//! What the provider says about itself: its addresses and keys, kept for a while.
+//! The metadata of the provider: its addresses and keys, kept for a while.
 
 use std::error::Error;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -21,13 +21,14 @@ use super::failure::Failure;
 /// How long metadata and keys are kept.
 const KEPT: Duration = Duration::from_secs(3600);
 
-/// How old keys are at least when they are asked for anew, since a token names another one.
+/// The least age at which keys are asked for again because a token names another one.
 const AGE: Duration = Duration::from_secs(60);
 
-/// How long a provider that failed is left alone: people who wait for it do so once, not in turn.
+/// How long a provider that failed is not asked again: people who wait for it wait once, not in
+/// turn.
 const PAUSE: Duration = Duration::from_secs(5);
 
-/// What of RFC 9207 is in metadata.
+/// The additional metadata of RFC 9207.
 #[derive(Debug, Clone, Default, Deserialize, Serialize)]
 pub(super) struct Extra {
     /// Whether the provider names itself where it sends the browser back.
@@ -44,7 +45,7 @@ impl Extra {
 
 impl AdditionalProviderMetadata for Extra {}
 
-/// What a provider says about itself, with its keys.
+/// The metadata of a provider, with its keys.
 pub(super) type Metadata = ProviderMetadata<
     Extra,
     CoreAuthDisplay,
@@ -60,16 +61,16 @@ pub(super) type Metadata = ProviderMetadata<
     CoreSubjectIdentifierType,
 >;
 
-/// What the provider said last, and when.
+/// The provider's last answer or failure, and its time.
 type Said = (Result<Arc<Metadata>, Failure>, Instant);
 
-/// What the provider said last.
+/// A store of the provider's last answer.
 #[derive(Default)]
 pub(super) struct Kept(Mutex<Option<Said>>);
 
 impl Kept {
-    /// What the provider says about itself `now`, when it is asked by `ask`; `anew` where its keys
-    /// seem to have changed.
+    /// Returns the provider's metadata at the time `now`, by `ask` where those that are kept are
+    /// too old; `anew` where its keys seem to have changed.
     pub fn get(
         &self,
         issuer: &IssuerUrl,
@@ -77,7 +78,7 @@ impl Kept {
         anew: bool,
         now: Instant,
     ) -> Result<Arc<Metadata>, Failure> {
-        // Whoever comes meanwhile waits for the same answer.
+        // Whoever asks meanwhile waits for the same answer.
         let mut said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((said, at)) = said.as_ref() {
             let lasts = match said {
@@ -96,7 +97,7 @@ impl Kept {
     }
 }
 
-/// What went wrong, with all that led to it.
+/// Makes a failure from an error, with all its causes.
 pub(super) fn failure(error: &(dyn Error + 'static)) -> Failure {
     Failure::new(&said(error))
 }
@@ -109,7 +110,7 @@ mod tests {
 
     const ISSUER: &str = "https://login.example.org";
 
-    /// Answers as a provider with one key does.
+    /// Answers as an honest provider with one key does.
     fn honest(request: &HttpRequest) -> HttpResponse {
         let answer = match request.uri().path() {
             "/keys" => serde_json::json!({"keys": []}),
@@ -144,7 +145,7 @@ mod tests {
         };
         assert_eq!(get(false, Duration::ZERO), (true, 2));
         assert_eq!(get(false, Duration::ZERO), (true, 0));
-        // Keys are not asked for anew by everybody who names another one.
+        // Not everybody who names another key has the keys asked for again.
         assert_eq!(get(true, Duration::ZERO), (true, 0));
         assert_eq!(get(false, AGE), (true, 0));
         assert_eq!(get(true, AGE), (true, 2));

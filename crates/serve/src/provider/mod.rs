@@ -1,11 +1,11 @@
 //! Log-in by an identity provider: OpenID Connect Core 1.0, by the authorisation code with PKCE.
 //!
 //! A company's people have accounts with its provider already. The provider says who somebody is;
-//! what they may do here is decided here, as for holders of tokens: an owner or an administrator
+//! the service decides what they may do, as for holders of tokens: an owner or an administrator
 //! *gives access* to a person, with a project, a role and perhaps a last day. Such an access is a
-//! token without a secret: a row among the tokens, which is listed, revoked, over and logged as
-//! they are, and the sessions of the pages are sessions of it. So nothing that asks for a token, a
-//! [`Scope`](crate::store::Scope) or a turn knows how somebody came in.
+//! token without a secret: a row among the tokens, which is listed, revoked, ended and logged as
+//! they are, and the sessions of the pages are sessions of it. So nothing that needs a token, a
+//! [`Scope`](crate::store::Scope) or a turn knows how somebody logged in.
 //!
 //! An access is given to an e-mail address, or to a subject, the identifier that the provider has
 //! for somebody. An address counts only if the provider says that it verified it. The first log-in
@@ -22,16 +22,16 @@
 //! |      |            | provider's keys, issuer, audience, party, time, nonce              |
 //! | 5    | `store`    | the accesses of the person are looked up; one gets a session       |
 //!
-//! **Nothing is held for a log-in that was begun.** What is to be known of it stands in the cookie,
-//! under a code of authentication with a key of this process; who begins log-ins without end fills
-//! nothing but the own browser. Nonce and verifier are derived of the state by the same key, so the
-//! cookie does not hold them. What is held is the states with which somebody did log in, as long as
-//! they could be used again. A restart forgets the key, and with it all log-ins under way.
+//! **Nothing is held for a log-in that was begun.** Its data are in the cookie, under a message
+//! authentication code with a key of this process, so somebody who begins log-ins without end fills
+//! only their own browser. Nonce and verifier are derived from the state with the same key, so the
+//! cookie does not hold them. The service holds the states with which somebody did log in, as long
+//! as they could be used again. A restart forgets the key, and with it all log-ins under way.
 //!
-//! **The provider is trusted to say who somebody is, and with nothing else.** What is asked of it
-//! (`asking`) is bounded in time and size and follows no redirect; what it answers is data of a
-//! stranger until it was checked. Metadata and keys are kept for an hour, and asked for anew when a
-//! token names a key that is not among them.
+//! **The provider is trusted to say who somebody is, and with nothing else.** Requests to it
+//! (`asking`) are bounded in time and size and follow no redirect; its answers are data of a
+//! stranger until they were checked. Metadata and keys are kept for an hour, and asked for again
+//! when a token names a key that is not among them.
 
 pub(crate) mod asking;
 pub(crate) mod begun;
@@ -43,8 +43,8 @@ mod options;
 pub(crate) use flow::Provider;
 pub use options::{ProviderError, ProviderOptions};
 
-/// Where a log-in by the provider begins.
+/// The address at which a log-in by the provider begins.
 pub(crate) const BEGIN: &str = "/login/provider";
 
-/// Where the provider sends the browser back to.
+/// The address that the provider sends the browser back to.
 pub(crate) const RETURN: &str = "/login/provider/return";

@@ -1,4 +1,4 @@
-//! Which identity provider a service has, as its operator says it.
+//! The options of the operator that name the identity provider of a service.
 
 use std::path::PathBuf;
 
@@ -8,23 +8,24 @@ use ureq::tls::{PemItem, RootCerts, parse_pem};
 
 use crate::identifier::NoRandomness;
 
-/// The identity provider of a service, and what it knows the service by.
+/// The identity provider of a service, and the name and the secret of the service there.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ProviderOptions {
     /// The issuer: an address of `https`, or of `http` on this machine.
     pub issuer: String,
-    /// What the provider calls the service.
+    /// The identifier of the service as a client of the provider.
     pub client: String,
-    /// What the service proves that with.
+    /// The secret with which the service proves that it is this client.
     pub secret: String,
-    /// File of the certificates, as PEM, one of which must stand behind the provider's; none: those
+    /// The file of the root certificates, as PEM, that are trusted for the provider; none: those
     /// that browsers trust.
     pub authorities: Option<PathBuf>,
 }
 
 impl ProviderOptions {
-    /// The provider `issuer`, which knows the service as `client` with `secret`.
+    /// Makes the options for the provider `issuer`, which knows the service as `client` with
+    /// `secret`.
     pub fn new(issuer: String, client: String, secret: String) -> ProviderOptions {
         ProviderOptions {
             issuer,
@@ -34,8 +35,8 @@ impl ProviderOptions {
         }
     }
 
-    /// The issuer, and the name of its machine.
-    /// Fails where it is no address of an issuer, or name or secret are missing.
+    /// Returns the issuer, and the name of its machine.
+    /// Fails where this is no address of an issuer, or the name or the secret is missing.
     pub(super) fn issuer(&self) -> Result<(IssuerUrl, String), ProviderError> {
         let wrong = || ProviderError::Issuer(self.issuer.clone());
         let issuer = IssuerUrl::new(self.issuer.clone()).map_err(|_| wrong())?;
@@ -56,8 +57,8 @@ impl ProviderOptions {
         Ok((issuer, host))
     }
 
-    /// The certificates one of which must stand behind the provider's.
-    /// Fails where they cannot be read.
+    /// Returns the root certificates that are trusted for the provider.
+    /// Fails where the certificates cannot be read.
     pub(super) fn roots(&self) -> Result<RootCerts, ProviderError> {
         let Some(file) = &self.authorities else {
             return Ok(RootCerts::WebPki);
@@ -80,15 +81,15 @@ impl ProviderOptions {
     }
 }
 
-/// Why nobody can ever log in by a provider that was named so.
+/// The reason why nobody can ever log in by the provider that was named.
 #[derive(Debug, Error)]
 pub enum ProviderError {
-    /// The issuer is no address of one.
+    /// The address of the issuer is not one.
     #[error(
         "'{0}' is no issuer; an address is expected such as https://login.example.org, or one of http on this machine"
     )]
     Issuer(String),
-    /// There is no name or no secret.
+    /// The name or the secret is empty.
     #[error("the {0} of the service with the identity provider is empty")]
     Empty(&'static str),
     /// The certificates cannot be read.
@@ -96,10 +97,10 @@ pub enum ProviderError {
     Authorities {
         /// The file.
         file: PathBuf,
-        /// What is wrong with it.
+        /// What is wrong with the file.
         what: String,
     },
-    /// No random bits.
+    /// The operating system has no random bits.
     #[error("{0}")]
     Random(#[from] NoRandomness),
 }

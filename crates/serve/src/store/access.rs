@@ -1,11 +1,12 @@
-//! Who asks, and what that lets them do.
+//! Permissions: who asks, and what they may see and change.
 //!
-//! Whoever uses the service has a token, and a token has a role: in one project (viewer, editor,
-//! owner), or over all of them (administrator). What a query of the store may see or change is said
-//! by a value of a type of its own, which only this module makes, of a [`Caller`] whose role allows
-//! it:
+//! Everybody who uses the service has a token, and a token has a role: in one project (viewer,
+//! editor, owner), or over all of them (administrator). A query of the store takes a permission, a
+//! value of a type of its own that says what the query may see or change. Only this module makes
+//! permissions, from a [`Caller`] whose role gives them:
 //!
-//! | type           | lets                                                        | of                           |
+//! | type           | gives the permission to                                     | of
+//! |
 //! |----------------|-------------------------------------------------------------|------------------------------|
 //! | [`Scope`]      | see what is in a project                                    | everybody with a role in it  |
 //! | [`Change`]     | besides, change it                                          | editors, owners              |
@@ -13,12 +14,13 @@
 //! | [`Administer`] | make, change and delete projects, and tokens over all       | administrators               |
 //! | [`Work`]       | take jobs of all projects, and bring back what they found   | workers                      |
 //!
-//! Every query takes one of them and says their project in its condition, so a check that was
-//! forgotten does not compile, and what is in another project is not found. An administrator sees
-//! nothing that is in a project: to look, they give themselves a token of it, which the log says.
+//! Every query takes one of them and has their project in its condition. So a check that was
+//! forgotten does not compile, and things in another project are not found. An administrator sees
+//! nothing that is in a project: to look, they give themselves a token of it, which the log
+//! records.
 //!
-//! The queue works on jobs of all projects; it says so by
-//! [`Itself`](crate::jobs::Itself), which only the module `jobs` can make.
+//! The queue works on jobs of all projects; its permission is [`Itself`](crate::jobs::Itself),
+//! which only the module `jobs` can make.
 
 use std::ops::Deref;
 
@@ -30,12 +32,12 @@ use crate::fair::Party;
 use crate::identifier::Id;
 use crate::jobs::Itself;
 
-/// What a token lets its holder do. Each may do what those before it may, except that a worker does
-/// nothing else than work, and that an administrator is in no project.
+/// The role of a token: what its holder may do. Each may do what those before it may, except that a
+/// worker does nothing else than work, and that an administrator is in no project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
-    /// Takes jobs of all projects and brings back what they found; nothing else.
+    /// Takes jobs of all projects and brings back their results; nothing else.
     Worker,
     /// Sees what is in the project.
     Viewer,
@@ -48,10 +50,10 @@ pub enum Role {
 }
 
 impl Role {
-    /// Those that there are in a project.
+    /// The roles that there are in a project.
     pub const IN_PROJECTS: [Role; 3] = [Role::Viewer, Role::Editor, Role::Owner];
 
-    /// As in JSON.
+    /// The name of the role, as in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Role::Worker => "worker",
@@ -63,15 +65,15 @@ impl Role {
     }
 }
 
-/// Why somebody must not do what they ask for.
+/// The reason why somebody must not do what they ask for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum Denied {
     /// The role does not allow it.
     #[error("This takes the role {}; this token has the role {}.", needed.name(), had.name())]
     Role {
-        /// The least role that does.
+        /// The least role that allows it.
         needed: Role,
-        /// That of the token.
+        /// The role of the token.
         had: Role,
     },
     /// An administrator asks for what is in a project.
@@ -82,12 +84,12 @@ pub enum Denied {
         "The token of a worker lets take jobs and bring back what they found, and nothing else."
     )]
     OnlyWorks,
-    /// The project is none of the caller's.
+    /// The caller has no access to the project.
     #[error("There is no project with this identifier.")]
     NoProject,
 }
 
-/// Who asks: the holder of a valid token.
+/// A caller: the holder of a valid token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Caller {
     token: Id,
@@ -101,7 +103,7 @@ pub(super) struct Held {
     pub token: Id,
     pub label: String,
     pub role: Role,
-    /// Identifier and name.
+    /// The identifier and the name of the project.
     pub project: Option<(Id, String)>,
 }
 
@@ -117,7 +119,7 @@ impl From<Held> for Caller {
 }
 
 impl Caller {
-    /// The holder of a token, for tests of what callers are given.
+    /// Makes the holder of a token, for tests of what callers are given.
     #[cfg(test)]
     pub(crate) fn of(token: Id, role: Role, project: Option<Id>) -> Caller {
         let project = project.map(|id| (id, "project".to_owned()));
@@ -129,22 +131,22 @@ impl Caller {
         }
     }
 
-    /// Identifier of the token.
+    /// The identifier of the token.
     pub fn token(&self) -> &Id {
         &self.token
     }
 
-    /// What the token is called.
+    /// The name of the token.
     pub fn label(&self) -> &str {
         &self.label
     }
 
-    /// Its role.
+    /// The role of the token.
     pub fn role(&self) -> Role {
         self.role
     }
 
-    /// Identifier and name of its project; none for an administrator and a worker.
+    /// The identifier and the name of the caller's project; none for an administrator and a worker.
     pub fn project(&self) -> Option<(&Id, &str)> {
         let project = self.project.as_ref();
         project.map(|(id, name)| (id, name.as_str()))
@@ -162,7 +164,8 @@ impl Caller {
         }
     }
 
-    /// Lets an administrator, and an owner of it, manage the project `id`.
+    /// The permission to manage the project `id`, which an administrator and an owner of the
+    /// project have.
     ///
     /// # Errors
     /// Says that there is no such project to those who are not in it, and to the others in it that
@@ -186,13 +189,13 @@ impl Caller {
     }
 }
 
-/// What a handler asks of a caller before it is called.
+/// A permission that a handler needs of its caller before it is called.
 pub(crate) trait Permission: Clone + Send + Sync + 'static {
-    /// That of `caller`, if the role allows it.
+    /// Returns the permission of `caller`, if the role gives it.
     fn of(caller: &Caller) -> Result<Self, Denied>;
 }
 
-/// Anybody with a valid token but a worker.
+/// The permission that everybody with a valid token has, except workers.
 impl Permission for Caller {
     fn of(caller: &Caller) -> Result<Caller, Denied> {
         match caller.role {
@@ -202,20 +205,20 @@ impl Permission for Caller {
     }
 }
 
-/// Lets see what is in a project.
+/// The permission to see what is in a project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Scope {
     party: Party,
 }
 
 impl Scope {
-    /// What the service itself sees at work on a job of `party`.
+    /// Makes the permission of the service itself at work on a job of `party`.
     pub(super) fn at_work(party: Party, _: Itself) -> Scope {
         Scope { party }
     }
 
-    /// What a link to a report of `party` lets see; [`Store::linked`](super::Store::linked) gives
-    /// the job with it.
+    /// Makes the permission that a link to a report of `party` gives;
+    /// [`Store::linked`](super::Store::linked) returns the job with it.
     pub(super) fn of_link(party: Party) -> Scope {
         Scope { party }
     }
@@ -244,7 +247,7 @@ impl Permission for Scope {
     }
 }
 
-/// Lets change what is in a project.
+/// The permission to change what is in a project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Change {
     scope: Scope,
@@ -276,18 +279,18 @@ impl Permission for Change {
 }
 
 impl Change {
-    /// Who changes it.
+    /// The one who makes the change, for the log.
     pub(super) fn by(&self) -> &By {
         &self.by
     }
 
-    /// The token of who changes it.
+    /// The token of the one who makes the change.
     pub fn owner(&self) -> &Id {
         &self.scope.party.user
     }
 }
 
-/// Lets give and revoke the tokens of a project and read its log.
+/// The permission to give and revoke the tokens of a project and to read its log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Manage {
     project: Id,
@@ -300,20 +303,22 @@ impl Manage {
         &self.project
     }
 
-    /// Who manages it.
+    /// The one who manages the project, for the log.
     pub(super) fn by(&self) -> &By {
         &self.by
     }
 }
 
-/// Lets make, change and delete projects, give and revoke all tokens, and read the whole log.
+/// The permission to make, change and delete projects, to give and revoke all tokens, and to read
+/// the whole log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Administer {
     by: By,
 }
 
 impl Administer {
-    /// What somebody may do who can open the data directory: the commands of the service.
+    /// Makes the permission of somebody who can open the data directory: the commands of the
+    /// service have it.
     pub fn at_the_machine() -> Administer {
         Administer {
             by: By {
@@ -323,7 +328,7 @@ impl Administer {
         }
     }
 
-    /// Lets manage the project `id`, which need not be there.
+    /// Makes the permission to manage the project `id`, which need not exist.
     pub fn manages(&self, id: &Id) -> Manage {
         Manage {
             project: id.clone(),
@@ -331,7 +336,7 @@ impl Administer {
         }
     }
 
-    /// Who administers.
+    /// The one who administers, for the log.
     pub(super) fn by(&self) -> &By {
         &self.by
     }
@@ -349,7 +354,7 @@ impl Permission for Administer {
     }
 }
 
-/// Lets take jobs of all projects, and bring back what they found.
+/// The permission to take jobs of all projects, and to bring back their results.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Work {
     worker: Id,
@@ -376,17 +381,17 @@ impl Permission for Work {
     }
 }
 
-/// Who did something, as the log says it.
+/// The one who did something, as the log names them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct By {
     /// The token; none for the command line and the service itself.
     pub token: Option<Id>,
-    /// What it is called.
+    /// The name of the token.
     pub name: String,
 }
 
 impl By {
-    /// The service itself.
+    /// The service itself as the one who acts.
     pub fn service() -> By {
         By {
             token: None,
@@ -394,7 +399,7 @@ impl By {
         }
     }
 
-    /// The holder of `caller`'s token.
+    /// The holder of `caller`'s token as the one who acts.
     pub fn caller(caller: &Caller) -> By {
         caller.by()
     }

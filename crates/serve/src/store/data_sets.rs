@@ -13,7 +13,7 @@ use crate::identifier::Id;
 use crate::moment::Moment;
 use probity_data::schema::{Encoding, Format};
 
-/// What a data set holds.
+/// The kind of a data set's content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum DataKind {
@@ -29,23 +29,23 @@ pub enum DataKind {
 pub enum FileForm {
     /// Comma-separated values.
     Csv,
-    /// The same, compressed with gzip.
+    /// Comma-separated values, compressed with gzip.
     CsvGz,
-    /// The same, compressed with xz.
+    /// Comma-separated values, compressed with xz.
     CsvXz,
     /// Tab-separated values.
     Tsv,
-    /// The same, compressed with gzip.
+    /// Tab-separated values, compressed with gzip.
     TsvGz,
-    /// The same, compressed with xz.
+    /// Tab-separated values, compressed with xz.
     TsvXz,
     /// Parquet.
     Parquet,
     /// A text on each line.
     Txt,
-    /// The same, compressed with gzip.
+    /// A text on each line, compressed with gzip.
     TxtGz,
-    /// The same, compressed with xz.
+    /// A text on each line, compressed with xz.
     TxtXz,
 }
 
@@ -64,7 +64,7 @@ impl FileForm {
         FileForm::TxtXz,
     ];
 
-    /// How the names of such files end.
+    /// The ending of the names of files of this form.
     pub fn ending(self) -> &'static str {
         match self {
             FileForm::Csv => "csv",
@@ -80,7 +80,7 @@ impl FileForm {
         }
     }
 
-    /// The form that the ending of a user's file name stands for.
+    /// Returns the form that the ending of a user's file name stands for.
     pub fn of_name(name: &str) -> Option<FileForm> {
         let name = name.to_ascii_lowercase();
         FileForm::ALL.into_iter().find(|form| {
@@ -100,7 +100,7 @@ impl FileForm {
     }
 }
 
-/// What the cells of a column look like.
+/// The kind of a column, by the look of its cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ColumnKind {
@@ -112,31 +112,31 @@ pub enum ColumnKind {
     Words,
 }
 
-/// One column at a glance.
+/// A sketch of one column.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ColumnSketch {
-    /// Its name.
+    /// The name of the column.
     pub name: String,
-    /// What its cells look like.
+    /// The kind of the column, by the look of its cells.
     pub kind: ColumnKind,
-    /// Different values, counted up to a thousand.
+    /// The number of different values, counted up to a thousand.
     pub distinct: u64,
-    /// Cells without a value: empty, `?`, `NA`, `N/A`, `null` or `nan`.
+    /// The number of cells without a value: empty, `?`, `NA`, `N/A`, `null` or `nan`.
     pub missing: u64,
     /// The first few different values, cut to sixty characters.
     pub examples: Vec<String>,
 }
 
-/// How the text of a table is laid out.
+/// The layout of a table's text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Layout {
-    /// Field separator: one ASCII character.
+    /// The field separator: one ASCII character.
     #[schema(value_type = String, example = ",")]
     pub separator: char,
-    /// Column names by position, for a file whose first line does not name them.
+    /// The column names by position, for a file whose first line does not name them.
     pub columns: Vec<String>,
-    /// How the text is encoded, where not as UTF-8 or UTF-16.
+    /// The encoding of the text, where it is neither UTF-8 nor UTF-16.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, example = "windows-1252")]
     pub encoding: Option<Encoding>,
@@ -153,7 +153,7 @@ impl Default for Layout {
 }
 
 impl Layout {
-    /// As readers of tables take it.
+    /// The layout in the form that readers of tables take.
     pub(crate) fn format(&self) -> Format {
         Format {
             separator: self.separator,
@@ -165,12 +165,12 @@ impl Layout {
     }
 }
 
-/// A data set at a glance: what its upload found out.
+/// A sketch of a data set: what its upload found out.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Sketch {
-    /// How a table is laid out; of no meaning for Parquet and for texts.
+    /// The layout of a table; of no meaning for Parquet and for texts.
     pub layout: Layout,
-    /// Rows or texts.
+    /// The number of rows or texts.
     pub rows: u64,
     /// The columns; none for a file with a text on each line.
     pub columns: Vec<ColumnSketch>,
@@ -182,24 +182,24 @@ pub struct Sketch {
 /// A table or texts that a user uploaded.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct DataSet {
-    /// Identifier.
+    /// The identifier of the data set.
     pub id: Id,
-    /// The token that it was uploaded with.
+    /// The token that the data set was uploaded with.
     pub owner: Id,
-    /// What its user calls it.
+    /// The name that the user gave the data set.
     pub label: String,
-    /// What it holds.
+    /// The kind of its content.
     pub kind: DataKind,
-    /// Form of the file.
+    /// The form of the file.
     pub form: FileForm,
-    /// Bytes of the file.
+    /// The number of bytes of the file.
     pub bytes: u64,
-    /// When it was uploaded.
+    /// The moment of the upload.
     pub created: Moment,
-    /// What the upload found out.
+    /// The sketch that the upload found out.
     #[serde(flatten)]
     pub sketch: Sketch,
-    /// Whether it has a schema, so that a model can be trained on it; tables only.
+    /// Whether the data set has a schema, so that a model can be trained on it; tables only.
     pub has_schema: bool,
 }
 
@@ -272,7 +272,7 @@ impl Store {
         })
     }
 
-    /// Notes that a data set has a schema.
+    /// Records that a data set has a schema.
     pub(crate) fn note_schema(&self, change: &Change, id: &Id) -> Result<(), StoreError> {
         self.write(|transaction| {
             let changed = transaction.execute(
@@ -287,7 +287,7 @@ impl Store {
         })
     }
 
-    /// Forgets a data set that no unfinished job reads.
+    /// Deletes the record of a data set that no unfinished job reads.
     pub(crate) fn remove_data_set(&self, change: &Change, id: &Id) -> Result<Removal, StoreError> {
         let removal = self.write(|transaction| {
             let jobs = unfinished(transaction, Some(change.project()))?;

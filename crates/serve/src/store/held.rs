@@ -1,4 +1,4 @@
-//! Tokens that are valid, as whoever uses one holds it.
+//! Queries for valid tokens, as their holders use them.
 
 use rusqlite::Row;
 
@@ -6,12 +6,12 @@ use super::InJson;
 use super::access::Held;
 use crate::identifier::Id;
 
-/// Where a token `tokens.…` is valid at the moment `?`.
+/// The SQL condition that a token `tokens.…` is valid at the moment `?`.
 pub(super) const VALID: &str =
     "tokens.revoked IS NULL AND (tokens.expires IS NULL OR tokens.expires > ?)";
 
-/// The token in a row that begins with its identifier, label, role, and the identifier and name of
-/// its project.
+/// Reads the token in a row that begins with its identifier, label and role, and with the
+/// identifier and the name of its project.
 pub(super) fn held(row: &Row<'_>) -> rusqlite::Result<Held> {
     let project: Option<Id> = row.get(3)?;
     Ok(Held {

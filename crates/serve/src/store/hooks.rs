@@ -1,8 +1,9 @@
-//! Webhooks: where a project wants to hear that its jobs are at an end, and what is still to be said.
+//! Webhooks: the address at which a project wants to hear that its jobs are at an end, and the
+//! notifications that are still to be sent.
 //!
 //! A notification is written in the transaction that ends its job, so none is lost when the service
-//! is killed; one that was under way then is sent again. What it says goes with its job, or with the
-//! webhook.
+//! is killed; one that was under way then is sent again. A notification is deleted with its job, or
+//! with the webhook.
 
 use std::time::Duration;
 
@@ -20,61 +21,61 @@ use crate::jobs::specification::JobKind;
 use crate::moment::Moment;
 use probity_run::run_directory::hex;
 
-/// How long a notification may be under way until it is taken for lost.
+/// How long a notification may be under way until it counts as lost.
 const UNDER_WAY: Duration = Duration::from_secs(60);
 
-/// A webhook.
+/// The webhook of a project.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Hook {
-    /// Where notifications are sent.
+    /// The address that notifications are sent to.
     pub url: String,
-    /// When it was set.
+    /// The moment at which the webhook was set.
     pub created: Moment,
-    /// What became of the last attempt to send one, and when.
+    /// The result of the last attempt to send a notification, and its time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last: Option<LastAttempt>,
 }
 
-/// What became of an attempt to send a notification.
+/// The result of an attempt to send a notification.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct LastAttempt {
-    /// When.
+    /// The moment of the attempt.
     pub at: Moment,
-    /// What.
+    /// The result, in words.
     pub said: String,
 }
 
-/// A notification that is sent now.
+/// A notification that is being sent.
 #[derive(Debug, Clone)]
 pub(crate) struct Notification {
-    /// Its identifier.
+    /// The identifier of the notification.
     pub id: Id,
     /// The project.
     pub project: Id,
     /// The job.
     pub job: Id,
-    /// Where it is sent.
+    /// The address that the notification is sent to.
     pub url: String,
-    /// What it is signed with.
+    /// The secret that the notification is signed with.
     pub secret: String,
-    /// What it says, in JSON.
+    /// The content of the notification, in JSON.
     pub body: String,
-    /// Attempts before this one.
+    /// The number of attempts before this one.
     pub attempts: u32,
 }
 
-/// What becomes of a notification after an attempt to send it.
+/// The fate of a notification after an attempt to send it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Next {
-    /// It arrived.
+    /// The notification arrived.
     Arrived,
-    /// It is sent again.
+    /// The notification is sent again at this moment.
     Again(Moment),
-    /// It is given up.
+    /// The notification is given up.
     GivenUp,
 }
 
-/// What a notification says.
+/// The content of a notification.
 #[derive(Serialize)]
 struct Said<'a> {
     event: &'static str,
@@ -104,8 +105,8 @@ struct SaidJob<'a> {
     ended: Option<Moment>,
 }
 
-/// Notes that the project of the job `id`, which has just come to its end, is to be told, if it wants
-/// to be.
+/// Adds a notification for the project of the job `id`, which has just come to its end, if the
+/// project has a webhook.
 pub(super) fn notify(transaction: &Transaction<'_>, id: &Id) -> Result<(), StoreError> {
     let wants = transaction.query_row(
         "SELECT projects.id, projects.name FROM jobs JOIN projects ON projects.id = jobs.project
@@ -162,9 +163,9 @@ impl Notification {
 }
 
 impl Store {
-    /// Has the project notified at `url` in place of where it was before, and gives the secret that
-    /// notifications are signed with: 64 hexadecimal characters; nothing where there is no such
-    /// project any more. What was still to be said is forgotten.
+    /// Has the project notified at `url` in place of an earlier address, and returns the secret
+    /// that notifications are signed with: 64 hexadecimal characters; nothing where the project no
+    /// longer exists. Notifications that are still to be sent are deleted.
     pub(crate) fn set_hook(
         &self,
         manage: &Manage,
@@ -193,7 +194,7 @@ impl Store {
         })
     }
 
-    /// The webhook of a project, if it has one.
+    /// Returns the webhook of a project, if it has one.
     pub(crate) fn hook(&self, manage: &Manage) -> Result<Option<Hook>, StoreError> {
         let connection = self.connection();
         let found = connection.query_row(
@@ -212,7 +213,8 @@ impl Store {
         Ok(found.optional()?)
     }
 
-    /// Removes the webhook of a project, if it has one, and what was still to be said.
+    /// Removes the webhook of a project, if it has one, and the notifications that are still to be
+    /// sent.
     pub(crate) fn remove_hook(&self, manage: &Manage) -> Result<(), StoreError> {
         self.write(|transaction| {
             let project = manage.project();
@@ -226,7 +228,7 @@ impl Store {
         self.forget_deleted()
     }
 
-    /// The notification that has been due the longest, of none of the projects `busy`.
+    /// Takes the notification that has been due the longest, of a project that is not among `busy`.
     pub(crate) fn claim_notification(
         &self,
         _: Itself,
@@ -253,7 +255,7 @@ impl Store {
         })
     }
 
-    /// Writes what became of an attempt to send a notification.
+    /// Writes the result of an attempt to send a notification.
     pub(crate) fn end_attempt(
         &self,
         _: Itself,
@@ -262,7 +264,7 @@ impl Store {
         next: Next,
     ) -> Result<(), StoreError> {
         self.write(|transaction| {
-            // The webhook may be gone, or another one, by now.
+            // The webhook may have been removed or replaced by now.
             transaction.execute(
                 "UPDATE hooks SET last_at = ?, last_said = ? WHERE project = ? AND secret = ?",
                 params![Moment::now(), said, sent.project, sent.secret],

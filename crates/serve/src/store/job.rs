@@ -1,4 +1,4 @@
-//! A job, and where it stands.
+//! A job, and its state.
 
 use rusqlite::{Connection, Row, ToSql};
 use serde::{Deserialize, Serialize};
@@ -14,37 +14,37 @@ use crate::jobs::Itself;
 use crate::jobs::specification::{JobKind, JobSpecification};
 use crate::moment::Moment;
 
-/// Where a job stands.
+/// The state of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum JobState {
-    /// It waits for its turn.
+    /// The job waits for its turn.
     Queued,
-    /// It runs.
+    /// The job runs.
     Running,
-    /// It was asked to stop, and is about to.
+    /// The job was asked to stop, and is about to.
     Stopping,
-    /// It was stopped by a user or the limit of time; what it had by then is kept.
+    /// The job was stopped by a user or the limit of time; its results up to then are kept.
     Stopped,
-    /// It ran to its end.
+    /// The job ran to its end.
     Done,
-    /// It could not be done; the message says why.
+    /// The job failed; the message says why.
     Failed,
 }
 
 impl JobState {
-    /// Those in which something will happen yet.
+    /// The states in which something will happen yet.
     pub const UNFINISHED: [JobState; 3] = [JobState::Queued, JobState::Running, JobState::Stopping];
 
-    /// Those in which nothing more will.
+    /// The states in which nothing more will happen.
     pub const FINAL: [JobState; 3] = [JobState::Stopped, JobState::Done, JobState::Failed];
 
-    /// Whether nothing more will happen.
+    /// Whether the state is final: nothing more will happen.
     pub fn is_final(self) -> bool {
         JobState::FINAL.contains(&self)
     }
 
-    /// As in JSON.
+    /// The name of the state, as in JSON.
     pub fn name(self) -> &'static str {
         match self {
             JobState::Queued => "queued",
@@ -60,42 +60,42 @@ impl JobState {
 /// A job.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Job {
-    /// Identifier; also that of its run directory and of the model that it makes.
+    /// The identifier of the job, of its run directory, and of the model that it makes.
     pub id: Id,
-    /// The token that asked for it.
+    /// The token that asked for the job.
     pub owner: Id,
-    /// What its user calls it.
+    /// The name that the user gave the job.
     pub label: String,
-    /// The command that it runs.
+    /// The command that the job runs.
     pub kind: JobKind,
-    /// What was asked for.
+    /// The specification that was asked for.
     pub specification: JobSpecification,
-    /// Where it stands.
+    /// The state of the job.
     pub state: JobState,
-    /// When it was asked for.
+    /// The moment at which the job was asked for.
     pub created: Moment,
-    /// When it began to run, the last time.
+    /// The moment at which the job began to run, the last time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub started: Option<Moment>,
-    /// When it ended.
+    /// The moment at which the job ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended: Option<Moment>,
-    /// Why it failed or was stopped, or what else is to be said.
+    /// The reason why the job failed or was stopped, or another remark.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// How often it began without coming to an end of its own: once, unless the service or its
-    /// worker was killed.
+    /// The number of times that the job began without coming to an end of its own: once, unless the
+    /// service or its worker was killed.
     pub attempts: u32,
-    /// The token of the worker that has it, or had it the last time; none: the service itself.
+    /// The token of the worker that has the job, or had it the last time; none: the service itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub worker: Option<Id>,
-    /// Seconds that it ran before it began the last time.
+    /// The seconds that the job ran before it began the last time.
     #[serde(skip)]
     pub seconds: f64,
-    /// Its place in the order of all jobs.
+    /// The place of the job in the order of all jobs.
     #[serde(skip)]
     pub(super) number: i64,
-    /// The turn in which it began the last time; 0 before that.
+    /// The turn in which the job began the last time; 0 before that.
     #[serde(skip)]
     pub(super) turn: u64,
     #[serde(skip)]
@@ -103,7 +103,7 @@ pub struct Job {
 }
 
 impl Job {
-    /// Who waits for it.
+    /// The party that waits for the job.
     pub(crate) fn party(&self) -> Party {
         Party {
             project: self.project.clone(),
@@ -111,12 +111,13 @@ impl Job {
         }
     }
 
-    /// The number by which whoever took it the last time holds it: each time a larger one.
+    /// The number by which the job is held since it was taken the last time: each time a larger
+    /// one.
     pub(crate) fn lease(&self) -> u64 {
         self.turn
     }
 
-    /// What the service sees that works on it.
+    /// The permission of the service that works on the job.
     pub(crate) fn scope(&self, itself: Itself) -> Scope {
         Scope::at_work(self.party(), itself)
     }
@@ -169,8 +170,8 @@ impl Record for Job {
     }
 }
 
-/// The jobs that are not at an end, of `project` or of all, in the order in which they were asked
-/// for.
+/// Returns the jobs that are not at an end, of `project` or of all, in the order in which they were
+/// asked for.
 pub(super) fn unfinished(
     connection: &Connection,
     project: Option<&Id>,

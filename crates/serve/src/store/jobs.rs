@@ -1,8 +1,8 @@
-//! Jobs: what users asked for, and what became of it.
+//! Jobs in the database: they are added, stopped, resumed and removed here.
 //!
-//! That what a job reads is there, and that nothing is deleted that an unfinished job reads, is
-//! looked at in the transaction that adds the one or removes the other: of two requests at the same
-//! time one finds what the other did.
+//! A transaction that adds a job checks that everything which the job reads exists, and one that
+//! removes a thing checks that no unfinished job reads it. So of two requests at the same time one
+//! finds what the other did.
 
 use rusqlite::{Transaction, params};
 
@@ -19,47 +19,47 @@ use crate::moment::Moment;
 /// A job that a user asks for.
 #[derive(Debug, Clone)]
 pub struct NewJob {
-    /// What its user calls it.
+    /// The name that the user gives the job.
     pub label: String,
-    /// What is asked for.
+    /// The specification that is asked for.
     pub specification: JobSpecification,
 }
 
-/// Jobs that may wait.
+/// The bounds on how many jobs may wait.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Bounds {
-    /// Of all projects.
+    /// The number of jobs of all projects that may wait.
     pub queue: usize,
-    /// Of one.
+    /// The number of jobs of one project that may wait.
     pub of_a_project: usize,
 }
 
-/// What became of a new job.
+/// The result of adding a job.
 #[derive(Debug)]
 pub(crate) enum Added {
-    /// It waits.
+    /// The job waits.
     Waits(Box<Job>),
-    /// As many wait already.
+    /// The queue is full: this many jobs wait already.
     Full(u64),
-    /// Something that it reads was deleted meanwhile.
+    /// Something that the job reads was deleted meanwhile.
     Gone,
 }
 
-/// What became of a job that shall go on.
+/// The result of resuming a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Resumed {
-    /// It waits.
+    /// The job waits.
     Waits,
-    /// It is not stopped.
+    /// The job is not stopped.
     NotStopped,
-    /// As many wait already.
+    /// The queue is full: this many jobs wait already.
     Full(u64),
-    /// Something that it reads was deleted.
+    /// Something that the job reads was deleted.
     Gone,
 }
 
 impl Store {
-    /// Adds a job to the queue, if there is room and everything is there that it reads.
+    /// Adds a job to the queue, if there is room and everything that it reads exists.
     pub(crate) fn add_job(
         &self,
         change: &Change,
@@ -114,8 +114,8 @@ impl Store {
         })
     }
 
-    /// Stops a job that waits, or asks one that runs to stop, and gives its state then; none when it
-    /// neither waits nor runs.
+    /// Stops a job that waits, or asks one that runs to stop, and returns its new state; none when
+    /// it neither waits nor runs.
     pub(crate) fn stop_job(
         &self,
         change: &Change,
@@ -169,7 +169,8 @@ impl Store {
         })
     }
 
-    /// Forgets a job that is at an end and that no unfinished one reads, and the model that it made.
+    /// Deletes a job that is at an end and that no unfinished job reads, and the model that it
+    /// made.
     pub(crate) fn remove_job(&self, change: &Change, id: &Id) -> Result<Removal, StoreError> {
         let removal = self.write(|transaction| {
             let removal = remove_job(transaction, change, id)?;
@@ -183,7 +184,7 @@ impl Store {
     }
 }
 
-/// Forgets a job that is at an end and that no unfinished one reads, and the model that it made.
+/// Deletes a job that is at an end and that no unfinished job reads, and the model that it made.
 pub(super) fn remove_job(
     transaction: &Transaction<'_>,
     scope: &Scope,
@@ -240,7 +241,7 @@ fn is_there(
     Ok(true)
 }
 
-/// How many jobs wait of the project or of all, if that is as many as may.
+/// Returns how many jobs of the project or of all projects wait, if no more may.
 fn full(
     transaction: &Transaction<'_>,
     scope: &Scope,

@@ -1,4 +1,5 @@
-//! Links to one report each, for people without a token: read-only, for a while, revocable.
+//! Links for people without a token: each leads to one report, is read-only, ends after a while,
+//! and can be revoked.
 //!
 //! Whoever has the address can read the report, so its secret is 256 random bits, of which the
 //! database holds the SHA-256 only.
@@ -18,27 +19,27 @@ use crate::identifier::{Id, random_bytes};
 use crate::moment::Moment;
 use probity_run::run_directory::hex;
 
-/// A link to a report; its address is known to those only whom its maker told it.
+/// A link to a report; its address is known only to those whom its maker told it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Link {
-    /// Identifier.
+    /// The identifier of the link.
     pub id: Id,
-    /// The job whose report it leads to.
+    /// The job whose report the link leads to.
     pub job: Id,
-    /// The token that it was made with.
+    /// The token that the link was made with.
     pub owner: Id,
-    /// When it was made.
+    /// The moment at which the link was made.
     pub created: Moment,
-    /// Until when it leads there.
+    /// The moment until which the link is valid.
     pub expires: Moment,
-    /// When it was revoked, if it was.
+    /// The moment at which the link was revoked, if it was.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub revoked: Option<Moment>,
 }
 
 impl Store {
-    /// Makes a link to the report of `job`, and gives it with its secret; none if there is no such
-    /// job.
+    /// Makes a link to the report of `job`, and returns it with its secret; none if there is no
+    /// such job.
     pub(crate) fn add_link(
         &self,
         change: &Change,
@@ -56,7 +57,7 @@ impl Store {
             revoked: None,
         };
         self.write(|transaction| {
-            // With the condition on the project, a foreign job is no job.
+            // With the condition on the project, a job of another project is not found.
             let added = transaction.execute(
                 "INSERT INTO links (id, job, owner, secret_sha256, created, expires)
                  SELECT ?, id, ?, ?, ?, ? FROM jobs WHERE id = ? AND project = ?",
@@ -79,7 +80,7 @@ impl Store {
         })
     }
 
-    /// The links to the report of `job`, the newest first.
+    /// Returns the links to the report of `job`, the newest first.
     pub(crate) fn links(&self, change: &Change, job: &Id) -> Result<Vec<Link>, StoreError> {
         let connection = self.connection();
         let mut statement = connection.prepare(
@@ -128,7 +129,8 @@ impl Store {
         })
     }
 
-    /// The job whose report the valid link with this secret leads to, and what lets see it.
+    /// Returns the job whose report the valid link with this secret leads to, and the permission to
+    /// see it.
     pub(crate) fn linked(&self, secret: &str) -> Result<Option<(Scope, Id)>, StoreError> {
         let connection = self.connection();
         let mut statement = connection.prepare(

@@ -1,4 +1,4 @@
-//! Lists of things: which of a project are in one, and where it goes on.
+//! Lists of things: which things of a project a list has, and where its next part begins.
 
 use rusqlite::{ToSql, params};
 
@@ -7,13 +7,13 @@ use super::{InJson, Job, JobState, Record, Store, StoreError, select};
 use crate::identifier::Id;
 use crate::jobs::specification::JobKind;
 
-/// What tells which things of a kind are listed.
+/// A selection of things of a kind.
 pub(crate) trait Narrow: Clone + Default + Send + 'static {
-    /// Says in `condition` what must hold of them.
+    /// Adds the requirements of the selection to `condition`.
     fn narrow(&self, condition: &mut Condition);
 }
 
-/// What must hold of the rows of a list.
+/// The SQL condition on the rows of a list.
 pub(crate) struct Condition {
     project: Id,
     text: String,
@@ -28,12 +28,12 @@ impl Condition {
     }
 }
 
-/// Which things are listed; what is left empty does not matter.
+/// A selection of things; a field that is empty selects by nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Which {
-    /// A part of their names; letters of English may be large or small.
+    /// A part of the things' names; letters of English may be large or small.
     pub name: String,
-    /// The name of the token that they came with.
+    /// The name of the token that the things came with.
     pub by: String,
 }
 
@@ -53,16 +53,16 @@ impl Narrow for Which {
     }
 }
 
-/// Which jobs are listed; what is left out does not matter.
+/// A selection of jobs; a field that is left out selects by nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct WhichJobs {
-    /// What goes for all things.
+    /// The selection that holds for things of all kinds.
     pub which: Which,
-    /// What they do.
+    /// The kind of the jobs.
     pub kind: Option<JobKind>,
-    /// Where they stand: in one of these states.
+    /// The states of the jobs: one of these.
     pub states: Vec<JobState>,
-    /// The model that they read.
+    /// The model that the jobs read.
     pub model: Option<Id>,
 }
 
@@ -85,18 +85,18 @@ impl Narrow for WhichJobs {
     }
 }
 
-/// Which audits are looked at one after the other.
+/// A series of audits that are looked at one after the other.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Series {
-    /// Those of a model.
+    /// The audits of a model.
     OfModel(Id),
-    /// Those that are called so.
+    /// The audits with this name.
     Called(String),
 }
 
 impl Store {
-    /// The `limit` newest things of a kind that came before the thing `before`, or of all, the
-    /// newest first.
+    /// Returns the `limit` newest things of a kind, the newest first: those that came before the
+    /// thing `before`, or the newest of all.
     pub(crate) fn list<T: Record>(
         &self,
         scope: &Scope,
@@ -125,7 +125,7 @@ impl Store {
         select(&self.connection(), &text, &values)
     }
 
-    /// What the tokens are called that things of the project came with, by their identifiers.
+    /// Returns the tokens that things of the project came with: their identifiers and names.
     pub(crate) fn owners(&self, scope: &Scope) -> Result<Vec<(Id, String)>, StoreError> {
         let connection = self.connection();
         let mut statement = connection.prepare(
@@ -140,7 +140,7 @@ impl Store {
         })?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
-    /// The `limit` newest audits of `series` that are done, the newest first.
+    /// Returns the `limit` newest audits of `series` that are done, the newest first.
     pub(crate) fn done_audits(
         &self,
         scope: &Scope,

@@ -1,6 +1,6 @@
-//! Who did what: a log to which entries are only ever added.
+//! The log of actions: entries are only ever added.
 //!
-//! An entry is written in the transaction that does what it says, so neither is there without the
+//! An entry is written in the transaction that does the action, so neither exists without the
 //! other; triggers of the database refuse to change or remove one. It names things by their
 //! identifiers only: what a deleted thing was called is gone with it.
 
@@ -16,7 +16,7 @@ use crate::identifier::Id;
 use crate::moment::Moment;
 use probity_run::spreadsheet::safe;
 
-/// What was done.
+/// An action that the log records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Action {
@@ -45,7 +45,7 @@ pub enum Action {
     DataDeleted,
     /// A model was uploaded.
     ModelUploaded,
-    /// A model got another name, and the job that made it.
+    /// A model, and the job that made it, got another name.
     ModelRenamed,
     /// A model was deleted.
     ModelDeleted,
@@ -55,11 +55,11 @@ pub enum Action {
     JobStopped,
     /// A job was asked to go on.
     JobResumed,
-    /// A job got another name, and the model that it made.
+    /// A job, and the model that it made, got another name.
     JobRenamed,
-    /// A job was deleted, and the model that it made.
+    /// A job, and the model that it made, were deleted.
     JobDeleted,
-    /// A job was deleted since it had been kept as long as jobs of its project are.
+    /// A job was deleted because it had been kept as long as jobs of its project are kept.
     JobExpired,
     /// A link to a report was made.
     LinkMade,
@@ -71,12 +71,12 @@ pub enum Action {
     WebhookRemoved,
     /// A webhook took the notification that a job is at an end.
     NotificationSent,
-    /// A webhook did not take it, however often it was sent.
+    /// A webhook did not take the notification of a job's end, however often it was sent.
     NotificationGivenUp,
 }
 
 impl Action {
-    /// As in JSON, with blanks.
+    /// The words of the action: its name in JSON, with blanks.
     pub fn words(self) -> String {
         let value = serde_json::to_value(self).unwrap_or_default();
         value.as_str().unwrap_or_default().replace('-', " ")
@@ -86,20 +86,20 @@ impl Action {
 /// An entry of the log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct LogEntry {
-    /// Its place: each entry has a larger one than those before it.
+    /// The number of the entry: larger than those of all entries before it.
     pub number: i64,
-    /// When it was done.
+    /// The moment of the action.
     pub at: Moment,
-    /// The token that it was done with; none: by a command on the machine of the service, or by the
-    /// service itself.
+    /// The token that the action was done with; none: it was done by a command on the machine of
+    /// the service, or by the service itself.
     pub token: Option<Id>,
-    /// What that was called.
+    /// The name of the token, or of the command line or the service.
     pub name: String,
-    /// The project that it was done in.
+    /// The project that the action was done in.
     pub project: Option<Id>,
-    /// What was done.
+    /// The action.
     pub action: Action,
-    /// To what: the identifier of a project, token, data set, model, job or link.
+    /// The object of the action: the identifier of a project, token, data set, model, job or link.
     pub subject: Option<Id>,
 }
 
@@ -120,7 +120,7 @@ impl LogEntry {
 /// The first line of a log as CSV.
 pub const LOG_HEAD: &str = "number,at,token,name,project,action,subject\n";
 
-/// Entries as lines of CSV, in which no cell is a formula to a spreadsheet.
+/// Writes entries as lines of CSV, in which no cell is a formula to a spreadsheet.
 ///
 /// # Errors
 /// Never: memory takes all lines.
@@ -143,7 +143,7 @@ pub fn log_lines(entries: &[LogEntry]) -> io::Result<String> {
     String::from_utf8(bytes).map_err(io::Error::other)
 }
 
-/// Notes that `by` did `action` to `subject`.
+/// Adds to the log that `by` did `action` to `subject`.
 pub(super) fn note(
     transaction: &Transaction<'_>,
     by: &By,
@@ -166,7 +166,8 @@ pub(super) fn note(
 }
 
 impl Store {
-    /// The `limit` newest entries about a project before the entry `before`, the newest first.
+    /// Returns the `limit` newest entries about a project before the entry `before`, the newest
+    /// first.
     pub(crate) fn log_of(
         &self,
         manage: &Manage,
@@ -176,7 +177,7 @@ impl Store {
         self.entries("project = ? AND", &[manage.project(), &before, &limit])
     }
 
-    /// The `limit` newest entries before the entry `before`, the newest first.
+    /// Returns the `limit` newest entries before the entry `before`, the newest first.
     ///
     /// # Errors
     /// When the database fails.

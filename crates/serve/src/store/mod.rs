@@ -1,14 +1,13 @@
-//! The database: projects, tokens, people, sessions, links, the log, and what there is about data sets,
+//! The database: projects, tokens, people, sessions, links, the log, and the records of data sets,
 //! models and jobs. Everything else lies in files.
 //!
-//! One connection behind a mutex; statements are short, and asynchronous code reaches them through
-//! `Service::store`, away from the threads that answer requests. What a statement may see or change
-//! is said by a value of `access`.
+//! One connection lies behind a mutex; statements are short, and asynchronous code reaches them
+//! through `Service::store`, away from the threads that answer requests. A value of a type of
+//! `access` says what a statement may see or change.
 //!
-//! What was deleted is gone: freed pages are overwritten (`secure_delete`) and given back to the
-//! file system (`auto_vacuum`), and the write-ahead log is emptied after each deletion. A disk that
-//! is full does not keep anybody from deleting: the database has a `reserve` that is given up for
-//! the next change.
+//! Deleted data are gone: freed pages are overwritten (`secure_delete`) and given back to the file
+//! system (`auto_vacuum`), and the write-ahead log is emptied after each deletion. A full disk does
+//! not prevent deletions: the database has a `reserve` that is given up for the next change.
 
 pub(crate) mod access;
 mod data_sets;
@@ -61,33 +60,33 @@ use super::moment::Moment;
 use lists::Narrow;
 use reserve::Reserve;
 
-/// Name of the database in the data directory.
+/// The name of the database in the data directory.
 pub const DATABASE: &str = "probity.sqlite";
 
-/// The version of the tables, in `user_version`.
+/// The version of the tables; the database holds it in `user_version`.
 const VERSION: i64 = 4;
 
-/// The tables.
+/// The SQL that makes the tables.
 const TABLES: &str = include_str!("tables.sql");
 
-/// How long a statement waits for another process's.
+/// How long a statement waits for one of another process.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Why the database cannot be used.
+/// The reason why the database cannot be used.
 #[derive(Debug, Error)]
 pub enum StoreError {
-    /// SQLite's word.
+    /// The error of SQLite.
     #[error("the database: {0}")]
     Sqlite(#[from] rusqlite::Error),
-    /// It is of another version.
+    /// The database has another version.
     #[error(
         "the database has version {found}, this build reads {VERSION}; take the version of probity that wrote it, or another data directory"
     )]
     Version {
-        /// The version found.
+        /// The version that was found.
         found: i64,
     },
-    /// No random bits.
+    /// The operating system has no random bits.
     #[error("{0}")]
     Random(#[from] NoRandomness),
 }
@@ -102,11 +101,11 @@ impl Store {
     /// Opens the database in `directory`, and makes it where there is none.
     ///
     /// # Errors
-    /// When it cannot be opened, or is of another version.
+    /// When the database cannot be opened, or has another version.
     pub fn open(directory: &Path) -> Result<Store, StoreError> {
         let mut connection = Connection::open(directory.join(DATABASE))?;
         connection.busy_timeout(PATIENCE)?;
-        // Before there are tables, or it has no effect.
+        // Set before there are tables, or it has no effect.
         connection.pragma_update(None, "auto_vacuum", "FULL")?;
         connection.pragma_update(None, "secure_delete", true)?;
         connection.pragma_update(None, "journal_mode", "WAL")?;
@@ -132,14 +131,15 @@ impl Store {
         })
     }
 
-    /// What tells this service from others of the same machine.
+    /// The identifier of this service, which differs from those of other services on the same
+    /// machine.
     pub(crate) fn service(&self) -> Result<Id, StoreError> {
         let connection = self.connection();
         Ok(connection.query_row("SELECT id FROM service", [], |row| row.get(0))?)
     }
 
-    /// Does `work`, which changes something: all of it or nothing. On a disk that is full it does
-    /// so with the reserve.
+    /// Does `work`, which changes something, in a transaction: all of it or nothing. On a disk that
+    /// is full it does so with the reserve.
     fn write<T>(
         &self,
         work: impl Fn(&Transaction<'_>) -> Result<T, StoreError>,
@@ -158,12 +158,13 @@ impl Store {
         }
     }
 
-    /// Puts the reserve back, where it was given up and there is room again; whether it is there.
+    /// Puts the reserve back, where it was given up and there is room again; returns whether it
+    /// exists.
     pub(crate) fn restore_reserve(&self) -> bool {
         self.reserve.restore()
     }
 
-    /// Empties the write-ahead log, in which what was deleted may stand. Another process that reads
+    /// Empties the write-ahead log, which may hold what was deleted. Another process that reads
     /// meanwhile is waited for.
     fn forget_deleted(&self) -> Result<(), StoreError> {
         let connection = self.connection();
@@ -171,7 +172,8 @@ impl Store {
         Ok(())
     }
 
-    /// A statement that failed half-way has been rolled back, so a poisoned lock is as good as any.
+    /// Locks the connection. A statement that failed half-way has been rolled back, so a poisoned
+    /// lock is as good as any.
     fn connection(&self) -> MutexGuard<'_, Connection> {
         self.connection
             .lock()
@@ -189,54 +191,55 @@ impl StoreError {
     }
 }
 
-/// What became of a deletion.
+/// The result of a deletion.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Removal {
-    /// It is gone from the database.
+    /// The thing is gone from the database.
     Done,
     /// There is no such thing in the project.
     Missing,
-    /// The job needs it, and is not at an end.
+    /// This job needs the thing, and is not at an end.
     Needed(Id),
-    /// It is at work itself.
+    /// The thing is a job that is not at an end.
     AtWork,
 }
 
-/// A thing that users have: a row of a table.
+/// A kind of thing that users have, kept as the rows of a table.
 pub(crate) trait Record: Sized + Send + 'static {
-    /// What users call one.
+    /// The word that users have for a thing of this kind.
     const NAME: &'static str;
-    /// Its table.
+    /// The name of the table.
     const TABLE: &'static str;
     /// The columns, the identifier first.
     const COLUMNS: &'static str;
     /// The column that grows with the time at which things came.
     const ORDER: &'static str = "rowid";
-    /// The table of the same thing in another form: a job is called as the model that it made.
+    /// The table of the other thing that has the same name: a job has the name of the model that it
+    /// made.
     const ALSO: Option<&'static str> = None;
-    /// What the log says when one gets another name.
+    /// The action that the log records when a thing gets another name.
     const RENAMED: Action;
-    /// What tells which of them are listed.
+    /// The type of selections of such things.
     type Which: Narrow;
 
-    /// Its identifier.
+    /// The identifier of the thing.
     fn id(&self) -> &Id;
 
-    /// The token that it came with.
+    /// The token that the thing came with.
     fn owner(&self) -> &Id;
 
-    /// What its user calls it.
+    /// The name that the user gave the thing.
     fn label(&self) -> &str;
 
-    /// What lies in files of it.
+    /// The files of the thing.
     fn contents(&self) -> Contents;
 
-    /// From a row with these columns.
+    /// Reads a thing from a row with these columns.
     fn from_row(row: &Row<'_>) -> rusqlite::Result<Self>;
 }
 
 impl Store {
-    /// The thing `id` of a kind, if the project has it.
+    /// Returns the thing `id` of a kind, if the project has it.
     pub(crate) fn find<T: Record>(&self, scope: &Scope, id: &Id) -> Result<Option<T>, StoreError> {
         find(&self.connection(), scope, id)
     }
@@ -265,7 +268,8 @@ impl Store {
         })
     }
 
-    /// The identifiers of all things of a kind, for the service to tell whose files are left over.
+    /// Returns the identifiers of all things of a kind, by which the service finds files that are
+    /// left over.
     pub(crate) fn all<T: Record>(&self, _: Itself) -> Result<HashSet<Id>, StoreError> {
         let connection = self.connection();
         let mut statement = connection.prepare(&format!("SELECT id FROM {}", T::TABLE))?;
@@ -274,7 +278,7 @@ impl Store {
     }
 }
 
-/// The thing `id` of a kind, if the project has it.
+/// Returns the thing `id` of a kind, if the project has it.
 fn find<T: Record>(
     connection: &Connection,
     scope: &Scope,
@@ -284,7 +288,7 @@ fn find<T: Record>(
     Ok(found?.pop())
 }
 
-/// The things of a kind for which `condition` holds.
+/// Returns the things of a kind for which `condition` holds.
 fn select<T: Record>(
     connection: &Connection,
     condition: &str,
@@ -297,7 +301,7 @@ fn select<T: Record>(
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// Forgets a thing of a kind; false when the project has none with this identifier.
+/// Deletes a thing of a kind from its table; false when the project has none with this identifier.
 fn remove<T: Record>(
     transaction: &Transaction<'_>,
     scope: &Scope,
@@ -341,7 +345,7 @@ impl FromSql for Id {
     }
 }
 
-/// A count in a column; SQLite's integers have a sign.
+/// A count as the value of a column; SQLite's integers are signed.
 struct Count(u64);
 
 impl ToSql for Count {
@@ -376,7 +380,7 @@ impl FromSql for Moment {
     }
 }
 
-/// A value of ours in a column of text, as JSON.
+/// A value that a column of text holds as JSON.
 struct InJson<T>(T);
 
 impl<T: serde::Serialize> ToSql for InJson<T> {

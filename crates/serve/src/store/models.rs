@@ -13,7 +13,7 @@ use crate::identifier::Id;
 use crate::jobs::Itself;
 use crate::moment::Moment;
 
-/// What a model classifies.
+/// The kind of the inputs that a model classifies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ModelKind {
@@ -23,54 +23,54 @@ pub enum ModelKind {
     Texts,
 }
 
-/// Where a model comes from.
+/// The origin of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ModelOrigin {
-    /// A user uploaded it.
+    /// A user uploaded the model.
     Uploaded,
-    /// The job with the same identifier trained it.
+    /// The job with the same identifier trained the model.
     Trained,
-    /// The job with the same identifier repaired it.
+    /// The job with the same identifier repaired the model.
     Repaired,
 }
 
-/// What the directory of a model says about it.
+/// A description of a model, read from its directory.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ModelDescription {
-    /// What it classifies.
+    /// The kind of the inputs that the model classifies.
     pub kind: ModelKind,
-    /// Its classes.
+    /// The classes of the model.
     pub classes: Vec<String>,
-    /// Its attributes; none for texts.
+    /// The attributes of the model; none for texts.
     pub attributes: Vec<String>,
-    /// Those of its attributes that its schema marks as protected.
+    /// The attributes that the model's schema marks as protected.
     pub protected: Vec<String>,
-    /// Numbers that it learnt.
+    /// The number of parameters that the model learnt.
     pub parameters: u64,
-    /// SHA-256 of everything that it computes with.
+    /// The SHA-256 of everything that the model computes with.
     pub sha256: String,
-    /// Whether its directory says how it was trained.
+    /// Whether the model's directory says how it was trained.
     pub is_training_known: bool,
 }
 
 /// A model.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Model {
-    /// Identifier; that of the job which made it, if one did.
+    /// The identifier of the model, which is also that of the job that made it, if one did.
     pub id: Id,
-    /// The token that it was made or uploaded with.
+    /// The token that the model was made or uploaded with.
     pub owner: Id,
-    /// What its user calls it.
+    /// The name that the user gave the model.
     pub label: String,
-    /// Where it comes from.
+    /// The origin of the model.
     pub origin: ModelOrigin,
-    /// When it was made or uploaded.
+    /// The moment at which the model was made or uploaded.
     pub created: Moment,
-    /// What its directory says.
+    /// The description from the model's directory.
     #[serde(flatten)]
     pub description: ModelDescription,
-    /// The data set that it was trained on, where that is one of the service.
+    /// The data set that the model was trained on, where that is one of the service.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<Id>,
 }
@@ -151,7 +151,7 @@ impl Store {
         })
     }
 
-    /// Adds the model that a job made, or replaces it. It is called as the job is by then.
+    /// Adds the model that a job made, or replaces it. The model gets the present name of the job.
     pub(crate) fn put_made_model(
         &self,
         _: Itself,
@@ -167,7 +167,7 @@ impl Store {
         })
     }
 
-    /// Forgets an uploaded model that no unfinished job reads.
+    /// Deletes an uploaded model that no unfinished job reads.
     pub(crate) fn remove_model(&self, change: &Change, id: &Id) -> Result<Removal, StoreError> {
         let removal = self.write(|transaction| {
             let jobs = unfinished(transaction, Some(change.project()))?;

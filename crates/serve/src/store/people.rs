@@ -1,8 +1,9 @@
 //! People who log in by the identity provider, and the accesses that they were given.
 //!
-//! An access is a row of the tokens whose secret nobody knows, and a row here that says whose it
-//! is: at first an e-mail address or a subject, from the first log-in on the issuer and subject of
-//! who logged in. E-mail addresses are given to somebody else in time, subjects never are.
+//! An access is a row of the tokens whose secret nobody knows, and a row here that says to whom it
+//! belongs: at first to an e-mail address or a subject, after the first log-in to the issuer and
+//! the subject of the person who logged in. E-mail addresses are given to somebody else in time,
+//! subjects never are.
 
 use std::fmt;
 use std::str::FromStr;
@@ -20,17 +21,17 @@ use super::{Store, StoreError};
 use crate::identifier::Id;
 use crate::moment::Moment;
 
-/// Characters of a subject: as many as OpenID Connect allows.
+/// The greatest number of characters of a subject: as many as OpenID Connect allows.
 const LONGEST: usize = 255;
 
-/// Whom an access is given to: an e-mail address, or a subject of the identity provider, which has
-/// no `@`.
+/// The name of the person whom an access is given to: an e-mail address, or a subject of the
+/// identity provider, which has no `@`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(try_from = "String", into = "String")]
 #[schema(value_type = String, example = "ada@example.org")]
 pub struct Person(String);
 
-/// A text that names nobody.
+/// The error that a text names no person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error(
     "a person is named by an e-mail address such as ada@example.org, or by the identifier that the identity provider has for them: at most 255 characters of ASCII without blanks"
@@ -38,7 +39,7 @@ pub struct Person(String);
 pub struct NotAPerson;
 
 impl Person {
-    /// Its characters.
+    /// The characters of the name.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -102,31 +103,31 @@ impl FromSql for Person {
     }
 }
 
-/// Who logged in, as the identity provider says it.
+/// The identity of somebody who logged in, as the identity provider states it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Identity {
-    /// The provider.
+    /// The issuer: the provider.
     pub issuer: String,
-    /// Its identifier of the person, which is never given to anybody else.
+    /// The provider's identifier of the person, which is never given to anybody else.
     pub subject: String,
-    /// An e-mail address that it has verified.
+    /// An e-mail address of the person that the provider has verified.
     pub email: Option<String>,
 }
 
 impl Identity {
-    /// What accesses may have been given to.
+    /// The names that accesses for this identity may have been given to: address and subject.
     fn names(&self) -> (Option<Person>, Option<Person>) {
         let email = self.email.as_deref().and_then(|email| email.parse().ok());
         let subject = self.subject.parse().ok();
         (
             email.filter(Person::is_address),
-            // A provider may call somebody by the address of somebody else.
+            // A provider may use the address of one person as the subject of another.
             subject.filter(|subject: &Person| !subject.is_address()),
         )
     }
 }
 
-/// The access `token` is for `person`.
+/// Gives the access `token` to `person`.
 pub(super) fn give(
     transaction: &Transaction<'_>,
     token: &Id,
@@ -139,15 +140,15 @@ pub(super) fn give(
     Ok(())
 }
 
-/// Columns of the holder of a token, for [`held`].
+/// The SQL query for the columns of the holder of a token, for [`held`].
 const HOLDER: &str = "SELECT tokens.id, tokens.label, role, projects.id, projects.name
     FROM tokens JOIN people ON people.token = tokens.id
     LEFT JOIN projects ON projects.id = project";
 
 impl Store {
-    /// Lets in whom `identity` is: the accesses that are valid, the oldest first. Those that were
-    /// given to the e-mail address or the subject and that nobody logged in with yet are this
-    /// person's from now on.
+    /// Lets the person of `identity` in, and returns their valid accesses, the oldest first.
+    /// Accesses that were given to the e-mail address or the subject, and with which nobody logged
+    /// in yet, belong to this person from now on.
     pub(crate) fn let_in(&self, identity: &Identity) -> Result<Vec<Caller>, StoreError> {
         let (email, subject) = identity.names();
         let now = Moment::now();
@@ -180,8 +181,8 @@ impl Store {
         })
     }
 
-    /// All valid accesses of the person who has that of `caller`, the oldest first; none of the
-    /// holder of a token.
+    /// Returns all valid accesses of the person who has the access of `caller`, the oldest first;
+    /// none for the holder of a token.
     pub(crate) fn accesses(&self, caller: &Caller) -> Result<Vec<Caller>, StoreError> {
         let connection = self.connection();
         let mut statement = connection.prepare(&format!(
@@ -259,7 +260,7 @@ mod tests {
         for stranger in [
             identity("7", None),
             identity("7", Some("bob@example.org")),
-            // Neither is an address what is called like one.
+            // A subject that looks like an address is no address either.
             identity("ada@example.org", None),
             identity("7", Some("ada@example.org@evil.example")),
         ] {
@@ -268,7 +269,7 @@ mod tests {
         let ada = identity("1", Some("ADA@example.org"));
         let only = vec![access.clone()];
         assert_eq!(let_in(&store, &ada), only);
-        // The subject counts from now on, and the issuer, not the address.
+        // From now on the issuer and the subject count, not the address.
         let renamed = identity("1", Some("countess@example.org"));
         assert_eq!(let_in(&store, &renamed), only);
         assert_eq!(let_in(&store, &identity("1", None)), only);

@@ -1,4 +1,4 @@
-//! Projects: what each holds is seen by those with a token of it alone.
+//! Projects: only those with a token of a project see what it holds.
 
 use rusqlite::{ErrorCode, OptionalExtension, Row, Transaction, params};
 use serde::{Deserialize, Serialize};
@@ -11,20 +11,20 @@ use super::{Count, Store, StoreError};
 use crate::identifier::Id;
 use crate::moment::Moment;
 
-/// How much a project may take; what is left out is bounded by the service alone.
+/// The quotas of a project; what is left out is bounded by the service alone.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Quotas {
-    /// Bytes that it may store.
+    /// The bytes that the project may store.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stored_bytes: Option<u64>,
-    /// Its jobs that run at the same time.
+    /// The number of the project's jobs that may run at the same time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub jobs: Option<u32>,
-    /// Its jobs that wait.
+    /// The number of the project's jobs that may wait.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue: Option<u32>,
-    /// Days after their end that its jobs are deleted.
+    /// The number of days after their end after which the project's jobs are deleted.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 1, maximum = 3650)]
     pub kept_days: Option<u32>,
@@ -33,17 +33,17 @@ pub struct Quotas {
 /// A project.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Project {
-    /// Identifier.
+    /// The identifier of the project.
     pub id: Id,
-    /// What it is called: no two have the same name.
+    /// The name of the project: no two have the same.
     pub name: String,
-    /// When it was made.
+    /// The moment at which the project was made.
     pub created: Moment,
-    /// How much it may take.
+    /// The quotas of the project.
     pub quotas: Quotas,
 }
 
-/// Columns of a project, as [`Project::from_row`] reads them.
+/// The columns of a project, as [`Project::from_row`] reads them.
 const COLUMNS: &str = "id, name, created, stored_bytes, jobs, queue, kept_days";
 
 impl Project {
@@ -62,32 +62,32 @@ impl Project {
     }
 }
 
-/// What became of a change to a project.
+/// The result of a change to a project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Changed<T> {
-    /// It was made.
+    /// The change was made.
     Done(T),
     /// There is no such project.
     Missing,
     /// Another project has this name.
     NameTaken,
-    /// A job of it is not at an end.
+    /// This job of the project is not at an end.
     Busy(Id),
 }
 
-/// What lies in files of a project, or of something in it.
+/// The things of a project, or of something in it, whose files lie in the data directory.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Contents {
-    /// Its data sets.
+    /// The data sets.
     pub data: Vec<Id>,
-    /// Its models.
+    /// The models.
     pub models: Vec<Id>,
-    /// Its jobs.
+    /// The jobs.
     pub jobs: Vec<Id>,
 }
 
 impl Contents {
-    /// What lies in files of the job `id`, and of the model that it made.
+    /// Returns the job `id` and the model that it made, as the things whose files lie there.
     pub fn of_job(id: &Id) -> Contents {
         Contents {
             jobs: vec![id.clone()],
@@ -110,7 +110,7 @@ impl Contents {
     }
 }
 
-/// `result`, or that the name is taken.
+/// Returns `result`, or `None` where the name is taken.
 fn named(result: rusqlite::Result<usize>) -> Result<Option<usize>, StoreError> {
     match result {
         Ok(changed) => Ok(Some(changed)),
@@ -215,7 +215,7 @@ impl Store {
         Ok(removed)
     }
 
-    /// The projects that `caller` has to do with, by their names: all for an administrator.
+    /// Returns the projects that `caller` has to do with, by their names: all for an administrator.
     pub(crate) fn projects(&self, caller: &Caller) -> Result<Vec<Project>, StoreError> {
         self.projects_of(caller.project().map(|(id, _)| id))
     }
@@ -229,7 +229,7 @@ impl Store {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// All projects, by their names.
+    /// Returns all projects, by their names.
     ///
     /// # Errors
     /// When the database fails.
@@ -237,7 +237,7 @@ impl Store {
         self.projects_of(None)
     }
 
-    /// The project called `name`.
+    /// Returns the project called `name`.
     ///
     /// # Errors
     /// When the database fails.
@@ -252,24 +252,24 @@ impl Store {
         Ok(statement.query_row([name], Project::from_row).optional()?)
     }
 
-    /// The managed project, if it is there.
+    /// Returns the managed project, if it exists.
     pub(crate) fn managed_project(&self, manage: &Manage) -> Result<Option<Project>, StoreError> {
         project(&self.connection(), manage.project())
     }
 
-    /// The project that is seen.
+    /// Returns the project that the permission lets see.
     pub(crate) fn seen_project(&self, scope: &Scope) -> Result<Option<Project>, StoreError> {
         project(&self.connection(), scope.project())
     }
 
-    /// What lies in files of the project that is seen.
+    /// Returns the things of the project that the permission lets see.
     pub(crate) fn contents(&self, scope: &Scope) -> Result<Contents, StoreError> {
         let mut connection = self.connection();
         Contents::of(&connection.transaction()?, scope.project())
     }
 }
 
-/// The project `id`.
+/// Returns the project `id`.
 pub(super) fn project(
     connection: &rusqlite::Connection,
     id: &Id,

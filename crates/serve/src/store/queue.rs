@@ -1,5 +1,5 @@
 //! The queue: which job runs when, how each ends, and how long it is kept. The service works on the
-//! jobs of all projects, as [`Itself`] says.
+//! jobs of all projects, as its permission [`Itself`] says.
 
 use rusqlite::{Connection, OptionalExtension, ToSql, params};
 
@@ -16,8 +16,8 @@ use crate::jobs::Itself;
 use crate::moment::Moment;
 
 impl Store {
-    /// Takes the job whose turn it is out of the queue: it runs now, at a `worker` or at the service
-    /// itself.
+    /// Takes the job whose turn it is out of the queue: it then runs, at a `worker` or at the
+    /// service itself.
     pub(crate) fn claim_job(
         &self,
         _: Itself,
@@ -56,7 +56,7 @@ impl Store {
         })
     }
 
-    /// The jobs that wait, in the order of their turns.
+    /// Returns the jobs that wait, in the order of their turns.
     pub(crate) fn queue(&self, _: Itself) -> Result<Vec<Job>, StoreError> {
         let connection = self.connection();
         let jobs = unfinished(&connection, None)?;
@@ -71,8 +71,8 @@ impl Store {
         Ok(order.filter_map(|place| waiting[place].take()).collect())
     }
 
-    /// Writes that a job came to an end, after `seconds` more of running; nothing if somebody else
-    /// has taken it since.
+    /// Writes that a job came to an end, after `seconds` more of running; does nothing if somebody
+    /// else has taken it since.
     pub(crate) fn end_job(
         &self,
         _: Itself,
@@ -125,14 +125,15 @@ impl Store {
         })
     }
 
-    /// The jobs of all projects that are not at an end, in the order in which they were asked for.
+    /// Returns the jobs of all projects that are not at an end, in the order in which they were
+    /// asked for.
     pub(crate) fn unfinished_jobs_of_all(&self, _: Itself) -> Result<Vec<Job>, StoreError> {
         unfinished(&self.connection(), None)
     }
 
-    /// The jobs of all projects that have been at an end for longer than they are kept, by their
-    /// projects and by the service, which keeps them `days` at most; but for those whose model is
-    /// still there.
+    /// Returns the jobs of all projects that have been at an end for longer than they are kept.
+    /// Their projects say for how long; the service keeps them for `days` at most. Jobs whose model
+    /// still exists are left out.
     pub(crate) fn expired_jobs(
         &self,
         _: Itself,
@@ -147,8 +148,8 @@ impl Store {
         select(&self.connection(), condition, &values)
     }
 
-    /// Forgets a job that has been kept for long enough, if no unfinished one reads it; whether it is
-    /// gone.
+    /// Deletes a job that has been kept for long enough, if no unfinished job reads it; returns
+    /// whether it is gone.
     pub(crate) fn expire_job(&self, itself: Itself, job: &Job) -> Result<bool, StoreError> {
         let scope = job.scope(itself);
         let is_gone = self.write(|transaction| {
@@ -164,7 +165,7 @@ impl Store {
     }
 }
 
-/// When projects and their users had their last turns.
+/// Reads when projects and their users had their last turns.
 fn turns(connection: &Connection) -> Result<Fairness, StoreError> {
     let mut fairness = Fairness::default();
     let mut statement =

@@ -1,9 +1,9 @@
-//! Room for the next change when the disk is full.
+//! A reserve of room for the next change when the disk is full.
 //!
 //! A deletion has to be written down before it frees anything. So a file of random bytes, which no
 //! file system stores smaller, lies beside the database; it is removed when a change finds the disk
 //! full, and put back once there is room again. As long as it is missing, or less than its size is
-//! free, nothing is added, so that what it gives way to are deletions.
+//! free, nothing is added, so that the room is used by deletions.
 
 use std::fs;
 use std::io;
@@ -11,30 +11,31 @@ use std::path::{Path, PathBuf};
 
 use crate::identifier::random_bytes;
 
-/// Name of the file in the data directory.
+/// The name of the file in the data directory.
 const RESERVE: &str = "reserve";
 
-/// Bytes of the file: those of many changes.
+/// The number of bytes of the file: enough for many changes.
 const BYTES: usize = 1 << 20;
 
-/// Times of its size that have to be free before it is put back.
+/// How many times its size must be free on the disk before the file is put back.
 const FREE: u64 = 16;
 
 /// The reserve of a database.
 pub(super) struct Reserve(PathBuf);
 
 impl Reserve {
-    /// That of the database in `directory`.
+    /// The reserve of the database in `directory`.
     pub fn of(directory: &Path) -> Reserve {
         Reserve(directory.join(RESERVE))
     }
 
-    /// Gives it up; false when it was given up before.
+    /// Gives the reserve up; false when it was given up before.
     pub fn give_up(&self) -> bool {
         fs::remove_file(&self.0).is_ok()
     }
 
-    /// Puts it back, where it is missing and there is room; whether something may be added now.
+    /// Puts the reserve back, where it is missing and there is room; returns whether something may
+    /// be added now.
     pub fn restore(&self) -> bool {
         let free = self.free();
         if !self.0.exists() && free > FREE * BYTES as u64 && self.fill().is_err() {
@@ -51,7 +52,8 @@ impl Reserve {
         fs::write(&self.0, bytes)
     }
 
-    /// Bytes that are free on its disk; plenty where nobody can say.
+    /// The number of bytes that are free on the reserve's disk; a very large one where nobody can
+    /// say.
     #[cfg(unix)]
     #[allow(clippy::useless_conversion)] // Blocks are counted in 32 bits on some systems.
     fn free(&self) -> u64 {

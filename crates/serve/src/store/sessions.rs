@@ -1,7 +1,7 @@
 //! Sessions of the pages: a cookie's secret stands for a token, for a while.
 //!
-//! The secret is stored as its SHA-256 only, which is also the key that it is looked up by: who can
-//! tell how far a lookup got learns about a hash, not about a secret.
+//! The secret is stored as its SHA-256 only, which is also the key that it is looked up by:
+//! somebody who can tell how far a lookup got learns about a hash, not about a secret.
 
 use std::time::Duration;
 
@@ -20,12 +20,12 @@ use probity_run::run_directory::hex;
 /// How long a session lasts.
 pub const SESSION_TIME: Duration = Duration::from_secs(12 * 3600);
 
-/// What a session is looked up by: the SHA-256 of its cookie, which lets nobody in.
+/// The key by which a session is looked up: the SHA-256 of its cookie, which lets nobody in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SessionKey(pub(crate) [u8; 32]);
 
 impl SessionKey {
-    /// That of the session which the cookie's value `cookie` stands for.
+    /// The key of the session that the cookie's value `cookie` stands for.
     pub fn of(cookie: &str) -> SessionKey {
         SessionKey(sha256(cookie))
     }
@@ -36,36 +36,36 @@ impl SessionKey {
 pub struct SessionSecrets {
     /// The cookie's value: 64 hexadecimal characters.
     pub cookie: String,
-    /// What every form of the session carries: 64 hexadecimal characters.
+    /// The secret that every form of the session carries: 64 hexadecimal characters.
     pub form: String,
 }
 
 /// A session that is open.
 #[derive(Debug, Clone)]
 pub struct Session {
-    /// Whose it is.
+    /// The caller that the session belongs to.
     pub caller: Caller,
-    /// Whether it is that of somebody who logged in by the identity provider.
+    /// Whether the session belongs to somebody who logged in by the identity provider.
     pub is_person: bool,
-    /// What every form of the session carries.
+    /// The secret that every form of the session carries.
     form: String,
 }
 
 impl Session {
-    /// What forms carry, to be written into them.
+    /// The secret that is written into the session's forms.
     pub fn form_secret(&self) -> &str {
         &self.form
     }
 
-    /// Whether a form that carries `given` is one of this session; takes the same time whatever
-    /// differs.
+    /// Whether a form that carries `given` belongs to this session; the comparison takes the same
+    /// time whatever differs.
     pub fn owns_form(&self, given: &str) -> bool {
         self.form.as_bytes().ct_eq(given.as_bytes()).into()
     }
 }
 
 impl Store {
-    /// Opens a session of `caller` in place of the session `before`, and forgets those that are
+    /// Opens a session of `caller` in place of the session `before`, and deletes sessions that are
     /// over.
     pub(crate) fn open_session(
         &self,
@@ -100,7 +100,7 @@ impl Store {
         })
     }
 
-    /// The open session that the cookie's value `cookie` stands for.
+    /// Returns the open session that the cookie's value `cookie` stands for.
     pub(crate) fn session(&self, cookie: &str) -> Result<Option<Session>, StoreError> {
         let now = Moment::now();
         let connection = self.connection();

@@ -5,7 +5,8 @@
 //! A fast hash is enough for a secret of full entropy.
 //!
 //! The access of a person who logs in by the identity provider is a token, too: one whose secret
-//! nobody knows. So it is listed, revoked and over as they are; `people` says whose it is.
+//! nobody knows. So it is listed, it is revoked and it ends as other tokens do; `people` says whose
+//! it is.
 
 use std::collections::HashSet;
 
@@ -25,48 +26,49 @@ use crate::identifier::{Id, random_bytes};
 use crate::moment::Moment;
 use probity_run::run_directory::hex;
 
-/// How tokens begin.
+/// The beginning of every token.
 const PREFIX: &str = "probity_";
 
-/// Who can use a token.
+/// The holder of a token: who can use it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Holder {
-    /// Whoever has its text; what it is called.
+    /// Everybody who has the text of the token, which has this name.
     Bearer(String),
-    /// Somebody who logs in by the identity provider. It is called as they are.
+    /// A person who logs in by the identity provider. The token has their name.
     Person(Person),
 }
 
-/// A token that is asked for.
+/// A request for a token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewToken {
-    /// Who can use it.
+    /// The holder: who can use the token.
     pub holder: Holder,
-    /// What it lets its holder do.
+    /// The role: what the token lets its holder do.
     pub role: Role,
-    /// Until when it is valid; none: until it is revoked.
+    /// The moment until which the token is valid; none: until it is revoked.
     pub expires: Option<Moment>,
 }
 
 /// A token in a list; its secret is known to its owner only.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct TokenRecord {
-    /// Identifier.
+    /// The identifier of the token.
     pub id: Id,
-    /// What it is called.
+    /// The name of the token.
     pub label: String,
-    /// Who can use it by logging in with the identity provider; none: whoever has its text.
+    /// The person who can use the token by logging in with the identity provider; none: everybody
+    /// who has its text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub person: Option<Person>,
-    /// Its project; none of an administrator or a worker.
+    /// The project of the token; none for an administrator or a worker.
     pub project: Option<Id>,
-    /// What it lets its holder do.
+    /// The role: what the token lets its holder do.
     pub role: Role,
-    /// When it was made.
+    /// The moment at which the token was made.
     pub created: Moment,
-    /// Until when it is valid; none: until it is revoked.
+    /// The moment until which the token is valid; none: until it is revoked.
     pub expires: Option<Moment>,
-    /// When it was revoked, if it was.
+    /// The moment at which the token was revoked, if it was.
     pub revoked: Option<Moment>,
 }
 
@@ -84,7 +86,7 @@ impl TokenRecord {
         })
     }
 
-    /// Whether it is valid.
+    /// Whether the token is valid.
     pub fn is_valid(&self) -> bool {
         self.revoked.is_none() && self.expires.is_none_or(|expires| expires > Moment::now())
     }
@@ -93,13 +95,13 @@ impl TokenRecord {
 /// A token that was just made.
 #[derive(Debug, Clone)]
 pub struct MadeToken {
-    /// What lists say of it.
+    /// The token as lists show it.
     pub record: TokenRecord,
-    /// Its text, which is stored nowhere; none of that of a person.
+    /// The text of the token, which is stored nowhere; none for the access of a person.
     pub text: Option<String>,
 }
 
-/// A token, and the SHA-256 of its secret.
+/// Makes a token, and the SHA-256 of its secret.
 fn made(new: &NewToken, project: Option<&Id>) -> Result<(MadeToken, [u8; 32]), StoreError> {
     let id = Id::random()?;
     let secret = hex(&random_bytes::<32>()?);
@@ -183,7 +185,7 @@ fn revoke(
 }
 
 impl Store {
-    /// Makes a token of the managed project; none if it is not there any more.
+    /// Makes a token of the managed project; none if the project no longer exists.
     ///
     /// # Errors
     /// When the database fails, or there are no random bits.
@@ -218,7 +220,7 @@ impl Store {
         })
     }
 
-    /// All tokens, the oldest first.
+    /// Returns all tokens, the oldest first.
     ///
     /// # Errors
     /// When the database fails.
@@ -226,7 +228,7 @@ impl Store {
         self.tokens_where("1", &[])
     }
 
-    /// The tokens of the managed project, the oldest first.
+    /// Returns the tokens of the managed project, the oldest first.
     pub(crate) fn tokens_of(&self, manage: &Manage) -> Result<Vec<TokenRecord>, StoreError> {
         self.tokens_where("project = ?", &[manage.project()])
     }
@@ -246,7 +248,7 @@ impl Store {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// The tokens that are not valid any more.
+    /// Returns the tokens that are no longer valid.
     pub(crate) fn invalid_tokens(&self) -> Result<HashSet<Id>, StoreError> {
         let connection = self.connection();
         let mut statement =
@@ -255,7 +257,7 @@ impl Store {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// Whether a token is valid.
+    /// Whether there is a valid token.
     pub(crate) fn has_tokens(&self) -> Result<bool, StoreError> {
         let connection = self.connection();
         let statement = format!("SELECT EXISTS (SELECT 1 FROM tokens WHERE {VALID})");
@@ -278,7 +280,7 @@ impl Store {
         self.write(|transaction| revoke(transaction, manage.by(), id, project))
     }
 
-    /// The holder of a token, if `text` is one that is valid.
+    /// Returns the holder of a token, if `text` is a valid one.
     pub(crate) fn authenticate(&self, text: &str) -> Result<Option<Caller>, StoreError> {
         let Some((id, secret)) = parts(text) else {
             return Ok(None);
@@ -299,7 +301,7 @@ impl Store {
     }
 }
 
-/// Identifier and secret of the token `text`.
+/// Splits the token `text` into its identifier and its secret.
 fn parts(text: &str) -> Option<(Id, &str)> {
     let (id, secret) = text.strip_prefix(PREFIX)?.split_once('_')?;
     Some((id.parse().ok()?, secret))

@@ -1,8 +1,8 @@
-//! The files that jobs read, kept for the next ones by their hashes: several jobs of a service read
-//! the same table or model.
+//! A cache of the files that jobs read, by their hashes: several jobs of a service may read the
+//! same table or model.
 //!
-//! They are users' data. What no job has read for a while is removed, and all of them when the
-//! worker begins and ends.
+//! The files are users' data. A file that no job has read for a while is removed, and all of them
+//! are when the worker begins and ends.
 
 use std::collections::HashMap;
 use std::fs;
@@ -18,17 +18,17 @@ use crate::jobs::wire::WorkFile;
 use crate::places::{gone, make_private};
 use probity_run::run_directory::file_sha256;
 
-/// How long a file is kept that no job reads.
+/// How long a file that no job reads is kept.
 const KEPT: Duration = Duration::from_secs(3600);
 
-/// The folder of the files, and when each was used the last time.
+/// The folder of the files, and the time when each was used last.
 pub(super) struct Cache {
     folder: PathBuf,
     used: Mutex<HashMap<String, Instant>>,
 }
 
 impl Cache {
-    /// An empty one in `folder`.
+    /// Makes an empty cache in `folder`.
     pub fn create(folder: &Path) -> io::Result<Cache> {
         gone(fs::remove_dir_all(folder))?;
         make_private(folder)?;
@@ -38,7 +38,7 @@ impl Cache {
         })
     }
 
-    /// Puts `file` at `target`: as it is kept, else as `fetch` writes it.
+    /// Puts `file` at `target`: from the cache, else as `fetch` writes it.
     pub fn put(
         &self,
         file: &WorkFile,
@@ -55,14 +55,14 @@ impl Cache {
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
         used.insert(file.sha256.clone(), Instant::now());
         drop(used);
-        // Where files cannot have two names, there are two of them.
+        // Where a file cannot have two names, it is copied.
         if fs::hard_link(&kept, target).is_err() {
             fs::copy(&kept, target)?;
         }
         Ok(())
     }
 
-    /// Removes what no job has read for a while.
+    /// Removes the files that no job has read for a while.
     pub fn forget_unused(&self) -> io::Result<()> {
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
         let over: Vec<String> = used
@@ -77,7 +77,7 @@ impl Cache {
         Ok(())
     }
 
-    /// Removes everything.
+    /// Removes all files.
     pub fn clear(&self) -> io::Result<()> {
         gone(fs::remove_dir_all(&self.folder))
     }

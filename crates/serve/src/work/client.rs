@@ -1,8 +1,8 @@
-//! What a worker says to the service, and what it hears, over HTTP.
+//! A worker's HTTP client: its requests to the service, and their answers.
 //!
-//! Nothing that the service does keeps a worker waiting for good: each request has its time, one
-//! that moves a file as much as a slow line needs. Redirects are not followed, and proxies of the
-//! environment not used. What comes is bounded by what was said to come.
+//! Nothing that the service does keeps a worker waiting for good: each request has a time limit,
+//! and one that moves a file has as much as a slow line needs. Redirects are not followed, and
+//! proxies of the environment are not used. What arrives is bounded by the size that was announced.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -18,32 +18,32 @@ use crate::identifier::Id;
 use crate::jobs::wire::{Asks, Heard, Leased, Report, WorkFile};
 use probity_run::run_directory::hex;
 
-/// How long a request may take, besides what its file needs.
+/// How long a request may take, besides the time for its file.
 const TIME: Duration = Duration::from_secs(30);
 
-/// Bytes a second that a file moves at least.
+/// The least number of bytes a second that a file moves.
 const RATE: f64 = 65_536.0;
 
-/// Bytes of an answer that is no file.
+/// The greatest number of bytes of an answer that is no file.
 const ANSWER: u64 = 4 << 20;
 
-/// Why something was not done.
+/// The reason why the service refused a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Refusal {
     /// The worker does not have the job, or is not to have any.
     Lost(String),
-    /// The token is not one of a worker, or not any more.
+    /// The token is not, or no longer, that of a worker.
     Denied(String),
-    /// The service has no room for it.
+    /// The service has no room for the file.
     Full(String),
-    /// It is not as the service expects it.
+    /// The request is not as the service expects it.
     Wrong(String),
-    /// Not now: the service is busy, or is not there.
+    /// The service is busy, or cannot be reached; the request may succeed later.
     Later(String),
 }
 
 impl Refusal {
-    /// What there is to say.
+    /// The text of the refusal.
     pub fn text(&self) -> &str {
         match self {
             Refusal::Lost(text)
@@ -61,18 +61,18 @@ impl From<Error> for Refusal {
     }
 }
 
-/// A file as it is sent: what it is at one moment, whatever takes its place later.
+/// A snapshot of a file that is sent: its content at one moment, whatever takes its place later.
 pub(super) struct Snapshot {
-    /// Its name.
+    /// The name of the file.
     pub name: String,
-    /// Its SHA-256.
+    /// The SHA-256 of the file.
     pub sha256: String,
     bytes: u64,
     file: File,
 }
 
 impl Snapshot {
-    /// That of `file`, which is called `name`.
+    /// Takes the snapshot of `file`, which has the name `name`.
     pub fn of(name: String, mut file: File) -> io::Result<Snapshot> {
         let (bytes, sha256) = hashed(&mut file, |_| Ok(()))?;
         Ok(Snapshot {
@@ -92,7 +92,7 @@ pub(super) struct Client {
 }
 
 impl Client {
-    /// The service at `url`, for the worker with `token`.
+    /// Makes a client of the service at `url`, for the worker with `token`.
     pub fn new(url: &str, token: &str) -> Client {
         let config = Agent::config_builder()
             .http_status_as_error(false)
@@ -116,7 +116,7 @@ impl Client {
         self.post(&self.base, &asks)
     }
 
-    /// Says something about a job.
+    /// Sends a report on a job.
     pub fn report(&self, job: &Id, report: &Report) -> Result<Heard, Refusal> {
         let heard = self.post(&format!("{}/{job}", self.base), report)?;
         heard.ok_or_else(no_service)
@@ -201,14 +201,14 @@ impl Client {
     }
 }
 
-/// Why a file was not fetched.
+/// The reason why a file was not fetched.
 #[derive(Debug)]
 pub(super) enum FetchError {
-    /// The service does not give it.
+    /// The service refuses the file.
     Refused(Refusal),
-    /// It is not what was said to come.
+    /// The file differs from its announcement.
     Damaged,
-    /// It cannot be written here.
+    /// The file cannot be written here.
     Io(io::Error),
 }
 
@@ -224,7 +224,7 @@ impl From<io::Error> for FetchError {
     }
 }
 
-/// The length and the SHA-256 of what `reader` gives, of which each piece is passed on to `each`.
+/// Reads all of `reader`, passes each piece on to `each`, and returns the length and the SHA-256.
 fn hashed(
     reader: &mut impl Read,
     mut each: impl FnMut(&[u8]) -> io::Result<()>,
@@ -247,7 +247,7 @@ fn time_of(bytes: u64) -> Duration {
     TIME + Duration::from_secs_f64(bytes as f64 / RATE)
 }
 
-/// `answer`, if it is one of success.
+/// Returns `answer`, if its status is one of success, else the refusal.
 fn accepted(mut answer: Response<Body>) -> Result<Response<Body>, Refusal> {
     let status = answer.status().as_u16();
     if (200..300).contains(&status) {

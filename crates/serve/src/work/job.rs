@@ -1,4 +1,5 @@
-//! One job at a worker: from the files that it reads to the word of the service that it is over.
+//! One job at a worker: from the fetching of the files that it reads to the service's answer that
+//! it is over.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -22,7 +23,7 @@ use crate::problem::Problem;
 use crate::service::blocking;
 use probity_run::run_directory::CHECKPOINT;
 
-/// How often a worker reports at least.
+/// The longest time between two reports of a worker.
 const PACE: Duration = Duration::from_secs(1);
 
 /// How long a worker waits before it tries again.
@@ -31,7 +32,8 @@ const AGAIN: Duration = Duration::from_secs(1);
 /// How long a worker that ends tries to give a job back.
 const LAST_TRIES: Duration = Duration::from_secs(20);
 
-/// How often a file is fetched that comes damaged, and a report sent of which files are missing.
+/// How often a damaged file is fetched again, and how often a report on missing files is sent
+/// again.
 const TRIES: usize = 5;
 
 /// A job that this worker has.
@@ -45,8 +47,8 @@ pub(super) struct WorkerJob {
 }
 
 impl WorkerJob {
-    /// Works on `leased` until it is over, here or at the service. `ends` says that the worker does,
-    /// which then gives the job back.
+    /// Works on `leased` until it is over, here or at the service. `ends` says that the worker
+    /// ends; then the job is given back.
     pub async fn work(worker: Arc<Shared>, leased: Leased, ends: watch::Receiver<bool>) {
         let name = format!("{}-{}", leased.job, leased.lease);
         let folder = worker.folder.join(super::JOBS).join(name);
@@ -78,7 +80,7 @@ impl WorkerJob {
         self.end(&ended, has_files, &ends).await;
         heart.abort();
         let folder = self.folder.clone();
-        // What stays goes when the worker begins the next time.
+        // A folder that stays is removed when the worker begins the next time.
         let _ = blocking(move || Ok(gone(fs::remove_dir_all(folder))?)).await;
     }
 
@@ -86,7 +88,8 @@ impl WorkerJob {
         self.is_lost.load(Ordering::Relaxed)
     }
 
-    /// Reports now and then, so that the worker keeps the job, and passes on what it is told.
+    /// Reports regularly, so that the worker keeps the job, and passes on the calls that it is
+    /// told.
     async fn stay_in_touch(
         self: Arc<Self>,
         told: watch::Sender<Call>,
@@ -117,7 +120,7 @@ impl WorkerJob {
                     told.send_replace(Call::Pause);
                     return;
                 }
-                // The service may be back in time.
+                // The service may be reachable again in time.
                 Err(_) => {}
             }
         }
@@ -143,8 +146,8 @@ impl WorkerJob {
         heard.await.map(|heard| heard.call)
     }
 
-    /// Fetches what the job reads and its run so far.
-    /// Fails with what becomes of the job.
+    /// Fetches the files that the job reads, and the files of its run so far.
+    /// Fails with the end of the job.
     async fn fetch_all(self: &Arc<Self>, ends: &watch::Receiver<bool>) -> Result<(), Ended> {
         let reads = self.leased.reads.iter().map(|file| (file, true));
         let of_run = self.leased.run.iter().map(|file| (file, false));
@@ -163,7 +166,7 @@ impl WorkerJob {
                 };
                 let why = match failure {
                     FetchError::Io(error) => return Err(of_disk(error.into())),
-                    // The service, or the network, may be back in time.
+                    // The service, or the network, may be reachable again in time.
                     FetchError::Refused(Refusal::Later(_)) => {
                         tokio::time::sleep(AGAIN).await;
                         continue;
@@ -247,7 +250,7 @@ impl WorkerJob {
             }
             let now = written();
             if now != sent && !self.is_lost() {
-                // What does not arrive now is in the next one.
+                // A file that does not arrive now comes with the next checkpoint.
                 if self.send_run(None).await.is_ok() {
                     sent = now;
                 }
@@ -255,7 +258,7 @@ impl WorkerJob {
         }
     }
 
-    /// Sends what the run directory holds, and what became of the job if it is over.
+    /// Sends the files of the run directory, and how the job ended if it is over.
     async fn send_run(self: &Arc<Self>, ended: Option<Ended>) -> Result<(), Refusal> {
         let job = self.clone();
         at_work(move || job.send_run_now(ended)).await
@@ -285,14 +288,14 @@ impl WorkerJob {
         Err(Refusal::Later("the files do not stay there".to_owned()))
     }
 
-    /// The files of the run directory as they are now.
+    /// Takes snapshots of the files of the run directory.
     fn snapshots(&self) -> io::Result<Vec<Snapshot>> {
         let directory = self.places.run(&self.leased.job);
         let mut snapshots = Vec::new();
         for name in files_in(&directory) {
             match File::open(directory.join(&name)) {
                 Ok(file) => snapshots.push(Snapshot::of(name, file)?),
-                // The run is done with it.
+                // The run has removed the file.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => return Err(error),
             }
@@ -300,13 +303,13 @@ impl WorkerJob {
         Ok(snapshots)
     }
 
-    /// Tells the service what became of the job, with all files of its run.
+    /// Tells the service how the job ended, with all files of its run.
     async fn end(self: &Arc<Self>, ended: &Ended, has_files: bool, ends: &watch::Receiver<bool>) {
         let (job, kind) = (&self.leased.job, self.leased.kind);
         let (mut ended, mut has_files) = (ended.clone(), has_files);
         let mut last_tries: Option<Instant> = None;
         while !self.is_lost() {
-            // A directory that is not there says nothing of the run.
+            // A missing directory says nothing of the run.
             let is_there = self.places.run(job).is_dir();
             let sent = match has_files && is_there {
                 true => self.send_run(Some(ended.clone())).await,
@@ -345,7 +348,7 @@ impl WorkerJob {
     }
 }
 
-/// What becomes of a job whose worker cannot write.
+/// The end of a job whose worker cannot write its files.
 fn of_disk(problem: Problem) -> Ended {
     match problem.kind {
         crate::problem::ProblemKind::StorageFull => of_full_disk(),
@@ -358,7 +361,7 @@ fn of_full_disk() -> Ended {
     Ended::saying(Ending::OutOfSpace, text)
 }
 
-/// Does `work`, which waits for the network, away from the threads that do not wait.
+/// Does `work`, which waits for the network, on a thread that may wait.
 async fn at_work<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Refusal> + Send + 'static,
 ) -> Result<T, Refusal> {

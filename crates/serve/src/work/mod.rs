@@ -1,10 +1,10 @@
-//! A worker of a service: takes jobs from it, runs them on this machine, and brings back what they
-//! found (`probity work`).
+//! A worker of a service: takes jobs from it, runs them on this machine, and brings back the
+//! results (`probity work`).
 //!
-//! A worker has nothing that the service would miss: it fetches what a job reads, reports on it as
-//! long as it runs, sends each new checkpoint, and in the end the run directory. Whatever happens to
-//! it, the service hears nothing any more, and gives the job to another one, which goes on from the
-//! last checkpoint that arrived. See the module `jobs` for what both keep to.
+//! Nothing of value is at a worker alone: it fetches what a job reads, reports on the job as long
+//! as it runs, and sends each new checkpoint, and in the end the run directory. Whatever happens to
+//! the worker, the service then gets no more reports, and gives the job to another one, which goes
+//! on from the last checkpoint that arrived. The rules that both keep are in the module `jobs`.
 
 mod cache;
 mod client;
@@ -36,20 +36,20 @@ const JOBS: &str = "jobs";
 /// How long a worker waits before it asks for a job again.
 const PACE: Duration = Duration::from_secs(1);
 
-/// How often a folder is tried to be cleared that the jobs of a killed worker still write in, and how
-/// long that is waited for each time.
+/// How often it is tried to clear a folder in which the jobs of a killed worker still write, and
+/// how long the worker waits each time.
 const CLEARINGS: u32 = 100;
 const CLEARING_PAUSE: Duration = Duration::from_millis(100);
 
-/// Why a worker cannot work.
+/// The reason why a worker cannot work.
 #[derive(Debug, Error)]
 pub enum WorkerError {
     /// The address makes no sense.
     #[error("--service is '{url}': {problem}")]
     Url {
-        /// What was given.
+        /// The address that was given.
         url: String,
-        /// What is wrong with it.
+        /// What is wrong with the address.
         problem: &'static str,
     },
     /// The folder cannot be used.
@@ -57,26 +57,26 @@ pub enum WorkerError {
     Folder {
         /// The folder.
         folder: PathBuf,
-        /// The operating system's word.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// Another worker has it.
+    /// Another worker uses the folder.
     #[error("another probity work uses {}; take another --work-dir", folder.display())]
     InUse {
         /// The folder.
         folder: PathBuf,
     },
-    /// The service wants nothing of it.
+    /// The service refuses the worker.
     #[error("the service at {url} refuses this worker: {problem}")]
     Refused {
         /// The service.
         url: String,
-        /// Why.
+        /// The reason of the service.
         problem: String,
     },
 }
 
-/// How a worker is set up.
+/// The options of a worker.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct WorkerOptions {
@@ -84,20 +84,21 @@ pub struct WorkerOptions {
     pub service: String,
     /// The token of the worker.
     pub token: String,
-    /// The folder for what jobs read and write meanwhile.
+    /// The folder for the files that jobs read and write meanwhile.
     pub folder: PathBuf,
     /// The executable that jobs run: this one.
     pub executable: PathBuf,
-    /// Jobs that run at the same time.
+    /// The number of jobs that run at the same time.
     pub jobs: usize,
-    /// Threads of a job.
+    /// The number of threads of a job.
     pub threads: u16,
-    /// How often it is looked for a new checkpoint, which is then sent.
+    /// How often a new checkpoint is looked for, which is then sent.
     pub save_every: Duration,
 }
 
 impl WorkerOptions {
-    /// A worker for the service at `service` that works in `folder` and runs `executable`.
+    /// Makes the options of a worker for the service at `service` that works in `folder` and runs
+    /// `executable`.
     pub fn new(
         service: String,
         token: String,
@@ -116,7 +117,7 @@ impl WorkerOptions {
     }
 }
 
-/// What the jobs of a worker share.
+/// The state that the jobs of a worker share.
 struct Shared {
     client: Client,
     cache: Cache,
@@ -126,7 +127,7 @@ struct Shared {
     save_every: Duration,
 }
 
-/// A worker.
+/// A worker of a service.
 pub struct Worker {
     shared: Arc<Shared>,
     url: String,
@@ -135,7 +136,7 @@ pub struct Worker {
 }
 
 impl Worker {
-    /// A worker in its folder, which no other one may have.
+    /// Opens a worker in its folder, which no other worker may use.
     ///
     /// # Errors
     /// When the address makes no sense, or the folder cannot be used.
@@ -155,7 +156,7 @@ impl Worker {
         if lock.try_lock().is_err() {
             return Err(WorkerError::InUse { folder });
         }
-        // What a worker left here that was killed is somebody else's by now.
+        // The jobs that a killed worker left here have been given to somebody else by now.
         clear(&folder.join(JOBS)).map_err(failed)?;
         let cache = Cache::create(&folder.join("files")).map_err(failed)?;
         Ok(Worker {
@@ -213,7 +214,7 @@ impl Worker {
                         refusal = Some(other);
                         break;
                     }
-                    // It is in the log.
+                    // The error is in the log.
                     Err(_) => {}
                 }
             }
@@ -238,8 +239,8 @@ impl Worker {
     }
 }
 
-/// Removes `folder` with everything in it. The jobs of a worker that was killed end by themselves, and
-/// may write there until they do.
+/// Removes `folder` with everything in it. The jobs of a worker that was killed end by themselves,
+/// and may write there until they do.
 fn clear(folder: &Path) -> io::Result<()> {
     let mut tries = 0;
     loop {

@@ -14,22 +14,22 @@ use probity_nn::train::options::Learning;
 /// One row of Table XII, in percent.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct PaperRow {
-    /// Protected attribute, as the built-in schema calls it.
+    /// The protected attribute, as the built-in schema calls it.
     pub attribute: &'static str,
-    /// Before.
+    /// The share before the repair.
     pub before: f64,
-    /// After retraining with samples of AEQUITAS, SG and ADF.
+    /// The shares after retraining with samples of AEQUITAS, SG and ADF.
     pub after: [f64; 3],
 }
 
 /// One data set of Table XII.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PaperSet {
-    /// Which.
+    /// The data set.
     pub data: DataSet,
-    /// Rows a training step: few for the small set.
+    /// The number of rows of a training step: few for the small data set.
     pub batch: usize,
-    /// Its rows of the table.
+    /// The rows of the table about this data set.
     pub rows: &'static [PaperRow],
 }
 
@@ -69,13 +69,13 @@ pub const SETS: [PaperSet; 3] = [
 ];
 
 impl PaperSet {
-    /// Its file in the first of `folders` that has it.
+    /// The path of the data set's file in the first of `folders` that has it.
     pub fn find(&self, folders: &[PathBuf]) -> Option<PathBuf> {
         let places = folders.iter().map(|folder| folder.join(self.data.file()));
         places.into_iter().find(|file| file.is_file())
     }
 
-    /// How its network is trained, by `seed`.
+    /// The options for training the network of the data set, with `seed`.
     pub fn training(&self, seed: u64) -> Learning {
         Learning {
             epochs: Some(30),
@@ -88,16 +88,17 @@ impl PaperSet {
     }
 }
 
-/// How samples are learnt from in one column of the comparison.
+/// How samples enter the training in one column of the comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Protocol {
-    /// Share of the found individuals.
+    /// The share of the found individuals that is used.
     pub share: f64,
-    /// Weight of all added rows, in units of the training rows.
+    /// The weight of all added rows together, in units of the training rows.
     pub weight: Option<f64>,
 }
 
-/// A random 5 % of the samples, each variant weighing as much as a training row.
+/// The paper's protocol: a random 5 % of the samples, each variant weighing as much as a training
+/// row.
 pub const PAPER_PROTOCOL: Protocol = Protocol {
     share: 0.05,
     weight: None,

@@ -26,9 +26,9 @@ use probity_run::run_directory::RunDirectory;
 use probity_run::specification::Specification;
 use probity_tensor::device::ComputeDevice;
 
-/// Networks that one repair trains, as in the paper.
+/// The number of networks that one repair trains, as in the paper.
 const NETWORKS: u32 = 5;
-/// Random inputs for each estimate.
+/// The number of random inputs for each estimate.
 const ESTIMATE: u64 = 10_000;
 /// The protocols that are compared, by ascending share: the one that `probity repair` follows
 /// unless told otherwise, and the paper's.
@@ -42,7 +42,7 @@ pub const PROTOCOLS: [Protocol; 2] = [
 
 type RepairSummary = Summary<TableFigures, TableDetails>;
 
-/// The table.
+/// Table XII with the figures of this run.
 #[derive(Serialize)]
 pub struct RepairTableSummary {
     pub schema_version: u32,
@@ -56,7 +56,7 @@ pub struct RepairTableSummary {
     pub not_found: Vec<String>,
 }
 
-/// One row: the paper's figures and ours.
+/// One row of the table: the paper's figures and ours.
 #[derive(Serialize)]
 pub struct ReproducedRepair {
     pub data: DataSet,
@@ -64,7 +64,7 @@ pub struct ReproducedRepair {
     pub ours: Vec<ProtocolFigures>,
 }
 
-/// What one protocol gave: means over the repeats, and over all networks retrained in them.
+/// The figures of one protocol: means over the repeats, and over all networks retrained in them.
 #[derive(Serialize)]
 pub struct ProtocolFigures {
     pub protocol: Protocol,
@@ -72,15 +72,15 @@ pub struct ProtocolFigures {
     pub before: Mean,
     pub control: Mean,
     pub after: Mean,
-    /// 1 - after / before, of the means.
+    /// The relative reduction, 1 - after / before, of the means.
     pub reduction: f64,
     pub accuracy_before: Mean,
     pub accuracy_after: Mean,
-    /// Of all protocols together.
+    /// The seconds that all protocols took together.
     pub seconds: f64,
 }
 
-/// One data set.
+/// The experiment on one data set.
 pub struct Experiment<'a> {
     pub args: &'a AdfArgs,
     pub set: &'a PaperSet,
@@ -91,7 +91,7 @@ pub struct Experiment<'a> {
 }
 
 impl Experiment<'_> {
-    /// Adds the rows of the data set to `rows`, as far as they are complete; whether it was not
+    /// Adds the rows of the data set to `rows`, as far as they are complete; returns false when
     /// interrupted.
     pub fn fill(&self, rows: &mut Vec<ReproducedRepair>) -> anyhow::Result<bool> {
         let mut repaired: Vec<Vec<RepairSummary>> = vec![Vec::new(); self.set.rows.len()];
@@ -114,7 +114,7 @@ impl Experiment<'_> {
         Ok(finished)
     }
 
-    /// The repairs of each row, one a repeat; whether it was not interrupted.
+    /// Adds to each row of the table its repairs, one a repeat; returns false when interrupted.
     fn repair_all(&self, repaired: &mut [Vec<RepairSummary>]) -> anyhow::Result<bool> {
         for repeat in 0..u64::from(self.args.repeats) {
             let folder = TempDir::new()?;
@@ -142,7 +142,7 @@ impl Experiment<'_> {
         Ok(true)
     }
 
-    /// The repair by `attribute` with all shares; `None` when interrupted.
+    /// Repairs the model by `attribute`, with all shares; `None` when interrupted.
     fn repair(
         &self,
         (model, audited): (&Path, &Path),
@@ -173,7 +173,7 @@ impl Experiment<'_> {
         }
     }
 
-    /// A repair with all shares: they have the same control networks.
+    /// Opens a repair with all shares at once, so that they have the same control networks.
     fn opened(
         &self,
         (model, audited): (&Path, &Path),
@@ -191,7 +191,7 @@ impl Experiment<'_> {
         Ok(Repair::open(specification.check()?, self.device)?)
     }
 
-    /// The directory of a trained model in `folder`; `None` when interrupted.
+    /// Trains a model in `folder`, and returns its directory; `None` when interrupted.
     fn train(&self, folder: &Path, seed: u64) -> anyhow::Result<Option<PathBuf>> {
         let mut specification = TrainSpecification::of_table(&self.data, self.set.data.schema());
         specification.network = Some(network());
@@ -202,7 +202,8 @@ impl Experiment<'_> {
         Ok(trained.finished.then(|| run.path().to_owned()))
     }
 
-    /// The directory of an audit by `attribute`, beside the model; `None` when interrupted.
+    /// Audits the model by `attribute`, and returns the directory of the audit, beside the model;
+    /// `None` when interrupted.
     fn search(&self, model: &Path, attribute: &str, seed: u64) -> anyhow::Result<Option<PathBuf>> {
         let mut specification = AuditSpecification::default();
         specification.model = Some(model.to_owned());
@@ -220,7 +221,7 @@ impl Experiment<'_> {
     }
 }
 
-/// What the share at `place` came to in the `repaired` networks.
+/// The figures of the share at `place`, over the `repaired` networks.
 fn figures(protocol: Protocol, place: usize, repaired: &[RepairSummary]) -> ProtocolFigures {
     let rate = TableFigures::discriminatory;
     let accuracy = TableFigures::accuracy;

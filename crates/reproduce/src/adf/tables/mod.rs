@@ -9,7 +9,7 @@ use crate::interrupt::Interrupt;
 use crate::output::Output;
 use search::{Experiment, TablesSummary};
 
-/// Runs the table that `args` ask for.
+/// Prints the table that `args` ask for.
 pub fn run(args: &AdfArgs, output: &Output) -> anyhow::Result<()> {
     let wanted = args.data_sets()?;
     let device = args.hardware.open()?;

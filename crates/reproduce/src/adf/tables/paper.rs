@@ -33,10 +33,10 @@ pub enum DataSet {
 pub const CENSUS_NETWORK: &str = "peer-models/adf-census/pytorch_layout.safetensors";
 
 impl DataSet {
-    /// All of them, in the paper's order.
+    /// All data sets, in the paper's order.
     pub const ALL: [DataSet; 3] = [DataSet::Census, DataSet::Bank, DataSet::Credit];
 
-    /// As on the command line.
+    /// The name of the data set, as on the command line.
     pub fn name(self) -> &'static str {
         match self {
             DataSet::Census => "census",
@@ -45,7 +45,7 @@ impl DataSet {
         }
     }
 
-    /// The built-in schema of its file.
+    /// The name of the built-in schema of the data set's file.
     pub fn schema(self) -> &'static str {
         match self {
             DataSet::Census => "adf-census",
@@ -54,7 +54,7 @@ impl DataSet {
         }
     }
 
-    /// Its file, relative to a data folder.
+    /// The data set's file, relative to a data folder.
     pub fn file(self) -> &'static str {
         match self {
             DataSet::Census => "adf/census.csv.gz",
@@ -63,7 +63,8 @@ impl DataSet {
         }
     }
 
-    /// How its network is trained; `None` for the published one.
+    /// The options for training the network of the data set; `None` where the published one is
+    /// used.
     pub fn training(self, seed: u64) -> Option<Learning> {
         let (epochs, batch) = match self {
             DataSet::Census => return None,
@@ -82,10 +83,10 @@ impl DataSet {
         })
     }
 
-    /// The files that it needs, in the first of `folders` that has them.
+    /// The files that the data set needs, in the first of `folders` that has them.
     ///
     /// # Errors
-    /// Those that no folder has.
+    /// The files that no folder has.
     pub fn find(self, folders: &[PathBuf]) -> Result<Vec<PathBuf>, Vec<String>> {
         let needed: &[&str] = match self {
             DataSet::Census => &[self.file(), CENSUS_NETWORK],
@@ -115,13 +116,14 @@ impl DataSet {
 /// sg, adf.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct PaperRow {
-    /// Data set.
+    /// The data set.
     pub data: DataSet,
-    /// Protected attribute, as the schema calls it.
+    /// The protected attribute, as the schema calls it.
     pub attribute: &'static str,
     /// Table IV: distinct samples generated, and discriminatory ones, by aequitas and by adf.
     pub overall: [[u32; 2]; 2],
-    /// Table V: the same by sg and by adf, in 500 seconds.
+    /// Table V: distinct samples generated, and discriminatory ones, by sg and by adf, in 500
+    /// seconds.
     pub in_time: [[u32; 2]; 2],
     /// Table VI: discriminatory samples of the global phase.
     pub global: [u32; 3],
@@ -131,7 +133,7 @@ pub struct PaperRow {
     pub seconds: [f64; 3],
 }
 
-/// The rows, in the paper's order.
+/// The rows of the tables, in the paper's order.
 pub const ROWS: [PaperRow; 6] = [
     PaperRow {
         data: DataSet::Census,

@@ -106,7 +106,8 @@ fn whole(value: f64) -> String {
     count(value.max(0.0).round() as u64)
 }
 
-/// What the figures say of the paper's order, and how they differ from the paper's in kind.
+/// Remarks on what the figures say of the paper's order, and on how they differ from the paper's in
+/// kind.
 fn remarks(args: &AdfArgs, summary: &TablesSummary) -> String {
     let mut text = String::new();
     if matches!(args.table, AdfTable::Global | AdfTable::Local) && args.repeats > 1 {

@@ -1,8 +1,8 @@
 //! The searches of a table.
 //!
-//! Table VI: in the paper the global phases of AEQUITAS and SG generate 1,000 samples, one a seed,
-//! and that of ADF moves each seed up to ten times. Both is done here: that, and as many tries a
-//! seed for all.
+//! Table VI: in the paper the global phases of AEQUITAS and SG generate 1,000 samples, one for each
+//! seed, and that of ADF moves each seed up to ten times. Two comparisons are made here: the
+//! paper's, and one in which all strategies have as many tries for each seed.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -35,20 +35,20 @@ use probity_nn::weights::read_weights;
 use probity_tensor::device::ComputeDevice;
 
 const ADF_FNN: &str = include_str!("../../../../../models/adf-fnn.toml");
-/// Search time of table V unless the user says otherwise; the paper's is 500 seconds.
+/// The search time of table V unless the user says otherwise; the paper's is 500 seconds.
 const TIME: Duration = Duration::from_secs(20);
-/// Individuals that table X is about.
+/// The number of discriminatory individuals whose search time table X states.
 pub const ENOUGH: u64 = 1000;
-/// Moves of a seed in the paper (Table II).
+/// The greatest number of moves of a seed in the paper (Table II).
 const MAX_ITER: u32 = 10;
-/// Rows of the credit data that the paper starts from at most.
+/// The greatest number of rows of the credit data that the paper starts from.
 const CREDIT_SEEDS: usize = 600;
 
-/// What one strategy came to on one row; means over the repeats.
+/// The figures of one strategy on one row of the table; means over the repeats.
 #[derive(Serialize)]
 pub struct Cell {
     pub strategy: StrategyName,
-    /// Moves of a seed in the global phase at most.
+    /// The greatest number of moves of a seed in the global phase.
     pub max_iter: u32,
     pub generated: Mean,
     pub discriminatory: Mean,
@@ -61,14 +61,14 @@ pub struct Cell {
     pub model_gradients: Mean,
 }
 
-/// One row: the paper's figures and ours.
+/// One row of the table: the paper's figures and ours.
 #[derive(Serialize)]
 pub struct Row {
     pub paper: PaperRow,
     pub cells: Vec<Cell>,
 }
 
-/// One table.
+/// One table with the figures of this run.
 #[derive(Serialize)]
 pub struct TablesSummary {
     pub schema_version: u32,
@@ -82,7 +82,7 @@ pub struct TablesSummary {
     pub not_found: Vec<String>,
 }
 
-/// What all searches share.
+/// The arguments and devices that all searches share.
 pub struct Experiment<'a> {
     pub args: &'a AdfArgs,
     pub device: ComputeDevice,
@@ -91,7 +91,7 @@ pub struct Experiment<'a> {
 }
 
 impl Experiment<'_> {
-    /// The rows of a data set; `None` when interrupted.
+    /// Makes the rows of a data set; `None` when interrupted.
     pub fn data_set(&self, data: DataSet, files: &[PathBuf]) -> anyhow::Result<Option<Vec<Row>>> {
         let Some(network) = self.network(data, files)? else {
             return Ok(None);
@@ -112,7 +112,7 @@ impl Experiment<'_> {
         Ok(Some(rows))
     }
 
-    /// The published network, or one that is trained; `None` when interrupted.
+    /// Returns the published network, or trains one; `None` when interrupted.
     fn network(&self, data: DataSet, files: &[PathBuf]) -> anyhow::Result<Option<Network>> {
         let schema = schema(data)?;
         let Some(learning) = data.training(self.args.seed) else {
@@ -150,7 +150,7 @@ impl Experiment<'_> {
         Ok(TableCase::new(inputs, model, table, protected)?)
     }
 
-    /// What each strategy comes to; `None` when interrupted.
+    /// Searches by each strategy of the table, and returns the figures; `None` when interrupted.
     fn cells(&self, data: DataSet, case: &TableCase<'_>) -> anyhow::Result<Option<Vec<Cell>>> {
         let searches = searches(self.args.table);
         let mut runs: Vec<Vec<(TrialFigures, usize)>> = vec![Vec::new(); searches.len()];
@@ -197,7 +197,7 @@ impl Experiment<'_> {
         Begin::Seeds { clusters: 4, count }
     }
 
-    /// What ADF finds in its global phase: where all searches of table VII start.
+    /// The individuals that ADF finds in its global phase: all searches of table VII start at them.
     fn starts(
         &self,
         data: DataSet,
@@ -292,7 +292,8 @@ fn schema(data: DataSet) -> anyhow::Result<Schema> {
     builtin::schema(data.schema())?.context("the paper's schemas are built in")
 }
 
-/// The searches of a table, in the order of its columns: the strategy, and moves of a seed at most.
+/// The searches of a table, in the order of its columns: the strategy, and the greatest number of
+/// moves of a seed.
 fn searches(table: AdfTable) -> &'static [(StrategyName, u32)] {
     use StrategyName::{Adf, AequitasFully, Sg};
     match table {
@@ -305,7 +306,7 @@ fn searches(table: AdfTable) -> &'static [(StrategyName, u32)] {
             (AequitasFully, MAX_ITER),
             (Sg, MAX_ITER),
         ],
-        // Starts are discriminatory: they need no move.
+        // The starts are discriminatory: they need no move.
         AdfTable::Local => &[(AequitasFully, 0), (Sg, 0), (Adf, 0)],
         _ => &[(AequitasFully, MAX_ITER), (Sg, MAX_ITER), (Adf, MAX_ITER)],
     }

@@ -24,7 +24,7 @@ pub fn run(args: &AdfArgs, output: &Output) -> anyhow::Result<()> {
     args.hardware.threads.apply()?;
     let folders = args.data.folders();
     let mut summary = TextRepairTableSummary {
-        // 2: a row has its remedies in a list.
+        // Version 2: a row has its remedies in a list.
         schema_version: 2,
         command: "reproduce adf",
         paper: PAPER,

@@ -11,7 +11,7 @@ use probity_fairness::repair::summary::NetworkFigures;
 use probity_fairness::repair::text::TextFigures;
 use probity_fairness::statistics::Mean;
 
-/// What a figure of each row averages to.
+/// A function from a row to the figure that is averaged over the rows.
 type Figure = fn(&ReproducedTextRepair) -> Option<f64>;
 
 pub fn render(summary: &TextRepairTableSummary, folders: &[PathBuf]) -> String {
@@ -43,7 +43,7 @@ pub fn render(summary: &TextRepairTableSummary, folders: &[PathBuf]) -> String {
     text
 }
 
-/// What the column of a remedy is called.
+/// The title of a remedy's column.
 fn name(remedy: &RemedySummary) -> String {
     match remedy.method {
         RepairMethod::Samples => format!("samples of {}", remedy.strategy.name()),
@@ -51,7 +51,7 @@ fn name(remedy: &RemedySummary) -> String {
     }
 }
 
-/// Networks with a remedy.
+/// The networks that were trained with a remedy.
 fn networks(remedy: &RemedySummary) -> &[NetworkFigures<TextFigures>] {
     let point = remedy.summary.chosen_point();
     point.map_or(&[][..], |point| &point.networks)
@@ -63,7 +63,7 @@ fn average(networks: &[NetworkFigures<TextFigures>], figure: fn(&TextFigures) ->
     all.sum::<f64>() / networks.len().max(1) as f64
 }
 
-/// A mean over networks in percent, with its interval where there is one.
+/// The mean of a figure over `networks` in percent, with its interval where there is one.
 fn mean(networks: &[NetworkFigures<TextFigures>], figure: fn(&TextFigures) -> f64) -> String {
     if networks.is_empty() {
         return "-".to_owned();
@@ -92,13 +92,13 @@ fn line(row: &ReproducedTextRepair) -> Vec<String> {
     cells
 }
 
-/// What a repair gains in accuracy, on average.
+/// The gain in accuracy by a repair, on average over its networks.
 fn gain(remedy: &RemedySummary) -> f64 {
     let after = average(networks(remedy), |figures| figures.accuracy());
     after - remedy.summary.before.accuracy()
 }
 
-/// The means over the rows.
+/// A line with the means over the rows.
 fn means(summary: &TextRepairTableSummary) -> String {
     let of = |row: Figure| {
         let values: Vec<f64> = summary.rows.iter().filter_map(row).collect();

@@ -28,20 +28,20 @@ use probity_run::run_directory::RunDirectory;
 use probity_run::specification::Specification;
 use probity_tensor::device::ComputeDevice;
 
-/// Texts that a search finds at most, unless the user says otherwise. The paper's independent sets
-/// have 155,690 on average.
+/// The greatest number of texts that a search finds, unless the user says otherwise. The paper's
+/// independent sets have 155,690 on average.
 const MAX_FOUND: u64 = 20_000;
 
-/// The remedies that are compared: a method, and the strategy that finds samples.
+/// A remedy that is compared: a method, and the strategy that finds samples.
 type Remedy = (RepairMethod, StrategyName);
 
-/// Those of Table XIII.
+/// The remedies of Table XIII.
 const METHODS: [Remedy; 2] = [
     (RepairMethod::Samples, StrategyName::AdfAsc),
     (RepairMethod::Certified, StrategyName::AdfAsc),
 ];
 
-/// Those of Table XIV, in its order after that of Table XIII.
+/// The remedies of Table XIV: first that of Table XIII, then the others in the table's order.
 const STRATEGIES: [Remedy; 4] = [
     (RepairMethod::Samples, StrategyName::AdfAsc),
     (RepairMethod::Samples, StrategyName::Asc),
@@ -49,7 +49,7 @@ const STRATEGIES: [Remedy; 4] = [
     (RepairMethod::Samples, StrategyName::AdfHf),
 ];
 
-/// One table.
+/// One table with the figures of this run.
 #[derive(Serialize)]
 pub struct TextRepairTableSummary {
     pub schema_version: u32,
@@ -62,17 +62,17 @@ pub struct TextRepairTableSummary {
     pub not_found: Vec<String>,
 }
 
-/// One network and attribute.
+/// A row of the table: the figures of one network and attribute.
 #[derive(Serialize)]
 pub struct ReproducedTextRepair {
     pub model: CellKind,
     pub attribute: &'static str,
-    /// Percent, by remedy.
+    /// The paper's figures in percent, one for each remedy.
     pub paper: Vec<f64>,
     pub ours: Vec<RemedySummary>,
 }
 
-/// What one remedy came to.
+/// The figures of one remedy.
 #[derive(Serialize)]
 pub struct RemedySummary {
     pub method: RepairMethod,
@@ -93,7 +93,7 @@ pub struct Row {
     paper: Vec<f64>,
 }
 
-/// The rows asked for.
+/// The rows that the user asks for.
 pub fn rows(args: &AdfArgs) -> anyhow::Result<Vec<Row>> {
     let attributes = args.attributes()?;
     let is_asked = |cell: CellKind| args.models.is_empty() || args.models.contains(&cell);
@@ -120,17 +120,17 @@ pub fn rows(args: &AdfArgs) -> anyhow::Result<Vec<Row>> {
         .collect())
 }
 
-/// What all rows share.
+/// The arguments and files that all rows share.
 pub struct Experiment<'a> {
     pub args: &'a AdfArgs,
-    /// Comments and word vectors.
+    /// The files of the comments and of the word vectors.
     pub files: (PathBuf, PathBuf),
     pub interrupt: &'a Interrupt,
     pub output: &'a Output,
 }
 
 impl Experiment<'_> {
-    /// Repairs every network by every remedy; whether it was not interrupted.
+    /// Repairs every network by every remedy; returns false when interrupted.
     pub fn fill(
         &self,
         rows: &[Row],
@@ -159,7 +159,7 @@ impl Experiment<'_> {
         Ok(true)
     }
 
-    /// What every remedy comes to; `None` when interrupted.
+    /// Repairs the network by every remedy, and returns the figures; `None` when interrupted.
     fn remedies(
         &self,
         original: &Original,
@@ -238,7 +238,7 @@ impl Experiment<'_> {
         specification.data.clone_from(&self.files.0);
         specification.protected = vec![attribute.to_owned()];
         specification.method = Some(method);
-        // What is wanted are the figures, whatever they say.
+        // The figures are wanted, whatever they say.
         specification.save_anyway = true;
         specification.repeats = args.repeats;
         specification.seed = args.seed;

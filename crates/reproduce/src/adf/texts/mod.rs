@@ -13,7 +13,7 @@ use crate::output::Output;
 use paper::find;
 use search::{Experiment, ReproduceSummary, differences};
 
-/// Runs the table that `args` ask for.
+/// Prints the table that `args` ask for.
 pub fn run(args: &AdfArgs, output: &Output) -> anyhow::Result<()> {
     let device = args.hardware.open()?;
     let attributes = args.attributes()?;

@@ -9,38 +9,38 @@ use serde::Serialize;
 
 use probity_nn::recurrent::network::CellKind;
 
-/// The paper's protected attributes and what they are called here.
+/// The paper's protected attributes, under the names that they have here.
 pub const ATTRIBUTES: [&str; 4] = ["country", "ethnicity", "race", "religion"];
 
-/// The labelled comments, relative to a data folder.
+/// The files of the labelled comments, relative to a data folder.
 const TEXTS: [&str; 2] = [
     "toxic_wikipedia/jigsaw_toxic_11170.csv.xz",
     "toxic_wikipedia/train.csv",
 ];
-/// Word vectors, relative to a data folder.
+/// The files of word vectors, relative to a data folder.
 const VECTORS: [&str; 3] = [
     "glove/glove.6B.50d.txt",
     "glove/glove.6B.50d.subset.txt.xz",
     "glove/glove.6B.50d.txt.gz",
 ];
-/// Columns of the comments.
+/// The column of the comments' texts.
 pub const TEXT_COLUMN: &str = "comment_text";
-/// See [`TEXT_COLUMN`].
+/// The column of the comments' labels.
 pub const LABEL_COLUMN: &str = "toxic";
 
 /// One row of Table VIII, Jigsaw: texts found in the global phase, and in the local phase with the
 /// share of distinct texts that were discriminatory.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Effectiveness {
-    /// Seeds.
+    /// The number of seeds.
     pub seeds: u32,
-    /// Discriminatory seeds.
+    /// The number of discriminatory seeds.
     pub raw: u32,
-    /// rp, asc, adf-asc, hf, adf-hf.
+    /// The texts found in the global phase by rp, asc, adf-asc, hf and adf-hf.
     pub global: [u32; 5],
-    /// Found by rp and adf from what adf-asc found.
+    /// The texts found in the local phase by rp and adf, from the texts that adf-asc found.
     pub local: [u32; 2],
-    /// Success in percent of rp and adf.
+    /// The success of the local phase of rp and adf, in percent.
     pub local_success: [f64; 2],
 }
 
@@ -59,7 +59,7 @@ const fn row(
     }
 }
 
-/// Table VIII, Jigsaw, by attribute.
+/// The figures of Table VIII, Jigsaw, by attribute.
 pub fn effectiveness(cell: CellKind) -> [Effectiveness; 4] {
     match cell {
         CellKind::Lstm => [
@@ -158,13 +158,14 @@ pub fn repaired(cell: CellKind) -> [[f64; 2]; 4] {
 pub struct ByStrategy {
     /// The network.
     pub cell: CellKind,
-    /// Position of the attribute in [`ATTRIBUTES`].
+    /// The position of the attribute in [`ATTRIBUTES`].
     pub attribute: usize,
-    /// With samples of adf-asc (in Table XIII), asc, hf and adf-hf.
+    /// The percent repaired with samples of adf-asc (in Table XIII), asc, hf and adf-hf.
     pub repaired: [f64; 4],
 }
 
-/// Table XIV. The first row is of the Wikipedia comments, the second of the Jigsaw comments.
+/// The rows of Table XIV. The first row is of the Wikipedia comments, the second of the Jigsaw
+/// comments.
 pub const BY_STRATEGY: [ByStrategy; 2] = [
     ByStrategy {
         cell: CellKind::Lstm,
@@ -178,10 +179,10 @@ pub const BY_STRATEGY: [ByStrategy; 2] = [
     },
 ];
 
-/// The comments and the word vectors in the first of `folders` that has each, or what is missing.
+/// Finds the comments and the word vectors in the first of `folders` that has each.
 ///
 /// # Errors
-/// The names that none of the folders has.
+/// The names of the files that none of the folders has.
 pub fn find(folders: &[PathBuf]) -> Result<(PathBuf, PathBuf), Vec<String>> {
     let first = |names: &[&str]| {
         let places = folders

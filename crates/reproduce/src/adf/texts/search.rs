@@ -32,7 +32,7 @@ const STRATEGIES: [StrategyName; 5] = [
     StrategyName::AdfHf,
 ];
 
-/// Figures of one network and attribute, one entry a repeat.
+/// The figures of one network and attribute, with one entry for each repeat.
 #[derive(Serialize)]
 pub struct ReproducedRow {
     pub model: CellKind,
@@ -40,25 +40,27 @@ pub struct ReproducedRow {
     pub runs: Vec<RepeatFigures>,
 }
 
-/// What one network gave.
+/// The figures of one network in one repeat.
 #[derive(Default, Serialize)]
 pub struct RepeatFigures {
     pub seeds: u64,
     pub raw: u64,
-    /// By the strategies that the table compares, in its order.
+    /// The texts found in the global phase, by the strategies that the table compares, in its
+    /// order.
     pub global: Vec<u64>,
-    /// Texts found in the local phase, by rp and adf-asc.
+    /// The texts found in the local phase, by rp and adf-asc.
     pub local: Vec<u64>,
-    /// Share of the generated ones.
+    /// The share of the texts generated in the local phase that are discriminatory, by rp and
+    /// adf-asc.
     pub local_success: Vec<f64>,
-    /// Mean validity of the global phase, by strategy.
+    /// The mean validity of the global phase, by strategy.
     pub validity: Vec<[f64; 5]>,
-    /// Search seconds to 5,000 texts by rp and adf-asc; more texts may not have been found.
+    /// The search seconds to 5,000 texts, by rp and adf-asc; more texts may not have been found.
     pub seconds: Vec<f64>,
     pub found: Vec<u64>,
 }
 
-/// One table.
+/// One table with the figures of this run.
 #[derive(Serialize)]
 pub struct ReproduceSummary {
     pub schema_version: u32,
@@ -68,18 +70,18 @@ pub struct ReproduceSummary {
     pub seed: u64,
     pub finished: bool,
     pub rows: Vec<ReproducedRow>,
-    /// Differences of the texts found in total, by repeat: adf-asc over asc, adf-hf over hf, and
-    /// the lesser of the two over rp.
+    /// The relative differences of the numbers of texts found in total, by repeat: adf-asc over
+    /// asc, adf-hf over hf, and the lesser of the two over rp.
     pub differences: Vec<Difference>,
     pub not_found: Vec<String>,
 }
 
-/// How much more is found by one than by another.
+/// How much more texts one strategy finds than another.
 #[derive(Serialize)]
 pub struct Difference {
     pub of: &'static str,
     pub mean: f64,
-    /// Student's t over the repeats; absent for a single one.
+    /// The interval by Student's t over the repeats; absent for a single one.
     pub ci95: Option<[f64; 2]>,
 }
 
@@ -88,7 +90,7 @@ struct TrainedModel {
     folder: TempDir,
 }
 
-/// What all runs share.
+/// The arguments and files that all runs share.
 pub struct Experiment<'a> {
     pub args: &'a AdfArgs,
     pub texts: PathBuf,
@@ -98,7 +100,7 @@ pub struct Experiment<'a> {
 }
 
 impl Experiment<'_> {
-    /// Trains and searches everything; whether it was not interrupted.
+    /// Trains and searches everything; returns false when interrupted.
     pub fn fill(
         &self,
         attributes: &[usize],
@@ -143,7 +145,8 @@ impl Experiment<'_> {
         Ok(TrainedModel { folder })
     }
 
-    /// One network's figures for an attribute; `None` when interrupted.
+    /// Trains one network and searches it by an attribute; returns the figures, or `None` when
+    /// interrupted.
     fn repeat(
         &self,
         model: &TrainedModel,
@@ -222,7 +225,7 @@ impl Experiment<'_> {
         specification.protected = vec![attribute.to_owned()];
         specification.strategy = Some(strategy);
         specification.seed = seed;
-        // The share is no part of these tables.
+        // These tables do not contain the share.
         specification.estimate = Some(1);
         specification.text.preset = Preset::Paper;
         specification.text.column = Some(TEXT_COLUMN.to_owned());
@@ -238,7 +241,7 @@ impl Experiment<'_> {
     }
 }
 
-/// How much more one strategy finds than another, over the repeats.
+/// Computes how much more one strategy finds than another, over the repeats.
 pub fn differences(rows: &[ReproducedRow], repeats: usize) -> Vec<Difference> {
     if rows.is_empty()
         || rows

@@ -7,8 +7,8 @@ use probity_nn::recurrent::network::CellKind;
 use probity_nn::train::TrainSpecification;
 use probity_nn::train::options::{Learning, RecurrentOptions};
 
-/// The training of the paper's network on the comments in `texts`, with the word vectors in
-/// `vectors`.
+/// The specification that trains the paper's network on the comments in `texts`, with the word
+/// vectors in `vectors`.
 pub fn training((texts, vectors): (&Path, &Path), cell: CellKind, seed: u64) -> TrainSpecification {
     let mut specification = TrainSpecification::of_texts(texts, LABEL_COLUMN);
     specification.text_column = Some(TEXT_COLUMN.to_owned());

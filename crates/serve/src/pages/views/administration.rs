@@ -1,11 +1,11 @@
-//! Pages of administration: projects, who is in them, whom they tell, who did what.
+//! The templates of pages of administration: projects, tokens, webhooks, the log.
 
 use askama::Template;
 
 use super::super::form::{Choice, Form};
 use super::{Fact, Frame, Thing};
 
-/// The projects, for an administrator.
+/// The page with all projects, for an administrator.
 #[derive(Template)]
 #[template(path = "service/projects.html")]
 pub(in crate::pages) struct ProjectsPage<'a> {
@@ -14,7 +14,7 @@ pub(in crate::pages) struct ProjectsPage<'a> {
     pub projects: &'a [Thing],
 }
 
-/// A project.
+/// The page of a project.
 #[derive(Template)]
 #[template(path = "service/project.html")]
 pub(in crate::pages) struct ProjectPage<'a> {
@@ -24,7 +24,7 @@ pub(in crate::pages) struct ProjectPage<'a> {
     pub facts: &'a [Fact],
 }
 
-/// Name and quotas of a project.
+/// The page with the name and the quotas of a project.
 #[derive(Template)]
 #[template(path = "service/project_settings.html")]
 pub(in crate::pages) struct ProjectSettingsPage<'a> {
@@ -42,11 +42,11 @@ pub(in crate::pages) struct ListedToken {
     pub class: &'static str,
     pub state: String,
     pub is_valid: bool,
-    /// Whether it is the access of a person, who has no token.
+    /// Whether this is the access of a person, who has no token.
     pub is_person: bool,
 }
 
-/// The tokens of a project.
+/// The page with the tokens of a project.
 #[derive(Template)]
 #[template(path = "service/tokens.html")]
 pub(in crate::pages) struct TokensPage<'a> {
@@ -56,19 +56,19 @@ pub(in crate::pages) struct TokensPage<'a> {
     pub project: &'a str,
     pub tokens: &'a [ListedToken],
     pub roles: &'a [Choice],
-    /// The token that was just made; empty for none.
+    /// The token that was just made; empty where none was.
     pub made: &'a str,
-    /// Who was just given access; empty for nobody.
+    /// The person who was just given access; empty where nobody was.
     pub let_in: &'a str,
-    /// What the identity provider is called; empty for none.
+    /// The name of the identity provider; empty where there is none.
     pub provider: &'a str,
-    /// What is to be said of the person who is let in.
+    /// The hint beside the field for the person who is given access.
     pub person_hint: &'a str,
-    /// What is to be said of the name of a token.
+    /// The hint beside the field for the name of a token.
     pub name_hint: &'a str,
 }
 
-/// Where a project wants to hear that its jobs are at an end.
+/// The page with the webhook of a project.
 #[derive(Template)]
 #[template(path = "service/webhook.html")]
 pub(in crate::pages) struct HookPage<'a> {
@@ -77,7 +77,7 @@ pub(in crate::pages) struct HookPage<'a> {
     pub address: &'a str,
     pub project: &'a str,
     pub facts: &'a [Fact],
-    /// The secret of the webhook that was just set; empty for none.
+    /// The secret of the webhook that was just set; empty where none was.
     pub secret: &'a str,
 }
 
@@ -90,7 +90,7 @@ pub(in crate::pages) struct ListedLink {
     pub is_valid: bool,
 }
 
-/// The links to the report of a run.
+/// The page with the links to the report of a run.
 #[derive(Template)]
 #[template(path = "service/links.html")]
 pub(in crate::pages) struct LinksPage<'a> {
@@ -99,7 +99,7 @@ pub(in crate::pages) struct LinksPage<'a> {
     pub id: &'a str,
     pub label: &'a str,
     pub links: &'a [ListedLink],
-    /// Address of the link that was just made, on this service; empty for none.
+    /// The address of the link that was just made, on this service; empty where none was.
     pub made: &'a str,
 }
 
@@ -112,15 +112,15 @@ pub(in crate::pages) struct LogLine {
     pub subject: String,
 }
 
-/// Who did what.
+/// The page with the log.
 #[derive(Template)]
 #[template(path = "service/log.html")]
 pub(in crate::pages) struct LogPage<'a> {
     pub frame: &'a Frame,
     pub lines: &'a [LogLine],
-    /// Address of the whole log as a file.
+    /// The address of the whole log as a file.
     pub file: &'a str,
-    /// Address of the page with what is older; empty for none.
+    /// The address of the page with older entries; empty where there are none.
     pub older: &'a str,
     pub of_all: bool,
 }

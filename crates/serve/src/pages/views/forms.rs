@@ -1,59 +1,59 @@
-//! Pages with a form about data, models and jobs, and what is in their place.
+//! The templates of pages with a form about data, models and jobs, and of the pages in their place.
 
 use askama::Template;
 
 use super::super::form::{Choice, Field, Form};
 use super::{Frame, Preview};
 
-/// Log in.
+/// The page that logs in.
 #[derive(Template)]
 #[template(path = "service/login.html")]
 pub(in crate::pages) struct LoginPage<'a> {
     pub frame: &'a Frame,
     pub form: &'a Form,
-    /// Address of the page that it leads to.
+    /// The address of the page that the log-in leads to.
     pub next: &'a str,
-    /// What the identity provider is called; empty for none.
+    /// The name of the identity provider; empty where there is none.
     pub provider: &'a str,
-    /// Where the log-in by it begins.
+    /// The address at which the log-in by the identity provider begins.
     pub by_provider: &'a str,
-    /// Why it did not let the visitor in; empty where it was not asked to.
+    /// The reason why the provider did not let the visitor in; empty where it was not asked to.
     pub refused: &'a str,
     /// Whether the visitor came by a link of another site.
     pub is_from_elsewhere: bool,
 }
 
-/// Somebody has logged in by the identity provider.
+/// The page after a log-in by the identity provider.
 #[derive(Template)]
 #[template(path = "service/logged_in.html")]
 pub(in crate::pages) struct LoggedInPage<'a> {
     pub frame: &'a Frame,
-    /// Where the browser goes on to.
+    /// The address that the browser goes on to.
     pub next: &'a str,
 }
 
 /// An access in a list.
 pub(in crate::pages) struct ListedAccess {
     pub id: String,
-    /// What the project is called; empty for that of an administrator.
+    /// The name of the project; empty for the access of an administrator.
     pub project: String,
     pub role: &'static str,
-    /// Whether it is that of the session.
+    /// Whether the session belongs to this access.
     pub is_own: bool,
 }
 
-/// Where somebody may work who logged in.
+/// The page with the accesses of somebody who logged in.
 #[derive(Template)]
 #[template(path = "service/access.html")]
 pub(in crate::pages) struct AccessPage<'a> {
     pub frame: &'a Frame,
     pub form: &'a Form,
     pub accesses: &'a [ListedAccess],
-    /// Address of the page that it leads to.
+    /// The address of the page that the choice leads to.
     pub next: &'a str,
 }
 
-/// Upload data.
+/// The page that uploads data.
 #[derive(Template)]
 #[template(path = "service/data_new.html")]
 pub(in crate::pages) struct DataNewPage<'a> {
@@ -65,15 +65,15 @@ pub(in crate::pages) struct DataNewPage<'a> {
 
 /// A column of a file before it is described.
 pub(in crate::pages) struct RawColumn {
-    /// Name of its field in the form.
+    /// The name of the column's field in the form.
     pub field: String,
-    /// Its name in the file.
+    /// The name of the column in the file.
     pub name: String,
-    /// Its first values.
+    /// The first values of the column.
     pub examples: String,
 }
 
-/// Say what the columns are.
+/// The page that asks what the columns of a table are.
 #[derive(Template)]
 #[template(path = "service/data_columns.html")]
 pub(in crate::pages) struct DataColumnsPage<'a> {
@@ -86,17 +86,17 @@ pub(in crate::pages) struct DataColumnsPage<'a> {
     pub rows: &'a Preview,
 }
 
-/// Give something another name.
+/// The page that gives something another name.
 #[derive(Template)]
 #[template(path = "service/rename.html")]
 pub(in crate::pages) struct RenamePage<'a> {
     pub frame: &'a Frame,
     pub form: &'a Form,
     pub label: &'a str,
-    /// Its page.
+    /// The address of the thing's page.
     pub page: &'a str,
     pub action: &'a str,
-    /// What else gets the name; empty for nothing.
+    /// A word for what else gets the name; empty where nothing does.
     pub also: &'a str,
 }
 
@@ -107,12 +107,12 @@ pub(in crate::pages) struct ColumnFields {
     pub summary: String,
     pub is_protected: bool,
     pub is_open: bool,
-    /// Lines of the field of levels.
+    /// The number of lines of the field of levels.
     pub lines: usize,
     pub names: Names,
 }
 
-/// Names of the fields of one column.
+/// The names of the fields of one column.
 pub(in crate::pages) struct Names {
     pub kind: String,
     pub protected: String,
@@ -126,7 +126,7 @@ pub(in crate::pages) struct Names {
 }
 
 impl Names {
-    /// Those of the column at `position`.
+    /// The names of the fields of the column at `position`.
     pub fn of(position: usize) -> Names {
         let name = |field: &str| format!("c{position}-{field}");
         Names {
@@ -143,7 +143,7 @@ impl Names {
     }
 }
 
-/// Check the description of the columns.
+/// The page that checks the description of the columns.
 #[derive(Template)]
 #[template(path = "service/data_schema.html")]
 pub(in crate::pages) struct DataSchemaPage<'a> {
@@ -158,7 +158,7 @@ pub(in crate::pages) struct DataSchemaPage<'a> {
     pub rows: &'a Preview,
 }
 
-/// Train a model.
+/// The page that trains a model.
 #[derive(Template)]
 #[template(path = "service/train.html")]
 pub(in crate::pages) struct TrainPage<'a> {
@@ -172,11 +172,11 @@ pub(in crate::pages) struct TrainPage<'a> {
     pub text_columns: &'a [Choice],
     pub label_columns: &'a [Choice],
     pub fields: &'a [Field],
-    /// Names of `fields`, separated by commas.
+    /// The names of `fields`, separated by commas.
     pub advanced: &'a str,
 }
 
-/// Upload a model.
+/// The page that uploads a model.
 #[derive(Template)]
 #[template(path = "service/model_new.html")]
 pub(in crate::pages) struct ModelNewPage<'a> {
@@ -185,7 +185,7 @@ pub(in crate::pages) struct ModelNewPage<'a> {
     pub limit: String,
 }
 
-/// Audit a model.
+/// The page that audits a model.
 #[derive(Template)]
 #[template(path = "service/audit.html")]
 pub(in crate::pages) struct AuditPage<'a> {
@@ -201,7 +201,7 @@ pub(in crate::pages) struct AuditPage<'a> {
     pub advanced: &'a str,
 }
 
-/// Repair a model.
+/// The page that repairs a model.
 #[derive(Template)]
 #[template(path = "service/repair.html")]
 pub(in crate::pages) struct RepairPage<'a> {
@@ -214,7 +214,7 @@ pub(in crate::pages) struct RepairPage<'a> {
     pub advanced: &'a str,
 }
 
-/// Something that cannot be done.
+/// The page that says that something cannot be done.
 #[derive(Template)]
 #[template(path = "service/problem.html")]
 pub(in crate::pages) struct ProblemPage<'a> {
@@ -225,13 +225,13 @@ pub(in crate::pages) struct ProblemPage<'a> {
     pub back_text: &'a str,
 }
 
-/// Asks whether something shall be deleted.
+/// The page that asks whether something shall be deleted.
 #[derive(Template)]
 #[template(path = "service/delete.html")]
 pub(in crate::pages) struct DeletePage<'a> {
     pub frame: &'a Frame,
     pub label: &'a str,
-    /// What is lost.
+    /// What is lost by the deletion.
     pub consequence: &'a str,
     pub action: &'a str,
     pub back: &'a str,

@@ -1,5 +1,5 @@
-//! What the pages show: one template each, in `templates/service/`, filled with text that is ready
-//! to be read.
+//! The templates of the pages: one each, in `templates/service/`, filled with text that is ready to
+//! be read.
 //!
 //! Everything that is put into a template is escaped by it; nothing here is marked as safe but the
 //! elements of a chart, which escapes its own text ([`probity_report::chart`]).

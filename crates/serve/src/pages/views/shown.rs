@@ -1,4 +1,4 @@
-//! Pages that show what there is: data, models, jobs and what was found.
+//! The templates of pages that show data, models, jobs and results.
 
 use askama::Template;
 use serde::Serialize;
@@ -6,17 +6,17 @@ use serde::Serialize;
 use super::super::form::{Choice, Form};
 use super::{Fact, Frame, Link, Preview, State, Thing};
 
-/// A job in a table.
+/// A line of a table of jobs.
 pub(in crate::pages) struct JobLine {
     pub id: String,
     pub address: String,
     pub title: String,
-    /// What it does, and to what.
+    /// The command of the job, and the model or data that it works on.
     pub detail: String,
     pub can_be_picked: bool,
-    /// Its verdict; without a word where there is none.
+    /// The verdict of the job; without a word where there is none.
     pub result: State,
-    /// A share; empty where there is none.
+    /// The share that was found; empty where there is none.
     pub share: String,
     /// The interval of the share.
     pub interval: String,
@@ -25,19 +25,19 @@ pub(in crate::pages) struct JobLine {
     pub took: String,
     pub owner: String,
     pub stored: String,
-    /// Address of its report; empty where there is none.
+    /// The address of the job's report; empty where there is none.
     pub report: String,
 }
 
-/// All that there is.
+/// The overview.
 #[derive(Template)]
 #[template(path = "service/home.html")]
 pub(in crate::pages) struct HomePage<'a> {
     pub frame: &'a Frame,
-    /// The filter.
+    /// The filter as it was filled in.
     pub form: &'a Form,
     pub is_filtered: bool,
-    /// Whether all lists begin with what is newest.
+    /// Whether all lists begin with the newest things.
     pub is_first: bool,
     pub kinds: &'a [Choice],
     pub states: &'a [Choice],
@@ -53,14 +53,14 @@ pub(in crate::pages) struct HomePage<'a> {
     pub older_data: &'a str,
 }
 
-/// A described column.
+/// A column that the schema describes.
 pub(in crate::pages) struct DescribedColumn {
     pub name: String,
     pub role: &'static str,
     pub values: String,
 }
 
-/// A data set.
+/// The page of a data set.
 #[derive(Template)]
 #[template(path = "service/data.html")]
 pub(in crate::pages) struct DataPage<'a> {
@@ -75,7 +75,7 @@ pub(in crate::pages) struct DataPage<'a> {
     pub rows: &'a Preview,
 }
 
-/// How good a model is on a part of its data.
+/// The quality of a model on a part of its data.
 pub(in crate::pages) struct Quality {
     pub name: &'static str,
     pub rows: String,
@@ -83,7 +83,7 @@ pub(in crate::pages) struct Quality {
     pub majority: String,
 }
 
-/// A model.
+/// The page of a model.
 #[derive(Template)]
 #[template(path = "service/model.html")]
 pub(in crate::pages) struct ModelPage<'a> {
@@ -110,14 +110,14 @@ pub(in crate::pages) struct Shown {
     pub can_resume: bool,
 }
 
-/// An audit with the usual answers.
+/// A proposal for an audit with the usual answers.
 pub(in crate::pages) struct UsualAudit {
-    /// Identifier of the data set that it starts from.
+    /// The identifier of the data set that the audit starts from.
     pub data: String,
     pub protected: Vec<String>,
 }
 
-/// A job that waits, runs or has ended.
+/// The page of a job that waits, runs or has ended.
 #[derive(Template)]
 #[template(path = "service/job.html")]
 pub(in crate::pages) struct JobPage<'a> {
@@ -125,13 +125,14 @@ pub(in crate::pages) struct JobPage<'a> {
     pub id: &'a str,
     pub kind: &'a str,
     pub heading: &'a str,
-    /// Address of its events; empty when it is over.
+    /// The address of the job's events; empty when the job is over.
     pub events: &'a str,
     pub shown: &'a Shown,
     pub stop_hint: &'a str,
     pub result: &'a str,
     pub result_text: &'a str,
-    /// The audit of the model that it trains, unless there is nothing to audit it by.
+    /// The proposal for an audit of the model that the job trains; none where there is nothing to
+    /// audit it by.
     pub audit: Option<&'a UsualAudit>,
     pub facts: &'a [Fact],
 }
@@ -143,7 +144,7 @@ pub(in crate::pages) struct Figure {
     pub note: String,
 }
 
-/// What a run found.
+/// The page of a run's results.
 #[derive(Template)]
 #[template(path = "service/run.html")]
 pub(in crate::pages) struct RunPage<'a> {
@@ -158,7 +159,7 @@ pub(in crate::pages) struct RunPage<'a> {
     pub downloads: &'a [Link],
     pub can_repair: bool,
     pub has_history: bool,
-    /// Address of the model that a repair made; empty for an audit.
+    /// The address of the model that a repair made; empty for an audit.
     pub repaired: String,
     pub facts: &'a [Fact],
 }
@@ -169,7 +170,7 @@ pub(in crate::pages) struct ComparedLine {
     pub cells: Vec<String>,
 }
 
-/// Several runs side by side.
+/// The page that compares several runs side by side.
 #[derive(Template)]
 #[template(path = "service/compare.html")]
 pub(in crate::pages) struct ComparePage<'a> {
@@ -183,26 +184,27 @@ pub(in crate::pages) struct ComparePage<'a> {
 pub(in crate::pages) struct Drawn {
     pub title: String,
     pub description: String,
-    /// Its elements, escaped.
+    /// The elements of the chart, escaped.
     pub svg: String,
 }
 
-/// An audit among others of a time.
+/// The line of an audit in a history.
 pub(in crate::pages) struct HistoryLine {
-    /// Its number in the charts.
+    /// The number of the audit in the charts.
     pub number: usize,
     pub audit: Link,
     pub date: String,
     pub model: String,
     pub data: String,
     pub share: String,
-    /// What became of the share since the audit before.
+    /// The change of the share since the audit before.
     pub change: State,
-    /// Address of the page that holds it against the one before; empty for none.
+    /// The address of the page that compares the audit with the one before; empty where there is
+    /// none.
     pub at: String,
 }
 
-/// What became of a share.
+/// The line of a share's change.
 pub(in crate::pages) struct ChangeLine {
     pub name: String,
     pub before: String,
@@ -210,7 +212,7 @@ pub(in crate::pages) struct ChangeLine {
     pub change: State,
 }
 
-/// A pair that was not found before.
+/// The line of a pair that was not found before.
 pub(in crate::pages) struct NewPairLine {
     pub number: String,
     pub differences: String,
@@ -218,7 +220,7 @@ pub(in crate::pages) struct NewPairLine {
     pub input: String,
 }
 
-/// The pairs of an audit beside those of the one before.
+/// The pairs of an audit, compared with those of the audit before.
 pub(in crate::pages) struct NewPairs {
     pub new: String,
     pub kept: String,
@@ -226,14 +228,14 @@ pub(in crate::pages) struct NewPairs {
     pub shown: Vec<NewPairLine>,
 }
 
-/// Audits over time.
+/// The page of audits over time.
 #[derive(Template)]
 #[template(path = "service/history.html")]
 pub(in crate::pages) struct HistoryPage<'a> {
     pub frame: &'a Frame,
-    /// The model or the audit that they are audits of, or called as.
+    /// The model whose audits they are, or the audit whose name they have.
     pub about: &'a Link,
-    /// The numbers of the two audits that are held against each other.
+    /// The numbers of the two audits that are compared.
     pub numbers: Option<(usize, usize)>,
     pub verdict_class: &'a str,
     pub verdict: &'a [String],
@@ -242,6 +244,6 @@ pub(in crate::pages) struct HistoryPage<'a> {
     pub changes: &'a [ChangeLine],
     pub differs: &'a str,
     pub pairs: Option<&'a NewPairs>,
-    /// Why pairs are not compared; empty for no reason.
+    /// The reason why pairs are not compared; empty where they are.
     pub no_pairs: &'a str,
 }
