@@ -15,13 +15,14 @@ use super::predictor::{
     remark_on_rounding,
 };
 use super::progress::AuditBar;
-use super::render_audit::{self, Shown};
 use super::run::{At, Performed};
 use super::sentence;
 use super::shards;
 use probity::fairness::audit::{Audit, AuditSpecification, AuditSummary};
 use probity::fairness::estimate::Verdict;
-use probity::fairness::modality::{Modality, ModalityName, TableCase, TextCase};
+use probity::fairness::modality::{
+    Modality, ModalityName, TableCase, TableDetails, TextCase, TextDetails,
+};
 use probity::fairness::search::Ending;
 use probity::fairness::shards::MergedAudit;
 use probity::run::run_directory::CHECKPOINT;
@@ -98,6 +99,24 @@ pub(super) fn run(mut args: AuditArgs, output: &Output) -> anyhow::Result<ExitCo
     AuditSpecification::perform(specification, At::new(args.out, &args.hardware, output))
 }
 
+/// What only the audits of one modality have.
+pub(super) trait Seeded {
+    /// Why there are only that many seeds.
+    fn only(seeds: u64) -> String;
+}
+
+impl Seeded for TableDetails {
+    fn only(seeds: u64) -> String {
+        format!("the data have {seeds} rows")
+    }
+}
+
+impl Seeded for TextDetails {
+    fn only(seeds: u64) -> String {
+        format!("{seeds} texts hold a protected term")
+    }
+}
+
 impl Performed for AuditSpecification {
     fn perform(specification: Checked<Self>, at: At<'_>) -> anyhow::Result<ExitCode> {
         let device = device_for(&specification.predictor, at.hardware, at.output)?;
@@ -114,7 +133,7 @@ fn audit<M: Modality>(
     device: &ComputeDevice,
 ) -> anyhow::Result<ExitCode>
 where
-    M::Details: Shown,
+    M::Details: Seeded,
 {
     let At {
         place,
@@ -191,7 +210,7 @@ fn told<M: Modality>(
     output: &Output,
 ) -> anyhow::Result<ExitCode>
 where
-    M::Details: Shown,
+    M::Details: Seeded,
 {
     let wanted = audit.specification().search.seeds;
     if summary.global.seeds < wanted as u64 {
@@ -201,8 +220,7 @@ where
             M::Details::only(found)
         ));
     }
-    let text = render_audit::audit(summary) + &what_next(summary.ending, directory);
-    output.result(summary, &text)?;
+    output.run(summary, directory, &what_next(summary.ending, directory))?;
     // A declared bound has to be shown to hold.
     let bound = summary.fail_above.as_ref();
     Ok(verdict(

@@ -10,12 +10,11 @@ use super::fields::Fields;
 use super::inputs::{Hardware, directory_of, unfinished};
 use super::output::Output;
 use super::predictor::{
-    SearchArgs, device_for, interrupt_with, remark_on_bins, remark_on_instability,
+    SearchArgs, bins, device_for, interrupt_with, remark_on_bins, remark_on_instability,
     remark_on_rounding,
 };
 use super::progress::AuditBar;
 use super::render::{self, count, percent, table};
-use super::render_audit::bins;
 use super::run::{At, Performed};
 use super::shards;
 use probity::fairness::compare::{

@@ -38,8 +38,6 @@ mod predictor;
 mod progress;
 mod prove;
 mod render;
-mod render_audit;
-mod render_population;
 mod render_quality;
 mod render_repair;
 mod render_text_groups;

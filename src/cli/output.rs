@@ -2,18 +2,24 @@
 
 use std::borrow::Cow;
 use std::io::{self, Write};
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
+use comfy_table::Table;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle, WeakProgressBar};
 use probity::data::compressed::write_as;
+use probity::report::{Extent, Report};
 use probity::run::failure::said;
 use probity::run::output_file::OutputFile;
 use serde::Serialize;
 
 use super::option_names::OptionNames;
 use super::supervision::{ProgressForm, Supervision};
+
+/// Columns of text where standard output is no terminal.
+const WIDTH: usize = 100;
 
 /// How often a bar is written as JSON, where it changed.
 const JSON_EVERY: Duration = Duration::from_millis(250);
@@ -33,7 +39,7 @@ pub(super) struct Reporting {
         conflicts_with = "verbose"
     )]
     quiet: bool,
-    /// Say more on stderr
+    /// Say all that there is to say of a result, and more on stderr
     #[arg(short, long, global = true, help_heading = "Reporting")]
     verbose: bool,
 }
@@ -104,6 +110,30 @@ impl Output {
             print(&visible(text))?;
         }
         Ok(ExitCode::SUCCESS)
+    }
+
+    /// Prints the result of the run in `directory`: `summary` with `--json`, else what a report says
+    /// of it, all of that with `--verbose`, and `next` below it.
+    ///
+    /// # Errors
+    /// When no report can be made of the run.
+    pub fn run<T: Serialize>(
+        &self,
+        summary: &T,
+        directory: &Path,
+        next: &str,
+    ) -> anyhow::Result<ExitCode> {
+        if self.json {
+            return self.result(summary, next);
+        }
+        let report = Report::read(&[directory.to_owned()])?;
+        let extent = match self.verbose {
+            true => Extent::All,
+            false => Extent::Essentials,
+        };
+        let width = Table::new().width().map_or(WIDTH, usize::from);
+        let text = report.to_plain(width, extent);
+        self.result(summary, &format!("{text}\n{next}"))
     }
 
     /// Prints the figures of `command` with `--json`, else `text`.

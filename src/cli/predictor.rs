@@ -4,8 +4,7 @@ use super::fields::Fields;
 use super::inputs::Hardware;
 use super::interrupt::Interrupt;
 use super::output::Output;
-use super::render::count;
-use super::render_audit::bins;
+use super::render::{count, percent};
 use anyhow::{Context, ensure};
 use clap::Args;
 use probity::fairness::specification::PredictorSpecification;
@@ -75,6 +74,19 @@ pub(super) fn remark_on_bins(effect: Option<BinEffect>, output: &Output) {
         "{weight}: {}; more bins keep more of the model: probity schema infer --bins 100, or --bins exact",
         bins(&effect)
     ));
+}
+
+/// What bins change of a predictor's decisions on rows of the data, without a full stop.
+pub(super) fn bins(effect: &BinEffect) -> String {
+    format!(
+        "{} of {} rows of the data ({}) get another class from the predictor when the numbers that stand for their bins \
+         replace their own. Rows of the data are audited with their own, rows that are alike in all bins with those of \
+         the first of them (of such rows shares are not exact); those that the search makes up, and random inputs, have \
+         the numbers of bins",
+        count(effect.changed),
+        count(effect.rows),
+        percent(effect.share)
+    )
 }
 
 /// Says of how many rows of the data the probabilities are rounded.
