@@ -40,7 +40,6 @@ mod prove;
 mod render;
 mod render_quality;
 mod render_repair;
-mod render_text_groups;
 mod repair;
 mod report;
 mod run;

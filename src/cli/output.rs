@@ -13,6 +13,7 @@ use probity::data::compressed::write_as;
 use probity::report::{Extent, Report};
 use probity::run::failure::said;
 use probity::run::output_file::OutputFile;
+use probity::run::run_directory::RunDirectory;
 use serde::Serialize;
 
 use super::option_names::OptionNames;
@@ -126,14 +127,31 @@ impl Output {
         if self.json {
             return self.result(summary, next);
         }
-        let report = Report::read(&[directory.to_owned()])?;
         let extent = match self.verbose {
             true => Extent::All,
             false => Extent::Essentials,
         };
-        let width = Table::new().width().map_or(WIDTH, usize::from);
-        let text = report.to_plain(width, extent);
-        self.result(summary, &format!("{text}\n{next}"))
+        self.result(summary, &format!("{}\n{next}", report(directory, extent)?))
+    }
+
+    /// The same of a run that is not kept: `write` writes it into a directory that is gone afterwards.
+    ///
+    /// # Errors
+    /// When it cannot be written, or no report can be made of it.
+    pub fn passing_run<T: Serialize>(
+        &self,
+        summary: &T,
+        write: impl FnOnce(&RunDirectory) -> anyhow::Result<()>,
+    ) -> anyhow::Result<ExitCode> {
+        if self.json {
+            return self.result(summary, "");
+        }
+        let folder = tempfile::tempdir()?;
+        let directory = RunDirectory::create(&folder.path().join("run"))?;
+        write(&directory)?;
+        // A page says how the run is repeated, which needs its directory.
+        self.detail("note: all that there is to say of a run is said where it is kept, with --out");
+        self.result(summary, &report(directory.path(), Extent::Essentials)?)
     }
 
     /// Prints the figures of `command` with `--json`, else `text`.
@@ -269,6 +287,13 @@ fn write_as_json(bar: &WeakProgressBar) {
         drop(bar);
         std::thread::sleep(JSON_EVERY);
     }
+}
+
+/// What a report says of the run in `directory`.
+fn report(directory: &Path, extent: Extent) -> anyhow::Result<String> {
+    let report = Report::read(&[directory.to_owned()])?;
+    let width = Table::new().width().map_or(WIDTH, usize::from);
+    Ok(report.to_plain(width, extent))
 }
 
 fn to_stderr(text: &str) {
