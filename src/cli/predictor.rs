@@ -77,7 +77,7 @@ pub(super) fn remark_on_bins(effect: Option<BinEffect>, output: &Output) {
 }
 
 /// What bins change of a predictor's decisions on rows of the data, without a full stop.
-pub(super) fn bins(effect: &BinEffect) -> String {
+fn bins(effect: &BinEffect) -> String {
     format!(
         "{} of {} rows of the data ({}) get another class from the predictor when the numbers that stand for their bins \
          replace their own. Rows of the data are audited with their own, rows that are alike in all bins with those of \
