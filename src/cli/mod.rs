@@ -39,7 +39,6 @@ mod progress;
 mod prove;
 mod render;
 mod render_quality;
-mod render_repair;
 mod repair;
 mod report;
 mod run;

@@ -12,7 +12,6 @@ use super::numbers::number;
 use super::output::{Output, verdict};
 use super::progress::RepairBar;
 use super::render::{count, plots};
-use super::render_repair::{self, Shown};
 use super::run::{At, Performed};
 use super::train::device_for;
 use probity::fairness::repair::error::RepairError;
@@ -123,10 +122,7 @@ fn repair<R: Repairable>(
     place: Place,
     device: &ComputeDevice,
     output: &Output,
-) -> anyhow::Result<ExitCode>
-where
-    R::Details: Shown,
-{
+) -> anyhow::Result<ExitCode> {
     // Everything that can be wrong with the input is found before anything is written.
     let repair = Repair::<R>::open(specification, device)?;
     if let Some(began) = place.began() {
@@ -153,8 +149,7 @@ where
             anyhow::Error::new(error).context(format!("repairing {model}{kept}"))
         })?;
     bar.clear();
-    let mut text = render_repair::repair(&summary);
-    text.push_str(&plots(&directory)?);
+    let mut text = plots(&directory)?;
     let data = repair.specification().data.display();
     let next = match R::MODALITY {
         ModalityName::Table => format!("audit --model {path} --data {data}"),
@@ -175,7 +170,7 @@ where
         (false, true) => format!("Interrupted: the model so far is in {path}; {go_on}\n"),
         (false, false) => format!("Interrupted, and nothing was saved; {go_on}\n"),
     });
-    output.result(&summary, &text)?;
+    output.run(&summary, directory.path(), &text)?;
     Ok(verdict(summary.verdict.holds))
 }
 
