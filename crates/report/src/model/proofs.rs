@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::figures::DecidedAlike;
+use super::figures::{DecidedAlike, ReadCounts};
 use super::repair::Part;
 
 /// A proof about a whole domain.
@@ -134,6 +134,9 @@ pub struct CertifyFindings {
     /// What the model decides everything, if it is one class.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decides_alike: Option<DecidedAlike>,
+    /// What was read of a table.
+    #[serde(default, skip_serializing)]
+    pub data: Option<ReadCounts>,
     /// Part of the data.
     pub part: String,
     /// Each attribute, and all of them.
