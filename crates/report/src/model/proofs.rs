@@ -43,6 +43,25 @@ pub struct ProveFindings {
     /// The declared bound.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fail_above: Option<ProvedBound>,
+    /// What ended it.
+    #[serde(default, skip_serializing)]
+    pub ending: String,
+    /// What a search from undecided points found.
+    #[serde(default, skip_serializing)]
+    pub search: Option<UndecidedSearch>,
+}
+
+/// What a search from undecided points found.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct UndecidedSearch {
+    /// Points that it began at.
+    pub seeds: u64,
+    /// Distinct individuals checked.
+    pub generated: u64,
+    /// Those that are discriminatory.
+    pub discriminatory: u64,
+    /// Pairs of full rows.
+    pub pairs: u64,
 }
 
 /// A fitted population.
