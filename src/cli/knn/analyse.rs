@@ -8,7 +8,6 @@ use anyhow::{anyhow, bail};
 use clap::Args;
 use indicatif::ProgressBar;
 
-use super::render;
 use crate::cli::fields::Fields;
 use crate::cli::inputs::{BoundsArgs, Hardware, directory_of};
 use crate::cli::interrupt::Interrupt;
@@ -143,13 +142,9 @@ impl Performed for RobustnessSpecification {
         };
         bar.finish_and_clear();
         let path = directory.path().display();
-        let mut text = render::summary(&summary, &inputs);
-        text.push_str(&plots(&directory)?);
-        if !summary.finished {
-            text.push_str("Interrupted: this is what was decided by then.\n");
-        }
-        text.push_str(&format!("Run: {path}\nNext: probity knn verify {path}\n"));
-        output.result(&summary, &text)
+        let plots = plots(&directory)?;
+        let next = format!("{plots}Run: {path}\nNext: probity knn verify {path}\n");
+        output.run(&summary, directory.path(), &next)
     }
 }
 
