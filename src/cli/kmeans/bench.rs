@@ -9,12 +9,11 @@ use indicatif::ProgressBar;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::render;
 use crate::cli::fields::Fields;
 use crate::cli::inputs::{BoundsArgs, Hardware, directory_of};
 use crate::cli::interrupt::Interrupt;
 use crate::cli::output::{Output, Summary, verdict};
-use crate::cli::render::{bad_rows, plots};
+use crate::cli::render::plots;
 use crate::cli::run::{At, Performed};
 use crate::cli::shards::Cut;
 use probity::data::read::LeftOut;
@@ -138,11 +137,9 @@ impl Performed for BenchSpecification {
             },
         );
         directory.write_summary(&summary)?;
-        let mut text = render::figures(&summary.measured, &options);
-        text.push_str(&bad_rows(&summary.left_out.bad_rows));
-        text.push_str(&format!("Run: {}\n", directory.path().display()));
-        text.push_str(&plots(&directory)?);
-        output.result(&summary, &text)?;
+        let plots = plots(&directory)?;
+        let next = format!("{plots}Run: {}\n", directory.path().display());
+        output.run(&summary, directory.path(), &next)?;
         let exact = summary
             .measured
             .algorithms
