@@ -12,12 +12,12 @@ use crate::cli::fields::Fields;
 use crate::cli::inputs::Hardware;
 use crate::cli::interrupt::Interrupt;
 use crate::cli::output::{Output, Summary};
-use crate::cli::render::{bad_rows, count, table};
 use crate::cli::run::{At, Performed};
 use crate::cli::shards::Cut;
 use probity::data::read::LeftOut;
 use probity::data::specification::record_schema;
 use probity::run::place::new_run_in;
+use probity::run::run_directory::RunDirectory;
 use probity::run::specification::Checked;
 use probity::run::specification::file::Record;
 use probity::tensor::proposer::Proposer;
@@ -26,7 +26,6 @@ use probity::unlearning::spn::benchmark::{
     BenchmarkFigures, Pool, Protocol, Repeat, Repeats, figures, run as measure,
 };
 use probity::unlearning::spn::specification::BenchSpecification;
-use probity::unlearning::spread::Spread;
 
 /// Arguments of `probity spn bench`.
 #[derive(Debug, Args)]
@@ -142,60 +141,17 @@ impl Performed for BenchSpecification {
                 figures,
             },
         );
-        let mut text = render(&summary);
-        if let Some(directory) = directory {
+        let write = |directory: &RunDirectory| -> anyhow::Result<()> {
             directory.write_run(&specification, &record)?;
-            directory.write_summary(&summary)?;
-            text.push_str(&format!("Run: {}\n", directory.path().display()));
+            Ok(directory.write_summary(&summary)?)
+        };
+        match directory {
+            Some(directory) => {
+                write(&directory)?;
+                let next = format!("Run: {}\n", directory.path().display());
+                output.run(&summary, directory.path(), &next)
+            }
+            None => output.passing_run(&summary, write),
         }
-        output.result(&summary, &text)
     }
-}
-
-/// A time with its deviation.
-fn seconds(spread: &Spread) -> String {
-    format!("{:.4} ± {:.4}", spread.mean, spread.sd)
-}
-
-fn render(summary: &BenchSummary) -> String {
-    let figures = &summary.figures;
-    let row = |what: String, spread: &Spread| vec![what, seconds(spread)];
-    let deletions = figures.deletions;
-    let mut text = table(
-        &["seconds", "mean ± sd"],
-        &[
-            row("learn".to_owned(), &figures.learn_seconds),
-            row(
-                "learn without state".to_owned(),
-                &figures.learn_without_state_seconds,
-            ),
-            row(
-                format!("learn anew {deletions} times"),
-                &figures.retrain_seconds,
-            ),
-            row(format!("delete {deletions} rows"), &figures.unlearn_seconds),
-        ],
-    );
-    text.push_str(&format!(
-        "{} rows of {} columns; deletion is {:.1} × faster than learning anew; results {}.\n",
-        count(figures.rows as u64),
-        figures.variables,
-        figures.speed_up,
-        if figures.identical {
-            "identical"
-        } else {
-            "DIFFER"
-        }
-    ));
-    if let Some(likelihood) = &figures.test_log_likelihood {
-        text.push_str(&format!(
-            "Mean log-likelihood of rows not learnt from: {}.\n",
-            seconds(likelihood)
-        ));
-    }
-    text.push_str(&bad_rows(&summary.left_out.bad_rows));
-    if !summary.finished {
-        text.push_str("Interrupted: these are the repeats that were done by then.\n");
-    }
-    text
 }

@@ -174,8 +174,8 @@ pub(super) fn spn_parts(bench: &SpnFindings) -> (Vec<Text>, Vec<Part>) {
     (
         verdict,
         vec![
-            Part::new("Time of deletions").with(Block::Table(table)),
-            limits(None),
+            Part::new("Time of deletions").with_essential(Block::Table(table)),
+            limits(bench.bad_rows.as_ref()),
         ],
     )
 }

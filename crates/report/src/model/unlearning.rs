@@ -87,6 +87,9 @@ pub struct Spread {
 pub struct SpnFindings {
     /// Whether all repeats were done.
     pub finished: bool,
+    /// Rows with which something is wrong, left out.
+    #[serde(default, skip_serializing)]
+    pub bad_rows: Option<BadRows>,
     /// Rows learnt from.
     pub rows: u64,
     /// Columns.
