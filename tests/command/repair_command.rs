@@ -487,10 +487,10 @@ fn groups_are_measured_and_written() {
     let workspace = workspace();
     let line = "groups --model demo/model --data demo/people.csv --protected sex,age --edges age=40 --favourable high";
     workspace.line(line).exits(0).says(&[
-        "By sex × age",
+        "Gaps between groups of sex × age",
         "below 40",
-        "demographic parity difference",
-        "Favourable: high",
+        "Demographic parity difference",
+        "The share predicted ‘high’ differs by",
     ]);
     let summary = workspace
         .line(&format!("{line} --part test --out groups --json"))
@@ -507,12 +507,12 @@ fn groups_are_measured_and_written() {
     workspace
         .line(&line.replace(" --favourable high", ""))
         .exits(0)
-        .says(&["Favourable: high, the last class of the schema (--favourable chooses another)"]);
+        .says(&["was not said: it is the last one of the schema"]);
     // Every group is too small to judge.
     workspace
         .line(&format!("{line} --min-group 100000"))
         .exits(0)
-        .says(&["too small", "too few groups"]);
+        .says(&["No two groups are large enough", "too few groups"]);
     for (change, needles) in [
         (
             "--favourable rich",
