@@ -115,7 +115,7 @@ fn diversity(compare: &CompareFindings, id: &str) -> Option<Part> {
             title,
             (Yield::Cells, Effort::ModelCalls),
         ))
-        .with(Block::Table(Table::new(caption, &header, rows.collect())));
+        .with_essential(Block::Table(Table::new(caption, &header, rows.collect())));
     Some(part)
 }
 
