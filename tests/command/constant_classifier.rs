@@ -53,7 +53,7 @@ fn a_table_classifier_that_decides_everything_alike_is_announced() {
     let certified = workspace
         .line("certify --model model --data people.csv --part test --out certificates")
         .exits(0);
-    says_so_first(&certified, "160 rows");
+    reports_so_first(&certified, "160");
     assert_eq!(
         workspace.summary("certificates")["sets"][0]["certified"]["share"],
         1.0
@@ -181,7 +181,7 @@ fn a_text_classifier_that_decides_everything_alike_is_announced() {
     let certified = workspace
         .line("certify --model model --texts comments.csv --text-column comment --protected gender --part test --out certificates")
         .exits(0);
-    says_so_first(&certified, "80 texts");
+    reports_so_first(&certified, "80");
 }
 
 /// One that tells anybody apart is not called so.
