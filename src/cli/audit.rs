@@ -8,15 +8,16 @@ use clap::Args;
 use serde_json::Value;
 
 use super::fields::Fields;
-use super::inputs::{Hardware, in_directory, unfinished};
+use super::inputs::{Hardware, unfinished};
 use super::output::{Output, verdict};
 use super::predictor::SearchArgs;
-use super::render_audit::{self, Shown};
 use super::run::{At, Left, Performed};
 use super::sentence;
 use probity::fairness::audit::{Audit, AuditSpecification};
 use probity::fairness::estimate::Verdict;
-use probity::fairness::modality::{Modality, ModalityName, TableCase, TextCase};
+use probity::fairness::modality::{
+    Modality, ModalityName, TableCase, TableDetails, TextCase, TextDetails,
+};
 use probity::fairness::search::Ending;
 use probity::run::specification::{Checked, Specification};
 use probity::tensor::device::ComputeDevice;
@@ -90,6 +91,24 @@ pub(super) fn run(mut args: AuditArgs, output: &Output) -> anyhow::Result<ExitCo
     AuditSpecification::perform_at(specification, At::new(args.out, &args.hardware, output))
 }
 
+/// What only the audits of one modality have.
+pub(super) trait Seeded {
+    /// Why there are only that many seeds.
+    fn only(seeds: u64) -> String;
+}
+
+impl Seeded for TableDetails {
+    fn only(seeds: u64) -> String {
+        format!("the data have {seeds} rows")
+    }
+}
+
+impl Seeded for TextDetails {
+    fn only(seeds: u64) -> String {
+        format!("{seeds} texts hold a protected term")
+    }
+}
+
 impl Performed for AuditSpecification {
     fn perform_at(specification: Checked<Self>, at: At<'_>) -> anyhow::Result<ExitCode> {
         let device = at.device(|name| specification.predictor.device(name))?;
@@ -112,14 +131,14 @@ fn audit<M: Modality>(
     device: &ComputeDevice,
 ) -> anyhow::Result<ExitCode>
 where
-    M::Details: Shown,
+    M::Details: Seeded,
 {
     let output = at.output;
     let auditing = format!("auditing {}", specification.name_of("model"));
     let wanted = specification.search.seeds as u64;
     let audit = Audit::<M>::open(specification, device).with_context(|| auditing.clone())?;
     let (directory, summary) = match at.perform(audit, &auditing)? {
-        Left::Ended { directory, summary } => (in_directory(directory)?, summary),
+        Left::Ended { directory, summary } => (directory, summary),
         Left::Said(code) => return Ok(code),
     };
     let found = summary.global.seeds;
@@ -129,8 +148,11 @@ where
             M::Details::only(found)
         ));
     }
-    let text = render_audit::audit(&summary) + &what_next(summary.ending, directory.path());
-    output.result(&summary, &text)?;
+    output.run(
+        &summary,
+        &directory,
+        &what_next(summary.ending, directory.path()),
+    )?;
     // A declared bound has to be shown to hold.
     let bound = summary.fail_above.as_ref();
     Ok(verdict(

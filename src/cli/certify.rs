@@ -7,17 +7,13 @@ use anyhow::bail;
 use clap::Args;
 
 use super::fields::Fields;
-use super::inputs::{Hardware, Threads, in_directory};
+use super::inputs::{Hardware, Threads};
 use super::output::{Output, verdict};
-use super::render::{alike, count, interval, percent, read_counts, table};
 use super::run::{At, Left, Performed};
-use probity::fairness::certify::run::{
-    Certifiable, Certification, CertifySpecification, CertifySummary,
-};
+use probity::fairness::certify::run::{Certifiable, Certification, CertifySpecification};
 use probity::fairness::certify::table::CertifiableTable;
 use probity::fairness::certify::text::CertifiableTexts;
 use probity::fairness::modality::ModalityName;
-use probity::fairness::statistics::Share;
 use probity::run::specification::Checked;
 
 /// Arguments of `probity certify`.
@@ -75,12 +71,11 @@ fn certify<M: Certifiable>(
     let model = &certification.specification().model;
     let doing = format!("certifying with {}", model.display());
     let (directory, summary) = match at.perform(certification, &doing)? {
-        Left::Ended { directory, summary } => (in_directory(directory)?, summary),
+        Left::Ended { directory, summary } => (directory, summary),
         Left::Said(code) => return Ok(code),
     };
-    let mut text = render(&summary);
-    text.push_str(&format!("Run: {}\n", directory.path().display()));
-    output.result(&summary, &text)?;
+    let next = format!("Run: {}\n", directory.path().display());
+    output.run(&summary, &directory, &next)?;
     let refuted: u64 = summary.sets.iter().filter_map(|set| set.refuted).sum();
     if refuted > 0 {
         bail!("{refuted} certificates are false; please report this as a defect of probity");
@@ -88,60 +83,4 @@ fn certify<M: Certifiable>(
     let joint = summary.sets.last().map_or(0.0, |set| set.certified.share);
     let failed = summary.fail_below.is_some_and(|bound| joint < bound);
     Ok(verdict(!failed))
-}
-
-fn share(share: &Share) -> String {
-    format!("{} ({})", count(share.count), percent(share.share))
-}
-
-fn render(summary: &CertifySummary) -> String {
-    let is_tried = summary.sets.iter().any(|set| set.calls.is_some());
-    let mut names = vec![
-        "protected",
-        "inputs",
-        "certified by one box",
-        "certified",
-        "95 % interval",
-        "fair",
-        "seconds",
-    ];
-    if is_tried {
-        names.splice(6..6, ["not fair", "undecided", "model calls"]);
-    }
-    let rows = summary.sets.iter().map(|set| {
-        let number = |of: Option<u64>| of.map_or_else(String::new, count);
-        let mut row = vec![
-            set.protected.join(" + "),
-            count(set.inputs),
-            share(&set.one_box),
-            share(&set.certified),
-            interval(set.certified.ci95),
-            set.fair.as_ref().map_or("not counted".to_owned(), share),
-            format!(
-                "{:.2}",
-                set.seconds + set.exhaustive_seconds.unwrap_or_default()
-            ),
-        ];
-        if is_tried {
-            row.splice(6..6, [set.unfair, set.undecided, set.calls].map(number));
-        }
-        row
-    });
-    let rows: Vec<Vec<String>> = rows.collect();
-    let inputs = match summary.modality {
-        ModalityName::Table => "rows",
-        ModalityName::Text => "texts",
-    };
-    let mut text = alike(
-        summary.decides_alike.as_ref(),
-        inputs,
-        "Whatever is decided alike is certified: that says nothing of fairness.",
-    );
-    text.push_str(&summary.data.as_ref().map_or_else(String::new, read_counts));
-    text.push_str(&table(&names, &rows));
-    let undecided: u64 = summary.sets.iter().filter_map(|set| set.undecided).sum();
-    if undecided > 0 {
-        text.push_str("Undecided inputs were not reached before --max-calls were spent.\n");
-    }
-    text
 }

@@ -7,21 +7,14 @@ use anyhow::Context;
 use clap::Args;
 
 use super::fields::Fields;
-use super::inputs::{Hardware, in_directory, unfinished};
+use super::inputs::{Hardware, unfinished};
 use super::output::Output;
 use super::predictor::SearchArgs;
 use super::render::{self, count, percent, table};
-use super::render_audit::bins;
 use super::run::{At, Left, Performed};
-use probity::fairness::compare::{
-    CompareSpecification, CompareSummary, Comparison, StrategyFigures,
-};
-use probity::fairness::modality::{InputsRead, Modality, ModalityName, TableCase, TextCase};
-use probity::fairness::search::Ending;
-use probity::fairness::shared_budget::{SameFinds, SharedBudget};
+use probity::fairness::compare::{CompareSpecification, Comparison, StrategyFigures};
+use probity::fairness::modality::{Modality, ModalityName, TableCase, TextCase};
 use probity::fairness::statistics::Mean;
-use probity::fairness::strategies::StrategyName;
-use probity::fairness::trial::TrialFigures;
 use probity::run::run_directory::write_atomically;
 use probity::run::specification::Checked;
 use probity::tensor::device::ComputeDevice;
@@ -96,123 +89,21 @@ fn compare<M: Modality>(
     let comparison =
         Comparison::<M>::open(specification, device).with_context(|| comparing.clone())?;
     let (directory, summary) = match at.perform(comparison, &comparing)? {
-        Left::Ended { directory, summary } => (in_directory(directory)?, summary),
+        Left::Ended { directory, summary } => (directory, summary),
         Left::Said(code) => return Ok(code),
     };
     let path = directory.path().display();
-    let plots = render::plots(&directory)?;
+    let plots = render::plots(directory.run())?;
     let mut markdown = markdown(&summary.strategies);
     markdown.push('\n');
     markdown.push_str(&finds(&summary.strategies));
-    write_atomically(&directory.file(TABLE), markdown.as_bytes())?;
-    let mut text = headline(&summary);
-    text.push_str(&markdown);
-    text.push_str(&pairs(&summary.shared_budget));
-    text.push_str(&explanation(&summary));
-    if let InputsRead::Table {
-        bins: Some(effect), ..
-    } = &summary.read
-    {
-        text.push_str(&format!("{}.\n", bins(effect)));
-    }
-    if !summary.finished {
-        text.push_str(&format!(
-            "Interrupted: this is what was done by then. Go on with: probity compare --resume --out {path}\n"
-        ));
-    }
-    text.push_str(&plots);
-    text.push_str(&format!("Run: {path}, with {TABLE}\n"));
-    output.result(&summary, &text)
-}
-
-/// Which strategy found the most for the same number of model calls, if that can be told.
-fn headline(summary: &CompareSummary) -> String {
-    let shared = &summary.shared_budget;
-    let listed = |names: &[StrategyName]| -> String {
-        let names: Vec<&str> = names.iter().map(|name| name.name()).collect();
-        names.join(", ")
+    write_atomically(&directory.run().file(TABLE), markdown.as_bytes())?;
+    let go_on = match summary.finished {
+        true => String::new(),
+        false => format!("Go on with: probity compare --resume --out {path}\n"),
     };
-    match (shared.best, shared.pairs.is_empty()) {
-        (_, true) => "Fewer than two strategies were searched by, so none is the better one.\n\n".to_owned(),
-        (Some(best), _) => format!(
-            "{} found more than every other strategy for the same number of model calls.{}\n\n",
-            best.name(),
-            match &shared.wider[..] {
-                [] => String::new(),
-                wider => format!(
-                    " As many finds lie in more places with: {}.",
-                    listed(wider)
-                ),
-            }
-        ),
-        (None, _) if summary.repeats < 2 => {
-            "One search of each strategy does not tell which finds more; give --repeats 2 or more.\n\n".to_owned()
-        }
-        (None, _) => format!(
-            "No strategy found more than every other for the same number of model calls; not told apart, and not beaten: {}.\n\n",
-            listed(&shared.unbeaten)
-        ),
-    }
-}
-
-/// The best strategy, or else the first that none beats, beside each other one.
-fn pairs(shared: &SharedBudget) -> String {
-    let Some(held) = shared.best.or_else(|| shared.unbeaten.first().copied()) else {
-        return String::new();
-    };
-    let own = shared
-        .pairs
-        .iter()
-        .filter(|pair| pair.strategies.contains(&held));
-    let rows: Vec<Vec<String>> = own
-        .map(|pair| {
-            let place = usize::from(pair.strategies[1] == held);
-            vec![
-                pair.strategies[1 - place].name().to_owned(),
-                count(pair.model_calls),
-                whole(&pair.found[place]),
-                whole(&pair.found[1 - place]),
-                pair.more.map_or("-", StrategyName::name).to_owned(),
-            ]
-            .into_iter()
-            .chain(same_finds(pair.same_finds.as_ref(), place))
-            .collect()
-        })
-        .collect();
-    if rows.is_empty() {
-        return String::new();
-    }
-    let held = held.name();
-    format!(
-        "\n{held} beside the others, at the calls and the number of finds that every search of both reached\n{}\n",
-        table(
-            &[
-                "strategy",
-                "calls",
-                &format!("{held} found"),
-                "it found",
-                "more",
-                "finds",
-                &format!("cells of {held}"),
-                "its cells",
-                "more cells",
-            ],
-            &rows
-        )
-    )
-}
-
-/// The cells of as many finds of both, that in `place` first, and whose are more.
-fn same_finds(same: Option<&SameFinds>, place: usize) -> [String; 4] {
-    let Some(same) = same else {
-        return ["-"; 4].map(str::to_owned);
-    };
-    [
-        count(same.finds),
-        whole(&same.cells[place]),
-        whole(&same.cells[1 - place]),
-        same.more.map_or("-", StrategyName::name).to_owned(),
-    ]
+    let next = format!("{go_on}{plots}Run: {path}, with {TABLE}\n");
+    output.run(&summary, &directory, &next)
 }
 
 /// What the strategies found, as a whole, as a Markdown table.
@@ -304,55 +195,4 @@ fn with_interval(mean: &Mean, format: impl Fn(f64) -> String) -> String {
         }
         None => format(mean.mean),
     }
-}
-
-fn explanation(summary: &CompareSummary) -> String {
-    let (input, inputs, places) = match summary.read {
-        InputsRead::Table { .. } => (
-            "row",
-            "rows",
-            "Hamming and L1 say how far apart two finds are, by the share of the attributes that differ and by how far. Cells \
-             are those of a grid of three parts an attribute, clusters those of the data that finds cover.",
-        ),
-        InputsRead::Text { .. } => (
-            "text",
-            "texts",
-            "Hamming says how far apart two finds are, by the share of the words of the longer one that the other has not. Cells \
-             are the texts that finds were made of, clusters those of the data that finds cover. Plausibility is the share of its \
-             probability that a text keeps for each changed word.",
-        ),
-    };
-    let mut text = format!(
-        "Means of {} searches each, with 95 % intervals (Student's t). found counts distinct individuals, \
-         least – most those of a single search: each has its own seed, and begins at other {inputs}. A call is a {input} or a gradient that \
-         the model was asked for; of passes a gradient has two, forwards and backwards. Seeds reached came to a discriminatory {input} \
-         of their own. {places}\n",
-        summary.repeats
-    );
-    let of_time = |run: &TrialFigures| run.ending == Ending::Time;
-    if summary
-        .strategies
-        .iter()
-        .flat_map(|of| &of.runs)
-        .any(of_time)
-    {
-        text.push_str("--time stopped searches: how far they came depends on the machine, and another run gives other figures.\n");
-    }
-    for figures in &summary.strategies {
-        let Some(score) = figures
-            .runs
-            .last()
-            .and_then(|run| run.causal_discrimination.as_ref())
-        else {
-            continue;
-        };
-        text.push_str(&format!(
-            "themis, last search: causal discrimination score {} ({} at confidence {}), {} inputs.\n",
-            percent(score.score),
-            render::interval(score.interval),
-            score.confidence,
-            count(score.sampled)
-        ));
-    }
-    text
 }

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::fields::Fields;
-use super::inputs::{Hardware, in_directory};
+use super::inputs::Hardware;
 use super::output::Output;
 use super::render::{alike, without_outcome};
 use super::run::{At, Left, Performed};
@@ -71,7 +71,7 @@ impl Performed for ImportSpecification {
         let import = Import::open(specification)?;
         let format = import.format().to_owned();
         let (directory, summary) = match at.perform(import, "importing")? {
-            Left::Ended { directory, summary } => (in_directory(directory)?, summary),
+            Left::Ended { directory, summary } => (directory, summary),
             Left::Said(code) => return Ok(code),
         };
         let path = directory.path().display();

@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
@@ -118,11 +117,6 @@ pub(super) fn unfinished<S: Specification>(
 /// The directory of `place`, which is made if it is new, and whether its run goes on.
 pub(super) fn directory_of(place: Place, name: &str) -> anyhow::Result<(RunDirectory, bool)> {
     Ok(place.directory(|| RunDirectory::create_numbered(Path::new(RUNS), name))?)
-}
-
-/// The directory of a run of a kind that always has one.
-pub(super) fn in_directory(directory: Option<RunDirectory>) -> anyhow::Result<RunDirectory> {
-    directory.context("the run has no directory")
 }
 
 /// Bounds given as `MIN,MAX` or `COLUMN=MIN,MAX`.

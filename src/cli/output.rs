@@ -2,18 +2,25 @@
 
 use std::borrow::Cow;
 use std::io::{self, Write};
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
+use comfy_table::Table;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle, WeakProgressBar};
 use probity::data::compressed::write_as;
+use probity::report::{Extent, Report};
 use probity::run::failure::said;
 use probity::run::output_file::OutputFile;
 use serde::Serialize;
 
 use super::option_names::OptionNames;
+use super::run::Written;
 use super::supervision::{ProgressForm, Supervision};
+
+/// Columns of text where standard output is no terminal.
+const WIDTH: usize = 100;
 
 /// How often a bar is written as JSON, where it changed.
 const JSON_EVERY: Duration = Duration::from_millis(250);
@@ -33,7 +40,7 @@ pub(super) struct Reporting {
         conflicts_with = "verbose"
     )]
     quiet: bool,
-    /// Say more on stderr
+    /// Say all that there is to say of a result, and more on stderr
     #[arg(short, long, global = true, help_heading = "Reporting")]
     verbose: bool,
 }
@@ -104,6 +111,34 @@ impl Output {
             print(&visible(text))?;
         }
         Ok(ExitCode::SUCCESS)
+    }
+
+    /// Prints the result of the run in `directory`: `summary` with `--json`, else what a report says
+    /// of it, all of that with `--verbose`, and `next` below it.
+    ///
+    /// # Errors
+    /// When no report can be made of the run.
+    pub fn run<T: Serialize>(
+        &self,
+        summary: &T,
+        directory: &Written,
+        next: &str,
+    ) -> anyhow::Result<ExitCode> {
+        if self.json {
+            return self.result(summary, next);
+        }
+        let extent = match self.verbose && directory.is_kept() {
+            true => Extent::All,
+            false => Extent::Essentials,
+        };
+        if !directory.is_kept() {
+            // A page says how the run is repeated, which needs its directory.
+            self.detail(
+                "note: all that there is to say of a run is said where it is kept, with --out",
+            );
+        }
+        let text = report(directory.path(), extent)?;
+        self.result(summary, &format!("{text}\n{next}"))
     }
 
     /// Prints the figures of `command` with `--json`, else `text`.
@@ -245,6 +280,13 @@ fn write_as_json(bar: &WeakProgressBar) {
         drop(bar);
         std::thread::sleep(JSON_EVERY);
     }
+}
+
+/// What a report says of the run in `directory`.
+fn report(directory: &Path, extent: Extent) -> anyhow::Result<String> {
+    let report = Report::read(&[directory.to_owned()])?;
+    let width = Table::new().width().map_or(WIDTH, usize::from);
+    Ok(report.to_plain(width, extent))
 }
 
 fn to_stderr(text: &str) {

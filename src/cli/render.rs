@@ -6,7 +6,6 @@ use comfy_table::{Cell, CellAlignment, Table, presets};
 
 use probity::data::read::BadRows;
 use probity::data::table::ReadCounts;
-use probity::fairness::estimate::Estimate;
 use probity::nn::alike::DecidedAlike;
 use probity::report::PageError;
 use probity::report::text;
@@ -62,15 +61,6 @@ pub(super) fn plots(directory: &RunDirectory) -> Result<String, PageError> {
     Ok(plots.iter().map(line).collect())
 }
 
-/// A rate of something a second.
-pub(super) fn rate(number: u64, seconds: f64) -> String {
-    if seconds > 0.0 {
-        count((number as f64 / seconds).round() as u64)
-    } else {
-        "-".to_owned()
-    }
-}
-
 /// That a classifier tells none of `inputs` apart, and what that means; nothing where it does.
 pub(super) fn alike(found: Option<&DecidedAlike>, inputs: &str, meaning: &str) -> String {
     found.map_or(String::new(), |found| {
@@ -86,17 +76,6 @@ pub(super) fn alike(found: Option<&DecidedAlike>, inputs: &str, meaning: &str) -
 pub(super) fn not_taken(attributes: &[String], protected: &[String]) -> String {
     text::not_taken(attributes, protected)
         .map_or_else(String::new, |said| format!("NOT TAKEN: {said}.\n\n"))
-}
-
-/// The plain statement about one protected set; `inputs` are what the share is of.
-pub(super) fn statement(estimate: &Estimate, inputs: &str) -> String {
-    format!(
-        "By {}: {} of {inputs} are discriminatory (95 % interval {}, {} sampled).\n",
-        estimate.protected.join(" × "),
-        percent(estimate.rate),
-        interval(estimate.ci95),
-        count(estimate.sampled)
-    )
 }
 
 /// What reading did to values and rows, where it did anything.
@@ -145,7 +124,6 @@ mod tests {
     fn numbers_read_well() {
         assert_eq!(percent(0.03141), "3.14 %");
         assert_eq!(interval([0.0, 3.689e-6]), "0.00 % – 0.00037 %");
-        assert_eq!(rate(10, 0.0), "-");
         assert_eq!(
             (counted(1, "row", "rows"), counted(0, "row", "rows")),
             ("1 row".into(), "0 rows".into())

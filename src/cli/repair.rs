@@ -6,11 +6,10 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::fields::Fields;
-use super::inputs::{Hardware, in_directory, unfinished};
+use super::inputs::{Hardware, unfinished};
 use super::numbers::number;
 use super::output::{Output, verdict};
 use super::render::plots;
-use super::render_repair::{self, Shown};
 use super::run::{At, Left, Performed};
 use probity::fairness::repair::{
     LEAST_SHARE, Repair, RepairSpecification, Repairable, TableRepair, TextRepair,
@@ -107,21 +106,17 @@ impl Performed for RepairSpecification {
     }
 }
 
-fn repair<R: Repairable>(repair: Repair<R>, at: At<'_>) -> anyhow::Result<ExitCode>
-where
-    R::Details: Shown,
-{
+fn repair<R: Repairable>(repair: Repair<R>, at: At<'_>) -> anyhow::Result<ExitCode> {
     let output = at.output;
     let data = repair.specification().data.display().to_string();
     let doing = format!("repairing {}", repair.specification().model.display());
     let (directory, summary) = match at.perform(repair, &doing)? {
-        Left::Ended { directory, summary } => (in_directory(directory)?, summary),
+        Left::Ended { directory, summary } => (directory, summary),
         Left::Said(code) => return Ok(code),
     };
     let path = directory.path().display();
     let go_on = format!("go on with: probity repair --resume --out {path}");
-    let mut text = render_repair::repair(&summary);
-    text.push_str(&plots(&directory)?);
+    let mut text = plots(directory.run())?;
     let next = match R::MODALITY {
         ModalityName::Table => format!("audit --model {path} --data {data}"),
         ModalityName::Text => {
@@ -141,6 +136,6 @@ where
         (false, true) => format!("Interrupted: the model so far is in {path}; {go_on}\n"),
         (false, false) => format!("Interrupted, and nothing was saved; {go_on}\n"),
     });
-    output.result(&summary, &text)?;
+    output.run(&summary, &directory, &text)?;
     Ok(verdict(summary.verdict.holds))
 }

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use anyhow::{Context, bail, ensure};
 use clap::Args;
 use serde_json::Value;
+use tempfile::TempDir;
 
 use super::inputs::{Hardware, RUNS};
 use super::output::Output;
@@ -89,13 +90,46 @@ pub(super) trait Performed: RunKind {
 /// What is left to say of a run.
 pub(super) enum Left<S> {
     /// What it came to.
-    Ended {
-        /// Where it is, if it is anywhere.
-        directory: Option<RunDirectory>,
-        summary: S,
-    },
+    Ended { directory: Written, summary: S },
     /// Nothing: it was a shard, or shards of a stage.
     Said(ExitCode),
+}
+
+/// The directory of a run that was performed: one that is kept, or, where nobody gave it a place and
+/// its kind needs none, one that is gone after its text was shown.
+pub(super) struct Written {
+    directory: RunDirectory,
+    passing: Option<TempDir>,
+}
+
+impl Written {
+    /// The directory of a run that is kept.
+    pub fn kept(directory: RunDirectory) -> Written {
+        Written {
+            directory,
+            passing: None,
+        }
+    }
+
+    pub fn run(&self) -> &RunDirectory {
+        &self.directory
+    }
+
+    pub fn path(&self) -> &Path {
+        self.directory.path()
+    }
+
+    pub fn is_kept(&self) -> bool {
+        self.passing.is_none()
+    }
+
+    /// A line that says where the run is, if it is kept.
+    pub fn said(&self) -> String {
+        match self.is_kept() {
+            true => format!("Run: {}\n", self.path().display()),
+            false => String::new(),
+        }
+    }
 }
 
 impl At<'_> {
@@ -117,8 +151,16 @@ impl At<'_> {
     {
         let output = self.output;
         let watch = Watch::new(output);
+        let is_whole = !matches!(self.part, Part::Shard { .. });
+        let (place, passing) = match (R::Kind::DIRECTORY, self.place) {
+            (None, Place::New(None)) if is_whole => {
+                let folder = tempfile::tempdir()?;
+                (Place::New(Some(folder.path().join("run"))), Some(folder))
+            }
+            (_, place) => (place, None),
+        };
         let setting = Setting {
-            place: self.place,
+            place,
             part: self.part,
             is_check: false,
             device: self.hardware.device,
@@ -138,6 +180,10 @@ impl At<'_> {
         });
         Ok(Left::Said(match outcome? {
             Outcome::Ended { directory, summary } => {
+                let directory = Written {
+                    directory: directory.context("the run has no directory")?,
+                    passing,
+                };
                 return Ok(Left::Ended { directory, summary });
             }
             Outcome::Worked {

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::fields::Fields;
-use super::inputs::{Hardware, in_directory, unfinished};
+use super::inputs::{Hardware, unfinished};
 use super::output::Output;
 use super::render::{self, count, percent};
 use super::render_quality::quality;
@@ -88,7 +88,7 @@ fn train<T: Trainable>(training: Training<T>, at: At<'_>) -> anyhow::Result<Exit
     };
     let doing = format!("training on {}", next.specification.data.display());
     let (directory, summary) = match at.perform(training, &doing)? {
-        Left::Ended { directory, summary } => (in_directory(directory)?, summary),
+        Left::Ended { directory, summary } => (directory, summary),
         Left::Said(code) => return Ok(code),
     };
     let text = render_summary(&summary) + &next.said(&summary, directory.path());

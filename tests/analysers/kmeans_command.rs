@@ -267,7 +267,7 @@ fn the_benchmark_counts_compares_and_plots() {
     workspace
         .line(line)
         .exits(0)
-        .says(&["speed-up", "NMI", "byte for byte", "Plot:"]);
+        .says(&["Speed-up", "NMI", "bit for bit", "Plot:"]);
     let summary = workspace.json("B/summary.json");
     assert_eq!(summary["algorithms"].as_array().unwrap().len(), 3);
     for figures in summary["algorithms"].as_array().unwrap() {

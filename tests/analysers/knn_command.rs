@@ -49,11 +49,7 @@ fn a_run_states_verdicts_that_replay() {
                 "--poison 3 --out {format} --verdicts {format}"
             )))
             .exits(0)
-            .says(&[
-                "falsified",
-                "10 training rows, 2 features, 2 labels",
-                "Next:",
-            ]);
+            .says(&["Falsified", "of 10 training rows poisoned", "Next:"]);
         let summary = workspace.json(&format!("{format}/summary.json"));
         for key in ["quick", "k_set", "exhaustive"] {
             assert!(summary["certified"][key].is_u64(), "{summary}");
@@ -567,7 +563,7 @@ fn interrupted(rows: usize, point: &'static str) -> Value {
             point,
         )
         .exits(0)
-        .says(&["Interrupted"]);
+        .says(&["was interrupted"]);
     workspace.line("knn verify run").exits(0);
     workspace.json("run/summary.json")
 }

@@ -229,7 +229,7 @@ fn bad_rows_are_left_out_where_it_is_asked_for() {
     workspace
         .line(&format!("{audit} --model train-dirty --out a"))
         .exits(0)
-        .says(&["5 bad rows"]);
+        .says(&["5 rows were left out of the data"]);
     workspace
         .line(&format!(
             "train {table} {short} --data clean.csv --out plain"
@@ -244,7 +244,7 @@ fn bad_rows_are_left_out_where_it_is_asked_for() {
     workspace
         .line(&format!("{audit} --model plain --skip-bad-rows --out b"))
         .exits(0)
-        .says(&["5 bad rows"]);
+        .says(&["5 rows were left out of the data"]);
     let data = &workspace.json("b/summary.json")["data"]["bad_rows"]["rows"];
     assert_eq!(data, 5);
     workspace.line("report b --out b.html").exits(0);

@@ -24,10 +24,9 @@ fn demo() {
         .run(["demo", "--rows", &rows, "--out", "demo"])
         .exits(0)
         .says(&[
-            "planted",
+            "Planted",
             "95 % interval",
             "sex × origin",
-            "predicted high",
             "Files: demo",
             "Next:",
             "probity verify demo/audit",
@@ -128,13 +127,12 @@ fn your_own_table() {
             ))
             .exits(0)
             .says(&[
-                "global",
-                "local",
-                "By sex: ",
-                "By sex × origin: ",
+                "By sex",
+                "sex × origin",
                 "of the rows of the data get another decision",
-                "of uniform random inputs are discriminatory",
-                "10,000 sampled",
+                "of random inputs get another decision",
+                "The search found",
+                "Next: probity verify",
             ]);
         let verified = workspace
             .line(&format!("verify {out} --json"))
@@ -318,23 +316,24 @@ fn fail_above() {
     };
     bound(0.99, "within")
         .exits(0)
-        .says(&["Within the bound of 99.00 %"]);
-    bound(0.0001, "exceeds")
-        .exits(1)
-        .says(&["EXCEEDS the bound of 0.01 %"]);
+        .says(&["PASS: By sex, ", "at most 99.00 % may be: the bound holds"]);
+    bound(0.0001, "exceeds").exits(1).says(&[
+        "FAIL: By sex, ",
+        "at most 0.01 % may be: the bound is broken",
+    ]);
     let exceeds = workspace.json("exceeds/summary.json");
     let rate = |of: &serde_json::Value| of[0]["rate"].as_f64().unwrap();
     let of_rows = rate(&exceeds["population"]["shares"]);
     bound(of_rows, "unclear")
         .exits(1)
-        .says(&["INCONCLUSIVE", "more of them would tell"]);
+        .says(&["NOT SHOWN: By sex, ", "More of them would tell."]);
     let of_inputs = rate(&exceeds["fairness"]);
     workspace
         .line(&format!(
             "{AUDIT} --fail-above {of_inputs} --bound uniform --out uniform --protected sex"
         ))
         .exits(1)
-        .says(&["INCONCLUSIVE", "--estimate"]);
+        .says(&["NOT SHOWN: By sex, ", "--estimate"]);
     let verdict = |run: &str| {
         let summary = workspace.json(&format!("{run}/summary.json"));
         summary["fail_above"]["verdict"]

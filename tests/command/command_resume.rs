@@ -21,7 +21,9 @@ fn interrupted_and_resumed() {
     let audit = "audit --model demo/model --data demo/people.csv --protected sex --seeds 300 \
                  --local 100 --estimate 500 --samples csv";
     let outcome = workspace.interrupted(&format!("{audit} --out run"), "round:3");
-    outcome.exits(0).says(&["Interrupted", "--resume"]);
+    outcome
+        .exits(0)
+        .says(&["The search was interrupted", "--resume"]);
     let summary = workspace.json("run/summary.json");
     assert_eq!(summary["ending"], "interrupted");
     assert!(workspace.path("run/checkpoint.bin").is_file());
@@ -174,7 +176,7 @@ fn budgets() {
     workspace
         .line(&format!("{AUDIT} --time 1ns --out timed"))
         .exits(0)
-        .says(&["Stopped", "--time"]);
+        .says(&["ended by its time limit", "--time"]);
     assert_eq!(workspace.json("timed/summary.json")["ending"], "time");
     workspace
         .line("audit --resume --out timed --time 1h")
@@ -187,7 +189,7 @@ fn budgets() {
     workspace
         .line(&format!("{AUDIT} --max-found 25 --out few"))
         .exits(0)
-        .says(&["Stopped", "--max-found"]);
+        .says(&["ended at the number of individuals it was told to find"]);
     let summary = workspace.json("few/summary.json");
     assert_eq!(summary["ending"], "max_found");
     assert_eq!(summary["total"]["discriminatory"], 25);

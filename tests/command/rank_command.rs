@@ -40,9 +40,12 @@ fn the_largest_differences_come_first() {
     let workspace = Workspace::with_demo(1500);
     workspace.line(&format!("{AUDIT} --out found")).exits(0);
     workspace
-        .line(&format!("{AUDIT} --rank gap --out ranked"))
+        .line(&format!("{AUDIT} --rank gap --out ranked --verbose"))
         .exits(0)
-        .says(&["in samples.csv, the worst first"]);
+        .says(&[
+            "the one whose score moves farthest",
+            "All pairs are in samples.csv",
+        ]);
     let (found, ranked) = (samples(&workspace, "found"), samples(&workspace, "ranked"));
     assert!(ranked.is_sorted_by(|(_, a, _), (_, b, _)| *a >= b - 1e-6));
     assert!(!found.is_sorted_by(|(_, a, _), (_, b, _)| *a >= b - 1e-6));

@@ -105,10 +105,13 @@ fn near(shown: &str, printed: &str) -> bool {
             })
 }
 
-/// The words of a line; rules of tables are as long as their columns are wide.
+/// The words of a line; rules of tables are as long as their columns are wide, bars as figures are
+/// large.
 fn words(line: &str) -> Vec<&str> {
-    let rule = |word: &&str| !word.is_empty() && word.chars().all(|c| c == '-' || c == ':');
-    line.split_whitespace().filter(|word| !rule(word)).collect()
+    let drawn = |word: &&str| word.chars().all(|c| "-:█▉▊▋▌▍▎▏░".contains(c));
+    line.split_whitespace()
+        .filter(|word| !drawn(word))
+        .collect()
 }
 
 fn figure(word: &str) -> Option<f64> {
@@ -125,6 +128,8 @@ fn figures_may_be_near_and_words_may_not() {
         printed(&format!("{head}| 12.5 % | 9.99 |\nmore\nmore\nEnd in 8 s.")),
         Ok(())
     );
+    let bars = Shown::new("sex  11.54 %  ██▎░░\n".lines());
+    assert_eq!(bars.compare("sex  11.60 %  ██▌░░"), Ok(()));
     for other in [
         "| 15.0 % | 0.1 |\nEnd in 3 s.",
         "| 12.45 % | 0.1 |\nmore\nEnd at 3 s.",

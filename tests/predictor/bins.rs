@@ -66,8 +66,11 @@ fn numbers_of_the_data_are_kept_and_what_bins_change_is_said() {
     assert!(changed > 3 && changed < 60, "{changed}");
     audit_wages(&workspace, "people.toml", "run")
         .exits(0)
-        .says(&[&format!("{changed} of 300 rows of the data")])
-        .complains(&["WARNING", "--bins exact"]);
+        .complains(&[
+            &format!("{changed} of 300 rows of the data"),
+            "WARNING",
+            "--bins exact",
+        ]);
     let bins = &workspace.json("run/summary.json")["bins"];
     assert_eq!(
         (&bins["rows"], &bins["changed"]),

@@ -109,7 +109,7 @@ fn comparisons_broken_off_and_resumed() {
                 "compare --resume --out {run} --predictor-rows 100"
             ))
             .exits(0)
-            .says(&["| random-walk "]);
+            .says(&["random-walk"]);
         let whole = format!("whole-{at}");
         compare(&mode, &whole).exits(0);
         let [resumed, unbroken] = [&run, &whole].map(|run| workspace.summary(run));

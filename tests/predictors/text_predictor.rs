@@ -143,7 +143,7 @@ fn a_process_is_audited_whatever_happens_to_it() {
     let most = whole["total"]["model_rows"].as_u64().unwrap() * 2 / 3;
     audit(&workspace, &good, &format!("--max-calls {most} --out cut"))
         .exits(0)
-        .says(&["the budget of calls is used up"]);
+        .says(&["ended by its budget of model calls"]);
     let cut = workspace.summary("cut");
     assert_eq!(cut["ending"], "max_calls");
     let calls = &cut["total"]["model_rows"].as_u64().unwrap();

@@ -30,10 +30,9 @@ fn subgroups_of_texts_are_measured_and_reported() {
         ))
         .exits(0)
         .says(&[
-            "Final bias metric over all values",
-            "By religion",
+            "Final bias metric by religion",
             "BPSN AUC",
-            "Positive: 1, the second of two classes (--positive chooses another)",
+            "That it is the positive class was not said",
         ]);
     let summary = workspace.summary("subgroups");
     assert_eq!(summary["modality"], "text");

@@ -3,6 +3,8 @@
 //! Everything is text, a table or a figure with the table behind it, so that nothing is said by a
 //! picture alone.
 
+use std::collections::BTreeSet;
+
 use super::bounds::Verdict;
 use super::chart::{self, Chart};
 use super::text::{Text, is_figure};
@@ -66,6 +68,11 @@ impl Outcome {
         Outcome { verdict, text }
     }
 
+    /// With another sentence.
+    pub fn and(self, sentence: &str) -> Outcome {
+        Outcome::new(self.verdict, format!("{} {sentence}", self.text))
+    }
+
     /// The word that stands before it.
     pub fn word(&self) -> &'static str {
         match self.verdict {
@@ -93,6 +100,8 @@ pub struct Part {
     pub title: Text,
     /// What it says.
     pub blocks: Vec<Block>,
+    /// Places of the blocks without which the verdict is not understood: a terminal shows these.
+    pub essential: BTreeSet<usize>,
 }
 
 impl Part {
@@ -101,6 +110,7 @@ impl Part {
         Part {
             title: title.into(),
             blocks: Vec::new(),
+            essential: BTreeSet::new(),
         }
     }
 
@@ -131,6 +141,12 @@ impl Part {
     pub fn with(mut self, block: Block) -> Part {
         self.blocks.push(block);
         self
+    }
+
+    /// With a block that is shown wherever the verdict is.
+    pub fn with_essential(mut self, block: Block) -> Part {
+        self.essential.insert(self.blocks.len());
+        self.with(block)
     }
 }
 

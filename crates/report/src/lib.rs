@@ -3,7 +3,8 @@
 //! Three steps, each a value. *Read*: run directories become a [`Report`], plain data that
 //! `--format json` prints. *Compose*: a report becomes a document of sections, tables and charts,
 //! in plain words; what a run has no data for is left out or said to be absent, never made up.
-//! *Render*: a document becomes HTML ([`Report::to_html`]) or Markdown ([`Report::to_markdown`]);
+//! *Render*: a document becomes HTML ([`Report::to_html`]), Markdown ([`Report::to_markdown`])
+//! or plain text ([`Report::to_plain`]), which is what the command prints of a run;
 //! the fragment of a model card ([`Report::to_model_card`]) is made from the report itself, and so are
 //! the bounds that runs declared, for machines ([`bounds`]: SARIF, JUnit). What rules and registers
 //! ask for is made from both. All forms are in one list, [`Form`].
@@ -38,6 +39,7 @@ pub mod model;
 mod model_card;
 mod pairs;
 pub mod pdf;
+mod plain;
 pub mod plots;
 mod read;
 pub mod text;
@@ -51,6 +53,7 @@ pub use pairs::{
     AttributeFlips, Difference, Gaps, NewPair, PairChanges, PairFindings, Searched, ShownInputs,
     ShownPair, Together, pair_changes,
 };
+pub use plain::Extent;
 pub use read::KNOWN_RUNS;
 
 /// Bytes of a page at most.

@@ -15,10 +15,6 @@ pub(super) struct Demonstration {
     /// The search, but for the model.
     pub audit: AuditSpecification,
     pub planted: Planted,
-    /// What the discrimination was planted in.
-    pub planted_in: &'static str,
-    /// What is to be known of the shares; the other one where one was not recovered.
-    pub notes: [&'static str; 2],
     /// Options of an audit to try next.
     pub next_audit: &'static str,
     /// Commands for data of one's own.

@@ -16,8 +16,7 @@ use super::inputs::{Hardware, new_run};
 use super::numbers::{MOST_ROWS, seed, whole};
 use super::output::{Output, Summary};
 use super::progress::{Failed, Watch};
-use super::render::{interval, percent, table as in_columns};
-use super::render_audit::{Shown, audit};
+use super::run::Written;
 use super::train::render_summary;
 use probity::fairness::audit::{Audit, AuditSummary};
 use probity::fairness::estimate::Estimate;
@@ -115,10 +114,7 @@ fn show<T: Trainable, M: Modality>(
     directory: &RunDirectory,
     devices: [&ComputeDevice; 2],
     output: &Output,
-) -> anyhow::Result<ExitCode>
-where
-    M::Details: Shown,
-{
+) -> anyhow::Result<ExitCode> {
     output.remark("Training a classifier on it …");
     let model = RunDirectory::create(&directory.file("model"))?;
     let training = demonstration.training.clone().check()?;
@@ -155,65 +151,29 @@ where
         training: trained,
         audit: audited,
     };
-    let text = render(&demonstration, &figures, directory);
     let summary = Summary::of(demonstration.command, figures);
     directory.write_summary(&summary)?;
-    output.result(&summary, &text)
+    let next = what_next(&demonstration, directory);
+    output.run(&summary, &Written::kept(directory.clone()), &next)
 }
 
-fn render<D: Shown>(
-    demonstration: &Demonstration,
-    figures: &DemoSummary<D>,
-    directory: &RunDirectory,
-) -> String {
+/// What was made, and what to do with it.
+fn what_next(demonstration: &Demonstration, directory: &RunDirectory) -> String {
     let path = directory.path().display();
     let data = demonstration.training.data.file_name().unwrap_or_default();
     let data = data.to_string_lossy();
-    let is_recovered = figures.recovery.iter().all(|recovery| recovery.recovered);
     // A single text needs no data.
     let given = match demonstration.audit.modality {
         ModalityName::Table => format!(" --data {path}/{data}"),
         ModalityName::Text => String::new(),
     };
     format!(
-        "\nThe classifier\n{}\nThe search\n{}\nPlanted in the {}, and found in the classifier\n{}{}\n\
-         Files: {path} ({data}, model/, audit/)\n\
+        "Files: {path} ({data}, model/, audit/)\n\
          Next:\n  \
          probity verify {path}/audit\n  \
+         probity report {path} --out report.html\n  \
          probity audit --model {path}/model{given} {}\n  \
          {}\n",
-        render_summary(&figures.training),
-        audit(&figures.audit),
-        demonstration.planted_in,
-        recovery_table(&figures.recovery),
-        demonstration.notes[usize::from(!is_recovered)],
-        demonstration.next_audit,
-        demonstration.own_data,
-    )
-}
-
-/// Planted and found shares side by side.
-fn recovery_table(recovery: &[Recovery]) -> String {
-    let rows: Vec<Vec<String>> = recovery
-        .iter()
-        .map(|recovery| {
-            vec![
-                recovery.protected.join(" × "),
-                percent(recovery.planted),
-                percent(recovery.estimated),
-                interval(recovery.ci95),
-                if recovery.recovered { "yes" } else { "no" }.to_owned(),
-            ]
-        })
-        .collect();
-    in_columns(
-        &[
-            "protected",
-            "planted",
-            "found",
-            "95 % interval",
-            "planted inside",
-        ],
-        &rows,
+        demonstration.next_audit, demonstration.own_data,
     )
 }

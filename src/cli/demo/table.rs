@@ -55,13 +55,6 @@ pub(super) fn make(
             let positions: Vec<usize> = positions.collect::<Result<_, _>>()?;
             Ok(planted_share(&schema, &positions))
         }),
-        planted_in: "data",
-        notes: [
-            "",
-            "The interval speaks of the trained classifier. Where the planted share is outside, the \
-             classifier\nlearned the rule imperfectly (more --rows help) or the sample is one of the \
-             5 in 100 that miss.\n",
-        ],
         next_audit: "--protected sex --fail-above 0.05",
         own_data: "probity schema infer YOUR.csv --label-column COLUMN --protected COLUMN,COLUMN --out your.toml\n  \
                    probity train --data YOUR.csv --schema your.toml",

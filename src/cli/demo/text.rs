@@ -55,15 +55,11 @@ pub(super) fn make(
     audit.protected = VALUES.map(|(attribute, _)| attribute.to_owned()).to_vec();
     audit.search.seeds = 200;
     audit.search.local = 50;
-    let note = "Planted: neutral comments, where the named group alone decides the probable label. The interval speaks \n\
-                of the trained classifier, which learned that rule from labels of which up to one in ten is noise.\n";
     Ok(Demonstration {
         command: "demo text",
         training,
         audit,
         planted: Box::new(move |protected| Ok(planted_share(&comments, protected))),
-        planted_in: "comments",
-        notes: [note, note],
         next_audit: "--protected religion --text \"Our neighbour is a Christian and works here.\"",
         own_data: "probity train --texts YOUR.csv --text-column TEXT --label-column LABEL --embeddings glove.6B.50d.txt",
     })

@@ -6,12 +6,11 @@ use std::process::ExitCode;
 use clap::Args;
 use serde_json::Value;
 
-use super::render;
 use crate::cli::fields::Fields;
-use crate::cli::inputs::{BoundsArgs, Hardware, in_directory};
+use crate::cli::inputs::{BoundsArgs, Hardware};
 use crate::cli::output::{Output, verdict};
 use crate::cli::progress::Failed;
-use crate::cli::render::{bad_rows, plots};
+use crate::cli::render::plots;
 use crate::cli::run::{At, Left, Performed};
 use probity::run::specification::Checked;
 use probity::tensor::device::ComputeDevice;
@@ -46,14 +45,12 @@ impl Performed for BenchSpecification {
         let output = at.output;
         let bench = Bench::open(specification, &device).map_err(Failed)?;
         let (directory, summary) = match at.perform(bench, "measuring deletions")? {
-            Left::Ended { directory, summary } => (in_directory(directory)?, summary),
+            Left::Ended { directory, summary } => (directory, summary),
             Left::Said(code) => return Ok(code),
         };
-        let mut text = render::figures(&summary.measured, &summary.options);
-        text.push_str(&bad_rows(&summary.left_out.bad_rows));
-        text.push_str(&format!("Run: {}\n", directory.path().display()));
-        text.push_str(&plots(&directory)?);
-        output.result(&summary, &text)?;
+        let plots = plots(directory.run())?;
+        let next = format!("{plots}Run: {}\n", directory.path().display());
+        output.run(&summary, &directory, &next)?;
         let figures = &summary.measured.algorithms;
         Ok(verdict(figures.iter().all(|figures| figures.exact)))
     }

@@ -4,7 +4,6 @@ mod assign;
 pub(super) mod bench;
 mod delete;
 pub(super) mod fit;
-mod render;
 
 use std::process::ExitCode;
 

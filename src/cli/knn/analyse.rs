@@ -6,9 +6,8 @@ use std::process::ExitCode;
 use anyhow::{anyhow, bail};
 use clap::Args;
 
-use super::render;
 use crate::cli::fields::Fields;
-use crate::cli::inputs::{BoundsArgs, Hardware, in_directory};
+use crate::cli::inputs::{BoundsArgs, Hardware};
 use crate::cli::numbers::whole;
 use crate::cli::output::Output;
 use crate::cli::progress::Failed;
@@ -88,20 +87,14 @@ impl Performed for RobustnessSpecification {
         let device = at.device(ComputeDevice::open)?;
         let output = at.output;
         let run = Robustness::open(specification, device).map_err(Failed)?;
-        let inputs = run.inputs();
-        let names = [&inputs.train, &inputs.test].map(|rows| rows.name().to_owned());
         let (directory, summary) = match at.perform(run, "deciding").map_err(named)? {
-            Left::Ended { directory, summary } => (in_directory(directory)?, summary),
+            Left::Ended { directory, summary } => (directory, summary),
             Left::Said(code) => return Ok(code),
         };
         let path = directory.path().display();
-        let mut text = render::summary(&summary, names.each_ref().map(PathBuf::as_path));
-        text.push_str(&plots(&directory)?);
-        if !summary.finished {
-            text.push_str("Interrupted: this is what was decided by then.\n");
-        }
-        text.push_str(&format!("Run: {path}\nNext: probity knn verify {path}\n"));
-        output.result(&summary, &text)
+        let plots = plots(directory.run())?;
+        let next = format!("{plots}Run: {path}\nNext: probity knn verify {path}\n");
+        output.run(&summary, &directory, &next)
     }
 }
 

@@ -3,7 +3,6 @@
 
 pub(super) mod analyse;
 mod predict;
-mod render;
 pub(super) mod verify;
 
 use std::process::ExitCode;

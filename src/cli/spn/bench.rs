@@ -10,13 +10,11 @@ use crate::cli::fields::Fields;
 use crate::cli::inputs::Hardware;
 use crate::cli::output::Output;
 use crate::cli::progress::Failed;
-use crate::cli::render::{bad_rows, count, table};
 use crate::cli::run::{At, Left, Performed};
 use probity::run::specification::Checked;
 use probity::tensor::device::ComputeDevice;
-use probity::unlearning::spn::kinds::{Bench, BenchSummary};
+use probity::unlearning::spn::kinds::Bench;
 use probity::unlearning::spn::specification::BenchSpecification;
-use probity::unlearning::spread::Spread;
 
 /// Arguments of `probity spn bench`.
 #[derive(Debug, Args)]
@@ -51,58 +49,6 @@ impl Performed for BenchSpecification {
             Left::Ended { directory, summary } => (directory, summary),
             Left::Said(code) => return Ok(code),
         };
-        let mut text = render(&summary);
-        if let Some(directory) = directory {
-            text.push_str(&format!("Run: {}\n", directory.path().display()));
-        }
-        output.result(&summary, &text)
+        output.run(&summary, &directory, &directory.said())
     }
-}
-
-/// A time with its deviation.
-fn seconds(spread: &Spread) -> String {
-    format!("{:.4} ± {:.4}", spread.mean, spread.sd)
-}
-
-fn render(summary: &BenchSummary) -> String {
-    let figures = &summary.figures;
-    let row = |what: String, spread: &Spread| vec![what, seconds(spread)];
-    let deletions = figures.deletions;
-    let mut text = table(
-        &["seconds", "mean ± sd"],
-        &[
-            row("learn".to_owned(), &figures.learn_seconds),
-            row(
-                "learn without state".to_owned(),
-                &figures.learn_without_state_seconds,
-            ),
-            row(
-                format!("learn anew {deletions} times"),
-                &figures.retrain_seconds,
-            ),
-            row(format!("delete {deletions} rows"), &figures.unlearn_seconds),
-        ],
-    );
-    text.push_str(&format!(
-        "{} rows of {} columns; deletion is {:.1} × faster than learning anew; results {}.\n",
-        count(figures.rows as u64),
-        figures.variables,
-        figures.speed_up,
-        if figures.identical {
-            "identical"
-        } else {
-            "DIFFER"
-        }
-    ));
-    if let Some(likelihood) = &figures.test_log_likelihood {
-        text.push_str(&format!(
-            "Mean log-likelihood of rows not learnt from: {}.\n",
-            seconds(likelihood)
-        ));
-    }
-    text.push_str(&bad_rows(&summary.left_out.bad_rows));
-    if !summary.finished {
-        text.push_str("Interrupted: these are the repeats that were done by then.\n");
-    }
-    text
 }

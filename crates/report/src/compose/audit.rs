@@ -3,13 +3,14 @@
 use super::super::chart::{Bars, Histogram, IntervalRow, Intervals, Plot, Series, Spacing};
 use super::super::document::{Block, Part, Table};
 use super::super::model::{
-    AuditFindings, Modality, Phase, Quality, Trace, Validity, ValidityMeans,
+    AuditFindings, AuditSummary, Modality, Phase, Quality, Trace, Validity, ValidityMeans,
 };
 use super::super::pairs::{GAP_BINS, Gaps, Searched};
 use super::super::text::{
-    Text, count, counted, in_column, interval, not_taken_sentence, number, percent,
+    Text, count, counted, in_column, interval, listed, not_taken_sentence, number, percent,
     seconds_in_column,
 };
+use super::left_out;
 use super::pairs;
 use super::population;
 use super::shares::{self, Asked, crossed};
@@ -175,11 +176,17 @@ fn planted(audit: &AuditFindings, id: &str) -> Option<Part> {
         "Of each two the upper one is the share that the data were made with, the lower one what the audit found with its 95 % interval.",
         Table::new(title, &header, table),
     );
-    let part = Part::new("Planted and found").say(
-        "The data of this demonstration were made, with a known amount of discrimination planted in them. The audit knows nothing of that: it asks the \
+    let of_texts = match audit.summary.modality {
+        Modality::Table => "",
+        Modality::Text => {
+            " It is planted in neutral comments, where the named group alone decides the probable label, and up to one label in ten is noise."
+        }
+    };
+    let part = Part::new("Planted and found").say(format!(
+        "The data of this demonstration were made, with a known amount of discrimination planted in them.{of_texts} The audit knows nothing of that: it asks the \
          trained model. Where the planted share lies outside of the interval, the model learnt the rule imperfectly, or the sample is one of the 5 in 100 that miss.",
-    );
-    Some(part.with(figure))
+    ));
+    Some(part.with_essential(figure))
 }
 
 fn shares_part(audit: &AuditFindings, id: &str) -> Part {
@@ -199,14 +206,15 @@ fn shares_part(audit: &AuditFindings, id: &str) -> Part {
         }
     ));
     if let Some(read) = &summary.texts {
-        part = part.say(texts::read(read));
+        part = part.with_essential(Block::Paragraph(texts::read(read).into()));
     }
     if !summary.fairness.is_empty() {
-        part = part.with(shares::figure(
-            format!("{id}-shares"),
-            asked,
-            &summary.fairness,
-        ));
+        let figure = shares::figure(format!("{id}-shares"), asked, &summary.fairness);
+        // Of a table the rows come first; random inputs compare models.
+        part = match asked.is_text {
+            true => part.with_essential(figure),
+            false => part.with(figure),
+        };
     }
     if let Some(score) = &summary.causal_discrimination {
         part = part.say(format!(
@@ -526,32 +534,6 @@ fn limits(audit: &AuditFindings) -> Part {
             "Texts that the search wrote need not be good sentences; how close they are to real ones is stated above.".to_owned(),
         ]),
     }
-    if let Some(data) = &summary.data
-        && (data.skipped_rows > 0 || data.mapped_values > 0)
-    {
-        limits.push(format!(
-            "Of the data, {} outside their domains were mapped into them and {} left out, as the schema asks.",
-            counted(data.mapped_values, "value", "values"),
-            counted(data.skipped_rows, "row was", "rows were")
-        ));
-    }
-    let of_table = summary
-        .data
-        .as_ref()
-        .and_then(|data| data.bad_rows.as_ref());
-    let of_texts = summary
-        .texts
-        .as_ref()
-        .and_then(|texts| texts.bad_rows.as_ref());
-    if let Some(bad) = of_table.or(of_texts) {
-        let reasons = bad.reasons.iter();
-        let reasons = reasons.map(|of| format!("{} because {}", count(of.rows), of.reason));
-        limits.push(format!(
-            "{} left out of the data because something is wrong with them: {}. Whether they are like the others is not known.",
-            counted(bad.rows, "row was", "rows were"),
-            reasons.collect::<Vec<_>>().join(", ")
-        ));
-    }
     limits.extend(summary.bins.as_ref().map(shares::bins));
     limits.extend(summary.asked_twice.as_ref().map(|asked| {
         format!(
@@ -561,5 +543,27 @@ fn limits(audit: &AuditFindings) -> Part {
     }));
     limits.push("Found individuals depend on where the search began and how long it went on; their number is not a measure of how unfair the model is. The share is.".to_owned());
     limits.push("Intervals cover chance in the drawing of inputs (95 %, exact by Clopper and Pearson), not what was left out.".to_owned());
-    Part::limits(limits)
+    let part = Part::limits(limits);
+    match unused(summary) {
+        unused if unused.is_empty() => part,
+        unused => part.with_essential(Block::List(unused)),
+    }
+}
+
+/// What of the data, and of the terms, was not used as it is.
+fn unused(summary: &AuditSummary) -> Vec<Text> {
+    let mut said = summary.data.as_ref().map_or(Vec::new(), left_out::rows);
+    let texts = summary.texts.as_ref();
+    let bad_rows = texts.and_then(|texts| texts.bad_rows.as_ref());
+    said.extend(bad_rows.map(left_out::bad_rows));
+    let terms = summary.terms.as_ref();
+    let unknown = terms.map_or(&[][..], |terms| &terms.without_embedding);
+    if !unknown.is_empty() {
+        said.push(format!(
+            "{} left out because the model has no vector for them: {}.",
+            counted(unknown.len() as u64, "term was", "terms were"),
+            listed(unknown, "and")
+        ));
+    }
+    said.into_iter().map(Text::from).collect()
 }

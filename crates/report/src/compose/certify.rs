@@ -4,6 +4,7 @@ use super::super::chart::{IntervalRow, Intervals};
 use super::super::document::{Block, Part, Table};
 use super::super::model::CertifyFindings;
 use super::super::text::{Text, count, counted, estimate, interval, percent, seconds_in_column};
+use super::left_out;
 use super::shares::{alike, crossed};
 use super::terms;
 
@@ -77,7 +78,7 @@ pub(super) fn parts(certify: &CertifyFindings, id: &str) -> (Vec<Text>, Vec<Part
             "Of the part ‘{}’ of the data.",
             Text::value(&certify.part)
         ))
-        .with(Block::figure(
+        .with_essential(Block::figure(
             &Intervals { rows: &rows },
             format!("{id}-certified"),
             description,
@@ -103,5 +104,11 @@ pub(super) fn parts(certify: &CertifyFindings, id: &str) -> (Vec<Text>, Vec<Part
         "The share is of these inputs; the interval speaks of others only as far as these were drawn like them.",
         "Of texts, one protected term at a time is replaced.",
     ];
-    (verdict, vec![part, Part::limits(limits)])
+    let mut limits = Part::limits(limits);
+    let left_out = certify.data.as_ref().map_or(Vec::new(), left_out::rows);
+    if !left_out.is_empty() {
+        let left_out = left_out.into_iter().map(Text::from).collect();
+        limits = limits.with_essential(Block::List(left_out));
+    }
+    (verdict, vec![part, limits])
 }

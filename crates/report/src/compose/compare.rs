@@ -27,7 +27,7 @@ pub(super) fn parts(compare: &CompareFindings, id: &str) -> (Vec<Text>, Vec<Part
         let id = format!("{id}-{name}");
         part = part.with(figure(compare, id, title, (Yield::Found, effort)));
     }
-    part = part.with(table(compare));
+    part = part.with_essential(table(compare));
     let mut parts = vec![part];
     parts.extend(diversity(compare, id));
     parts.push(same_calls(compare));
@@ -115,7 +115,7 @@ fn diversity(compare: &CompareFindings, id: &str) -> Option<Part> {
             title,
             (Yield::Cells, Effort::ModelCalls),
         ))
-        .with(Block::Table(Table::new(caption, &header, rows.collect())));
+        .with_essential(Block::Table(Table::new(caption, &header, rows.collect())));
     Some(part)
 }
 
@@ -137,7 +137,7 @@ fn headline(compare: &CompareFindings) -> Text {
             }
         ),
         (None, _) if compare.repeats < 2 => {
-            "One search of each strategy does not tell which finds more.".to_owned()
+            "One search of each strategy does not tell which finds more; that takes two repeats or more.".to_owned()
         }
         (None, _) => format!(
             "No strategy found more than every other for the same number of model calls. Not told apart, and not beaten: {}.",
@@ -163,7 +163,7 @@ fn same_calls(compare: &CompareFindings) -> Part {
             pair.more.clone().unwrap_or_else(|| "–".to_owned()),
         ]
     });
-    let part = Part::new("Found for the same number of calls").with(Block::Table(Table::new(
+    let part = Part::new("Found for the same number of calls").with_essential(Block::Table(Table::new(
         "At the model calls (predictions and gradients) that every search of both reached; 95 % intervals in brackets. More: the interval lies above the other's.",
         &["Strategies", "Calls", "The first found", "The second found", "More"],
         rows.collect(),

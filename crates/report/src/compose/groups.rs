@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use super::super::chart::{IntervalRow, Intervals};
 use super::super::document::{Block, Part, Table};
 use super::super::model::{Gap, Group, GroupGaps, GroupReport, GroupRunFindings, GroupSet};
-use super::super::text::{Text, count, estimate, number};
+use super::super::text::{Text, count, counted, estimate, number};
 use super::impact::{self, GroupRate};
+use super::left_out;
 use super::shares::crossed;
 use super::terms;
 
@@ -24,8 +25,16 @@ pub(super) fn parts(run: &GroupRunFindings, id: &str) -> (Vec<Text>, Vec<Part>) 
         .collect();
     let impact = run.report.impact.iter();
     parts.extend(impact.flat_map(|impact| impact::parts(impact, id)));
-    parts.push(limits(&run.report));
-    (vec![verdict(&run.report)], parts)
+    let mut limits = limits(&run.report);
+    let left_out = run.data.as_ref().map_or(Vec::new(), left_out::rows);
+    if !left_out.is_empty() {
+        let left_out = left_out.into_iter().map(Text::from).collect();
+        limits = limits.with_essential(Block::List(left_out));
+    }
+    parts.push(limits);
+    let mut said = vec![verdict(&run.report)];
+    said.extend(without_outcome(&run.report));
+    (said, parts)
 }
 
 fn verdict(report: &GroupReport) -> Text {
@@ -64,6 +73,22 @@ fn points(difference: f64) -> String {
 fn range(gap: &Gap) -> String {
     let [low, high] = gap.ci95.map(|end| number((1000.0 * end).round() / 10.0));
     format!("{low} – {high} points")
+}
+
+/// Of how many rows no outcome is known, where there are any.
+fn without_outcome(report: &GroupReport) -> Option<Text> {
+    let known = report.known();
+    let of = match known {
+        0 => "not defined: no outcomes".to_owned(),
+        known => format!("of the {} that have one", count(known)),
+    };
+    (known < report.rows).then(|| {
+        Text::new(format!(
+            "Of {} no outcome is known. Shares predicted so are of all {}; true and false positive rates, accuracy and calibration errors are {of}.",
+            counted(report.rows - known, "row", "rows"),
+            count(report.rows)
+        ))
+    })
 }
 
 fn set_part(set: &GroupSet, report: &GroupReport, id: String) -> Part {
@@ -131,8 +156,8 @@ fn set_part(set: &GroupSet, report: &GroupReport, id: String) -> Part {
         rows.collect(),
     );
     part = match judged.is_empty() {
-        true => part.with(Block::Table(data)),
-        false => part.with(Block::titled_figure(
+        true => part.with_essential(Block::Table(data)),
+        false => part.with_essential(Block::titled_figure(
             &Intervals { rows: &judged },
             id.clone(),
             title,
@@ -140,6 +165,12 @@ fn set_part(set: &GroupSet, report: &GroupReport, id: String) -> Part {
             data,
         )),
     };
+    if set.absent > 0 {
+        part = part.say(format!(
+            "{} no row.",
+            counted(set.absent, "combination has", "combinations have")
+        ));
+    }
     // Sets whose impact ratios a rule asks for have a part of their own.
     let mut ruled = report.impact.iter().flat_map(|impact| &impact.sets);
     if !ruled.any(|ruled| ruled.attributes == set.protected) {
@@ -158,7 +189,7 @@ fn set_part(set: &GroupSet, report: &GroupReport, id: String) -> Part {
             part = part.with(figure).say(impact::FOUR_FIFTHS_RULE);
         }
     }
-    part.with(gaps_table(
+    part.with_essential(gaps_table(
         &format!("Gaps between groups of {by}"),
         &[("", set)],
     ))
@@ -271,16 +302,16 @@ fn limits(report: &GroupReport) -> Part {
         0 => format!(
             "The figures are of {rows} rows of which no outcome is known: whether the decisions were right is not looked at."
         ),
-        known if known < report.rows => format!(
-            "Shares predicted so are of {rows} rows; what compares them with labels is of the {} that have one. {old}",
+        known => format!(
+            "The figures are of {rows} rows, {} of them with labels. {old}",
             count(known)
         ),
-        _ => format!("The figures are of {rows} rows with their labels. {old}"),
     };
     let limits = [
         labelled,
         format!("A rate of fewer than {} rows is not judged and takes part in no gap.", report.min_group),
         "Several definitions of fairness cannot hold at once where groups differ in how often the favourable class is right; which one matters is a decision, not a measurement.".to_owned(),
+        "Intervals hold with 95 % probability, each by itself. Of few rows, a calibration error itself comes out too large.".to_owned(),
         "Equal rates of groups do not mean that individuals are treated alike; probity audit looks at that.".to_owned(),
     ];
     Part::limits(limits)

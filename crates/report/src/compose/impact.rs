@@ -111,7 +111,7 @@ fn charted(impact: &Impact, set: &ImpactSet, id: String) -> Part {
         .collect();
     let table = table(impact, set);
     if rows.is_empty() {
-        return said(part.with(Block::Table(table)), impact, set);
+        return said(part.with_essential(Block::Table(table)), impact, set);
     }
     let shown = &rows[..rows.len().min(MOST)];
     let description = drawn(shown, rows.iter().map(|(_, ratio)| *ratio));
@@ -121,7 +121,7 @@ fn charted(impact: &Impact, set: &ImpactSet, id: String) -> Part {
     };
     let title = format!("Impact ratios by {by}");
     let figure = Block::titled_figure(&chart, id, title, description, table);
-    said(part.with(figure), impact, set)
+    said(part.with_essential(figure), impact, set)
 }
 
 fn table(impact: &Impact, set: &ImpactSet) -> Table {

@@ -1,9 +1,10 @@
 //! What is said of k-NN predictions under poisoning.
 
 use super::super::document::{Block, Part, Table};
-use super::super::model::{KnnFigures, KnnFindings};
+use super::super::model::{KnnFigures, KnnFindings, KnnSummary};
 use super::super::plots;
 use super::super::text::{Text, count, counted, number, percent, seconds_in_column};
+use super::left_out;
 use super::terms;
 
 /// The verdict and the parts.
@@ -37,13 +38,40 @@ pub(super) fn parts(knn: &KnnFindings, id: &str) -> (Vec<Text>, Vec<Part>) {
                 .to_owned()
         }
     };
-    parts.push(Part::limits([
+    let mut limits = Part::limits([
             "Certified means proved: whichever n training rows or fewer are poisoned, the prediction is the same. Falsified means that removing the rows listed changes it; whether anyone poisoned them is another question.".to_owned(),
             "Unknown means that the time limit came first, or that the method cannot tell; such an input may be robust or not.".to_owned(),
             "Only rows added by an attacker are considered, for K-nearest-neighbour classifiers that learn K by cross-validation.".to_owned(),
             accuracy,
-        ]));
+        ]);
+    let unused = unused(summary);
+    if !unused.is_empty() {
+        limits = limits.with_essential(Block::List(unused));
+    }
+    parts.push(limits);
     (verdict.into_iter().map(Text::from).collect(), parts)
+}
+
+/// What the verdicts do not cover, and which rows were not used.
+fn unused(summary: &KnnSummary) -> Vec<Text> {
+    let mut said = Vec::new();
+    if summary.method == "jia" {
+        said.push(
+            "The method jia holds K fixed: ‘certified’ does not cover poison that changes K."
+                .to_owned(),
+        );
+    }
+    let [train, test] = summary.skipped_rows;
+    if train + test > 0 {
+        said.push(format!(
+            "{} of the training file and {} of the test file were left out, as the schema asks.",
+            counted(train, "row", "rows"),
+            count(test)
+        ));
+    }
+    let bad_rows = summary.bad_rows.iter().flatten();
+    said.extend(bad_rows.filter(|bad| bad.rows > 0).map(left_out::bad_rows));
+    said.into_iter().map(Text::from).collect()
 }
 
 fn all_certified(figures: &KnnFigures) -> u64 {
@@ -88,7 +116,7 @@ fn verdicts(sweep: &[KnnFigures], id: &str) -> Part {
         ]
     });
     Part::new("Verdicts")
-        .with(Block::figure(
+        .with_essential(Block::figure(
             &chart,
             format!("{id}-verdicts"),
             description,

@@ -8,6 +8,7 @@ mod disadvantage;
 mod groups;
 pub(super) mod impact;
 mod knn;
+mod left_out;
 mod outliers;
 mod pairs;
 mod population;
@@ -89,7 +90,16 @@ fn outcome(run: &RunReport) -> Option<Outcome> {
             Some(match of_run(run) {
                 Ok(declared) => {
                     let alike = audit.summary.decides_alike.as_ref();
-                    bound_of(declared?, alike)
+                    let on = audit.summary.fail_above.as_ref()?.on.as_deref();
+                    let outcome = bound_of(declared?, alike);
+                    match (outcome.verdict, on) {
+                        (Verdict::Inconclusive, Some("data")) => outcome.and("More of them would tell."),
+                        (Verdict::Inconclusive, _) => outcome.and("A larger --estimate would tell."),
+                        (Verdict::NotApplicable, _) => outcome.and(
+                            "Measure its groups (probity groups); where that is what is wanted, give --blind-ok.",
+                        ),
+                        (Verdict::Within | Verdict::Exceeds, _) => outcome,
+                    }
                 }
                 Err(_) => Outcome::new(
                     Verdict::Inconclusive,

@@ -65,10 +65,12 @@ pub(super) fn verdict(population: &Population, classes: &[String]) -> Vec<String
     let Some(joint) = population.shares.last() else {
         return Vec::new();
     };
-    let mut said = vec![asked(population).sentence(joint)];
+    // Who is disadvantaged is the first thing that is asked.
     let stakes = stakes(population, classes);
     let contrasts = population.contrasts.iter();
-    said.extend(contrasts.filter_map(|of| disadvantage::sentence(of, &stakes)));
+    let contrasts = contrasts.filter_map(|of| disadvantage::sentence(of, &stakes));
+    let mut said: Vec<String> = contrasts.collect();
+    said.push(asked(population).sentence(joint));
     if joint.discriminatory > 0 {
         let ways = &population.directions;
         let gain = counted(ways.to_favourable.count, "row", "rows");
@@ -144,10 +146,13 @@ fn shares_part(population: &Population, id: &str) -> Part {
     if ways.between_others.count > 0 {
         rows_of_ways.push(row("Between other decisions".into(), &ways.between_others));
     }
-    Part::new("Whose decisions change")
-        .say("A row is discriminatory if some other combination of its protected values gets it another decision, with all else as it is.")
-        .say(rows)
-        .with(shares::figure(format!("{id}-people"), asked(population), &population.shares))
+    let part = Part::new("Whose decisions change");
+    let part = match population.asked == population.rows {
+        true => part.say(rows),
+        false => part.with_essential(Block::Paragraph(rows.into())),
+    };
+    part.say("A row is discriminatory if some other combination of its protected values gets it another decision, with all else as it is.")
+        .with_essential(shares::figure(format!("{id}-people"), asked(population), &population.shares))
         .with(Block::Table(Table::new(
             "Which way the decisions change, by all protected attributes jointly",
             &["Direction", "Rows", "Share", "95 % interval"],
@@ -280,19 +285,21 @@ fn selected(population: &Population, id: &str) -> Option<Part> {
 
 /// How plausible the pairs are that the search found.
 pub(super) fn plausibility(graded: &Plausibility, id: &str) -> Part {
-    let mut part = Part::new("How plausible the pairs are").say(format!(
+    let graded_by = format!(
         "A sum-product network of {} grades each pair, without its protected attributes: its plausibility is the share of these rows that are no likelier. \
          Of {}, {} ({}) reach 5 %. Below that the model discriminates where hardly anybody is.",
         counted(graded.rows, "row", "rows"),
         counted(graded.pairs, "pair", "pairs"),
         count(graded.plausible),
         percent(graded.share)
-    ));
+    );
+    let mut part =
+        Part::new("How plausible the pairs are").with_essential(Block::Paragraph(graded_by.into()));
     if graded.left_out > 0 {
         let pairs = counted(graded.left_out, "pair", "pairs");
-        part = part.say(format!(
+        part = part.with_essential(Block::Paragraph(Text::new(format!(
             "Less plausible than asked for, and not among the samples: {pairs}."
-        ));
+        ))));
     }
     if let Some(share) = &graded.estimate {
         let [low, high] = share.ci95.map(percent);

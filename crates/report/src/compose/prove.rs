@@ -54,10 +54,57 @@ pub(super) fn parts(prove: &ProveFindings, id: &str) -> (Vec<Text>, Vec<Part>) {
             "The declared bound of at most {bound} {held}."
         )));
     }
+    if let Some(search) = &prove.search {
+        verdict.push(Text::new(format!(
+            "A search from {} of undecided boxes found {} among {} that it checked: {} of full rows.",
+            counted(search.seeds, "point", "points"),
+            counted(
+                search.discriminatory,
+                "discriminatory individual",
+                "discriminatory individuals"
+            ),
+            count(search.generated),
+            counted(search.pairs, "pair", "pairs")
+        )));
+    }
+    verdict.extend(ended(&prove.ending).map(Text::from));
     (
         verdict,
-        vec![places(prove, id), course(prove, id), limits()],
+        vec![
+            shares(prove),
+            places(prove, id),
+            course(prove, id),
+            limits(),
+        ],
     )
+}
+
+/// Why it ended with something undecided.
+fn ended(ending: &str) -> Option<&'static str> {
+    match ending {
+        "time" => Some("The proof was ended by its time limit; a longer one may decide more."),
+        "max-boxes" => Some("The proof was ended by its number of boxes; more may decide more."),
+        "interrupted" => Some("The proof was interrupted; these are the figures until then."),
+        _ => None,
+    }
+}
+
+/// How many combinations were decided.
+fn shares(prove: &ProveFindings) -> Part {
+    let rows = [
+        ("Fair", &prove.fair),
+        ("Discriminatory", &prove.discriminatory),
+        ("Undecided", &prove.undecided),
+    ];
+    let rows = rows.map(|(name, part)| {
+        let points = part.points.clone().unwrap_or("–".to_owned());
+        vec![name.to_owned(), points, percent(part.share)]
+    });
+    Part::new("What was proven").with_essential(Block::Table(Table::new(
+        "Combinations of the other attributes by what was proven of them",
+        &["Proven", "Combinations", "Share"],
+        rows.into(),
+    )))
 }
 
 fn places(prove: &ProveFindings, id: &str) -> Part {
@@ -75,7 +122,7 @@ fn places(prove: &ProveFindings, id: &str) -> Part {
         ]
     });
     let description = "The whole domain in parts, each as large as its share of it. Within a part, from above: what is fair, discriminatory and undecided.";
-    Part::new("Where it is").with(Block::figure(
+    Part::new("Where it is").with_essential(Block::figure(
         &Treemap {
             tiles: &tiles,
             names: ["fair", "discriminatory", "undecided"].map(Text::from),

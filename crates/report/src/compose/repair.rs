@@ -8,7 +8,7 @@ use super::super::model::{
     TextRepairFindings,
 };
 use super::super::model::{ModelFigures, Part as Portion};
-use super::super::text::{Text, count, estimate, interval, number, percent};
+use super::super::text::{Text, count, counted, estimate, interval, number, percent};
 use super::groups;
 use super::shares::{Asked, crossed, four_digits};
 
@@ -32,10 +32,7 @@ pub(super) fn parts(repair: &RepairFindings, id: &str) -> (Vec<Text>, Vec<Part>)
         ));
     }
     verdict.push(accuracy(repair));
-    let mut parts = vec![
-        shares(&pairs, id),
-        quality(&repair.before, &repair.chosen.figures),
-    ];
+    let mut parts = vec![shares(&pairs, id), quality(repair)];
     parts.extend(certified(
         &repair.certified_before,
         &repair.certified_after,
@@ -44,11 +41,13 @@ pub(super) fn parts(repair: &RepairFindings, id: &str) -> (Vec<Text>, Vec<Part>)
     parts.push(points(repair));
     let groups = repair.groups_before.iter().zip(&repair.groups_after);
     parts.extend(groups.map(|(before, after)| groups::before_after(before, after)));
+    let imported = (repair.origin == "imported")
+        .then_some("The network was imported; it may have seen any of these rows before.");
     parts.push(Part::limits([
         "The shares are of random inputs that took no part in training or choosing; accuracy is of rows held out from both.",
         "A lower share does not mean that no one is discriminated against. Audit the repaired model: a search may find what random inputs do not show.",
         "Only the attributes that were audited were repaired. What the repair does to others is not measured here.",
-    ]));
+    ].into_iter().chain(imported)));
     (verdict.into_iter().map(Text::from).collect(), parts)
 }
 
@@ -161,7 +160,7 @@ fn shares(pairs: &[(&Share, &Share)], id: &str) -> Part {
         "Discriminatory share before and after",
         rows.collect(),
     );
-    Part::new("Discriminatory share before and after").with(figure)
+    Part::new("Discriminatory share before and after").with_essential(figure)
 }
 
 struct Row {
@@ -194,7 +193,8 @@ fn before_after_figure(id: String, title: &str, rows: Vec<Row>) -> Block {
     )
 }
 
-fn quality(before: &ModelFigures, after: &ModelFigures) -> Part {
+fn quality(repair: &RepairFindings) -> Part {
+    let (before, after) = (&repair.before, &repair.chosen.figures);
     let row = |name: &str, figures: &ModelFigures| {
         let mut row = vec![name.to_owned()];
         row.extend(figures.held_out.row());
@@ -202,11 +202,20 @@ fn quality(before: &ModelFigures, after: &ModelFigures) -> Part {
     };
     let mut header = vec!["Model"];
     header.extend(before.held_out.header());
-    Part::new("Quality before and after").with(Block::Table(Table::new(
+    let part = Part::new("Quality before and after").with_essential(Block::Table(Table::new(
         format!("On {} held-out rows.", count(before.held_out.rows())),
         &header,
         vec![row("Before", before), row("After", after)],
-    )))
+    )));
+    match &repair.parts {
+        Some(parts) => part.say(format!(
+            "{} were trained on, {} chosen by and {} held out.",
+            counted(parts.train, "row", "rows"),
+            count(parts.validation),
+            count(parts.test)
+        )),
+        None => part,
+    }
 }
 
 fn certified(before: &[CertifiedShare], after: &[CertifiedShare], id: &str) -> Option<Part> {
@@ -321,7 +330,7 @@ pub(super) fn text_parts(repair: &TextRepairFindings, id: &str) -> (Vec<Text>, V
             count(repair.found),
             count(repair.independent)
         ))
-        .with(before_after_figure(format!("{id}-fair"), "Share of texts", rows));
+        .with_essential(before_after_figure(format!("{id}-fair"), "Share of texts", rows));
     let parts = vec![
         part,
         text_networks(repair),

@@ -126,7 +126,7 @@ pub(super) const POISONING: [Term; 5] = [
 ];
 
 /// The words of deletions from clusters.
-pub(super) const DELETIONS: [Term; 4] = [
+pub(super) const DELETIONS: [Term; 5] = [
     (
         "Speed-up",
         "Time of training k-means anew after each deletion over the time with the algorithm.",
@@ -138,6 +138,10 @@ pub(super) const DELETIONS: [Term; 4] = [
     (
         "Silhouette",
         "How well rows fit their own cluster against the next one, from −1 to 1.",
+    ),
+    (
+        "NMI",
+        "Normalised mutual information of clusters and labels: 1 where they say the same.",
     ),
     ("±", "Standard deviation over the replicates."),
 ];

@@ -3,7 +3,7 @@
 use super::super::chart::{IntervalRow, Intervals};
 use super::super::document::{Block, Part, Table};
 use super::super::model::{Rate, TextAttribute, TextGroupFindings, TextSubgroup};
-use super::super::text::{Text, count, estimate};
+use super::super::text::{Text, count, counted, estimate};
 use super::terms;
 
 /// Subgroups of an attribute that are shown.
@@ -18,7 +18,20 @@ pub(super) fn parts(run: &TextGroupFindings, id: &str) -> (Vec<Text>, Vec<Part>)
         .collect();
     parts.push(metric_part(run));
     parts.push(limits(run));
-    (vec![verdict(run)], parts)
+    let foreign = (run.foreign > 0).then(|| {
+        Text::new(format!(
+            "No value was looked for in {}.",
+            counted(
+                run.foreign,
+                "text that is not English",
+                "texts that are not English"
+            )
+        ))
+    });
+    (
+        vec![verdict(run)].into_iter().chain(foreign).collect(),
+        parts,
+    )
 }
 
 fn verdict(run: &TextGroupFindings) -> Text {
@@ -53,7 +66,12 @@ fn shown_area(area: &Rate) -> String {
 fn part(attribute: &TextAttribute, id: String) -> Part {
     let judged: Vec<&TextSubgroup> = attribute.values.iter().filter(|it| !it.too_small).collect();
     let name = Text::value(&attribute.attribute).to_string();
-    let mut part = Part::new(&format!("Texts by {name}"));
+    let small = attribute.values.len() - judged.len();
+    let mut part = Part::new(&format!("Texts by {name}")).say(format!(
+        "{} a value of {name}; {} by too few to be judged.",
+        counted(attribute.naming, "text names", "texts name"),
+        counted(small as u64, "value is named", "values are named")
+    ));
     if judged.len() > MOST {
         part = part.say(format!(
             "The {MOST} of {} subgroups with the lowest areas are shown.",
@@ -106,8 +124,8 @@ fn part(attribute: &TextAttribute, id: String) -> Part {
         cells.collect(),
     );
     match rows.is_empty() {
-        true => part.with(Block::Table(data)),
-        false => part.with(Block::titled_figure(
+        true => part.with_essential(Block::Table(data)),
+        false => part.with_essential(Block::titled_figure(
             &Intervals { rows: &rows },
             id,
             format!("Negative texts predicted positive, by {name}"),
@@ -147,7 +165,7 @@ fn metric_part(run: &TextGroupFindings) -> Part {
              areas over the subgroups."
                 .to_owned(),
         )
-        .with(Block::Table(Table::new(
+        .with_essential(Block::Table(Table::new(
             "Areas of all texts and over subgroups",
             &["Figure", "Texts or subgroups", "Value"],
             rows,
@@ -207,6 +225,7 @@ mod tests {
             texts: 100,
             positive_texts: 20,
             min_group: 30,
+            foreign: 0,
             auc: rate(0.8),
             bias: bias.clone(),
             attributes: vec![TextAttribute {

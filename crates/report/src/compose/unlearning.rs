@@ -1,9 +1,10 @@
 //! What is said of benchmarks of exact deletion.
 
 use super::super::document::{Block, Outcome, Part, Table};
-use super::super::model::{KMeansAlgorithm, KMeansFindings, SpnFindings, Spread};
+use super::super::model::{BadRows, KMeansAlgorithm, KMeansFindings, SpnFindings, Spread};
 use super::super::plots;
 use super::super::text::{Text, count, decimals_of, fixed, number, seconds, seconds_in_column};
+use super::left_out;
 use super::terms;
 
 /// Means and deviations of a column.
@@ -51,6 +52,7 @@ pub(super) fn kmeans_parts(bench: &KMeansFindings, id: &str) -> (Vec<Text>, Vec<
         column(|algorithm| &algorithm.speedup),
         column(|algorithm| &algorithm.loss_ratio),
         column(|algorithm| &algorithm.silhouette),
+        column(|algorithm| &algorithm.nmi),
     ];
     let table = Table::new(
         format!(
@@ -66,6 +68,7 @@ pub(super) fn kmeans_parts(bench: &KMeansFindings, id: &str) -> (Vec<Text>, Vec<
             "Speed-up",
             "Loss ratio",
             "Silhouette",
+            "NMI",
             "Exact",
         ],
         bench
@@ -82,9 +85,9 @@ pub(super) fn kmeans_parts(bench: &KMeansFindings, id: &str) -> (Vec<Text>, Vec<
     );
     let part = Part::new("Time of deletions")
         .with(curves(bench, format!("{id}-deletions")))
-        .with(Block::Table(table))
+        .with_essential(Block::Table(table))
         .with(terms::explained(&terms::DELETIONS));
-    (verdict, vec![part, limits()])
+    (verdict, vec![part, limits(bench.bad_rows.as_ref())])
 }
 
 /// Whether deletions left what training anew leaves.
@@ -171,16 +174,20 @@ pub(super) fn spn_parts(bench: &SpnFindings) -> (Vec<Text>, Vec<Part>) {
     (
         verdict,
         vec![
-            Part::new("Time of deletions").with(Block::Table(table)),
-            limits(),
+            Part::new("Time of deletions").with_essential(Block::Table(table)),
+            limits(bench.bad_rows.as_ref()),
         ],
     )
 }
 
-fn limits() -> Part {
+fn limits(bad_rows: Option<&BadRows>) -> Part {
     let limits = [
         "Times are of one machine at one time; what is the same everywhere is that the models are exact.",
         "A deleted row is gone from the model. Copies of the data, of earlier models and of what was derived from them are not touched.",
     ];
-    Part::limits(limits)
+    let part = Part::limits(limits);
+    match bad_rows {
+        Some(bad) => part.with_essential(Block::Paragraph(left_out::bad_rows(bad).into())),
+        None => part,
+    }
 }

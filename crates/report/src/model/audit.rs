@@ -79,6 +79,9 @@ pub struct AuditSummary {
     /// What was read of texts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub texts: Option<TextCounts>,
+    /// Texts: their protected terms.
+    #[serde(default, skip_serializing)]
+    pub terms: Option<Terms>,
     /// Texts: what exchanges do to them as they are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unmodified: Option<Exchanged>,
@@ -172,6 +175,14 @@ pub struct TextCounts {
     /// Rows of the table left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bad_rows: Option<BadRows>,
+}
+
+/// Protected terms.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+pub struct Terms {
+    /// Those that the model has no vector for, left out.
+    #[serde(default)]
+    pub without_embedding: Vec<String>,
 }
 
 /// What exchanges of protected terms do to texts as they are.

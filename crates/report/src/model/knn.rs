@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::figures::BadRows;
+
 /// k-NN predictions under poisoning.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct KnnFindings {
@@ -23,6 +25,12 @@ pub struct KnnSummary {
     pub training_rows: u64,
     /// Features.
     pub features: u64,
+    /// Rows of the training and of the test file that were left out, as the schema asks.
+    #[serde(default, skip_serializing)]
+    pub skipped_rows: [u64; 2],
+    /// Those with which something is wrong, left out.
+    #[serde(default, skip_serializing)]
+    pub bad_rows: Option<[BadRows; 2]>,
     /// Share of the labelled inputs predicted right.
     pub accuracy: Option<f64>,
     /// Whether every input was analysed.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::figures::DecidedAlike;
+use super::figures::{DecidedAlike, ReadCounts};
 use super::repair::Part;
 
 /// A proof about a whole domain.
@@ -43,6 +43,25 @@ pub struct ProveFindings {
     /// The declared bound.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fail_above: Option<ProvedBound>,
+    /// What ended it.
+    #[serde(default, skip_serializing)]
+    pub ending: String,
+    /// What a search from undecided points found.
+    #[serde(default, skip_serializing)]
+    pub search: Option<UndecidedSearch>,
+}
+
+/// What a search from undecided points found.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct UndecidedSearch {
+    /// Points that it began at.
+    pub seeds: u64,
+    /// Distinct individuals checked.
+    pub generated: u64,
+    /// Those that are discriminatory.
+    pub discriminatory: u64,
+    /// Pairs of full rows.
+    pub pairs: u64,
 }
 
 /// A fitted population.
@@ -134,6 +153,9 @@ pub struct CertifyFindings {
     /// What the model decides everything, if it is one class.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decides_alike: Option<DecidedAlike>,
+    /// What was read of a table.
+    #[serde(default, skip_serializing)]
+    pub data: Option<ReadCounts>,
     /// Part of the data.
     pub part: String,
     /// Each attribute, and all of them.

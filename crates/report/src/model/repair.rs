@@ -19,6 +19,12 @@ pub struct RepairFindings {
     /// SHA-256 of the model after, where it was saved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repaired_sha256: Option<String>,
+    /// Whether the model was `trained` here or `imported`.
+    #[serde(default, skip_serializing)]
+    pub origin: String,
+    /// Into how many inputs the data were split, where the run says it.
+    #[serde(default, skip_serializing)]
+    pub parts: Option<PartSizes>,
     /// What is said for and against it.
     pub verdict: RepairVerdict,
     /// Seconds.
@@ -41,6 +47,17 @@ pub struct RepairFindings {
     /// The same after.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub groups_after: Option<GroupReport>,
+}
+
+/// Into how many inputs data were split.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct PartSizes {
+    /// Those that were trained on.
+    pub train: u64,
+    /// Those that were chosen by.
+    pub validation: u64,
+    /// Those that were held out.
+    pub test: u64,
 }
 
 /// What is said for and against the network of a repair.

@@ -19,6 +19,9 @@ pub struct TextGroupFindings {
     pub texts: u64,
     /// Texts of the positive class.
     pub positive_texts: u64,
+    /// Texts that are not English, in which no value was looked for.
+    #[serde(default, skip_serializing)]
+    pub foreign: u64,
     /// Texts that a subgroup must have to be judged.
     pub min_group: u64,
     /// AUC of all texts.

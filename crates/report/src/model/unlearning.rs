@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::figures::BadRows;
+
 /// Deletions from k-means.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct KMeansFindings {
@@ -11,6 +13,9 @@ pub struct KMeansFindings {
     pub columns: u64,
     /// What was measured.
     pub options: KMeansOptions,
+    /// Rows with which something is wrong, left out.
+    #[serde(default, skip_serializing)]
+    pub bad_rows: Option<BadRows>,
     /// Training anew.
     pub baselines: Vec<Baseline>,
     /// The algorithms.
@@ -52,6 +57,9 @@ pub struct KMeansAlgorithm {
     /// Silhouette.
     #[serde(default)]
     pub silhouette: Option<Spread>,
+    /// Normalised mutual information with the labels.
+    #[serde(default, skip_serializing)]
+    pub nmi: Option<Spread>,
     /// Whether every model equalled one trained anew.
     pub exact: bool,
     /// The replicates.
@@ -79,6 +87,9 @@ pub struct Spread {
 pub struct SpnFindings {
     /// Whether all repeats were done.
     pub finished: bool,
+    /// Rows with which something is wrong, left out.
+    #[serde(default, skip_serializing)]
+    pub bad_rows: Option<BadRows>,
     /// Rows learnt from.
     pub rows: u64,
     /// Columns.

@@ -1,0 +1,35 @@
+//! What reading left out of the data, or changed in it.
+
+use super::super::model::{BadRows, ReadCounts};
+use super::super::text::{count, counted};
+
+/// What became of the rows of a table that were not used as they are, in sentences.
+pub(super) fn rows(data: &ReadCounts) -> Vec<String> {
+    let mut said = Vec::new();
+    if data.skipped_rows > 0 || data.mapped_values > 0 {
+        said.push(format!(
+            "Of the data, {} outside their domains were mapped into them and {} left out, as the schema asks.",
+            counted(data.mapped_values, "value", "values"),
+            counted(data.skipped_rows, "row was", "rows were")
+        ));
+    }
+    if data.unlabelled_rows > 0 {
+        said.push(format!(
+            "Of the data, {} left out because the outcome is missing.",
+            counted(data.unlabelled_rows, "row was", "rows were")
+        ));
+    }
+    said.extend(data.bad_rows.as_ref().map(bad_rows));
+    said
+}
+
+/// That rows were left out because something is wrong with them.
+pub(super) fn bad_rows(bad: &BadRows) -> String {
+    let reasons = bad.reasons.iter();
+    let reasons = reasons.map(|of| format!("{} because {}", count(of.rows), of.reason));
+    format!(
+        "{} left out of the data because something is wrong with them: {}. Whether they are like the others is not known.",
+        counted(bad.rows, "row was", "rows were"),
+        reasons.collect::<Vec<_>>().join(", ")
+    )
+}
