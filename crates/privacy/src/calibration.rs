@@ -49,7 +49,7 @@ const USED: f64 = 0.99;
 const CELLS: u32 = 16;
 
 /// The h′ of the database for which β is chosen, and for which one of the two sensitivities is
-/// chosen. It has no influence on privacy.
+/// chosen. The value has no influence on privacy.
 pub(super) const EXPECTED: f64 = 2.0;
 
 /// Which constants scale the noise.

@@ -103,7 +103,8 @@ fn sum_rounded_up(a: f64, b: f64) -> f64 {
     }
 }
 
-/// Splits `whole` into two parts: about `share` of it, and the rest. Their exact sum is `whole`.
+/// Splits `whole` into two parts: about `share` of it, and the rest. The exact sum of the parts is
+/// `whole`.
 pub(super) fn split(whole: f64, share: f64) -> (f64, f64) {
     // The difference of two numbers is exact where neither is above twice the other (Sterbenz
     // 1974).
@@ -156,7 +157,7 @@ impl Decimal {
         format!("{kept}e{exponent}").parse().unwrap_or_default()
     }
 
-    /// Returns the difference to `other`; zero where `other` is more.
+    /// Returns this sum less `other`; zero where `other` is more.
     fn without(&self, other: &Decimal) -> Decimal {
         match self > other {
             true => Decimal(&self.0 - &other.0),

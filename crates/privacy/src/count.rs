@@ -43,7 +43,8 @@ pub struct Outliers {
     pub squared_radius: f64,
 }
 
-/// The checked parameters of one count. Nothing in it depends on the records but their number.
+/// The checked parameters of one count. Nothing in the plan depends on the records but their
+/// number.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CountPlan {
     outliers: Outliers,

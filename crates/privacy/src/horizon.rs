@@ -38,7 +38,7 @@ impl Horizon {
 }
 
 /// Computes S for a database with h′ = `held` in every window: max over t of e^{−βt} min(G, held +
-/// t + 1). With 0 it is the smallest value that S can have.
+/// t + 1). For `held` = 0 this is the smallest value that S can have.
 pub fn growing_bound(beta: f64, cap: f64, held: f64) -> f64 {
     // The function of real t has its maximum at 1/β − 1 − held, or where the cap begins.
     let peak = (1.0 / beta - 1.0 - held)

@@ -78,7 +78,7 @@ pub struct InverseNoise {
     last: usize,
 }
 
-/// The widths a_0, a_1 … of the steps, in parts of a record. They depend on the records.
+/// The widths a_0, a_1 … of the steps, in parts of a record. The widths depend on the records.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Steps(Vec<u64>);
 

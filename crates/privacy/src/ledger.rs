@@ -196,8 +196,8 @@ pub struct Charge {
     pub not_private: bool,
 }
 
-/// Charges a query, before it is answered. Gives the ledger after the entry, which is on disk by
-/// then. `waiting` is told when another process is at the ledger, whose end this one awaits.
+/// Charges a query, before it is answered. Returns the ledger after the entry, which is on disk by
+/// then. `waiting` is called when another process is at the ledger, whose end this one awaits.
 ///
 /// # Errors
 /// When the ledger is of other data, or does not cover the price; nothing is written then.

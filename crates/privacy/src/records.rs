@@ -22,7 +22,7 @@ pub const MAX_COLUMNS: usize = 128;
 /// The least number of steps of a radius: a smaller one would be blurred by the grid.
 const LEAST_RADIUS: f64 = 16.0;
 
-/// The declaration of one column. None of it may come from the records.
+/// The declaration of one column. No part of it may come from the records.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DeclaredColumn {

@@ -120,7 +120,7 @@ impl TableReading {
 
     /// Reads `file` for its owner, who declares what is public of it: `columns` and no others may
     /// be asked for, or all that are numeric throughout and no unordered category where none is
-    /// named. What it refuses names the cell. The hash is of the bytes that were read.
+    /// named. An error names the cell. The hash is of the bytes that were read.
     ///
     /// # Errors
     /// No table, a named column that is not numeric throughout or has no order, or no column that
@@ -399,8 +399,8 @@ impl TableOptions {
         })
     }
 
-    /// Reads the columns of `file` for an answer to somebody else: what it refuses says nothing of
-    /// what is in the file. The hash is of the bytes that were read.
+    /// Reads the columns of `file` for an answer to somebody else: an error says nothing of what is
+    /// in the file. The hash is of the bytes that were read.
     ///
     /// # Errors
     /// See [`SourceError`].
@@ -409,7 +409,7 @@ impl TableOptions {
             .map_err(|error| error.concealed(file))
     }
 
-    /// Reads the columns of `file` for its owner: what it refuses names the cell. **Not private.**
+    /// Reads the columns of `file` for its owner: an error names the cell. **Not private.**
     ///
     /// # Errors
     /// See [`SourceError`].
@@ -420,8 +420,7 @@ impl TableOptions {
         Ok(file.hashed(numbers)?)
     }
 
-    /// Reads the columns of record batches in memory. What it refuses says nothing of what is in
-    /// them.
+    /// Reads the columns of record batches in memory. An error says nothing of what is in them.
     ///
     /// # Errors
     /// See [`SourceError`].

@@ -79,7 +79,7 @@ pub trait OpenedRun: Sized {
     /// Refuses to go on if what was opened is not what the run whose record is `began` began with.
     ///
     /// # Errors
-    /// What is another.
+    /// An error that names what differs.
     fn expect_unchanged(&self, _began: &Record) -> Result<(), Failure> {
         Ok(())
     }
