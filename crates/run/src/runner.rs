@@ -145,7 +145,7 @@ fn indivisible<K: RunKind>() -> ShardError {
 /// A function that ends processes.
 pub type Ender = Box<dyn Fn() + Send>;
 
-/// The place where a run is written, as its kind sees it.
+/// The directory that a run is written to, if there is one, and whether the run goes on.
 #[derive(Clone, Copy)]
 pub struct Target<'a> {
     directory: Option<&'a RunDirectory>,
