@@ -235,7 +235,7 @@ impl Attribute {
     }
 
     /// Returns the smallest and largest code among which an order can be: those of numbers, without
-    /// the levels beside them, and those of the levels of a category. Both included.
+    /// the levels beside them, and those of the levels of a category. Both are included.
     pub fn ordered_domain(&self) -> (i32, i32) {
         match &self.kind {
             Kind::Integer { min, max } => (*min, *max),

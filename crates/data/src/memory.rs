@@ -49,8 +49,8 @@ impl Drop for Registered {
     }
 }
 
-/// Registers `batches` as `memory:NAME`. They must all have the columns of the first, which readers
-/// look at.
+/// Registers `batches` as `memory:NAME`. The batches must all have the columns of the first, which
+/// readers look at.
 ///
 /// # Errors
 /// When another table has this name.

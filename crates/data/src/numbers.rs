@@ -134,7 +134,7 @@ impl Numbers {
     }
 
     /// Reads rows that need no labels, as they are: not scaled, whatever bounds are declared. With
-    /// `like`, they must have its columns.
+    /// `like`, the rows must have its columns.
     ///
     /// # Errors
     /// See [`NumbersError`].

@@ -287,7 +287,7 @@ impl Format {
     /// Checks the marks of numbers, and returns the problem if there is one.
     ///
     /// # Errors
-    /// What they must be, in words.
+    /// The marks that are allowed, in words.
     pub fn check_numbers(&self) -> Result<(), String> {
         let form = self.number_form();
         if !DECIMALS.contains(&form.decimal) {

@@ -45,7 +45,7 @@ pub trait Callable: Send + Sync {
     /// texts, row by row.
     ///
     /// # Errors
-    /// What keeps it from answering.
+    /// The reason why it cannot answer.
     fn probabilities(&self, rows: &RecordBatch) -> Result<Vec<f64>, String>;
 
     /// Returns the SHA-256, in hex, of what identifies the function: two functions with the same

@@ -187,9 +187,9 @@ impl OnnxPredictor {
             .map_err(ModelError::predictor)
     }
 
-    /// Puts the numbers of the columns into the order of the schema's classes. Of equal numbers
-    /// that of the first column wins, as in the library, and so becomes the next larger one where
-    /// the order differs.
+    /// Puts the numbers of the columns into the order of the schema's classes. Of equal numbers,
+    /// the one of the first column wins, as in the library; so where the order differs, it becomes
+    /// the next larger number.
     fn ordered<T: Copy + PartialOrd>(&self, given: &[T], next: impl Fn(T) -> T) -> Vec<T> {
         let mut best = 0;
         for (column, number) in given.iter().enumerate() {

@@ -277,7 +277,7 @@ impl PieceReader {
     /// Returns the pieces of `text` that the graph reads.
     ///
     /// # Errors
-    /// What keeps it from being split.
+    /// The reason why it cannot be split.
     pub(crate) fn read(&self, text: &str) -> Result<Pieces, String> {
         let read = self.tokenizer.read(text, self.limit);
         read.map_err(|error| error.to_string())

@@ -279,8 +279,9 @@ struct Running {
 }
 
 impl Running {
-    /// Returns the exit status of the process, if it has ended. What it has started and left behind
-    /// is then ended as well: at once, while nobody else can have got the number of the group.
+    /// Returns the exit status of the process, if it has ended. Processes that it has started and
+    /// left behind are then ended as well: at once, while nobody else can have got the number of
+    /// the group.
     fn ended(&mut self) -> Option<ExitStatus> {
         if self.ended.is_none()
             && let Ok(Some(status)) = self.child.try_wait()

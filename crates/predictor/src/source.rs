@@ -166,8 +166,8 @@ impl PredictorOptions {
 
     /// Returns the SHA-256, in hex, of what can be known about what the predictor computes with:
     /// its schema; an ONNX file and how it is used; a command line and every file that one of its
-    /// words names; what a function of this process says of itself. What a process reads besides is
-    /// not in it.
+    /// words names; what a function of this process says of itself. Anything else that a process
+    /// reads is not part of the hash.
     ///
     /// # Errors
     /// When such a file cannot be read.

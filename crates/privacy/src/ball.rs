@@ -11,30 +11,30 @@
 
 use super::exact_ball;
 
-/// Rounding errors of the witnesses are below this share of the squared radius plus the squared
+/// The bound on rounding errors of the witnesses, as a share of the squared radius plus the squared
 /// extent.
 const SLACK: f64 = 1e-9;
-/// A point closer to the affine hull of the basis than this share of the squared radius does not
-/// extend it.
+/// The distance from the affine hull of the basis, as a share of the squared radius, below which a
+/// point does not extend the basis.
 const FLAT: f64 = 1e-14;
 
 /// A ball.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ball {
-    /// Its centre.
+    /// The centre of the ball.
     pub centre: Vec<f64>,
-    /// Its squared radius; below 0 where it encloses nothing.
+    /// The squared radius of the ball; below 0 where it encloses nothing.
     pub squared_radius: f64,
 }
 
 impl Ball {
-    /// Squared distance of `point` from the centre.
+    /// Returns the squared distance of `point` from the centre.
     pub fn squared_distance(&self, point: &[f64]) -> f64 {
         super::records::squared_distance(&self.centre, point)
     }
 }
 
-/// The smallest enclosing ball, up to rounding.
+/// Returns the smallest enclosing ball, up to rounding.
 pub fn smallest_enclosing_ball(points: &[&[f64]]) -> Ball {
     let mut search = Search::new(points);
     search.pivot();
@@ -44,14 +44,15 @@ pub fn smallest_enclosing_ball(points: &[&[f64]]) -> Ball {
 /// A ball that is known to enclose some points and to fit into the limit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fitting {
-    /// It encloses the points: its squared radius is the largest squared distance from its centre.
+    /// The ball, which encloses the points: its squared radius is the largest squared distance from
+    /// its centre.
     pub ball: Ball,
-    /// No enclosing ball has a smaller squared radius than this.
+    /// A lower bound of the squared radius of every enclosing ball.
     pub least: f64,
 }
 
-/// The smallest enclosing ball if its squared radius is at most `limit`; decided exactly. The
-/// points must be grid points (whole numbers up to 2²²), and there must be one.
+/// Returns the smallest enclosing ball if its squared radius is at most `limit`; decided exactly.
+/// The points must be grid points (whole numbers up to 2²²), and there must be one.
 pub fn fits(points: &[&[f64]], limit: f64) -> Option<Fitting> {
     let mut search = Search::new(points);
     search.pivot();
@@ -75,7 +76,7 @@ pub fn fits(points: &[&[f64]], limit: f64) -> Option<Fitting> {
 struct Search<'p> {
     points: &'p [&'p [f64]],
     columns: usize,
-    /// Points in the order of the heuristic; the support comes first.
+    /// The points in the order of the heuristic; the support comes first.
     order: Vec<usize>,
     supported: usize,
     basis: Basis,
@@ -124,7 +125,7 @@ impl<'p> Search<'p> {
         }
     }
 
-    /// How far point `at` is outside the current ball, squared; above 0 outside.
+    /// Returns how far point `at` is outside the current ball, squared; above 0 outside.
     fn excess(&self, at: usize) -> f64 {
         if self.best.squared_radius < 0.0 {
             return f64::INFINITY;
@@ -166,7 +167,7 @@ impl<'p> Search<'p> {
         }
     }
 
-    /// Welzl's recursion over the first `end` points, with the basis on the boundary.
+    /// Runs Welzl's recursion over the first `end` points, with the basis on the boundary.
     fn move_to_front(&mut self, end: usize) {
         self.supported = 0;
         if self.basis.members.len() == self.columns + 1 {
@@ -196,7 +197,7 @@ impl<'p> Search<'p> {
         }
     }
 
-    /// A lower bound on the squared radius of every enclosing ball, from the weights of the
+    /// Returns a lower bound on the squared radius of every enclosing ball, from the weights of the
     /// support. Negative weights are cut off, which keeps it a bound.
     fn dual_bound(&self) -> f64 {
         let mut basis = Basis::default();
@@ -285,7 +286,7 @@ impl Basis {
         self.radii.pop();
     }
 
-    /// The centre as an affine combination of the members.
+    /// Returns the centre as an affine combination of the members.
     fn weights(&self) -> Vec<f64> {
         let size = self.members.len();
         let mut weights = vec![0.0; size];

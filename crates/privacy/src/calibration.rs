@@ -1,4 +1,4 @@
-//! How much Gaussian noise a count needs: σ(X) = c S(X) for a β-smooth bound S.
+//! The calibration of Gaussian noise for a count: σ(X) = c S(X) for a β-smooth bound S.
 //!
 //! **Tight calibration.** Let P = N(0, 1) be the answer on X in units of σ(X) = c S(X) around its
 //! count, and Q = N(s, ρ²) that on a neighbour X′. ρ = S(X′) / S(X) lies between e^{−β} and e^β.
@@ -40,16 +40,16 @@ use statrs::function::erf::erfc;
 use super::error::{LARGEST_EPSILON, LEAST_EPSILON, PrivacyError};
 use super::horizon::growing_bound;
 
-/// Added to β, relative to c: covers the rounding of S and c.
+/// The amount added to β, relative to c: it covers the rounding of S and c.
 const ROUNDING: f64 = 1e-9;
 /// The share of δ that is used; the rest covers the rounding of δ(c, β) itself.
 const USED: f64 = 0.99;
 
-/// Cells into which the range of ln ρ is cut on either side of 0.
+/// The number of cells into which the range of ln ρ is cut on either side of 0.
 const CELLS: u32 = 16;
 
-/// h′ of the database for which β, and between the two sensitivities, is chosen. It has no
-/// influence on privacy.
+/// The h′ of the database for which β is chosen, and for which one of the two sensitivities is
+/// chosen. The value has no influence on privacy.
 pub(super) const EXPECTED: f64 = 2.0;
 
 /// Which constants scale the noise.
@@ -63,12 +63,12 @@ pub enum Calibration {
     Theorem,
 }
 
-/// ε and δ of one answer, checked.
+/// The ε and δ of one answer, checked.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Guarantee {
-    /// ε.
+    /// The parameter ε.
     pub epsilon: f64,
-    /// δ.
+    /// The parameter δ.
     pub delta: f64,
 }
 
@@ -86,8 +86,8 @@ impl Guarantee {
     }
 }
 
-/// What a mechanism may spend of a price of `epsilon`: the decimal number that a price is written
-/// as ([`super::composition`]) may be below its `f64` by half a unit in the last place.
+/// Returns how much of a price of `epsilon` a mechanism may spend: the decimal number that a price
+/// is written as ([`super::composition`]) may be below its `f64` by half a unit in the last place.
 pub fn spendable(epsilon: f64) -> f64 {
     epsilon.next_down()
 }
@@ -107,14 +107,14 @@ pub fn check_epsilon(epsilon: f64) -> Result<(), PrivacyError> {
 /// The noise of a count: standard deviation `scale` times a `beta`-smooth bound.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Noise {
-    /// β; 0 for a global sensitivity.
+    /// The smoothness β; 0 for a global sensitivity.
     pub beta: f64,
-    /// c.
+    /// The scale c.
     pub scale: f64,
 }
 
 impl Calibration {
-    /// The noise for a smooth bound that is at most `cap` (public).
+    /// Returns the noise for a smooth bound that is at most `cap` (public).
     ///
     /// # Errors
     /// When the paper's constants do not give the guarantee, or no scale does in floating point.
@@ -137,7 +137,7 @@ impl Calibration {
         }
     }
 
-    /// The noise for a global sensitivity.
+    /// Returns the noise for a global sensitivity.
     ///
     /// # Errors
     /// See [`Calibration::smooth`].
@@ -164,8 +164,8 @@ impl Calibration {
     }
 }
 
-/// The noise whose standard deviation is smallest on a database as expected, over a fixed grid of
-/// β: every tenth β first, then those around the best of them.
+/// Returns the noise whose standard deviation is smallest on a database as expected, over a fixed
+/// grid of β: every tenth β first, then those around the best of them.
 fn best_smooth(guarantee: Guarantee, cap: f64) -> Result<Noise, PrivacyError> {
     const STRIDE: u32 = 10;
     let Guarantee { epsilon, delta } = guarantee;
@@ -187,7 +187,7 @@ fn best_smooth(guarantee: Guarantee, cap: f64) -> Result<Noise, PrivacyError> {
         .ok_or(PrivacyError::Calibration { epsilon, delta })
 }
 
-/// The smallest c for β, by bisection; `None` if there is none below 10⁹.
+/// Returns the smallest c for β, by bisection; `None` if there is none below 10⁹.
 fn least_scale(guarantee: Guarantee, beta: f64) -> Option<f64> {
     let most = USED * guarantee.delta;
     let enough =
@@ -210,12 +210,12 @@ fn least_scale(guarantee: Guarantee, beta: f64) -> Option<f64> {
     Some(high * (1.0 + ROUNDING))
 }
 
-/// δ(c, β): the δ that the noise needs for `epsilon`.
+/// Computes δ(c, β): the δ that the noise needs for `epsilon`.
 pub fn needed_delta(epsilon: f64, noise: Noise) -> f64 {
     cells(epsilon, noise).fold(0.0, f64::max)
 }
 
-/// What the pairs of each cell need at most.
+/// Returns an upper bound, for each cell, of the δ that its pairs need.
 fn cells(epsilon: f64, noise: Noise) -> impl Iterator<Item = f64> {
     let width = (noise.beta + ROUNDING) / f64::from(CELLS);
     let shift = 1.0 / noise.scale;
@@ -231,12 +231,12 @@ fn cells(epsilon: f64, noise: Noise) -> impl Iterator<Item = f64> {
         .chain(wide)
 }
 
-/// E of two normal distributions with variance 1 whose means are `shift` apart.
+/// Computes E of two normal distributions with variance 1 whose means are `shift` apart.
 fn equal(epsilon: f64, shift: f64) -> f64 {
     normal(shift / 2.0 - epsilon / shift) - epsilon.exp() * normal(-shift / 2.0 - epsilon / shift)
 }
 
-/// E of N(0, 1) and N(shift, ratio²) for a ratio below 1.
+/// Computes E of N(0, 1) and N(shift, ratio²) for a ratio below 1.
 fn narrower(epsilon: f64, shift: f64, ratio: f64) -> f64 {
     // The logarithm of p/q exceeds ε outside the two roots of κ z² − 2 (s/ρ²) z + s²/ρ² + 2 (ln ρ −
     // ε) = 0.
@@ -252,7 +252,7 @@ fn narrower(epsilon: f64, shift: f64, ratio: f64) -> f64 {
         - epsilon.exp() * (normal(outside(lower)) + normal(-outside(upper)))
 }
 
-/// E of N(0, 1) and N(shift, ratio²) for a ratio above 1.
+/// Computes E of N(0, 1) and N(shift, ratio²) for a ratio above 1.
 fn wider(epsilon: f64, shift: f64, ratio: f64) -> f64 {
     // The logarithm of p/q exceeds ε between the two roots of κ z² + 2 (s/ρ²) z − s²/ρ² − 2 (ln ρ −
     // ε) = 0.
@@ -271,7 +271,7 @@ fn wider(epsilon: f64, shift: f64, ratio: f64) -> f64 {
     normal(upper) - normal(lower) - epsilon.exp() * (normal(within(upper)) - normal(within(lower)))
 }
 
-/// Φ.
+/// Computes Φ, the standard normal distribution function.
 fn normal(at: f64) -> f64 {
     0.5 * erfc(-at / std::f64::consts::SQRT_2)
 }
@@ -280,7 +280,7 @@ fn normal(at: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// sup over T of P(T) − e^ε Q(T) by plain integration.
+    /// Computes sup over T of P(T) − e^ε Q(T) by plain integration.
     fn integrated(epsilon: f64, shift: f64, ratio: f64) -> f64 {
         let density = |z: f64| (-0.5 * z * z).exp() / std::f64::consts::TAU.sqrt();
         let (steps, reach) = (60_000, 15.0);
@@ -324,7 +324,7 @@ mod tests {
         assert!((equal(0.7, 0.4) - integrated(0.7, 0.4, 1.0)).abs() < 1e-6);
     }
 
-    /// Over a grid of all pairs that β and c allow, no pair needs more than δ.
+    /// No pair needs more than δ, over a grid of all pairs that β and c allow.
     #[test]
     fn no_pair_needs_more_than_delta() {
         for (epsilon, delta) in [(0.1, 0.01), (0.7, 0.01), (0.5, 1e-4), (3.0, 0.05)] {

@@ -1,4 +1,4 @@
-//! What several answers cost together.
+//! The composition of answers: the price of several answers together.
 //!
 //! Every query is charged in two currencies at once, ε and ρ; δ adds up in both:
 //!
@@ -36,23 +36,24 @@ use serde::{Deserialize, Serialize};
 use super::calibration::check_epsilon;
 use super::error::PrivacyError;
 
-/// Taken off what is computed of a budget: far more than the rounding of a few operations.
+/// The margin subtracted from what is computed of a budget: far more than the rounding of a few
+/// operations.
 const ROUNDING: f64 = 1e-12;
 
-/// What one query costs.
+/// The price of one query.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Cost {
-    /// ε of sequential composition.
+    /// The ε of sequential composition.
     pub epsilon: f64,
-    /// δ.
+    /// The parameter δ.
     pub delta: f64,
-    /// ρ of zCDP.
+    /// The ρ of zCDP.
     pub rho: f64,
 }
 
 impl Cost {
-    /// Any (ε, δ)-DP query.
+    /// Returns the price of any (ε, δ)-DP query.
     pub fn approximate(epsilon: f64, delta: f64) -> Cost {
         Cost {
             epsilon,
@@ -61,7 +62,7 @@ impl Cost {
         }
     }
 
-    /// `picks` exponential mechanisms that share ε equally.
+    /// Returns the price of `picks` exponential mechanisms that share ε equally.
     pub fn exponential(epsilon: f64, picks: usize) -> Cost {
         Cost {
             epsilon,
@@ -72,14 +73,14 @@ impl Cost {
         }
     }
 
-    /// Whether each of its parts is a price: not negative, and finite. What is not cannot be added
-    /// up, and no budget admits it.
+    /// Returns whether each part of the cost is a price: not negative, and finite. A number that is
+    /// no price cannot be added up, and no budget admits it.
     pub fn is_price(&self) -> bool {
         let is_part = |part: f64| part >= 0.0 && part.is_finite();
         is_part(self.epsilon) && is_part(self.delta) && is_part(self.rho)
     }
 
-    /// Both together, rounded up where a sum has no exact form.
+    /// Returns the sum of two costs, rounded up where a sum has no exact form.
     #[must_use]
     pub fn and(self, other: Cost) -> Cost {
         Cost {
@@ -90,7 +91,7 @@ impl Cost {
     }
 }
 
-/// The smallest `f64` that is at least `a + b`, for finite numbers that are not negative.
+/// Returns the smallest `f64` that is at least `a + b`, for finite numbers that are not negative.
 fn sum_rounded_up(a: f64, b: f64) -> f64 {
     let (less, more) = if a < b { (a, b) } else { (b, a) };
     let sum = less + more;
@@ -102,7 +103,8 @@ fn sum_rounded_up(a: f64, b: f64) -> f64 {
     }
 }
 
-/// `whole` in two parts: about `share` of it, and the rest. Their exact sum is `whole`.
+/// Splits `whole` into two parts: about `share` of it, and the rest. The exact sum of the parts is
+/// `whole`.
 pub(super) fn split(whole: f64, share: f64) -> (f64, f64) {
     // The difference of two numbers is exact where neither is above twice the other (Sterbenz
     // 1974).
@@ -115,19 +117,19 @@ pub(super) fn split(whole: f64, share: f64) -> (f64, f64) {
     }
 }
 
-/// A sum of decimal numbers, exactly: how many times 10⁻³²⁴ it is. Every finite `f64`, written with
-/// as few digits as tell it from others, is a whole multiple of that.
+/// An exact sum of decimal numbers, as a multiple of 10⁻³²⁴. Every finite `f64`, written with as
+/// few digits as tell it from others, is a whole multiple of that.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Decimal(BigUint);
 
-/// Decimal places of the unit of [`Decimal`].
+/// The number of decimal places of the unit of [`Decimal`].
 const PLACES: i64 = 324;
-/// Digits of a decimal number that every `f64` keeps.
+/// The number of digits of a decimal number that every `f64` keeps.
 const KEPT_DIGITS: usize = 15;
 
 impl Decimal {
-    /// The decimal that `value`, which is not negative, is written as. What is too large for an
-    /// `f64` is more than any budget has.
+    /// Returns the decimal that `value`, which is not negative, is written as. A value that is too
+    /// large for an `f64` is more than any budget has.
     fn of(value: f64) -> Decimal {
         let text = format!("{:e}", value.min(f64::MAX));
         let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
@@ -140,14 +142,14 @@ impl Decimal {
         Decimal(digits.parse().unwrap_or_default())
     }
 
-    /// The nearest `f64`.
+    /// Returns the nearest `f64`.
     fn nearest(&self) -> f64 {
         format!("{}e-{PLACES}", self.0)
             .parse()
             .unwrap_or(f64::INFINITY)
     }
 
-    /// An `f64` that is written as this decimal, or as a slightly smaller one.
+    /// Returns an `f64` that is written as this decimal, or as a slightly smaller one.
     fn rounded_down(&self) -> f64 {
         let digits = self.0.to_string();
         let kept = &digits[..digits.len().min(KEPT_DIGITS)];
@@ -155,7 +157,7 @@ impl Decimal {
         format!("{kept}e{exponent}").parse().unwrap_or_default()
     }
 
-    /// What is left of it without `other`; nothing where that is more.
+    /// Returns this sum less `other`; zero where `other` is more.
     fn without(&self, other: &Decimal) -> Decimal {
         match self > other {
             true => Decimal(&self.0 - &other.0),
@@ -172,7 +174,7 @@ impl Add for &Decimal {
     }
 }
 
-/// What was spent in all: exact sums of prices.
+/// The sum of the prices that were spent, kept exactly.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Spent {
     epsilon: Decimal,
@@ -181,7 +183,7 @@ pub struct Spent {
 }
 
 impl Spent {
-    /// With one more price, whose numbers are finite and not negative.
+    /// Returns the sum with one more price, whose numbers are finite and not negative.
     #[must_use]
     pub fn and(&self, cost: Cost) -> Spent {
         Spent {
@@ -191,7 +193,7 @@ impl Spent {
         }
     }
 
-    /// The nearest numbers, for display.
+    /// Returns the nearest numbers, for display.
     pub fn total(&self) -> Cost {
         Cost {
             epsilon: self.epsilon.nearest(),
@@ -213,15 +215,15 @@ impl FromIterator<Cost> for Spent {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Budget {
-    /// ε in all.
+    /// The ε of all queries together.
     pub epsilon: f64,
-    /// δ in all.
+    /// The δ of all queries together.
     pub delta: f64,
     /// The part of δ that zCDP composition uses; 0 for sequential composition alone.
     pub slack: f64,
 }
 
-/// What is left of a budget.
+/// The part of a budget that is left.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Remaining {
     /// The largest ε of one more query of any kind.
@@ -249,13 +251,14 @@ impl Budget {
         Ok(self)
     }
 
-    /// Whether `spent` is within the budget.
+    /// Returns whether `spent` is within the budget.
     pub fn admits(&self, spent: &Spent) -> bool {
         &spent.delta + &Decimal::of(self.slack) <= Decimal::of(self.delta)
             && (spent.epsilon <= Decimal::of(self.epsilon) || spent.rho <= self.largest_rho())
     }
 
-    /// The ε that `spent` amounts to: the smaller of the two currencies.
+    /// Returns the ε that `spent` amounts to: the smaller one of sequential composition and of
+    /// zCDP.
     pub fn spent_epsilon(&self, spent: &Spent) -> f64 {
         let Cost { epsilon, rho, .. } = spent.total();
         if self.slack <= 0.0 {
@@ -265,7 +268,7 @@ impl Budget {
         epsilon.min((rho + 2.0 * (rho * logarithm).sqrt()) * (1.0 + ROUNDING))
     }
 
-    /// What is left after `spent`: a query of that price is admitted.
+    /// Returns what is left after `spent`: a query of that price is admitted.
     pub fn remaining(&self, spent: &Spent) -> Remaining {
         let sequential = Decimal::of(self.epsilon).without(&spent.epsilon);
         let rho = self.largest_rho().without(&spent.rho).rounded_down();
@@ -278,7 +281,7 @@ impl Budget {
         }
     }
 
-    /// The ρ with ρ + 2 √(ρ ln(1/slack)) = ε, rounded down.
+    /// Returns the ρ with ρ + 2 √(ρ ln(1/slack)) = ε, rounded down.
     fn largest_rho(&self) -> Decimal {
         if self.slack <= 0.0 {
             return Decimal::default();

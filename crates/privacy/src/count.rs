@@ -34,16 +34,17 @@ use super::records::Records;
 use super::sensitivity::{Bound, Method, WORK_LIMIT};
 use super::smooth::{inverse_steps, local_bound, smooth_bound};
 
-/// What defines an outlier: fewer than k other records within the radius.
+/// The definition of an outlier: a record with fewer than k other records within the radius.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Outliers {
-    /// k.
+    /// The threshold k.
     pub k: usize,
-    /// Squared radius on the grid, from [`super::records::Grid::squared_radius`].
+    /// The squared radius on the grid, from [`super::records::Grid::squared_radius`].
     pub squared_radius: f64,
 }
 
-/// Checked parameters of one count. Nothing in it depends on the records but their number.
+/// The checked parameters of one count. Nothing in the plan depends on the records but their
+/// number.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CountPlan {
     outliers: Outliers,
@@ -56,7 +57,7 @@ pub struct CountPlan {
     cap: u64,
 }
 
-/// What scales the noise, and what that needs.
+/// The mechanism that scales the noise, with its constants.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Mechanism {
     Inverse {
@@ -66,7 +67,7 @@ enum Mechanism {
     Smooth {
         noise: Noise,
         method: Method,
-        /// ε of the bound on the noise; 0 where none is asked for.
+        /// The ε of the bound on the noise; 0 where none is asked for.
         interval_epsilon: f64,
     },
     Global {
@@ -179,12 +180,12 @@ impl CountPlan {
         })
     }
 
-    /// The price.
+    /// Returns the price.
     pub fn cost(&self) -> Cost {
         self.cost
     }
 
-    /// Which sensitivity scales the noise: never [`Sensitivity::Auto`].
+    /// Returns which sensitivity scales the noise: never [`Sensitivity::Auto`].
     pub fn sensitivity(&self) -> Sensitivity {
         match self.mechanism {
             Mechanism::Inverse { .. } => Sensitivity::Inverse,
@@ -193,7 +194,8 @@ impl CountPlan {
         }
     }
 
-    /// How bounds of the local sensitivity are computed; none for a global sensitivity.
+    /// Returns the method by which bounds of the local sensitivity are computed; none for a global
+    /// sensitivity.
     pub fn method(&self) -> Option<Method> {
         match self.mechanism {
             Mechanism::Inverse { method, .. } | Mechanism::Smooth { method, .. } => Some(method),
@@ -201,7 +203,7 @@ impl CountPlan {
         }
     }
 
-    /// The public constants of normal noise; none for the inverse sensitivity mechanism.
+    /// Returns the public constants of normal noise; none for the inverse sensitivity mechanism.
     pub fn noise(&self) -> Option<Noise> {
         match self.mechanism {
             Mechanism::Inverse { .. } => None,
@@ -209,7 +211,7 @@ impl CountPlan {
         }
     }
 
-    /// The public constants of the inverse sensitivity mechanism; none for normal noise.
+    /// Returns the public constants of the inverse sensitivity mechanism; none for normal noise.
     pub fn inverse(&self) -> Option<InverseNoise> {
         match self.mechanism {
             Mechanism::Inverse { noise, .. } => Some(noise),
@@ -217,12 +219,12 @@ impl CountPlan {
         }
     }
 
-    /// What is public of the noise of an answer.
+    /// Returns the public part of the noise of an answer.
     pub fn public_noise(&self) -> PublicNoise {
         self.public_noise
     }
 
-    /// Answers on `records`, which must be those that the plan was made for.
+    /// Answers the count on `records`, which must be those that the plan was made for.
     ///
     /// # Errors
     /// No random bits.
@@ -234,7 +236,7 @@ impl CountPlan {
         self.release(&self.measure(records)?, bits)
     }
 
-    /// The private answer for what was measured.
+    /// Returns the private answer for what was measured.
     ///
     /// # Errors
     /// No random bits.
@@ -286,7 +288,7 @@ impl CountPlan {
         })
     }
 
-    /// The true count and the sensitivity that scales the noise. **Not private.**
+    /// Measures the true count and the sensitivity that scales the noise. **Not private.**
     ///
     /// # Errors
     /// None but those of a method that the plan was not made with.
@@ -301,7 +303,7 @@ impl CountPlan {
         }
     }
 
-    /// The same by `method`.
+    /// Measures the same as [`CountPlan::measure`], by `method`.
     fn measure_by(
         &self,
         method: Method,
@@ -330,8 +332,9 @@ impl CountPlan {
         })
     }
 
-    /// The same by an exact method, where another one answers and the work limit allows it on these
-    /// records. **Not private**, not even whether there is a figure.
+    /// Measures the same as [`CountPlan::measure`] by an exact method, where another one answers
+    /// and the work limit allows it on these records. **Not private**, not even whether there is a
+    /// figure.
     ///
     /// # Errors
     /// None but those of a method that the plan was not made with.
@@ -347,7 +350,7 @@ impl CountPlan {
         }
     }
 
-    /// The standard deviation of the noise for what was measured. **Not private.**
+    /// Returns the standard deviation of the noise for what was measured. **Not private.**
     pub fn standard_deviation(&self, measured: &Measured) -> f64 {
         match (self.mechanism, &measured.scale) {
             (Mechanism::Inverse { noise, .. }, Scale::Steps(steps)) => {
@@ -357,7 +360,7 @@ impl CountPlan {
         }
     }
 
-    /// Everything about the answer that is not private, for the owner of the data.
+    /// Returns everything about the answer that is not private, for the owner of the data.
     ///
     /// # Errors
     /// None but those of a method that the plan was not made with.
@@ -393,7 +396,7 @@ pub fn check_threshold(k: usize, rows: usize) -> Result<(), PrivacyError> {
     }
 }
 
-/// The number of outliers. **Not private.**
+/// Counts the outliers. **Not private.**
 pub fn count_outliers(records: &Records, outliers: Outliers) -> i64 {
     let found = degrees(records, outliers.squared_radius, outliers.k as u32);
     count_below(&found, outliers.k)

@@ -1,4 +1,5 @@
-//! Degrees: how many *other records* lie within the radius of each record (Definition 7).
+//! The degrees of records: how many *other records* lie within the radius of each record
+//! (Definition 7).
 //!
 //! Records are counted, not distinct vectors: duplicates are neighbours of each other.
 //!
@@ -20,10 +21,10 @@ use rayon::prelude::*;
 use super::records::{Records, squared_distance};
 use probity_tensor::nearest::euclidean::Table;
 
-/// Records of a leaf.
+/// The number of records of a leaf.
 const LEAF: usize = 24;
 
-/// The degree of every record in the order of the records, cut at `cap + 1`.
+/// Returns the degree of every record in the order of the records, cut at `cap + 1`.
 pub fn degrees(records: &Records, squared_radius: f64, cap: u32) -> Vec<u32> {
     let enough = cap.saturating_add(2);
     // The record itself is within any radius.
@@ -48,8 +49,8 @@ pub fn degrees(records: &Records, squared_radius: f64, cap: u32) -> Vec<u32> {
     degrees
 }
 
-/// The records within the radius of each, itself included, cut at `enough`: those that a device is
-/// sure of; nothing where none is asked or it failed.
+/// Returns the counts of records within the radius of each, itself included, cut at `enough`, of
+/// which a device is sure; nothing where none is asked or it failed.
 fn counts_on_device(
     records: &Records,
     squared_radius: f64,
@@ -65,18 +66,18 @@ fn counts_on_device(
 struct Node {
     start: usize,
     end: usize,
-    /// Index of the right child; the left one follows its parent. 0 in a leaf.
+    /// The index of the right child; the left one follows its parent. 0 in a leaf.
     right: usize,
 }
 
 struct Tree {
     columns: usize,
-    /// Points in leaf order.
+    /// The points in leaf order.
     points: Vec<f64>,
-    /// Record of each point.
+    /// The record of each point.
     order: Vec<u32>,
     nodes: Vec<Node>,
-    /// Lower and upper corner of each node.
+    /// The lower and upper corner of each node.
     boxes: Vec<f64>,
 }
 
@@ -145,8 +146,8 @@ impl Tree {
         &self.points[slot * self.columns..(slot + 1) * self.columns]
     }
 
-    /// For each record that is asked for, how many are within its radius, itself included, cut at
-    /// `enough`.
+    /// Counts, for each record that is asked for, how many are within its radius, itself included,
+    /// cut at `enough`.
     fn counts(
         &self,
         squared_radius: f64,
@@ -163,7 +164,7 @@ impl Tree {
             .collect()
     }
 
-    /// Records within the radius of `centre`, counted until there are `enough`.
+    /// Counts the records within the radius of `centre`, until there are `enough`.
     fn count(&self, centre: &[f64], squared_radius: f64, enough: u64) -> u64 {
         let mut count = 0;
         let mut open = vec![0];
@@ -190,7 +191,8 @@ impl Tree {
         count
     }
 
-    /// Squared distance from `centre` to the nearest and to the farthest point of a node's box.
+    /// Returns the squared distance from `centre` to the nearest and to the farthest point of a
+    /// node's box.
     fn reach(&self, node: usize, centre: &[f64]) -> (f64, f64) {
         let corner = 2 * node * self.columns;
         let low = &self.boxes[corner..corner + self.columns];

@@ -1,4 +1,4 @@
-//! What can be wrong with a private query, and the bounds of its ε and δ.
+//! The errors of private queries, and the bounds of their ε and δ.
 
 use probity_run::number::{Written, readable};
 use thiserror::Error;
@@ -12,28 +12,28 @@ pub const LARGEST_EPSILON: f64 = 1e6;
 /// The smallest δ of a query.
 pub const LEAST_DELTA: f64 = 1e-100;
 
-/// Why a query is refused. Every variant but the last two depends on declared numbers, on N or on
-/// the form of the input alone; of the last two, a query can meet the first only.
+/// The reason why a query is refused. Every variant but the last two depends on declared numbers,
+/// on N or on the form of the input alone; of the last two, a query can meet the first only.
 #[derive(Debug, Error)]
 pub enum PrivacyError {
     /// ε is out of bounds.
     #[error("epsilon {epsilon} is not from {LEAST_EPSILON:e} to {LARGEST_EPSILON}")]
     Epsilon {
-        /// What was given.
+        /// The ε that was given.
         epsilon: f64,
     },
     /// δ is outside (0, 1).
     #[error("delta {delta} is outside (0, 1)")]
     Delta {
-        /// What was given.
+        /// The δ that was given.
         delta: f64,
     },
-    /// More of δ is set aside than there is.
+    /// The part of δ that is set aside is larger than δ.
     #[error("a slack of {slack} cannot be set aside from a delta of {delta}")]
     Slack {
-        /// What was given.
+        /// The part that was given.
         slack: f64,
-        /// δ of the budget.
+        /// The δ of the budget.
         delta: f64,
     },
     /// A share of ε is outside (0, 1).
@@ -41,17 +41,17 @@ pub enum PrivacyError {
         "a share of {share} of epsilon leaves nothing for one of the two parts; give a number between 0 and 1"
     )]
     Share {
-        /// What was given.
+        /// The share that was given.
         share: f64,
     },
-    /// k is not between 1 and N − 1.
+    /// The threshold k is not between 1 and N − 1.
     #[error(
         "k = {k} does not fit {rows} records; it must be at least 1 and below the number of records"
     )]
     Threshold {
         /// The threshold.
         k: usize,
-        /// N.
+        /// The number N of records.
         rows: usize,
     },
     /// The radius is not above zero.
@@ -60,7 +60,7 @@ pub enum PrivacyError {
         radius = Written(*radius)
     )]
     Radius {
-        /// What was given.
+        /// The radius that was given.
         radius: f64,
     },
     /// The radius is blurred by the grid.
@@ -69,47 +69,47 @@ pub enum PrivacyError {
         radius = Written(*radius)
     )]
     SmallRadius {
-        /// What was given.
+        /// The radius that was given.
         radius: f64,
         /// The smallest radius.
         least: f64,
     },
-    /// Too few or too many columns.
+    /// There are too few or too many columns.
     #[error("{given} columns; at least 1 and at most {most} are possible")]
     Columns {
-        /// How many were given.
+        /// The number of columns that were given.
         given: usize,
-        /// How many are possible.
+        /// The largest number of columns.
         most: usize,
     },
-    /// Subspaces of more dimensions than there are columns.
+    /// The subspaces have more dimensions than there are columns.
     #[error("subspaces of {dimensions} dimensions cannot be taken from {columns} columns")]
     Dimensions {
-        /// Dimensions of a subspace.
+        /// The number of dimensions of a subspace.
         dimensions: usize,
-        /// Columns.
+        /// The number of columns.
         columns: usize,
     },
-    /// More subspaces asked for than there are.
+    /// The query asks for more subspaces than there are.
     #[error(
         "the top {top} of {subspaces} subspaces cannot be chosen; at least 1 and at most {subspaces} are possible"
     )]
     Top {
-        /// How many were asked for.
+        /// The number of subspaces that were asked for.
         top: usize,
-        /// How many there are.
+        /// The number of subspaces that there are.
         subspaces: u64,
     },
-    /// More subspaces than are enumerated.
+    /// There are more subspaces than are enumerated.
     #[error(
         "there are {subspaces} subspaces of {dimensions} dimensions, more than {most}; choose fewer columns or dimensions"
     )]
     ManySubspaces {
-        /// How many there are.
+        /// The number of subspaces that there are.
         subspaces: u64,
-        /// Dimensions of a subspace.
+        /// The number of dimensions of a subspace.
         dimensions: usize,
-        /// How many are possible.
+        /// The largest number of subspaces.
         most: u64,
     },
     /// A declared range encloses nothing, or more than a number can say.
@@ -121,9 +121,9 @@ pub enum PrivacyError {
     Range {
         /// The column.
         column: String,
-        /// Lower end.
+        /// The lower end of the range.
         min: f64,
-        /// Upper end.
+        /// The upper end of the range.
         max: f64,
     },
     /// A declared unit is not above zero.
@@ -140,7 +140,7 @@ pub enum PrivacyError {
     /// A value is not finite.
     #[error("column '{column}': not every value is a finite number")]
     NotFinite {
-        /// Column.
+        /// The column.
         column: String,
     },
     /// A grid point is not on the grid.
@@ -149,22 +149,22 @@ pub enum PrivacyError {
         /// The value.
         value: f64,
     },
-    /// Values that do not fill rows.
+    /// The values do not fill rows.
     #[error("{values} values do not fill rows of {columns} columns")]
     Shape {
-        /// Number of values.
+        /// The number of values.
         values: usize,
-        /// Number of columns.
+        /// The number of columns.
         columns: usize,
     },
-    /// The reference algorithm is exponential.
+    /// The reference algorithm is exponential, and there are too many records for it.
     #[error(
         "the reference algorithm tries every subset and is for at most {most} records, not for {rows}"
     )]
     TooManyForReference {
-        /// N.
+        /// The number N of records.
         rows: usize,
-        /// The most it takes.
+        /// The largest number of records that it takes.
         most: usize,
     },
     /// The parameters of Theorem 2 do not hold.
@@ -174,44 +174,45 @@ pub enum PrivacyError {
         readable(*delta)
     )]
     Theorem {
-        /// ε.
+        /// The parameter ε.
         epsilon: f64,
-        /// δ.
+        /// The parameter δ.
         delta: f64,
     },
-    /// No noise scale reaches the declared guarantee in floating point.
+    /// The declared guarantee is reached by no noise scale in floating point.
     #[error(
         "no noise scale was found for epsilon {}, delta {}; they are too extreme",
         readable(*epsilon),
         readable(*delta)
     )]
     Calibration {
-        /// ε.
+        /// The parameter ε.
         epsilon: f64,
-        /// δ.
+        /// The parameter δ.
         delta: f64,
     },
-    /// Some records of that number would take an exact method over its work limit.
+    /// The exact method could exceed its work limit on some records of that number.
     #[error(
         "an exact bound on {rows} records in {dimension} dimensions may take up to {steps:.3e} steps, which is more than the work_limit of {limit}; raise it, or choose the bound cover"
     )]
     Unaffordable {
-        /// N.
+        /// The number N of records.
         rows: usize,
-        /// Dimensions.
+        /// The number of dimensions.
         dimension: usize,
-        /// Most steps that any records take.
+        /// The largest number of steps that any records take.
         steps: f64,
         /// The declared limit.
         limit: u64,
     },
-    /// What was measured for one plan is released by another.
+    /// The measurement was made for one plan and is released by another.
     #[error("what was measured is of another plan")]
     OtherPlan,
     /// The operating system gives no random bits.
     #[error("the operating system's random generator failed: {0}")]
     Entropy(String),
-    /// An exact method met its work limit. That depends on the records, so that no query has one.
+    /// The exact method met its work limit. This error depends on the records, so that no query has
+    /// one.
     #[error("the exact bound needs more than the work limit of {limit} steps")]
     WorkLimit {
         /// The limit.

@@ -10,13 +10,13 @@ use num_bigint::BigInt;
 /// The circumscribed ball of some points.
 struct ExactBall {
     members: Vec<usize>,
-    /// λ_1 … over the denominator; λ_0 is what is left to 1.
+    /// The numerators λ_1 … over the denominator; λ_0 is what is left to 1.
     numerators: Vec<BigInt>,
     denominator: BigInt,
 }
 
-/// Whether the grid points fit into a closed ball of squared radius `limit`. `guess` is a likely
-/// support.
+/// Returns whether the grid points fit into a closed ball of squared radius `limit`. `guess` is a
+/// likely support.
 pub(super) fn fits(points: &[&[f64]], limit: f64, guess: &[usize]) -> bool {
     let limit = BigInt::from(limit.floor() as i128);
     if let Some(ball) = ExactBall::through(points, guess)
@@ -34,8 +34,8 @@ pub(super) fn fits(points: &[&[f64]], limit: f64, guess: &[usize]) -> bool {
     }
 }
 
-/// Welzl's recursion with move-to-front: the smallest ball around the first `end` points with
-/// `boundary` on its surface.
+/// Finds, by Welzl's recursion with move-to-front, the smallest ball around the first `end` points
+/// with `boundary` on its surface.
 fn smallest(
     points: &[&[f64]],
     order: &mut [usize],
@@ -65,7 +65,7 @@ fn smallest(
 }
 
 impl ExactBall {
-    /// The circumscribed ball; `None` without members or if they are affinely dependent.
+    /// Returns the circumscribed ball; `None` without members or if they are affinely dependent.
     fn through(points: &[&[f64]], members: &[usize]) -> Option<ExactBall> {
         let (&first, rest) = members.split_first()?;
         let shifted: Vec<Vec<i128>> = rest
@@ -88,7 +88,8 @@ impl ExactBall {
         })
     }
 
-    /// Whether the centre is in the convex hull of the members: then no smaller ball encloses them.
+    /// Returns whether the centre is in the convex hull of the members: then no smaller ball
+    /// encloses them.
     fn is_minimal(&self) -> bool {
         let sum: BigInt = self.numerators.iter().sum();
         sum <= self.denominator && self.numerators.iter().all(|n| *n >= BigInt::ZERO)
@@ -115,7 +116,8 @@ impl ExactBall {
     }
 }
 
-/// Solves a square system given as rows `[A | b]`: numerators and the positive common denominator.
+/// Solves a square system given as rows `[A | b]`, and returns numerators and the positive common
+/// denominator.
 fn solve(rows: &mut [Vec<BigInt>]) -> Option<(Vec<BigInt>, BigInt)> {
     let size = rows.len();
     let mut previous = BigInt::from(1);

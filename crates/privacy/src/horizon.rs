@@ -1,20 +1,20 @@
-//! What is known of the smooth bound S ([`super::smooth`]) from public numbers alone: which t can
-//! matter, and what S is where every window holds the same.
+//! Public bounds of the smooth bound S ([`super::smooth`]): which t can matter, and what S is where
+//! every window holds the same.
 
-/// The t that can matter, from public parameters.
+/// The range of t that can matter, from public parameters.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Horizon {
-    /// β.
+    /// The smoothness β.
     pub beta: f64,
-    /// G.
+    /// The cap G.
     pub cap: u64,
-    /// Larger t cannot matter.
+    /// The last t that can matter.
     pub last: usize,
 }
 
 impl Horizon {
-    /// The horizon for β and G: e^{−βt} G exceeds max over t of e^{−βt} min(G, t + 1) for t ≤
-    /// `last` only.
+    /// Computes the horizon for β and G: e^{−βt} G exceeds max over t of e^{−βt} min(G, t + 1) for
+    /// t ≤ `last` only.
     pub fn new(beta: f64, cap: u64) -> Horizon {
         let floor = growing_bound(beta, cap as f64, 0.0);
         let last = ((cap as f64 / floor).ln().max(0.0) / beta).ceil();
@@ -26,19 +26,19 @@ impl Horizon {
         }
     }
 
-    /// h′ is computed so often at most: once for each window.
+    /// Returns how often h′ is computed at most: once for each window.
     pub fn calls(&self) -> u64 {
         2 * (self.last as u64 + 1)
     }
 
-    /// The largest degree that must be known exactly.
+    /// Returns the largest degree that must be known exactly.
     pub fn degree_cap(&self, k: usize) -> u32 {
         (k + self.last).min(u32::MAX as usize - 2) as u32
     }
 }
 
-/// What S is for a database with h′ = `held` in every window: max over t of
-/// e^{−βt} min(G, held + t + 1). With 0 it is the smallest value that S can have.
+/// Computes S for a database with h′ = `held` in every window: max over t of e^{−βt} min(G, held +
+/// t + 1). For `held` = 0 this is the smallest value that S can have.
 pub fn growing_bound(beta: f64, cap: f64, held: f64) -> f64 {
     // The function of real t has its maximum at 1/β − 1 − held, or where the cap begins.
     let peak = (1.0 / beta - 1.0 - held)

@@ -19,26 +19,26 @@ use super::noise::Bits;
 use super::noise::bernoulli::Ratio;
 use super::noise::laplace::{discrete_laplace, lower_margin};
 
-/// Grid steps to one β.
+/// The number of grid steps to one β.
 const STEPS: u64 = 64;
-/// Added to β for the rounding of S.
+/// The amount added to β for the rounding of S.
 const ROUNDING: f64 = 1e-9;
 
 /// An interval for the true count.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
-    /// Smallest count.
+    /// The smallest count.
     pub low: i64,
-    /// Largest count.
+    /// The largest count.
     pub high: i64,
-    /// The probability that the interval holds the count is at least this.
+    /// A lower bound of the probability that the interval holds the count.
     pub confidence: f64,
     /// The bound on the standard deviation of the noise that it rests on.
     pub standard_deviation_at_most: f64,
 }
 
-/// An upper bound U on S(X), private with `epsilon`, wrong with probability at most `failure`;
-/// never above `cap`.
+/// Returns an upper bound U on S(X), private with `epsilon`, wrong with probability at most
+/// `failure`; never above `cap`.
 ///
 /// # Errors
 /// No random bits.
@@ -58,8 +58,8 @@ pub fn private_upper_bound(
     Ok((step * (noisy + margin)).exp().min(cap))
 }
 
-/// The interval around `answer` for a noise of at most `standard_deviation`, of which Z exceeds its
-/// part with probability `failure`.
+/// Returns the interval around `answer` for a noise of at most `standard_deviation`, of which Z
+/// exceeds its part with probability `failure`.
 pub fn interval(
     answer: i64,
     standard_deviation: f64,

@@ -49,41 +49,41 @@ use super::error::PrivacyError;
 use super::horizon::Horizon;
 use super::noise::{Bits, below, small_below};
 
-/// M: a step is a whole number of these parts of a record wide.
+/// The number M of parts of a record: the width of a step is a whole number of them.
 const PARTS: u64 = 1 << 16;
-/// Denominator of q and x, as a power of two.
+/// The denominator of q and x, as a power of two.
 const DENOMINATOR: u32 = 32;
 /// The share of δ that is used when q and x are chosen; the rest is for their rounding.
 const USED: f64 = 0.99;
-/// Room for the rounding of a logarithm, and of a probability relative to it.
+/// The allowance for the rounding of a logarithm, and of a probability relative to it.
 const ROUNDING: f64 = 1e-9;
-/// Most cells that are tried.
+/// The largest number of cells that is tried.
 const MOST_CELLS: usize = 20_000;
-/// Up to here every number of cells is tried, then numbers that grow by this fraction of
+/// The number of cells up to which every number is tried; above, numbers grow by this fraction of
 /// themselves.
 const EVERY_CELL: usize = 32;
 
 /// The public constants of the mechanism.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InverseNoise {
-    /// U.
+    /// The number U of cells.
     cells: usize,
-    /// q in 2^−32.
+    /// The growth q in 2^−32.
     growth: u64,
-    /// x in 2^−32.
+    /// The decay x in 2^−32.
     decay: u64,
-    /// G.
+    /// The cap G.
     cap: u64,
     /// The last t for which A_t is computed.
     last: usize,
 }
 
-/// The widths a_0, a_1 … of the steps, in parts of a record. They depend on the records.
+/// The widths a_0, a_1 … of the steps, in parts of a record. The widths depend on the records.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Steps(Vec<u64>);
 
 impl InverseNoise {
-    /// The constants for a count that no record changes by more than `cap`.
+    /// Chooses the constants for a count that no record changes by more than `cap`.
     ///
     /// # Errors
     /// When there are none in floating point.
@@ -101,7 +101,8 @@ impl InverseNoise {
             .ok_or(PrivacyError::Calibration { epsilon, delta })
     }
 
-    /// The largest r, and with x q = e^{−ε} the smallest q, that δ allows.
+    /// Returns the constants with the largest r, and with x q = e^{−ε} the smallest q, that δ
+    /// allows.
     fn with_cells(cells: usize, guarantee: Guarantee, cap: u64) -> Option<InverseNoise> {
         let Guarantee { epsilon, delta } = guarantee;
         let (mut low, mut high) = (0.0, 1.0 - ROUNDING);
@@ -136,7 +137,7 @@ impl InverseNoise {
         })
     }
 
-    /// The t for which A_t is computed.
+    /// Returns the t for which A_t is computed.
     pub fn horizon(&self) -> Horizon {
         Horizon {
             beta: self.beta(),
@@ -145,7 +146,7 @@ impl InverseNoise {
         }
     }
 
-    /// The steps for A_0, A_1 … up to the horizon.
+    /// Returns the steps for A_0, A_1 … up to the horizon.
     pub fn steps(&self, bounds: &[u64]) -> Steps {
         let mut widths = vec![self.cap * PARTS; self.cells.max(bounds.len())];
         let mut next = self.cap * PARTS;
@@ -157,17 +158,17 @@ impl InverseNoise {
         Steps(widths)
     }
 
-    /// The t ≥ `at` whose A_t decides the step `at`; none where G does.
+    /// Returns the t ≥ `at` whose A_t decides the step `at`; none where G does.
     pub fn decided(&self, steps: &Steps, bounds: &[u64], at: usize) -> Option<usize> {
         (at..bounds.len()).find(|&t| steps.0[t] == bounds[t].min(self.cap) * PARTS)
     }
 
-    /// The first step by which answers on `one` and `other` differ.
+    /// Returns the first step by which answers on `one` and `other` differ.
     pub fn difference(&self, one: &Steps, other: &Steps) -> Option<usize> {
         (0..self.cells).find(|&at| one.0[at] != other.0[at])
     }
 
-    /// `count` with noise.
+    /// Returns `count` with noise.
     ///
     /// # Errors
     /// No random bits.
@@ -199,7 +200,7 @@ impl InverseNoise {
         Ok(count)
     }
 
-    /// The standard deviation of the noise before it is rounded.
+    /// Returns the standard deviation of the noise before it is rounded.
     pub fn standard_deviation(&self, steps: &Steps) -> f64 {
         let (mut mass, mut square, mut factor, mut inside) = (0.0, 0.0, 1.0, 0.0);
         for &width in &steps.0[..self.cells] {
@@ -213,9 +214,9 @@ impl InverseNoise {
         (square / mass).sqrt()
     }
 
-    /// No records give a smaller standard deviation: the density is nowhere above 1/Z, Z being at
-    /// least what it is for A_t = min(G, t + 1), and of all such densities the uniform one has the
-    /// least.
+    /// Returns a lower bound of the standard deviation for all records: the density is nowhere
+    /// above 1/Z, Z being at least what it is for A_t = min(G, t + 1), and of all such densities
+    /// the uniform one has the least.
     pub fn standard_deviation_at_least(&self) -> f64 {
         let mut factor = 1.0;
         let half: f64 = self.steps(&self.growing(0)).0[..self.cells]
@@ -229,8 +230,8 @@ impl InverseNoise {
         half / 3.0_f64.sqrt()
     }
 
-    /// None give a larger one: no step is wider than G, and the steps' probabilities fall at least
-    /// as fast as r^t.
+    /// Returns an upper bound of the standard deviation for all records: no step is wider than G,
+    /// and the steps' probabilities fall at least as fast as r^t.
     pub fn standard_deviation_at_most(&self) -> f64 {
         let ratio = self.x() / self.q();
         let (mut mass, mut square, mut weight) = (0.0, 0.0, 1.0);
@@ -242,17 +243,17 @@ impl InverseNoise {
         self.cap as f64 * (square / mass).sqrt()
     }
 
-    /// How much a_0 changes between neighbours at most: −ln q.
+    /// Returns the largest change of a_0 between neighbours: −ln q.
     pub fn beta(&self) -> f64 {
         -self.q().ln()
     }
 
-    /// The steps of a database without dense groups.
+    /// Returns the steps of a database without dense groups.
     pub fn expected(&self) -> Steps {
         self.steps(&self.growing(EXPECTED as u64))
     }
 
-    /// A_t for `held` records in every window.
+    /// Returns A_t for `held` records in every window.
     fn growing(&self, held: u64) -> Vec<u64> {
         (0..=self.last as u64)
             .map(|t| (held + t + 1).min(self.cap))
@@ -269,20 +270,21 @@ impl InverseNoise {
 }
 
 impl Steps {
-    /// The width of the first step, in records.
+    /// Returns the width of the first step, in records.
     pub fn first(&self) -> f64 {
         self.0[0] as f64 / PARTS as f64
     }
 }
 
-/// φ r^(U−1) / (1 + r + … + r^(U−1)) for r < 1: what may be beyond the last cell of a neighbour.
+/// Computes φ r^(U−1) / (1 + r + … + r^(U−1)) for r < 1: what may be beyond the last cell of a
+/// neighbour.
 fn beyond(ratio: f64, q: f64, cells: usize) -> f64 {
     let power = ratio.powi(cells as i32 - 1);
     let filled = (1.0 - q.powi(cells as i32)).max(0.5);
     filled * power * (1.0 - ratio) / (1.0 - power * ratio)
 }
 
-/// The mean square of a number that is uniform between `low` and `high`.
+/// Returns the mean square of a number that is uniform between `low` and `high`.
 fn mean_square(low: f64, high: f64) -> f64 {
     (low * low + low * high + high * high) / 3.0
 }

@@ -29,15 +29,16 @@
 //! first k with P_k(s) ≤ P_{k+2}(s) is the one with t_{k−1} < s ≤ t_k, and then s ≤ t′_k iff P_k(s)
 //! ≤ P_{k+1}(s). Here s = cos 60°.
 
-/// Upper bounds for dimensions 1 to 14.
+/// The upper bounds for dimensions 1 to 14.
 const TABLE: [u64; 14] = [
     2, 5, 12, 24, 44, 78, 134, 240, 364, 554, 870, 1357, 2069, 3183,
 ];
-/// Added to Levenshtein's bound, relatively: far more than the rounding of its few hundred
-/// operations.
+/// The amount added to Levenshtein's bound, relatively: far more than the rounding of its few
+/// hundred operations.
 const ROUNDING: f64 = 1e-7;
 
-/// At most so many points of a closed ball of radius r are pairwise more than r apart.
+/// Returns an upper bound of the number of points of a closed ball of radius r that are pairwise
+/// more than r apart.
 pub fn kissing_number_at_most(dimension: usize) -> u64 {
     match TABLE.get(dimension.saturating_sub(1)) {
         Some(&bound) => bound,
@@ -48,7 +49,8 @@ pub fn kissing_number_at_most(dimension: usize) -> u64 {
     }
 }
 
-/// Levenshtein's bound for s = 1/2 in 3 or more dimensions; infinite where f64 does not hold it.
+/// Computes Levenshtein's bound for s = 1/2 in 3 or more dimensions; infinite where f64 does not
+/// hold it.
 fn levenshtein_bound(dimension: usize) -> f64 {
     const S: f64 = 0.5;
     let n = dimension as f64;
@@ -79,7 +81,7 @@ fn levenshtein_bound(dimension: usize) -> f64 {
     }
 }
 
-/// Upper bound on the global sensitivity of the outlier count: min(N, k K_d + 1).
+/// Returns an upper bound on the global sensitivity of the outlier count: min(N, k K_d + 1).
 ///
 /// *Proof.* Let the record x₀ move to x₁. A record that becomes an outlier has degree exactly k and
 /// is within r of x₀. Take a maximal set of such records that are pairwise more than r apart: at
@@ -95,7 +97,7 @@ pub fn global_sensitivity_at_most(rows: usize, dimension: usize, k: usize) -> u6
         .min(rows as u64)
 }
 
-/// The paper's lower bound on it: min(N, 2 d k + 1).
+/// Returns the paper's lower bound on the global sensitivity: min(N, 2 d k + 1).
 pub fn global_sensitivity_at_least(rows: usize, dimension: usize, k: usize) -> u64 {
     let bound = (2 * dimension as u64).saturating_mul(k as u64);
     bound.saturating_add(1).min(rows as u64)
@@ -107,8 +109,8 @@ mod tests {
 
     use super::*;
 
-    /// Caps of 30° around the directions do not overlap: their number is at most the area of the
-    /// sphere over that of a cap.
+    /// Computes a bound from caps of 30° around the directions, which do not overlap: their number
+    /// is at most the area of the sphere over that of a cap.
     fn cap_bound(dimension: usize) -> f64 {
         let share = beta_reg((dimension as f64 - 1.0) / 2.0, 0.5, 0.25) / 2.0;
         1.000_001 / share
@@ -142,7 +144,7 @@ mod tests {
         assert_eq!(kissing_number_at_most(24), 196_560);
     }
 
-    /// P_0 … P_{last} at t.
+    /// Computes P_0 … P_{last} at t.
     fn gegenbauer(dimension: usize, last: usize, t: f64) -> Vec<f64> {
         let n = dimension as f64;
         let mut p = vec![1.0, t];
@@ -153,9 +155,9 @@ mod tests {
         p
     }
 
-    /// f(1) / f₀ and the least f_i / f₀ of Levenshtein's polynomial of degree 2k − 1 (`gap` 1) or
-    /// 2k (`gap` 2): f(t) = (1 + t)^(gap − 1) (Q_k(t) Q_{k−1}(s) − Q_{k−1}(t) Q_k(s))² / (t − s)
-    /// with Q_i = (P_i − P_{i+gap}) / ((1 − t)(1 + t)^(gap − 1)).
+    /// Computes f(1) / f₀ and the least f_i / f₀ of Levenshtein's polynomial of degree 2k − 1
+    /// (`gap` 1) or 2k (`gap` 2): f(t) = (1 + t)^(gap − 1) (Q_k(t) Q_{k−1}(s) − Q_{k−1}(t) Q_k(s))²
+    /// / (t − s) with Q_i = (P_i − P_{i+gap}) / ((1 − t)(1 + t)^(gap − 1)).
     fn delsarte(dimension: usize, k: usize, gap: usize) -> (f64, f64) {
         let n = dimension as f64;
         let side = |t: f64| (1.0 + t).powi(gap as i32 - 1);

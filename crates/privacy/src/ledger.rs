@@ -38,23 +38,23 @@ use super::composition::{Budget, Cost, Remaining, Spent};
 use super::source::DeclaredTable;
 use probity_data::source::Hashed;
 
-/// What a ledger is sealed as.
+/// The form under which a ledger is sealed.
 const FORM: Form = Form {
     kind: "ledger",
     version: "4",
 };
 
-/// The file's content.
+/// The content of a ledger file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ledger {
     /// The data that it is about.
     pub data: LedgerData,
-    /// What is public of them.
+    /// The public properties of the data.
     pub table: DeclaredTable,
-    /// What was declared.
+    /// The declared budget.
     pub budget: Budget,
-    /// What was charged, oldest first.
+    /// The queries that were charged, oldest first.
     #[serde(default, rename = "query", skip_serializing_if = "Vec::is_empty")]
     pub queries: Vec<Entry>,
 }
@@ -63,9 +63,9 @@ pub struct Ledger {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LedgerData {
-    /// Name of the file, for the reader.
+    /// The name of the file, for the reader.
     pub file: String,
-    /// HMAC-SHA-256, under the ledger's key, of the SHA-256 of its bytes.
+    /// The HMAC-SHA-256, under the ledger's key, of the SHA-256 of the file's bytes.
     pub fingerprint: String,
 }
 
@@ -73,15 +73,15 @@ pub struct LedgerData {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Entry {
-    /// When, in UTC.
+    /// The time of the charge, in UTC.
     pub time: String,
-    /// What was asked.
+    /// The query, in words.
     pub mechanism: String,
-    /// ε.
+    /// The ε of the query.
     pub epsilon: f64,
-    /// δ.
+    /// The δ of the query.
     pub delta: f64,
-    /// ρ of zCDP.
+    /// The ρ of zCDP.
     pub rho: f64,
     /// Whether the noise came from a seed, so that the answer is not private.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -89,7 +89,7 @@ pub struct Entry {
 }
 
 impl Ledger {
-    /// What was charged in all.
+    /// Returns the sum of all charges.
     pub fn spent(&self) -> Spent {
         let prices = self.queries.iter().map(|entry| Cost {
             epsilon: entry.epsilon,
@@ -99,7 +99,7 @@ impl Ledger {
         prices.collect()
     }
 
-    /// What is left.
+    /// Returns what is left of the budget.
     pub fn remaining(&self) -> Remaining {
         self.budget.remaining(&self.spent())
     }
@@ -183,21 +183,21 @@ fn of_place(place: &Place) -> Result<Ledger, LedgerError> {
     Ok(ledger)
 }
 
-/// What a query is charged with.
+/// A charge for a query.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Charge {
-    /// SHA-256 of the data file, which is written nowhere.
+    /// The SHA-256 of the data file, which is written nowhere.
     pub sha256: String,
-    /// What is asked.
+    /// The query, in words.
     pub mechanism: String,
-    /// Its price.
+    /// The price of the query.
     pub cost: Cost,
     /// Whether the noise comes from a seed.
     pub not_private: bool,
 }
 
-/// Charges a query, before it is answered. Gives the ledger after the entry, which is on disk by
-/// then. `waiting` is told when another process is at the ledger, whose end this one awaits.
+/// Charges a query, before it is answered. Returns the ledger after the entry, which is on disk by
+/// then. `waiting` is called when another process is at the ledger, whose end this one awaits.
 ///
 /// # Errors
 /// When the ledger is of other data, or does not cover the price; nothing is written then.

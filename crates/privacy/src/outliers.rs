@@ -17,21 +17,22 @@ use super::records::{Grid, Records};
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct OutlierCount {
-    /// An outlier has fewer neighbours than this.
+    /// The threshold: an outlier has fewer neighbours than this.
     pub k: usize,
-    /// Neighbours are within this distance, in the columns' units.
+    /// The radius: neighbours are within this distance, in the columns' units.
     pub radius: f64,
-    /// ε of the answer.
+    /// The ε of the answer.
     pub epsilon: f64,
-    /// δ of the answer.
+    /// The δ of the answer.
     pub delta: f64,
-    /// How the count is made private.
+    /// The options that say how the count is made private.
     #[serde(default)]
     pub options: CountOptions,
 }
 
 impl OutlierCount {
-    /// Outliers with fewer than `k` others within `radius`, at a price of `epsilon` and `delta`.
+    /// Creates the count of outliers with fewer than `k` others within `radius`, at a price of
+    /// `epsilon` and `delta`.
     pub fn new(k: usize, radius: f64, epsilon: f64, delta: f64) -> OutlierCount {
         OutlierCount {
             k,
@@ -42,14 +43,14 @@ impl OutlierCount {
         }
     }
 
-    /// Made private in this way.
+    /// Sets the options that say how the count is made private.
     #[must_use]
     pub fn options(mut self, options: CountOptions) -> OutlierCount {
         self.options = options;
         self
     }
 
-    /// The plan for `rows` records on `grid`, which states its cost and has seen no record.
+    /// Returns the plan for `rows` records on `grid`, which states its cost and has seen no record.
     ///
     /// # Errors
     /// Any parameter that does not fit.
@@ -63,7 +64,8 @@ impl OutlierCount {
         CountPlan::new(outliers, guarantee, self.options, rows, dimension)
     }
 
-    /// The private answer on `records` of `grid`, with noise from the operating system's generator.
+    /// Returns the private answer on `records` of `grid`, with noise from the operating system's
+    /// generator.
     ///
     /// # Errors
     /// Any parameter that does not fit, or no random bits.

@@ -1,4 +1,4 @@
-//! A query as a whole: from what is asked, by what is public, over the ledger, to the answer.
+//! A query as a whole: from the specification, by what is public, over the ledger, to the answer.
 //!
 //! Opening a query refuses all that can be refused by what is public, and only then opens the data.
 //! Answering it charges the ledger first: from then on the price is paid, whatever becomes of the
@@ -34,10 +34,10 @@ pub use self::declaration::Declaration;
 pub use self::kinds::Unwritten;
 pub use self::subspaces::{SubspaceFigures, SubspacesQuery, SubspacesSummary};
 
-/// Why a query is not answered.
+/// The reason why a query is not answered.
 #[derive(Debug, Error)]
 pub enum QueryError {
-    /// What is asked has no private answer.
+    /// The query has no private answer.
     #[error("{0}")]
     Privacy(#[from] PrivacyError),
     /// The data cannot be read as declared.
@@ -51,22 +51,22 @@ pub enum QueryError {
     Schema(#[from] NamedSchemaError),
 }
 
-/// What is to be said while a query is answered.
+/// A remark that is made while a query is answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Remark<'q> {
-    /// Another process is charging this ledger.
+    /// Another process is charging this ledger, and this one waits.
     Waits(&'q Path),
     /// The noise follows from a seed: whoever knows it can take it off.
     NotPrivate,
 }
 
-/// The data as declared.
+/// The data of a query, read as declared.
 pub struct Data {
-    /// For the ledger: it goes into nothing that is printed or written.
+    /// The SHA-256 of the data, for the ledger: it goes into nothing that is printed or written.
     sha256: String,
-    /// How they are read.
+    /// The options by which the data are read.
     pub options: TableOptions,
-    /// Their columns.
+    /// The grid of the columns.
     pub grid: Grid,
     /// The records.
     pub records: Records,
@@ -93,7 +93,7 @@ impl Data {
         Self::of(options, read)
     }
 
-    /// The same data, with `device` to propose how many records are near each other; no answer
+    /// Returns the data with `device` to propose how many records are near each other; no answer
     /// depends on it ([`Records::on`]).
     #[must_use]
     pub fn on(mut self, device: &ComputeDevice) -> Data {
@@ -116,7 +116,7 @@ impl Data {
     }
 }
 
-/// What an outlier is in `dimension` dimensions of `grid`.
+/// Returns the definition of an outlier in `dimension` dimensions of `grid`.
 ///
 /// # Errors
 /// A radius that is none.
@@ -132,14 +132,14 @@ pub fn outliers(
     })
 }
 
-/// Who pays, and where the random bits come from.
+/// The payment for a query: the ledger that is charged, and the source of the random bits.
 struct Payment<'q> {
     ledger: &'q Path,
     not_private_seed: Option<u64>,
 }
 
 impl Payment<'_> {
-    /// Charges the query; from here on the price is paid. Gives its bill and the random bits.
+    /// Charges the query; from here on the price is paid. Returns its bill and the random bits.
     fn charge(
         &self,
         data: &Data,
@@ -171,20 +171,20 @@ impl Payment<'_> {
         Ok((bill, bits))
     }
 
-    /// What is public of the table, before it is opened.
+    /// Returns the public properties of the table, before it is opened.
     fn table(&self) -> Result<DeclaredTable, QueryError> {
         Ok(read(self.ledger)?.table)
     }
 }
 
-/// What a query cost, when it was charged, and what is left.
+/// The bill of a query: its price, when it was charged, and what is left.
 #[derive(Debug, Serialize)]
 pub struct Bill {
-    /// When it was charged.
+    /// The time of the charge.
     pub charged: String,
-    /// Its price.
+    /// The price of the query.
     pub cost: Cost,
-    /// What is left.
+    /// The part of the budget that is left.
     pub left: Remaining,
     /// The ledger.
     pub ledger: PathBuf,
@@ -197,7 +197,7 @@ fn payment(ledger: &Path, not_private_seed: Option<u64>) -> Payment<'_> {
     }
 }
 
-/// What a run says of its device, which is public.
+/// Returns `record` with the device of a run, which is public.
 fn on_device(record: Record, device: &ComputeDevice) -> Record {
     Record {
         device: Some(device.name().to_string()),

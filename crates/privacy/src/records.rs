@@ -14,22 +14,23 @@ use serde::{Deserialize, Serialize};
 use super::error::PrivacyError;
 use probity_tensor::proposer::Proposer;
 
-/// Steps of the widest range.
+/// The number of steps of the widest range.
 const STEPS: f64 = (1_u32 << 22) as f64;
-/// Most columns that squared distances stay exact for: 2^44 each, below 2^52 together.
+/// The largest number of columns for which squared distances stay exact: 2^44 each, below 2^52
+/// together.
 pub const MAX_COLUMNS: usize = 128;
-/// A radius of fewer steps than this would be blurred by the grid.
+/// The least number of steps of a radius: a smaller one would be blurred by the grid.
 const LEAST_RADIUS: f64 = 16.0;
 
-/// What is declared about one column. None of it may come from the records.
+/// The declaration of one column. No part of it may come from the records.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DeclaredColumn {
-    /// Its name.
+    /// The name of the column.
     pub name: String,
-    /// Smallest value; smaller ones count as this one.
+    /// The smallest value; smaller ones count as this one.
     pub min: f64,
-    /// Largest value; larger ones count as this one.
+    /// The largest value; larger ones count as this one.
     pub max: f64,
     /// The difference that has distance 1, such as a standard deviation known from elsewhere.
     pub unit: f64,
@@ -39,7 +40,7 @@ pub struct DeclaredColumn {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Grid {
     columns: Vec<DeclaredColumn>,
-    /// Size of a step in units.
+    /// The size of a step in units.
     step: f64,
 }
 
@@ -83,7 +84,7 @@ impl Grid {
         })
     }
 
-    /// The declared columns.
+    /// Returns the declared columns.
     pub fn columns(&self) -> &[DeclaredColumn] {
         &self.columns
     }
@@ -119,8 +120,8 @@ impl Grid {
         })
     }
 
-    /// The largest squared grid distance between two records that are within `radius` in a subspace
-    /// of `dimension` columns, where dist(x, y) = ‖x − y‖ / √dimension (Section 3.1).
+    /// Returns the largest squared grid distance between two records that are within `radius` in a
+    /// subspace of `dimension` columns, where dist(x, y) = ‖x − y‖ / √dimension (Section 3.1).
     ///
     /// # Errors
     /// A radius that is not above zero, or too small for the grid.
@@ -140,7 +141,7 @@ impl Grid {
     }
 }
 
-/// Points of the grid, row-major; every value is a whole number.
+/// The records as points of the grid, row-major; every value is a whole number.
 #[derive(Debug, Clone)]
 pub struct Records {
     columns: usize,
@@ -149,7 +150,8 @@ pub struct Records {
 }
 
 impl Records {
-    /// Points given directly on a grid: whole numbers from 0 to 2²², row-major `[rows, columns]`.
+    /// Creates records from points given directly on a grid: whole numbers from 0 to 2²², row-major
+    /// `[rows, columns]`.
     ///
     /// # Errors
     /// Another number, no column or too many, or a length that does not fit.
@@ -177,45 +179,45 @@ impl Records {
         }
     }
 
-    /// The same records, with a device that proposes how many are near each other
-    /// ([`super::degrees`]). No count, and so no answer, depends on it.
+    /// Returns the records with a device that proposes how many are near each other
+    /// ([`super::degrees`]). No count, and so no answer, depends on the device.
     #[must_use]
     pub fn on(mut self, proposer: &Proposer) -> Records {
         self.proposer = proposer.clone();
         self
     }
 
-    /// Who proposes.
+    /// Returns the proposer.
     pub(super) fn proposer(&self) -> &Proposer {
         &self.proposer
     }
 
-    /// All records, row-major.
+    /// Returns the values of all records, row-major.
     pub(super) fn values(&self) -> &[f64] {
         &self.values
     }
 
-    /// N.
+    /// Returns the number N of records.
     pub fn rows(&self) -> usize {
         self.values.len() / self.columns
     }
 
-    /// The number of columns.
+    /// Returns the number of columns.
     pub fn columns(&self) -> usize {
         self.columns
     }
 
-    /// Record `at`.
+    /// Returns record `at`.
     pub fn row(&self, at: usize) -> &[f64] {
         &self.values[at * self.columns..(at + 1) * self.columns]
     }
 
-    /// Largest coordinate that a record can have.
+    /// Returns the largest coordinate that a record can have.
     pub(super) fn extent() -> f64 {
         STEPS
     }
 
-    /// The records in the subspace of `columns`, in that order.
+    /// Returns the records in the subspace of `columns`, in that order.
     pub fn subspace(&self, columns: &[usize]) -> Records {
         let values = (0..self.rows())
             .flat_map(|at| columns.iter().map(move |&column| self.row(at)[column]))
@@ -228,7 +230,7 @@ impl Records {
     }
 }
 
-/// Squared distance of two grid points: exact.
+/// Computes the squared distance of two grid points: exact.
 pub fn squared_distance(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum()
 }

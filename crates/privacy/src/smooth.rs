@@ -29,15 +29,15 @@ use super::sensitivity::LargestBall;
 /// A computed bound.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SmoothBound {
-    /// S(X).
+    /// The bound S(X).
     pub value: f64,
     /// A t at which the maximum is reached.
     pub at: usize,
-    /// How often h′ was computed.
+    /// The number of times that h′ was computed.
     pub computed: usize,
 }
 
-/// S(X), from the degrees of the records (exact up to [`Horizon::degree_cap`]).
+/// Computes S(X), from the degrees of the records (exact up to [`Horizon::degree_cap`]).
 ///
 /// # Errors
 /// A work limit that `ball` has.
@@ -50,8 +50,9 @@ pub fn smooth_bound(
     Windows::new(degrees, k, horizon).maximise(ball)
 }
 
-/// The steps of the inverse sensitivity mechanism for A_0, A_1 …, from the degrees of the records
-/// (exact up to [`Horizon::degree_cap`]). As for S, what is not computed cannot change them.
+/// Computes the steps of the inverse sensitivity mechanism for A_0, A_1 …, from the degrees of the
+/// records (exact up to [`Horizon::degree_cap`]). As for S, what is not computed cannot change
+/// them.
 ///
 /// # Errors
 /// A work limit that `ball` has.
@@ -78,7 +79,7 @@ pub fn inverse_steps(
     }
 }
 
-/// The local sensitivity bound A_0 without smoothing (Theorem 5), for the owner's report.
+/// Computes the local sensitivity bound A_0 without smoothing (Theorem 5), for the owner's report.
 ///
 /// # Errors
 /// A work limit that `ball` has.
@@ -101,15 +102,15 @@ pub fn local_bound(
     Ok((u64::from(most) + 1).min(cap))
 }
 
-/// The records by degree, and what is known of h′ in each window.
+/// The records by degree, and the knowledge of h′ in each window so far.
 struct Windows {
     horizon: Horizon,
     k: usize,
-    /// Records with a degree up to the cap, by degree.
+    /// The records with a degree up to the cap, by degree.
     sorted: Vec<u32>,
-    /// Where each degree begins in `sorted`.
+    /// The place where each degree begins in `sorted`.
     starts: Vec<usize>,
-    /// Upper bounds on h′ of the windows around k (0) and k − 1 (1), for each t.
+    /// The upper bounds on h′ of the windows around k (0) and k − 1 (1), for each t.
     most: [Vec<u64>; 2],
 }
 
@@ -148,14 +149,14 @@ impl Windows {
         windows
     }
 
-    /// The records of window `which` (0: around k, 1: around k − 1) at t.
+    /// Returns the records of window `which` (0: around k, 1: around k − 1) at t.
     fn members(&self, which: usize, t: usize) -> &[u32] {
         let middle = self.k - which;
         let first = middle.saturating_sub(t);
         &self.sorted[self.starts[first]..self.starts[middle + t + 1]]
     }
 
-    /// A_t where the fuller window has h′ = `held`.
+    /// Returns A_t where the fuller window has h′ = `held`.
     fn bound(&self, t: usize, held: u64) -> u64 {
         (held + t as u64 + 1).min(self.horizon.cap)
     }
@@ -164,7 +165,7 @@ impl Windows {
         (-self.horizon.beta * t as f64).exp() * self.bound(t, held) as f64
     }
 
-    /// What h′ of the fuller window is at most.
+    /// Returns an upper bound of h′ of the fuller window.
     fn most_at(&self, t: usize) -> u64 {
         self.most[0][t].max(self.most[1][t])
     }

@@ -1,4 +1,4 @@
-//! Columns of numbers from a table, what is declared about them, and how the table is read.
+//! Columns of numbers from a table, with the declarations about them, and how the table is read.
 //!
 //! A column is named, its range and unit are declared, by hand or by a schema. Values outside the
 //! range are moved to its ends ([`super::records`]): a refusal would tell that somebody is outside.
@@ -48,21 +48,21 @@ use probity_data::source::{DataFile, Hashed};
 
 pub use error::SourceError;
 
-/// How a table is read: which bytes are which cell, and which cells are valid.
+/// The way in which a table is read: which bytes are which cell, and which cells are valid.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TableReading {
     /// The layout of the file.
     pub format: Format,
-    /// Levels of ordered columns whose cells are words; the place of a word is its number.
+    /// The levels of ordered columns whose cells are words; the place of a word is its number.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub levels: BTreeMap<String, Vec<String>>,
-    /// Unordered categories, which are never asked for.
+    /// The unordered categories, which are never asked for.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub unordered: BTreeSet<String>,
 }
 
-/// Comma-separated numbers under a line of names.
+/// The reading of comma-separated numbers under a line of names.
 impl Default for TableReading {
     fn default() -> TableReading {
         TableReading::of_format(Format::default())
@@ -70,7 +70,8 @@ impl Default for TableReading {
 }
 
 impl TableReading {
-    /// All columns are numbers. Columns that are not asked for are no fault.
+    /// Returns the reading in which all columns are numbers. Columns that are not asked for are no
+    /// fault.
     pub fn of_format(format: Format) -> TableReading {
         TableReading {
             format: Format {
@@ -82,7 +83,7 @@ impl TableReading {
         }
     }
 
-    /// As `schema` says.
+    /// Returns the reading that `schema` describes.
     pub fn of_schema(schema: &Schema) -> TableReading {
         let mut reading = TableReading::of_format(schema.format.clone());
         for attribute in &schema.attributes {
@@ -109,7 +110,7 @@ impl TableReading {
         }
     }
 
-    /// Which records there are may not depend on what stands in them.
+    /// Refuses a reading that leaves out records because of what stands in them.
     pub(super) fn check(&self) -> Result<(), SourceError> {
         match self.format.skip_bad_rows {
             true => Err(SourceError::SkipsRows),
@@ -119,7 +120,7 @@ impl TableReading {
 
     /// Reads `file` for its owner, who declares what is public of it: `columns` and no others may
     /// be asked for, or all that are numeric throughout and no unordered category where none is
-    /// named. What it refuses names the cell. The hash is of the bytes that were read.
+    /// named. An error names the cell. The hash is of the bytes that were read.
     ///
     /// # Errors
     /// No table, a named column that is not numeric throughout or has no order, or no column that
@@ -192,8 +193,8 @@ impl TableReading {
     }
 }
 
-/// Whether the cell of `column` is a number, or a level. (An error would look up its line in the
-/// file, which may be a pipe.)
+/// Returns whether the cell of `column` is a number, or a level. (An error would look up its line
+/// in the file, which may be a pipe.)
 fn is_number(column: &Column<'_>, record: &Record<'_>) -> bool {
     match &column.reading {
         Reading::Level(levels) => {
@@ -212,15 +213,15 @@ fn no_records(records: &Records) -> SourceError {
     error.into()
 }
 
-/// What is public of a table, because its owner declares it.
+/// The public properties of a table, which its owner declares.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DeclaredTable {
-    /// N.
+    /// The number N of records.
     pub records: usize,
     /// The columns that may be asked for: every cell is a finite number, or a level.
     pub columns: Vec<String>,
-    /// How it is read.
+    /// The way in which the table is read.
     pub reading: TableReading,
 }
 
@@ -275,40 +276,40 @@ pub struct DeclaredRange {
     pub unit: Option<f64>,
 }
 
-/// Columns of a table, their ranges, and how it is read.
+/// Options for reading a table: its columns, their ranges, and how it is read.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct TableOptions {
     /// The columns, in the order of the dimensions.
     pub columns: Vec<String>,
-    /// What is declared by hand; it precedes the schema.
+    /// The ranges that are declared by hand; they precede the schema.
     pub ranges: Vec<DeclaredRange>,
-    /// Declares the ranges of the others.
+    /// The schema, which declares the ranges of the other columns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schema: Option<Schema>,
-    /// How the table is read.
+    /// The way in which the table is read.
     #[serde(default)]
     pub reading: TableReading,
 }
 
-/// Declared columns and the numbers in them, row-major.
+/// The declared columns and the numbers in them, row-major.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DeclaredNumbers {
     /// The grid of the declared columns.
     pub grid: Grid,
-    /// `[rows, columns]`.
+    /// The values, `[rows, columns]`.
     pub values: Vec<f64>,
 }
 
 impl DeclaredNumbers {
-    /// N.
+    /// Returns the number N of records.
     pub fn rows(&self) -> usize {
         self.values.len() / self.grid.columns().len()
     }
 }
 
 impl TableOptions {
-    /// The grid: it depends on declarations alone.
+    /// Returns the grid: it depends on declarations alone.
     ///
     /// # Errors
     /// A column without a declaration, or one that makes no sense; a schema by which records may be
@@ -398,8 +399,8 @@ impl TableOptions {
         })
     }
 
-    /// Reads the columns of `file` for an answer to somebody else: what it refuses says nothing of
-    /// what is in the file. The hash is of the bytes that were read.
+    /// Reads the columns of `file` for an answer to somebody else: an error says nothing of what is
+    /// in the file. The hash is of the bytes that were read.
     ///
     /// # Errors
     /// See [`SourceError`].
@@ -408,7 +409,7 @@ impl TableOptions {
             .map_err(|error| error.concealed(file))
     }
 
-    /// Reads the columns of `file` for its owner: what it refuses names the cell. **Not private.**
+    /// Reads the columns of `file` for its owner: an error names the cell. **Not private.**
     ///
     /// # Errors
     /// See [`SourceError`].
@@ -419,8 +420,7 @@ impl TableOptions {
         Ok(file.hashed(numbers)?)
     }
 
-    /// Reads the columns of record batches in memory. What it refuses says nothing of what is in
-    /// them.
+    /// Reads the columns of record batches in memory. An error says nothing of what is in them.
     ///
     /// # Errors
     /// See [`SourceError`].

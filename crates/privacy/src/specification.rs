@@ -1,4 +1,4 @@
-//! What queries are asked for: one value a kind of query, and the parts that they share.
+//! The specifications of queries: one value a kind of query, and the parts that they share.
 //!
 //! A specification holds declarations, never anything that was computed from records. The seed of
 //! an answer that is not private is read but never written: with it anybody could take the noise
@@ -23,7 +23,7 @@ use probity_run::specification::{FieldError, Specification};
 /// The part of ε for counts unless another is given.
 const COUNT_SHARE: f64 = 0.5;
 
-/// Records that a number can speak of.
+/// The largest number of records.
 const MOST_RECORDS: u32 = 4_294_967_295;
 
 /// What is declared about the columns.
@@ -57,7 +57,7 @@ impl TableSpecification {
         }
     }
 
-    /// The same with the schema found, for `columns`, to be read as is said here.
+    /// Returns the options with the schema found, for `columns`, to be read as is said here.
     ///
     /// # Errors
     /// When the schema cannot be read.
@@ -75,7 +75,8 @@ impl TableSpecification {
         })
     }
 
-    /// The same for a query on the table that was `declared`: it is read as was declared.
+    /// Returns the options for a query on the table that was `declared`: it is read as was
+    /// declared.
     ///
     /// # Errors
     /// A column that was not declared, or another reading; when the schema cannot be read.
@@ -102,7 +103,7 @@ impl TableSpecification {
         }
     }
 
-    /// The same, to be read from anywhere.
+    /// Returns the specification with paths that can be read from anywhere.
     #[must_use]
     pub fn located(mut self) -> TableSpecification {
         self.schema = self.schema.as_deref().map(located_schema);
@@ -110,7 +111,7 @@ impl TableSpecification {
     }
 }
 
-/// Refuses what the chosen sensitivity has no use for.
+/// Refuses options that the chosen sensitivity has no use for.
 fn noise_rules(noise: &CountOptions) -> Result<(), FieldError> {
     match (noise.sensitivity, noise.interval_share, noise.calibration) {
         (Sensitivity::Global, Some(share), _) => Err(FieldError::new(
@@ -250,7 +251,7 @@ impl Specification for SubspacesSpecification {
 }
 
 impl SubspacesSpecification {
-    /// How the price is divided between the choice and the counts.
+    /// Returns how the price is divided between the choice and the counts.
     ///
     /// # Errors
     /// Numbers that are no guarantee.
@@ -276,7 +277,7 @@ impl SubspacesSpecification {
         Ok((choice, Some(then_count)))
     }
 
-    /// The same with nothing left open.
+    /// Returns the specification with nothing left open.
     #[must_use]
     pub fn resolved(mut self) -> SubspacesSpecification {
         self.table = self.table.located();

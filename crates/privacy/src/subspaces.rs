@@ -25,30 +25,30 @@ use super::noise::bernoulli::{Ratio, bernoulli_exp};
 use super::noise::{Bits, small_below};
 use super::records::Records;
 
-/// More subspaces are not enumerated.
+/// The largest number of subspaces that is enumerated.
 pub const MOST_SUBSPACES: u64 = 20_000;
 
-/// What is chosen.
+/// The parameters of a choice of subspaces.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Choice {
-    /// Dimensions of a subspace.
+    /// The number of dimensions of a subspace.
     pub dimensions: usize,
-    /// How many subspaces are chosen.
+    /// The number of subspaces that are chosen.
     pub top: usize,
-    /// ε of the choice.
+    /// The ε of the choice.
     pub epsilon: f64,
 }
 
-/// Counts that follow the choice.
+/// The counts that follow the choice.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ThenCount {
-    /// ε and δ of all counts together.
+    /// The ε and δ of all counts together.
     pub guarantee: Guarantee,
-    /// How each is made.
+    /// The options of each count.
     pub options: CountOptions,
 }
 
-/// Checked parameters of one choice.
+/// The checked parameters of one choice.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SubspacePlan {
     choice: Choice,
@@ -63,9 +63,9 @@ pub struct SubspacePlan {
 /// A chosen subspace.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Chosen {
-    /// Its columns.
+    /// The columns of the subspace.
     pub columns: Vec<usize>,
-    /// The count in it, if asked for.
+    /// The count in the subspace, if asked for.
     pub answer: Option<CountAnswer>,
 }
 
@@ -134,22 +134,22 @@ impl SubspacePlan {
         })
     }
 
-    /// The price of everything.
+    /// Returns the price of everything.
     pub fn cost(&self) -> Cost {
         self.cost
     }
 
-    /// The plan of each count that follows.
+    /// Returns the plan of each count that follows.
     pub fn counts(&self) -> Option<&CountPlan> {
         self.counts.as_ref()
     }
 
-    /// How many subspaces there are.
+    /// Returns the number of subspaces.
     pub fn subspaces(&self) -> usize {
         self.subspaces.len()
     }
 
-    /// Chooses, and counts if asked to; in the order of choice.
+    /// Chooses, and counts if asked to; returns the subspaces in the order of choice.
     ///
     /// # Errors
     /// No random bits.
@@ -173,7 +173,8 @@ impl SubspacePlan {
             .collect()
     }
 
-    /// The true count of every subspace, in the order of their columns. **Not private.**
+    /// Counts the true number of outliers in every subspace, in the order of their columns. **Not
+    /// private.**
     pub fn reveal(&self, records: &Records) -> Vec<i64> {
         self.subspaces
             .iter()
@@ -181,7 +182,7 @@ impl SubspacePlan {
             .collect()
     }
 
-    /// The columns of subspace `at`.
+    /// Returns the columns of subspace `at`.
     pub fn columns(&self, at: usize) -> &[usize] {
         &self.subspaces[at]
     }
@@ -212,7 +213,7 @@ impl SubspacePlan {
     }
 }
 
-/// How many ways there are to take `taken` of `from`; the largest integer where it is larger.
+/// Returns the number of ways to take `taken` of `from`; the largest integer where it is larger.
 fn binomial(from: u64, taken: u64) -> u64 {
     (0..taken.min(from - taken)).fold(1_u64, |product, at| {
         let grown = u128::from(product) * u128::from(from - at) / u128::from(at + 1);
@@ -220,7 +221,7 @@ fn binomial(from: u64, taken: u64) -> u64 {
     })
 }
 
-/// All sets of `taken` of the numbers below `from`, in lexicographic order.
+/// Returns all sets of `taken` of the numbers below `from`, in lexicographic order.
 fn combinations(from: usize, taken: usize) -> Vec<Vec<usize>> {
     let mut current: Vec<usize> = (0..taken).collect();
     let mut all = Vec::new();

@@ -36,9 +36,9 @@ pub fn write_with(
     write_and(file, write, |temporary, target| temporary.persist(target))
 }
 
-/// Writes `file` as [`write_with`] does, in a directory that other machines write to as well. What
-/// killed processes left there stays: whether a file on a shared file system is still being
-/// written, its locks do not always tell.
+/// Writes `file` as [`write_with`] does, in a directory that other machines write to as well. Files
+/// that killed processes left there stay: on a shared file system, locks do not always tell whether
+/// a file is still being written.
 ///
 /// # Errors
 /// When it cannot be written; nothing is then left under the final name.
@@ -154,8 +154,8 @@ fn sync(directory: &Path) {
     let _ = File::open(directory).and_then(|directory| directory.sync_all());
 }
 
-/// Creates a temporary file in `directory` with the rights `mode`, as far as the umask allows. It
-/// is locked as long as it is open, which tells it from what a killed process left.
+/// Creates a temporary file in `directory` with the rights `mode`, as far as the umask allows. The
+/// file is locked as long as it is open, which tells it from a file that a killed process left.
 ///
 /// # Errors
 /// When it cannot be made.

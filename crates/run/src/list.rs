@@ -44,7 +44,7 @@ fn unquoted(mut text: &str) -> Result<(String, &str), &'static str> {
 /// name with an equals sign of its own stands in double quotes.
 ///
 /// # Errors
-/// What is wrong with it, in words.
+/// The problem with the text, in words.
 pub fn named_words(text: &str) -> Result<(String, Vec<String>), &'static str> {
     const EXPECTED: &str = "a name, an equals sign and values are expected, as in race=NA";
     let (name, rest) = match text.strip_prefix('"') {

@@ -63,7 +63,7 @@ pub struct OutputFile {
 enum Way {
     /// The standard output of this process.
     Stdout,
-    /// An existing file, opened and written as it is.
+    /// A device, a pipe or the like, which is opened and written at its end.
     Through,
     /// A new file, made at once at the end of all links, where nothing may be.
     New(PathBuf),

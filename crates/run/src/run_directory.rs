@@ -73,8 +73,8 @@ impl Drop for Held {
 }
 
 impl RunDirectory {
-    /// Makes `path` for a new run, and locks it. It may exist when it is empty. If nothing is
-    /// written, it is removed again.
+    /// Makes `path` for a new run, and locks it. The directory may exist when it is empty. If
+    /// nothing is written, it is removed again.
     ///
     /// # Errors
     /// When it cannot be made or written, or holds something.
@@ -150,7 +150,7 @@ impl RunDirectory {
     }
 
     /// Opens the run in `path` as [`RunDirectory::open`] does, where a run may have been done
-    /// without a [`RUN`]. One whose summary speaks of the file must have it.
+    /// without a [`RUN`]. A run whose summary speaks of the file must have it.
     ///
     /// # Errors
     /// When its [`RUN`] was changed or deleted.
@@ -232,8 +232,8 @@ impl RunDirectory {
     }
 
     /// Writes `summary` as [`SUMMARY`], with the time of now, in UTC, under the key `ended`, the
-    /// hashes of the other files of the run under `sha256`, and a seal. It is the last file of a
-    /// run.
+    /// hashes of the other files of the run under `sha256`, and a seal. The summary is the last
+    /// file of a run.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -315,8 +315,8 @@ impl RunDirectory {
             .try_for_each(|name| self.unchanged(name).map(|_| ()))
     }
 
-    /// Writes a checkpoint. Its form is private to the version that wrote it; `run` identifies
-    /// what it belongs to.
+    /// Writes a checkpoint. The form of a checkpoint is private to the version that wrote it; `run`
+    /// identifies what it belongs to.
     ///
     /// # Errors
     /// When it cannot be written.

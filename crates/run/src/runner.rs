@@ -79,7 +79,7 @@ pub trait OpenedRun: Sized {
     /// Refuses to go on if what was opened is not what the run whose record is `began` began with.
     ///
     /// # Errors
-    /// What is another.
+    /// An error that names what differs.
     fn expect_unchanged(&self, _began: &Record) -> Result<(), Failure> {
         Ok(())
     }
@@ -145,7 +145,7 @@ fn indivisible<K: RunKind>() -> ShardError {
 /// A function that ends processes.
 pub type Ender = Box<dyn Fn() + Send>;
 
-/// The place where a run is written, as its kind sees it.
+/// The directory that a run is written to, if there is one, and whether the run goes on.
 #[derive(Clone, Copy)]
 pub struct Target<'a> {
     directory: Option<&'a RunDirectory>,

@@ -61,7 +61,7 @@ pub enum Purpose {
     Requests = 44,
     /// Rows of the data that a share is of, where not all are asked about.
     PopulationRows = 80,
-    /// Inputs of the data that a model is looked at by (item: what for).
+    /// Inputs of the data by which a model is examined (item: what for).
     LookedAt = 81,
     /// Rows of the Gaussian mixture (items: component or row; step: column).
     Mixture = 45,

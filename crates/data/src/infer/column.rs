@@ -292,7 +292,7 @@ impl Column {
     /// these are merged, and what a person should know of both.
     ///
     /// # Errors
-    /// What to do where they are too many, or numbers of which some are fractions.
+    /// A note on what to do where they are too many, or numbers of which some are fractions.
     pub fn classes(mut self, options: &InferOptions) -> Result<Classes, Note> {
         let fraction = self.order.iter().find(|word| {
             let number: Result<f64, _> = word.parse();

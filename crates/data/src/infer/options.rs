@@ -9,8 +9,8 @@ use crate::schema::Format;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct InferOptions {
-    /// The file layout. What it does not say of how text is encoded and numbers are written is
-    /// found in the file.
+    /// The file layout. The encoding of the text and the form of numbers are found in the file
+    /// where the layout does not say them.
     pub format: Format,
     /// Whether the separator is found in the file, too, rather than taken from `format`.
     pub finds_separator: bool,

@@ -1,5 +1,5 @@
-//! Questions about texts: each different text is asked about once, several at a time, no faster
-//! than allowed, and again where no answer came.
+//! Requests about texts: each different text is asked about once, several at a time, no faster than
+//! allowed, and again where no answer came.
 //!
 //! Texts wait in one queue. A thread for each that answers takes from it as many as are its share,
 //! so that nobody waits for the slowest, and what several callers ask at once is asked once. While

@@ -289,7 +289,7 @@ impl Answering for GraphAnswering {
 /// `configured`.
 ///
 /// # Errors
-/// What is wrong with them, if there are some.
+/// The problem with the classes, where there are some.
 fn classes(
     configured: Option<Vec<String>>,
     named: Option<&[String]>,

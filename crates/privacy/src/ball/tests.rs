@@ -1,10 +1,11 @@
-//! Balls against an independent method, and decisions on the boundary.
+//! Tests of balls against an independent method, and of decisions on the boundary.
 
 use super::*;
 use probity_run::stream::{Purpose, Stream, stream};
 use rand::RngExt;
 
-/// Random sets of many shapes: general, on a coarse grid, on a sphere, on a line, with duplicates.
+/// Returns random sets of many shapes: general, on a coarse grid, on a sphere, on a line, with
+/// duplicates.
 fn points(case: u64) -> Vec<Vec<f64>> {
     let mut draw = stream(9, Purpose::OutlierData, case, 0);
     let columns = 1 + (case % 34) as usize;
@@ -36,7 +37,8 @@ fn vector(draw: &mut Stream, columns: usize, side: u32) -> Vec<f64> {
         .collect()
 }
 
-/// Frank-Wolfe steps with exact line search on the dual: shares nothing with the recursion.
+/// Computes bounds by Frank-Wolfe steps with exact line search on the dual: it shares nothing with
+/// the recursion.
 fn bounds_by_frank_wolfe(points: &[&[f64]]) -> (f64, f64) {
     let mut weights = vec![0.0; points.len()];
     weights[0] = 1.0;
@@ -103,7 +105,7 @@ fn balls_agree_with_an_independent_method() {
     assert!(decided > 300, "{decided}");
 }
 
-/// Known radii that are whole numbers, decided exactly on both sides of the boundary.
+/// Known radii that are whole numbers are decided exactly on both sides of the boundary.
 #[test]
 fn a_radius_that_is_met_exactly_is_decided_exactly() {
     for columns in 1..=34 {

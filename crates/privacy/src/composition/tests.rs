@@ -106,7 +106,7 @@ fn sums_and_parts_are_exact_or_above() {
     assert!(inexact > 1000);
 }
 
-/// Whatever was spent, a query of what is left is admitted, and a larger one is not.
+/// A query of what is left is admitted, and a larger one is not, whatever was spent.
 #[test]
 fn what_is_left_can_be_spent() {
     let mut draw = stream(2, Purpose::OutlierData, 0, 0);
@@ -192,7 +192,7 @@ fn delta_is_spent_beside_the_slack() {
     );
 }
 
-/// Randomised response, the worst ε-DP mechanism, n times: the exact δ at the ε that the
+/// The exact δ of n times randomised response, the worst ε-DP mechanism, at the ε that the
 /// composition states is at most the slack.
 #[test]
 fn the_stated_epsilon_holds_for_randomised_response() {

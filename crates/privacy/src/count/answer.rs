@@ -1,4 +1,4 @@
-//! What comes of a count: what the public sees, and what the owner of the data alone may see.
+//! The results of a count: what the public sees, and what the owner of the data alone may see.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,35 +6,36 @@ use crate::interval::Interval;
 use crate::inverse::Steps;
 
 /// The standard deviation of an answer's noise, as far as it is public: bounds that hold for any N
-/// records. Where in between it lies depends on the records, but for a global sensitivity, and is
-/// not said.
+/// records. The place between the bounds depends on the records, but for a global sensitivity, and
+/// is not said.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct PublicNoise {
-    /// No N records have less.
+    /// The lower bound: no N records have a smaller standard deviation.
     pub standard_deviation_at_least: f64,
-    /// None have more.
+    /// The upper bound: no N records have a larger standard deviation.
     pub standard_deviation_at_most: f64,
-    /// What the global sensitivity gives at the same price, for whatever records.
+    /// The standard deviation that the global sensitivity gives at the same price, for whatever
+    /// records.
     pub global_standard_deviation: f64,
 }
 
 impl PublicNoise {
-    /// Whether the global sensitivity has less noise on all N records.
+    /// Returns whether the global sensitivity has less noise on all N records.
     pub fn global_is_less(&self) -> bool {
         self.global_standard_deviation < self.standard_deviation_at_least
     }
 }
 
-/// What an answer is made from. **Not private.**
+/// The measurement that an answer is made from. **Not private.**
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measured {
     /// The true count.
     pub count: i64,
-    /// What scales the noise.
+    /// The quantity that scales the noise.
     pub scale: Scale,
 }
 
-/// What scales the noise.
+/// The quantity that scales the noise.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Scale {
     /// A sensitivity.
@@ -44,7 +45,7 @@ pub enum Scale {
 }
 
 impl Measured {
-    /// The sensitivity that scales the noise; the width of the first step.
+    /// Returns the sensitivity that scales the noise; the width of the first step.
     pub fn sensitivity(&self) -> f64 {
         match &self.scale {
             Scale::Sensitivity(sensitivity) => *sensitivity,
@@ -60,23 +61,23 @@ pub struct CountAnswer {
     pub count: i64,
     /// An interval for the true count, if it was paid for or costs nothing.
     pub interval: Option<Interval>,
-    /// What is public of the noise.
+    /// The public part of the noise.
     pub noise: PublicNoise,
 }
 
-/// What only the owner of the data may see.
+/// The figures that only the owner of the data may see.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Revealed {
     /// The true count.
     pub count: i64,
-    /// A_0: the bound on the local sensitivity (Theorem 5).
+    /// The bound A_0 on the local sensitivity (Theorem 5).
     pub local_sensitivity_at_most: u64,
     /// The sensitivity that scales the noise; the width of its first step.
     pub sensitivity: f64,
     /// The standard deviation of the noise.
     pub standard_deviation: f64,
-    /// Equation 18, left.
+    /// The lower bound on the global sensitivity (equation 18, left).
     pub global_sensitivity_at_least: u64,
-    /// Equation 18, right.
+    /// The upper bound on the global sensitivity (equation 18, right).
     pub global_sensitivity_at_most: u64,
 }

@@ -1,4 +1,4 @@
-//! How outliers are counted.
+//! The options of counting outliers.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -25,7 +25,7 @@ pub enum Sensitivity {
 /// nothing.
 pub(in super::super) const LEAST_SHARE: f64 = 1e-6;
 
-/// The largest one.
+/// The largest share of an ε that something is bought with.
 pub(in super::super) const MOST_SHARE: f64 = 0.999_999;
 
 /// How a count is made private.
@@ -68,42 +68,42 @@ impl Default for CountOptions {
 }
 
 impl CountOptions {
-    /// With this sensitivity to scale the noise.
+    /// Sets the sensitivity that scales the noise.
     #[must_use]
     pub fn sensitivity(mut self, sensitivity: Sensitivity) -> CountOptions {
         self.sensitivity = sensitivity;
         self
     }
 
-    /// With these constants to scale the noise.
+    /// Sets the calibration, whose constants scale the noise.
     #[must_use]
     pub fn calibration(mut self, calibration: Calibration) -> CountOptions {
         self.calibration = calibration;
         self
     }
 
-    /// With this way to compute the smooth bound.
+    /// Sets the way to compute the smooth bound.
     #[must_use]
     pub fn bound(mut self, bound: Bound) -> CountOptions {
         self.bound = bound;
         self
     }
 
-    /// With so many steps of an exact bound at most.
+    /// Sets the largest number of steps of an exact bound.
     #[must_use]
     pub fn work_limit(mut self, work_limit: u64) -> CountOptions {
         self.work_limit = work_limit;
         self
     }
 
-    /// With this share of ε for a private upper bound on the noise, and so an interval.
+    /// Sets the share of ε for a private upper bound on the noise, and so for an interval.
     #[must_use]
     pub fn interval_share(mut self, share: f64) -> CountOptions {
         self.interval_share = Some(share);
         self
     }
 
-    /// With this confidence of an interval.
+    /// Sets the confidence of an interval.
     #[must_use]
     pub fn confidence(mut self, confidence: f64) -> CountOptions {
         self.confidence = confidence;

@@ -1,5 +1,5 @@
-//! The mechanism against its definition: every pair of neighbours of small universes, and its
-//! sampler.
+//! Tests of the mechanism against its definition: every pair of neighbours of small universes, and
+//! its sampler.
 
 use super::*;
 use crate::count::{CountOptions, CountPlan, Outliers, Scale, Sensitivity};
@@ -9,8 +9,8 @@ use crate::records::Records;
 use crate::sensitivity::Bound;
 
 impl InverseNoise {
-    /// Where the density changes, in parts of a record from the count of 0, and its value from
-    /// there on.
+    /// Returns the places where the density changes, in parts of a record from the count of 0, and
+    /// its value from there on.
     fn density(&self, count: i64, steps: &Steps) -> Vec<(i64, f64)> {
         let middle = count * PARTS as i64;
         let mut factor = 1.0;
@@ -33,7 +33,7 @@ impl InverseNoise {
     }
 }
 
-/// sup over T of P(T) − e^ε Q(T) of two densities.
+/// Computes sup over T of P(T) − e^ε Q(T) of two densities.
 fn loss(one: &[(i64, f64)], other: &[(i64, f64)], epsilon: f64) -> f64 {
     let mut edges: Vec<i64> = one.iter().chain(other).map(|&(from, _)| from).collect();
     edges.sort_unstable();
@@ -48,7 +48,7 @@ fn loss(one: &[(i64, f64)], other: &[(i64, f64)], epsilon: f64) -> f64 {
     pieces.sum()
 }
 
-/// All databases of `rows` records over `cells`, as places of cells.
+/// Returns all databases of `rows` records over `cells`, as places of cells.
 fn databases(cells: usize, rows: usize) -> Vec<Vec<usize>> {
     (0..rows).fold(vec![Vec::new()], |shorter, _| {
         let longer = shorter.into_iter().flat_map(|database: Vec<usize>| {
@@ -59,7 +59,8 @@ fn databases(cells: usize, rows: usize) -> Vec<Vec<usize>> {
     })
 }
 
-/// The largest loss over all pairs of neighbours, with the steps as wide as they are or in part.
+/// Returns the largest loss over all pairs of neighbours, with the steps as wide as they are or in
+/// part.
 fn largest_loss(
     cells: &[Vec<f64>],
     (rows, k, squared_radius): (usize, usize, f64),
@@ -105,7 +106,7 @@ fn largest_loss(
     largest
 }
 
-/// (ε, δ) for all neighbours, by integrating the two densities; and half as wide steps are caught.
+/// All neighbours have (ε, δ), by integrating the two densities; and half as wide steps are caught.
 #[test]
 fn all_neighbours_of_small_universes_are_protected() {
     let line: Vec<Vec<f64>> = (0..7).map(|cell| vec![f64::from(cell)]).collect();
@@ -200,7 +201,7 @@ fn draws_have_the_distribution_that_is_proved_private() {
     );
 }
 
-/// No standard deviation is outside the public bounds, whatever the A_t.
+/// Every standard deviation is within the public bounds, whatever the A_t.
 #[test]
 fn every_standard_deviation_is_within_the_public_bounds() {
     let noise = InverseNoise::new(Guarantee::new(0.5, 0.01).unwrap(), 40).unwrap();

@@ -1,4 +1,4 @@
-//! What can be wrong with a ledger.
+//! The errors of ledgers.
 
 use std::io;
 use std::path::PathBuf;
@@ -9,22 +9,22 @@ use thiserror::Error;
 use crate::composition::Remaining;
 use crate::error::PrivacyError;
 
-/// Why a ledger cannot be used, or refuses a query.
+/// The reason why a ledger cannot be used, or refuses a query.
 #[derive(Debug, Error)]
 pub enum LedgerError {
-    /// There is no such file.
+    /// The ledger's file does not exist.
     #[error("there is no ledger {}; declare a budget with `probity outliers budget`", file.display())]
     Missing {
         /// The ledger.
         file: PathBuf,
     },
-    /// There is one already.
+    /// The ledger exists already.
     #[error("the ledger {} exists already; a budget is declared once", file.display())]
     Exists {
         /// The ledger.
         file: PathBuf,
     },
-    /// There is its key without it.
+    /// The key exists without its ledger.
     #[error(
         "{} is there without its ledger: the ledger was moved, or its declaration was stopped; bring the ledger back, or delete the key",
         file.display()
@@ -33,23 +33,23 @@ pub enum LedgerError {
         /// The key.
         file: PathBuf,
     },
-    /// It cannot be read or written.
+    /// The file cannot be read or written.
     #[error("cannot use the ledger {}: {source}", file.display())]
     Io {
         /// The file.
         file: PathBuf,
-        /// The operating system's word.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// It is not what [`super::declare`] wrote.
+    /// The file is not what [`super::declare`] wrote.
     #[error("{} is not a ledger that can be trusted: {problem}", file.display())]
     Foreign {
         /// The ledger.
         file: PathBuf,
-        /// What is wrong.
+        /// The problem with the file.
         problem: String,
     },
-    /// Its key is not there.
+    /// The key of the ledger does not exist.
     #[error(
         "there is no {}, the key of the ledger; without it nobody can tell whether the data are the ledger's",
         file.display()
@@ -58,7 +58,8 @@ pub enum LedgerError {
         /// The key.
         file: PathBuf,
     },
-    /// It has another name, which would go on with a copy of its own once this one is replaced.
+    /// The ledger has a second name, which would go on with a copy of its own once this one is
+    /// replaced.
     #[error(
         "the ledger {} has a second name (a hard link), by which its budget could be spent again; delete one of the two",
         file.display()
@@ -67,7 +68,7 @@ pub enum LedgerError {
         /// The ledger.
         file: PathBuf,
     },
-    /// It belongs to other data.
+    /// The ledger belongs to other data.
     #[error("the ledger {} is of another data set than this one", file.display())]
     OtherData {
         /// The ledger.
@@ -85,11 +86,11 @@ pub enum LedgerError {
     Spent {
         /// The ledger.
         file: PathBuf,
-        /// ε of the query.
+        /// The ε of the query.
         epsilon: f64,
-        /// δ of the query.
+        /// The δ of the query.
         delta: f64,
-        /// What is left.
+        /// The part of the budget that is left.
         left: Remaining,
     },
     /// The operating system gives no random bits for a key.

@@ -17,18 +17,18 @@ use super::error::LedgerError;
 use super::place::{Place, write_synced};
 use crate::noise::{Bits, SystemBits};
 
-/// Ends the name of the file.
+/// The end of the name of the key's file.
 const SUFFIX: &str = ".key";
-/// Hex digits of the key: one block of SHA-256, which HMAC takes as it is.
+/// The number of hex digits of the key: one block of SHA-256, which HMAC takes as it is.
 const DIGITS: usize = 64;
-/// Hex digits of a word.
+/// The number of hex digits of a word.
 const DIGITS_OF_WORD: usize = 16;
 
-/// The key: hex digits.
+/// The key of a ledger, as hex digits.
 pub(super) struct Key([u8; DIGITS]);
 
 impl Key {
-    /// A new key, of bits of the operating system's generator.
+    /// Draws a new key, of bits of the operating system's generator.
     pub fn draw() -> Result<Key, LedgerError> {
         let mut bits = SystemBits::new();
         let mut digits = [0; DIGITS];
@@ -38,7 +38,7 @@ impl Key {
         Ok(Key(digits))
     }
 
-    /// The key of the ledger at `place`.
+    /// Reads the key of the ledger at `place`.
     pub fn of(place: &Place) -> Result<Key, LedgerError> {
         let file = place.beside(SUFFIX);
         let text = match fs::read_to_string(&file) {
@@ -73,7 +73,7 @@ impl Key {
         })
     }
 
-    /// The fingerprint of data with this SHA-256.
+    /// Returns the fingerprint of data with this SHA-256.
     pub fn fingerprint(&self, sha256: &str) -> String {
         let mut code = Hmac::<Sha256>::new((&self.0).into());
         code.update(sha256.as_bytes());

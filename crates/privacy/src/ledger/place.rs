@@ -1,4 +1,4 @@
-//! Where a ledger is: one file, whatever names lead to it.
+//! The place of a ledger: one file, whatever names lead to it.
 //!
 //! A ledger is replaced by renaming a new file to its name. Done to a symbolic link, that would
 //! leave the linked file as it was, with its budget unspent; so everything here happens to the
@@ -24,7 +24,7 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// Of the ledger that `name` leads to.
+    /// Returns the place of the ledger that `name` leads to.
     pub fn of(name: &Path) -> Result<Place, LedgerError> {
         match fs::canonicalize(name) {
             Ok(file) => Ok(Place { file }),
@@ -38,7 +38,7 @@ impl Place {
         }
     }
 
-    /// Of a ledger that is to be called `name`.
+    /// Returns the place of a ledger that is to be called `name`.
     pub fn of_new(name: &Path) -> Result<Place, LedgerError> {
         let failed = |source| LedgerError::Io {
             file: name.to_owned(),
@@ -52,12 +52,12 @@ impl Place {
         })
     }
 
-    /// The ledger.
+    /// Returns the path of the ledger.
     pub fn file(&self) -> &Path {
         &self.file
     }
 
-    /// The file beside it whose name ends in `suffix`.
+    /// Returns the path of the file beside the ledger whose name ends in `suffix`.
     pub fn beside(&self, suffix: &str) -> PathBuf {
         let mut name = self.file.as_os_str().to_owned();
         name.push(suffix);
@@ -101,8 +101,8 @@ pub(super) struct Lock {
 }
 
 impl Lock {
-    /// That the ledger's folder was not moved meanwhile: another ledger by its name would be
-    /// overwritten. Asked before the ledger is written.
+    /// Checks that the ledger's folder was not moved meanwhile: another ledger by its name would be
+    /// overwritten. This is asked before the ledger is written.
     pub fn expect_in_place(&self) -> Result<(), LedgerError> {
         let is_there = is_at(&self.file, &self.path).unwrap_or(false);
         match is_there {

@@ -1,4 +1,4 @@
-//! Spending, concurrency and tampering.
+//! Tests of spending, concurrency and tampering.
 
 use std::path::PathBuf;
 
@@ -68,8 +68,8 @@ fn a_budget_is_spent_once() {
     assert_eq!(ledger.remaining().epsilon, 0.0);
 }
 
-/// What a ledger says of its data depends on a key that is not in it, and without the key it is of
-/// no use.
+/// The fingerprint of a ledger's data depends on a key that is not in it, and without the key it is
+/// of no use.
 #[test]
 fn the_hash_of_the_data_is_keyed() {
     let folder = tempfile::tempdir().unwrap();
@@ -119,7 +119,7 @@ fn the_hash_of_the_data_is_keyed() {
     assert!(!second.exists());
 }
 
-/// However a ledger is reached, it is one ledger with one lock.
+/// A ledger is one ledger with one lock, however it is reached.
 #[cfg(unix)]
 #[test]
 fn a_ledger_has_one_budget_by_all_its_names() {
@@ -153,7 +153,7 @@ fn a_ledger_has_one_budget_by_all_its_names() {
     }
 }
 
-/// How many of twelve charges through each of `names`, all at the same time, are admitted.
+/// Returns how many of twelve charges through each of `names`, all at the same time, are admitted.
 fn admitted_at_once(names: &[&Path]) -> usize {
     let charged = |name: &Path| {
         (0..12)

@@ -13,15 +13,15 @@ use crate::error::PrivacyError;
 /// A rational number that is not negative.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ratio {
-    /// Numerator.
+    /// The numerator.
     pub numerator: BigUint,
-    /// Denominator, not 0.
+    /// The denominator, not 0.
     pub denominator: BigUint,
 }
 
 impl Ratio {
-    /// A finite number that is not negative, exactly: every such `f64` is a fraction with a power
-    /// of two below.
+    /// Converts a finite number that is not negative, exactly: every such `f64` is a fraction with
+    /// a power of two below.
     pub fn of(value: f64) -> Ratio {
         let bits = value.to_bits();
         let exponent = ((bits >> 52) & 0x7ff) as i64;
@@ -45,7 +45,7 @@ impl Ratio {
         }
     }
 
-    /// A fraction of whole numbers; the second is not 0.
+    /// Creates a fraction of whole numbers; the second is not 0.
     pub fn new(numerator: u64, denominator: u64) -> Ratio {
         Ratio {
             numerator: numerator.into(),
@@ -53,7 +53,7 @@ impl Ratio {
         }
     }
 
-    /// The product.
+    /// Returns the product.
     pub fn times(&self, other: &Ratio) -> Ratio {
         Ratio {
             numerator: &self.numerator * &other.numerator,
@@ -82,7 +82,7 @@ pub fn bernoulli_exp(gamma: &Ratio, bits: &mut dyn Bits) -> Result<bool, Privacy
     at_most_one(&rest, bits)
 }
 
-/// The same for γ ≤ 1.
+/// Succeeds with probability exp(−γ), for γ ≤ 1.
 fn at_most_one(gamma: &Ratio, bits: &mut dyn Bits) -> Result<bool, PrivacyError> {
     let mut tries = 1_u32;
     // Bernoulli(γ / tries): a number below denominator × tries falls below the numerator.

@@ -11,7 +11,7 @@ use super::bernoulli::{Ratio, bernoulli_exp};
 use super::{Bits, below};
 use crate::error::PrivacyError;
 
-/// A draw with rate γ > 0; values beyond ±2⁶² are cut there, which is processing after the fact.
+/// Draws with rate γ > 0; values beyond ±2⁶² are cut there, which is processing after the fact.
 ///
 /// # Errors
 /// No random bits.
@@ -26,9 +26,9 @@ pub fn discrete_laplace(gamma: &Ratio, bits: &mut dyn Bits) -> Result<i64, Priva
     }
 }
 
-/// P(X = x) proportional to exp(−γ x) for x ≥ 0, with γ = s/t: X = ⌊Y / s⌋ for Y geometric with
-/// rate 1/t. Y = u + t v with u below t accepted with probability exp(−u/t), and v geometric with
-/// rate 1.
+/// Draws x ≥ 0 with P(X = x) proportional to exp(−γ x), with γ = s/t: X = ⌊Y / s⌋ for Y geometric
+/// with rate 1/t. Y = u + t v with u below t accepted with probability exp(−u/t), and v geometric
+/// with rate 1.
 fn geometric(gamma: &Ratio, bits: &mut dyn Bits) -> Result<i64, PrivacyError> {
     let period = &gamma.denominator;
     let low = loop {
@@ -50,8 +50,8 @@ fn geometric(gamma: &Ratio, bits: &mut dyn Bits) -> Result<i64, PrivacyError> {
     Ok(i64::try_from(&drawn).unwrap_or(i64::MAX).min(1 << 62))
 }
 
-/// The smallest j ≥ 0 with P(X < −j) ≤ `failure`. P(X ≤ −m) = q^m / (1 + q) with q = exp(−γ), for m
-/// ≥ 1.
+/// Returns the smallest j ≥ 0 with P(X < −j) ≤ `failure`. P(X ≤ −m) = q^m / (1 + q) with q =
+/// exp(−γ), for m ≥ 1.
 pub fn lower_margin(gamma: f64, failure: f64) -> i64 {
     let q = (-gamma).exp();
     let m = (failure * (1.0 + q)).ln() / -gamma;

@@ -29,17 +29,17 @@ use probity_run::stream::{Purpose, Stream, stream};
 
 /// A source of independent, uniform bits.
 pub trait Bits {
-    /// The next 64 bits.
+    /// Returns the next 64 bits.
     ///
     /// # Errors
     /// When there are none.
     fn word(&mut self) -> Result<u64, PrivacyError>;
 }
 
-/// Bytes that are fetched from the system at a time.
+/// The number of bytes that are fetched from the system at a time.
 const BUFFER: usize = 1024;
 
-/// Bits of the operating system's cryptographic generator.
+/// The bits of the operating system's cryptographic generator.
 pub struct SystemBits {
     buffer: [u8; BUFFER],
     used: usize,
@@ -78,12 +78,12 @@ impl Bits for SystemBits {
     }
 }
 
-/// Bits that follow from a seed. Whoever knows the seed can take the noise off again: **not
-/// private**.
+/// A source of bits that follow from a seed. Whoever knows the seed can take the noise off again:
+/// **not private**.
 pub struct SeededBits(Stream);
 
 impl SeededBits {
-    /// The bits of query `item` under `seed`.
+    /// Creates the bits of query `item` under `seed`.
     pub fn not_private(seed: u64, item: u64) -> SeededBits {
         SeededBits(stream(seed, Purpose::NotPrivateNoise, item, 0))
     }
@@ -95,7 +95,7 @@ impl Bits for SeededBits {
     }
 }
 
-/// A uniform number below `limit`, which is at least 1: exact, by rejection.
+/// Draws a uniform number below `limit`, which is at least 1: exact, by rejection.
 pub fn below(limit: &BigUint, bits: &mut dyn Bits) -> Result<BigUint, PrivacyError> {
     let size = limit.bits();
     if let Ok(small) = u64::try_from(limit) {
@@ -116,7 +116,7 @@ pub fn below(limit: &BigUint, bits: &mut dyn Bits) -> Result<BigUint, PrivacyErr
     }
 }
 
-/// A uniform number below `limit`, which is at least 1: exact, by rejection.
+/// Draws a uniform number below `limit`, which is at least 1: exact, by rejection.
 pub fn small_below(limit: u64, bits: &mut dyn Bits) -> Result<u64, PrivacyError> {
     let size = 64 - (limit - 1).leading_zeros();
     if size == 0 {
@@ -134,7 +134,7 @@ pub fn small_below(limit: u64, bits: &mut dyn Bits) -> Result<u64, PrivacyError>
 pub(super) mod tests {
     use super::*;
 
-    /// Holds observed counts against probabilities by Pearson's statistic; the bound has an error
+    /// Compares observed counts with probabilities by Pearson's statistic; the bound has an error
     /// probability of 10⁻⁹ for up to 40 classes.
     pub(crate) fn follows(observed: &[u64], probabilities: &[f64]) {
         let total: u64 = observed.iter().sum();

@@ -60,7 +60,7 @@ struct Normal {
     fraction: Uniform,
 }
 
-/// ⌊count + σ Z + 1/2⌋ with Z standard normal, cut at ±2⁶².
+/// Returns ⌊count + σ Z + 1/2⌋ with Z standard normal, cut at ±2⁶².
 ///
 /// # Errors
 /// No random bits.
@@ -76,8 +76,8 @@ pub fn rounded_sum(
     }
 }
 
-/// The same integer, if 64 digits of Z and floating point with a bound on its error leave no other
-/// one.
+/// Returns the integer of [`rounded_sum`], if 64 digits of Z and floating point with a bound on its
+/// error leave no other one.
 fn decided_by_floats(count: i64, standard_deviation: f64, deviate: &Normal) -> Option<i64> {
     let size = deviate.whole as f64 + deviate.fraction.first as f64 / 2.0_f64.powi(64);
     let noise = standard_deviation * if deviate.negative { -size } else { size };
@@ -89,7 +89,7 @@ fn decided_by_floats(count: i64, standard_deviation: f64, deviate: &Normal) -> O
     (low == high && low.abs() < 9e15).then_some(low as i64)
 }
 
-/// The same integer, with as many digits of Z as it takes.
+/// Returns the integer of [`rounded_sum`], with as many digits of Z as it takes.
 fn decided_by_integers(
     count: i64,
     standard_deviation: f64,
@@ -157,7 +157,7 @@ fn normal(bits: &mut dyn Bits) -> Result<Normal, PrivacyError> {
     }
 }
 
-/// Whether `times` independent events all happen.
+/// Returns whether `times` independent events all happen.
 fn all(
     times: u64,
     bits: &mut dyn Bits,
@@ -247,7 +247,7 @@ mod tests {
         }
     }
 
-    /// A source that gives ones for ever after a prefix: the undecided case must go on drawing.
+    /// A source that gives ones for ever after a prefix makes the undecided case go on drawing.
     #[test]
     fn digits_are_drawn_until_the_integer_is_decided() {
         struct Scripted(Vec<u64>, usize, SeededBits);

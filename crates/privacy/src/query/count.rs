@@ -14,34 +14,34 @@ use probity_tensor::device::ComputeDevice;
 
 use super::{Bill, Data, QueryError, Remark, on_device, outliers, payment, record};
 
-/// `summary.json` of a count.
+/// The summary of a count, the contents of `summary.json`.
 #[derive(Debug, Serialize)]
 pub struct CountSummary {
-    /// Version of this layout.
+    /// The version of this layout.
     pub schema_version: u32,
-    /// Always `outliers count`.
+    /// The command, always `outliers count`.
     pub command: &'static str,
-    /// Whether the noise is nobody's knowledge.
+    /// Whether the answer is private: its noise does not come from a seed.
     pub private: bool,
-    /// Records.
+    /// The number of records.
     pub rows: usize,
-    /// Columns that distances are of.
+    /// The columns that distances are of.
     pub columns: Vec<String>,
-    /// An outlier has fewer than `k` other records within this.
+    /// The radius: an outlier has fewer than `k` other records within it.
     pub radius: f64,
-    /// See `radius`.
+    /// The threshold `k`, as in `radius`.
     pub k: usize,
-    /// What scales the noise.
+    /// The sensitivity that scales the noise.
     pub sensitivity: Sensitivity,
-    /// How it is scaled.
+    /// The calibration that scales the noise.
     pub calibration: Calibration,
-    /// How its bounds are computed.
+    /// The method by which the bounds of the sensitivity are computed.
     pub method: Option<Method>,
     /// The noisy count.
     pub count: i64,
     /// An interval for the true count, where it is public or was paid for.
     pub interval: Option<Interval>,
-    /// What is public of the noise.
+    /// The public part of the noise.
     pub noise: PublicNoise,
     /// The bill.
     #[serde(flatten)]
@@ -83,7 +83,7 @@ impl CountQuery {
         })
     }
 
-    /// The same query on `device`; see [`Data::on`].
+    /// Returns the query on `device`; see [`Data::on`].
     #[must_use]
     pub fn on(mut self, device: &ComputeDevice) -> CountQuery {
         self.record = on_device(self.record, device);
@@ -91,17 +91,18 @@ impl CountQuery {
         self
     }
 
-    /// What is asked, with nothing left open.
+    /// Returns the specification of the query, with nothing left open.
     pub fn specification(&self) -> &CountSpecification {
         &self.specification
     }
 
-    /// What was opened, but for the records: their hash is an exact function of them.
+    /// Returns the record of what was opened, but for the records: their hash is an exact function
+    /// of them.
     pub fn record(&self) -> &Record {
         &self.record
     }
 
-    /// Pays for the answer, and gives it.
+    /// Pays for the answer, and returns it.
     ///
     /// # Errors
     /// When the budget does not cover it; see [`QueryError`].

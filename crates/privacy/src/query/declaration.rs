@@ -1,4 +1,4 @@
-//! The budget of a file.
+//! The declaration of the budget of a file.
 
 use std::path::{Path, PathBuf};
 
@@ -15,23 +15,23 @@ use super::QueryError;
 pub struct Declaration {
     /// The file.
     pub data: PathBuf,
-    /// ε in all.
+    /// The ε of all queries together.
     pub epsilon: f64,
-    /// δ in all.
+    /// The δ of all queries together.
     pub delta: f64,
-    /// Part of δ that is set aside for composition; by default a tenth.
+    /// The part of δ that is set aside for composition; by default a tenth.
     pub slack: Option<f64>,
-    /// Columns that may be asked for; by default all that hold nothing but numbers, or ordered
+    /// The columns that may be asked for; by default all that hold nothing but numbers, or ordered
     /// levels of the schema.
     pub columns: Vec<String>,
-    /// Schema file, or the name of a built-in schema.
+    /// The schema file, or the name of a built-in schema.
     pub schema: Option<String>,
     /// The layout of the file, where there is no schema.
     pub layout: Format,
 }
 
 impl Declaration {
-    /// Declares it in the new `ledger`.
+    /// Declares the budget in the new `ledger`.
     ///
     /// # Errors
     /// Numbers that are no budget; data that cannot be read; a ledger that is there already.
@@ -52,7 +52,8 @@ impl Declaration {
     }
 }
 
-/// A tenth of a decimal number, as a decimal number; what is none stays none.
+/// Returns a tenth of a decimal number, as a decimal number; a number that is no decimal is
+/// returned as it is.
 fn tenth(number: f64) -> f64 {
     format!("{number}e-1").parse().unwrap_or(number)
 }

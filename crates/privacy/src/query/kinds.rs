@@ -1,4 +1,4 @@
-//! Queries, as the runner performs them.
+//! The kinds of private queries, as the runner performs them.
 
 use std::fmt::Debug;
 
@@ -14,13 +14,13 @@ use probity_run::specification::file::Record;
 use probity_run::specification::{Checked, Specification};
 use probity_tensor::device::ComputeDevice;
 
-/// What was answered, and paid for, cannot be written.
+/// The failure to write an answer that was paid for.
 #[derive(Debug, Error)]
 #[error("{source}")]
 pub struct Unwritten<T: Debug> {
     /// The answer.
     pub answer: T,
-    /// Why.
+    /// The reason of the failure.
     source: Failure,
 }
 
@@ -74,7 +74,7 @@ impl OpenedRun for SubspacesQuery {
     }
 }
 
-/// Says what is to be said while a query is answered.
+/// Passes a remark on a query that is answered to the observer.
 fn tell(remark: Remark<'_>, observer: &dyn Observer) {
     match remark {
         Remark::Waits(ledger) => observer.remark(&format!(
@@ -87,8 +87,8 @@ fn tell(remark: Remark<'_>, observer: &dyn Observer) {
     }
 }
 
-/// Writes an `answer` to its directory, where it has one. When it ended is left out: with the time of
-/// the charge it would say how long the answer took, which depends on the records.
+/// Writes an `answer` to its directory, where it has one. The time when the run ended is left out:
+/// with the time of the charge it would say how long the answer took, which depends on the records.
 fn written<S: Specification, T: Serialize + Debug + Send + Sync + 'static>(
     answer: Result<T, QueryError>,
     (specification, record): (&S, &Record),

@@ -14,30 +14,30 @@ use probity_tensor::device::ComputeDevice;
 
 use super::{Bill, Data, QueryError, Remark, on_device, outliers, payment, record};
 
-/// `summary.json` of a choice of subspaces.
+/// The summary of a choice of subspaces, the contents of `summary.json`.
 #[derive(Debug, Serialize)]
 pub struct SubspacesSummary {
-    /// Version of this layout.
+    /// The version of this layout.
     pub schema_version: u32,
-    /// Always `outliers subspaces`.
+    /// The command, always `outliers subspaces`.
     pub command: &'static str,
-    /// Whether the noise is nobody's knowledge.
+    /// Whether the answer is private: its noise does not come from a seed.
     pub private: bool,
-    /// Records.
+    /// The number of records.
     pub rows: usize,
-    /// An outlier has fewer than `k` other records within this.
+    /// The radius: an outlier has fewer than `k` other records within it.
     pub radius: f64,
-    /// See `radius`.
+    /// The threshold `k`, as in `radius`.
     pub k: usize,
-    /// Columns of a subspace.
+    /// The number of columns of a subspace.
     pub dims: usize,
-    /// Subspaces that it was chosen among.
+    /// The number of subspaces that the choice was made among.
     pub candidates: usize,
-    /// Those that were chosen, in the order of choice.
+    /// The subspaces that were chosen, in the order of choice.
     pub subspaces: Vec<SubspaceFigures>,
-    /// Of each count, if they were asked for.
+    /// The public part of the noise of each count, if counts were asked for.
     pub noise: Option<PublicNoise>,
-    /// What scales the noise of each count.
+    /// The sensitivity that scales the noise of each count.
     #[serde(skip)]
     pub sensitivity: Option<Sensitivity>,
     /// The bill.
@@ -48,9 +48,9 @@ pub struct SubspacesSummary {
 /// A subspace that was chosen.
 #[derive(Debug, Serialize)]
 pub struct SubspaceFigures {
-    /// Its columns.
+    /// The columns of the subspace.
     pub columns: Vec<String>,
-    /// The noisy count of outliers in it.
+    /// The noisy count of outliers in the subspace.
     pub count: Option<i64>,
     /// An interval for the true count.
     pub interval: Option<Interval>,
@@ -100,7 +100,7 @@ impl SubspacesQuery {
         })
     }
 
-    /// The same query on `device`; see [`Data::on`].
+    /// Returns the query on `device`; see [`Data::on`].
     #[must_use]
     pub fn on(mut self, device: &ComputeDevice) -> SubspacesQuery {
         self.record = on_device(self.record, device);
@@ -108,17 +108,18 @@ impl SubspacesQuery {
         self
     }
 
-    /// What is asked, with nothing left open.
+    /// Returns the specification of the query, with nothing left open.
     pub fn specification(&self) -> &SubspacesSpecification {
         &self.specification
     }
 
-    /// What was opened, but for the records: their hash is an exact function of them.
+    /// Returns the record of what was opened, but for the records: their hash is an exact function
+    /// of them.
     pub fn record(&self) -> &Record {
         &self.record
     }
 
-    /// Pays for the answer, and gives it.
+    /// Pays for the answer, and returns it.
     ///
     /// # Errors
     /// When the budget does not cover it; see [`QueryError`].

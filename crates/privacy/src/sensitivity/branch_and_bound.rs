@@ -1,4 +1,4 @@
-//! Three and more dimensions: branch and bound over smallest enclosing balls, exact.
+//! Branch and bound over smallest enclosing balls for three and more dimensions, exact.
 //!
 //! A node holds a set C that fits into a ball of the radius, and the candidates that may still join
 //! it. Let c and ρ be centre and radius of the smallest enclosing ball of C. Every point x has some
@@ -23,9 +23,9 @@ use crate::ball::{Ball, Fitting, fits};
 use crate::error::PrivacyError;
 use crate::records::{Records, squared_distance};
 
-/// Relative rounding of a squared distance between a centre and a point, with room to spare.
+/// The relative rounding of a squared distance between a centre and a point, with room to spare.
 const ROUNDING: f64 = 1e-12;
-/// Rounds of the search for a first solution around each point.
+/// The number of rounds of the search for a first solution around each point.
 const SHIFTS: usize = 6;
 
 /// Branch and bound on some records.
@@ -33,7 +33,7 @@ pub struct BranchAndBound<'r> {
     records: &'r Records,
     squared_radius: f64,
     work_limit: u64,
-    /// Steps left, over all calls.
+    /// The number of steps left, over all calls.
     left: Cell<u64>,
 }
 
@@ -49,7 +49,8 @@ impl<'r> BranchAndBound<'r> {
         }
     }
 
-    /// No search over at most `rows` records in `dimension` dimensions takes more steps.
+    /// Returns an upper bound of the number of steps of any search over at most `rows` records in
+    /// `dimension` dimensions.
     ///
     /// *Proof.* Let n be the number of records. The search for first solutions takes at most
     /// `SHIFTS` n² steps, and the neighbours n². A set of points is branched to at most once: after
@@ -95,9 +96,9 @@ struct Search<'s> {
 /// A ball as the pruning tests use it.
 struct Reach {
     centre: Vec<f64>,
-    /// Farther candidates are in no ball of the node.
+    /// The outer distance: farther candidates are in no ball of the node.
     outer: f64,
-    /// Candidates within are in every ball of the node; below 0 for none.
+    /// The inner distance: candidates within are in every ball of the node; below 0 for none.
     inner: f64,
 }
 
@@ -256,8 +257,8 @@ impl<'s> Search<'s> {
         }
     }
 
-    /// At most this weight of `rest` can be in one ball: a greedy partition into classes that
-    /// exclude each other.
+    /// Returns an upper bound of the weight of `rest` that can be in one ball: a greedy partition
+    /// into classes that exclude each other.
     fn joinable(&self, rest: &[usize]) -> Result<u32, PrivacyError> {
         let diameter = 4.0 * self.owner.squared_radius;
         let mut classes: Vec<Vec<usize>> = Vec::new();
@@ -296,8 +297,8 @@ mod tests {
     use probity_run::stream::{Purpose, stream};
     use rand::RngExt;
 
-    /// Crowded, spread and tied records: none takes more steps than the bound says, and some take a
-    /// good part of them.
+    /// No records take more steps than the bound says, and some take a good part of them: crowded,
+    /// spread and tied records.
     #[test]
     fn no_records_take_more_steps_than_the_bound() {
         let mut largest = 0.0_f64;

@@ -1,5 +1,5 @@
-//! Large sets in three and more dimensions: centres from a lattice that does not depend on the
-//! records.
+//! A cover for large sets in three and more dimensions: centres from a lattice that does not depend
+//! on the records.
 //!
 //! Space is cut into cubes of one side g. For a cube Q let A(Q) be the points within r of some
 //! point of Q; a ball with its centre in Q lies in A(Q). So h′(P) = max over cubes of |P ∩ A(Q)| is
@@ -24,28 +24,28 @@ use super::largest_ball::LargestBall;
 use crate::error::PrivacyError;
 use crate::records::Records;
 
-/// Sets that one of many records may lie in, about.
+/// The approximate number of sets that one of many records may lie in.
 const SETS_OF_A_RECORD: f64 = 16_384.0;
-/// Sets that few records may lie in together, about.
+/// The approximate number of sets that few records may lie in together.
 const SETS_OF_FEW: f64 = 67_108_864.0;
-/// The finest cubes for many records have half a radius.
+/// The side of the finest cubes for many records, in radii.
 const FINEST: f64 = 0.5;
-/// The finest cubes for few records.
+/// The side of the finest cubes for few records, in radii.
 const FINEST_OF_FEW: f64 = 0.125;
-/// The coarsest are a diameter; then fewer columns are cut.
+/// The side of the coarsest cubes, in radii, which is a diameter; beyond, fewer columns are cut.
 const COARSEST: f64 = 2.0;
-/// Boxes that are searched in parallel, about.
+/// The approximate number of boxes that are searched in parallel.
 const PARTS: usize = 64;
 
 /// The cover on some records.
 pub struct Cover<'r> {
     records: &'r Records,
     squared_radius: f64,
-    /// Side of a cube in grid steps.
+    /// The side of a cube in grid steps.
     side: f64,
-    /// Columns that are cut.
+    /// The number of columns that are cut.
     cut: usize,
-    /// Cubes along each cut column: a power of two.
+    /// The number of cubes along each cut column: a power of two.
     cubes: u64,
 }
 
@@ -76,7 +76,7 @@ impl<'r> Cover<'r> {
         }
     }
 
-    /// The records of `members` within the radius of some point of the box.
+    /// Returns the records of `members` within the radius of some point of the box.
     fn reached(&self, cubes: &Cubes, members: &[u32]) -> Vec<u32> {
         let low: Vec<f64> = cubes
             .first
@@ -104,7 +104,7 @@ impl<'r> Cover<'r> {
         members.iter().filter(within).copied().collect()
     }
 
-    /// The halves of a task that may beat `best`, the fuller one last.
+    /// Returns the halves of a task that may beat `best`, the fuller one last.
     fn halves(&self, task: &Task, best: u32) -> Vec<Task> {
         let longest = (0..self.cut)
             .max_by_key(|&column| (task.cubes.count[column], std::cmp::Reverse(column)))
@@ -128,7 +128,7 @@ impl<'r> Cover<'r> {
         task.cubes.count.iter().all(|&count| count == 1)
     }
 
-    /// Depth first, fuller boxes first.
+    /// Searches depth first, fuller boxes first.
     fn search(&self, task: Task, best: &AtomicU32, enough: u32) {
         let mut open = vec![task];
         while let Some(task) = open.pop() {
@@ -180,7 +180,8 @@ impl LargestBall for Cover<'_> {
     }
 }
 
-/// The side of a cube in radii, and how many columns are cut, for so many records and columns.
+/// Returns the side of a cube in radii, and how many columns are cut, for so many records and
+/// columns.
 fn resolution(rows: usize, columns: usize) -> (f64, usize) {
     let of_few = SETS_OF_FEW / rows as f64;
     let (most, finest) = match of_few > SETS_OF_A_RECORD {

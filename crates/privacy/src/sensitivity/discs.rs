@@ -17,11 +17,11 @@ pub(super) struct Arc {
 }
 
 impl Arc {
-    /// Angles are wrong by less: near a half-width of 0 the arc cosine turns an error of 2⁻⁵² into
-    /// 2⁻²⁵.
+    /// The bound on the error of angles: near a half-width of 0 the arc cosine turns an error of
+    /// 2⁻⁵² into 2⁻²⁵.
     pub(super) const MARGIN: f64 = 1e-6;
 
-    /// The arc of `v`, which is neither the origin nor farther than a diameter.
+    /// Returns the arc of `v`, which is neither the origin nor farther than a diameter.
     pub(super) fn of(v: [f64; 2], squared_radius: f64) -> Arc {
         let square = v[0] * v[0] + v[1] * v[1];
         Arc {
@@ -31,7 +31,8 @@ impl Arc {
     }
 }
 
-/// The most arcs, each widened by `margin` on both sides, that share a direction.
+/// Returns the largest number of arcs, each widened by `margin` on both sides, that share a
+/// direction.
 pub(super) fn deepest(arcs: &[Arc], margin: f64, events: &mut Vec<(f64, i32)>) -> u32 {
     events.clear();
     let mut depth = 0;
@@ -60,8 +61,8 @@ pub(super) fn deepest(arcs: &[Arc], margin: f64, events: &mut Vec<(f64, i32)>) -
     most.max(0) as u32
 }
 
-/// The most arcs that share a direction, by integer comparisons: the depth at the start of each
-/// arc.
+/// Returns the largest number of arcs that share a direction, by integer comparisons: the depth at
+/// the start of each arc.
 pub(super) fn exact_depth(offsets: &[[f64; 2]], squared_radius: f64) -> u32 {
     offsets
         .iter()
@@ -73,7 +74,7 @@ pub(super) fn exact_depth(offsets: &[[f64; 2]], squared_radius: f64) -> u32 {
         .unwrap_or(0)
 }
 
-/// Whether the disc at the start of the arc of `v` holds `w`.
+/// Returns whether the disc at the start of the arc of `v` holds `w`.
 ///
 /// Twice its centre is v − v⊥ √(E / D) with D = |v|², E = 4 r² − D and v⊥ the vector v turned to
 /// the left. So the condition |w|² ≤ 2 c·w reads A ≤ −B √(E / D) with A = |w|² − v·w and B = v⊥·w.

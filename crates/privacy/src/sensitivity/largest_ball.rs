@@ -1,11 +1,11 @@
-//! What every method of the bound computes.
+//! The common interface of all methods that compute the bound.
 
 use crate::error::PrivacyError;
 
-/// A way to compute h′.
+/// A method to compute h′.
 pub trait LargestBall {
-    /// h′ of the records `members`. Once it is known to be at least `enough`, any number of at
-    /// least `enough` may be returned instead.
+    /// Returns h′ of the records `members`. Once it is known to be at least `enough`, any number of
+    /// at least `enough` may be returned instead.
     ///
     /// # Errors
     /// [`PrivacyError::WorkLimit`] for exact methods with a limit.

@@ -1,4 +1,4 @@
-//! One dimension: a sliding window over the sorted records, exact in O(n log n).
+//! A sliding window over the sorted records for one dimension, exact in O(n log n).
 //!
 //! Records x ≤ y lie in one ball of radius r iff (y − x)² ≤ 4 r², an integer comparison.
 

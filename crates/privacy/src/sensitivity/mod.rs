@@ -1,5 +1,5 @@
-//! The largest number of records of a set in one closed ball of the radius: what the bound on the
-//! local sensitivity is made of.
+//! The largest number of records of a set in one closed ball of the radius, from which the bound on
+//! the local sensitivity is made.
 //!
 //! For a set P of records let h(P) = max over x of |P ∩ B(x, r)| (equations 45 and 46). Every
 //! method here computes a fixed function h′ of the set alone with
@@ -63,20 +63,20 @@ pub enum Bound {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Method {
-    /// Sliding window.
+    /// The sliding window.
     Line,
-    /// Angular sweep.
+    /// The angular sweep.
     Plane,
-    /// Branch and bound over smallest enclosing balls.
+    /// The branch and bound over smallest enclosing balls.
     BranchAndBound,
-    /// Data-independent centres.
+    /// The cover by data-independent centres.
     Cover,
-    /// Algorithm 1.
+    /// The recursion of Algorithm 1.
     Reference,
 }
 
 impl Method {
-    /// Its name.
+    /// Returns the name of the method.
     pub fn name(self) -> &'static str {
         match self {
             Method::Line => "line",
@@ -87,12 +87,12 @@ impl Method {
         }
     }
 
-    /// Whether it computes h itself.
+    /// Returns whether the method computes h itself.
     pub fn is_exact(self) -> bool {
         self != Method::Cover
     }
 
-    /// The exact method for `dimension` dimensions.
+    /// Returns the exact method for `dimension` dimensions.
     pub fn exact(dimension: usize) -> Method {
         match dimension {
             1 => Method::Line,
@@ -103,8 +103,8 @@ impl Method {
 }
 
 impl Bound {
-    /// The method for `rows` records in `dimension` dimensions, which is asked `calls` times and
-    /// may take `work_limit` steps where it is branch and bound.
+    /// Returns the method for `rows` records in `dimension` dimensions, which is asked `calls`
+    /// times and may take `work_limit` steps where it is branch and bound.
     ///
     /// # Errors
     /// An exact method that some records of that number would take over the limit, or Algorithm 1
@@ -140,7 +140,7 @@ impl Bound {
 }
 
 impl Method {
-    /// The method at work on `records`; `work_limit` bounds the steps of branch and bound.
+    /// Returns the method at work on `records`; `work_limit` bounds the steps of branch and bound.
     pub fn on(
         self,
         records: &Records,
@@ -165,8 +165,8 @@ mod tests {
     use probity_run::stream::{Purpose, stream};
     use rand::RngExt;
 
-    /// Every exact method against Algorithm 1, and the cover above it, on sets full of ties and
-    /// duplicates.
+    /// Every exact method agrees with Algorithm 1, and the cover is above it, on sets full of ties
+    /// and duplicates.
     #[test]
     fn methods_agree_with_algorithm_1() {
         let mut strict = 0;
@@ -211,7 +211,7 @@ mod tests {
         assert!(strict > 0, "the cover is a bound, not the value itself");
     }
 
-    /// Larger sets: the methods against each other.
+    /// The methods agree with each other on larger sets.
     #[test]
     fn the_plane_agrees_with_branch_and_bound() {
         for case in 0..60_u64 {
@@ -233,8 +233,8 @@ mod tests {
         }
     }
 
-    /// Around the limit that the worst records need: with it every set is answered exactly, and
-    /// below it none is, whatever the records.
+    /// An exact bound answers every set at the limit that the worst records need, and none below
+    /// it, whatever the records.
     #[test]
     fn whether_an_exact_bound_answers_is_public() {
         let (rows, dimension, calls) = (9, 3, 4);

@@ -1,4 +1,4 @@
-//! Two dimensions: an angular sweep around every record, exact.
+//! An angular sweep around every record for two dimensions, exact.
 //!
 //! A closed disc that holds the most records can be moved until a record p that it holds is on its
 //! boundary, and turned around p until another one is, losing none. Around p, the discs of the

@@ -6,7 +6,7 @@ use crate::ball::fits;
 use crate::error::PrivacyError;
 use crate::records::Records;
 
-/// The most records that it is used for.
+/// The largest number of records that the algorithm is used for.
 pub const MOST_ROWS: usize = 24;
 
 /// Algorithm 1 on some records.
@@ -24,7 +24,7 @@ impl<'r> Reference<'r> {
         }
     }
 
-    /// E(r, P, C, i).
+    /// Computes E(r, P, C, i).
     fn enclosed<'s>(&'s self, members: &[u32], chosen: &mut Vec<&'s [f64]>, at: usize) -> u32 {
         if !chosen.is_empty() && fits(chosen, self.squared_radius).is_none() {
             return 0;

@@ -1,4 +1,4 @@
-//! The bound against its definition, and on every database of a tiny universe.
+//! Tests of the bound against its definition, and on every database of a tiny universe.
 
 use super::*;
 use crate::calibration::Guarantee;
@@ -10,7 +10,7 @@ use crate::sensitivity::{Bound, Method};
 use probity_run::stream::{Purpose, stream};
 use rand::RngExt;
 
-/// A_t by its definition.
+/// Computes A_t by its definition.
 fn at_distance(degrees: &[u32], k: i64, t: i64, cap: u64, ball: &dyn LargestBall) -> u64 {
     let window = |low: i64, high: i64| -> u64 {
         let members: Vec<u32> = (0..degrees.len() as u32)
@@ -22,7 +22,7 @@ fn at_distance(degrees: &[u32], k: i64, t: i64, cap: u64, ball: &dyn LargestBall
     (most + t as u64 + 1).min(cap)
 }
 
-/// S by its definition: every t, nothing skipped.
+/// Computes S by its definition: every t, nothing skipped.
 fn plainly(degrees: &[u32], k: usize, beta: f64, cap: u64, ball: &dyn LargestBall) -> f64 {
     (0..degrees.len() as i64 + 5)
         .map(|t| (-beta * t as f64).exp() * at_distance(degrees, k as i64, t, cap, ball) as f64)
@@ -74,7 +74,8 @@ fn skipping_changes_nothing() {
     }
 }
 
-/// All databases of a size over a small grid as sorted lists of cells, with the count of each.
+/// A universe of all databases of a size over a small grid as sorted lists of cells, with the count
+/// of each.
 struct Universe {
     cells: Vec<Vec<f64>>,
     squared_radius: f64,
@@ -130,8 +131,8 @@ impl Universe {
     }
 }
 
-/// The whole universe of databases: A_t against the true local sensitivity at distance t, S against
-/// all neighbours.
+/// Checks the whole universe of databases: A_t against the true local sensitivity at distance t, S
+/// against all neighbours.
 fn holds_everywhere(universe: &Universe, method: Method, beta: f64) -> usize {
     let all = universe.all();
     let index: std::collections::HashMap<&Vec<usize>, usize> = all

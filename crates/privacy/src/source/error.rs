@@ -1,4 +1,4 @@
-//! Why columns cannot be used, and what of it may be said.
+//! The reasons why columns cannot be used, and the part of them that may be said.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use probity_data::named_schema::NamedSchemaError;
 use probity_data::numbers::NumbersError;
 use probity_data::read::ReadError;
 
-/// Why columns cannot be used.
+/// The reason why columns cannot be used.
 #[derive(Debug, Error)]
 pub enum SourceError {
     /// A declaration makes no sense.
@@ -39,24 +39,24 @@ pub enum SourceError {
     OtherColumn {
         /// The column.
         column: String,
-        /// Those that may be.
+        /// The columns that may be asked for.
         declared: Vec<String>,
     },
-    /// A query would read the table in another way than was declared.
+    /// The query would read the table in another way than was declared.
     #[error(
         "{what} not as the budget was declared with, and how the table is read may not be chosen by a query: whether it can be read would tell about single records"
     )]
     OtherReading {
-        /// What differs.
+        /// The difference in the reading.
         what: String,
     },
-    /// No column can be declared.
+    /// The file has no column that can be declared.
     #[error("{}: no column holds nothing but numbers, so there is nothing to ask for", file.display())]
     NoNumbers {
         /// The file.
         file: PathBuf,
     },
-    /// Nothing is declared about a column.
+    /// The column has no declaration.
     #[error(
         "nothing is declared about the column '{column}': declare its range in table.ranges, or name a schema in table.schema. The data's own mean, spread or range cannot be used: they would give records away"
     )]
@@ -72,7 +72,7 @@ pub enum SourceError {
         /// The column.
         column: String,
     },
-    /// A range in numbers of a column that has places.
+    /// The declaration gives a range in numbers for a column that has places.
     #[error(
         "the column '{column}' holds words ({} … {}), whose distances are those of their places in the schema, 0, 1, 2 …, and not those of a range given by hand; leave it out of table.ranges, and name the schema in table.schema",
         levels.first().map_or("", String::as_str),
@@ -81,10 +81,10 @@ pub enum SourceError {
     RangeOfWords {
         /// The column.
         column: String,
-        /// Its levels.
+        /// The levels of the column.
         levels: Vec<String>,
     },
-    /// Which records there are would depend on what stands in them.
+    /// The schema leaves out records because of what stands in them, and their number is public.
     #[error(
         "the schema has format.skip_bad_rows = true, but the number of records is public here, so none may be left out for what stands in it; take it out of the schema, and clean the file"
     )]
@@ -94,7 +94,7 @@ pub enum SourceError {
     Column {
         /// The column.
         column: String,
-        /// What is wrong.
+        /// The problem with the column.
         problem: &'static str,
     },
 }
@@ -106,7 +106,7 @@ impl From<ReadError> for SourceError {
 }
 
 impl SourceError {
-    /// What may be said of it to whoever is not the owner of `file`.
+    /// Returns the part of the error that may be said to whoever is not the owner of `file`.
     pub(super) fn concealed(self, file: &Path) -> SourceError {
         match self {
             SourceError::Numbers(NumbersError::Read(error @ ReadError::Io { .. })) => error.into(),

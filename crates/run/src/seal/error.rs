@@ -42,7 +42,7 @@ pub enum SealError {
     NoFile {
         /// The path of the entry.
         file: PathBuf,
-        /// The kind of the entry, as a problem.
+        /// What the entry is, instead of a file that can be sealed.
         problem: String,
     },
     /// A run that this one was made from does not hold what its own seal says.

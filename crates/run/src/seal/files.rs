@@ -57,8 +57,8 @@ fn collect(
     Ok(())
 }
 
-/// Returns the hashes of `files` of `directory`, all of which must be files. What another process
-/// is writing beside them is none yet.
+/// Returns the hashes of `files` of `directory`, all of which must be files. A file that another
+/// process is still writing beside them does not count yet.
 pub(super) fn hashes_of(
     directory: &Path,
     files: BTreeMap<String, Entry>,

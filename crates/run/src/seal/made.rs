@@ -59,7 +59,7 @@ impl Made {
 }
 
 /// Returns those of the directories `candidates` that are runs and made what was `opened`, in the
-/// order of its roles. Of several that made the same, the first that is sealed.
+/// order of its roles. Of several runs that made the same, the first that is sealed is taken.
 pub(super) fn made_from(
     opened: &BTreeMap<String, String>,
     candidates: &[PathBuf],

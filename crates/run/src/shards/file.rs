@@ -105,7 +105,7 @@ pub(super) fn write(
     })
 }
 
-/// The file of a shard, found whole and of its run. Its sections are read from it as they are
+/// The file of a shard, found whole and of its run. The sections are read from the file as they are
 /// needed.
 #[derive(Debug)]
 pub struct ShardFile {

@@ -33,7 +33,7 @@ pub struct ShardFolder {
 
 impl ShardFolder {
     /// Opens the folder `path` for shards of the run of `specification` that opened what `record`
-    /// says. It is made if it is not there. Several shards may come at once.
+    /// says. The folder is made if it is not there. Several shards may come at once.
     ///
     /// # Errors
     /// When it cannot be made, lies in a directory that belongs to something else, or holds another

@@ -19,7 +19,7 @@ const UNITS: [(&str, u64); 3] = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 <
 pub struct Bytes(u64);
 
 impl Bytes {
-    /// As a number.
+    /// Returns the number of bytes.
     pub fn get(self) -> u64 {
         self.0
     }
@@ -59,7 +59,7 @@ impl TryFrom<String> for Bytes {
 }
 
 impl fmt::Display for Bytes {
-    /// In the largest unit of which it is a whole number.
+    /// Writes the number in the largest unit of which it is a whole number.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match UNITS.iter().find(|(_, size)| self.0.is_multiple_of(*size)) {
             Some((name, size)) => write!(f, "{}{name}", self.0 / size),

@@ -169,7 +169,7 @@ struct Written<'a, S> {
     record: Option<&'a Record>,
 }
 
-/// Writes `specification` as TOML, with the `record` of its run if there is one.
+/// Returns `specification` as TOML, with the `record` of its run if there is one.
 ///
 /// # Errors
 /// When a value has no form in TOML (whole numbers above 2^63).
@@ -185,7 +185,7 @@ pub fn to_toml<S: Specification>(
     })
 }
 
-/// Writes the text of `file`, a `run.toml`, with `specification` and the `record` of its run.
+/// Returns the text of `file`, a `run.toml`, with `specification` and the `record` of its run.
 ///
 /// # Errors
 /// When a value has no form in TOML.

@@ -9,8 +9,8 @@ use super::{FieldError, Specification};
 
 /// The largest numbers that fields may be, by their dotted paths.
 ///
-/// They come on top of the bounds of the type: a service that runs what strangers specify allows
-/// less than a user may ask of their own machine.
+/// The limits come on top of the bounds of the type: a service that runs what strangers specify
+/// allows less than a user may ask of their own machine.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Limits {
     largest: BTreeMap<String, f64>,

@@ -17,7 +17,7 @@ const MOST: Duration = Duration::from_secs(366 * 24 * 60 * 60);
 pub struct Seconds(Duration);
 
 impl Seconds {
-    /// As a duration.
+    /// Returns the span as a duration.
     pub fn duration(self) -> Duration {
         self.0
     }

@@ -28,7 +28,7 @@ use super::filled::filled;
 use super::lexicon::{Lexicon, ProtectedAttribute};
 use probity_run::stream::{Purpose, Stream, stream};
 
-/// The values of each attribute that comments name. Those with other senses in every day's English,
+/// The values of each attribute that comments name. Values with other senses in everyday English,
 /// such as Turkey and Polish, are left out, and so are those that part of another value's name is.
 pub const VALUES: [(&str, &[&str]); 5] = [
     (

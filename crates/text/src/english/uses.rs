@@ -24,7 +24,7 @@ pub fn share_of_uses(word: &str, tag: Tag) -> Option<f32> {
 
 /// Returns whether `candidate` can have the tag `word_tag`, and so stand for a word that has it.
 ///
-/// What it was in tagged texts decides where there are enough of them: it must have had the tag in
+/// Its tags in tagged texts decide where it has enough uses there: it must have had the tag in
 /// [`LEAST_SHARE`] of its uses, so that `well`, an adjective now and then, stands for none.
 /// Forms that are spelled alike count as one: the base form of a verb and its present tense, and
 /// the two pasts of a regular verb. For rare words the dictionary decides, for those it does not

@@ -4,7 +4,8 @@ use std::sync::LazyLock;
 
 use hashbrown::HashMap;
 
-/// The irregular verbs: base form, past, past participle. Of several forms the most frequent one.
+/// The irregular verbs: base form, past, past participle. Where a verb has several forms, the most
+/// frequent one is listed.
 const IRREGULAR: &str = "\
 arise arose arisen|awake awoke awoken|bear bore borne|beat beat beaten|become became become|\
 beget begot begotten|begin began begun|behold beheld beheld|bend bent bent|beset beset beset|\

@@ -250,8 +250,8 @@ fn sound(term: &str) -> Option<bool> {
     first.map(english::begins_with_vowel_sound)
 }
 
-/// Finds the article before the word at `start`. One that is wrong before `original` is left to its
-/// writer.
+/// Finds the article before the word at `start`. An article that is wrong before `original` is left
+/// as its writer wrote it.
 fn article(words: &Words, start: usize, original: &str) -> Option<usize> {
     let before = words.before(start)?;
     let word = words.get(before)?;

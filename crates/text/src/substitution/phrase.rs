@@ -137,8 +137,8 @@ impl Words<'_> {
     }
 
     /// Returns the first and the last of the nouns in the phrase that the words ending at `end`
-    /// describe. With `coordinated` also over "and": *people* of *white* in "white and black
-    /// people".
+    /// describe. With `coordinated`, the search also goes over "and": it finds *people* for *white*
+    /// in "white and black people".
     pub(super) fn described(&self, end: usize, coordinated: bool) -> Option<(usize, usize)> {
         let compound = self.compound_end(end);
         let mut at = self.after(compound)?;

@@ -138,8 +138,8 @@ fn phase(draws: Draws, iteration: u64, columns: usize, width: i64) -> Vec<i32> {
 }
 
 impl UpdateStep {
-    /// Draws θ for the updates after the first `count` iterations. Only those that are made have
-    /// one, so that a large limit of iterations costs no memory.
+    /// Draws θ for the updates after the first `count` iterations. Only updates that are made have
+    /// a θ, so that a large limit of iterations costs no memory.
     pub fn draw_phases(&mut self, count: usize) {
         if let Some(lattice) = &mut self.lattice {
             for iteration in lattice.phases.len()..count {

@@ -154,7 +154,7 @@ impl ClusteringSpecification {
         }
     }
 
-    /// Returns the algorithm called `name`. Nothing of it is a function of the rows, so that a
+    /// Returns the algorithm called `name`. No part of it is a function of the rows, so that a
     /// model from which rows were deleted has the algorithm of a fit without them.
     pub fn algorithm(&self, name: AlgorithmName) -> Algorithm {
         match (name, Algorithm::default()) {

@@ -1,5 +1,5 @@
 //! The trace of a clustering (in the sense of self-adjusting computation): the results of every
-//! iteration of every restart. It is the model, and all that deletion needs.
+//! iteration of every restart. The trace is the model, and all that deletion needs.
 //!
 //! The restarts (`run`) draw random numbers of their own. The result is that of the one
 //! with the smallest loss, the first of several.

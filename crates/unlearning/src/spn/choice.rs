@@ -27,7 +27,7 @@ use probity_run::stream::{Purpose, Words};
 /// The thresholds that the choice is made from.
 pub const THRESHOLDS: [f64; 4] = [1e-2, 1e-3, 1e-4, 1e-6];
 
-/// The number of rows of the sample of which one is held out.
+/// The share of the sample that is held out: one row in this many.
 const HELD_OUT: u64 = 8;
 
 impl Choice {

@@ -17,7 +17,7 @@ pub struct LearningContext {
     pub parameters: SpnParameters,
     /// The threshold of dependence.
     pub choice: Choice,
-    /// All rows.
+    /// The rows.
     pub data: Dataset,
     /// The parts that all G-tests share.
     pub gtest: GtestRule,

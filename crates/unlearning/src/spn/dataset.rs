@@ -135,7 +135,7 @@ impl Dataset {
     /// Returns the dataset with a device that computes what learning sums over the rows: distances
     /// of clusterings and contingency tables, which are whole numbers that every device gives
     /// ([`probity_tensor::whole`]), and the products of randomised dependence coefficients, which
-    /// have an error bound. Nothing that is learnt depends on it.
+    /// have an error bound. Nothing that is learnt depends on the device.
     #[must_use]
     pub fn on(mut self, proposer: &Proposer) -> Dataset {
         self.bring_to(proposer);

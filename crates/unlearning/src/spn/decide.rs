@@ -96,8 +96,8 @@ impl Inner {
         }
     }
 
-    /// Makes LearnSPN's decision for the rows that are there. Where it asks for clusters, `cluster`
-    /// is to put a clustering of these rows in place; else there is none afterwards.
+    /// Makes LearnSPN's decision for the rows that are there. Where the decision asks for clusters,
+    /// `cluster` must put a clustering of these rows in place; else there is none afterwards.
     pub(super) fn decide(
         &mut self,
         rules: &LearningContext,

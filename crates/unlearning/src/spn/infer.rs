@@ -124,9 +124,9 @@ impl Network {
     }
 
     /// Returns the explanation that max-product finds: sums become maxima, and the best child of
-    /// each is followed down. It is a most probable row where at most one child of every sum is
-    /// positive for any full row (selective networks); on networks learnt from data it is a good
-    /// row, and its density a lower bound of the best one.
+    /// each is followed down. The explanation is a most probable row where at most one child of
+    /// every sum is positive for any full row (selective networks); on networks learnt from data it
+    /// is a good row, and its density a lower bound of the best one.
     ///
     /// # Errors
     /// [`SpnError::ImpossibleEvidence`].

@@ -22,9 +22,9 @@ use super::structure::{Child, Inner, Node, NodeId, Operation, Part, Spare};
 
 /// The number of changes of a node after which a spare that was not asked for is given up.
 const PATIENCE: u8 = 64;
-/// Rows that may change at a node, and the share of its rows (one of so many) that may: of more,
-/// its sub-network is learnt anew. Most decisions below are other ones then, and following them
-/// costs more than learning.
+/// The number of rows that may change at a node; the next constant is the share of its rows (one of
+/// so many) that may. If more rows change, its sub-network is learnt anew. Most decisions below are
+/// other ones then, and following them costs more than learning.
 const FEW_CHANGED: usize = 8;
 const MOST_CHANGED: usize = 32;
 

@@ -45,8 +45,9 @@ pub(super) struct Sums {
 }
 
 impl Brought {
-    /// Brings the rows to `device`; `None` if it has no place for them. By variable: how many bins
-    /// it has (`sizes`), the bin of each row, and the place of each on its line, if it has one.
+    /// Brings the rows to `device`; `None` if it has no place for them. The arguments are, by
+    /// variable, the number of its bins (`sizes`), the bin of each row, and the place of each row
+    /// on its line, if it has one.
     pub(super) fn new(
         sizes: &[usize],
         bins: &[Vec<u16>],
