@@ -139,7 +139,7 @@ fn refused_before_anything_is_written() {
         (
             "good",
             "--device ndarray",
-            &["--device ndarray has no meaning"],
+            &["--device is ndarray, but must be auto or flex"],
         ),
         (
             "good",

@@ -88,8 +88,11 @@ pub(super) fn phase(job: &Job, progress: Option<&Progress>) -> String {
     match progress.phase.as_str() {
         "global" => "Looking for individuals across all data".to_owned(),
         "local" => "Looking around what was found".to_owned(),
+        "population" => "Asking about the people in the data".to_owned(),
         "estimate" => "Estimating how common such individuals are".to_owned(),
         "train" => "Training the network".to_owned(),
+        "search" => "Looking for individuals to learn from".to_owned(),
+        "write" => "Writing what was found".to_owned(),
         "" => "Working".to_owned(),
         other => other.to_owned(),
     }
