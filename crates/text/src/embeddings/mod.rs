@@ -37,7 +37,7 @@ impl EmbeddingTable {
         Ok(Self::load_hashed(file, options)?.value)
     }
 
-    /// Loads word vectors as [`load`] does, and returns the hash of the file that was loaded too.
+    /// Loads word vectors as [`EmbeddingTable::load`] does, and returns the hash of the file too.
     ///
     /// # Errors
     /// Like [`EmbeddingTable::load`].
