@@ -75,7 +75,7 @@ fn a_comparison_is_complete_and_repeatable() {
     let outcome = workspace.line(&format!("{line} --out first")).exits(0);
     let headline = outcome.stdout.lines().next().unwrap_or_default().to_owned();
     outcome.says(&[
-        "Least – most",
+        "For 1,000",
         "that every search of both reached",
         "aequitas-fully",
         "Run: first, with table.md",

@@ -106,7 +106,7 @@ fn selection_rates_and_impact_ratios_need_no_outcomes() {
         let plain = "groups --model model --min-group 1 --resamples 20";
         let said = workspace.line(&format!("{plain} --data {file}.csv {asked}"));
         said.exits(0)
-            .says(&["not defined: no outcomes", "Impact ratios"]);
+            .says(&["rows no outcome is known.", "Rates and impact ratios"]);
         workspace
             .line(&format!(
                 "report {file} --format ll144 --out {file}-ll144.csv"

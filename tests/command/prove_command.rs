@@ -242,7 +242,7 @@ fn a_fitted_population_is_weighed() {
     workspace
         .line(&format!("{spoken} --max-boxes 9 --out said"))
         .exits(0)
-        .says(&["people drawn from the fitted population", "95 % interval"]);
+        .says(&["people drawn from the fitted population", "estimated"]);
     workspace.line("report whole --out whole.md -q").exits(0);
     assert!(workspace.read("whole.md").contains("fitted population"));
     // From its file, whose folder the network is seen from, and to its end after a limit of time.

@@ -6,7 +6,8 @@
 //! nothing is cut off.
 
 use comfy_table::{
-    Cell, CellAlignment, ContentArrangement, LineStyle, Table as Grid, TableStyle, presets,
+    Cell, CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table as Grid,
+    TableStyle, Width, presets,
 };
 
 use super::compose::document;
@@ -19,6 +20,9 @@ const PAIRS: usize = 5;
 
 /// Characters of a bar that stands for 100 %.
 const BAR: usize = 20;
+
+/// Spaces between two columns of a table.
+const BETWEEN: usize = 2;
 
 /// Columns of text at least, however narrow a terminal is.
 const NARROWEST: usize = 40;
@@ -72,7 +76,8 @@ fn of_section(section: &Section, width: usize, extent: Extent) -> String {
             text.push_str(&titled(&part.title, width));
         }
         for (place, block) in part.blocks.iter().enumerate() {
-            if extent == Extent::All || part.essential.contains(&place) {
+            let is_essential = part.essential.contains(&place) && !is_empty(block);
+            if extent == Extent::All || is_essential {
                 text.push('\n');
                 text.push_str(&of_block(block, width, extent));
             }
@@ -117,6 +122,15 @@ fn of_block(block: &Block, width: usize, extent: Extent) -> String {
     }
 }
 
+/// Whether it is a table without a row.
+fn is_empty(block: &Block) -> bool {
+    match block {
+        Block::Table(table) => table.rows.is_empty(),
+        Block::Figure(figure) => figure.data.rows.is_empty(),
+        _ => false,
+    }
+}
+
 fn shown(text: &Text) -> String {
     text.to_string()
 }
@@ -125,12 +139,13 @@ fn shown(text: &Text) -> String {
 fn wrapped(text: &str, width: usize) -> String {
     match text.is_empty() {
         true => String::new(),
-        false => in_columns(vec![vec![text.to_owned()]], 0, width),
+        // A number and its unit stay in one line.
+        false => in_columns(vec![vec![text.replace(" %", "\u{a0}%")]], 0, width),
     }
 }
 
 /// Rows without names of columns, these set apart by so many spaces.
-fn in_columns(rows: Vec<Vec<String>>, between: u16, width: usize) -> String {
+fn in_columns(rows: Vec<Vec<String>>, between: usize, width: usize) -> String {
     let mut grid = grid(width);
     grid.add_rows(rows);
     finished(grid, between)
@@ -145,8 +160,9 @@ fn grid(width: usize) -> Grid {
     grid
 }
 
-fn finished(mut grid: Grid, between: u16) -> String {
+fn finished(mut grid: Grid, between: usize) -> String {
     let last = grid.column_count().saturating_sub(1);
+    let between = u16::try_from(between).unwrap_or(u16::MAX);
     for (place, column) in grid.column_iter_mut().enumerate() {
         column.set_padding((0, if place < last { between } else { 0 }));
     }
@@ -199,18 +215,41 @@ fn of_table(table: &Table, width: usize) -> String {
             );
             grid.add_row(row);
         }
+        let words = widest_words(table);
+        // Names are not broken where all of them have a place.
+        if words.iter().map(|&word| word + BETWEEN).sum::<usize>() <= width {
+            for (column, word) in grid.column_iter_mut().zip(words) {
+                let least = u16::try_from(word + BETWEEN).unwrap_or(u16::MAX);
+                column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(least)));
+            }
+        }
         grid
     };
     let plain = made(None);
     let widths = plain.column_max_content_widths();
-    let taken: usize = widths.iter().map(|&width| usize::from(width) + 2).sum();
+    let taken = widths.iter().map(|&width| usize::from(width) + BETWEEN);
+    let taken: usize = taken.sum();
     let bars = bars(table).filter(|_| taken + BAR <= width);
     let grid = match bars {
         Some(bars) => made(Some(bars)),
         None => plain,
     };
-    text.push_str(&finished(grid, 2));
+    text.push_str(&finished(grid, BETWEEN));
     text
+}
+
+/// Characters of the longest word of each column.
+fn widest_words(table: &Table) -> Vec<usize> {
+    let word = |text: &Text| {
+        let words = text.as_str().split(' ').map(|word| word.chars().count());
+        words.max().unwrap_or(0)
+    };
+    let columns = table.header.iter().enumerate().map(|(place, name)| {
+        let cells = table.rows.iter().filter_map(|row| row.get(place));
+        let longest = cells.map(word).max().unwrap_or(0);
+        longest.max(word(name))
+    });
+    columns.collect()
 }
 
 /// A line below the names of the columns.
