@@ -327,7 +327,7 @@ const EXAMPLES: [(&str, &[&str]); 62] = [
 ];
 
 /// The examples of the command `path`, such as `schema infer`.
-fn of(path: &str) -> &'static [&'static str] {
+pub(super) fn of(path: &str) -> &'static [&'static str] {
     let found = EXAMPLES.iter().find(|(name, _)| *name == path);
     found.map_or(&[], |(_, lines)| lines)
 }

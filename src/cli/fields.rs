@@ -6,6 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::examples;
 use anyhow::{anyhow, bail};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser, ValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
@@ -51,7 +52,36 @@ impl<S: Specification> Fields<S> {
     /// # Errors
     /// When a field that must be given is not, is out of bounds, or contradicts another one.
     pub fn specification(&self) -> anyhow::Result<Checked<S>> {
-        self.given.specification().map_err(|error| self.said(error))
+        self.given.specification().map_err(|error| {
+            let missing = self.missing();
+            match missing.as_slice() {
+                [] | [_] => self.said(error),
+                several => needed(several, examples::of(S::KIND)),
+            }
+        })
+    }
+
+    /// The options that are missing: those of the fields that are asked for one after the other, each
+    /// time that the one before is there.
+    fn missing(&self) -> Vec<String> {
+        let (fields, mut given) = (S::fields(), self.given.clone());
+        let mut missing = Vec::new();
+        loop {
+            let path = match given.specification() {
+                Err(GivenError::Missing(field)) => field.path,
+                Err(GivenError::Field(error)) if error.value == "missing" => error.field,
+                _ => return missing,
+            };
+            let field = fields.iter().find(|field| field.path == path);
+            let Some((field, flag)) = field.and_then(|field| Some((field, field.flag()?))) else {
+                return missing;
+            };
+            if missing.contains(&flag) {
+                return missing;
+            }
+            missing.push(flag);
+            given.set(&field.path, stand_in(&field.kind));
+        }
     }
 
     /// The specification of a run that goes on: `began`, with what may change while it does.
@@ -137,6 +167,30 @@ impl<S: Specification> FromArgMatches for Fields<S> {
     }
 }
 
+/// The error that `missing` options are needed, with an example of the command that has them.
+fn needed(missing: &[String], examples: &[&str]) -> anyhow::Error {
+    let named: Vec<String> = missing.iter().map(|flag| format!("--{flag}")).collect();
+    let has_all = |line: &&&str| named.iter().all(|option| line.contains(option.as_str()));
+    let example = examples.iter().find(has_all);
+    let example = example.map_or(String::new(), |line| format!("; for example: {line}"));
+    let (last, others) = named.split_last().map_or(("", &[][..]), |(a, b)| (a, b));
+    anyhow!("{} and {last} are needed{example}", others.join(", "))
+}
+
+/// A value of a field of this kind, where any will do.
+fn stand_in(kind: &FieldKind) -> Value {
+    match kind {
+        FieldKind::Bool => Value::Bool(true),
+        FieldKind::Integer | FieldKind::Number => Value::from(1),
+        FieldKind::Choice(choices) => {
+            let first = choices.first().map(|choice| choice.word.as_str());
+            Value::from(first.unwrap_or_default())
+        }
+        FieldKind::List(kind) => Value::Array(vec![stand_in(kind)]),
+        FieldKind::Path | FieldKind::Text | FieldKind::Other => Value::from("-"),
+    }
+}
+
 fn value_in(matches: &ArgMatches, field: &Field) -> Option<Value> {
     field.flag()?;
     let id = field.path.as_str();
@@ -203,10 +257,21 @@ fn placeholder(name: &str, kind: &FieldKind) -> Option<String> {
         FieldKind::Path => "FILE".to_owned(),
         FieldKind::Choice(_) | FieldKind::Text | FieldKind::Other => last.to_uppercase(),
         FieldKind::List(kind) => {
-            let one = last.strip_suffix('s').unwrap_or(last);
-            format!("{},…", placeholder(one, kind)?)
+            format!("{},…", placeholder(&singular(last), kind)?)
         }
     })
+}
+
+/// One of what a word names several of.
+fn singular(word: &str) -> String {
+    if let Some(stem) = word.strip_suffix("ies") {
+        return format!("{stem}y");
+    }
+    let ending = match word.ends_with("sses") {
+        true => "es",
+        false => "s",
+    };
+    word.strip_suffix(ending).unwrap_or(word).to_owned()
 }
 
 /// `text_search` → `Text search`.

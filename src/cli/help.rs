@@ -1,8 +1,9 @@
-//! The help of the whole command: its subcommands by what they are for.
+//! The help of the whole command, its subcommands by what they are for, and that of each subcommand,
+//! its usual options first.
 
 use std::fmt::Write as _;
 
-use clap::Command;
+use clap::{Arg, Command};
 
 /// The groups, in the order in which people meet them.
 const GROUPS: [(&str, &[&str]); 6] = [
@@ -60,9 +61,104 @@ pub fn grouped(command: Command) -> Command {
     command.help_template(template)
 }
 
+/// The options that people give most, in the order in which they think of them. The short help of a
+/// command with many others shows these alone.
+const USUAL: [&str; 28] = [
+    "model",
+    "predictor",
+    "data",
+    "texts",
+    "text",
+    "schema",
+    "text-column",
+    "label-column",
+    "embeddings",
+    "encoder",
+    "weights",
+    "hf",
+    "protected",
+    "favourable",
+    "run",
+    "clusters",
+    "columns",
+    "poison",
+    "ledger",
+    "epsilon",
+    "method",
+    "strategy",
+    "part",
+    "time",
+    "fail-above",
+    "fail-below",
+    "out",
+    "resume",
+];
+
+/// Options of a command from which on its short help shows the usual ones alone.
+const MANY: usize = 25;
+
+/// The heading of options that are neither usual nor in a group of their own.
+const OTHERS: &str = "Other options";
+
+/// Puts the usual options of `command` and of its subcommands before all others.
+pub fn usual_first(command: Command) -> Command {
+    let is_own = |arg: &&Arg| arg.get_long().is_some() && !arg.is_global_set();
+    let is_long = command.get_arguments().filter(is_own).count() >= MANY;
+    let command = command.mut_args(|arg| {
+        if arg.get_long().is_none() || arg.is_global_set() {
+            return arg;
+        }
+        let place = USUAL
+            .iter()
+            .position(|usual| arg.get_long() == Some(*usual));
+        match place {
+            Some(place) => arg.help_heading(None::<&str>).display_order(place),
+            None => {
+                let in_group = arg.get_help_heading().is_some();
+                let arg = match in_group || !is_long {
+                    true => arg,
+                    false => arg.help_heading(OTHERS),
+                };
+                arg.hide_short_help(is_long)
+            }
+        }
+    });
+    command.mut_subcommands(usual_first)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_usual_options_come_first_and_alone_in_the_short_help() {
+        let mut command = super::super::definition();
+        let audit = command.find_subcommand_mut("audit").unwrap();
+        let short = audit.render_help().to_string();
+        let long = audit.render_long_help().to_string();
+        assert!(short.lines().count() < 60, "{short}");
+        assert!(!short.contains("--blind-ok"), "{short}");
+        let place = |option: &str| long.find(&format!("      {option} ")).unwrap();
+        let order = [
+            "--model",
+            "--data",
+            "--protected",
+            "--fail-above",
+            "--blind-ok",
+        ];
+        assert!(order.map(place).is_sorted(), "{long}");
+        // No option is called usual that no command has.
+        let mut known: Vec<String> = Vec::new();
+        fn collect(command: &Command, known: &mut Vec<String>) {
+            let longs = command.get_arguments().filter_map(Arg::get_long);
+            known.extend(longs.map(str::to_owned));
+            command.get_subcommands().for_each(|it| collect(it, known));
+        }
+        collect(&command, &mut known);
+        for usual in USUAL {
+            assert!(known.iter().any(|it| it == usual), "--{usual}");
+        }
+    }
 
     #[test]
     fn every_subcommand_stands_in_one_group() {

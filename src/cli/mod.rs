@@ -87,7 +87,7 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Train and audit a classifier on a built-in census with planted discrimination
+    /// Train and audit a classifier of made data with planted discrimination: a census, or comments (demo text)
     Demo(demo::DemoArgs),
     /// Describe tables: infer, check, list or show schemas
     Schema(schema::SchemaArgs),
@@ -97,7 +97,7 @@ enum Command {
     Lexicon(lexicon::LexiconArgs),
     /// Word vectors: fit them to texts, look at neighbours
     Embeddings(Box<embeddings::EmbeddingsArgs>),
-    /// Train a classifier on a table
+    /// Train a classifier of tables or texts
     Train(train::TrainArgs),
     /// Bring a network for tables or texts from a safetensors, PyTorch or NumPy file
     Import(import::ImportArgs),
@@ -160,7 +160,7 @@ enum Command {
 
 /// The definition of the whole command.
 fn definition() -> clap::Command {
-    help::grouped(examples::shown(Cli::command(), ""))
+    help::grouped(help::usual_first(examples::shown(Cli::command(), "")))
 }
 
 /// The `arguments`, all of which are UTF-8, as what run.toml and JSON say of them has to be: before

@@ -91,8 +91,64 @@ fn train<T: Trainable>(training: Training<T>, at: At<'_>) -> anyhow::Result<Exit
         Left::Ended { directory, summary } => (directory, summary),
         Left::Said(code) => return Ok(code),
     };
+    for warning in warnings(&summary) {
+        output.remark(&warning);
+    }
     let text = render_summary(&summary) + &next.said(&summary, directory.path());
     output.result(&summary, &text)
+}
+
+/// Share of the tokens of texts that have a word vector below which a network reads too little.
+const LEAST_COVERAGE: f64 = 0.6;
+
+/// By how much balanced accuracy must be above that of guessing, for a model to have learnt something.
+const ABOVE_GUESSING: f64 = 0.1;
+
+/// What makes a trained model one to look at again before it is audited.
+fn warnings(summary: &TrainingSummary) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if let DataCounts::Text(texts) = &summary.data {
+        let coverage = texts.known_tokens as f64 / texts.tokens.max(1) as f64;
+        if summary.embeddings_sha256.is_some() && coverage < LEAST_COVERAGE {
+            warnings.push(format!(
+                "WARNING: only {} of the tokens have a word vector; the model does not read the others. \
+                 Give word vectors that know these texts with --embeddings FILE (GloVe, word2vec), or make some: \
+                 probity embeddings train TEXTS --out FILE",
+                percent(coverage)
+            ));
+        }
+    }
+    // What the model has not learnt from tells more.
+    let measured = summary.test.as_ref().or(summary.validation.as_ref());
+    match measured.unwrap_or(&summary.train) {
+        // That it decides everything alike is said already.
+        Quality::Classes(metrics) if metrics.rows > 0 && summary.decides_alike.is_none() => {
+            let (accuracy, majority) = (metrics.accuracy, metrics.majority_share);
+            // Twice the standard error: less than that may be luck. A network that tells rare classes
+            // apart at the price of frequent ones is none that guesses.
+            let luck = 2.0 * (accuracy * (1.0 - accuracy) / metrics.rows as f64).sqrt();
+            let guessing = 1.0 / summary.classes.len().max(1) as f64;
+            let is_blind = metrics.balanced_accuracy < guessing + ABOVE_GUESSING;
+            if accuracy - luck <= majority && is_blind {
+                warnings.push(format!(
+                    "WARNING: the model does hardly better than always saying the most frequent class \
+                     ({} right against {}; balanced accuracy {}); what an audit finds in it says little",
+                    percent(accuracy),
+                    percent(majority),
+                    percent(metrics.balanced_accuracy)
+                ));
+            }
+        }
+        Quality::Numbers(errors) if errors.r_squared.is_some_and(|of| of <= 0.0) => {
+            warnings.push(
+                "WARNING: the model does no better than always saying the mean (R² is not above 0); \
+                 what an audit finds in it says little"
+                    .to_owned(),
+            );
+        }
+        _ => {}
+    }
+    warnings
 }
 
 /// Quality part by part, and what reading the data gave.

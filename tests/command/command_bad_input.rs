@@ -1,6 +1,7 @@
 //! Bad tables, schemas, options, devices and places to the command: a message that names what is
 //! wrong and where, exit code 2 (3 where the machine is the problem), and nothing written.
 
+use crate::probity_command::Workspace;
 use crate::probity_command::refusal::{SCHEMA, people, people_and_model, refuses};
 
 /// Every fault of a table, as `train` and `audit` meet it: the file, the place, the column and the
@@ -362,6 +363,28 @@ fn schemas() {
 
 /// Options out of their range, misspelt or contradictory, for every command that searches or
 /// learns.
+/// Who forgets several options is told of all of them, and shown a command that has them.
+#[test]
+fn missing_options_are_named_together() {
+    let workspace = Workspace::new();
+    for (line, needles) in [
+        (
+            "audit",
+            [
+                "--data and --model are needed; for example: probity audit --model",
+                "--data people.csv",
+            ],
+        ),
+        (
+            "train --texts a.csv",
+            ["--label-column is missing", "must be given"],
+        ),
+        ("audit --model m", ["--data is missing", "must be given"]),
+    ] {
+        workspace.line(line).exits(2).complains(&needles);
+    }
+}
+
 #[test]
 fn options() {
     let workspace = people_and_model();

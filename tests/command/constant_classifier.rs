@@ -201,3 +201,22 @@ fn a_classifier_that_decides_is_not_announced() {
         );
     }
 }
+
+/// A classifier that learnt nothing is one to look at before it is audited.
+#[test]
+fn a_classifier_that_guesses_is_warned_of() {
+    let workspace = Workspace::new();
+    let mut table = "age,sex,income\n".to_owned();
+    for row in 0u32..800 {
+        let sex = ["female", "male"][(row / 3 % 2) as usize];
+        // What is decided has nothing to do with the rest.
+        let income = ["low", "high"][(row.wrapping_mul(2_654_435_761) >> 31) as usize];
+        table += &format!("{},{sex},{income}\n", 20 + (row * 7 + row / 100 * 13) % 50);
+    }
+    workspace.write("people.csv", table);
+    workspace.write("people.toml", SCHEMA);
+    let train = "train --data people.csv --schema people.toml --hidden 4 --epochs 5 --out model";
+    let warning =
+        "WARNING: the model does hardly better than always saying the most frequent class";
+    workspace.line(train).exits(0).complains(&[warning]);
+}
