@@ -19,7 +19,7 @@ use probity::run::run_directory::{RUN, RunDirectory};
 use probity::run::runner::{self, Failure, Kept, OpenedRun, Outcome, RunKind, Setting};
 use probity::run::shards::{Part, Shard};
 use probity::run::specification::file::{Record, kind_of, read, seen_from};
-use probity::run::specification::{Checked, Specification};
+use probity::run::specification::{Checked, Specification, dotted};
 use probity::run_kinds;
 use probity::tensor::device::{ComputeDevice, DeviceName};
 
@@ -387,8 +387,7 @@ pub(super) fn with_absolute_paths<S: Specification>(
     let folder = file.parent().unwrap_or(Path::new("/"));
     let mut value = serde_json::to_value(seen_from(specification, folder)?)?;
     for field in S::fields() {
-        let pointer = format!("/{}", field.path.replace('.', "/"));
-        if let Some(found) = value.pointer_mut(&pointer) {
+        if let Some(found) = dotted::get_mut(&mut value, &field.path) {
             field.locate(found, folder);
         }
     }
@@ -416,7 +415,7 @@ fn without_limit_of_time<S: Specification>(specification: S, goes_on: bool) -> a
         return Ok(specification);
     };
     let mut value = serde_json::to_value(specification)?;
-    if let Some(time) = value.pointer_mut(&format!("/{}", limit.replace('.', "/"))) {
+    if let Some(time) = dotted::get_mut(&mut value, limit) {
         *time = Value::Null;
     }
     Ok(S::from_json(&value)?)

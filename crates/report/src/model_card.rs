@@ -7,15 +7,8 @@
 use super::evidence::CAVEATS;
 use super::evidence::measures::measures;
 use super::markdown::{code_block, escaped, grid};
-use super::model::{Findings, Report, RunReport};
+use super::model::{Findings, Report, Role, RunReport};
 use super::text::{Text, count};
-
-/// Runs whose hash of the model and of the inputs a fragment states.
-const HASHES: [&str; 3] = [
-    "SHA-256 of the model",
-    "SHA-256 of the data",
-    "SHA-256 of the texts",
-];
 
 impl Report {
     /// The fragment, of the runs that speak of models: audits, groups, certificates and repairs.
@@ -64,7 +57,7 @@ impl Report {
 fn details(run: &RunReport) -> String {
     let mut text = String::new();
     for fact in &run.subject {
-        if fact.name == "Model" || fact.name == "Predictor" || fact.name == HASHES[0] {
+        if fact.is_of(&[Role::Model, Role::Predictor, Role::ModelHash]) {
             text.push_str(&format!(
                 "- {}: {}\n",
                 fact.name,
@@ -85,7 +78,10 @@ fn details(run: &RunReport) -> String {
 fn factors(runs: &[RunReport]) -> String {
     let mut names: Vec<String> = Vec::new();
     for run in runs {
-        let protected = run.subject.iter().filter(|fact| fact.name == "Protected");
+        let protected = run
+            .subject
+            .iter()
+            .filter(|fact| fact.is_of(&[Role::Protected]));
         for fact in protected.flat_map(|fact| fact.value.split(", ")) {
             if !names.iter().any(|name| name == fact) {
                 names.push(fact.to_owned());
@@ -128,10 +124,15 @@ fn metrics(run: &RunReport) -> String {
 
 fn data(run: &RunReport) -> String {
     let mut text = String::new();
+    let roles = [
+        Role::Data,
+        Role::Texts,
+        Role::Part,
+        Role::DataHash,
+        Role::TextsHash,
+    ];
     for fact in &run.subject {
-        if ["Data", "Texts", "Part of the rows"].contains(&fact.name.as_str())
-            || HASHES[1..].contains(&fact.name.as_str())
-        {
+        if fact.is_of(&roles) {
             text.push_str(&format!(
                 "- {}: {}\n",
                 fact.name,

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use super::super::document::{Block, Part};
-use super::super::model::{Fact, Findings, RunReport};
+use super::super::model::{Fact, Findings, Role, RunReport};
 use super::super::text::Text;
 
 /// What a run is, in a word or two.
@@ -26,13 +26,9 @@ pub(crate) fn kind(run: &RunReport) -> &'static str {
 /// The title of a run: what it is, of which model and data. Where there are several runs, as
 /// comparisons name them, with its number and its name.
 pub(super) fn title(run: &RunReport, number: Option<usize>) -> Text {
-    let named = |names: &[&str]| {
-        let facts = run.subject.iter();
-        let mut values = facts.filter(|fact| names.contains(&fact.name.as_str()));
-        values.next().map(|fact| name_of(&fact.value))
-    };
-    let model = named(&["Model", "Predictor"]);
-    let data = named(&["Data", "Texts", "Training rows"]);
+    let model = run.fact(&[Role::Model, Role::Predictor]).map(name_of);
+    let data = [Role::Data, Role::Texts, Role::Training];
+    let data = run.fact(&data).map(name_of);
     let of = match (model, data) {
         (Some(model), Some(data)) => format!("{model} on {data}"),
         (Some(one), None) | (None, Some(one)) => one,
@@ -82,7 +78,7 @@ fn readable(value: &str) -> Text {
 }
 
 fn is_hash(fact: &&Fact) -> bool {
-    fact.name.starts_with("SHA-256")
+    fact.role.is_some_and(Role::is_hash)
 }
 
 fn shown<'f>(facts: impl Iterator<Item = &'f Fact>) -> Vec<(Text, Text)> {

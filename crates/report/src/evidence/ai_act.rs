@@ -7,12 +7,12 @@
 //! left open in plain sight.
 
 use super::measures::{Measure, Subject, measures, rates_of_groups};
-use super::{BLANK, CAVEATS, Inputs, Model, fact, refused};
+use super::{BLANK, CAVEATS, Inputs, Model, refused};
 use crate::compose::subject::kind;
 use crate::document::{Block, Document, Part, Section, Table};
 use crate::error::PageError;
 use crate::form::Form;
-use crate::model::{Findings, Report, RunReport};
+use crate::model::{Findings, Report, Role, RunReport};
 use crate::text::{Text, count, counted};
 use crate::{html, markdown};
 
@@ -145,7 +145,7 @@ fn cells(text: &str) -> String {
 
 fn procedures(runs: &[RunReport]) -> Part {
     let rows = runs.iter().map(|run| {
-        let protected = fact(run, &["Protected"]).unwrap_or("–");
+        let protected = run.fact(&[Role::Protected]).unwrap_or("–");
         vec![
             cells(&run.name),
             kind(run).to_owned(),
@@ -177,7 +177,7 @@ fn data(runs: &[RunReport]) -> Part {
         let inputs = Inputs::of(run);
         let (rows, left_out) = sizes(run);
         let shown = |number: Option<u64>| number.map_or("–".to_owned(), count);
-        let part = fact(run, &["Part of the rows"]).unwrap_or("–");
+        let part = run.fact(&[Role::Part]).unwrap_or("–");
         vec![
             cells(&run.name),
             cells(&inputs.path),

@@ -16,7 +16,7 @@ use std::path::Path;
 
 use super::error::PageError;
 use super::form::Form;
-use super::model::{Findings, Report, RunReport};
+use super::model::{Findings, Report, Role, RunReport};
 use super::text::not_taken_sentence;
 
 /// What stands where only people know what to say.
@@ -92,12 +92,10 @@ struct Model {
 
 impl Model {
     fn of(run: &RunReport) -> Model {
-        let place = fact(run, &["Model", "Predictor"]).unwrap_or(BLANK);
+        let place = run.fact(&[Role::Model, Role::Predictor]).unwrap_or(BLANK);
         let given = Model {
             name: last_part(place),
-            sha256: fact(run, &["SHA-256 of the model"])
-                .unwrap_or_default()
-                .to_owned(),
+            sha256: run.fact(&[Role::ModelHash]).unwrap_or_default().to_owned(),
             repaired_from: None,
         };
         let repaired = match &run.findings {
@@ -126,16 +124,12 @@ struct Inputs {
 
 impl Inputs {
     fn of(run: &RunReport) -> Inputs {
-        let path = fact(run, &["Data", "Texts"]).unwrap_or(BLANK);
-        let hashes = [
-            "SHA-256 of the data",
-            "SHA-256 of the texts",
-            "SHA-256 of the inputs",
-        ];
+        let path = run.fact(&[Role::Data, Role::Texts]).unwrap_or(BLANK);
+        let hashes = [Role::DataHash, Role::TextsHash, Role::InputsHash];
         Inputs {
             path: path.to_owned(),
             name: last_part(path),
-            sha256: fact(run, &hashes).unwrap_or_default().to_owned(),
+            sha256: run.fact(&hashes).unwrap_or_default().to_owned(),
         }
     }
 }
@@ -156,12 +150,6 @@ fn circumstances(run: &RunReport) -> Option<String> {
     });
     let said: Vec<String> = said.collect();
     (!said.is_empty()).then(|| said.join(", "))
-}
-
-/// The first of these facts of what was looked at.
-fn fact<'r>(run: &'r RunReport, names: &[&str]) -> Option<&'r str> {
-    let of = |name: &&str| run.subject.iter().find(|fact| fact.name == *name);
-    names.iter().find_map(of).map(|fact| fact.value.as_str())
 }
 
 /// The name of a file or directory without where it lies.

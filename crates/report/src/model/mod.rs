@@ -49,10 +49,115 @@ pub struct Report {
 /// A name and a value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Fact {
-    /// The name.
+    /// The name, for people.
     pub name: String,
     /// The value.
     pub value: String,
+    /// What it says of what was looked at, if it says something of that: exports find it by this.
+    #[serde(skip)]
+    pub role: Option<Role>,
+}
+
+/// What a fact says of what a run looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// The model directory.
+    Model,
+    /// The SHA-256 of the model.
+    ModelHash,
+    /// The predictor that was asked in place of a model.
+    Predictor,
+    /// The file of the data.
+    Data,
+    /// The SHA-256 of the data.
+    DataHash,
+    /// The file of the texts.
+    Texts,
+    /// The SHA-256 of the texts.
+    TextsHash,
+    /// The column that holds the texts.
+    TextColumn,
+    /// The SHA-256 of the inputs.
+    InputsHash,
+    /// The lexicon.
+    Lexicon,
+    /// The SHA-256 of the protected terms.
+    LexiconHash,
+    /// The protected attributes.
+    Protected,
+    /// The audits that a repair learnt from.
+    Audits,
+    /// The file of the training rows.
+    Training,
+    /// The SHA-256 of the training rows.
+    TrainingHash,
+    /// The file of the test inputs.
+    Test,
+    /// The SHA-256 of the test inputs.
+    TestHash,
+    /// The part of the rows.
+    Part,
+    /// The hardware.
+    Hardware,
+    /// The device.
+    Device,
+}
+
+impl Role {
+    /// Returns what it is called on pages.
+    pub fn name(self) -> &'static str {
+        match self {
+            Role::Model => "Model",
+            Role::ModelHash => "SHA-256 of the model",
+            Role::Predictor => "Predictor",
+            Role::Data => "Data",
+            Role::DataHash => "SHA-256 of the data",
+            Role::Texts => "Texts",
+            Role::TextsHash => "SHA-256 of the texts",
+            Role::TextColumn => "Column of the texts",
+            Role::InputsHash => "SHA-256 of the inputs",
+            Role::Lexicon => "Lexicon",
+            Role::LexiconHash => "SHA-256 of the protected terms",
+            Role::Protected => "Protected",
+            Role::Audits => "Audits",
+            Role::Training => "Training rows",
+            Role::TrainingHash => "SHA-256 of the training rows",
+            Role::Test => "Test inputs",
+            Role::TestHash => "SHA-256 of the test inputs",
+            Role::Part => "Part of the rows",
+            Role::Hardware => "Hardware",
+            Role::Device => "Device",
+        }
+    }
+
+    /// Returns whether it is the fingerprint of a file.
+    pub fn is_hash(self) -> bool {
+        matches!(
+            self,
+            Role::ModelHash
+                | Role::DataHash
+                | Role::TextsHash
+                | Role::InputsHash
+                | Role::LexiconHash
+                | Role::TrainingHash
+                | Role::TestHash
+        )
+    }
+}
+
+impl Fact {
+    /// Returns whether it says one of these things.
+    pub fn is_of(&self, roles: &[Role]) -> bool {
+        self.role.is_some_and(|role| roles.contains(&role))
+    }
+}
+
+impl RunReport {
+    /// Returns what the run says of the first of these things of which it says something.
+    pub fn fact(&self, roles: &[Role]) -> Option<&str> {
+        let of = |role: &Role| self.subject.iter().find(|fact| fact.role == Some(*role));
+        roles.iter().find_map(of).map(|fact| fact.value.as_str())
+    }
 }
 
 /// One run.

@@ -1,37 +1,37 @@
 //! What was looked at, and how: the facts of `run.toml`.
 
 use super::files::RunFiles;
-use crate::model::Fact;
+use crate::model::{Fact, Role};
 
-/// Keys that say what was looked at, with their names.
-const SUBJECT: [(&str, &str); 27] = [
-    ("model", "Model"),
-    ("model_sha256", "SHA-256 of the model"),
-    ("record.sha256.model", "SHA-256 of the model"),
-    ("predictor.source", "Predictor"),
-    ("data", "Data"),
-    ("data_sha256", "SHA-256 of the data"),
-    ("record.sha256.data", "SHA-256 of the data"),
-    ("texts", "Texts"),
-    ("texts_sha256", "SHA-256 of the texts"),
-    ("text_column", "Column of the texts"),
-    ("text.column", "Column of the texts"),
-    ("inputs_sha256", "SHA-256 of the inputs"),
-    ("lexicon", "Lexicon"),
-    ("text.lexicon", "Lexicon"),
-    ("lexicon_sha256", "SHA-256 of the protected terms"),
-    ("record.sha256.lexicon", "SHA-256 of the protected terms"),
-    ("protected", "Protected"),
-    ("runs", "Audits"),
-    ("train", "Training rows"),
-    ("record.sha256.train", "SHA-256 of the training rows"),
-    ("test", "Test inputs"),
-    ("record.sha256.test", "SHA-256 of the test inputs"),
-    ("options.protected", "Protected"),
-    ("part", "Part of the rows"),
-    ("hardware", "Hardware"),
-    ("record.hardware", "Hardware"),
-    ("record.device", "Device"),
+/// Keys that say what was looked at.
+const SUBJECT: [(&str, Role); 27] = [
+    ("model", Role::Model),
+    ("model_sha256", Role::ModelHash),
+    ("record.sha256.model", Role::ModelHash),
+    ("predictor.source", Role::Predictor),
+    ("data", Role::Data),
+    ("data_sha256", Role::DataHash),
+    ("record.sha256.data", Role::DataHash),
+    ("texts", Role::Texts),
+    ("texts_sha256", Role::TextsHash),
+    ("text_column", Role::TextColumn),
+    ("text.column", Role::TextColumn),
+    ("inputs_sha256", Role::InputsHash),
+    ("lexicon", Role::Lexicon),
+    ("text.lexicon", Role::Lexicon),
+    ("lexicon_sha256", Role::LexiconHash),
+    ("record.sha256.lexicon", Role::LexiconHash),
+    ("protected", Role::Protected),
+    ("runs", Role::Audits),
+    ("train", Role::Training),
+    ("record.sha256.train", Role::TrainingHash),
+    ("test", Role::Test),
+    ("record.sha256.test", Role::TestHash),
+    ("options.protected", Role::Protected),
+    ("part", Role::Part),
+    ("hardware", Role::Hardware),
+    ("record.hardware", Role::Hardware),
+    ("record.device", Role::Device),
 ];
 /// Keys that are said elsewhere, or are too long to be read.
 const LEFT_OUT: [&str; 9] = [
@@ -62,14 +62,15 @@ pub(super) fn facts(files: &RunFiles) -> (Vec<Fact>, Vec<Fact>) {
         });
     }
     let mut subject = Vec::new();
-    for (key, name) in SUBJECT {
+    for (key, role) in SUBJECT {
         if let Some(place) = all.iter().position(|fact| fact.name == key) {
             let value = all.remove(place).value;
             // A predictor has no model directory.
             if !value.is_empty() {
                 subject.push(Fact {
-                    name: name.to_owned(),
+                    name: role.name().to_owned(),
                     value,
+                    role: Some(role),
                 });
             }
         }
@@ -110,6 +111,7 @@ fn flatten(prefix: &str, table: &toml::Table, facts: &mut Vec<Fact>) {
             value => facts.push(Fact {
                 name,
                 value: readable(value),
+                role: None,
             }),
         }
     }

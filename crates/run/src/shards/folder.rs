@@ -14,8 +14,8 @@ use crate::error::{RunError, foreign};
 use crate::names::{RUN, SUMMARY};
 use crate::output_file::expect_outside;
 use crate::run_directory::RunDirectory;
-use crate::specification::Specification;
 use crate::specification::file::{Record, SpecificationError, read, to_run_toml};
+use crate::specification::{Specification, dotted};
 
 /// A part of a run that ends before the next one begins, such as `global`.
 pub type Stage = &'static str;
@@ -150,10 +150,8 @@ impl ShardFolder {
         let value = |specification: &S| serde_json::to_value(specification).unwrap_or_default();
         let (now, then) = (value(specification), value(&found));
         for field in S::fields() {
-            let pointer = format!("/{}", field.path.replace('.', "/"));
             let of = |value: &serde_json::Value| {
-                value
-                    .pointer(&pointer)
+                dotted::get(value, &field.path)
                     .map_or_else(|| "left out".to_owned(), ToString::to_string)
             };
             if !field.is_path() && !S::FREE.contains(&&*field.path) && of(&now) != of(&then) {

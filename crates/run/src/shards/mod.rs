@@ -39,8 +39,8 @@ pub use items::{Items, Worked, merged, work};
 
 use crate::error::RunError;
 use crate::hash::hex;
-use crate::specification::Specification;
 use crate::specification::file::{Record, SpecificationError};
+use crate::specification::{Specification, dotted};
 
 /// The largest number of shards that a run can be cut into.
 pub const MOST_SHARDS: u32 = 100_000;
@@ -273,8 +273,8 @@ pub fn identity<S: Specification>(specification: &S, record: &Record) -> String 
     let mut without = specification.clone();
     if let Ok(mut value) = serde_json::to_value(specification) {
         for field in S::fields() {
-            let pointer = format!("/{}", field.path.replace('.', "/"));
-            if let Some(found) = value.pointer_mut(&pointer).filter(|_| field.is_path()) {
+            let found = dotted::get_mut(&mut value, &field.path);
+            if let Some(found) = found.filter(|_| field.is_path()) {
                 blank(found);
             }
         }

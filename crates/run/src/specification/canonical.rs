@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
+use super::dotted;
 use crate::hash::hex;
 
 /// Writes `value` as JSON with sorted keys, no blanks and no absent fields: equal values have equal
@@ -61,7 +62,7 @@ pub(super) fn identity<T: Serialize>(
 ) -> String {
     let mut value = json_of(specification);
     for field in free {
-        remove(&mut value, field);
+        dotted::remove(&mut value, field);
     }
     let mut whole = Map::new();
     whole.insert("kind".to_owned(), kind.into());
@@ -69,22 +70,4 @@ pub(super) fn identity<T: Serialize>(
     whole.insert("specification".to_owned(), value);
     let canonical = canonical_json(&Value::Object(whole));
     hex(&Sha256::digest(canonical.as_bytes()))
-}
-
-fn remove(value: &mut Value, path: &str) {
-    let Value::Object(map) = value else { return };
-    match path.split_once('.') {
-        None => {
-            map.remove(path);
-        }
-        Some((table, rest)) => {
-            if let Some(inner) = map.get_mut(table) {
-                remove(inner, rest);
-                // A table that says nothing else is as good as none.
-                if inner.as_object().is_some_and(Map::is_empty) {
-                    map.remove(table);
-                }
-            }
-        }
-    }
 }

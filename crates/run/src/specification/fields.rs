@@ -9,6 +9,7 @@ use serde_json::Value;
 use thiserror::Error;
 
 use super::canonical::json_of;
+use super::dotted;
 
 /// The error that a field of a specification cannot have a value.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -179,7 +180,7 @@ impl Field {
 
     /// Returns whether `specification`, in JSON, says anything else here than the default.
     pub fn is_changed_in(&self, specification: &Value) -> bool {
-        let said = at(specification, &self.path).filter(|value| !value.is_null());
+        let said = dotted::get(specification, &self.path).filter(|value| !value.is_null());
         let is_empty = |value: &Value| value.as_array().is_some_and(Vec::is_empty);
         match (said, &self.default) {
             (None, _) => false,
@@ -259,7 +260,7 @@ pub(super) fn check_bounds<T: Serialize + JsonSchema>(specification: &T) -> Resu
     }
     fields
         .iter()
-        .try_for_each(|field| match at(&value, &field.path) {
+        .try_for_each(|field| match dotted::get(&value, &field.path) {
             Some(value) => field.check(value),
             None => Ok(()),
         })
@@ -292,11 +293,6 @@ pub(super) fn changed_of<T: Serialize + JsonSchema>(specification: &T) -> Vec<St
         .filter(|field| field.is_changed_in(&value))
         .map(|field| field.path)
         .collect()
-}
-
-/// Returns the value at the dotted `path`.
-pub(super) fn at<'v>(value: &'v Value, path: &str) -> Option<&'v Value> {
-    path.split('.').try_fold(value, |value, key| value.get(key))
 }
 
 fn collect(path: &str, schema: &Value, default: Option<&Value>, fields: &mut Vec<Field>) {

@@ -27,6 +27,7 @@ use thiserror::Error;
 
 use super::Specification;
 use super::canonical::json_of;
+use super::dotted;
 use super::fields::{FieldError, changed_of};
 use super::parse::parse;
 use crate::error::RunError;
@@ -393,8 +394,7 @@ pub fn seen_from<S: Specification>(specification: S, directory: &Path) -> Result
     // A schema is named, or is a file.
     let fields = S::fields().into_iter();
     for field in fields.filter(|field| field.is_path() || field.name() == "schema") {
-        let pointer = format!("/{}", field.path.replace('.', "/"));
-        if let Some(found) = value.pointer_mut(&pointer) {
+        if let Some(found) = dotted::get_mut(&mut value, &field.path) {
             locate(found, directory);
         }
     }

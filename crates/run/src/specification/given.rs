@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use serde_json::{Map, Value};
 use thiserror::Error;
 
-use super::{Checked, Field, FieldError, FieldKind, Specification};
+use super::{Checked, Field, FieldError, FieldKind, Specification, dotted};
 
 /// The reason why the fields that were given make no specification.
 #[derive(Debug, Clone, PartialEq, Error)]
@@ -145,10 +145,9 @@ impl<S: Specification> Given<S> {
     #[must_use]
     pub fn changes(&self, began: &S) -> Given<S> {
         let began = serde_json::to_value(began).unwrap_or_default();
-        let fields = self.fields.iter().filter(|(field, value)| {
-            let pointer = format!("/{}", field.path.replace('.', "/"));
-            began.pointer(&pointer) != Some(value)
-        });
+        let differs =
+            |(field, value): &&(Field, Value)| dotted::get(&began, &field.path) != Some(value);
+        let fields = self.fields.iter().filter(differs);
         Given::new(fields.cloned().collect())
     }
 
@@ -196,7 +195,7 @@ impl<S: Specification> Given<S> {
 
     fn over(&self, mut value: Value) -> Result<Checked<S>, GivenError> {
         for (field, given) in &self.fields {
-            insert(&mut value, &field.path, given.clone());
+            dotted::insert(&mut value, &field.path, given.clone());
         }
         let specification = S::from_json(&value).and_then(S::check)?;
         self.expect_used(&value)?;
@@ -212,7 +211,7 @@ impl<S: Specification> Given<S> {
             }
             for other in others(field).into_iter().filter(|other| other != given) {
                 let mut value = value.clone();
-                insert(&mut value, &field.path, other);
+                dotted::insert(&mut value, &field.path, other);
                 let Err(error) = S::from_json(&value).and_then(S::check) else {
                     continue;
                 };
@@ -253,22 +252,5 @@ fn others(field: &Field) -> Vec<Value> {
             .map(|choice| Value::from(choice.word.clone()))
             .collect(),
         _ => Vec::new(),
-    }
-}
-
-fn insert(value: &mut Value, path: &str, leaf: Value) {
-    let (key, rest) = match path.split_once('.') {
-        Some((key, rest)) => (key, Some(rest)),
-        None => (path, None),
-    };
-    if !value.is_object() {
-        *value = Value::Object(Map::new());
-    }
-    if let Value::Object(map) = value {
-        let inner = map.entry(key).or_insert(Value::Null);
-        match rest {
-            Some(rest) => insert(inner, rest, leaf),
-            None => *inner = leaf,
-        }
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::canonical::json_of;
-use super::fields::at;
+use super::dotted;
 use super::{FieldError, Specification};
 
 /// The largest numbers that fields may be, by their dotted paths.
@@ -41,7 +41,7 @@ impl Limits {
     pub fn check<S: Specification>(&self, specification: &S) -> Result<(), FieldError> {
         let value = json_of(specification);
         for (field, &largest) in &self.largest {
-            let Some(found) = at(&value, field) else {
+            let Some(found) = dotted::get(&value, field) else {
                 continue;
             };
             let (number, what) = match found {

@@ -26,6 +26,7 @@
 
 mod bytes;
 mod canonical;
+pub mod dotted;
 mod fields;
 pub mod file;
 mod given;

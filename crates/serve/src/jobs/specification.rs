@@ -18,7 +18,7 @@ use probity_fairness::repair::RepairSpecification;
 use probity_fairness::specification::AuditSpecification;
 use probity_nn::modality::ModalityName;
 use probity_nn::train::TrainSpecification;
-use probity_run::specification::{Field, FieldError, Specification};
+use probity_run::specification::{Field, FieldError, Specification, dotted};
 
 /// The fields that hold identifiers of the service.
 pub(super) const IDENTIFIERS: [&str; 3] = ["data", "model", "runs"];
@@ -115,8 +115,7 @@ pub(super) fn refused<S: Specification>() -> impl Iterator<Item = String> {
 
 /// The value at the dotted `path`, unless it is null.
 fn at<'v>(value: &'v Value, path: &str) -> Option<&'v Value> {
-    let found = path.split('.').try_fold(value, |value, key| value.get(key));
-    found.filter(|value| !value.is_null())
+    dotted::get(value, path).filter(|value| !value.is_null())
 }
 
 impl JobSpecification {
@@ -243,7 +242,7 @@ impl From<JobSpecification> for Value {
             // A specification that was read from JSON has a form in it.
             let mut value = serde_json::to_value(asked).unwrap_or_default();
             for path in refused::<S>().chain(REFUSED.map(str::to_owned)) {
-                remove(&mut value, &path);
+                dotted::remove(&mut value, &path);
             }
             if let Some(map) = value.as_object_mut() {
                 map.insert("kind".to_owned(), S::KIND.into());
@@ -251,21 +250,6 @@ impl From<JobSpecification> for Value {
             value
         }
         whichever!(&specification.asked, one => written(&**one))
-    }
-}
-
-/// Removes the value at the dotted `path`.
-fn remove(value: &mut Value, path: &str) {
-    let Some(map) = value.as_object_mut() else {
-        return;
-    };
-    match path.split_once('.') {
-        None => drop(map.remove(path)),
-        Some((table, rest)) => {
-            if let Some(inner) = map.get_mut(table) {
-                remove(inner, rest);
-            }
-        }
     }
 }
 
