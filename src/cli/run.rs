@@ -170,13 +170,15 @@ impl At<'_> {
         let outcome = runner::perform(run, setting);
         watch.clear();
         let outcome = outcome.map_err(|error| {
-            if let Some(Kept { directory, .. }) = cause_of(&*error) {
-                output.remark(&format!(
-                    "note: what was done is kept; go on with: probity run {} --resume",
+            let doing = match cause_of(&*error) {
+                Some(Kept { directory, .. }) => format!(
+                    "{doing} (what was done is kept; go on with: probity {} --resume --out {})",
+                    <R::Kind as Specification>::KIND,
                     directory.display()
-                ));
-            }
-            anyhow::Error::new(Failed(error)).context(doing.to_owned())
+                ),
+                None => doing.to_owned(),
+            };
+            anyhow::Error::new(Failed(error)).context(doing)
         });
         Ok(Left::Said(match outcome? {
             Outcome::Ended { directory, summary } => {

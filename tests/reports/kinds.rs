@@ -1,28 +1,31 @@
 //! Reports know every kind of run, in the list from which the command takes them.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use probity::report::{PageError, Report};
+use probity::run::run_directory::RunDirectory;
 use probity::run::runner::RunKind;
 use probity::run_kinds;
+use serde_json::{Value, json};
 
 /// Kinds that leave a model, of which there is no page: audits are made of it.
 const MODELS: [&str; 4] = ["train", "import", "kmeans fit", "spn fit"];
 
 /// What a report says of a run of the kind `K` in a new directory within `folder`, which has a
 /// summary or none.
-fn refused<K: RunKind>(folder: &Path, summary: Option<&str>) -> PageError {
-    let run: PathBuf = folder.join(format!("{}-{}", K::KIND, summary.is_some()));
-    std::fs::create_dir(&run).unwrap();
-    std::fs::write(run.join("run.toml"), format!("kind = \"{}\"\n", K::KIND)).unwrap();
+fn refused<K: RunKind>(folder: &Path, summary: Option<&Value>) -> PageError {
+    let run = folder.join(format!("{}-{}", K::KIND, summary.is_some()));
+    let directory = RunDirectory::create(&run).unwrap();
+    let options = format!("kind = \"{}\"\n", K::KIND);
+    directory.write_options(&options).unwrap();
     if let Some(summary) = summary {
-        std::fs::write(run.join("summary.json"), summary).unwrap();
+        directory.write_summary(summary).unwrap();
     }
     Report::read(&[run]).unwrap_err()
 }
 
 fn is_known<K: RunKind>(folder: &Path) {
-    let empty = format!("{{\"schema_version\": 1, \"command\": \"{}\"}}", K::KIND);
+    let empty = json!({ "schema_version": 1, "command": K::KIND });
     let error = refused::<K>(folder, Some(&empty));
     let is_known = !matches!(error, PageError::Command { .. });
     assert_eq!(is_known, !MODELS.contains(&K::KIND), "{error}");

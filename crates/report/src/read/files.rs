@@ -33,13 +33,16 @@ pub(crate) struct RunFiles {
 impl RunFiles {
     /// Opens the run in `directory`, which must be of one of the kinds that are `known`.
     pub fn open(directory: &Path, known: &'static [&'static str]) -> Result<RunFiles, PageError> {
-        let options: Option<toml::Table> = RunDirectory::open_if_specified(directory)?
-            .map(|run| options_in(&run.file(RUN)))
-            .transpose()?;
-        let summary = directory.join(SUMMARY);
-        let summary: Option<Value> = match summary.is_file() {
-            true => Some(read_json(&summary)?),
-            false => None,
+        // Who goes on with a run removes its summary before the options change: what was read between
+        // two readings of the same options is theirs.
+        let mut options = options_of(directory)?;
+        let summary = loop {
+            let summary = summary_of(directory)?;
+            let again = options_of(directory)?;
+            if again == options {
+                break summary;
+            }
+            options = again;
         };
         let said = |summary: &Value| summary["command"].as_str().map(str::to_owned);
         let asked = options
@@ -176,6 +179,22 @@ fn tail(place: &Path, parts: usize) -> String {
     let all: Vec<_> = place.iter().map(|part| part.to_string_lossy()).collect();
     let last = &all[all.len().saturating_sub(parts)..];
     last.join("/")
+}
+
+/// Reads the options of the run in `directory`, where it has some.
+fn options_of(directory: &Path) -> Result<Option<toml::Table>, PageError> {
+    let run = RunDirectory::open_if_specified(directory)?;
+    let options = run.map(|run| options_in(&run.file(RUN)));
+    Ok(options.transpose()?)
+}
+
+/// Reads the summary of the run in `directory`, where it has one.
+fn summary_of(directory: &Path) -> Result<Option<Value>, PageError> {
+    let summary = directory.join(SUMMARY);
+    match summary.is_file() {
+        true => Ok(Some(read_json(&summary)?)),
+        false => Ok(None),
+    }
 }
 
 /// The options in `file`.
