@@ -31,7 +31,7 @@ use nix::sys::time::TimeValLike;
 use probity::data::builtin;
 use probity::data::schema::Schema;
 use probity::data::table::{Labels, Table};
-use probity::fairness::calls::{Calls, Counted};
+use probity::fairness::calls::{Calls, CountedModel};
 use probity::fairness::check::check_until_flip;
 use probity::fairness::distinct::{DistinctSet, Mark};
 use probity::fairness::domain::{Domain, TabularDomain};
@@ -209,7 +209,7 @@ fn estimate(under_test: &UnderTest) -> Result<(), Failure> {
         let domain = under_test.domain(protected)?;
         let model = Fnn::new(&under_test.network, &ComputeDevice::flex());
         let calls = Calls::default();
-        let model = Counted::new(&model, &calls);
+        let model = CountedModel::new(&model, &calls);
         let (took, _) = Took::of(|| {
             let go_on = &mut |_| ControlFlow::Continue(());
             Ok(discriminatory_share(
@@ -468,7 +468,7 @@ impl UnderTest {
         let domain = self.domain(protected)?;
         let calls = Calls::default();
         let model = Fnn::new(&self.network, &ComputeDevice::flex());
-        let model = Counted::new(&model, &calls);
+        let model = CountedModel::new(&model, &calls);
         let ingredients = Ingredients {
             model: ModelAccess::Gradients(&model),
             domain: &domain,

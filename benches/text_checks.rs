@@ -55,12 +55,12 @@ fn main() -> Result<(), Failure> {
             let source = protected.read(&tokens, &model.reader.encode(text)?)?.source;
             sources.extend(Some(source).filter(Source::can_vary));
         }
-        let plain = TextDomain::of(sources.clone())?;
+        let plain = TextDomain::from_sources(sources.clone())?;
         let network = model.network(plain.tokens(), &ComputeDevice::flex())?;
         let shared = SourcedNetwork::new(model.network(plain.tokens(), &ComputeDevice::flex())?);
         let flips = flips(&shared, &plain, protected.numbers())?;
         sources.iter_mut().for_each(|source| source.rank(&flips));
-        let ranked = TextDomain::of(sources)?;
+        let ranked = TextDomain::from_sources(sources)?;
         let whole = WholeTexts {
             kernels: Kernels::new(&model.recurrent),
             network: &network,

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use crate::random_audit::{Case, Found, cases, holds_what_it_reports, options};
-use probity::fairness::calls::{Calls, Counted};
+use probity::fairness::calls::{Calls, CountedModel};
 use probity::fairness::distinct::Mark;
 use probity::fairness::domain::TabularDomain;
 use probity::fairness::model_under_test::ModelAccess;
@@ -176,7 +176,7 @@ fn run(
         domain: &case.domain,
         outside: AtomicU64::new(0),
     };
-    let counted = Counted::new(&guarded, &calls);
+    let counted = CountedModel::new(&guarded, &calls);
     let model = match access {
         Access::Gradients => ModelAccess::Gradients(&counted),
         Access::Outputs => ModelAccess::Outputs(&counted),
@@ -212,7 +212,7 @@ impl WithStrategy for Facts {
 #[test]
 fn names_say_what_strategies_are() {
     let case = &cases()[0];
-    for name in StrategyName::of(ModalityName::Table) {
+    for name in StrategyName::for_modality(ModalityName::Table) {
         let tuning = tuning();
         let ingredients = ingredients(case, ModelAccess::Gradients(&case.fnn), &tuning);
         let is = with_strategy(name, &ingredients, Facts).unwrap();
@@ -230,7 +230,7 @@ fn names_say_what_strategies_are() {
 #[test]
 fn real_pairs_within_domains_and_budgets() {
     for case in cases() {
-        for name in StrategyName::of(ModalityName::Table) {
+        for name in StrategyName::for_modality(ModalityName::Table) {
             let ran = run(&case, name, &options(10, 30), Access::Gradients, None);
             let label = name.name();
             assert_eq!(ran.ending, Ending::Complete, "{label}");
@@ -257,7 +257,7 @@ fn real_pairs_on_random_cases() {
     let mut found = 0;
     for number in 0..16 {
         let case = Case::random(number);
-        for name in StrategyName::of(ModalityName::Table) {
+        for name in StrategyName::for_modality(ModalityName::Table) {
             found += run(&case, name, &options(4, 8), Access::Gradients, None).discriminatory;
         }
     }
@@ -268,7 +268,7 @@ fn real_pairs_on_random_cases() {
 #[test]
 fn neither_batch_nor_threads_matter() {
     for case in cases() {
-        for name in StrategyName::of(ModalityName::Table) {
+        for name in StrategyName::for_modality(ModalityName::Table) {
             let mut first: Option<Found> = None;
             for (threads, batch) in [(1, 4096), (1, 1), (2, 7), (3, 4096)] {
                 let pool = ThreadPoolBuilder::new()
@@ -299,7 +299,7 @@ fn neither_batch_nor_threads_matter() {
 #[test]
 fn interruptions_do_not_matter() {
     for case in cases() {
-        for name in StrategyName::of(ModalityName::Table) {
+        for name in StrategyName::for_modality(ModalityName::Table) {
             let options = options(10, 20);
             let whole = run(&case, name, &options, Access::Gradients, None);
             for every in [1, 3] {
@@ -322,7 +322,7 @@ fn interruptions_do_not_matter() {
 #[test]
 fn seeds_matter_and_budgets_are_exact() {
     let mut case = Case::synthetic(8, &["sex"]);
-    for name in StrategyName::of(ModalityName::Table) {
+    for name in StrategyName::for_modality(ModalityName::Table) {
         let whole = run(&case, name, &options(10, 20), Access::Gradients, None);
         for enough in [1, 3, whole.discriminatory - 1] {
             let limited = SearchOptions {
@@ -353,7 +353,7 @@ fn seeds_matter_and_budgets_are_exact() {
 #[test]
 fn outputs_are_enough_for_the_others() {
     let case = Case::synthetic(3, &["sex", "origin"]);
-    for name in StrategyName::of(ModalityName::Table) {
+    for name in StrategyName::for_modality(ModalityName::Table) {
         let options = options(5, 10);
         if !name.needs_gradients() {
             let with = run(&case, name, &options, Access::Gradients, None);

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use probity::fairness::calls::{Calls, Counted};
+use probity::fairness::calls::{Calls, CountedModel};
 use probity::fairness::check::{check_all, check_until_flip};
 use probity::fairness::distinct::Mark;
 use probity::fairness::domain::Domain;
@@ -325,7 +325,7 @@ fn every_reported_pair_is_real_and_reached_by_neighbours() {
                 assert_eq!(text.len(), seed.len());
                 let start = case.domain.row(pair.seed as u32);
                 for (place, (&word, &from)) in text.iter().zip(seed).enumerate() {
-                    let has_steps = |row: &[i32]| !case.steps.of(row, place).is_empty();
+                    let has_steps = |row: &[i32]| !case.steps.words(row, place).is_empty();
                     assert!(word == from || (has_steps(&start) && has_steps(pair.row)));
                     assert!(word == from || (from >= 9 && word >= 9));
                 }
@@ -418,7 +418,7 @@ fn reachable(case: &Case, most: usize) -> HashSet<Vec<i32>> {
         while let Some(row) = open.pop() {
             found.insert(text_of(&row).to_vec());
             for place in 0..seed.len() {
-                for &word in case.steps.of(&row, place) {
+                for &word in case.steps.words(&row, place) {
                     let mut next = row.clone();
                     next[1 + place] = word;
                     if changed(seed, text_of(&next)) <= most
@@ -472,7 +472,7 @@ fn a_walker_tries_no_text_twice_while_there_are_others() {
         case.steps = places(&case, 11);
         case.seeds.truncate(1);
         let start = case.domain.row(0);
-        let at_place = |place| case.steps.of(&start, place).len();
+        let at_place = |place| case.steps.words(&start, place).len();
         // So many that the trials do not try them all.
         if (0..case.seeds[0].len()).map(at_place).sum::<usize>() < 30 {
             continue;
@@ -619,7 +619,7 @@ fn predictions_save_calls() {
             let strategy = case.strategy(*name, case.no_limits());
             let model = &case.model;
             let counter = Calls::default();
-            let counted = Counted::new(model, &counter);
+            let counted = CountedModel::new(model, &counter);
             let strategy = TextStrategy {
                 model: ModelAccess::Gradients(&counted),
                 ..strategy

@@ -147,14 +147,14 @@ impl<M: Modality> Audit<M> {
         device: &ComputeDevice,
     ) -> Result<Audit<M>, AuditError> {
         let case = M::open(&specification, device)?;
-        Audit::of(specification, case, device)
+        Audit::from_case(specification, case, device)
     }
 
     /// The audit of a `case` that is opened already.
     ///
     /// # Errors
     /// When the specification, or its strategy, does not fit the case.
-    pub fn of(
+    pub fn from_case(
         specification: Checked<AuditSpecification>,
         case: M,
         device: &ComputeDevice,
@@ -324,7 +324,7 @@ impl<M: Modality> Audit<M> {
         let file = run.file(format.file_name());
         let least = specification.population.min_plausibility;
         let counts = finished.counts;
-        let finds = Finds::of(&self.case, specification.seed, counts.global.starts)
+        let finds = Finds::new(&self.case, specification.seed, counts.global.starts)
             .bounded(counts.individuals.discriminatory());
         let watched = Watched::new(pairs, finds);
         let graded = Graded::new(&self.case, &watched, least);
@@ -367,7 +367,7 @@ impl<M: Modality> Audit<M> {
         let takes_none = !not_taken.is_empty() && not_taken.len() == specification.protected.len();
         let is_blind = takes_none && !specification.blind_ok;
         let bound = specification.fail_above;
-        let fail_above = bound.map(|bound| BoundSummary::of(bound, on, joint, is_blind));
+        let fail_above = bound.map(|bound| BoundSummary::new(bound, on, joint, is_blind));
         AuditSummary {
             schema_version: 1,
             command: "audit".to_owned(),

@@ -7,7 +7,7 @@ use super::estimate::Estimate;
 use super::modality::Modality;
 use super::population::{People, PopulationSummary, count_people};
 use super::session::AuditProgress;
-use super::shares::{Counted, Shares};
+use super::shares::{InputCounts, Shares};
 use super::text::exchange_counts::ExchangeCounts;
 
 impl<M: Modality> Audit<M> {
@@ -34,7 +34,7 @@ impl<M: Modality> Audit<M> {
         people: Option<&People<'_>>,
         items: &dyn Fn(u64) -> Range<u64>,
         observe: &mut Observe<'_>,
-    ) -> Result<Counted, AuditError> {
+    ) -> Result<InputCounts, AuditError> {
         let (specification, case) = (self.specification(), self.case());
         let seed = specification.seed;
         let mut population = None;
@@ -49,7 +49,7 @@ impl<M: Modality> Audit<M> {
             &mut |done, all| -> ControlFlow<()> { observe(AuditProgress::Estimate { done, all }) };
         let counts = case.count_sets(&sets, items, seed, observe)?;
         let estimates = sets.into_iter().zip(counts.of_sets);
-        Ok(Counted {
+        Ok(InputCounts {
             is_cut: counts.is_cut || people.is_some() && population.is_none(),
             population,
             estimates: estimates

@@ -1,9 +1,10 @@
 //! Counting what a search asks of its model: rows evaluated and rows differentiated.
 //!
 //! Strategies are compared by what they find for a number of model calls, whatever the machine.
-//! [`Counted`] stands between a search and its model and counts into [`Calls`], which the search
-//! reads after each round. The counts do not depend on batches, threads or interruptions: what a
-//! strategy keeps of the answers is part of the checkpoint. A budget of calls is kept here as well.
+//! [`CountedModel`] stands between a search and its model and counts into [`Calls`], which the
+//! search reads after each round. The counts do not depend on batches, threads or interruptions:
+//! what a strategy keeps of the answers is part of the checkpoint. A budget of calls is kept here as
+//! well.
 //!
 //! Chunks of walkers may be in different rounds at a time. So that each round has its own calls, a
 //! `tally` counts those that one thread makes for a piece of work.
@@ -86,19 +87,19 @@ impl Calls {
 }
 
 /// A model whose calls are counted.
-pub struct Counted<'a, M: ?Sized> {
+pub struct CountedModel<'a, M: ?Sized> {
     model: &'a M,
     calls: &'a Calls,
 }
 
-impl<'a, M: ?Sized> Counted<'a, M> {
+impl<'a, M: ?Sized> CountedModel<'a, M> {
     /// Wraps `model` so that its calls are counted in `calls`.
-    pub fn new(model: &'a M, calls: &'a Calls) -> Counted<'a, M> {
-        Counted { model, calls }
+    pub fn new(model: &'a M, calls: &'a Calls) -> CountedModel<'a, M> {
+        CountedModel { model, calls }
     }
 }
 
-impl<M: Classifier + ?Sized> Classifier for Counted<'_, M> {
+impl<M: Classifier + ?Sized> Classifier for CountedModel<'_, M> {
     fn width(&self) -> usize {
         self.model.width()
     }
@@ -123,7 +124,7 @@ impl<M: Classifier + ?Sized> Classifier for Counted<'_, M> {
     }
 }
 
-impl<M: Differentiable + ?Sized> Differentiable for Counted<'_, M> {
+impl<M: Differentiable + ?Sized> Differentiable for CountedModel<'_, M> {
     fn features(&self) -> usize {
         self.model.features()
     }

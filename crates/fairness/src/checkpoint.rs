@@ -40,7 +40,7 @@ pub(super) fn expect_fits<S: Strategy>(
     is_reached: impl Fn(u64, &[i32]) -> bool,
 ) -> Result<(), Unfit> {
     let strategy = search.strategy;
-    let inputs = Inputs::of(search.domain, search.model);
+    let inputs = Inputs::new(search.domain, search.model);
     let most = strategy
         .max_moves(search.options.max_iter)
         .saturating_add(1);
@@ -106,7 +106,7 @@ pub(super) fn is_count(counts: &PhaseCounts) -> bool {
 
 impl<'a> Inputs<'a> {
     /// The inputs of `domain`, about which `model` is asked.
-    pub(super) fn of(domain: &'a dyn Domain, model: &dyn Classifier) -> Inputs<'a> {
+    pub(super) fn new(domain: &'a dyn Domain, model: &dyn Classifier) -> Inputs<'a> {
         let classes = model.classes();
         Inputs {
             domain,

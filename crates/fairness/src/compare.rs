@@ -327,7 +327,7 @@ impl<M: Modality> Comparison<M> {
             (of.strategy, curves.collect())
         });
         CompareSummary {
-            shared_budget: SharedBudget::of(&searches.collect::<Vec<_>>()),
+            shared_budget: SharedBudget::compare(&searches.collect::<Vec<_>>()),
             schema_version: 1,
             command: "compare".to_owned(),
             probity_version: env!("CARGO_PKG_VERSION").to_owned(),

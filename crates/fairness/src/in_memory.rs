@@ -111,7 +111,7 @@ impl<'m, C: Classifier> Auditable<(&'m Schema, &'m Table)> for &'m C {
             let expected = format!("{}, as the schema has", say(described));
             return Err(FieldError::new("model", say(own), expected).into());
         }
-        let model = ModelUnderTest::classifier(Box::new(Answering(self)));
+        let model = ModelUnderTest::classifier(Box::new(CheckedClassifier(self)));
         table_case(
             specification,
             (schema, InputLayout::unscaled(&schema.attributes)),
@@ -286,7 +286,7 @@ fn text_case<'m, S: AsRef<str> + ?Sized + 'm>(
 }
 
 /// A classifier that a caller gave, whose answers are counted and checked before they are used.
-struct Answering<'m, C>(&'m C);
+struct CheckedClassifier<'m, C>(&'m C);
 
 /// A reason why an answer cannot be used.
 #[derive(Debug, Error)]
@@ -297,7 +297,7 @@ struct WrongAnswer {
     given: usize,
 }
 
-impl<C: Classifier> Classifier for Answering<'_, C> {
+impl<C: Classifier> Classifier for CheckedClassifier<'_, C> {
     fn width(&self) -> usize {
         self.0.width()
     }
@@ -438,7 +438,7 @@ impl<X, Inputs> AuditBuilder<X, Inputs> {
     {
         let specification = self.specification.check()?;
         let case = self.model.case(self.inputs, &specification, &self.device)?;
-        let audit = Audit::of(specification, case, &self.device)?;
+        let audit = Audit::from_case(specification, case, &self.device)?;
         let (ending, pairs) = audit.search(observe)?;
         let shares = audit.estimates(observe)?;
         let order = match audit.specification().rank {

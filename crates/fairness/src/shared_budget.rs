@@ -75,8 +75,8 @@ pub struct SharedBudget {
 }
 
 impl SharedBudget {
-    /// The comparison of the curves of `searches`, by strategy; one without a search takes no part.
-    pub fn of(searches: &[Searches<'_>]) -> SharedBudget {
+    /// Compares the curves of `searches`, by strategy; one without a search takes no part.
+    pub fn compare(searches: &[Searches<'_>]) -> SharedBudget {
         let searches: Vec<_> = searches
             .iter()
             .filter(|(_, runs)| !runs.is_empty())
@@ -194,7 +194,7 @@ mod tests {
         points.iter().map(point).collect()
     }
 
-    fn of(name: StrategyName, curves: &[Vec<CurvePoint>]) -> Searches<'_> {
+    fn build_searches(name: StrategyName, curves: &[Vec<CurvePoint>]) -> Searches<'_> {
         let curves = curves.iter().map(|curve| SearchCurves {
             curve,
             cells_of: &[],
@@ -228,7 +228,7 @@ mod tests {
             (StrategyName::Adf, both(&steep, &narrow)),
             (StrategyName::Sg, both(&flat, &wide)),
         ];
-        let shared = SharedBudget::of(&searches);
+        let shared = SharedBudget::compare(&searches);
         assert_eq!(
             (shared.best, shared.wider),
             (Some(StrategyName::Adf), vec![StrategyName::Sg])
@@ -254,7 +254,10 @@ mod tests {
             last.found as f64 / last.model_calls as f64
         };
         assert!(rate(&b[0]) > rate(&a[0]), "the rate says the opposite");
-        let shared = SharedBudget::of(&[of(StrategyName::Adf, &a), of(StrategyName::Sg, &b)]);
+        let shared = SharedBudget::compare(&[
+            build_searches(StrategyName::Adf, &a),
+            build_searches(StrategyName::Sg, &b),
+        ]);
         let pair = &shared.pairs[0];
         assert_eq!(pair.model_calls, 100);
         assert_eq!(pair.found[0].mean, 310.0);
@@ -272,25 +275,25 @@ mod tests {
             three([1, 2, 3]),
         );
         let searches = [
-            of(StrategyName::Adf, &a),
-            of(StrategyName::Eidig, &b),
-            of(StrategyName::Themis, &c),
+            build_searches(StrategyName::Adf, &a),
+            build_searches(StrategyName::Eidig, &b),
+            build_searches(StrategyName::Themis, &c),
         ];
-        let shared = SharedBudget::of(&searches);
+        let shared = SharedBudget::compare(&searches);
         assert_eq!(shared.pairs[0].more, None);
         assert_eq!(shared.best, None);
         assert_eq!(shared.unbeaten, [StrategyName::Adf, StrategyName::Eidig]);
         let [low, _] = shared.pairs[1].found[1].ci95.unwrap();
         assert!(low >= 0.0, "finds are not negative: {low}");
         // One search each has no interval, however far they are apart.
-        let alone = SharedBudget::of(&[
-            of(StrategyName::Adf, &a[..1]),
-            of(StrategyName::Themis, &c[..1]),
+        let alone = SharedBudget::compare(&[
+            build_searches(StrategyName::Adf, &a[..1]),
+            build_searches(StrategyName::Themis, &c[..1]),
         ]);
         assert_eq!((alone.best, alone.unbeaten.len()), (None, 2));
         // A strategy alone has beaten nobody.
-        assert_eq!(SharedBudget::of(&searches[..1]).best, None);
-        let nothing = SharedBudget::of(&[of(StrategyName::Adf, &[])]);
+        assert_eq!(SharedBudget::compare(&searches[..1]).best, None);
+        let nothing = SharedBudget::compare(&[build_searches(StrategyName::Adf, &[])]);
         assert!(nothing.unbeaten.is_empty() && nothing.pairs.is_empty());
     }
 

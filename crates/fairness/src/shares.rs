@@ -8,7 +8,7 @@ use super::text::exchange_counts::ExchangeCounts;
 pub(super) type EstimatePart = (Vec<String>, u64, u64);
 
 /// The counts of some of the inputs.
-pub(super) struct Counted {
+pub(super) struct InputCounts {
     /// The counts of the people of the data; none where nobody is asked about, or that was stopped.
     pub(super) population: Option<Tally>,
     /// The counts of each estimate.

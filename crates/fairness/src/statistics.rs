@@ -17,7 +17,7 @@ pub struct Mean {
 
 impl Mean {
     /// The mean of `values`; 0 of none.
-    pub fn of(values: &[f64]) -> Mean {
+    pub fn new(values: &[f64]) -> Mean {
         let count = values.len() as f64;
         let mean = values.iter().sum::<f64>() / count.max(1.0);
         if values.iter().all(|value| *value == values[0]) {
@@ -46,7 +46,7 @@ impl Mean {
     /// that is estimated lies there, so the part that is cut off cannot hold it, and the interval
     /// covers it as often as before.
     pub fn within(values: &[f64], [low, high]: [f64; 2]) -> Mean {
-        let Mean { mean, ci95 } = Mean::of(values);
+        let Mean { mean, ci95 } = Mean::new(values);
         Mean {
             mean,
             ci95: ci95.map(|[from, to]| [from.max(low), to.min(high)]),
@@ -205,28 +205,28 @@ mod tests {
     #[test]
     fn interval_against_the_table_of_students_t() {
         // t(0.975, 4) = 2.776; the standard error of 1 … 5 is √(2.5 / 5).
-        let mean = Mean::of(&[1.0, 2.0, 3.0, 4.0, 5.0]);
+        let mean = Mean::new(&[1.0, 2.0, 3.0, 4.0, 5.0]);
         let [low, high] = mean.ci95.unwrap();
         assert_eq!(mean.mean, 3.0);
         assert!((3.0 - low - 2.776 * 0.5f64.sqrt()).abs() < 1e-3, "{low}");
         assert!((high - 3.0 - 2.776 * 0.5f64.sqrt()).abs() < 1e-3, "{high}");
-        assert_eq!(Mean::of(&[7.0]).ci95, None);
+        assert_eq!(Mean::new(&[7.0]).ci95, None);
         // Two networks that came out alike do not say that all would.
-        assert_eq!(Mean::of(&[0.1714, 0.1714]).ci95, None);
+        assert_eq!(Mean::new(&[0.1714, 0.1714]).ci95, None);
         assert_eq!(Mean::of_shares(&[0.1, 0.1, 0.1]).ci95, None);
-        assert_eq!(Mean::of(&[]).mean, 0.0);
+        assert_eq!(Mean::new(&[]).mean, 0.0);
     }
 
     #[test]
     fn intervals_of_shares_stay_among_shares() {
         for values in [[0.0, 0.3], [0.9, 1.0], [0.0, 1.0], [0.4, 0.41]] {
-            let [low, high] = Mean::of(&values).ci95.unwrap();
+            let [low, high] = Mean::new(&values).ci95.unwrap();
             let cut = Mean::of_shares(&values);
             assert_eq!(cut.ci95, Some([low.max(0.0), high.min(1.0)]));
-            assert_eq!(cut.mean, Mean::of(&values).mean);
+            assert_eq!(cut.mean, Mean::new(&values).mean);
         }
         assert!(
-            Mean::of(&[0.0, 0.3]).ci95.unwrap()[0] < 0.0,
+            Mean::new(&[0.0, 0.3]).ci95.unwrap()[0] < 0.0,
             "there is something to cut"
         );
         assert_eq!(Mean::of_shares(&[0.5]).ci95, None);

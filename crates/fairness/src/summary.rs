@@ -107,7 +107,7 @@ impl BoundSummary {
     /// The verdict of the `joint` share on `bound`; nothing is shown where the share is not known,
     /// or where `is_blind` says that the model takes none of the attributes, which is not declared
     /// to be right.
-    pub fn of(bound: f64, on: BoundOn, joint: Option<&Estimate>, is_blind: bool) -> BoundSummary {
+    pub fn new(bound: f64, on: BoundOn, joint: Option<&Estimate>, is_blind: bool) -> BoundSummary {
         BoundSummary {
             bound,
             on,

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use serde::{Deserialize, Serialize};
 
 use super::audit_error::AuditError;
-use super::calls::{Calls, Counted};
+use super::calls::{Calls, CountedModel};
 use super::finds::{Diversity, Finds, FindsSummary};
 use super::modality::{Method, Modality};
 use super::model_under_test::ModelAccess;
@@ -162,9 +162,11 @@ impl<M: Modality> Trial<'_, M> {
         };
         match self.case.model().access() {
             ModelAccess::Gradients(model) => {
-                go(ModelAccess::Gradients(&Counted::new(model, &calls)))
+                go(ModelAccess::Gradients(&CountedModel::new(model, &calls)))
             }
-            ModelAccess::Outputs(model) => go(ModelAccess::Outputs(&Counted::new(model, &calls))),
+            ModelAccess::Outputs(model) => {
+                go(ModelAccess::Outputs(&CountedModel::new(model, &calls)))
+            }
         }
     }
 
@@ -230,7 +232,7 @@ impl<M: Modality> WithSearch for TrialSession<'_, M> {
         let (global, local, total) = phases(&state.counts());
         let mut curve = thinned(curve);
         let pairs = state.pairs().iter();
-        let mut finds = Finds::of(trial.case, trial.method.seed, global.seeds);
+        let mut finds = Finds::new(trial.case, trial.method.seed, global.seeds);
         pairs.for_each(|pair| finds.add(&pair));
         let found: Vec<u64> = curve.iter().map(|point| point.found).collect();
         let (finds, along) = finds.measured(&found)?;

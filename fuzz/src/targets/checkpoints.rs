@@ -163,7 +163,7 @@ fn audits(folder: &Path) -> anyhow::Result<Target> {
     add_audits::<TableCase<'static>>(
         &mut checkpoints,
         &fields,
-        &StrategyName::of(ModalityName::Table),
+        &StrategyName::for_modality(ModalityName::Table),
     )?;
     Ok(checkpoints.target("checkpoint-audit"))
 }
@@ -207,7 +207,7 @@ fn text_audits(folder: &Path) -> anyhow::Result<Target> {
     add_audits::<TextCase<'static>>(
         &mut checkpoints,
         &fields,
-        &StrategyName::of(ModalityName::Text),
+        &StrategyName::for_modality(ModalityName::Text),
     )?;
     Ok(checkpoints.target("checkpoint-audit-text"))
 }

@@ -6,7 +6,7 @@
 
 use rayon::prelude::*;
 
-use crate::calls::{Calls, Counted};
+use crate::calls::{Calls, CountedModel};
 use crate::check::check_until_flip;
 use crate::domain::Domain;
 use probity_nn::{Classifier, ModelError, Rows};
@@ -86,7 +86,7 @@ pub fn enumerate(
             break;
         }
         let calls = Calls::default();
-        let counted = Counted::new(model, &calls);
+        let counted = CountedModel::new(model, &calls);
         let tried = try_all(
             &counted,
             domain,
@@ -98,7 +98,7 @@ pub fn enumerate(
     }
     if let Some(row) = rows.iter().nth(found.tried.len()) {
         let calls = Calls::default();
-        let counted = Counted::new(model, &calls);
+        let counted = CountedModel::new(model, &calls);
         found.tried.push(try_some(&counted, domain, row, left)?);
         spend(&mut found, &mut left, calls.so_far().rows);
     }
@@ -222,7 +222,7 @@ mod tests {
             let texts: Vec<Vec<i32>> = (0..30).map(|_| text()).collect();
             let sources = texts.iter();
             let sources = sources.map(|t| Source::new(t.clone(), terms.sites(t), Vec::new()));
-            let domain = TextDomain::of(sources.collect()).unwrap();
+            let domain = TextDomain::from_sources(sources.collect()).unwrap();
             let model = Hashed(number);
             let rows = domain.rows();
             let rows = Rows::new(&rows, domain.width());

@@ -48,7 +48,7 @@ impl Certificate {
 
     /// The certificate of an input whose boxes were split `splits` times; `kept` says whether all
     /// of them keep the class.
-    fn of(kept: bool, splits: u32) -> Certificate {
+    fn from_splits(kept: bool, splits: u32) -> Certificate {
         match (kept, splits) {
             (false, _) => Certificate::None,
             (true, 0) => Certificate::OneBox,

@@ -229,7 +229,7 @@ impl<'a> RowCertifier<'a> {
                 _ => return Ok(Certificate::None),
             }
         }
-        Ok(Certificate::of(true, done))
+        Ok(Certificate::from_splits(true, done))
     }
 
     /// Whether another decision is made on the row `own` than on the same row with the first codes

@@ -181,7 +181,7 @@ impl Certifiable for CertifiableTexts {
 
     fn decides_alike(&self, rows: &[u32]) -> Result<Option<DecidedAlike>, AuditError> {
         let texts = rows.iter().map(|&row| self.texts[row as usize].clone());
-        let domain = TextDomain::of(texts.collect())?;
+        let domain = TextDomain::from_sources(texts.collect())?;
         let network = self.of_rows(&domain, rows)?;
         let codes = domain.rows();
         let rows = Rows::new(&codes, domain.width());
@@ -229,7 +229,7 @@ impl Certifiable for CertifiableTexts {
         rows: &[u32],
         most: Option<u64>,
     ) -> Result<Enumeration, AuditError> {
-        let domain = TextDomain::of(self.only(names, rows))?;
+        let domain = TextDomain::from_sources(self.only(names, rows))?;
         let network = self.of_rows(&domain, rows)?;
         let rows = domain.rows();
         let rows = Rows::new(&rows, domain.width());
@@ -237,7 +237,7 @@ impl Certifiable for CertifiableTexts {
     }
 
     fn changed(&self, names: &[String], row: u32, variant: u32) -> Result<String, AuditError> {
-        let domain = TextDomain::of(self.only(names, &[row]))?;
+        let domain = TextDomain::from_sources(self.only(names, &[row]))?;
         let exchange = domain.exchange(&domain.row(0), variant as usize);
         let change = exchange.map(|(site, exchange)| Change {
             attribute: self.protected.attributes()[site.attribute].clone(),
@@ -324,7 +324,7 @@ pub fn certify_texts(
     }
     kept.into_iter()
         .zip(done)
-        .map(|(kept, done)| Certificate::of(kept, done))
+        .map(|(kept, done)| Certificate::from_splits(kept, done))
         .collect()
 }
 
@@ -395,7 +395,7 @@ mod tests {
             let texts = texts.into_iter();
             let texts = texts.map(|text| Source::new(text.clone(), terms.sites(&text), Vec::new()));
             let texts: Vec<Source> = texts.collect();
-            let domain = TextDomain::of(texts.clone()).unwrap();
+            let domain = TextDomain::from_sources(texts.clone()).unwrap();
             let (weights, table) = (network.weights().clone(), network.table());
             let windows: Vec<Source> = texts.iter().map(|text| text.window(reads)).collect();
             let certify = |splits| {

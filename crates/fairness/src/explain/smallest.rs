@@ -12,7 +12,7 @@ use std::collections::BinaryHeap;
 use serde::Serialize;
 use smallvec::SmallVec;
 
-use crate::calls::{Calls, Counted};
+use crate::calls::{Calls, CountedModel};
 use crate::check::check_until_flip;
 use crate::domain::Domain;
 use probity_data::schema::Attribute;
@@ -110,7 +110,7 @@ pub(crate) struct Searched {
 /// When the model cannot answer.
 pub(crate) fn smallest(question: &Question<'_>) -> Result<Searched, ModelError> {
     let calls = Calls::default();
-    let model = Counted::new(question.model, &calls);
+    let model = CountedModel::new(question.model, &calls);
     let variants = question.domain.variants(question.row) as u64;
     let width = question.domain.width();
     let left = || question.max_calls.saturating_sub(calls.so_far().rows);

@@ -51,9 +51,8 @@ pub struct DataClusters {
 }
 
 impl DataClusters {
-    /// The clusters of `inputs` inputs of the same number of coordinates, which `point` gives for
-    /// each.
-    pub(crate) fn of(
+    /// Clusters `inputs` inputs of the same number of coordinates, which `point` gives for each.
+    pub(crate) fn fit(
         inputs: usize,
         width: usize,
         point: impl Fn(usize) -> Vec<i32>,

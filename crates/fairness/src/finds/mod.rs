@@ -121,7 +121,7 @@ struct Placed {
 
 impl<'a> Finds<'a> {
     /// An empty set of finds of a search of `case` with `seed` from `seeds` seeds.
-    pub fn of<M: Modality>(case: &'a M, seed: u64, seeds: u64) -> Finds<'a> {
+    pub fn new<M: Modality>(case: &'a M, seed: u64, seeds: u64) -> Finds<'a> {
         Finds {
             space: case.find_space(),
             domain: case.domain(),

@@ -202,7 +202,9 @@ impl FindSpace for TableFinds<'_> {
     }
 
     fn grade(&self, rows: &[&[i32]]) -> Result<Vec<f32>, ModelError> {
-        Ok(self.plausibility.map_or_else(Vec::new, |of| of.of(rows)))
+        Ok(self
+            .plausibility
+            .map_or_else(Vec::new, |own| own.grades(rows)))
     }
 }
 

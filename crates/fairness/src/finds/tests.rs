@@ -293,7 +293,7 @@ fn plausibility_is_the_mean_of_that_of_the_finds() {
     let (summary, along) = found.measured(&[20]).unwrap();
     for (first, diversity) in [(20, along[0]), (50, summary.diversity)] {
         let rows: Vec<&[i32]> = new[..first].iter().map(Vec::as_slice).collect();
-        let sum: f64 = network.of(&rows).into_iter().map(f64::from).sum();
+        let sum: f64 = network.grades(&rows).into_iter().map(f64::from).sum();
         let mean = diversity.plausibility.unwrap();
         assert!((mean - sum / first as f64).abs() < 1e-12, "{mean}");
     }
@@ -310,7 +310,8 @@ fn finds_that_are_wide_are_bounded_by_their_codes() {
         Some((((1u128 << 64) * u128::from(MOST)) / u128::from(MOST + 1)) as u64)
     );
     assert_eq!(finds(&space, &domain).bounded(MOST).below, None);
-    let wide = TextDomain::of(vec![Source::new(vec![5; 1023], Vec::new(), Vec::new())]).unwrap();
+    let wide =
+        TextDomain::from_sources(vec![Source::new(vec![5; 1023], Vec::new(), Vec::new())]).unwrap();
     let of = |found: u64| {
         let finds = Finds {
             domain: &wide,

@@ -22,7 +22,7 @@ impl DataClusters {
             let row = domain.row(text as u32);
             mean_vector(reader, &domain.unprotected(&row))
         };
-        DataClusters::of(domain.sources().len(), reader.dimension(), point)
+        DataClusters::fit(domain.sources().len(), reader.dimension(), point)
     }
 }
 

@@ -125,7 +125,7 @@ impl AttributeGroups {
     }
 
     /// The group of a code.
-    pub fn of(&self, code: i32) -> u32 {
+    pub fn group(&self, code: i32) -> u32 {
         let place = i64::from(code) - i64::from(self.min);
         let last = self.of_code.len().saturating_sub(1);
         self.of_code[(place.max(0) as usize).min(last)]
@@ -281,7 +281,7 @@ impl Partition {
         let combinations: usize = attributes.iter().map(|a| a.labels.len()).product();
         let combination = |row: &[i32]| {
             attributes.iter().fold(0, |index, groups| {
-                index * groups.labels.len() + groups.of(row[groups.position]) as usize
+                index * groups.labels.len() + groups.group(row[groups.position]) as usize
             })
         };
         let of_row: Vec<usize> = (0..table.rows())
@@ -346,10 +346,12 @@ mod tests {
             age.labels,
             ["below 25", "25 to below 45", "45 and above", "?"]
         );
-        let groups: Vec<u32> = [17, 24, 25, 44, 45, 90, 91].map(|code| age.of(code)).into();
+        let groups: Vec<u32> = [17, 24, 25, 44, 45, 90, 91]
+            .map(|code| age.group(code))
+            .into();
         assert_eq!(groups, [0, 0, 1, 1, 2, 2, 3]);
         let pay = AttributeGroups::new(&schema(), "pay", &[bins("pay", &[20.0])]).unwrap();
-        assert_eq!([0, 1, 2].map(|code| pay.of(code)), [0, 0, 1]);
+        assert_eq!([0, 1, 2].map(|code| pay.group(code)), [0, 0, 1]);
     }
 
     #[test]
@@ -365,7 +367,9 @@ mod tests {
             age.labels,
             ["below 40", "40 and above", "Exempt", "8888", "?"]
         );
-        let groups: Vec<u32> = [17, 39, 40, 90, 91, 92, 93].map(|code| age.of(code)).into();
+        let groups: Vec<u32> = [17, 39, 40, 90, 91, 92, 93]
+            .map(|code| age.group(code))
+            .into();
         assert_eq!(groups, [0, 0, 1, 1, 2, 3, 4]);
     }
 
@@ -378,7 +382,7 @@ mod tests {
         .unwrap();
         for bins in [&[][..], &[bins("age", &[40.0])]] {
             let age = AttributeGroups::new(&schema, "age", bins).unwrap();
-            assert_eq!(age.labels[age.of(91) as usize], "(missing)");
+            assert_eq!(age.labels[age.group(91) as usize], "(missing)");
         }
     }
 
@@ -389,7 +393,7 @@ mod tests {
         assert_eq!(age.labels.len(), DEFAULT_BINS + 1);
         assert_eq!(age.labels[0], "below 31");
         let sizes: Vec<usize> = (0..DEFAULT_BINS as u32)
-            .map(|group| (17..=90).filter(|&code| age.of(code) == group).count())
+            .map(|group| (17..=90).filter(|&code| age.group(code) == group).count())
             .collect();
         assert!(
             sizes.iter().all(|size| (14..=15).contains(size)),

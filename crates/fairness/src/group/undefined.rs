@@ -15,7 +15,7 @@ struct Reasons {
 }
 
 impl Reasons {
-    fn of(&self, measure: Measure) -> Option<&'static str> {
+    fn reason(&self, measure: Measure) -> Option<&'static str> {
         match measure {
             Measure::Selection => None,
             _ if self.known == 0 => Some("no outcomes"),
@@ -42,10 +42,13 @@ pub(super) fn of_rates(tally: &Tally) -> Undefined {
         positive: tally.positive(),
     };
     named([
-        ("true_positive_rate", reasons.of(Measure::TruePositive)),
-        ("false_positive_rate", reasons.of(Measure::FalsePositive)),
-        ("accuracy", reasons.of(Measure::Accuracy)),
-        ("calibration_error", reasons.of(Measure::Accuracy)),
+        ("true_positive_rate", reasons.reason(Measure::TruePositive)),
+        (
+            "false_positive_rate",
+            reasons.reason(Measure::FalsePositive),
+        ),
+        ("accuracy", reasons.reason(Measure::Accuracy)),
+        ("calibration_error", reasons.reason(Measure::Accuracy)),
     ])
 }
 
@@ -55,7 +58,7 @@ pub(super) fn of_gaps(tallies: &[Tally]) -> Undefined {
         known: tallies.iter().map(Tally::known).sum(),
         positive: tallies.iter().map(Tally::positive).sum(),
     };
-    let [own, other] = [Measure::TruePositive, Measure::FalsePositive].map(|m| reasons.of(m));
+    let [own, other] = [Measure::TruePositive, Measure::FalsePositive].map(|m| reasons.reason(m));
     let selected: u64 = tallies
         .iter()
         .map(|t| t.numerator(Measure::Selection))
@@ -65,7 +68,7 @@ pub(super) fn of_gaps(tallies: &[Tally]) -> Undefined {
         ("demographic_parity_ratio", nobody),
         ("equalised_odds_difference", own.or(other)),
         ("equal_opportunity_difference", own),
-        ("accuracy_difference", reasons.of(Measure::Accuracy)),
-        ("calibration_difference", reasons.of(Measure::Accuracy)),
+        ("accuracy_difference", reasons.reason(Measure::Accuracy)),
+        ("calibration_difference", reasons.reason(Measure::Accuracy)),
     ])
 }

@@ -76,7 +76,7 @@ impl<M: Modality> PairSource for Graded<'_, M> {
         self.summary.borrow_mut().bins = vec![0; BINS];
         self.pairs.blocks(size, &mut |block| {
             let rows: Vec<&[i32]> = block.iter().map(|pair| pair.row).collect();
-            let grades = plausibility.of(&rows);
+            let grades = plausibility.grades(&rows);
             let mut kept = Vec::with_capacity(block.len());
             {
                 let mut summary = self.summary.borrow_mut();

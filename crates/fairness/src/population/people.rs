@@ -149,7 +149,7 @@ fn groups(schema: &Schema, domain: &TabularDomain) -> Result<Vec<Groups>, GroupE
         let of_variant = codes.chunks_exact(any.len()).map(|row| {
             chosen.iter().fold(0, |group, attribute| {
                 let labels = attribute.labels.len() as u32;
-                group * labels + attribute.of(row[attribute.position])
+                group * labels + attribute.group(row[attribute.position])
             })
         });
         let mut values = vec![Vec::new()];

@@ -264,7 +264,7 @@ impl Plausibility {
     }
 
     /// The plausibility of each of `rows`: the share of the real rows that are no likelier.
-    pub fn of(&self, rows: &[&[i32]]) -> Vec<f32> {
+    pub fn grades(&self, rows: &[&[i32]]) -> Vec<f32> {
         let share = |density: f64| {
             let below = self
                 .real

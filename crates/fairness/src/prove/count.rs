@@ -41,7 +41,7 @@ pub struct Counter {
 }
 
 /// The sum that is counted.
-pub struct Counted<'a> {
+pub struct CountedSum<'a> {
     /// The contribution of each value of each attribute.
     pub tables: &'a [Vec<f64>],
     /// The weight of each value of each attribute; 1 where nothing is said.
@@ -66,7 +66,7 @@ impl Counter {
     #[inline(always)]
     pub fn above<const N: usize>(
         &mut self,
-        counted: &Counted<'_>,
+        counted: &CountedSum<'_>,
         thresholds: [f64; N],
     ) -> [f64; N] {
         let InSteps {
@@ -153,7 +153,7 @@ impl Counter {
 
     /// Lays the attributes out in steps.
     #[inline(always)]
-    fn lay(&mut self, counted: &Counted<'_>) -> InSteps {
+    fn lay(&mut self, counted: &CountedSum<'_>) -> InSteps {
         let mut in_steps = InSteps {
             origin: 0.0,
             total: 1.0,

@@ -16,7 +16,7 @@ use pulp::{Simd, WithSimd};
 
 use probity_nn::{Classifier, ModelError, Rows, dispatch};
 
-use super::count::{COUNT_ERROR, Counted, Counter, sum};
+use super::count::{COUNT_ERROR, CountedSum, Counter, sum};
 use super::measure::{Measure, Product, WHOLE};
 use super::network::{Ranges, SumNetwork};
 use super::relaxation::{LeadBound, Relaxation};
@@ -129,10 +129,10 @@ impl<'a> Decider<'a> {
                 let products = products.as_ref().map(|products| {
                     let products = products.iter();
                     let within =
-                        products.map(|product| InBlocks::of(product, ranges, &leads.blocks));
+                        products.map(|product| InBlocks::new(product, ranges, &leads.blocks));
                     within.collect::<Vec<InBlocks>>()
                 });
-                let extents = [Extent::of(&leads.bounds[0]), Extent::of(&leads.bounds[1])];
+                let extents = [Extent::new(&leads.bounds[0]), Extent::new(&leads.bounds[1])];
                 let step = step(&extents);
                 for (place, gain) in gains.iter_mut().enumerate() {
                     *gain += leads.gains[place];
@@ -185,7 +185,7 @@ impl<'a> Decider<'a> {
         let thresholds = [error - least, error - most];
         let tables = &bound.tables;
         let Some(products) = products else {
-            let counted = Counted {
+            let counted = CountedSum {
                 tables,
                 weights: None,
                 step,
@@ -199,7 +199,7 @@ impl<'a> Decider<'a> {
         }
         let mut sums = [0.0; 2];
         for product in products {
-            let counted = Counted {
+            let counted = CountedSum {
                 tables,
                 weights: Some(&product.weights),
                 step,
@@ -304,7 +304,7 @@ struct InBlocks {
 }
 
 impl InBlocks {
-    fn of(product: &Product, ranges: &Ranges, blocks: &[Vec<usize>]) -> InBlocks {
+    fn new(product: &Product, ranges: &Ranges, blocks: &[Vec<usize>]) -> InBlocks {
         let of_block = |block: &Vec<usize>| {
             block.iter().fold(vec![1.0], |weights, &place| {
                 let [first, last] = ranges[place].map(|position| position as usize);
@@ -353,7 +353,7 @@ struct Extent {
 
 impl Extent {
     #[inline(always)]
-    fn of(bound: &LeadBound) -> Extent {
+    fn new(bound: &LeadBound) -> Extent {
         let mut extent = Extent {
             mean: sum(&bound.constants) / bound.constants.len() as f64,
             spans: Vec::with_capacity(bound.tables.len()),

@@ -112,7 +112,7 @@ impl<R: Repairable> Repair<R> {
         self.repairable
             .pools()
             .iter()
-            .filter_map(RunSummary::of)
+            .filter_map(RunSummary::from_pool)
             .collect()
     }
 

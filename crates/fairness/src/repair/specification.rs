@@ -172,7 +172,7 @@ pub struct Retraining {
 
 impl Retraining {
     /// The options `own`, changed as this specification says.
-    pub fn of(&self, own: &Learning) -> Learning {
+    pub fn apply_to(&self, own: &Learning) -> Learning {
         Learning {
             epochs: self.epochs.or(own.epochs),
             batch: self.batch.or(own.batch),

@@ -24,7 +24,7 @@ pub struct PartSizes {
 }
 
 impl PartSizes {
-    pub(super) fn of(split: &Split) -> PartSizes {
+    pub(super) fn new(split: &Split) -> PartSizes {
         PartSizes {
             train: split.train.len(),
             validation: split.validation.len(),
@@ -47,7 +47,7 @@ pub struct RunSummary {
 }
 
 impl RunSummary {
-    pub(super) fn of<S>(pool: &Pool<S>) -> Option<RunSummary> {
+    pub(super) fn from_pool<S>(pool: &Pool<S>) -> Option<RunSummary> {
         Some(RunSummary {
             run: pool.run.clone()?,
             protected: pool.protected.clone(),

@@ -52,7 +52,7 @@ impl AgainstControl {
     /// The comparison of `pairs`: the discriminatory figures without and with the remedy.
     pub fn new(pairs: &[(f64, f64)]) -> AgainstControl {
         let mean = |of: &dyn Fn(&(f64, f64)) -> f64| -> Mean {
-            Mean::of(&pairs.iter().map(of).collect::<Vec<f64>>())
+            Mean::new(&pairs.iter().map(of).collect::<Vec<f64>>())
         };
         let gained = mean(&|(control, repaired)| control - repaired);
         let standing = match gained.ci95 {

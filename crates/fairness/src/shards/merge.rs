@@ -47,7 +47,7 @@ struct Found {
 struct Bits(Vec<u64>);
 
 impl Bits {
-    fn of(pairs: u64) -> Bits {
+    fn new(pairs: u64) -> Bits {
         Bits(vec![0; pairs.div_ceil(64) as usize])
     }
 
@@ -68,7 +68,7 @@ struct Queue<T, K> {
 }
 
 impl<T: DeserializeOwned, K: Ord> Queue<T, K> {
-    fn of(sections: Vec<Section<T>>, key: &dyn Fn(&T, usize) -> K) -> Result<Self, RunError> {
+    fn new(sections: Vec<Section<T>>, key: &dyn Fn(&T, usize) -> K) -> Result<Self, RunError> {
         let count = sections.len();
         let mut queue = Queue {
             sections,
@@ -111,13 +111,13 @@ impl Merge {
     ///
     /// # Errors
     /// When one cannot be read, or says what no shard of this audit says.
-    pub(super) fn of<M: Modality>(
+    pub(super) fn read<M: Modality>(
         case: &M,
         inputs: &Inputs<'_>,
         global: Vec<ShardFile>,
         local: Vec<ShardFile>,
     ) -> Result<Merge, AuditError> {
-        let of = |phase| move |file: ShardFile| Found::of(file, phase);
+        let of = |phase| move |file: ShardFile| Found::read(file, phase);
         let mut shards: Vec<Found> = global
             .into_iter()
             .map(of(Phase::Global))
@@ -286,7 +286,7 @@ impl Merge {
     ) -> Result<(), AuditError> {
         let key = |start: &Start, _: usize| start.found.0;
         let sections = self.shards.iter().map(|shard| shard.file.section(STARTS));
-        let mut queue = Queue::of(sections.collect(), &key)?;
+        let mut queue = Queue::new(sections.collect(), &key)?;
         let mut next = || -> Result<Option<Start>, RunError> {
             loop {
                 let Some((shard, start)) = queue.pop(&key)? else {
@@ -321,7 +321,7 @@ impl PairSource for Merge {
             .collect();
         let key = |pair: &KeptPair, shard: usize| (phases[shard], pair.step);
         let sections = self.shards.iter().map(|shard| shard.file.section(PAIRS));
-        let mut queue = Queue::of(sections.collect(), &key).map_err(io::Error::other)?;
+        let mut queue = Queue::new(sections.collect(), &key).map_err(io::Error::other)?;
         let mut next = vec![0_u64; self.shards.len()];
         let mut block: Vec<(Phase, KeptPair)> = Vec::new();
         let mut give = |block: &mut Vec<(Phase, KeptPair)>| {
@@ -351,7 +351,7 @@ impl PairSource for Merge {
 }
 
 impl Found {
-    fn of(file: ShardFile, phase: Phase) -> Result<Found, RunError> {
+    fn read(file: ShardFile, phase: Phase) -> Result<Found, RunError> {
         let head: Head = file.head()?;
         // A pair takes more than a byte: no more memory is asked for than the file gives reason to.
         if head.pairs > file.section_bytes(PAIRS) {
@@ -361,8 +361,8 @@ impl Found {
             return Err(file.refuse("a count is out of range"));
         }
         Ok(Found {
-            new_rows: Bits::of(head.pairs),
-            new_individuals: Bits::of(head.pairs),
+            new_rows: Bits::new(head.pairs),
+            new_individuals: Bits::new(head.pairs),
             file,
             phase,
             head,
@@ -403,7 +403,7 @@ fn settle(
 ) -> Result<MarkCounts, RunError> {
     let key = |marked: &Marked, _: usize| marked.key;
     let sections = shards.iter().map(|shard| shard.file.section(section));
-    let mut queue = Queue::of(sections.collect(), &key)?;
+    let mut queue = Queue::new(sections.collect(), &key)?;
     let mut counts = MarkCounts::default();
     let mut before = None;
     while let Some(&key_of_all) = queue.next_key() {

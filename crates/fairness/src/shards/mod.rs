@@ -142,7 +142,7 @@ impl<M: Modality> Audit<M> {
         observe: &mut Observe<'_>,
     ) -> Result<MergedAudit<M::Details>, E> {
         let shards = |stage| folder.all(stage).map_err(AuditError::from);
-        let inputs = Inputs::of(self.case().domain(), self.case().model().judge());
+        let inputs = Inputs::new(self.case().domain(), self.case().model().judge());
         let is_local = self.specification().search.local > 0;
         let begun = folder.merged(STARTS).map_err(AuditError::from)?;
         let local = match &begun {
@@ -156,7 +156,7 @@ impl<M: Modality> Audit<M> {
             }
             None => Vec::new(),
         };
-        let merged = Merge::of(self.case(), &inputs, shards(GLOBAL)?, local)?;
+        let merged = Merge::read(self.case(), &inputs, shards(GLOBAL)?, local)?;
         if is_local && begun.is_none() {
             let starts = merged.starts();
             merged.write_starts(folder, STARTS, starts)?;
@@ -214,7 +214,7 @@ impl<M: Modality> WithSearch for ShardSession<'_, '_, M> {
                 SearchState::from_number(items.start, block, classes)
             }
             Some(file) => {
-                let inputs = Inputs::of(case.domain(), search.model);
+                let inputs = Inputs::new(case.domain(), search.model);
                 SearchState::at_starts(starts(file, self.shard, case, &inputs)?, classes)
             }
         };
@@ -237,7 +237,7 @@ impl<M: Modality> WithSearch for ShardSession<'_, '_, M> {
         })?;
         match is_stopped && state.phase() == first {
             true => Ok(None),
-            false => Ok(Some(Part::of(&state, first, rounds, case.domain()))),
+            false => Ok(Some(Part::new(&state, first, rounds, case.domain()))),
         }
     }
 }

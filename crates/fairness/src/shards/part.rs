@@ -54,7 +54,7 @@ pub(super) struct KeptPair {
 }
 
 impl KeptPair {
-    fn of(pair: &Pair<'_>) -> KeptPair {
+    fn new(pair: &Pair<'_>) -> KeptPair {
         KeptPair {
             seed: pair.seed,
             step: pair.step,
@@ -115,7 +115,7 @@ pub(super) struct Part {
 impl Part {
     /// The result of `state` in the stage that began in `phase`, with the calls until the end of
     /// each of its rounds.
-    pub(super) fn of<M: Clone + Default, L: Default>(
+    pub(super) fn new<M: Clone + Default, L: Default>(
         state: &SearchState<M, L>,
         phase: Phase,
         rounds: Vec<Round>,
@@ -124,7 +124,7 @@ impl Part {
         let pairs: Vec<KeptPair> = state
             .pairs()
             .iter()
-            .map(|pair| KeptPair::of(&pair))
+            .map(|pair| KeptPair::new(&pair))
             .collect();
         let first = |key_of: &dyn Fn(&[i32]) -> u128| {
             let mut first = HashMap::new();

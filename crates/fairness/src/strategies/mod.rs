@@ -24,7 +24,7 @@ use eidig::Eidig;
 use finite_differences::FiniteDifferences;
 use frontier::Frontier;
 pub use name::StrategyName;
-pub(crate) use plausible::{Bound, Staying};
+pub(crate) use plausible::{Bound, WithinBound};
 use probity_nn::Objective;
 use probity_nn::modality::ModalityName;
 use probity_run::specification::FieldError;

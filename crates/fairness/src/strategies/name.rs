@@ -80,7 +80,7 @@ const BOTH: &[ModalityName] = &[ModalityName::Table, ModalityName::Text];
 impl Facts {
     /// The facts of a strategy that asks for gradients at inputs of the data, and goes from each by
     /// steps of its own.
-    const fn of(name: &'static str, searches: &'static [ModalityName]) -> Facts {
+    const fn new(name: &'static str, searches: &'static [ModalityName]) -> Facts {
         Facts {
             name,
             searches,
@@ -137,44 +137,44 @@ impl StrategyName {
     const fn facts(self) -> Facts {
         use Begins::{Elsewhere, NearData};
         match self {
-            StrategyName::Frontier => Facts::of("frontier", BOTH),
-            StrategyName::FrontierZeroOrder => Facts::of("frontier-zero-order", BOTH)
+            StrategyName::Frontier => Facts::new("frontier", BOTH),
+            StrategyName::FrontierZeroOrder => Facts::new("frontier-zero-order", BOTH)
                 .by_outputs()
                 .begins(NearData),
-            StrategyName::Adf => Facts::of("adf", TABLES),
-            StrategyName::Eidig => Facts::of("eidig", TABLES),
-            StrategyName::AdfZeroOrder => Facts::of("adf-zero-order", BOTH).by_outputs(),
-            StrategyName::Sg => Facts::of("sg", TABLES)
+            StrategyName::Adf => Facts::new("adf", TABLES),
+            StrategyName::Eidig => Facts::new("eidig", TABLES),
+            StrategyName::AdfZeroOrder => Facts::new("adf-zero-order", BOTH).by_outputs(),
+            StrategyName::Sg => Facts::new("sg", TABLES)
                 .by_outputs()
                 .begins(NearData)
                 .learns(),
-            StrategyName::AequitasFully => Facts::of("aequitas-fully", TABLES)
+            StrategyName::AequitasFully => Facts::new("aequitas-fully", TABLES)
                 .by_outputs()
                 .begins(Elsewhere)
                 .learns(),
-            StrategyName::AequitasSemi => Facts::of("aequitas-semi", TABLES)
+            StrategyName::AequitasSemi => Facts::new("aequitas-semi", TABLES)
                 .by_outputs()
                 .begins(Elsewhere)
                 .learns(),
-            StrategyName::AequitasRandom => Facts::of("aequitas-random", TABLES)
+            StrategyName::AequitasRandom => Facts::new("aequitas-random", TABLES)
                 .by_outputs()
                 .begins(Elsewhere)
                 .learns(),
-            StrategyName::Themis => Facts::of("themis", TABLES)
+            StrategyName::Themis => Facts::new("themis", TABLES)
                 .by_outputs()
                 .begins(Elsewhere)
                 .learns(),
-            StrategyName::RandomWalk => Facts::of("random-walk", TABLES).by_outputs(),
-            StrategyName::AdfAsc => Facts::of("adf-asc", TEXTS),
-            StrategyName::AdfHf => Facts::of("adf-hf", TEXTS),
-            StrategyName::Asc => Facts::of("asc", TEXTS),
-            StrategyName::Hf => Facts::of("hf", TEXTS),
-            StrategyName::Rp => Facts::of("rp", TEXTS).by_outputs(),
+            StrategyName::RandomWalk => Facts::new("random-walk", TABLES).by_outputs(),
+            StrategyName::AdfAsc => Facts::new("adf-asc", TEXTS),
+            StrategyName::AdfHf => Facts::new("adf-hf", TEXTS),
+            StrategyName::Asc => Facts::new("asc", TEXTS),
+            StrategyName::Hf => Facts::new("hf", TEXTS),
+            StrategyName::Rp => Facts::new("rp", TEXTS).by_outputs(),
         }
     }
 
     /// All strategies that search inputs of `modality`.
-    pub fn of(modality: ModalityName) -> Vec<StrategyName> {
+    pub fn for_modality(modality: ModalityName) -> Vec<StrategyName> {
         let fits = |name: &StrategyName| name.fits(modality);
         StrategyName::ALL.into_iter().filter(fits).collect()
     }
@@ -216,7 +216,7 @@ impl StrategyName {
             ModalityName::Table => "tables",
             ModalityName::Text => "texts",
         };
-        let names = names(&StrategyName::of(modality), |_| true);
+        let names = names(&StrategyName::for_modality(modality), |_| true);
         let expected = format!("one that searches {searched}: {names}");
         Err(FieldError::new(field, self.name(), expected))
     }
@@ -266,7 +266,7 @@ impl StrategyName {
 
     pub(crate) fn refused_as_indivisible(self, field: &str) -> FieldError {
         let names = names(
-            &StrategyName::of(ModalityName::Table),
+            &StrategyName::for_modality(ModalityName::Table),
             StrategyName::is_divisible,
         );
         let expected = format!(
@@ -280,7 +280,9 @@ impl StrategyName {
             true => ModalityName::Text,
             false => ModalityName::Table,
         };
-        let names = names(&StrategyName::of(modality), |name| !name.needs_gradients());
+        let names = names(&StrategyName::for_modality(modality), |name| {
+            !name.needs_gradients()
+        });
         let expected = format!(
             "another: it needs gradients, which this model does not give; these need outputs only: {names}"
         );

@@ -22,14 +22,14 @@ pub struct Bound<'a> {
 }
 
 /// Work that hands its strategy on with a bound that it must stay within.
-pub struct Staying<'a, W> {
+pub struct WithinBound<'a, W> {
     /// The work.
     pub work: W,
     /// The bound.
     pub bound: Bound<'a>,
 }
 
-impl<W: WithStrategy> WithStrategy for Staying<'_, W> {
+impl<W: WithStrategy> WithStrategy for WithinBound<'_, W> {
     type Output = W::Output;
 
     fn with<S: Strategy>(self, strategy: &S) -> W::Output {
@@ -47,7 +47,7 @@ struct Plausible<'a, S> {
 impl Bound<'_> {
     /// Whether each of `rows` may be gone to.
     pub fn allows(&self, rows: &[&[i32]]) -> Vec<bool> {
-        let grades = self.plausibility.of(rows).into_iter();
+        let grades = self.plausibility.grades(rows).into_iter();
         grades.map(|grade| grade >= self.least).collect()
     }
 

@@ -73,7 +73,7 @@ impl TextDomain {
     ///
     /// # Errors
     /// Like [`TextDomain::new`].
-    pub fn of(sources: Vec<Source>) -> Result<TextDomain, DomainError> {
+    pub fn from_sources(sources: Vec<Source>) -> Result<TextDomain, DomainError> {
         let inputs = (0u32..).take(sources.len()).collect();
         TextDomain::new(1, Arc::new(sources), Arc::new(inputs))
     }
@@ -291,7 +291,7 @@ mod tests {
     }
 
     fn domain(texts: &[&[i32]]) -> TextDomain {
-        TextDomain::of(texts.iter().map(|text| source(text)).collect()).unwrap()
+        TextDomain::from_sources(texts.iter().map(|text| source(text)).collect()).unwrap()
     }
 
     /// Whole texts, cut after an exchange, are windows cut after it.
@@ -306,7 +306,7 @@ mod tests {
             let whole = source(&text);
             let window = whole.window(reads);
             let all = |source: &Source| -> HashSet<Vec<i32>> {
-                let domain = TextDomain::of(vec![source.clone()]).unwrap();
+                let domain = TextDomain::from_sources(vec![source.clone()]).unwrap();
                 let row = domain.row(0);
                 (0..domain.variants(&row))
                     .map(|variant| {

@@ -68,7 +68,7 @@ pub fn fitting<E>(
                 && keeps_phrases(&text.words, position, other)
                 && article.is_none_or(|article| begins_with_vowel_sound(other) == (article == "an"))
         };
-        pool.of(own).iter().copied().filter(fits).collect()
+        pool.list(own).iter().copied().filter(fits).collect()
     });
     let suited = suited(fitting.collect())?;
     let with_own = text.ids.iter().zip(suited).map(|(&own, mut words)| {

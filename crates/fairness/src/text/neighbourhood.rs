@@ -87,8 +87,8 @@ impl<'a> Near<'a> {
             dimension: reader.dimension(),
         };
         match from {
-            NeighboursFrom::Vectors => Near::of(table),
-            NeighboursFrom::Model => Near::of(own),
+            NeighboursFrom::Vectors => Near::from_vectors(table),
+            NeighboursFrom::Model => Near::from_vectors(own),
             NeighboursFrom::Both => {
                 let rows = table.values.chunks_exact(table.dimension.max(1));
                 let rows = rows.zip(own.values.chunks_exact(own.dimension.max(1)));
@@ -101,7 +101,7 @@ impl<'a> Near<'a> {
         }
     }
 
-    fn of(vectors: Vectors<'a>) -> Near<'a> {
+    fn from_vectors(vectors: Vectors<'a>) -> Near<'a> {
         Near {
             values: Cow::Borrowed(vectors.values),
             dimension: vectors.dimension,

@@ -79,7 +79,7 @@ pub fn examine(
             attributes: attributes.join(", "),
         });
     }
-    let domain = TextDomain::of(vec![source])?;
+    let domain = TextDomain::from_sources(vec![source])?;
     let classes = &model.classes;
     let network = Decided {
         model: SourcedNetwork::new(model.network(domain.tokens(), device)?),

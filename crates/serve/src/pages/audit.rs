@@ -147,7 +147,7 @@ impl AuditForm {
     /// The fields of an audit that the page shows; the second value holds those that most people
     /// leave alone.
     fn options(&self) -> (Options, Options) {
-        let strategies = StrategyName::of(self.modality()).into_iter();
+        let strategies = StrategyName::for_modality(self.modality()).into_iter();
         let words: Vec<&str> = strategies.map(StrategyName::name).collect();
         let advanced = [
             "strategy",

@@ -70,7 +70,7 @@ fn texts(seed: u64, count: usize) -> Texts {
     };
     let terms = Terms::new(vec![term(0, 1), term(1, 0)]);
     let of = |text: &Vec<i32>| Source::new(text.clone(), terms.sites(text), Vec::new());
-    let domain = TextDomain::of(sources.iter().map(of).collect()).unwrap();
+    let domain = TextDomain::from_sources(sources.iter().map(of).collect()).unwrap();
     let split = spelled.iter().map(|text| text.iter().copied());
     let ngrams = Arc::new(NgramModel::fit(split, 1).unwrap());
     let seeds = spelled.iter().map(|text| reader.encode(&text.join(" ")));

@@ -191,7 +191,7 @@ impl<'a> Crossed<'a> {
     }
 
     fn add(&mut self, row: &[i32], is_counted: bool) {
-        let group = |of: &Categories| of.groups.of(row[of.groups.position]) as usize;
+        let group = |of: &Categories| of.groups.group(row[of.groups.position]) as usize;
         let [one, other] = self.attributes.map(group);
         let cell = &mut self.cells[one * self.attributes[1].is_known.len() + other];
         cell.0 += 1;

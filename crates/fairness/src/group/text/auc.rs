@@ -24,9 +24,10 @@ pub struct Ranking {
     positive: Vec<bool>,
 }
 
-/// The counts of texts: how often each counts, and how many of each kind lie below each score.
+/// A ranking whose texts are counted: how often each counts, and how many of each kind lie below
+/// each score.
 #[derive(Debug, Clone)]
-pub struct Counted<'a> {
+pub struct CountedRanking<'a> {
     ranking: &'a Ranking,
     times: &'a [u32],
     /// Number of positive texts below each rank; last, of all.
@@ -74,13 +75,14 @@ impl Ranking {
         }
     }
 
-    /// Puts the texts `members` in the order of their scores, as [`Counted::areas`] takes them.
+    /// Puts the texts `members` in the order of their scores, as [`CountedRanking::areas`] takes
+    /// them.
     pub fn sort(&self, members: &mut [u32]) {
         members.sort_by_key(|&text| self.rank[text as usize]);
     }
 
     /// The ranking with text i counted `times[i]` times.
-    pub fn counted<'a>(&'a self, times: &'a [u32]) -> Counted<'a> {
+    pub fn counted<'a>(&'a self, times: &'a [u32]) -> CountedRanking<'a> {
         let mut positives = vec![0; self.ranks + 1];
         let mut negatives = vec![0; self.ranks + 1];
         for (text, &rank) in self.rank.iter().enumerate() {
@@ -96,7 +98,7 @@ impl Ranking {
                 below[rank + 1] += below[rank];
             }
         }
-        Counted {
+        CountedRanking {
             ranking: self,
             times,
             positives,
@@ -105,7 +107,7 @@ impl Ranking {
     }
 }
 
-impl Counted<'_> {
+impl CountedRanking<'_> {
     /// The AUC of all texts.
     pub fn overall(&self) -> Option<f64> {
         let ranks = self.ranking.ranks;

@@ -160,7 +160,7 @@ impl<'a> TableColumns<'a> {
         });
         arrays.push(Arc::new(StringArray::from_iter_values(changed)));
         if let Some(plausibility) = self.plausibility {
-            let grades = plausibility.of(&rows);
+            let grades = plausibility.grades(&rows);
             arrays.push(Arc::new(Float32Array::from_iter_values(grades)));
         }
         Ok(RecordBatch::try_new(Arc::new(columns.clone()), arrays)?)

@@ -16,8 +16,8 @@ use serde::Serialize;
 
 pub use self::columns::{TableColumns, TableInputs};
 use self::population::Population;
-use self::witness::Answering;
 pub use self::witness::TableWitness;
+use self::witness::WitnessModel;
 use super::{EstimatedSet, InputsRead, Method, Modality, ModalityName, ShownPair};
 use crate::audit_error::AuditError;
 use crate::domain::{Domain, TabularDomain};
@@ -29,7 +29,7 @@ use crate::pairs::Pair;
 use crate::population::{People, Plausibility};
 use crate::seeds::clustered_seeds;
 use crate::specification::AuditSpecification;
-use crate::strategies::{Ingredients, Staying, WithStrategy, with_strategy};
+use crate::strategies::{Ingredients, WithStrategy, WithinBound, with_strategy};
 use crate::table_model::{ReadRows, TableModel};
 use crate::text::exchange_counts::ExchangeCounts;
 use probity_data::schema::Schema;
@@ -434,7 +434,9 @@ impl<'m> Modality for TableCase<'m> {
         };
         Ok(match self.population.bound() {
             None => with_strategy(method.strategy, &ingredients, work),
-            Some(bound) => with_strategy(method.strategy, &ingredients, Staying { work, bound }),
+            Some(bound) => {
+                with_strategy(method.strategy, &ingredients, WithinBound { work, bound })
+            }
         }?)
     }
 
@@ -585,7 +587,7 @@ impl<'m> Modality for TableCase<'m> {
             TableModel::Predictor(predictor) => {
                 let sha256 = predictor.sha256()?;
                 let open = predictor.open()?;
-                let answering = Answering::Predictor(open.predictor);
+                let answering = WitnessModel::Predictor(open.predictor);
                 TableWitness {
                     ender: open.ender,
                     ..TableWitness::new(predictor.schema, protected, answering, sha256)?

@@ -17,7 +17,7 @@ use probity_predictor::{Ender, Predictor};
 use probity_tensor::device::ComputeDevice;
 
 /// The model that answers when pairs of rows are re-checked.
-pub(super) enum Answering {
+pub(super) enum WitnessModel {
     /// A network. Pairs whose classes are equal in f64 arithmetic depend on a rounding.
     Network { fnn: Fnn, reference: Box<Reference> },
     /// A predictor, in batches, with the numbers that the file says. What it computes inside is
@@ -32,7 +32,7 @@ const CHUNK: usize = 256;
 pub struct TableWitness {
     pub(super) schema: Schema,
     pub(super) protected: Vec<usize>,
-    pub(super) answering: Answering,
+    pub(super) answering: WitnessModel,
     pub(super) decision: Decision,
     /// The names of the possible decisions.
     pub(super) classes: Vec<String>,
@@ -51,7 +51,7 @@ impl TableWitness {
         protected: &[String],
         sha256: String,
     ) -> Result<TableWitness, AuditError> {
-        let answering = Answering::Network {
+        let answering = WitnessModel::Network {
             fnn: Fnn::new(&network, &ComputeDevice::flex()),
             reference: Box::new(Reference::new(&network)),
         };
@@ -61,7 +61,7 @@ impl TableWitness {
     pub(super) fn new(
         schema: Schema,
         protected: &[String],
-        answering: Answering,
+        answering: WitnessModel,
         sha256: String,
     ) -> Result<TableWitness, AuditError> {
         Ok(TableWitness {
@@ -145,7 +145,7 @@ impl Witness for TableWitness {
 
     fn answers(&self, samples: &[&Sample]) -> Result<Vec<Answers>, ModelError> {
         match &self.answering {
-            Answering::Network { fnn, reference } => {
+            WitnessModel::Network { fnn, reference } => {
                 let judged = samples.par_chunks(CHUNK).map(|samples| {
                     let codes: Vec<i32> = samples
                         .iter()
@@ -171,7 +171,7 @@ impl Witness for TableWitness {
                 let judged = judged.collect::<Result<Vec<_>, ModelError>>()?;
                 Ok(judged.concat())
             }
-            Answering::Predictor(predictor) => {
+            WitnessModel::Predictor(predictor) => {
                 let sides = samples.iter();
                 let codes: Vec<i32> = sides
                     .flat_map(|pair| pair.row.iter().chain(&pair.other))

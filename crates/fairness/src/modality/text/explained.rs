@@ -38,7 +38,7 @@ impl Explained for TextCase<'_> {
         let words = text_of(&row).iter().enumerate();
         let places = words.filter(|(token, _)| source.is_free(*token));
         let places = places.map(|(token, own)| {
-            let others = self.steps.of(&row, token).iter();
+            let others = self.steps.words(&row, token).iter();
             let others: Vec<i32> = others.copied().filter(|word| word != own).collect();
             let ranks = others.iter().enumerate();
             let distance = |rank: usize| (rank + 1) as f64 / others.len() as f64;

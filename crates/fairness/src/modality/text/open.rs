@@ -181,7 +181,7 @@ impl<'m> Texts<'m> {
             .par_iter()
             .map(|&text| Looked::at(texts[text], &tokens, (&subject, &protected)))
             .collect::<Result<_, AuditError>>()?;
-        let counts = TextCounts::of(&looked, parts.bad_rows);
+        let counts = TextCounts::count(&looked, parts.bad_rows);
         if counts.with_protected_term == 0 {
             return Err(AuditError::NoProtectedTerm {
                 file: specification.data.clone(),
@@ -289,7 +289,7 @@ impl Looked {
 impl TextCounts {
     /// Counts the texts that were `looked` at by what became of them, of a file without these
     /// `bad_rows`.
-    fn of(looked: &[Looked], bad_rows: BadRows) -> TextCounts {
+    fn count(looked: &[Looked], bad_rows: BadRows) -> TextCounts {
         let count = |of: fn(&Looked) -> bool| looked.iter().filter(|text| of(text)).count() as u64;
         TextCounts {
             texts: looked.len() as u64,

@@ -116,7 +116,11 @@ impl Origins {
     ///
     /// # Errors
     /// The reason why x' is not x after one exchange, as a sentence.
-    pub fn of(&self, read_by: (&TextReader, &Protected), pair: &Sample) -> Result<Source, String> {
+    pub fn pair_source(
+        &self,
+        read_by: (&TextReader, &Protected),
+        pair: &Sample,
+    ) -> Result<Source, String> {
         let origin = pair.origin.as_deref();
         let origin = origin.ok_or("the file does not say which text x was made of")?;
         let source = self.source(read_by, origin);
@@ -147,7 +151,7 @@ impl Origins {
 }
 
 /// The model that answers when pairs of texts are re-checked.
-enum Answering {
+enum WitnessModel {
     /// A network, by the tokens of each side alone.
     Network(TextNetwork),
     /// A classifier of texts, by both sides as they stand in the file.
@@ -158,7 +162,7 @@ enum Answering {
 pub struct TextWitness {
     subject: TextSubject<'static>,
     protected: Protected,
-    answering: Answering,
+    answering: WitnessModel,
     origins: Origins,
     decision: Decision,
     /// The names of the possible decisions.
@@ -186,9 +190,9 @@ impl TextWitness {
         let answering = match &subject {
             TextSubject::Words(model) => {
                 let width = model.reader.max_length;
-                Answering::Network(model.network(width, &ComputeDevice::flex())?)
+                WitnessModel::Network(model.network(width, &ComputeDevice::flex())?)
             }
-            TextSubject::Asked(asked) => Answering::Texts(Arc::clone(&asked.classifier)),
+            TextSubject::Asked(asked) => WitnessModel::Texts(Arc::clone(&asked.classifier)),
         };
         let (decision, classes) = decision_of(specification, subject.classes())?;
         Ok(TextWitness {
@@ -222,20 +226,20 @@ impl Witness for TextWitness {
 
     fn are_variants(&self, pair: &Sample) -> Result<(), String> {
         let read_by = (self.subject.reader(), &self.protected);
-        self.origins.of(read_by, pair).map(|_| ())
+        self.origins.pair_source(read_by, pair).map(|_| ())
     }
 
     fn answers(&self, samples: &[&Sample]) -> Result<Vec<Answers>, ModelError> {
         let contrast = |x: &[f32], other: &[f32]| self.decision.contrast((&[], x), (&[], other));
         let decided: Vec<Option<[u32; 2]>> = match &self.answering {
-            Answering::Network(network) => {
+            WitnessModel::Network(network) => {
                 let alone = |text: &[i32]| network.logits(Rows::new(text, text.len()));
                 let pairs = samples.par_iter();
                 let pairs =
                     pairs.map(|pair| Ok(contrast(&alone(&pair.row)?, &alone(&pair.other)?)));
                 pairs.collect::<Result<_, ModelError>>()?
             }
-            Answering::Texts(classifier) => {
+            WitnessModel::Texts(classifier) => {
                 let sides = samples.iter().flat_map(|pair| &pair.texts);
                 let texts: Vec<&str> = sides.map(String::as_str).collect();
                 let logits = classifier.logits(&texts)?;

@@ -54,7 +54,7 @@ impl Cuts {
 
     /// The cuts of `attribute`, for each of the neurons.
     #[inline(always)]
-    pub(super) fn of(&self, attribute: usize) -> &[f64] {
+    pub(super) fn for_attribute(&self, attribute: usize) -> &[f64] {
         let neurons = self.protected.len();
         &self.free[attribute * neurons..][..neurons]
     }

@@ -61,7 +61,7 @@ impl Relaxation<'_> {
         below.resize(count, 0.0);
         lines.resize(count, 0.0);
         for &place in block {
-            let cuts = cuts.of(place);
+            let cuts = cuts.for_attribute(place);
             for (below, &place) in below.iter_mut().zip(&convex.places) {
                 *below += cuts[place];
             }

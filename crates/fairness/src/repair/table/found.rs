@@ -47,7 +47,7 @@ pub enum RowLabel {
 
 impl RowLabel {
     /// The label of row `row` of `table`, if it has one.
-    pub fn of(table: &Table, row: usize) -> Option<RowLabel> {
+    pub fn read(table: &Table, row: usize) -> Option<RowLabel> {
         let class = table.known_label(row).map(RowLabel::Class);
         class.or_else(|| table.known_target(row).map(RowLabel::Number))
     }
@@ -130,7 +130,7 @@ pub(super) fn read_run(
         .collect::<Result<Vec<_>, _>>()?;
     let layout = &baseline.model.network.layout;
     let domain = TabularDomain::new(&baseline.model.schema, layout, &protected)?;
-    let seeds = Seeds::of(
+    let seeds = Seeds::read(
         directory,
         (&options, &record),
         &specification.data,
@@ -195,7 +195,7 @@ struct Seeds {
 }
 
 impl Seeds {
-    fn of(
+    fn read(
         run: &Path,
         (options, record): (&AuditSpecification, &Record),
         data: &Path,
@@ -259,7 +259,7 @@ impl Seeds {
                 options.seed,
             ),
             labels: (0..table.rows())
-                .map(|row| RowLabel::of(&table, row))
+                .map(|row| RowLabel::read(&table, row))
                 .collect(),
             held_out,
         })

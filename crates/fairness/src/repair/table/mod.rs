@@ -216,7 +216,7 @@ impl Repairable for TableRepair {
         };
         // Its pace is that of the model's own training, or by the rows of the data: what a remedy
         // adds to them does not change it.
-        let learning = specification.training.of(&usual);
+        let learning = specification.training.apply_to(&usual);
         let (learning, pace) = learning.settled(ModalityName::Table, baseline.table.rows());
         let mut training = TableOptions::default();
         training.network = baseline.options.network.clone();
@@ -280,7 +280,7 @@ impl Repairable for TableRepair {
     }
 
     fn parts(&self) -> PartSizes {
-        PartSizes::of(&self.baseline.split)
+        PartSizes::new(&self.baseline.split)
     }
 
     fn epochs(&self) -> u32 {

@@ -119,7 +119,7 @@ fn every_variant_of_a_sample_gets_one_label() {
                         domain.individual_key(&sample.row)
                     );
                     assert!(seen.insert(row.to_vec()), "each variant once");
-                    assert_eq!(RowLabel::of(&rows.table, at), Some(label));
+                    assert_eq!(RowLabel::read(&rows.table, at), Some(label));
                     at += 1;
                 }
             }

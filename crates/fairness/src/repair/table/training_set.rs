@@ -70,7 +70,7 @@ pub fn mix(
             let variant = draws.random_range(0..joint.variants(table.row(row)));
             joint.write_variant(table.row(row), variant, &mut codes);
             split.train.push(weights.len() as u32);
-            RowLabel::of(table, row).into_iter().for_each(&mut add);
+            RowLabel::read(table, row).into_iter().for_each(&mut add);
             weights.push(share);
         }
     }

@@ -167,7 +167,7 @@ impl Reader<'_> {
             let reader = self.read_by.0;
             let tokens = |text: &str| reader.tokens(text).map_err(AuditError::from);
             (pair.row, pair.other) = (tokens(x)?, tokens(other)?);
-            let source = origins.of(self.read_by, &pair);
+            let source = origins.pair_source(self.read_by, &pair);
             let source = source.map_err(|problem| RepairError::NoPair {
                 file: run.file.clone(),
                 row,
@@ -225,7 +225,7 @@ pub(super) fn search(
     let texts = parts.texts.value.clone();
     let device = ComputeDevice::flex();
     let case = TextCase::new(&specification, parts, &|text| is_kept[text], &device)?;
-    let audit = Audit::of(specification.check()?, case, &device)?;
+    let audit = Audit::from_case(specification.check()?, case, &device)?;
     let (ending, pairs) = audit.search(&mut |_| observe())?;
     let case = audit.case();
     if ending == Ending::Interrupted {

@@ -142,7 +142,7 @@ impl<L: TextLearner> TextRepair<L> {
         work: impl FnOnce(&[&dyn Classifier], &TextDomain) -> Result<T, ModelError>,
     ) -> Result<T, ModelError> {
         let sources = texts.iter().map(|text| text.source.clone()).collect();
-        let domain = TextDomain::of(sources).map_err(ModelError::predictor)?;
+        let domain = TextDomain::from_sources(sources).map_err(ModelError::predictor)?;
         let voters = voters.iter();
         let voters = voters.map(|asked| Decided {
             model: self.learner.of_rows(asked, &domain, texts),
@@ -229,7 +229,7 @@ impl<L: TextLearner> Repairable for TextRepair<L> {
         let runs: Vec<FoundRun> = runs.collect::<Result<_, _>>()?;
         let (learning, pace) = specification
             .training
-            .of(&trained.training)
+            .apply_to(&trained.training)
             .settled(ModalityName::Text, corpus.texts.len());
         let split = trained.split(corpus.texts.len());
         let learner = L::new(LearnerParts {
@@ -310,7 +310,7 @@ impl<L: TextLearner> Repairable for TextRepair<L> {
     }
 
     fn parts(&self) -> PartSizes {
-        PartSizes::of(&self.split)
+        PartSizes::new(&self.split)
     }
 
     fn epochs(&self) -> u32 {

@@ -184,7 +184,7 @@ impl TextLearner for TransformerLearner {
     /// The pieces of both sides as a search writes them.
     fn read_as_learnt(&self, samples: &[&FoundText]) -> Result<Vec<[Vec<i32>; 2]>, RepairError> {
         let sources = samples.iter().map(|sample| sample.written.source.clone());
-        let domain = TextDomain::of(sources.collect()).map_err(AuditError::from)?;
+        let domain = TextDomain::from_sources(sources.collect()).map_err(AuditError::from)?;
         let made_of = samples.iter().map(|sample| sample.written.text.clone());
         let rows = RenderedRows::new(
             Arc::clone(&self.asked.classifier),

@@ -96,7 +96,7 @@ impl Frontier<'_> {
                 let step = &mut steps[number];
                 let approach = &mut step.memory.approach;
                 approach.is_solved = true;
-                *step.row = match approach.tried.has(self.fingerprints.of(&row)) {
+                *step.row = match approach.tried.has(self.fingerprints.fingerprint(&row)) {
                     true => self.drawn(step),
                     false => row,
                 };
@@ -127,7 +127,7 @@ impl Frontier<'_> {
         };
         let measure = Measure { decision, decided };
         let place = measure.widest(self.domain, step.row, &step.check.variant_logits);
-        approach.tried.add(self.fingerprints.of(step.row));
+        approach.tried.add(self.fingerprints.fingerprint(step.row));
         // How far it is for how far apart both values are.
         let distance = |place: &Place| {
             let [value, other] = place.values;
@@ -168,7 +168,7 @@ impl Frontier<'_> {
                 row[attribute] = to;
             }
         }
-        let is_new = !approach.tried.has(self.fingerprints.of(&row));
+        let is_new = !approach.tried.has(self.fingerprints.fingerprint(&row));
         is_new.then_some(row)
     }
 
@@ -261,7 +261,7 @@ impl Frontier<'_> {
         let mut stream = stream(self.seed, Purpose::GlobalMove, step.id, iteration);
         let free = self.domain.free();
         for shift in 0..SHIFTS {
-            if !tried.has(self.fingerprints.of(step.row)) {
+            if !tried.has(self.fingerprints.fingerprint(step.row)) {
                 return;
             }
             let attribute = free[stream.random_range(0..free.len())];

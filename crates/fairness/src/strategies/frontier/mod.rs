@@ -200,7 +200,7 @@ impl Ground for Frontier<'_> {
     }
 
     fn fingerprint(&self, row: &[i32]) -> u64 {
-        self.fingerprints.of(row)
+        self.fingerprints.fingerprint(row)
     }
 
     fn fingerprint_change(&self, part: usize, from: i32, to: i32) -> u64 {

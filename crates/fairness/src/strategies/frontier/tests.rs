@@ -5,7 +5,7 @@ use std::path::Path;
 use rayon::ThreadPoolBuilder;
 
 use super::*;
-use crate::calls::{Calls, Counted};
+use crate::calls::{Calls, CountedModel};
 use crate::check::check_all;
 use crate::checkpoint::expect_fits;
 use crate::domain::{Domain, mixed_domain};
@@ -55,7 +55,7 @@ impl Case {
         observe: &mut dyn FnMut(&State) -> ControlFlow<()>,
     ) -> (State, Ending) {
         let calls = Calls::default();
-        let counted = Counted::new(&self.model, &calls);
+        let counted = CountedModel::new(&self.model, &calls);
         let access = match self.has_gradients {
             true => ModelAccess::Gradients(&counted),
             false => ModelAccess::Outputs(&counted),
@@ -267,7 +267,7 @@ fn a_seed_without_slopes_goes_elsewhere() {
     });
     let mut state = State::from_number(0, seeds, 2);
     let calls = Calls::default();
-    let counted = Counted::new(&model, &calls);
+    let counted = CountedModel::new(&model, &calls);
     let access = ModelAccess::Gradients(&counted);
     let strategy = Frontier::new(access, &model.domain, (1, 1), None, 7);
     let options = SearchOptions {

@@ -74,7 +74,7 @@ impl Fingerprints {
     }
 
     /// The fingerprint of the individual of `row`.
-    pub(super) fn of(&self, row: &[i32]) -> u64 {
+    pub(super) fn fingerprint(&self, row: &[i32]) -> u64 {
         let parts = row.iter().zip(&self.0);
         parts.fold(0, |sum: u64, (&code, &weight)| {
             sum.wrapping_add(weight.wrapping_mul(code as u64))
@@ -104,7 +104,7 @@ mod tests {
         let mut tried = Tried::default();
         for item in 0..2000 {
             let row = domain.random_input(5, item);
-            let of = fingerprints.of(&row);
+            let of = fingerprints.fingerprint(&row);
             let key = domain.individual_key(&row);
             assert_eq!(*seen.entry(of).or_insert(key), key);
             let mut other = row.clone();
@@ -113,7 +113,7 @@ mod tests {
                 let to = domain.random_input(6, item)[attribute];
                 moved = moved.wrapping_add(fingerprints.change(attribute, other[attribute], to));
                 other[attribute] = to;
-                assert_eq!(moved, fingerprints.of(&other));
+                assert_eq!(moved, fingerprints.fingerprint(&other));
             }
             tried.add(of);
             let read: Tried = Vec::from(tried.clone()).into();

@@ -43,7 +43,7 @@ impl Levels {
             .binary_search_by_key(&key, |&(part, word, _)| (part, word))
     }
 
-    fn of(&self, part: usize, word: i32) -> Option<[f32; 2]> {
+    fn level(&self, part: usize, word: i32) -> Option<[f32; 2]> {
         let place = self.place(part, word).ok()?;
         Some(self.0[place].2)
     }
@@ -115,13 +115,13 @@ impl Ground for TextStrategy<'_> {
     }
 
     fn effect(&self, levels: &Levels, row: &[i32], part: usize, to: i32) -> [f32; 2] {
-        let level = |word| levels.of(part, word).unwrap_or_default();
+        let level = |word| levels.level(part, word).unwrap_or_default();
         let (from, to) = (level(row[part]), level(to));
         [to[0] - from[0], to[1] - from[1]]
     }
 
     fn learn(&self, levels: &mut Levels, row: &[i32], (part, to): (usize, i32), changes: [f32; 2]) {
-        let from = levels.of(part, row[part]).unwrap_or_default();
+        let from = levels.level(part, row[part]).unwrap_or_default();
         levels.set(part, row[part], from);
         levels.set(part, to, [from[0] + changes[0], from[1] + changes[1]]);
     }
@@ -146,10 +146,10 @@ impl Ground for TextStrategy<'_> {
             if full.is_some_and(|seed| seed.get(position) == Some(&own)) {
                 continue;
             }
-            let is_known = levels.of(part, own).is_some();
-            for &word in self.steps.of(row, position) {
+            let is_known = levels.level(part, own).is_some();
+            for &word in self.steps.words(row, position) {
                 // Where gradients say nothing of a word, those that are computed next will.
-                let is_told = is_known && levels.of(part, word).is_some();
+                let is_told = is_known && levels.level(part, word).is_some();
                 if word != own && (is_told || !self.has_gradients()) {
                     visit(part, word, Ground::effect(self, levels, row, part, word));
                 }
@@ -165,7 +165,7 @@ impl Ground for TextStrategy<'_> {
             *position < text_of(row).len() && source.is_some_and(|of| of.is_free(*position))
         };
         let position = position.filter(is_free);
-        position.is_some_and(|position| self.steps.of(row, position).contains(&to))
+        position.is_some_and(|position| self.steps.words(row, position).contains(&to))
     }
 
     fn allows(&self, id: u64, row: &[i32], part: usize, to: i32) -> Result<bool, ModelError> {
@@ -214,16 +214,16 @@ impl TextStrategy<'_> {
                 gradient.unwrap_or_default()
             };
             let sides = [at(0), at(1)];
-            let from = self.vectors.of(own);
+            let from = self.vectors.vector(own);
             let level = |word: i32| {
-                let to = self.vectors.of(word);
+                let to = self.vectors.vector(word);
                 sides.map(|gradient| -> f32 {
                     let steps = to.iter().zip(from).map(|(to, from)| to - from);
                     steps.zip(gradient).map(|(step, g)| step * g).sum()
                 })
             };
             levels.set(TOKENS + position, own, [0.0; 2]);
-            for &word in self.steps.of(&place.row, position) {
+            for &word in self.steps.words(&place.row, position) {
                 levels.set(TOKENS + position, word, level(word));
             }
         }

@@ -41,7 +41,7 @@ impl TextStrategy<'_> {
             }
             let mut stream = self.local_stream(walker, trial);
             let position = places.positions[draw(&places.cumulative, &mut stream)];
-            let words = self.steps.of(row, position);
+            let words = self.steps.words(row, position);
             let place = TOKENS + position;
             walker.candidate[place] = words[stream.random_range(0..words.len())];
             if !self.limits.allow(walker.id, text_of(&walker.candidate))? {
@@ -160,7 +160,7 @@ impl TextStrategy<'_> {
         let mut before = 0.0;
         let mut moves = Vec::new();
         for (&position, &total) in places.positions.iter().zip(&places.cumulative) {
-            let words = self.steps.of(row, position);
+            let words = self.steps.words(row, position);
             let weight = (total - before) / words.len() as f32;
             before = total;
             moves.extend(words.iter().map(|&word| (weight, (position, word))));

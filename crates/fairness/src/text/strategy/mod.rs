@@ -79,7 +79,7 @@ impl Candidates {
     }
 
     /// The candidates for `word`; none for a number that is no word.
-    pub fn of(&self, word: i32) -> &[i32] {
+    pub fn list(&self, word: i32) -> &[i32] {
         let Ok(word) = usize::try_from(word) else {
             return &[];
         };
@@ -102,16 +102,16 @@ pub enum Steps {
 
 impl Steps {
     /// The words that may stand at token `position` of `row`; none where no step may change it.
-    pub fn of(&self, row: &[i32], position: usize) -> &[i32] {
+    pub fn words(&self, row: &[i32], position: usize) -> &[i32] {
         match self {
             Steps::Words(candidates) => match text_of(row).get(position) {
-                Some(&word) => candidates.of(word),
+                Some(&word) => candidates.list(word),
                 None => &[],
             },
             Steps::Places(places) => {
                 let places = row.first().and_then(|source| places.get(source));
                 let position = i32::try_from(position).unwrap_or(i32::MAX);
-                places.map_or(&[], |candidates| candidates.of(position))
+                places.map_or(&[], |candidates| candidates.list(position))
             }
         }
     }
@@ -127,7 +127,7 @@ pub struct Vectors<'a> {
 }
 
 impl<'a> Vectors<'a> {
-    fn of(&self, word: i32) -> &'a [f32] {
+    fn vector(&self, word: i32) -> &'a [f32] {
         let start = usize::try_from(word).unwrap_or(0) * self.dimension;
         self.values
             .get(start..start + self.dimension)
@@ -337,7 +337,7 @@ impl TextStrategy<'_> {
             return Vec::new();
         };
         let may_change = |&position: &usize| {
-            source.is_free(position) && !self.steps.of(row, position).is_empty()
+            source.is_free(position) && !self.steps.words(row, position).is_empty()
         };
         (0..text_of(row).len()).filter(may_change).collect()
     }
@@ -442,7 +442,7 @@ impl TextStrategy<'_> {
                 let mut picks: Vec<((bool, f32), usize, i32)> = positions
                     .into_iter()
                     .flat_map(|position| {
-                        let words = self.steps.of(walker.row, position);
+                        let words = self.steps.words(walker.row, position);
                         words.iter().map(move |&word| (position, word))
                     })
                     .map(|(position, word)| {
@@ -486,9 +486,9 @@ impl TextStrategy<'_> {
         {
             direction = there;
         }
-        let own = self.vectors.of(row[TOKENS + position]);
+        let own = self.vectors.vector(row[TOKENS + position]);
         let distance = |candidate: i32| -> u32 {
-            let steps = own.iter().zip(self.vectors.of(candidate));
+            let steps = own.iter().zip(self.vectors.vector(candidate));
             steps
                 .zip(direction)
                 .map(|((own, other), g)| (sign(own - other) - sign(*g)).pow(2) as u32)
@@ -496,7 +496,7 @@ impl TextStrategy<'_> {
         };
         let mut words: Vec<(u32, i32)> = self
             .steps
-            .of(row, position)
+            .words(row, position)
             .iter()
             .map(|&candidate| (distance(candidate), candidate))
             .collect();
@@ -514,7 +514,7 @@ impl TextStrategy<'_> {
         position: usize,
         gradients: &Gradients<'_>,
     ) -> (bool, f32) {
-        let (own, other) = (self.vectors.of(word), self.vectors.of(by));
+        let (own, other) = (self.vectors.vector(word), self.vectors.vector(by));
         let along = |g: &[f32]| -> f32 {
             let steps = own.iter().zip(other).map(|(own, other)| own - other);
             steps.zip(g).map(|(step, g)| step * g).sum()
@@ -536,7 +536,7 @@ impl TextStrategy<'_> {
         let mut positions = self.free(walker.row);
         positions.shuffle(&mut stream);
         let picks = positions.into_iter().flat_map(|position| {
-            let mut words = self.steps.of(walker.row, position).to_vec();
+            let mut words = self.steps.words(walker.row, position).to_vec();
             words.shuffle(&mut stream);
             words.into_iter().map(move |word| (position, word))
         });

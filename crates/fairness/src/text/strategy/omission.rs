@@ -145,7 +145,7 @@ impl TextStrategy<'_> {
     ) -> Result<Vec<i32>, ModelError> {
         let mut next = walker.row.clone();
         let mut new = Vec::new();
-        for &word in self.steps.of(walker.row, position) {
+        for &word in self.steps.words(walker.row, position) {
             next[TOKENS + position] = word;
             let is_new = !walker.memory.visited.contains(&self.domain.row_key(&next));
             if is_new && self.limits.allow(walker.id, text_of(&next))? {

@@ -244,7 +244,7 @@ fn figures(protocol: Protocol, place: usize, repaired: &[RepairSummary]) -> Prot
     let (rate_before, rate_after) = (before(&rate), networks(&rate));
     ProtocolFigures {
         protocol,
-        samples: Mean::of(&samples),
+        samples: Mean::new(&samples),
         reduction: 1.0 - rate_after.mean / rate_before.mean,
         before: rate_before,
         control: Mean::of_shares(&control),

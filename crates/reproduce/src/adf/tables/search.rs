@@ -261,7 +261,7 @@ impl Experiment<'_> {
     ) -> Cell {
         let mean = |figure: &dyn Fn(&TrialFigures) -> f64| {
             let values: Vec<f64> = runs.iter().map(|(run, _)| figure(run)).collect();
-            Mean::of(&values)
+            Mean::new(&values)
         };
         let is_local = self.args.table == AdfTable::Local;
         let for_each = |(run, starts): &(TrialFigures, usize)| {
@@ -279,7 +279,7 @@ impl Experiment<'_> {
                 false => run.total.discriminatory as f64,
             }),
             for_each_start: is_local
-                .then(|| Mean::of(&runs.iter().map(for_each).collect::<Vec<f64>>())),
+                .then(|| Mean::new(&runs.iter().map(for_each).collect::<Vec<f64>>())),
             seconds: mean(&|run| run.total.seconds),
             discriminatory_per_second: mean(&TrialFigures::found_per_second),
             model_rows: mean(&|run| run.total.model_rows as f64),

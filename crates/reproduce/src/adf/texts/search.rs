@@ -257,7 +257,7 @@ pub fn differences(rows: &[ReproducedRow], repeats: usize) -> Vec<Difference> {
     };
     let of = |name, difference: &dyn Fn(usize) -> f64| {
         let values: Vec<f64> = (0..repeats).map(difference).collect();
-        let Mean { mean, ci95 } = Mean::of(&values);
+        let Mean { mean, ci95 } = Mean::new(&values);
         Difference {
             of: name,
             mean,
