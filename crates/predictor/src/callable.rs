@@ -106,7 +106,8 @@ pub struct CallablePredictor {
 }
 
 impl CallablePredictor {
-    /// Finds the function `memory:NAME`, which is asked for at most `rows` rows at a time (at least 1).
+    /// Finds the function `memory:NAME`, which is asked for at most `rows` rows at a time (at least
+    /// 1).
     ///
     /// # Errors
     /// When no function has the name.
