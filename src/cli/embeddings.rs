@@ -248,7 +248,7 @@ fn neighbours(args: NeighboursArgs, output: &Output) -> anyhow::Result<ExitCode>
         .map(|(at, &id)| WordNeighbours {
             word: vectors.words().word(id as usize).to_owned(),
             neighbours: found
-                .of(at)
+                .neighbours(at)
                 .iter()
                 .map(|&near| Neighbour {
                     word: vectors.words().word(near as usize).to_owned(),

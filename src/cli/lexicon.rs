@@ -112,7 +112,7 @@ fn check(args: CheckArgs, output: &Output) -> anyhow::Result<ExitCode> {
         (None, Some(model)) => Some(tokenizer(model)?),
         (None, None) => None,
     };
-    let covered = Coverage::of(&lexicon, &args.protected, &texts, vocabulary.as_ref())?;
+    let covered = Coverage::measure(&lexicon, &args.protected, &texts, vocabulary.as_ref())?;
     ensure!(
         !covered.is_empty(),
         "every attribute of the lexicon is protected by name only; name some by --protected"
@@ -245,6 +245,6 @@ fn show(name: &str, output: &Output) -> anyhow::Result<ExitCode> {
     output.summary(
         "lexicon show",
         &summary,
-        &Lexicon::of(attribute.clone()).to_toml()?,
+        &Lexicon::from_attribute(attribute.clone()).to_toml()?,
     )
 }

@@ -7,7 +7,7 @@ use super::render::count;
 use anyhow::Context;
 use clap::Args;
 use probity::fairness::specification::PredictorSpecification;
-use probity::predictor::Ender;
+use probity::predictor::KillHandle;
 use probity::predictor::probabilities::RoundedRows;
 use probity::run::specification::Specification;
 use probity::tensor::device::ComputeDevice;
@@ -22,7 +22,7 @@ pub(super) fn device_for(
 }
 
 /// What ends the process of a predictor, if there is one.
-pub(super) fn ending(ender: Option<&Ender>) -> impl Fn() + Send + 'static {
+pub(super) fn ending(ender: Option<&KillHandle>) -> impl Fn() + Send + 'static {
     let ender = ender.cloned();
     move || {
         if let Some(ender) = &ender {

@@ -121,7 +121,7 @@ fn repair<R: Repairable>(repair: Repair<R>, at: At<'_>) -> anyhow::Result<ExitCo
         ModalityName::Table => format!("audit --model {path} --data {data}"),
         ModalityName::Text => {
             let trained = summary.repaired_sha256.as_deref();
-            let trained = trained.map(|sha256| Provenance::of(directory.path(), sha256));
+            let trained = trained.map(|sha256| Provenance::read(directory.path(), sha256));
             let trained = trained.transpose()?.flatten();
             let column = trained.and_then(|trained| trained.specification.text_column);
             let column = column.map_or(String::new(), |name| format!(" --text-column {name}"));

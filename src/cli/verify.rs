@@ -23,7 +23,7 @@ use probity::fairness::prove::verify::{ProofVerification, verify_proof};
 use probity::fairness::verify::{Verification, verify_audit};
 use probity::knn::specification::RobustnessSpecification;
 use probity::knn::verify::ReplayCounts;
-use probity::predictor::Ender;
+use probity::predictor::KillHandle;
 use probity::run::run_directory::{RUN, RunDirectory};
 use probity::run::seal::CheckedSeals;
 use probity::run::specification::Specification;
@@ -188,7 +188,7 @@ fn absent_model(args: &VerifyArgs, file: &Path) -> anyhow::Result<Option<PathBuf
 fn audit(args: &VerifyArgs, output: &Output) -> anyhow::Result<Verification> {
     let bar = output.progress(0, "verify {pos} pairs, {per_sec}");
     let mut listens = Ok(());
-    let opened = &mut |ender: Option<&Ender>| {
+    let opened = &mut |ender: Option<&KillHandle>| {
         if ender.is_some() {
             listens = Interrupt::end_at_once(ending(ender));
         }

@@ -178,7 +178,7 @@ fn check(case: u64, seen: &mut Seen) {
     }
     let setup = instance.parameters.check(training.clone()).unwrap();
     let fold = (0..training.rows())
-        .map(|row| setup.folds().of(row))
+        .map(|row| setup.folds().fold(row))
         .collect();
     let brute = BruteForce::new(&instance, fold);
     let system = KnnSystem::learn(setup.clone());
@@ -297,7 +297,7 @@ fn refit(
         numbers: vec![1],
         ..Numbers::default()
     };
-    let inputs = Inputs::of(rows, test).ok()?;
+    let inputs = Inputs::from_numbers(rows, test).ok()?;
     let poison = match kept.len() == instance.rows.len() {
         true => instance.parameters.poison,
         false => 0,

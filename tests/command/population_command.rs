@@ -114,7 +114,7 @@ fn the_test_part_is_that_of_the_training_where_outcomes_are_missing() {
         .line("train --data gaps.csv --schema synthetic-census --hidden 8 --epochs 3 --out gaps")
         .exits(0);
     let model = Model::load(workspace.path("gaps")).unwrap();
-    let trained = Provenance::of(&workspace.path("gaps"), &model.sha256());
+    let trained = Provenance::read(&workspace.path("gaps"), &model.sha256());
     let trained = trained.unwrap().unwrap().specification;
     let known: Vec<u32> = (0..1500).filter(|&row| is_known(row as usize)).collect();
     let test = trained.split(known.len()).test.into_iter();

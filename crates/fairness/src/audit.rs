@@ -267,7 +267,7 @@ impl<M: Modality> Audit<M> {
         let model = self.case.model().judge();
         let rows = self.case.probes(TRIED, self.specification.seed).concat();
         let rows = Rows::new(&rows, model.width());
-        Ok(DecidedAlike::of(model, self.case.classes(), rows)?)
+        Ok(DecidedAlike::detect(model, self.case.classes(), rows)?)
     }
 
     /// The protected attributes that a predictor does not take, as far as the `shares` say, and the

@@ -106,7 +106,7 @@ pub(super) fn pair_gradients<M>(
         let far_logits = &walker.check.variant_logits[far * classes..(far + 1) * classes];
         let [down, down_far] = match model.decision() {
             Decision::Gap(gap) if gap.score == Score::Number => {
-                let is_larger = gap.of(logits) >= gap.of(far_logits);
+                let is_larger = gap.compute_score(logits) >= gap.compute_score(far_logits);
                 [u32::from(!is_larger), u32::from(is_larger)]
             }
             _ => [label; 2],

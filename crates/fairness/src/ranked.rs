@@ -55,7 +55,7 @@ pub(crate) fn order<M: Modality>(rank: Rank, case: &M, pairs: &PairStore) -> Vec
             let decision = case.model().judge().decision();
             let gap = |pair: Pair<'_>| {
                 let score = decision.score(pair.label);
-                (score.of(pair.logits) - score.of(pair.other_logits)).abs()
+                (score.compute(pair.logits) - score.compute(pair.other_logits)).abs()
             };
             pairs.iter().map(gap).collect()
         }

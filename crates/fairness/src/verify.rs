@@ -12,7 +12,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use probity_nn::modality::ModalityName;
-use probity_predictor::Ender;
+use probity_predictor::KillHandle;
 use probity_run::run_directory::{RunDirectory, SUMMARY};
 use probity_run::specification::{FieldError, Specification};
 
@@ -69,7 +69,7 @@ impl Verification {
 pub fn verify_audit(
     run: &Path,
     model: Option<&Path>,
-    opened: &mut dyn FnMut(Option<&Ender>),
+    opened: &mut dyn FnMut(Option<&KillHandle>),
     progress: &mut dyn FnMut(u64),
 ) -> Result<Verification, AuditError> {
     let (directory, specification, record) =

@@ -74,7 +74,7 @@ impl<'a> Analysis<'a> {
                 return None;
             }
             let indices = self.set.indices();
-            let relaxation = Relaxation::of(self.system, indices[at], indices[rival]);
+            let relaxation = Relaxation::record(self.system, indices[at], indices[rival]);
             let any = RemovalConstraint::any(self.system.poison());
             let mut play = FrankWolfe::open(&relaxation);
             play.go(&relaxation, &any, SHARED_ROUNDS, self.deadline);

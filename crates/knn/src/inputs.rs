@@ -97,14 +97,14 @@ impl Inputs {
     ) -> Result<Inputs, RobustnessError> {
         let rows = Numbers::training(train, options)?;
         let test = Numbers::test(test, options, &rows)?;
-        Self::of(rows, test)
+        Self::from_numbers(rows, test)
     }
 
     /// Takes over rows that were read; features and ids of `rows` move into the training set.
     ///
     /// # Errors
     /// One class only, more labels than can be told apart, or features that do not fit.
-    pub fn of(mut rows: Numbers, test: Numbers) -> Result<Inputs, RobustnessError> {
+    pub fn from_numbers(mut rows: Numbers, test: Numbers) -> Result<Inputs, RobustnessError> {
         let classes = classes_of(&rows.labels);
         if let [label] = classes.as_slice() {
             return Err(RobustnessError::OneLabel {

@@ -31,7 +31,7 @@ impl DecidedAlike {
     ///
     /// # Errors
     /// When the model cannot answer.
-    pub fn of(
+    pub fn detect(
         model: &dyn Classifier,
         classes: &[String],
         rows: Rows<'_>,
@@ -50,7 +50,7 @@ impl DecidedAlike {
             for (row, logits) in rows.iter().zip(logits.chunks_exact(model.classes())) {
                 // A number is as different as its bits.
                 let class = match is_number {
-                    true => (Score::Number.of(logits) as f32).to_bits(),
+                    true => (Score::Number.compute(logits) as f32).to_bits(),
                     false => model.decision().decide(row, logits),
                 };
                 if *first.get_or_insert(class) != class {
@@ -123,7 +123,7 @@ mod tests {
         let classes = ["no".to_owned(), "yes".to_owned()];
         let codes: Vec<i32> = (0..10_000).flat_map(|row| [7, row]).collect();
         let of = |from: i32, rows: usize| {
-            DecidedAlike::of(&Step(from), &classes, Rows::new(&codes[..2 * rows], 2)).unwrap()
+            DecidedAlike::detect(&Step(from), &classes, Rows::new(&codes[..2 * rows], 2)).unwrap()
         };
         let alike = |class: &str, inputs| {
             Some(DecidedAlike {

@@ -237,7 +237,7 @@ impl Decision {
     ) -> Option<[u32; 2]> {
         match self {
             Decision::Gap(gap) => {
-                let change = gap.of(other.1) - gap.of(own.1);
+                let change = gap.compute_score(other.1) - gap.compute_score(own.1);
                 gap.is_beyond(change).then_some(match change > 0.0 {
                     true => [0, 1],
                     false => [1, 0],

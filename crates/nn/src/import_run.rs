@@ -163,7 +163,7 @@ impl Imported {
                     model: network,
                     decision,
                 };
-                DecidedAlike::of(&model, &schema.label.classes, rows)?
+                DecidedAlike::detect(&model, &schema.label.classes, rows)?
             }
             Imported::Text(model) if model.reader.words() > 0 => {
                 let width = model.reader.max_length.min(TRIED_WORDS);
@@ -177,7 +177,7 @@ impl Imported {
                 };
                 let codes: Vec<i32> = streams.flat_map(row).collect();
                 let network = model.network(width, &device)?;
-                DecidedAlike::of(&network, &model.classes, Rows::new(&codes, width))?
+                DecidedAlike::detect(&network, &model.classes, Rows::new(&codes, width))?
             }
             // A transformer is tried on no texts: random pieces say nothing of a network that reads
             // sentences.
@@ -317,7 +317,7 @@ fn transformer(
         network: model.weights.shape,
         classes: model.classes.clone(),
         max_length: model.max_length,
-        masked: model.masked.as_ref().map(MaskedDescription::of),
+        masked: model.masked.as_ref().map(MaskedDescription::new),
         report,
     };
     Ok((Imported::Transformer(Box::new(model)), found))

@@ -175,7 +175,7 @@ fn sentence_embedder(
         .iter()
         .map(|tokens| tokens.iter().map(|token| token.text.as_str()).collect())
         .collect();
-    let frequencies = WordFrequencies::of(words.iter().map(|words| words.iter().copied()));
+    let frequencies = WordFrequencies::from_texts(words.iter().map(|words| words.iter().copied()));
     Ok(SentenceEmbedder::fit(&words, table, frequencies))
 }
 

@@ -18,7 +18,7 @@ pub enum Quality {
 
 impl Quality {
     /// Compares `logits` (row-major `[rows, classes]`) with the labels of `table`.
-    pub fn of(logits: &[f32], table: &Table, classes: usize) -> Quality {
+    pub fn measure(logits: &[f32], table: &Table, classes: usize) -> Quality {
         match table.targets().is_empty() {
             true => Quality::Classes(Metrics::new(logits, classes, table.labels())),
             false => Quality::Numbers(Errors::new(logits, table.targets())),

@@ -44,7 +44,7 @@ impl Provenance {
     ///
     /// # Errors
     /// When the file cannot be read, was changed, is of another form, or belongs to another model.
-    pub fn of(directory: &Path, model_sha256: &str) -> Result<Option<Provenance>, RunError> {
+    pub fn read(directory: &Path, model_sha256: &str) -> Result<Option<Provenance>, RunError> {
         let read = Provenance::read_hashed(directory, model_sha256)?;
         Ok(read.map(|hashed| hashed.value))
     }
@@ -52,7 +52,7 @@ impl Provenance {
     /// Reads the provenance with the SHA-256 of its file.
     ///
     /// # Errors
-    /// See [`Provenance::of`].
+    /// See [`Provenance::read`].
     pub fn read_hashed(
         directory: &Path,
         model_sha256: &str,

@@ -106,11 +106,12 @@ pub struct CallablePredictor {
 }
 
 impl CallablePredictor {
-    /// Returns the function `memory:NAME`, asked for at most `rows` rows at a time (at least 1).
+    /// Finds the function `memory:NAME`, which is asked for at most `rows` rows at a time (at least
+    /// 1).
     ///
     /// # Errors
     /// When no function has the name.
-    pub fn of(
+    pub fn find(
         name: &str,
         schema: &Schema,
         rows: usize,

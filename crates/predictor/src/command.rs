@@ -11,7 +11,7 @@ use std::time::Duration;
 use super::error::PredictorError;
 use super::own_numbers::{Predictor, batches};
 use super::probabilities::{Taken, append_answer};
-use super::process::{Ender, Process};
+use super::process::{KillHandle, Process};
 use super::protocol::{Answer, Greeting, Welcome, longest_answer};
 use super::values::{Value, describe, value};
 use probity_data::schema::{Kind, Schema};
@@ -33,7 +33,7 @@ pub struct CommandPredictor {
     taken: Taken,
     rows: usize,
     conversation: Mutex<Conversation>,
-    ender: Ender,
+    ender: KillHandle,
 }
 
 /// An answer to a batch that is not parsed yet.
@@ -73,11 +73,11 @@ impl CommandPredictor {
         greeting.push(b'\n');
         let welcome = process.exchange(greeting, 0, longest_answer(0, schema.label.answers()))?;
         let order = Welcome::read(&welcome, process.lines(), schema)?;
-        let ender = Ender::default();
+        let ender = KillHandle::default();
         ender.add(process.lifetime());
         Ok(CommandPredictor {
             schema: schema.clone(),
-            cells: CellTexts::of(schema),
+            cells: CellTexts::from_schema(schema),
             order,
             taken: Taken::default(),
             rows,
@@ -97,7 +97,7 @@ impl CommandPredictor {
     }
 
     /// Returns a handle that ends the process, for use when the program must stop at once.
-    pub fn ender(&self) -> Ender {
+    pub fn ender(&self) -> KillHandle {
         self.ender.clone()
     }
 
@@ -267,7 +267,7 @@ struct CellTexts {
 }
 
 impl CellTexts {
-    fn of(schema: &Schema) -> Vec<CellTexts> {
+    fn from_schema(schema: &Schema) -> Vec<CellTexts> {
         let column = |attribute: &probity_data::schema::Attribute| {
             let (min, max) = attribute.domain();
             // Words are many only by mistake, and numbers are quick to write.

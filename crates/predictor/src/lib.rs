@@ -35,4 +35,4 @@ pub mod values;
 
 pub use error::PredictorError;
 pub use own_numbers::Predictor;
-pub use process::Ender;
+pub use process::KillHandle;

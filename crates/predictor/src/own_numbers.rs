@@ -176,7 +176,7 @@ impl BinEffect {
     ///
     /// # Errors
     /// When it cannot answer.
-    pub fn of(
+    pub fn measure(
         predictor: &dyn Predictor,
         (table, numbers): (&Table, &CellNumbers),
         chosen: impl Iterator<Item = usize> + Clone,
@@ -272,7 +272,7 @@ values = [30, 60]
         read.unwrap().value
     }
 
-    fn of(own: &OwnNumbers, row: [i32; 3]) -> Vec<Option<f64>> {
+    fn collect_numbers(own: &OwnNumbers, row: [i32; 3]) -> Vec<Option<f64>> {
         let mut numbers = Vec::new();
         own.append(&row, &mut numbers);
         let number = |number: f64| (!number.is_nan()).then_some(number);
@@ -285,15 +285,19 @@ values = [30, 60]
         // Sex is protected: the second row is the same individual as the first, by its codes.
         let own = OwnNumbers::new(&table, &numbers, &[1]);
         for sex in [0, 1] {
-            assert_eq!(of(&own, [0, sex, 0]), [Some(9.5), Some(36.0)]);
-            assert_eq!(of(&own, [1, sex, 1]), [Some(12.0), Some(70.0)]);
-            assert_eq!(of(&own, [1, sex, 0]), [None, None], "nobody of the data");
+            assert_eq!(collect_numbers(&own, [0, sex, 0]), [Some(9.5), Some(36.0)]);
+            assert_eq!(collect_numbers(&own, [1, sex, 1]), [Some(12.0), Some(70.0)]);
+            assert_eq!(
+                collect_numbers(&own, [1, sex, 0]),
+                [None, None],
+                "nobody of the data"
+            );
         }
         // Sex and age are: a variant with another age has that one's number.
         let own = OwnNumbers::new(&table, &numbers, &[1, 2]);
         for sex in [0, 1] {
-            assert_eq!(of(&own, [0, sex, 0]), [Some(9.5), Some(36.0)]);
-            assert_eq!(of(&own, [0, sex, 1]), [Some(9.5), None]);
+            assert_eq!(collect_numbers(&own, [0, sex, 0]), [Some(9.5), Some(36.0)]);
+            assert_eq!(collect_numbers(&own, [0, sex, 1]), [Some(9.5), None]);
         }
     }
 
@@ -309,7 +313,10 @@ values = [30, 60]
                         (0..3).all(|at| one[at] == other[at] || protected.contains(&at));
                     for (column, place) in [(0, 0), (1, 2)] {
                         if is_variant && !protected.contains(&place) {
-                            assert_eq!(of(&own, one)[column], of(&own, other)[column]);
+                            assert_eq!(
+                                collect_numbers(&own, one)[column],
+                                collect_numbers(&own, other)[column]
+                            );
                         }
                     }
                 }
@@ -321,9 +328,9 @@ values = [30, 60]
     fn the_effect_of_bins_is_counted() {
         // Their own sums are 45.5, 21, 82 and 53; by their bins they are 34, 34, 75 and 64.
         let data = read("wage,sex,age\n9.5,f,36\n1,m,20\n12,m,70\n9,m,44\n");
-        let effect = BinEffect::of(&Sum, (&data.0, &data.1), 0..4).unwrap();
+        let effect = BinEffect::measure(&Sum, (&data.0, &data.1), 0..4).unwrap();
         assert_eq!((effect.rows, effect.changed, effect.share), (4, 1, 0.25));
-        let effect = BinEffect::of(&Sum, (&data.0, &data.1), 1..4).unwrap();
+        let effect = BinEffect::measure(&Sum, (&data.0, &data.1), 1..4).unwrap();
         assert_eq!((effect.rows, effect.changed), (3, 0));
         let asked = WithOwnNumbers {
             numbers: Arc::new(OwnNumbers::new(&data.0, &data.1, &[1])),

@@ -103,7 +103,7 @@ enum Role {
 }
 
 impl Role {
-    fn of(name: &str) -> Option<Self> {
+    fn from_name(name: &str) -> Option<Self> {
         match name {
             "input_ids" => Some(Self::Ids),
             "attention_mask" => Some(Self::Mask),
@@ -132,7 +132,7 @@ impl PieceInputs {
             length: None,
         };
         for input in inputs {
-            let role = Role::of(&input.name).ok_or_else(|| PieceGraphError::Input {
+            let role = Role::from_name(&input.name).ok_or_else(|| PieceGraphError::Input {
                 path: path.to_path_buf(),
                 name: input.name.clone(),
             })?;

@@ -241,11 +241,11 @@ impl Drop for Process {
 
 /// A handle that ends the processes of a predictor, from any thread.
 #[derive(Clone, Default)]
-pub struct Ender {
+pub struct KillHandle {
     lifetimes: Arc<Mutex<Vec<Lifetime>>>,
 }
 
-impl Ender {
+impl KillHandle {
     /// Adds `lifetime` to the processes that are ended.
     pub(super) fn add(&self, lifetime: Lifetime) {
         let mut lifetimes = self

@@ -16,7 +16,7 @@ pub use super::graph::{Categories, GraphOptions, OutputKind};
 use super::onnx::OnnxPredictor;
 use super::own_numbers::Predictor;
 use super::probabilities::{Probabilities, Taken};
-use super::process::Ender;
+use super::process::KillHandle;
 use probity_data::schema::Schema;
 use probity_nn::encoding::InputLayout;
 use probity_run::pipe::expect_rereadable;
@@ -113,7 +113,7 @@ pub struct OpenPredictor {
     /// The predictor.
     pub predictor: Box<dyn Predictor>,
     /// A handle that ends the predictor's process, if it has one.
-    pub ender: Option<Ender>,
+    pub ender: Option<KillHandle>,
     /// The way in which the probabilities are taken.
     pub taken: Taken,
 }
@@ -138,7 +138,7 @@ impl PredictorOptions {
             #[cfg(not(feature = "onnx"))]
             PredictorSource::Onnx(file) => Err(super::graph::no_onnx(file)),
             PredictorSource::Memory(name) => {
-                let called = CallablePredictor::of(name, &self.schema, self.rows)?;
+                let called = CallablePredictor::find(name, &self.schema, self.rows)?;
                 Ok(OpenPredictor {
                     predictor: Box::new(called.taking(taken.clone())),
                     ender: None,

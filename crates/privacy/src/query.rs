@@ -97,7 +97,7 @@ impl Data {
     /// depends on it ([`Records::on`]).
     #[must_use]
     pub fn on(mut self, device: &ComputeDevice) -> Data {
-        self.records = self.records.on(&Proposer::of(device));
+        self.records = self.records.on(&Proposer::new(device));
         self
     }
 

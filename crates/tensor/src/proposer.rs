@@ -16,10 +16,11 @@ const WORTH: usize = 1 << 24;
 
 /// A device that is asked before the reference decides, or none.
 #[derive(Debug, Clone, Default)]
-pub struct Proposer(Option<Asked>);
+pub struct Proposer(Option<Offload>);
 
+/// The device that work is offloaded to, and from which amount on.
 #[derive(Debug, Clone)]
-struct Asked {
+struct Offload {
     device: ComputeDevice,
     /// The number of products below which the device is not asked.
     least: usize,
@@ -28,7 +29,7 @@ struct Asked {
 impl Proposer {
     /// Returns the proposer for the device that a user named: none for `flex`, where the reference
     /// has vector kernels of its own; any other device wherever there is enough to do.
-    pub fn of(device: &ComputeDevice) -> Proposer {
+    pub fn new(device: &ComputeDevice) -> Proposer {
         match device.name() {
             DeviceName::Flex => Proposer(None),
             _ => Proposer::asked_from(device, WORTH),
@@ -43,13 +44,13 @@ impl Proposer {
 
     fn asked_from(device: &ComputeDevice, least: usize) -> Proposer {
         let device = device.clone();
-        Proposer(Some(Asked { device, least }))
+        Proposer(Some(Offload { device, least }))
     }
 
     /// Returns the device to ask about work of this many products of two numbers.
     pub fn device_for(&self, products: usize) -> Option<&ComputeDevice> {
-        let asked = self.0.as_ref()?;
-        (products >= asked.least).then_some(&asked.device)
+        let offload = self.0.as_ref()?;
+        (products >= offload.least).then_some(&offload.device)
     }
 }
 
@@ -60,7 +61,7 @@ mod tests {
     #[test]
     fn flex_proposes_only_where_it_is_held_against_the_reference() {
         let flex = ComputeDevice::flex();
-        assert!(Proposer::of(&flex).device_for(usize::MAX).is_none());
+        assert!(Proposer::new(&flex).device_for(usize::MAX).is_none());
         assert!(Proposer::default().device_for(usize::MAX).is_none());
         assert!(Proposer::always(&flex).device_for(0).is_some());
     }

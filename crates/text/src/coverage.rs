@@ -55,7 +55,7 @@ impl Coverage {
     ///
     /// # Errors
     /// Like [`Substitution::new`], and when a text cannot be split.
-    pub fn of<S: AsRef<str> + Sync>(
+    pub fn measure<S: AsRef<str> + Sync>(
         lexicon: &Lexicon,
         names: &[String],
         texts: &[S],
@@ -145,7 +145,7 @@ mod tests {
             "",
         ];
         let vocabulary = Tokenizer::new(["peru", "black"].into_iter()).unwrap();
-        let covered = Coverage::of(&lexicon, &names, &texts, Some(&vocabulary)).unwrap();
+        let covered = Coverage::measure(&lexicon, &names, &texts, Some(&vocabulary)).unwrap();
         let held = |attribute: usize| -> Vec<(&str, usize)> {
             let terms = covered[attribute].terms.iter();
             let held = terms.filter(|term| term.texts > 0);
@@ -163,7 +163,7 @@ mod tests {
             lacking.any(|it| it.term == term)
         };
         assert!(lacking("Turkey") && !lacking("Peru") && !lacking("black"));
-        let without = Coverage::of(&lexicon, &names, &texts, None).unwrap();
+        let without = Coverage::measure(&lexicon, &names, &texts, None).unwrap();
         assert_eq!(without[0].terms_without_embedding().count(), 0);
     }
 }

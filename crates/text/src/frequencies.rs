@@ -14,7 +14,7 @@ pub struct WordFrequencies {
 
 impl WordFrequencies {
     /// Counts the tokens of `texts`.
-    pub fn of<'a, T>(texts: impl IntoIterator<Item = T>) -> WordFrequencies
+    pub fn from_texts<'a, T>(texts: impl IntoIterator<Item = T>) -> WordFrequencies
     where
         T: IntoIterator<Item = &'a str>,
     {
@@ -85,7 +85,8 @@ mod tests {
 
     #[test]
     fn words_are_counted_and_ranked() {
-        let frequencies = WordFrequencies::of([vec!["b", "a", "b"], vec![], vec!["c", "a"]]);
+        let frequencies =
+            WordFrequencies::from_texts([vec!["b", "a", "b"], vec![], vec!["c", "a"]]);
         assert_eq!(
             (
                 frequencies.count("b"),
@@ -102,7 +103,7 @@ mod tests {
 
     #[test]
     fn counts_are_saved_sorted() {
-        let frequencies = WordFrequencies::of([vec!["b", "a", "b"]]);
+        let frequencies = WordFrequencies::from_texts([vec!["b", "a", "b"]]);
         let json = serde_json::to_string(&frequencies).unwrap();
         assert_eq!(json, r#"{"a":1,"b":2}"#);
         assert_eq!(

@@ -21,7 +21,7 @@ fn the_nearest_words_are_the_same_on_every_device() {
     assert!(
         queries
             .iter()
-            .all(|&query| flex.of(query as usize).len() == 10)
+            .all(|&query| flex.neighbours(query as usize).len() == 10)
     );
     for device in devices() {
         assert!(on(&device) == flex, "{}", device.name());

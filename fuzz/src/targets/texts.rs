@@ -156,7 +156,7 @@ fn lexicon(_: &Path) -> anyhow::Result<Target> {
     let shipped = Lexicon::shipped();
     let mut seeds = vec![Input::one("lexicon.toml", small)];
     for attribute in shipped.attributes().iter().take(2) {
-        let one = Lexicon::of(attribute.clone());
+        let one = Lexicon::from_attribute(attribute.clone());
         seeds.push(Input::one("lexicon.toml", one.to_toml()?));
     }
     let check = |execution: &Execution<'_>| {

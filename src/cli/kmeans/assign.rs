@@ -55,7 +55,7 @@ pub(super) fn run(args: AssignArgs, output: &Output) -> anyhow::Result<ExitCode>
     let out = args
         .force
         .open(args.out.as_ref(), &inputs.collect::<Vec<_>>())?;
-    let proposer = Proposer::of(&args.hardware.open(output)?);
+    let proposer = Proposer::new(&args.hardware.open(output)?);
     let (directory, model) = ModelDirectory::open(&specification.model)?;
     let model = model.on(&proposer);
     let description = directory.description();

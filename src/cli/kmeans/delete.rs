@@ -58,7 +58,7 @@ pub(super) fn run(args: DeleteArgs, output: &Output) -> anyhow::Result<ExitCode>
     let device = args.hardware.open(output)?;
     let lock = args.deletion.lock(MODEL, output)?;
     let (directory, model) = ModelDirectory::open(&args.deletion.model)?;
-    let mut model = model.on(&Proposer::of(&device));
+    let mut model = model.on(&Proposer::new(&device));
     let start = Instant::now();
     let deleted = model.delete(&ids)?;
     let seconds = start.elapsed().as_secs_f64();

@@ -54,7 +54,7 @@ struct DeleteSummary {
 pub(super) fn run(args: DeleteArgs, output: &Output) -> anyhow::Result<ExitCode> {
     let (deletion, data) = (&args.deletion, args.data.as_deref());
     deletion.expect_verified(data)?;
-    let proposer = Proposer::of(&args.hardware.open(output)?);
+    let proposer = Proposer::new(&args.hardware.open(output)?);
     let lock = deletion.lock(MODEL, output)?;
     let mut model = SpnModel::load(&deletion.model)?;
     model.spn = model.spn.on(&proposer);

@@ -185,7 +185,7 @@ fn training_of(
         problem,
     };
     let trained =
-        Provenance::of(model, model_sha256).map_err(|error| unknown(error.to_string()))?;
+        Provenance::read(model, model_sha256).map_err(|error| unknown(error.to_string()))?;
     let trained = trained.ok_or_else(|| unknown("there is no such file".to_owned()))?;
     match trained.data_sha256() == sha256 {
         true => Ok(trained.specification),

@@ -102,7 +102,7 @@ impl Certifiable for CertifiableTable {
         let part = self.table.select(rows);
         let rows = Rows::new(part.codes(), part.width());
         let names = self.decision.names(&self.model.schema.label.classes);
-        Ok(DecidedAlike::of(&self.asked(), &names, rows)?)
+        Ok(DecidedAlike::detect(&self.asked(), &names, rows)?)
     }
 
     fn varying(&self, names: &[String], rows: &[u32]) -> Result<Vec<u32>, AuditError> {

@@ -186,7 +186,7 @@ impl Certifiable for CertifiableTexts {
         let codes = domain.rows();
         let rows = Rows::new(&codes, domain.width());
         let names = self.decision.names(self.subject.classes());
-        Ok(DecidedAlike::of(&network, &names, rows)?)
+        Ok(DecidedAlike::detect(&network, &names, rows)?)
     }
 
     fn varying(&self, names: &[String], rows: &[u32]) -> Result<Vec<u32>, AuditError> {

@@ -349,7 +349,7 @@ fn decision(
     classes: &[String],
 ) -> Decision {
     if is_number(model.decision()) {
-        let number = Score::Number.of(logits);
+        let number = Score::Number.compute(logits);
         return Decision {
             class: (number as f32).to_string(),
             number: Some(number),

@@ -42,7 +42,7 @@ use probity_data::table::ReadCounts;
 pub use probity_nn::modality::ModalityName;
 
 use probity_nn::ModelError;
-use probity_predictor::Ender;
+use probity_predictor::KillHandle;
 use probity_predictor::own_numbers::BinEffect;
 use probity_predictor::probabilities::RoundedRows;
 use probity_tensor::device::ComputeDevice;
@@ -258,7 +258,7 @@ pub trait Modality: Sync + Sized {
     fn inputs_read(&self) -> InputsRead;
 
     /// The handle that ends the process of a predictor, if there is one.
-    fn ender(&self) -> Option<&Ender> {
+    fn ender(&self) -> Option<&KillHandle> {
         None
     }
 
@@ -394,7 +394,7 @@ pub trait Witness: Sync {
     fn sha256(&self) -> &BTreeMap<String, String>;
 
     /// The handle that ends the process of a predictor, if there is one.
-    fn ender(&self) -> Option<&Ender> {
+    fn ender(&self) -> Option<&KillHandle> {
         None
     }
 

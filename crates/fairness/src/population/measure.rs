@@ -75,7 +75,9 @@ impl Told {
         if let Decision::Gap(gap) = decision {
             let scores = variants.iter();
             return Told::Scores {
-                of: scores.map(|(_, logits)| gap.of(logits)).collect(),
+                of: scores
+                    .map(|(_, logits)| gap.compute_score(logits))
+                    .collect(),
                 gap: *gap,
             };
         }
@@ -167,7 +169,7 @@ fn ask(
         .map(|((codes, logits), &individual)| {
             let score = |logits: &[f32]| match people.score {
                 Score::Probability(class) => probability(logits, class),
-                Score::Number => Score::Number.of(logits) as f32,
+                Score::Number => Score::Number.compute(logits) as f32,
             };
             let at = |variant: u32| &logits[variant as usize * classes..][..classes];
             let mut range = [f32::INFINITY, f32::NEG_INFINITY];

@@ -147,7 +147,7 @@ impl Predictions {
     /// The number that a regressor gives each input; nothing of a classifier.
     pub fn numbers(&self) -> Option<Vec<f64>> {
         let pairs = self.is_number.then(|| self.logits.chunks_exact(2));
-        pairs.map(|pairs| pairs.map(|logits| Score::Number.of(logits)).collect())
+        pairs.map(|pairs| pairs.map(|logits| Score::Number.compute(logits)).collect())
     }
 
     /// The number of inputs of each decision, in their order.

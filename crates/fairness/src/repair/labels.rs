@@ -76,7 +76,11 @@ pub fn mean_numbers(
         let mut numbers = Vec::new();
         for voter in voters {
             let logits = voter.logits(Rows::new(&codes, domain.width()))?;
-            numbers.extend(logits.chunks_exact(2).map(|pair| Score::Number.of(pair)));
+            numbers.extend(
+                logits
+                    .chunks_exact(2)
+                    .map(|pair| Score::Number.compute(pair)),
+            );
         }
         Ok((numbers.iter().sum::<f64>() / numbers.len().max(1) as f64) as f32)
     };

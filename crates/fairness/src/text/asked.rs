@@ -18,7 +18,7 @@ use probity_nn::text_classifier::{DifferentiableTexts, TextClassifier};
 use probity_nn::text_reader::TextReader;
 use probity_nn::transformer_model::TransformerNetwork;
 use probity_nn::{Classifier, Differentiable, ModelError, Rows};
-use probity_predictor::Ender;
+use probity_predictor::KillHandle;
 use probity_text::tokenizer::TokenizerError;
 
 /// A classifier that is asked by texts, and the vocabulary in which it is audited.
@@ -35,7 +35,7 @@ pub struct AskedClassifier<'m> {
     /// SHA-256 of the file of the word vectors; empty for those that ship.
     pub vectors_sha256: String,
     /// The handle that ends the process of the classifier, if there is one.
-    pub ender: Option<Ender>,
+    pub ender: Option<KillHandle>,
     /// The largest difference between two answers to one text.
     pub instability: f32,
 }

@@ -154,7 +154,7 @@ pub fn candidates(
     let mut lists = vec![Vec::new(); is_word.len()];
     let mut short = Vec::new();
     for (place, &query) in queries.iter().enumerate() {
-        let all = cached.of(place);
+        let all = cached.neighbours(place);
         let allowed = all.iter().copied().filter(|&id| is_allowed(id));
         let list: Vec<i32> = allowed.take(count).map(|id| id as i32).collect();
         if list.len() < count && all.len() == count + SPARE {
@@ -172,7 +172,11 @@ pub fn candidates(
         };
         let found = nearest(&near.values, near.dimension, &short, options, device);
         for (place, &query) in short.iter().enumerate() {
-            lists[query as usize] = found.of(place).iter().map(|&id| id as i32).collect();
+            lists[query as usize] = found
+                .neighbours(place)
+                .iter()
+                .map(|&id| id as i32)
+                .collect();
         }
     }
     Ok(Candidates::new(lists))

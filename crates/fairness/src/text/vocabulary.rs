@@ -78,7 +78,7 @@ pub fn open_reader(
         .iter()
         .map(|text| text.iter().map(|t| t.text.as_str()));
     let spelled: Vec<Vec<&str>> = spelled.map(Iterator::collect).collect();
-    let frequencies = WordFrequencies::of(spelled.iter().map(|text| text.iter().copied()));
+    let frequencies = WordFrequencies::from_texts(spelled.iter().map(|text| text.iter().copied()));
     let reader = TextReader {
         max_length: longest.clamp(1, max_length),
         tokenizer: Tokenizer::new(table.words().iter())?,

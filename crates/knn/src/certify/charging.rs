@@ -59,7 +59,7 @@ pub(crate) fn bound_pair(
     let folds = system.setup.folds();
     let labels = system.setup.training.labels();
     let classes = system.setup.training.classes();
-    let shares = FoldWeights::of(state.counts.remaining(), state.budget);
+    let shares = FoldWeights::new(state.counts.remaining(), state.budget);
     let budget = state.budget;
     let rows = labels.len();
     let mut gains = vec![0_i64; rows];
@@ -71,7 +71,7 @@ pub(crate) fn bound_pair(
     let mut flips = FlipCosts::default();
     for row in (0..rows).filter(|&row| !state.removed[row]) {
         let label = labels[row];
-        let fold = folds.of(row);
+        let fold = folds.fold(row);
         let longest = k.max(m) + budget + 1;
         let (wrong_k, lost_m) = match known {
             Some((known, place)) => (known.is_wrong(row, place), known.lost(row)),

@@ -126,7 +126,7 @@ mod tests {
             let reference = reference + usize::from(reference >= at);
             let mut costs = CostSharing::default();
             bound_pair(state, at, reference, &removed, None, Some(&mut costs));
-            let shares = FoldWeights::of(counts.remaining(), poison);
+            let shares = FoldWeights::new(counts.remaining(), poison);
             let folds = 0..counts.remaining().len();
             let difference = |counts: &crate::ErrorCounts, fold: usize| {
                 i64::from(counts.wrong(at)[fold]) - i64::from(counts.wrong(reference)[fold])

@@ -15,7 +15,7 @@ pub(crate) struct FoldWeights {
 }
 
 impl FoldWeights {
-    pub(crate) fn of(remaining: &[u32], budget: usize) -> Self {
+    pub(crate) fn new(remaining: &[u32], budget: usize) -> Self {
         let mut base = COSTS;
         for &size in remaining.iter().filter(|&&size| size > 0) {
             let size = u64::from(size);

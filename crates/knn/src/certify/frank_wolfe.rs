@@ -28,7 +28,7 @@ pub(crate) struct Relaxation {
 impl Relaxation {
     /// Records the flips of the K with index `at` among all candidates against the K at
     /// `reference`.
-    pub(crate) fn of(system: &KnnSystem, at: usize, reference: usize) -> Self {
+    pub(crate) fn record(system: &KnnSystem, at: usize, reference: usize) -> Self {
         let removed = system.nothing_removed();
         let state = SearchState {
             system,

@@ -136,7 +136,7 @@ fn stuck_wrong(system: &KnnSystem) -> ErrorCounts {
             let mut labels: Vec<u16> = Vec::new();
             for &row in rows {
                 let label = training.labels()[row];
-                let fold = folds.of(row);
+                let fold = folds.fold(row);
                 labels.clear();
                 system.neighbours.walk(row, |id| {
                     labels.push(training.labels()[id]);

@@ -72,7 +72,7 @@ impl ReferenceBound {
     pub(crate) fn at(state: SearchState<'_>, reference: usize) -> Self {
         let system = state.system;
         let m = state.counts.ks()[reference];
-        let shares = FoldWeights::of(state.counts.remaining(), state.budget);
+        let shares = FoldWeights::new(state.counts.remaining(), state.budget);
         let labels = system.setup.training.labels();
         let mut gains = vec![0_i64; labels.len()];
         let mut near = Neighbourhood::default();
@@ -84,7 +84,7 @@ impl ReferenceBound {
             if cost == Some(0) {
                 continue;
             }
-            let share = shares.high[system.setup.folds().of(row)];
+            let share = shares.high[system.setup.folds().fold(row)];
             flips.clear();
             flips.item(row, share, true);
             VoteFlips {

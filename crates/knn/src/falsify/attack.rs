@@ -26,7 +26,7 @@ impl<'a> LearningAttack<'a> {
         at: usize,
         deadline: Deadline<'_>,
     ) -> Self {
-        let problem = TabuProblem::of(system, set, update, at);
+        let problem = TabuProblem::new(system, set, update, at);
         let help = problem.help();
         let mut search = TabuSearch::from(&problem, &[], &[]);
         let learnt = |now: &TabuSearch<'_, '_>| {

@@ -22,7 +22,7 @@ pub(crate) struct MarginalGains {
 
 impl MarginalGains {
     /// Tabulates the effects of single removals from T at the values `ks`.
-    pub(crate) fn of(system: &KnnSystem, ks: &[usize]) -> Self {
+    pub(crate) fn tabulate(system: &KnnSystem, ks: &[usize]) -> Self {
         let removed = system.nothing_removed();
         let tables = ks
             .par_iter()

@@ -41,7 +41,7 @@ pub(crate) struct TabuProblem<'a> {
 
 impl<'a> TabuProblem<'a> {
     /// Counts the K at index `at` of the certified set, and its rivals, on T.
-    pub(crate) fn of(
+    pub(crate) fn new(
         system: &'a KnnSystem,
         set: &CertifiedKSet,
         all: &LearnUpdate<'a>,
@@ -66,7 +66,7 @@ impl<'a> TabuProblem<'a> {
             .collect();
         Self {
             system,
-            gains: MarginalGains::of(system, ks),
+            gains: MarginalGains::tabulate(system, ks),
             totals: (0..ks.len())
                 .map(|at| update.base().total_wrong(at) as i64)
                 .collect(),

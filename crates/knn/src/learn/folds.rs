@@ -36,7 +36,7 @@ impl Folds {
     }
 
     /// The fold of a row.
-    pub fn of(&self, row: usize) -> usize {
+    pub fn fold(&self, row: usize) -> usize {
         self.of_row[row] as usize
     }
 
@@ -62,7 +62,7 @@ mod tests {
         assert_eq!(folds.sizes().iter().sum::<u32>(), 23);
         assert_ne!(folds, Folds::deal(&keys, 5, 8).unwrap());
         for (row, &key) in keys.iter().enumerate() {
-            assert_eq!(Folds::deal(&[key], 5, 7).unwrap().of(0), folds.of(row));
+            assert_eq!(Folds::deal(&[key], 5, 7).unwrap().fold(0), folds.fold(row));
         }
     }
 

@@ -118,7 +118,7 @@ pub(crate) fn count_errors(
     let rows: Vec<usize> = (0..training.rows()).filter(|&row| stays(row)).collect();
     let mut sizes = vec![0; folds.count()];
     for &row in &rows {
-        sizes[folds.of(row)] += 1;
+        sizes[folds.fold(row)] += 1;
     }
     let none = ErrorCounts::none(ks, sizes);
     rows.par_chunks(ROWS_A_TASK)
@@ -130,7 +130,7 @@ pub(crate) fn count_errors(
                     break;
                 }
                 let label = training.labels()[row];
-                let fold = folds.of(row);
+                let fold = folds.fold(row);
                 visit_tops(
                     training,
                     neighbours,

@@ -77,7 +77,7 @@ impl Neighbours {
         deadline: Deadline<'_>,
     ) -> Self {
         let mut lists = Self::empty(training, folds, depth);
-        let transposed = Transposed::of(training);
+        let transposed = Transposed::new(training);
         let depth = lists.depth;
         let ranking = TrueRanking {
             training,
@@ -109,7 +109,7 @@ impl Neighbours {
         let ranking = Ranking {
             rows: training.rows(),
             depth: lists.depth,
-            offered: |query: u32, row: u32| folds.of(row as usize) != folds.of(query as usize),
+            offered: |query: u32, row: u32| folds.fold(row as usize) != folds.fold(query as usize),
             exact: |query: u32, row: u32| {
                 metric.between(training.row(query as usize), training.row(row as usize))
             },
@@ -126,7 +126,7 @@ impl Neighbours {
         let rows = training.rows();
         let depth = depth.clamp(1, rows);
         let lengths = (0..rows)
-            .map(|row| depth.min(rows - folds.sizes()[folds.of(row)] as usize) as u32)
+            .map(|row| depth.min(rows - folds.sizes()[folds.fold(row)] as usize) as u32)
             .collect();
         let cells = depth * rows;
         let ids = if rows <= usize::from(u16::MAX) + 1 {
@@ -163,7 +163,7 @@ impl Neighbours {
     }
 
     /// The neighbours of `row` as a vector, nearest first.
-    pub fn of(&self, row: usize) -> Vec<usize> {
+    pub fn neighbours(&self, row: usize) -> Vec<usize> {
         let mut list = Vec::new();
         self.walk(row, |id| {
             list.push(id);
@@ -209,7 +209,7 @@ struct Transposed {
 }
 
 impl Transposed {
-    fn of(training: &TrainingSet) -> Self {
+    fn new(training: &TrainingSet) -> Self {
         let rows = training.rows();
         let mut columns = vec![0.0; rows * training.columns()];
         for row in 0..rows {
@@ -267,11 +267,11 @@ impl TrueRanking<'_> {
             }
         }
         for (place, query) in queries.enumerate() {
-            let fold = folds.of(query);
+            let fold = folds.fold(query);
             let keys = distances[place * rows..(place + 1) * rows]
                 .iter()
                 .enumerate()
-                .filter(|&(row, _)| folds.of(row) != fold)
+                .filter(|&(row, _)| folds.fold(row) != fold)
                 .map(|(row, &distance)| key(distance, row as u32))
                 .collect();
             store(place * self.depth, &smallest(keys, self.depth));
@@ -319,14 +319,14 @@ mod tests {
             let lists = Neighbours::rank(&training, &folds, metric, 12, Deadline::never());
             for row in 0..40 {
                 let mut expected: Vec<usize> = (0..40)
-                    .filter(|&other| folds.of(other) != folds.of(row))
+                    .filter(|&other| folds.fold(other) != folds.fold(row))
                     .collect();
                 expected.sort_by(|&a, &b| {
                     let near = |other| metric.between(training.row(row), training.row(other));
                     near(a).total_cmp(&near(b)).then(a.cmp(&b))
                 });
                 expected.truncate(12);
-                assert_eq!(lists.of(row), expected);
+                assert_eq!(lists.neighbours(row), expected);
             }
         }
     }
@@ -363,7 +363,7 @@ mod tests {
             Deadline::never(),
         );
         for row in 0..60 {
-            assert_eq!(exact.of(row), approximate.of(row));
+            assert_eq!(exact.neighbours(row), approximate.neighbours(row));
         }
     }
 }

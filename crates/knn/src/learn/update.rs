@@ -111,7 +111,7 @@ impl<'a> LearnUpdate<'a> {
         let ks = self.base.ks();
         for row in touched {
             let row = row as usize;
-            let fold = folds.of(row);
+            let fold = folds.fold(row);
             let label = system.setup.training.labels()[row];
             let (training, lists) = (&system.setup.training, &system.neighbours);
             visit_tops(training, lists, row, None, ks, &mut votes, |at, top| {

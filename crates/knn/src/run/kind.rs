@@ -150,7 +150,7 @@ impl OpenedRun for Robustness {
         let mut observe = watching(observer);
         let verdicts = merged(&self.items(observer, &mut observe), folder)?;
         let (specification, inputs) = (&self.specification, &self.inputs);
-        let verdicts = MergedVerdicts::of(specification, folder.path(), verdicts)?;
+        let verdicts = MergedVerdicts::merge(specification, folder.path(), verdicts)?;
         let summary = verdicts.write(specification, &self.record, inputs, &directory()?)?;
         Ok(Merged::Complete(summary))
     }

@@ -236,7 +236,7 @@ pub fn decide_all(
         k_set_seconds: started.elapsed().as_secs_f64(),
         ..RobustnessFigures::default()
     };
-    let workers = WorkerPool::of(&analysis, inputs, drawn, effort);
+    let workers = WorkerPool::new(&analysis, inputs, drawn, effort);
     let mut all_done = true;
     for (&at, outcome) in drawn.iter().zip(workers.work(observe)?) {
         let Some(outcome) = outcome else {

@@ -118,7 +118,7 @@ impl MergedVerdicts {
     ///
     /// # Errors
     /// When the verdicts cannot be read or are of other thresholds than `run`.
-    pub fn of(
+    pub fn merge(
         run: &RobustnessSpecification,
         folder: &Path,
         verdicts: impl Iterator<Item = Result<InputVerdicts, RunError>>,
@@ -189,19 +189,19 @@ mod tests {
             file: "folder/verdicts-1-of-2.shard".into(),
             problem: "broken".into(),
         };
-        let error = MergedVerdicts::of(&run(), folder, std::iter::once(Err(broken())));
+        let error = MergedVerdicts::merge(&run(), folder, std::iter::once(Err(broken())));
         let said = error.err().unwrap().to_string();
         assert!(said.contains("verdicts-1-of-2.shard"), "{said}");
         // A verdict of no threshold at all.
         let other = InputVerdicts {
             by_poison: Vec::new(),
         };
-        let error = MergedVerdicts::of(&run(), folder, std::iter::once(Ok(other)));
+        let error = MergedVerdicts::merge(&run(), folder, std::iter::once(Ok(other)));
         let said = error.err().unwrap().to_string();
         assert!(
             said.contains("folder") && said.contains("other thresholds"),
             "{said}"
         );
-        assert!(MergedVerdicts::of(&run(), folder, std::iter::empty()).is_ok());
+        assert!(MergedVerdicts::merge(&run(), folder, std::iter::empty()).is_ok());
     }
 }

@@ -66,7 +66,7 @@ pub(super) struct WorkerPool<'c, 'a> {
 
 impl<'c, 'a> WorkerPool<'c, 'a> {
     /// Returns a pool that has all of `drawn` still to decide.
-    pub fn of(
+    pub fn new(
         analysis: &'c Analysis<'a>,
         inputs: &'c Inputs,
         drawn: &'c [usize],

@@ -59,7 +59,7 @@ impl Decision {
             Decision::Gap(gap) => {
                 let bounded = first.iter().filter(|lead| lead.is_finite()).count();
                 let is_bounded = bounded + 1 == own.len();
-                let (score, [least, largest]) = (gap.of(own), gap.score.bounds(leads));
+                let (score, [least, largest]) = (gap.compute_score(own), gap.score.bounds(leads));
                 is_bounded && largest - score <= gap.most && score - least <= gap.most
             }
         }

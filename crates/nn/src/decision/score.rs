@@ -29,8 +29,8 @@ pub struct Gap {
 
 impl Gap {
     /// Computes the score from `logits`.
-    pub fn of<L: Logit>(&self, logits: &[L]) -> f64 {
-        self.score.of(logits)
+    pub fn compute_score<L: Logit>(&self, logits: &[L]) -> f64 {
+        self.score.compute(logits)
     }
 
     /// Whether a score that moves by `change` moves by more than the gap, and by more than rounding
@@ -51,7 +51,7 @@ impl Gap {
 
 impl Score {
     /// Computes the score from `logits`.
-    pub fn of<L: Logit>(&self, logits: &[L]) -> f64 {
+    pub fn compute<L: Logit>(&self, logits: &[L]) -> f64 {
         match *self {
             Score::Probability(class) => probability(logits, class),
             Score::Number => log_odds(logits, 1),

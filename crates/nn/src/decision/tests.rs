@@ -1,7 +1,7 @@
 use super::*;
 
 /// Returns logits of these probabilities.
-fn of(probabilities: &[f64]) -> Vec<f32> {
+fn to_logits(probabilities: &[f64]) -> Vec<f32> {
     probabilities.iter().map(|p| p.ln() as f32).collect()
 }
 
@@ -15,7 +15,11 @@ fn one_of_two_classes_is_decided_from_its_threshold_on() {
                 let mut both = [1.0 - p; 2];
                 both[class] = p;
                 let expected = if p >= least - 1e-9 { class } else { 1 - class };
-                assert_eq!(decision.decide(&[], &of(&both)), expected as u32, "{p}");
+                assert_eq!(
+                    decision.decide(&[], &to_logits(&both)),
+                    expected as u32,
+                    "{p}"
+                );
             }
         }
     }
@@ -24,11 +28,11 @@ fn one_of_two_classes_is_decided_from_its_threshold_on() {
 #[test]
 fn the_class_is_that_of_the_largest_probability_beside_its_threshold() {
     let decision = Decision::Thresholds(Thresholds::new(&[0.2, 0.3, 0.5]));
-    assert_eq!(decision.decide(&[], &of(&[0.25, 0.35, 0.4])), 0);
-    assert_eq!(decision.decide(&[], &of(&[0.1, 0.2, 0.7])), 2);
-    assert_eq!(decision.decide(&[], &of(&[0.1, 0.4, 0.5])), 1);
+    assert_eq!(decision.decide(&[], &to_logits(&[0.25, 0.35, 0.4])), 0);
+    assert_eq!(decision.decide(&[], &to_logits(&[0.1, 0.2, 0.7])), 2);
+    assert_eq!(decision.decide(&[], &to_logits(&[0.1, 0.4, 0.5])), 1);
     let equal = Decision::Thresholds(Thresholds::new(&[0.5; 3]));
-    assert_eq!(equal.decide(&[], &of(&[0.3, 0.3, 0.4])), 2);
+    assert_eq!(equal.decide(&[], &to_logits(&[0.3, 0.3, 0.4])), 2);
 }
 
 #[test]
@@ -36,9 +40,9 @@ fn a_value_may_have_a_threshold_of_its_own() {
     let own = vec![None, Some(Thresholds::of_two(1, 0.9))];
     let thresholds = Thresholds::of_two(1, 0.5).with_values((1, 4), own);
     let decision = Decision::Thresholds(thresholds);
-    let decide = |row: [i32; 2]| decision.decide(&row, &of(&[0.2, 0.8]));
+    let decide = |row: [i32; 2]| decision.decide(&row, &to_logits(&[0.2, 0.8]));
     assert_eq!([decide([5, 4]), decide([4, 5]), decide([4, 6])], [1, 0, 1]);
-    let logits = of(&[0.2, 0.8]);
+    let logits = to_logits(&[0.2, 0.8]);
     let differ = decision.contrast((&[0, 4], &logits[..]), (&[0, 5], &logits[..]));
     assert_eq!(differ, Some([1, 0]), "the same score, decided differently");
 }
@@ -50,7 +54,7 @@ fn nothing_is_decided_within_the_band() {
         low: 0.4,
         high: 0.6,
     };
-    let at = |p: f64| of(&[1.0 - p, p]);
+    let at = |p: f64| to_logits(&[1.0 - p, p]);
     let decide = |p: f64| decision.decide(&[], &at(p));
     assert_eq!([0.39, 0.4, 0.59, 0.6].map(decide), [0, 2, 2, 1]);
     let side = |p: f64| decision.side(&[], &at(p));
@@ -138,7 +142,7 @@ fn scores_are_told_apart_beyond_the_gap() {
         score: Score::Probability(0),
         most: 0.1,
     });
-    let at = |p: f64| of(&[p, 1.0 - p]);
+    let at = |p: f64| to_logits(&[p, 1.0 - p]);
     let contrast = |a: f64, b: f64| decision.contrast((&[], &at(a)[..]), (&[], &at(b)[..]));
     assert_eq!(contrast(0.2, 0.29), None);
     assert_eq!(contrast(0.2, 0.31), Some([0, 1]));

@@ -238,7 +238,7 @@ impl Comparison<'_> {
         let least = theirs.clone().fold(f64::INFINITY, f64::min);
         let allowed = TOLERANCE * (theirs.clone().fold(f64::NEG_INFINITY, f64::max) - least);
         for (own, theirs) in logits.chunks_exact(2).zip(theirs) {
-            let own = Score::Number.of(own);
+            let own = Score::Number.compute(own);
             let row = comparison.inputs;
             comparison.inputs += 1;
             let difference = (own - theirs).abs();

@@ -78,12 +78,12 @@ pub(super) struct Run<'a> {
 impl Direction {
     pub fn new(weights: &RecurrentWeights, layer: usize, direction: usize) -> Direction {
         match weights.shape.cell {
-            CellKind::Lstm => Self::of::<Lstm>(weights, layer, direction),
-            CellKind::Gru => Self::of::<Gru>(weights, layer, direction),
+            CellKind::Lstm => Self::with_cell::<Lstm>(weights, layer, direction),
+            CellKind::Gru => Self::with_cell::<Gru>(weights, layer, direction),
         }
     }
 
-    fn of<C: Cell>(weights: &RecurrentWeights, layer: usize, direction: usize) -> Direction {
+    fn with_cell<C: Cell>(weights: &RecurrentWeights, layer: usize, direction: usize) -> Direction {
         let shape = weights.shape;
         let units = shape.units;
         let inputs = shape.layer_inputs(layer);

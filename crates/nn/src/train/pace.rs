@@ -49,7 +49,7 @@ struct Usual {
 }
 
 impl Usual {
-    fn of(modality: ModalityName) -> Usual {
+    fn new(modality: ModalityName) -> Usual {
         match modality {
             ModalityName::Table => Usual {
                 least_batch: 32,
@@ -87,7 +87,7 @@ impl Learning {
     /// the epochs are as many as the usual steps take, and not fewer than the usual ones. A figure
     /// that is given stands, and the others are found for it.
     pub fn pace(&self, modality: ModalityName, inputs: usize) -> Pace {
-        let usual = Usual::of(modality);
+        let usual = Usual::new(modality);
         let batch = self.batch.unwrap_or_else(|| {
             let wanted = (inputs / BATCHES).clamp(usual.least_batch, usual.largest_batch);
             1 << wanted.ilog2()

@@ -69,7 +69,7 @@ impl TrainSpecification {
         TrainSpecification {
             schema: Some(schema.into()),
             network: Some(NetworkOptions::default()),
-            ..TrainSpecification::of(ModalityName::Table, data.into())
+            ..TrainSpecification::new(ModalityName::Table, data.into())
         }
     }
 
@@ -78,11 +78,11 @@ impl TrainSpecification {
         TrainSpecification {
             label_column: Some(label.into()),
             recurrent: Some(RecurrentOptions::default()),
-            ..TrainSpecification::of(ModalityName::Text, data.into())
+            ..TrainSpecification::new(ModalityName::Text, data.into())
         }
     }
 
-    fn of(modality: ModalityName, data: PathBuf) -> TrainSpecification {
+    fn new(modality: ModalityName, data: PathBuf) -> TrainSpecification {
         TrainSpecification {
             modality,
             data,

@@ -90,7 +90,7 @@ impl Trainable for TableSet {
         let fnn = Fnn::new(&model.network, &self.device);
         let part = self.table.select(rows);
         let logits = parallel_logits(&fnn, &part)?;
-        Ok(Some(Quality::of(&logits, &part, fnn.classes())))
+        Ok(Some(Quality::measure(&logits, &part, fnn.classes())))
     }
 
     fn save(&self, model: &Model, directory: &Path) -> Result<String, TrainingError> {

@@ -174,7 +174,8 @@ impl TextSet {
                 tokens.map(|token| token.text.as_str()).collect()
             })
             .collect();
-        let frequencies = WordFrequencies::of(texts.iter().map(|text| text.iter().copied()));
+        let frequencies =
+            WordFrequencies::from_texts(texts.iter().map(|text| text.iter().copied()));
         Ok(TextModel {
             classes: self.classes.clone(),
             reader: TextReader {

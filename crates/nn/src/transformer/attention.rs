@@ -33,7 +33,7 @@ pub struct Heads {
 
 impl Heads {
     /// Returns the heads of a network.
-    pub fn of(shape: &Shape) -> Heads {
+    pub fn new(shape: &Shape) -> Heads {
         let width = shape.head_units();
         Heads {
             units: shape.units,

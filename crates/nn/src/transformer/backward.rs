@@ -41,7 +41,7 @@ struct Sums {
 
 impl Sums {
     /// Returns the places of weight and bias.
-    fn of(&mut self, affine: &Affine) -> (&mut [f32], &mut [f32]) {
+    fn weight_and_bias(&mut self, affine: &Affine) -> (&mut [f32], &mut [f32]) {
         let both = affine.weight.start - self.start..affine.bias.end - self.start;
         self.values[both].split_at_mut(affine.weight.len())
     }
@@ -315,7 +315,7 @@ impl Kernels {
             gradients,
             gain: self.values(&norm.weight),
             kept,
-            parameters: sums.map(|sums| sums.of(norm)),
+            parameters: sums.map(|sums| sums.weight_and_bias(norm)),
         });
     }
 
@@ -381,7 +381,7 @@ impl Kernels {
             learn(sums, &spans.attention, d, x, (made, &mut attention.scratch));
         }
         set_zero(projected, pieces * 3 * units);
-        let heads = Heads::of(self.shape());
+        let heads = Heads::new(self.shape());
         let mut from = 0;
         for text in texts {
             let to = from + text.len();
@@ -402,10 +402,14 @@ impl Kernels {
                     outputs: units,
                 };
                 let of_part = projected.chunks_exact(3 * units);
-                let (_, bias) = sums.of(span);
+                let (_, bias) = sums.weight_and_bias(span);
                 of_part.for_each(|row| add_rows(&row[part * units..][..units], bias));
                 let x = (&trace.input[..], units);
-                places.learn(sums.of(span).0, x, (made, &mut attention.scratch));
+                places.learn(
+                    sums.weight_and_bias(span).0,
+                    x,
+                    (made, &mut attention.scratch),
+                );
             }
         }
         multiply(
@@ -454,7 +458,7 @@ fn learn(
     x: (&[f32], usize),
     memory: (&mut Panels, &mut Vec<f32>),
 ) {
-    let (weight, bias) = sums.of(affine);
+    let (weight, bias) = sums.weight_and_bias(affine);
     add_rows(d, bias);
     let d = Lines::columns(d, outputs);
     Place { d, outputs }.learn(weight, x, memory);

@@ -266,7 +266,7 @@ impl Kernels {
             scratch,
         );
         set_zero(&mut trace.mixed, pieces * units);
-        let heads = Heads::of(self.shape());
+        let heads = Heads::new(self.shape());
         let mut from = 0;
         for text in texts {
             let to = from + text.len();

@@ -54,7 +54,7 @@ pub fn export(model: &TransformerModel, directory: &Path) -> Result<Vec<PathBuf>
     save_tensors(&weights, &tensors)?;
     let tokenizer = directory.join(TOKENIZER);
     write_atomically(&tokenizer, model.tokenizer.json().as_bytes())?;
-    let settings = TokenizerSettings::of(model).write(directory)?;
+    let settings = TokenizerSettings::from_model(model).write(directory)?;
     write_atomically(&file, &config)?;
     Ok(vec![file, tokenizer, settings, weights])
 }

@@ -39,7 +39,7 @@ pub struct MaskedDescription {
 
 impl MaskedDescription {
     /// Returns the description of `head`.
-    pub fn of(head: &MaskedHead) -> MaskedDescription {
+    pub fn new(head: &MaskedHead) -> MaskedDescription {
         MaskedDescription {
             mask: head.mask,
             is_tied: head.is_tied,

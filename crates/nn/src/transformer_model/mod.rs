@@ -157,7 +157,7 @@ impl TransformerModel {
                 truncation_side: self.tokenizer.truncation_side(),
                 classes: self.classes.clone(),
                 network: self.weights.shape,
-                masked: self.masked.as_ref().map(MaskedDescription::of),
+                masked: self.masked.as_ref().map(MaskedDescription::new),
             },
         };
         let text = toml::to_string(&description).map_err(|error| StoreError::Description {

@@ -196,7 +196,7 @@ impl TokenizerSettings {
     }
 
     /// Returns the settings with which `transformers` reads texts as `model` does.
-    pub(super) fn of(model: &TransformerModel) -> TokenizerSettings {
+    pub(super) fn from_model(model: &TransformerModel) -> TokenizerSettings {
         let padding = model.family.padding(&model.weights.shape);
         let mut inputs = vec!["input_ids".to_owned(), "attention_mask".to_owned()];
         if model.family == Family::Bert {

@@ -81,7 +81,7 @@ fn a_name_is_asked_while_it_lasts() {
     let schema = schema();
     let registered = register("by-age", Arc::new(ByAge)).unwrap();
     assert!(register("by-age", Arc::new(ByAge)).is_err());
-    let predictor = CallablePredictor::of("by-age", &schema, 2).unwrap();
+    let predictor = CallablePredictor::find("by-age", &schema, 2).unwrap();
     let codes: Vec<i32> = (17..30).flat_map(|age| [age, 0, 0]).collect();
     let logits = predictor.logits(Rows::new(&codes, 3)).unwrap();
     assert_eq!(logits.len(), 26);
@@ -90,7 +90,7 @@ fn a_name_is_asked_while_it_lasts() {
     let source = std::error::Error::source(&failed).map(ToString::to_string);
     assert!(source.is_some_and(|source| source.contains("no such age")));
     drop(registered);
-    assert!(CallablePredictor::of("by-age", &schema, 2).is_err());
+    assert!(CallablePredictor::find("by-age", &schema, 2).is_err());
 }
 
 #[test]

@@ -20,7 +20,7 @@ use xxhash_rust::xxh3::xxh3_128;
 use super::protocol::{Probabilities, Reply};
 use crate::error::PredictorError;
 use crate::probabilities::{Probabilities as Sums, Taken, append_logits};
-use crate::process::Ender;
+use crate::process::KillHandle;
 
 /// The number of answers that are remembered: half of them at least the latest ones. Some 200 MB.
 const REMEMBERED: usize = 1 << 21;
@@ -33,13 +33,13 @@ const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
 /// The side that answers requests, one request at a time: a process, a graph or a function.
-pub(super) trait Answering: Send {
+pub(super) trait Backend: Send {
     /// Encodes the request for `texts`, where one is sent.
     fn request(&self, _texts: &[&str]) -> Result<Vec<u8>, PredictorError> {
         Ok(Vec::new())
     }
 
-    /// Sends a [request](Answering::request) about so many texts.
+    /// Sends a [request](Backend::request) about so many texts.
     fn send(&mut self, _request: &[u8], _texts: usize) -> Result<(), PredictorError> {
         Ok(())
     }
@@ -118,10 +118,10 @@ struct Shared {
 /// A function that says whether a text is longer than the part that is read.
 pub(super) type Cuts = dyn Fn(&str) -> Result<bool, PredictorError> + Send + Sync;
 
-/// A classifier of texts that asks others ([`Answering`]) for its answers.
+/// A classifier of texts that asks others ([`Backend`]) for its answers.
 pub(super) struct Asking {
     shared: Arc<Shared>,
-    ender: Ender,
+    ender: KillHandle,
     /// The check whether a text is cut, where that is known.
     cuts: Option<Box<Cuts>>,
     threads: Vec<thread::JoinHandle<()>>,
@@ -130,8 +130,8 @@ pub(super) struct Asking {
 impl Asking {
     /// Creates a classifier that asks `answering`, each by a thread of its own; `ender` ends what
     /// they wait for. `order` says which of their numbers is the probability of each of `classes`.
-    pub(super) fn of(
-        (answering, ender): (Vec<Box<dyn Answering>>, Ender),
+    pub(super) fn new(
+        (answering, ender): (Vec<Box<dyn Backend>>, KillHandle),
         (classes, order): (Vec<String>, Vec<usize>),
         pace: Pace,
     ) -> Asking {
@@ -308,8 +308,8 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn work_with(&self, mut answering: Box<dyn Answering>) {
-        let asked = |answering: &dyn Answering, jobs: Vec<Job>| -> Asked {
+    fn work_with(&self, mut answering: Box<dyn Backend>) {
+        let asked = |answering: &dyn Backend, jobs: Vec<Job>| -> Asked {
             let request = answering.request(&texts_of(&jobs));
             (jobs, request)
         };

@@ -4,28 +4,28 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, RecordBatch, StringArray};
 
-use super::asking::{Answering, Unread};
+use super::asking::{Backend, Unread};
 use super::protocol::Reply;
 use crate::callable::{Callable, TEXT, callable};
 use crate::error::PredictorError;
 
 /// A function, asked about texts.
-pub(super) struct CallableAnswering {
+pub(super) struct CallableBackend {
     callable: Arc<dyn Callable>,
     classes: usize,
 }
 
-impl CallableAnswering {
-    /// Returns the function `memory:NAME`, which gives so many probabilities for each text.
-    pub(super) fn of(name: &str, classes: usize) -> Result<CallableAnswering, PredictorError> {
-        Ok(CallableAnswering {
+impl CallableBackend {
+    /// Finds the function `memory:NAME`, which gives so many probabilities for each text.
+    pub(super) fn find(name: &str, classes: usize) -> Result<CallableBackend, PredictorError> {
+        Ok(CallableBackend {
             callable: callable(name)?,
             classes,
         })
     }
 }
 
-impl Answering for CallableAnswering {
+impl Backend for CallableBackend {
     fn receive(&mut self, texts: &[&str]) -> Result<Unread, PredictorError> {
         let column: ArrayRef = Arc::new(StringArray::from_iter_values(texts));
         let batch = RecordBatch::try_from_iter([(TEXT, column)]);

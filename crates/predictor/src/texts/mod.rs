@@ -19,17 +19,17 @@ use probity_nn::transformer_model::ElsewhereConfig;
 use probity_run::stream::{Purpose, drawn};
 use serde::Serialize;
 
-use self::asking::{Answering, Asking, Cuts, Pace, Unread, shown};
-use self::callable::CallableAnswering;
+use self::asking::{Asking, Backend, Cuts, Pace, Unread, shown};
+use self::callable::CallableBackend;
 #[cfg(feature = "onnx")]
-use self::onnx::{GraphAnswering, OnnxTexts};
+use self::onnx::{GraphBackend, OnnxTexts};
 use self::process::{TextCommand, TextProcess, request};
 use self::protocol::expect_classes;
 use super::command::words;
 use super::error::PredictorError;
 pub use super::graph::TextGraph;
 use super::probabilities::Probabilities;
-use super::process::Ender;
+use super::process::KillHandle;
 use super::source::{Named, PredictorSource, files_of, identity_hash};
 
 /// The number of texts that a predictor is asked about twice before anything is concluded from it.
@@ -75,7 +75,7 @@ pub struct OpenTextPredictor {
     /// The classes of the predictor.
     pub classes: Vec<String>,
     /// A handle that ends the predictor's processes.
-    pub ender: Ender,
+    pub ender: KillHandle,
     votes: u32,
     tolerance: f32,
 }
@@ -96,7 +96,7 @@ struct Identity<'a> {
 
 /// The sides that answer, and what they say of themselves.
 struct Answerers {
-    answering: Vec<Box<dyn Answering>>,
+    answering: Vec<Box<dyn Backend>>,
     classes: Vec<String>,
     /// For each class, the place of its probability among their numbers.
     order: Vec<usize>,
@@ -114,7 +114,7 @@ impl TextPredictorOptions {
     /// # Errors
     /// When it cannot be started, or does not say what its classes are.
     pub fn open(&self) -> Result<OpenTextPredictor, PredictorError> {
-        let ender = Ender::default();
+        let ender = KillHandle::default();
         let answerers = match &self.source {
             PredictorSource::Command(line) => self.processes(line, &ender)?,
             PredictorSource::Onnx(file) => self.graphs(file)?,
@@ -132,7 +132,7 @@ impl TextPredictorOptions {
             votes: self.votes.max(1),
             probabilities: self.probabilities,
         };
-        let asking = Asking::of(
+        let asking = Asking::new(
             (answerers.answering, ender.clone()),
             (answerers.classes.clone(), answerers.order),
             pace,
@@ -151,7 +151,7 @@ impl TextPredictorOptions {
     }
 
     /// Starts as many processes as are asked at a time.
-    fn processes(&self, line: &str, ender: &Ender) -> Result<Answerers, PredictorError> {
+    fn processes(&self, line: &str, ender: &KillHandle) -> Result<Answerers, PredictorError> {
         let mut command = TextCommand {
             words: words(line)?,
             directory: self.directory.clone(),
@@ -171,7 +171,7 @@ impl TextPredictorOptions {
                 ender: ender.clone(),
                 process: first.take(),
             };
-            Box::new(answering) as Box<dyn Answering>
+            Box::new(answering) as Box<dyn Backend>
         });
         Ok(Answerers {
             answering: answering.collect(),
@@ -192,7 +192,7 @@ impl TextPredictorOptions {
         let (graph, classes) = OnnxTexts::open(&file, &options, self.classes.as_deref())?;
         let graph = Arc::new(graph);
         let answering = (0..rayon::current_num_threads().max(1))
-            .map(|_| Box::new(GraphAnswering(Arc::clone(&graph))) as Box<dyn Answering>);
+            .map(|_| Box::new(GraphBackend(Arc::clone(&graph))) as Box<dyn Backend>);
         Ok(Answerers {
             answering: answering.collect(),
             order: (0..classes.len()).collect(),
@@ -212,7 +212,7 @@ impl TextPredictorOptions {
     fn callable(&self, name: &str) -> Result<Answerers, PredictorError> {
         let classes = self.classes.clone().ok_or(PredictorError::NoClasses)?;
         expect_classes(&classes, None)?;
-        let answering = CallableAnswering::of(name, classes.len())?;
+        let answering = CallableBackend::find(name, classes.len())?;
         Ok(Answerers {
             answering: vec![Box::new(answering)],
             order: (0..classes.len()).collect(),
@@ -313,7 +313,7 @@ impl OpenTextPredictor {
 /// A process that is started when it is needed, and again when it has ended.
 struct Restarted {
     command: TextCommand,
-    ender: Ender,
+    ender: KillHandle,
     process: Option<TextProcess>,
 }
 
@@ -327,7 +327,7 @@ impl Restarted {
     }
 }
 
-impl Answering for Restarted {
+impl Backend for Restarted {
     fn request(&self, texts: &[&str]) -> Result<Vec<u8>, PredictorError> {
         request(texts)
     }

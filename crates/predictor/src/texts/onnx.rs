@@ -15,7 +15,7 @@ use probity_nn::transformer_model::{ElsewhereConfig, Pieces, TokenizerSettings};
 use probity_tensor::onnx::{OnnxFile, OnnxModel, Output};
 
 use super::TextGraph;
-use super::asking::{Answering, Unread, shown};
+use super::asking::{Backend, Unread, shown};
 use super::protocol::{Reply, expect_classes};
 use crate::error::PredictorError;
 use crate::graph::OutputKind;
@@ -269,9 +269,9 @@ impl OnnxTexts {
 }
 
 /// A thread that asks a graph.
-pub(super) struct GraphAnswering(pub(super) Arc<OnnxTexts>);
+pub(super) struct GraphBackend(pub(super) Arc<OnnxTexts>);
 
-impl Answering for GraphAnswering {
+impl Backend for GraphBackend {
     fn receive(&mut self, texts: &[&str]) -> Result<Unread, PredictorError> {
         let probabilities = self.0.probabilities(texts)?.into_iter();
         let probabilities = probabilities.map(|row| Some(row.into()));

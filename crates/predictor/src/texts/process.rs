@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::asking::Unread;
 use super::protocol::{Greeting, Reply, Welcome};
 use crate::error::PredictorError;
-use crate::process::{Ender, Process};
+use crate::process::{KillHandle, Process};
 use crate::protocol::longest_answer;
 
 /// The command of a process that classifies texts, and the settings of the conversation with it.
@@ -36,7 +36,7 @@ pub(super) struct TextProcess {
 
 impl TextCommand {
     /// Starts a process, which `ender` will end, and greets it.
-    pub(super) fn start(&self, ender: &Ender) -> Result<TextProcess, PredictorError> {
+    pub(super) fn start(&self, ender: &KillHandle) -> Result<TextProcess, PredictorError> {
         let mut process = Process::start(&self.words, &self.directory, self.timeout)?;
         ender.add(process.lifetime());
         let greeting = line(&Greeting::new(self.classes.as_deref(), self.texts))?;

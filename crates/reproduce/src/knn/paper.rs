@@ -155,7 +155,7 @@ impl PaperCase {
             _ => (Numbers::default(), Numbers::default()),
         };
         let inserted = mutate(&mut train, self.poison, seed);
-        Ok((Inputs::of(train, test)?, inserted))
+        Ok((Inputs::from_numbers(train, test)?, inserted))
     }
 }
 

@@ -25,7 +25,7 @@ pub(super) fn describe(directory: &Path) -> Result<ModelDescription, InspectionE
             attributes: Vec::new(),
             protected: Vec::new(),
             parameters: model.recurrent.values.len() as u64,
-            is_training_known: Provenance::of(directory, &sha256)?.is_some(),
+            is_training_known: Provenance::read(directory, &sha256)?.is_some(),
             sha256,
             classes: model.classes,
         });
@@ -42,7 +42,7 @@ pub(super) fn describe(directory: &Path) -> Result<ModelDescription, InspectionE
             attributes: Vec::new(),
             protected: Vec::new(),
             parameters: model.weights.values.len() as u64,
-            is_training_known: Provenance::of(directory, &sha256)?.is_some(),
+            is_training_known: Provenance::read(directory, &sha256)?.is_some(),
             sha256,
             classes: model.classes,
         });
@@ -57,7 +57,7 @@ pub(super) fn describe(directory: &Path) -> Result<ModelDescription, InspectionE
         attributes: attributes.map(|attribute| attribute.name.clone()).collect(),
         protected: protected.map(|attribute| attribute.name.clone()).collect(),
         parameters: model.network.parameters() as u64,
-        is_training_known: Provenance::of(directory, &sha256)?.is_some(),
+        is_training_known: Provenance::read(directory, &sha256)?.is_some(),
         sha256,
     })
 }
@@ -66,7 +66,7 @@ pub(super) fn describe(directory: &Path) -> Result<ModelDescription, InspectionE
 /// no file: a later repair must not read a file that a user names. The record of a training that
 /// needs word vectors or an encoder of its own is removed. Returns whether the training is known.
 pub(super) fn forget_paths(directory: &Path, sha256: &str) -> Result<bool, InspectionError> {
-    let Some(mut provenance) = Provenance::of(directory, sha256)? else {
+    let Some(mut provenance) = Provenance::read(directory, sha256)? else {
         return Ok(false);
     };
     let specification = &mut provenance.specification;

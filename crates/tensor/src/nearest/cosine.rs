@@ -48,7 +48,7 @@ pub struct Neighbours {
 impl Neighbours {
     /// The neighbours of the query at position `query`, nearest first: k, or all there are; none
     /// for a position that is none.
-    pub fn of(&self, query: usize) -> &[u32] {
+    pub fn neighbours(&self, query: usize) -> &[u32] {
         let end = |at: usize| self.ends.get(at).map_or(0, |&end| end as usize);
         let start = query.checked_sub(1).map_or(0, end);
         self.ids.get(start..end(query)).unwrap_or_default()
@@ -104,8 +104,8 @@ pub fn nearest(
     options: NearestOptions<'_>,
     device: &ComputeDevice,
 ) -> Neighbours {
-    let unit = UnitVectors::of(vectors, width.max(1));
-    let mut cosines = Cosines::of(&unit, device);
+    let unit = UnitVectors::new(vectors, width.max(1));
+    let mut cosines = Cosines::new(&unit, device);
     nearest_by(vectors, &unit, queries, options, &mut cosines)
 }
 
@@ -119,7 +119,7 @@ struct UnitVectors {
 
 impl UnitVectors {
     /// Scales the rows of `vectors`.
-    fn of(vectors: &[f32], width: usize) -> UnitVectors {
+    fn new(vectors: &[f32], width: usize) -> UnitVectors {
         let mut values = Vec::with_capacity(vectors.len());
         let mut zero = Vec::with_capacity(vectors.len() / width);
         for row in vectors.chunks_exact(width) {
@@ -171,7 +171,7 @@ struct Cosines<'u> {
 }
 
 impl<'u> Cosines<'u> {
-    fn of(unit: &'u UnitVectors, device: &ComputeDevice) -> Self {
+    fn new(unit: &'u UnitVectors, device: &ComputeDevice) -> Self {
         let rounding = 2.0 * (unit.width + 4) as f64 * 2_f64.powi(-24);
         let shortening = if device.is_gpu() { 2_f64.powi(-7) } else { 0.0 };
         Self {
@@ -314,18 +314,18 @@ mod tests {
                 excluded: &excluded,
             };
             let queries: Vec<u32> = (0..rows as u32).filter(|_| draws.below(10) < 7).collect();
-            let unit = UnitVectors::of(&vectors, width);
+            let unit = UnitVectors::new(&vectors, width);
             let error = [0.0, 1e-6, 0.01, 0.3, f64::NAN][draws.below(5) as usize];
             let mut rough = Rough { unit: &unit, error };
             let found = nearest_by(&vectors, &unit, &queries, options, &mut rough);
             assert_eq!((found.queries(), found.k()), (queries.len(), options.k));
             for (at, &query) in queries.iter().enumerate() {
                 assert_eq!(
-                    found.of(at),
+                    found.neighbours(at),
                     slowly(&vectors, width, query as usize, options)
                 );
             }
-            assert!(found.of(queries.len()).is_empty());
+            assert!(found.neighbours(queries.len()).is_empty());
         }
     }
 
@@ -343,7 +343,7 @@ mod tests {
             let found = nearest(&vectors, width, &queries, options, &ComputeDevice::flex());
             for (at, &query) in queries.iter().enumerate() {
                 assert_eq!(
-                    found.of(at),
+                    found.neighbours(at),
                     slowly(&vectors, width, query as usize, options)
                 );
             }
@@ -358,8 +358,14 @@ mod tests {
         };
         let device = ComputeDevice::flex();
         let found = nearest(&[1.0, 2.0, 3.0], 1, &[7, 0], options, &device);
-        assert_eq!((found.of(0), found.of(1)), (&[][..], &[1, 2][..]));
-        assert_eq!(nearest(&[], 4, &[0], options, &device).of(0), [0_u32; 0]);
+        assert_eq!(
+            (found.neighbours(0), found.neighbours(1)),
+            (&[][..], &[1, 2][..])
+        );
+        assert_eq!(
+            nearest(&[], 4, &[0], options, &device).neighbours(0),
+            [0_u32; 0]
+        );
         assert_eq!(nearest(&[1.0], 1, &[], options, &device).queries(), 0);
     }
 }

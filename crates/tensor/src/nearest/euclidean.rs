@@ -135,7 +135,7 @@ pub struct Closest {
 impl Closest {
     /// Returns the vector that is proposed for `row`. Where [`Closest::gap`] is above 0 this vector
     /// is the nearest one.
-    pub fn of(&self, row: usize) -> u32 {
+    pub fn vector(&self, row: usize) -> u32 {
         self.at[row]
     }
 

@@ -117,7 +117,7 @@ impl InnerProducts {
     }
 
     /// Returns the rounded inner product of two vectors.
-    pub fn of(&self, a: usize, b: usize) -> f64 {
+    pub fn product(&self, a: usize, b: usize) -> f64 {
         self.values[a * self.count + b]
     }
 
@@ -156,7 +156,7 @@ mod tests {
                         for b in 0..9 {
                             let terms = rows[a].iter().zip(rows[b]);
                             let exact: f64 = terms.map(|(x, y)| x * y).sum();
-                            assert!((found.of(a, b) - exact).abs() <= found.bound());
+                            assert!((found.product(a, b) - exact).abs() <= found.bound());
                         }
                     }
                 }

@@ -59,7 +59,7 @@ where
             let ranked: Vec<Vec<u32>> = filled
                 .par_chunks_mut(self.rows)
                 .zip(queries)
-                .map(|(values, &query)| self.of(query, values, bound))
+                .map(|(values, &query)| self.rank_query(query, values, bound))
                 .collect();
             for (place, rows) in ranked.into_iter().enumerate() {
                 store(at * block + place, rows);
@@ -69,7 +69,7 @@ where
     }
 
     /// Returns the nearest rows of one query, by its rounded values.
-    fn of(&self, query: u32, values: &mut [f32], bound: Option<f64>) -> Vec<u32> {
+    fn rank_query(&self, query: u32, values: &mut [f32], bound: Option<f64>) -> Vec<u32> {
         let finite = values.iter().all(|value| value.is_finite());
         let bound = bound.filter(|_| finite).unwrap_or_else(|| {
             values.fill(0.0);

@@ -72,7 +72,7 @@ impl Linear {
             coefficients,
             intercepts,
             is_binary: false,
-            transform: Transform::of(attributes)?,
+            transform: Transform::from_attributes(attributes)?,
         })
     }
 
@@ -172,14 +172,14 @@ impl Machine {
             );
         }
         Ok(Machine {
-            kernel: Kernel::of(attributes)?,
+            kernel: Kernel::from_attributes(attributes)?,
             width: vectors.len() / total,
             vectors,
             starts,
             coefficients,
             rho,
             sigmoids: doubles(a).into_iter().zip(doubles(b)).collect(),
-            transform: Transform::of(attributes)?,
+            transform: Transform::from_attributes(attributes)?,
         })
     }
 
@@ -231,7 +231,7 @@ impl Machine {
 }
 
 impl Kernel {
-    fn of(attributes: Attributes<'_>) -> Result<Kernel, String> {
+    fn from_attributes(attributes: Attributes<'_>) -> Result<Kernel, String> {
         let parameters = doubles(attributes.floats("kernel_params"));
         let at = |index: usize| parameters.get(index).copied().unwrap_or(0.0);
         let [gamma, coef0, degree] = [at(0), at(1), at(2)];

@@ -23,7 +23,7 @@ impl Transform {
     ///
     /// # Errors
     /// When the transform is not known.
-    pub fn of(attributes: Attributes<'_>) -> Result<Transform, String> {
+    pub fn from_attributes(attributes: Attributes<'_>) -> Result<Transform, String> {
         match attributes.word("post_transform") {
             None | Some("NONE") => Ok(Transform::None),
             Some("LOGISTIC") => Ok(Transform::Logistic),

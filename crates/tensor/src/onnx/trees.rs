@@ -143,7 +143,7 @@ impl Trees {
         let mut nodes = Vec::with_capacity(count);
         let mut widest = 0;
         for at in 0..count {
-            let test = match Comparison::of(&modes[at])? {
+            let test = match Comparison::from_mode(&modes[at])? {
                 None => None,
                 Some(comparison) => {
                     let feature = usize::try_from(features[at])
@@ -176,7 +176,7 @@ impl Trees {
             base: vec![0.0; outputs],
             features: widest,
             outcome: Outcome::Scores,
-            transform: Transform::of(attributes)?,
+            transform: Transform::from_attributes(attributes)?,
         })
     }
 
@@ -277,7 +277,7 @@ impl Test {
 
 impl Comparison {
     /// Returns the comparison of a node with this mode, `None` for a leaf.
-    fn of(mode: &str) -> Result<Option<Comparison>, String> {
+    fn from_mode(mode: &str) -> Result<Option<Comparison>, String> {
         Ok(Some(match mode {
             "LEAF" => return Ok(None),
             "BRANCH_LEQ" => Comparison::Leq,

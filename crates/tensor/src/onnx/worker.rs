@@ -110,7 +110,7 @@ enum Failure {
 }
 
 impl Failure {
-    fn of(error: OnnxError) -> Failure {
+    fn from_error(error: OnnxError) -> Failure {
         match error {
             OnnxError::Operator { reason, .. } => Failure::Operator(reason),
             OnnxError::Run { shape, reason, .. } => Failure::Run(shape, reason),
@@ -310,7 +310,7 @@ pub fn serve() -> io::Result<()> {
             }
             (_, None) => return Err(io::ErrorKind::InvalidData.into()),
         };
-        let answer = answer.unwrap_or_else(|error| Answer::Failed(Failure::of(error)));
+        let answer = answer.unwrap_or_else(|error| Answer::Failed(Failure::from_error(error)));
         write_frame(&mut answers, &answer)?;
     }
     Ok(())

@@ -87,7 +87,7 @@ pub(super) enum Case {
 }
 
 impl Case {
-    pub(super) fn of(word: &str) -> Case {
+    pub(super) fn from_word(word: &str) -> Case {
         let mut letters = word.chars().filter(|c| c.is_alphabetic());
         if !letters.next().is_some_and(char::is_uppercase) {
             return Case::Small;
@@ -291,10 +291,10 @@ mod tests {
         for number in 0..60 {
             assert_eq!(level(probability(number)), number);
         }
-        assert_eq!(Case::of("Dog"), Case::Capital);
-        assert_eq!(Case::of("I"), Case::Capital);
-        assert_eq!(Case::of("USA"), Case::Capitals);
-        assert_eq!(Case::of("iPod"), Case::Small);
-        assert_eq!(Case::of("3rd"), Case::Small);
+        assert_eq!(Case::from_word("Dog"), Case::Capital);
+        assert_eq!(Case::from_word("I"), Case::Capital);
+        assert_eq!(Case::from_word("USA"), Case::Capitals);
+        assert_eq!(Case::from_word("iPod"), Case::Small);
+        assert_eq!(Case::from_word("3rd"), Case::Small);
     }
 }

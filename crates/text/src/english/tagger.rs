@@ -54,7 +54,7 @@ fn is_denied_verb(words: &[&str], i: usize) -> bool {
 fn case_tells(words: &[&str]) -> bool {
     let (mut long, mut capitals, mut any) = (0, 0, false);
     for word in words {
-        let case = Case::of(word);
+        let case = Case::from_word(word);
         any |= case != Case::Small;
         if word.len() > 1 && word.chars().all(char::is_alphabetic) {
             long += 1;
@@ -78,7 +78,7 @@ fn candidates(figures: &Figures, word: &str, initial: bool, cased: bool) -> Vec<
     if let Some(uses) = name.then(|| figures.uses(word)).flatten() {
         return from_levels(figures, uses.levels(), |_| 0);
     }
-    let case = Case::of(word);
+    let case = Case::from_word(word);
     let of_case = |tag| match cased {
         true => i32::from(figures.case(tag, initial, case)),
         false => 0,

@@ -34,7 +34,8 @@ pub fn fit<S: AsRef<str> + Sync>(
     progress: &mut dyn FnMut(GloveProgress) -> ControlFlow<()>,
 ) -> Result<EmbeddingTable, GloveError> {
     let options = &*options.clone().check()?;
-    let frequencies = WordFrequencies::of(texts.iter().map(|text| text.iter().map(AsRef::as_ref)));
+    let frequencies =
+        WordFrequencies::from_texts(texts.iter().map(|text| text.iter().map(AsRef::as_ref)));
     let words: Vec<&str> = frequencies
         .most_frequent(options.min_count)
         .into_iter()

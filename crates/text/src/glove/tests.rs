@@ -134,7 +134,7 @@ fn words_of_the_same_places_in_comments_become_neighbours() {
         let device = ComputeDevice::flex();
         let near = nearest(table.vectors(), table.width(), &ids, options, &device);
         let own = (0..ids.len())
-            .flat_map(|at| near.of(at))
+            .flat_map(|at| near.neighbours(at))
             .filter(|near| ids.contains(near))
             .count();
         let share = own as f64 / (5 * ids.len()) as f64;

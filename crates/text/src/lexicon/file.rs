@@ -63,12 +63,12 @@ pub(super) fn read(text: &str) -> Result<Vec<ProtectedAttribute>, LexiconError> 
 }
 
 pub(super) fn write(attributes: &[ProtectedAttribute]) -> Result<String, LexiconError> {
-    let attributes = attributes.iter().map(AttributeEntry::of).collect();
+    let attributes = attributes.iter().map(AttributeEntry::new).collect();
     Ok(toml::to_string(&LexiconFile { attributes })?)
 }
 
 impl AttributeEntry {
-    fn of(attribute: &ProtectedAttribute) -> AttributeEntry {
+    fn new(attribute: &ProtectedAttribute) -> AttributeEntry {
         let spellings = |terms: &Vec<String>| match terms.as_slice() {
             [one] => Spellings::One(one.clone()),
             _ => Spellings::Several(terms.clone()),

@@ -60,7 +60,7 @@ impl TermMatcher {
         tokenizer: &Tokenizer,
     ) -> Result<TermMatcher, LexiconError> {
         let rows = attribute.rows();
-        let split = Split::of(attribute, tokenizer)?;
+        let split = Split::new(attribute, tokenizer)?;
         let mut numbers: HashMap<&[String], usize> = HashMap::new();
         let mut terms: Vec<Term> = Vec::new();
         for (value, text) in attribute.terms() {
@@ -97,10 +97,10 @@ impl TermMatcher {
         for substitute in terms.iter_mut().flat_map(|term| &mut term.substitutes) {
             substitute.term = numbers.get(&substitute.tokens).copied().unwrap_or_default();
         }
-        Ok(TermMatcher::of(terms))
+        Ok(TermMatcher::from_terms(terms))
     }
 
-    fn of(terms: Vec<Term>) -> TermMatcher {
+    fn from_terms(terms: Vec<Term>) -> TermMatcher {
         let mut by_first: HashMap<String, Vec<usize>> = HashMap::new();
         for (number, term) in terms.iter().enumerate() {
             by_first
@@ -198,7 +198,7 @@ impl TermMatcher {
 struct Split(HashMap<String, Vec<String>>);
 
 impl Split {
-    fn of(attribute: &ProtectedAttribute, tokenizer: &Tokenizer) -> Result<Split, LexiconError> {
+    fn new(attribute: &ProtectedAttribute, tokenizer: &Tokenizer) -> Result<Split, LexiconError> {
         let mut split = HashMap::new();
         for (_, term) in attribute.terms() {
             let tokens = tokenizer.tokens(&term);

@@ -111,7 +111,7 @@ impl Lexicon {
     }
 
     /// Creates a lexicon of one attribute.
-    pub fn of(attribute: ProtectedAttribute) -> Lexicon {
+    pub fn from_attribute(attribute: ProtectedAttribute) -> Lexicon {
         Lexicon {
             attributes: vec![attribute],
         }

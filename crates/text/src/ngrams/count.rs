@@ -26,7 +26,7 @@ pub(super) struct Counts {
 
 impl Counts {
     /// Counts the n-grams of `texts`.
-    pub fn of<'a, T>(
+    pub fn from_texts<'a, T>(
         texts: impl IntoIterator<Item = T>,
         min_count: u64,
     ) -> Result<Counts, NgramError>

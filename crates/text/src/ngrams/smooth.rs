@@ -44,7 +44,7 @@ struct Context {
 }
 
 impl Context {
-    fn of(counts: impl Iterator<Item = u32>, discounts: &Discounts) -> Context {
+    fn new(counts: impl Iterator<Item = u32>, discounts: &Discounts) -> Context {
         counts.fold(Context::default(), |sum, count| Context {
             count: sum.count + f64::from(count),
             discounted: sum.discounted + discount(discounts, count),
@@ -77,7 +77,7 @@ impl NgramModel {
     where
         T: IntoIterator<Item = &'a str>,
     {
-        smoothed(Counts::of(texts, min_count)?)
+        smoothed(Counts::from_texts(texts, min_count)?)
     }
 }
 
@@ -103,7 +103,7 @@ pub(super) fn smoothed(counts: Counts) -> Result<NgramModel, NgramError> {
     let predicted = unknown + 2;
     let seen = || before.iter().copied().filter(|&count| count > 0);
     let discounts = discounts_of(seen());
-    let alone = Context::of(seen(), &discounts);
+    let alone = Context::new(seen(), &discounts);
     let uniform = 1.0 / predicted as f64;
     let word = |(id, &count): (usize, &u32)| match count {
         _ if id >= predicted => 0.0,
@@ -117,7 +117,7 @@ pub(super) fn smoothed(counts: Counts) -> Result<NgramModel, NgramError> {
     let mut places = HashMap::with_capacity(bigrams.len());
     let mut of_two = Vec::with_capacity(bigrams.len());
     for after in bigrams.chunk_by(|(a, _), (b, _)| a >> 32 == b >> 32) {
-        let context = Context::of(after.iter().map(|(_, count)| *count), &discounts);
+        let context = Context::new(after.iter().map(|(_, count)| *count), &discounts);
         log_rests[(after[0].0 >> 32) as usize] = context.rest().ln();
         for &(key, count) in after {
             places.insert(key, number(of_two.len())?);
@@ -140,7 +140,7 @@ pub(super) fn smoothed(counts: Counts) -> Result<NgramModel, NgramError> {
         };
         let begins = |after: &&[([u32; 3], u32)]| pair(after[0].0[0], after[0].0[1]) == *key;
         if let Some(after) = contexts.next_if(begins) {
-            let context = Context::of(after.iter().map(|(_, count)| *count), &discounts);
+            let context = Context::new(after.iter().map(|(_, count)| *count), &discounts);
             bigram.log_rest = context.rest().ln();
             for &([_, second, word], count) in after {
                 let shorter = places

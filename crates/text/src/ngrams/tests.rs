@@ -122,7 +122,7 @@ fn what_is_no_number_of_a_word_is_an_unknown_one() {
 #[test]
 fn words_are_numbered_like_vectors_and_rare_ones_are_unknown() {
     let texts = corpus(9, 200, 30);
-    let frequencies = crate::frequencies::WordFrequencies::of(
+    let frequencies = crate::frequencies::WordFrequencies::from_texts(
         texts.iter().map(|text| text.iter().map(String::as_str)),
     );
     for min_count in [1, 10] {

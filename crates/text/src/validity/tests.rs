@@ -149,7 +149,7 @@ fn embedder() -> SentenceEmbedder {
     ]
     .map(split)
     .to_vec();
-    let frequencies = WordFrequencies::of(texts.iter().map(|text| text.iter().copied()));
+    let frequencies = WordFrequencies::from_texts(texts.iter().map(|text| text.iter().copied()));
     SentenceEmbedder::fit(&texts, &table(), frequencies)
 }
 
@@ -158,7 +158,7 @@ fn a_weighted_mean_and_its_component_are_what_they_are_by_hand() {
     // Words of equal frequency: one text, whose direction is the component, so nothing is left of
     // it.
     let texts = vec![split("good day")];
-    let frequencies = WordFrequencies::of(texts.iter().map(|text| text.iter().copied()));
+    let frequencies = WordFrequencies::from_texts(texts.iter().map(|text| text.iter().copied()));
     let embedder = SentenceEmbedder::fit(&texts, &table(), frequencies);
     assert!(
         embedder
@@ -262,7 +262,8 @@ fn an_embedder_is_saved_and_does_not_depend_on_threads() {
             .num_threads(threads)
             .build()
             .unwrap();
-        let frequencies = WordFrequencies::of(texts.iter().map(|text| text.iter().copied()));
+        let frequencies =
+            WordFrequencies::from_texts(texts.iter().map(|text| text.iter().copied()));
         pool.install(|| SentenceEmbedder::fit(&texts, &table(), frequencies))
     };
     assert_eq!(fit(1), fit(4));

@@ -275,7 +275,7 @@ impl<'a, const L: usize> Pass<'a, L> {
                 continue;
             }
             accumulator.reach = accumulator.reach.max(proposed.at_most(slot));
-            (*cluster, *gap) = self.decide(slot, proposed.of(slot), proposed.gap(slot));
+            (*cluster, *gap) = self.decide(slot, proposed.vector(slot), proposed.gap(slot));
             self.count(slot, *cluster, accumulator);
         }
     }

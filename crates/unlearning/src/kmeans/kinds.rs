@@ -68,7 +68,7 @@ impl Fit {
         let specification = specification.into_inner();
         let reading = (&specification.data, &specification.reading);
         let mut dataset = specification.input.read(reading.0, reading.1)?;
-        dataset.points = dataset.points.on(&Proposer::of(device));
+        dataset.points = dataset.points.on(&Proposer::new(device));
         Ok(Fit {
             specification,
             dataset,
@@ -175,7 +175,7 @@ impl Bench {
         let specification = specification.into_inner().located();
         let reading = (&specification.data, &specification.reading);
         let mut dataset = specification.input.read(reading.0, reading.1)?;
-        dataset.points = dataset.points.on(&Proposer::of(device));
+        dataset.points = dataset.points.on(&Proposer::new(device));
         specification.expect_rows(dataset.points.len())?;
         let record = Record {
             device: Some(device.name().to_string()),

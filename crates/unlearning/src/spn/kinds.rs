@@ -77,7 +77,7 @@ impl Fit {
         Ok(Fit {
             parameters: specification.learning.parameters(),
             table,
-            data: data.on(&Proposer::of(device)),
+            data: data.on(&Proposer::new(device)),
             left_out,
         })
     }
@@ -176,7 +176,7 @@ impl Bench {
         let table = specification.table.options(&specification.schema)?;
         let rows = table.read(&specification.data)?;
         let (data, left_out) = rows.value;
-        let data = data.on(&Proposer::of(device));
+        let data = data.on(&Proposer::new(device));
         if data.rows() < 2 {
             return Err(SpnError::OneRow.into());
         }

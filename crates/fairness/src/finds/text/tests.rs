@@ -55,7 +55,7 @@ fn texts(seed: u64, count: usize) -> Texts {
         words.collect()
     });
     let spelled: Vec<Vec<&str>> = spelled.collect();
-    let frequencies = WordFrequencies::of(spelled.iter().map(|text| text.iter().copied()));
+    let frequencies = WordFrequencies::from_texts(spelled.iter().map(|text| text.iter().copied()));
     let reader = TextReader {
         max_length: 20,
         tokenizer: Tokenizer::new(names()).unwrap(),

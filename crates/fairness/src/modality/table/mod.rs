@@ -36,7 +36,7 @@ use probity_data::schema::Schema;
 use probity_data::table::{Labels, ReadCounts, Table};
 use probity_nn::encoding::InputLayout;
 use probity_nn::{Classifier, Objective, Rows};
-use probity_predictor::Ender;
+use probity_predictor::KillHandle;
 use probity_predictor::own_numbers::{BinEffect, OwnNumbers, WithOwnNumbers};
 use probity_predictor::probabilities::RoundedRows;
 use probity_predictor::source::{OpenPredictor, PredictorOptions};
@@ -62,7 +62,7 @@ pub struct TableCase<'m> {
     population: Population,
     sha256: BTreeMap<String, String>,
     own_numbers: Option<Arc<OwnNumbers>>,
-    ender: Option<Ender>,
+    ender: Option<KillHandle>,
     asked_twice: Option<AskedTwice>,
     bin_effect: Option<BinEffect>,
     rounded_rows: Option<RoundedRows>,
@@ -247,7 +247,7 @@ impl<'m> TableCase<'m> {
             None => looked_at(&table, BIN_ROWS, specification.seed),
         };
         let some = some.iter().map(|&row| row as usize);
-        let effect = || BinEffect::of(opened.as_ref(), (&table, &numbers), some.clone());
+        let effect = || BinEffect::measure(opened.as_ref(), (&table, &numbers), some.clone());
         let has_no_input = |name: &&String| {
             let place = schema.index_of(name);
             place.is_ok_and(|place| !opened.takes(place))
@@ -509,7 +509,7 @@ impl<'m> Modality for TableCase<'m> {
         }
     }
 
-    fn ender(&self) -> Option<&Ender> {
+    fn ender(&self) -> Option<&KillHandle> {
         self.ender.as_ref()
     }
 

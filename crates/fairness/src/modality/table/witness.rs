@@ -13,7 +13,7 @@ use probity_data::schema::Schema;
 use probity_nn::decision::{Decision, Logit};
 use probity_nn::fnn::{Fnn, Network, Reference};
 use probity_nn::{Classifier, ModelError, Rows};
-use probity_predictor::{Ender, Predictor};
+use probity_predictor::{KillHandle, Predictor};
 use probity_tensor::device::ComputeDevice;
 
 /// The model that answers when pairs of rows are re-checked.
@@ -37,7 +37,7 @@ pub struct TableWitness {
     /// The names of the possible decisions.
     pub(super) classes: Vec<String>,
     pub(super) sha256: BTreeMap<String, String>,
-    pub(super) ender: Option<Ender>,
+    pub(super) ender: Option<KillHandle>,
 }
 
 impl TableWitness {
@@ -114,7 +114,7 @@ impl Witness for TableWitness {
         &self.sha256
     }
 
-    fn ender(&self) -> Option<&Ender> {
+    fn ender(&self) -> Option<&KillHandle> {
         self.ender.as_ref()
     }
 

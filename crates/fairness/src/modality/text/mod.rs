@@ -52,7 +52,7 @@ use crate::text::strategy::{Steps, TextStrategy};
 use probity_data::read::BadRows;
 use probity_nn::ModelError;
 use probity_nn::text_reader::EncodedText;
-use probity_predictor::Ender;
+use probity_predictor::KillHandle;
 use probity_run::stream::{Purpose, drawn, permutation};
 use probity_tensor::device::ComputeDevice;
 use probity_text::validity::Validity;
@@ -319,7 +319,7 @@ impl<'m> Modality for TextCase<'m> {
         }
     }
 
-    fn ender(&self) -> Option<&Ender> {
+    fn ender(&self) -> Option<&KillHandle> {
         self.texts.subject.ender()
     }
 

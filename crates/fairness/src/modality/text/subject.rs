@@ -16,7 +16,7 @@ use probity_nn::ModelError;
 use probity_nn::text_model::TextModel;
 use probity_nn::text_reader::TextReader;
 use probity_nn::transformer_model::is_transformer;
-use probity_predictor::Ender;
+use probity_predictor::KillHandle;
 use probity_run::specification::FieldError;
 use probity_text::lexicon::Lexicon;
 
@@ -168,7 +168,7 @@ impl TextSubject<'_> {
     }
 
     /// The handle that ends the process of a predictor, if there is one.
-    pub fn ender(&self) -> Option<&Ender> {
+    pub fn ender(&self) -> Option<&KillHandle> {
         match self {
             TextSubject::Words(_) => None,
             TextSubject::Asked(asked) => asked.ender.as_ref(),

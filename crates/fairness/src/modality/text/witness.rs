@@ -22,7 +22,7 @@ use probity_nn::text::TextNetwork;
 use probity_nn::text_classifier::TextClassifier;
 use probity_nn::text_reader::TextReader;
 use probity_nn::{Classifier, ModelError, Rows};
-use probity_predictor::Ender;
+use probity_predictor::KillHandle;
 use probity_tensor::device::ComputeDevice;
 use probity_text::tokenizer::Tokenizer;
 
@@ -220,7 +220,7 @@ impl Witness for TextWitness {
         &self.sha256
     }
 
-    fn ender(&self) -> Option<&Ender> {
+    fn ender(&self) -> Option<&KillHandle> {
         self.subject.ender()
     }
 

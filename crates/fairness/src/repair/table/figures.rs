@@ -89,7 +89,9 @@ pub(super) fn says_one_thing(model: &dyn Classifier, table: &Table) -> Result<bo
     let (logits, decided) = decided(model, table)?;
     Ok(match is_number(model.decision()) {
         true => {
-            let mut numbers = logits.chunks_exact(2).map(|pair| Score::Number.of(pair));
+            let mut numbers = logits
+                .chunks_exact(2)
+                .map(|pair| Score::Number.compute(pair));
             let first = numbers.next();
             numbers.all(|number| Some(number) == first)
         }

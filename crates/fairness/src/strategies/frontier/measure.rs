@@ -70,7 +70,7 @@ impl<'a> Measure<'a> {
                 let lead_of = f64::from(logits[lead.class]) - f64::from(logits[lead.rival]);
                 (lead_of - lead.least) as f32
             }
-            (None, Decision::Gap(gap)) => gap.of(logits) as f32,
+            (None, Decision::Gap(gap)) => gap.compute_score(logits) as f32,
             (None, _) => 0.0,
         }
     }

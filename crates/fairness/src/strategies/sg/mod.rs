@@ -184,7 +184,8 @@ impl SymbolicGeneration<'_> {
         let asked = asked.zip(logits.chunks_exact(classes));
         let labels: Vec<u32> = match self.model.decision() {
             Decision::Gap(gap) if gap.score == Score::Number => {
-                let numbers: Vec<f64> = asked.map(|(_, logits)| gap.of(logits)).collect();
+                let numbers: Vec<f64> =
+                    asked.map(|(_, logits)| gap.compute_score(logits)).collect();
                 let of_row = numbers.chunks_exact(self.rows);
                 of_row.flat_map(above_median).collect()
             }

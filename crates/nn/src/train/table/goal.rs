@@ -64,7 +64,7 @@ impl Standard {
 
     /// Returns the network that gives standardised numbers where `network` gives those of the
     /// label.
-    pub fn of(&self, network: Network) -> Network {
+    pub fn standardised(&self, network: Network) -> Network {
         rescaled(network, 1.0 / self.deviation, -self.mean / self.deviation)
     }
 
@@ -114,7 +114,7 @@ impl<'a> Goal<'a> {
     pub fn learning(&self, network: Network) -> Network {
         match self {
             Goal::Classes { .. } => network,
-            Goal::Numbers { standard, .. } => standard.of(network),
+            Goal::Numbers { standard, .. } => standard.standardised(network),
         }
     }
 

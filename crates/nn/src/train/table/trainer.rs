@@ -62,7 +62,7 @@ impl Gradients {
 
     /// Computes the loss of `batch`; `gradient` becomes the gradient of the loss with respect to
     /// `values`.
-    fn of(
+    fn compute(
         &mut self,
         loss: &Loss<'_>,
         values: &[f32],
@@ -139,7 +139,9 @@ impl<'a> Trainer<'a> {
             let number = u64::from(epoch) * self.steps + step as u64;
             let batch = self.loss.batch(number, &rows, self.worst_at(number));
             let (loss, values) = (&self.loss, &mut self.values);
-            let loss = self.gradients.of(loss, values, &batch, &mut gradient)?;
+            let loss = self
+                .gradients
+                .compute(loss, values, &batch, &mut gradient)?;
             total += loss * rows.len() as f64;
             self.optimizer.step(learning_rate, values, &gradient);
         }

@@ -10,7 +10,7 @@ struct Scores {
     noise: bool,
 }
 
-impl Answering for Scores {
+impl Backend for Scores {
     fn receive(&mut self, texts: &[&str]) -> Result<Unread, PredictorError> {
         let mut asked = self.asked.lock().unwrap();
         let mut score = |text: &&str| {
@@ -37,10 +37,10 @@ impl Answering for Scores {
 }
 
 fn asking(scores: &Scores, at_once: usize, pace: Pace) -> Asking {
-    let answering = (0..at_once).map(|_| Box::new(scores.clone()) as Box<dyn Answering>);
+    let answering = (0..at_once).map(|_| Box::new(scores.clone()) as Box<dyn Backend>);
     let classes = ["no", "yes"].map(str::to_owned).to_vec();
-    let answering = (answering.collect(), Ender::default());
-    Asking::of(answering, (classes, vec![0, 1]), pace)
+    let answering = (answering.collect(), KillHandle::default());
+    Asking::new(answering, (classes, vec![0, 1]), pace)
 }
 
 const PACE: Pace = Pace {

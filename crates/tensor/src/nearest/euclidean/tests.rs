@@ -120,7 +120,7 @@ fn whoever_is_proposed_with_a_gap_is_nearest() {
                         assert!(gap <= next - nearest);
                     }
                     if gap > 0.0 {
-                        assert_eq!(closest.of(at), number);
+                        assert_eq!(closest.vector(at), number);
                         known += 1;
                     }
                 }

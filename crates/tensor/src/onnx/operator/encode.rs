@@ -115,7 +115,7 @@ impl Encode {
             )
         } else {
             let keys = attributes.floats("keys_floats");
-            let bits = keys.iter().map(|&key| Bits::of(key.into()));
+            let bits = keys.iter().map(|&key| Bits::new(key.into()));
             (Keys::Floats(first_places(bits)), keys.len())
         };
         let values = if !classes.is_empty() {
@@ -173,7 +173,7 @@ impl Encode {
             }
             Keys::Floats(places) => {
                 let keys = input.values.clone().into_doubles().into_iter();
-                keys.map(|key| places.get(&Bits::of(key)).copied().unwrap_or(other))
+                keys.map(|key| places.get(&Bits::new(key)).copied().unwrap_or(other))
                     .collect()
             }
         };
@@ -202,7 +202,7 @@ impl Values {
 }
 
 impl Bits {
-    fn of(number: f64) -> Bits {
+    fn new(number: f64) -> Bits {
         match number {
             _ if number.is_nan() => Bits(f64::NAN.to_bits()),
             0.0 => Bits(0),

@@ -99,7 +99,11 @@ impl Proposed {
     fn above(&self, a: usize, b: usize) -> Option<bool> {
         let (a, b) = (self.places[a].clone(), self.places[b].clone());
         let error = self.products.bound() * ((a.len() * b.len()) as f64).sqrt() + SLACK;
-        let row = |x| b.clone().map(move |y| self.products.of(x, y)).collect();
+        let row = |x| {
+            b.clone()
+                .map(move |y| self.products.product(x, y))
+                .collect()
+        };
         let distance = largest_singular_value(&a.map(row).collect::<Vec<_>>()) - self.threshold;
         (distance.abs() > error).then_some(distance > 0.0)
     }

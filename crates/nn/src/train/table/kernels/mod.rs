@@ -95,7 +95,7 @@ impl Kernels {
         let protected = worst_case.map_or(&[][..], |worst_case| &worst_case.protected);
         let inputs = Inputs::new(&network.layout, protected);
         Kernels {
-            parts: parts::of(network, &inputs),
+            parts: parts::list(network, &inputs),
             is_certified: worst_case.is_some(),
             inputs,
             shards: Vec::new(),

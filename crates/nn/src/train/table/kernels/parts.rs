@@ -49,7 +49,7 @@ enum Kind {
 }
 
 /// Returns all parameters of `network` in the order of [`flat`](super::super::parameters::flat).
-pub(super) fn of(network: &Network, inputs: &Inputs) -> Vec<Part> {
+pub(super) fn list(network: &Network, inputs: &Inputs) -> Vec<Part> {
     let mut all = Vec::new();
     for column in &inputs.columns {
         if let Entry::Embedded { place, inner, .. } = column.entry {
