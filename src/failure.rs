@@ -30,7 +30,7 @@ pub enum Subject {
 
 impl Subject {
     /// What `error` is about.
-    pub fn of(error: &(dyn Error + 'static)) -> Subject {
+    pub fn from_error(error: &(dyn Error + 'static)) -> Subject {
         let is_of_model = has::<ModelError>(error) || has::<StoreError>(error);
         if is_of_model || has::<PredictorError>(error) {
             Subject::Model
@@ -88,7 +88,10 @@ mod tests {
 
     fn are(errors: Vec<Any>, subject: Subject, of_machine: bool) {
         for error in errors {
-            let found = (Subject::of(error.as_ref()), is_of_machine(error.as_ref()));
+            let found = (
+                Subject::from_error(error.as_ref()),
+                is_of_machine(error.as_ref()),
+            );
             assert_eq!(found, (subject, of_machine), "{error:?}");
         }
     }

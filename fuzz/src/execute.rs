@@ -134,7 +134,7 @@ pub fn execute(target: &Target, made: &Made, folder: &Path) -> Result<Seen, Faul
         }
     };
     let size = made.input.size();
-    let most = target.memory.of(size);
+    let most = target.memory.limit(size);
     if taken > most {
         return Err(Fault {
             kind: "memory",

@@ -124,7 +124,7 @@ pub struct Memory {
 
 impl Memory {
     /// The number of bytes that the reading of an input of `size` bytes may take.
-    pub fn of(self, size: usize) -> usize {
+    pub fn limit(self, size: usize) -> usize {
         self.factor * size + self.besides
     }
 }

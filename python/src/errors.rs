@@ -18,7 +18,7 @@ mod exceptions {
 /// Makes the exception whose message is `error` and what caused it.
 pub(crate) fn exception(error: &(dyn Error + 'static)) -> PyErr {
     let text = said(error);
-    match Subject::of(error) {
+    match Subject::from_error(error) {
         Subject::Model => exceptions::ModelError::new_err(text),
         Subject::Option => exceptions::OptionError::new_err(text),
         Subject::Data => exceptions::DataError::new_err(text),

@@ -24,7 +24,7 @@ use super::errors;
 use super::watch::Watch;
 
 /// The arguments of a run besides its specification.
-struct Asked<'a> {
+struct RunArguments<'a> {
     out: PathBuf,
     goes_on: bool,
     part: Part,
@@ -40,7 +40,7 @@ struct Asked<'a> {
 type Kind = (
     &'static str,
     fn() -> Value,
-    fn(Map<String, Value>, Asked<'_>) -> Result<Value, Failure>,
+    fn(Map<String, Value>, RunArguments<'_>) -> Result<Value, Failure>,
 );
 
 /// Lists the kinds of runs, and the explanation of one decision, which leaves no run.
@@ -59,7 +59,7 @@ macro_rules! kinds {
 run_kinds!(kinds);
 
 /// Performs a run of the kind `K`.
-fn run<K: RunKind>(options: Map<String, Value>, asked: Asked<'_>) -> Result<Value, Failure> {
+fn run<K: RunKind>(options: Map<String, Value>, asked: RunArguments<'_>) -> Result<Value, Failure> {
     let (specification, place) = begun::<K>(options, &asked)?;
     let choose = |_: &str| RunDirectory::create(&asked.out);
     let setting = Setting {
@@ -198,7 +198,7 @@ pub(crate) fn perform(
     let options = serde_json::from_str(options).map_err(|error| errors::exception(&error))?;
     let device: DeviceName = device.parse().map_err(|error| errors::exception(&error))?;
     let watch = Watch::new(progress);
-    let asked = Asked {
+    let asked = RunArguments {
         out,
         goes_on,
         part,
@@ -225,7 +225,7 @@ pub(crate) fn perform(
 /// Makes the specification, and the directory to which its run is written.
 fn begun<S: Specification>(
     options: Map<String, Value>,
-    asked: &Asked<'_>,
+    asked: &RunArguments<'_>,
 ) -> Result<(Checked<S>, Place), Failure> {
     let given = Given::<S>::named(options)?;
     if !asked.goes_on {

@@ -327,7 +327,7 @@ const EXAMPLES: [(&str, &[&str]); 62] = [
 ];
 
 /// The examples of the command `path`, such as `schema infer`.
-pub(super) fn of(path: &str) -> &'static [&'static str] {
+pub(super) fn find_examples(path: &str) -> &'static [&'static str] {
     let found = EXAMPLES.iter().find(|(name, _)| *name == path);
     found.map_or(&[], |(_, lines)| lines)
 }
@@ -356,7 +356,7 @@ fn broken(line: &str) -> String {
 
 /// `command` with its examples in front of what its help ends with, and so all below it.
 pub(super) fn shown(command: Command, path: &str) -> Command {
-    let lines = of(path);
+    let lines = find_examples(path);
     let rest = command.get_after_help().map(ToString::to_string);
     let header = command.get_styles().get_header().to_owned();
     let mut command = command;

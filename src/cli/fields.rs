@@ -56,7 +56,7 @@ impl<S: Specification> Fields<S> {
             let missing = self.missing();
             match missing.as_slice() {
                 [] | [_] => self.said(error),
-                several => needed(several, examples::of(S::KIND)),
+                several => needed(several, examples::find_examples(S::KIND)),
             }
         })
     }

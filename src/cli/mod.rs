@@ -193,7 +193,7 @@ pub fn main() -> ExitCode {
     match outcome {
         Ok(code) => code,
         Err(error) => {
-            output.error(&error, &OptionNames::of(definition(), &matches));
+            output.error(&error, &OptionNames::new(definition(), &matches));
             ExitCode::from(code_of(&error))
         }
     }

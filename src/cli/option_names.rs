@@ -25,7 +25,7 @@ pub(super) struct OptionNames {
 
 impl OptionNames {
     /// Those of the command that was called.
-    pub fn of(mut command: Command, matches: &ArgMatches) -> OptionNames {
+    pub fn new(mut command: Command, matches: &ArgMatches) -> OptionNames {
         let mut matches = matches;
         while let Some((name, inner)) = matches.subcommand() {
             let Some(called) = command.find_subcommand(name) else {

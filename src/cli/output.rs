@@ -56,7 +56,7 @@ pub(super) struct Summary<T> {
 
 impl<T> Summary<T> {
     /// The summary of `command`.
-    pub fn of(command: &'static str, figures: T) -> Summary<T> {
+    pub fn new(command: &'static str, figures: T) -> Summary<T> {
         Summary {
             schema_version: 1,
             command,
@@ -148,7 +148,7 @@ impl Output {
         figures: &T,
         text: &str,
     ) -> anyhow::Result<ExitCode> {
-        self.result(&Summary::of(command, figures), text)
+        self.result(&Summary::new(command, figures), text)
     }
 
     /// Prints the result of `command` whose rows are for another program: they are written to

@@ -79,7 +79,7 @@ struct Numbers {
 
 impl Numbers {
     /// Those of `predictions`, if they are numbers.
-    fn of(predictions: &Predictions) -> Option<Numbers> {
+    fn from_predictions(predictions: &Predictions) -> Option<Numbers> {
         let numbers = predictions.numbers()?;
         let all = || numbers.iter().copied();
         Some(Numbers {
@@ -138,7 +138,7 @@ fn is_parquet(file: &Path) -> bool {
 }
 
 fn summary(predictions: &Predictions, modality: ModalityName) -> PredictSummary<'_> {
-    let numbers = Numbers::of(predictions);
+    let numbers = Numbers::from_predictions(predictions);
     let counts = match &numbers {
         Some(_) => Vec::new(),
         None => predictions.counts(),

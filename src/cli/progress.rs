@@ -9,7 +9,7 @@ use indicatif::ProgressBar;
 
 use super::interrupt::Interrupt;
 use super::output::{Output, style};
-use probity::run::runner::{Ender, Failure, Observer, Progress};
+use probity::run::runner::{Failure, Observer, Progress, ShutdownHook};
 
 /// How a phase is shown whose steps are counted, and one whose are not.
 const COUNTED: &str = "{prefix} [{bar:28}] {pos}/{len} {msg}, {eta} left";
@@ -43,7 +43,7 @@ impl<'o> Watch<'o> {
 
 impl Observer for Watch<'_> {
     /// Listens to Ctrl-C; the second one ends what the run has opened, with the program.
-    fn begin(&self, ender: Option<Ender>) -> Result<(), Failure> {
+    fn begin(&self, ender: Option<ShutdownHook>) -> Result<(), Failure> {
         if self.interrupt.get().is_none() {
             let ender = ender.unwrap_or_else(|| Box::new(|| ()));
             let interrupt = Interrupt::listen_and(ender)?;

@@ -207,7 +207,7 @@ impl At<'_> {
 struct Kind {
     name: &'static str,
     is_divisible: bool,
-    perform: fn(Asked<'_>) -> anyhow::Result<ExitCode>,
+    perform: fn(RunRequest<'_>) -> anyhow::Result<ExitCode>,
 }
 
 /// How a run of each kind is performed.
@@ -252,7 +252,7 @@ pub(super) fn run(args: RunArgs, output: &Output) -> anyhow::Result<ExitCode> {
             shard,
         },
     };
-    perform(Asked {
+    perform(RunRequest {
         // A shard is of a run that others work on as well: it repeats none.
         repeats: is_directory && part == Part::Whole,
         resume: args.resume,
@@ -286,7 +286,7 @@ pub(super) fn merge(args: MergeArgs, output: &Output) -> anyhow::Result<ExitCode
         "{0} is no folder of shards; begin with: probity run SPECIFICATION --shard 1/N --out {0}",
         args.folder.display()
     );
-    perform(Asked {
+    perform(RunRequest {
         repeats: false,
         resume: false,
         keep_paths: false,
@@ -301,7 +301,7 @@ pub(super) fn merge(args: MergeArgs, output: &Output) -> anyhow::Result<ExitCode
     })
 }
 
-fn perform(asked: Asked<'_>) -> anyhow::Result<ExitCode> {
+fn perform(asked: RunRequest<'_>) -> anyhow::Result<ExitCode> {
     let file = asked.file;
     let kind = kind_of(file)?;
     let Some(known) = KINDS.iter().find(|known| known.name == kind) else {
@@ -316,7 +316,7 @@ fn perform(asked: Asked<'_>) -> anyhow::Result<ExitCode> {
 }
 
 /// What is run, and where.
-struct Asked<'a> {
+struct RunRequest<'a> {
     /// The directory that is repeated or gone on with, where `file` is its specification.
     directory: PathBuf,
     repeats: bool,
@@ -329,7 +329,7 @@ struct Asked<'a> {
     output: &'a Output,
 }
 
-impl Asked<'_> {
+impl RunRequest<'_> {
     fn perform<S: Performed>(self) -> anyhow::Result<ExitCode> {
         let kind = S::KIND;
         ensure!(

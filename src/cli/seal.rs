@@ -83,8 +83,8 @@ impl SealChecks {
         checked.place_of("model", &self.from)
     }
 
-    /// What is wrong with the seals of `run` and of those that it was made from, if that is asked.
-    pub fn of(&self, run: &std::path::Path) -> anyhow::Result<Option<CheckedSeals>> {
+    /// Checks the seals of `run` and of those that it was made from, if that is asked.
+    pub fn check(&self, run: &std::path::Path) -> anyhow::Result<Option<CheckedSeals>> {
         if self.seal.is_empty() {
             return Ok(None);
         }

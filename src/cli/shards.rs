@@ -64,7 +64,7 @@ pub(super) fn worked(
     };
     let next = format!(
         "When all {} are done: probity merge {}\n",
-        shard.of(),
+        shard.count(),
         path.display()
     );
     output.result(&summary, &(text + &next))

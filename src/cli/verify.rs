@@ -89,7 +89,7 @@ enum Replay {
 
 /// Runs `probity verify`.
 pub(super) fn run(mut args: VerifyArgs, output: &Output) -> anyhow::Result<ExitCode> {
-    let seal = args.seal.of(&args.run)?;
+    let seal = args.seal.check(&args.run)?;
     let moved = seal.as_ref().and_then(|seal| args.seal.model_by(seal));
     let is_broken = |seal: &CheckedSeals| !seal.problems.is_empty();
     let replayed = match &seal {

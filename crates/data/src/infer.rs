@@ -68,7 +68,7 @@ pub fn infer(file: &Path, options: &InferOptions) -> Result<Draft, InferError> {
 fn drafted(file: &Path, options: &InferOptions) -> Result<Draft, InferError> {
     let opened = DataFile::open_rereadable(file)?;
     let layout = layout::found(&opened, options)?;
-    let mut records = Records::of(&opened, &layout.format)?;
+    let mut records = Records::from_file(&opened, &layout.format)?;
     let names = records.names().to_vec();
     let options = &options.of_columns(file, &names)?;
     options.check()?;

@@ -75,7 +75,7 @@ impl Records {
     /// # Errors
     /// When the file cannot be read, is empty, or its header repeats a name.
     pub fn open(file: &Path, format: &Format) -> Result<Records, ReadError> {
-        Self::of(&DataFile::open_unhashed(file)?, format)
+        Self::from_file(&DataFile::open_unhashed(file)?, format)
     }
 
     /// Opens the result of a run: cells of CSV are as they were before they were made safe for
@@ -95,7 +95,7 @@ impl Records {
     ///
     /// # Errors
     /// See [`Records::open`].
-    pub fn of(file: &DataFile, format: &Format) -> Result<Records, ReadError> {
+    pub fn from_file(file: &DataFile, format: &Format) -> Result<Records, ReadError> {
         Self::of_content(file.path(), file.content()?, format)
     }
 

@@ -78,7 +78,7 @@ pub struct CellNumbers {
 
 impl CellNumbers {
     /// Creates the numbers of the numeric attributes of `schema`, of no rows yet.
-    fn of(schema: &Schema) -> CellNumbers {
+    fn new(schema: &Schema) -> CellNumbers {
         let is_numeric = |&place: &usize| {
             let kind = &schema.attributes[place].kind;
             matches!(kind, Kind::Numeric { .. })
@@ -199,7 +199,7 @@ impl Table {
         labels: Labels,
     ) -> Result<Hashed<Table>, ReadError> {
         let file = DataFile::open(file)?;
-        let table = Self::decode(Records::of(&file, &schema.format)?, schema, labels)?;
+        let table = Self::decode(Records::from_file(&file, &schema.format)?, schema, labels)?;
         file.hashed(table)
     }
 
@@ -214,8 +214,8 @@ impl Table {
         labels: Labels,
     ) -> Result<Hashed<(Table, CellNumbers)>, ReadError> {
         let file = DataFile::open(file)?;
-        let records = Records::of(&file, &schema.format)?;
-        let mut numbers = CellNumbers::of(schema);
+        let records = Records::from_file(&file, &schema.format)?;
+        let mut numbers = CellNumbers::new(schema);
         let table = Self::decode_keeping(records, schema, labels, &mut numbers)?;
         file.hashed((table, numbers))
     }

@@ -330,7 +330,7 @@ fn a_hash_needs_no_second_pass() {
     std::fs::write(&file, "x\n1\n2\n").unwrap();
     let sha256 = file_sha256(&file).unwrap();
     let opened = DataFile::open(&file).unwrap();
-    let mut records = Records::of(&opened, &Format::default()).unwrap();
+    let mut records = Records::from_file(&opened, &Format::default()).unwrap();
     while records.advance().unwrap().is_some() {}
     // The file is gone: what is hashed is what was read.
     std::fs::remove_file(&file).unwrap();

@@ -80,7 +80,7 @@ pub fn open_labelled_texts(
                 let first = corpus.labels.iter().position(|&label| label == own);
                 AuditError::UnknownLabel {
                     file: file.to_owned(),
-                    row: corpus.rows.of(first.unwrap_or_default()),
+                    row: corpus.rows.number(first.unwrap_or_default()),
                     column: label.to_owned(),
                     label: class.clone(),
                     known: classes.join(", "),

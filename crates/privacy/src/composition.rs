@@ -130,7 +130,7 @@ const KEPT_DIGITS: usize = 15;
 impl Decimal {
     /// Returns the decimal that `value`, which is not negative, is written as. A value that is too
     /// large for an `f64` is more than any budget has.
-    fn of(value: f64) -> Decimal {
+    fn from_f64(value: f64) -> Decimal {
         let text = format!("{:e}", value.min(f64::MAX));
         let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
         let fraction = mantissa
@@ -187,9 +187,9 @@ impl Spent {
     #[must_use]
     pub fn and(&self, cost: Cost) -> Spent {
         Spent {
-            epsilon: &self.epsilon + &Decimal::of(cost.epsilon),
-            delta: &self.delta + &Decimal::of(cost.delta),
-            rho: &self.rho + &Decimal::of(cost.rho),
+            epsilon: &self.epsilon + &Decimal::from_f64(cost.epsilon),
+            delta: &self.delta + &Decimal::from_f64(cost.delta),
+            rho: &self.rho + &Decimal::from_f64(cost.rho),
         }
     }
 
@@ -253,8 +253,8 @@ impl Budget {
 
     /// Returns whether `spent` is within the budget.
     pub fn admits(&self, spent: &Spent) -> bool {
-        &spent.delta + &Decimal::of(self.slack) <= Decimal::of(self.delta)
-            && (spent.epsilon <= Decimal::of(self.epsilon) || spent.rho <= self.largest_rho())
+        &spent.delta + &Decimal::from_f64(self.slack) <= Decimal::from_f64(self.delta)
+            && (spent.epsilon <= Decimal::from_f64(self.epsilon) || spent.rho <= self.largest_rho())
     }
 
     /// Returns the ε that `spent` amounts to: the smaller one of sequential composition and of
@@ -270,11 +270,11 @@ impl Budget {
 
     /// Returns what is left after `spent`: a query of that price is admitted.
     pub fn remaining(&self, spent: &Spent) -> Remaining {
-        let sequential = Decimal::of(self.epsilon).without(&spent.epsilon);
+        let sequential = Decimal::from_f64(self.epsilon).without(&spent.epsilon);
         let rho = self.largest_rho().without(&spent.rho).rounded_down();
         // Not √(2ρ): 2ρ may have no finite form.
         let by_rho = rho.sqrt() * std::f64::consts::SQRT_2 * (1.0 - ROUNDING);
-        let delta = Decimal::of(self.delta).without(&Decimal::of(self.slack));
+        let delta = Decimal::from_f64(self.delta).without(&Decimal::from_f64(self.slack));
         Remaining {
             epsilon: sequential.rounded_down().max(by_rho),
             delta: delta.without(&spent.delta).rounded_down(),
@@ -289,7 +289,7 @@ impl Budget {
         let logarithm = (1.0 / self.slack).ln();
         // ε / (√(L + ε) + √L), squared, which does not cancel.
         let rho = (self.epsilon / ((logarithm + self.epsilon).sqrt() + logarithm.sqrt())).powi(2);
-        Decimal::of(rho * (1.0 - ROUNDING))
+        Decimal::from_f64(rho * (1.0 - ROUNDING))
     }
 }
 

@@ -52,7 +52,7 @@ pub fn private_upper_bound(
 ) -> Result<f64, PrivacyError> {
     let step = (noise.beta + ROUNDING) / STEPS as f64;
     let at = (smooth_bound.ln() / step).ceil();
-    let gamma = Ratio::of(epsilon).times(&Ratio::new(1, STEPS));
+    let gamma = Ratio::from_f64(epsilon).times(&Ratio::new(1, STEPS));
     let noisy = at + discrete_laplace(&gamma, bits)? as f64;
     let margin = lower_margin(epsilon / STEPS as f64, failure) as f64;
     Ok((step * (noisy + margin)).exp().min(cap))

@@ -163,7 +163,7 @@ pub fn declare(
 /// # Errors
 /// When there is none, or it cannot be trusted.
 pub fn read(file: &Path) -> Result<Ledger, LedgerError> {
-    of_place(&Place::of(file)?)
+    of_place(&Place::resolve(file)?)
 }
 
 fn of_place(place: &Place) -> Result<Ledger, LedgerError> {
@@ -202,12 +202,12 @@ pub struct Charge {
 /// # Errors
 /// When the ledger is of other data, or does not cover the price; nothing is written then.
 pub fn charge(file: &Path, charge: Charge, waiting: impl FnOnce()) -> Result<Ledger, LedgerError> {
-    let place = Place::of(file)?;
+    let place = Place::resolve(file)?;
     let lock = place.lock(waiting)?;
     place.has_one_name()?;
     let mut ledger = of_place(&place)?;
     let file = || place.file().to_owned();
-    if ledger.data.fingerprint != Key::of(&place)?.fingerprint(&charge.sha256) {
+    if ledger.data.fingerprint != Key::read(&place)?.fingerprint(&charge.sha256) {
         return Err(LedgerError::OtherData { file: file() });
     }
     let Cost {

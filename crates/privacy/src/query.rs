@@ -76,7 +76,7 @@ impl Data {
     /// Reads `file` to answer whoever asks.
     fn read(file: &Path, options: TableOptions) -> Result<Data, QueryError> {
         let read = options.read(file)?;
-        Self::of(options, read)
+        Self::new(options, read)
     }
 
     /// Reads `columns` of `file` for its owner.
@@ -90,7 +90,7 @@ impl Data {
     ) -> Result<Data, QueryError> {
         let options = table.options(columns)?;
         let read = options.read_as_owner(file)?;
-        Self::of(options, read)
+        Self::new(options, read)
     }
 
     /// Returns the data with `device` to propose how many records are near each other; no answer
@@ -101,7 +101,7 @@ impl Data {
         self
     }
 
-    fn of(options: TableOptions, read: Hashed<DeclaredNumbers>) -> Result<Data, QueryError> {
+    fn new(options: TableOptions, read: Hashed<DeclaredNumbers>) -> Result<Data, QueryError> {
         let Hashed {
             value: numbers,
             sha256,

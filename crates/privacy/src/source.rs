@@ -135,7 +135,7 @@ impl TableReading {
             self.expect_ordered(column)?;
         }
         let file = DataFile::open(file)?;
-        let mut records = Records::of(&file, &self.format)?;
+        let mut records = Records::from_file(&file, &self.format)?;
         let mut names = match columns.is_empty() {
             true => records.names().to_vec(),
             false => columns.to_vec(),
@@ -416,7 +416,7 @@ impl TableOptions {
     pub fn read_as_owner(&self, file: &Path) -> Result<Hashed<DeclaredNumbers>, SourceError> {
         let grid = self.grid()?;
         let file = DataFile::open(file)?;
-        let numbers = self.decode(grid, Records::of(&file, &self.reading.format)?)?;
+        let numbers = self.decode(grid, Records::from_file(&file, &self.reading.format)?)?;
         Ok(file.hashed(numbers)?)
     }
 

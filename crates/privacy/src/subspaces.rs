@@ -193,7 +193,7 @@ impl SubspacePlan {
     /// No random bits.
     pub fn choose(&self, counts: &[i64], bits: &mut dyn Bits) -> Result<Vec<usize>, PrivacyError> {
         debug_assert!(counts.iter().all(|&count| count <= self.rows as i64));
-        let share = Ratio::of(spendable(self.choice.epsilon))
+        let share = Ratio::from_f64(spendable(self.choice.epsilon))
             .times(&Ratio::new(1, 2 * self.choice.top as u64))
             .times(&Ratio::new(1, self.cap));
         let mut left: Vec<usize> = (0..counts.len()).collect();

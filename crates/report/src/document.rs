@@ -53,8 +53,8 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// That a promise holds or does not.
-    pub fn of(holds: bool, text: impl Into<Text>) -> Outcome {
+    /// What came of checking a promise, which holds or does not.
+    pub fn from_check(holds: bool, text: impl Into<Text>) -> Outcome {
         let verdict = match holds {
             true => Verdict::Within,
             false => Verdict::Exceeds,

@@ -342,7 +342,7 @@ mod tests {
         let section = Section {
             id: "run1".to_owned(),
             title: "Audit".into(),
-            outcome: Some(Outcome::of(false, "Alike. The bound is broken.")),
+            outcome: Some(Outcome::from_check(false, "Alike. The bound is broken.")),
             verdict: vec!["Alike.".into(), "Words ".repeat(40).trim_end().into()],
             parts: vec![
                 Part::new("Shares")

@@ -95,7 +95,7 @@ pub(super) enum Effort {
 }
 
 impl Effort {
-    fn of(self, point: &CurvePoint) -> f64 {
+    fn cost(self, point: &CurvePoint) -> f64 {
         match self {
             Effort::Seconds => point.seconds,
             Effort::ModelCalls => point.model_calls as f64,
@@ -113,7 +113,7 @@ pub(super) enum Yield {
 }
 
 impl Yield {
-    fn of(self, point: &CurvePoint) -> f64 {
+    fn count(self, point: &CurvePoint) -> f64 {
         let cells = || point.diversity.as_ref().map_or(0, |of| of.cells);
         match self {
             Yield::Found => point.found as f64,
@@ -151,7 +151,7 @@ pub(super) fn found(compare: &CompareFindings, what: Yield, effort: Effort) -> P
 /// each has a place there, as far as the shortest goes.
 fn mean_found(runs: &[SearchCurve], what: Yield, effort: Effort) -> Vec<(f64, f64)> {
     let costs = |run: &SearchCurve| -> Vec<f64> {
-        let costs = run.curve.iter().map(|point| effort.of(point));
+        let costs = run.curve.iter().map(|point| effort.cost(point));
         costs.filter(|&cost| cost > 0.0).collect()
     };
     let costs: Vec<Vec<f64>> = runs.iter().map(costs).collect();
@@ -179,8 +179,8 @@ fn mean_found(runs: &[SearchCurve], what: Yield, effort: Effort) -> Vec<(f64, f6
 
 /// What a search had found when it came to `at`: on the line between two points of its curve.
 fn found_at(run: &SearchCurve, at: f64, (what, effort): (Yield, Effort)) -> f64 {
-    let next = run.curve.partition_point(|point| effort.of(point) <= at);
-    let place = |point: &CurvePoint| (effort.of(point), what.of(point));
+    let next = run.curve.partition_point(|point| effort.cost(point) <= at);
+    let place = |point: &CurvePoint| (effort.cost(point), what.count(point));
     let before = next.checked_sub(1).map(|last| place(&run.curve[last]));
     let before = before.unwrap_or((0.0, 0.0));
     match run.curve.get(next).map(place) {

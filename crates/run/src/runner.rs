@@ -85,7 +85,7 @@ pub trait OpenedRun: Sized {
     }
 
     /// Returns a function that ends the processes that were opened for the run.
-    fn ender(&self) -> Option<Ender> {
+    fn ender(&self) -> Option<ShutdownHook> {
         None
     }
 
@@ -143,7 +143,7 @@ fn indivisible<K: RunKind>() -> ShardError {
 }
 
 /// A function that ends processes.
-pub type Ender = Box<dyn Fn() + Send>;
+pub type ShutdownHook = Box<dyn Fn() + Send>;
 
 /// The directory that a run is written to, if there is one, and whether the run goes on.
 #[derive(Clone, Copy)]
@@ -225,7 +225,7 @@ pub trait Observer: Sync {
     ///
     /// # Errors
     /// When nobody can be listened to.
-    fn begin(&self, _ender: Option<Ender>) -> Result<(), Failure> {
+    fn begin(&self, _ender: Option<ShutdownHook>) -> Result<(), Failure> {
         Ok(())
     }
 

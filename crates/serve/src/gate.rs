@@ -264,7 +264,7 @@ mod tests {
 
     fn caller(token: u8, project: u8) -> Caller {
         let id = |number: u8| format!("{number:016x}").parse().unwrap();
-        Caller::of(id(token), Role::Editor, Some(id(project)))
+        Caller::new(id(token), Role::Editor, Some(id(project)))
     }
 
     fn tokens() -> [Caller; 2] {
@@ -350,7 +350,7 @@ mod tests {
         // A request that was refused took no places.
         drop(first);
         assert!(enter(&gate, 1, Some(&bob), true).is_ok());
-        let administrator = Caller::of(
+        let administrator = Caller::new(
             "00000000000000aa".parse().unwrap(),
             Role::Administrator,
             None,

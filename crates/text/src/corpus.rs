@@ -213,7 +213,7 @@ fn table_of(opened: &DataFile, separator: char, skip_bad_rows: bool) -> Result<R
         separator,
         ..table_format(skip_bad_rows)
     };
-    Records::of(opened, &format)
+    Records::from_file(opened, &format)
 }
 
 /// Reads texts from record batches in memory.

@@ -13,7 +13,7 @@ pub struct Spread {
 
 impl Spread {
     /// Returns the spread of `values`; `None` if there are none.
-    pub fn of(values: &[f64]) -> Option<Spread> {
+    pub fn from_values(values: &[f64]) -> Option<Spread> {
         let n = values.len() as f64;
         if values.is_empty() {
             return None;
@@ -35,9 +35,9 @@ mod tests {
 
     #[test]
     fn the_deviation_is_that_of_a_sample() {
-        let spread = Spread::of(&[1.0, 3.0]).unwrap();
+        let spread = Spread::from_values(&[1.0, 3.0]).unwrap();
         assert_eq!((spread.mean, spread.sd), (2.0, 2_f64.sqrt()));
-        assert_eq!(Spread::of(&[5.0]).unwrap().sd, 0.0);
-        assert_eq!(Spread::of(&[]), None);
+        assert_eq!(Spread::from_values(&[5.0]).unwrap().sd, 0.0);
+        assert_eq!(Spread::from_values(&[]), None);
     }
 }

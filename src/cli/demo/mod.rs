@@ -151,7 +151,7 @@ fn show<T: Trainable, M: Modality>(
         training: trained,
         audit: audited,
     };
-    let summary = Summary::of(demonstration.command, figures);
+    let summary = Summary::new(demonstration.command, figures);
     directory.write_summary(&summary)?;
     let next = what_next(&demonstration, directory);
     output.run(&summary, &Written::kept(directory.clone()), &next)

@@ -52,7 +52,7 @@ impl<'f> Baseline<'f> {
 
     /// What the earlier run of the check `name` measured, if there is one; it must be as it was
     /// sealed. What became of its model since is no matter.
-    pub fn of(&self, name: &str) -> anyhow::Result<Option<Before>> {
+    pub fn before(&self, name: &str) -> anyhow::Result<Option<Before>> {
         let directory = self.files.runs.join(name);
         if !directory.exists() {
             return Ok(None);

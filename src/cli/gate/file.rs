@@ -77,7 +77,7 @@ impl GateFile {
         for table in written.check {
             let before = text.get(..table.span().start).unwrap_or_default();
             let line = before.matches('\n').count() as u64 + 1;
-            let check = Check::of(table.into_inner(), line, file)
+            let check = Check::parse(table.into_inner(), line, file)
                 .with_context(|| format!("{}, the check of line {line}", file.display()))?;
             ensure!(
                 names.insert(check.name.clone()),
@@ -98,7 +98,7 @@ impl GateFile {
 }
 
 impl Check {
-    fn of(mut table: Table, line: u64, file: &Path) -> anyhow::Result<Check> {
+    fn parse(mut table: Table, line: u64, file: &Path) -> anyhow::Result<Check> {
         let Some(Value::String(name)) = table.remove("name") else {
             bail!("it has no name, such as name = \"sex\"");
         };

@@ -90,7 +90,7 @@ pub(super) fn run(args: &GateArgs, output: &Output) -> anyhow::Result<ExitCode> 
     let baseline = gate.baseline.as_ref().map(Baseline::open).transpose()?;
     let before: Vec<Option<Before>> = match &baseline {
         Some(baseline) => {
-            let of = |check: &Check| baseline.of(&check.name);
+            let of = |check: &Check| baseline.before(&check.name);
             gate.checks.iter().map(of).collect::<anyhow::Result<_>>()?
         }
         None => gate.checks.iter().map(|_| None).collect(),

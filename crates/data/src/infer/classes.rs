@@ -182,7 +182,7 @@ fn is_bad(name: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn of(label: &str, classes: &[&str], favourable: Option<&str>) -> (String, Note) {
+    fn order_classes(label: &str, classes: &[&str], favourable: Option<&str>) -> (String, Note) {
         let classes = classes.iter().map(|&class| class.to_owned()).collect();
         let (classes, note) = ordered(label, classes, favourable).unwrap();
         (classes.join(","), note)
@@ -233,7 +233,7 @@ mod tests {
             // And names that are turned round.
             ("no_default", ["yes", "no"], "no,yes", "a guess", "no"),
         ] {
-            let (found, note) = of(label, &classes, None);
+            let (found, note) = order_classes(label, &classes, None);
             assert!(
                 found == expected && note.said.contains(why),
                 "{found}: {note:?}"
@@ -245,7 +245,7 @@ mod tests {
             };
             assert_eq!(ways, [format!("--favourable {quoted}")]);
         }
-        let (found, note) = of("income", &["high", "low"], Some("low"));
+        let (found, note) = order_classes("income", &["high", "low"], Some("low"));
         assert!(
             found == "high,low" && note.said.contains("was said"),
             "{note:?}"
@@ -259,7 +259,7 @@ mod tests {
 
     #[test]
     fn an_accent_may_be_typed_in_either_form() {
-        let (found, _) = of(
+        let (found, _) = order_classes(
             "avis",
             &["accorde\u{301}", "refuse\u{301}"],
             Some("accord\u{e9}"),

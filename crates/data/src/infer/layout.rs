@@ -301,7 +301,7 @@ fn separator(start: Vec<u8>, format: &Format) -> char {
 /// Returns the summaries of the columns of all rows; bad rows are passed over.
 fn seen(file: &DataFile, format: &Format, forms: &[NumberForm]) -> Result<Vec<Seen>, ReadError> {
     file.rewind()?;
-    let mut records = Records::of(file, format)?;
+    let mut records = Records::from_file(file, format)?;
     let names = records.names().iter();
     let mut columns: Vec<Seen> = names.map(|name| Seen::new(name, forms.len())).collect();
     loop {

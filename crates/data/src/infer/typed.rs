@@ -32,7 +32,7 @@ pub fn typed(
 ) -> Result<(RecordBatch, BadRows), InferError> {
     let opened = DataFile::open_rereadable(file)?;
     let layout = layout::found(&opened, options)?;
-    let mut records = Records::of(&opened, &layout.format)?;
+    let mut records = Records::from_file(&opened, &layout.format)?;
     let names = records.names().to_vec();
     let taken: Vec<usize> = (0..names.len())
         .filter(|&at| !options.ignore.contains(&names[at]) && !names[..at].contains(&names[at]))
@@ -43,7 +43,7 @@ pub fn typed(
     }
     let known: Vec<Known<'_>> = taken
         .iter()
-        .map(|&at| Known::of(schema, &names[at]))
+        .map(|&at| Known::find(schema, &names[at]))
         .collect();
     let mut columns: Vec<Typed> = taken.iter().map(|_| Typed::default()).collect();
     let mut bad_rows = BadRows::default();
@@ -93,7 +93,7 @@ struct Known<'s> {
 
 impl<'s> Known<'s> {
     /// Finds the values of the column called `name`.
-    fn of(schema: Option<&'s Schema>, name: &str) -> Known<'s> {
+    fn find(schema: Option<&'s Schema>, name: &str) -> Known<'s> {
         let attributes = schema.into_iter().flat_map(|schema| &schema.attributes);
         let mut attributes = attributes.filter(|attribute| unicode::same(&attribute.name, name));
         let label = schema.map(|schema| &schema.label);

@@ -21,7 +21,7 @@ impl RowNumbers {
 
     /// Notes that the row with the number `row`, which is after all before it, was kept.
     pub fn keep(&mut self, row: u64) {
-        let is_next = self.kept > 0 && self.of(self.kept - 1) + 1 == row;
+        let is_next = self.kept > 0 && self.number(self.kept - 1) + 1 == row;
         if !is_next {
             self.runs.push((self.kept, row));
         }
@@ -30,7 +30,7 @@ impl RowNumbers {
 
     /// Returns the number in the file, from 1, of the kept row `index`, from 0; without notes of
     /// it, as if no row before it had been left out.
-    pub fn of(&self, index: usize) -> u64 {
+    pub fn number(&self, index: usize) -> u64 {
         let run = self.runs.partition_point(|&(start, _)| start <= index);
         let (start, row) = run.checked_sub(1).map_or((0, 1), |run| self.runs[run]);
         row + (index - start) as u64
@@ -71,7 +71,7 @@ mod tests {
             let rows: Vec<u64> = (1..=8).filter(|row| kept >> (row - 1) & 1 == 1).collect();
             let numbers: RowNumbers = rows.iter().copied().collect();
             for (index, &row) in rows.iter().enumerate() {
-                assert_eq!(numbers.of(index), row, "{rows:?}");
+                assert_eq!(numbers.number(index), row, "{rows:?}");
             }
             if !rows.is_empty() {
                 for row in 0..=9 {
@@ -82,7 +82,7 @@ mod tests {
         }
         let all = RowNumbers::default();
         assert_eq!(
-            (all.of(6), all.index_of(7), all.index_of(0)),
+            (all.number(6), all.index_of(7), all.index_of(0)),
             (7, Some(6), None)
         );
     }

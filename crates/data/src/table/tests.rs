@@ -347,7 +347,10 @@ fn rows_without_an_outcome_are_left_out_where_outcomes_are_needed() {
             (table.codes(), table.labels()),
             (&[41, 0, 43, 0][..], &[0, 1][..])
         );
-        assert_eq!((table.numbers().of(0), table.numbers().of(1)), (3, 5));
+        assert_eq!(
+            (table.numbers().number(0), table.numbers().number(1)),
+            (3, 5)
+        );
         let counts = &table.counts;
         assert_eq!(
             (counts.rows, counts.skipped_rows, counts.unlabelled_rows),

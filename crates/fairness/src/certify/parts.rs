@@ -151,7 +151,7 @@ fn kept_rows(
     if counts.mapped_values == 0 && counts.skipped_rows == 0 && counts.bad_rows.is_empty() {
         // No policy had anything to act on, so that any other keeps the same rows.
         let labelled = (0..table.rows()).filter(|&row| table.has_label(row));
-        return Ok(labelled.map(|row| table.numbers().of(row)).collect());
+        return Ok(labelled.map(|row| table.numbers().number(row)).collect());
     }
     let once = |source| {
         Box::new(ReadError::Io {
@@ -171,7 +171,7 @@ fn kept_rows(
         });
     }
     let kept = read.value;
-    let numbers = (0..kept.rows()).map(|row| kept.numbers().of(row));
+    let numbers = (0..kept.rows()).map(|row| kept.numbers().number(row));
     Ok(numbers.collect())
 }
 
@@ -299,7 +299,9 @@ mod tests {
                 let of = (file.as_path(), trained.sha256.as_str());
                 let found = rows_of(part, (model, &schema), of, &table).unwrap();
                 let found = found.into_iter();
-                let found: Vec<u64> = found.map(|row| table.numbers().of(row as usize)).collect();
+                let found: Vec<u64> = found
+                    .map(|row| table.numbers().number(row as usize))
+                    .collect();
                 assert_eq!(found, expected, "{own} {reading:?} {part}");
             }
             let changed = rows_of(Part::Test, (model, &schema), (&file, "other"), &table);

@@ -168,7 +168,7 @@ impl Certifiable for CertifiableTexts {
     }
 
     fn number(&self, row: u32) -> u64 {
-        self.rows.of(row as usize)
+        self.rows.number(row as usize)
     }
 
     fn counts(&self) -> Option<&ReadCounts> {

@@ -167,7 +167,7 @@ impl Predictions {
     pub fn batch(&self) -> Result<RecordBatch, AuditError> {
         let classes = self.classes.len();
         let rows = || self.logits.chunks_exact(classes.max(1));
-        let number = (0..self.inputs()).map(|input| self.rows.of(input));
+        let number = (0..self.inputs()).map(|input| self.rows.number(input));
         let mut fields = vec![Field::new("row", DataType::UInt64, false)];
         let mut columns: Vec<ArrayRef> = vec![Arc::new(UInt64Array::from_iter_values(number))];
         if let Some(texts) = &self.texts {

@@ -10,7 +10,7 @@ use crate::shards::MergedAudit;
 use crate::specification::AuditSpecification;
 use probity_run::run_directory::RunDirectory;
 use probity_run::runner::{
-    Ender, Failure, Merged, Observer, OpenedRun, Outcome, RunKind, Setting, Target, perform,
+    Failure, Merged, Observer, OpenedRun, Outcome, RunKind, Setting, ShutdownHook, Target, perform,
 };
 use probity_run::shards::{Shard, ShardFolder, Worked};
 use probity_run::specification::Checked;
@@ -48,7 +48,7 @@ impl<M: Modality> OpenedRun for Audit<M> {
         Ok(Audit::expect_unchanged(self, began)?)
     }
 
-    fn ender(&self) -> Option<Ender> {
+    fn ender(&self) -> Option<ShutdownHook> {
         watched::ender_of(self.case())
     }
 

@@ -11,7 +11,7 @@ use crate::specification::CompareSpecification;
 use crate::strategies::StrategyName;
 use probity_run::run_directory::RunDirectory;
 use probity_run::runner::{
-    Ender, Failure, Merged, Observer, OpenedRun, Outcome, RunKind, Setting, Target, perform,
+    Failure, Merged, Observer, OpenedRun, Outcome, RunKind, Setting, ShutdownHook, Target, perform,
 };
 use probity_run::shards::{Shard, ShardFolder, Worked, merged, work};
 use probity_run::specification::Checked;
@@ -64,7 +64,7 @@ impl<M: Modality> OpenedRun for Comparison<M> {
         Ok(Comparison::expect_unchanged(self, began)?)
     }
 
-    fn ender(&self) -> Option<Ender> {
+    fn ender(&self) -> Option<ShutdownHook> {
         watched::ender_of(self.case())
     }
 

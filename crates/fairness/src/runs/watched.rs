@@ -9,7 +9,7 @@ use probity_predictor::own_numbers::BinEffect;
 use probity_predictor::probabilities::RoundedRows;
 use probity_run::device_name::DeviceName;
 use probity_run::number::{count, percent};
-use probity_run::runner::{Ender, Failure, Observer, Progress};
+use probity_run::runner::{Failure, Observer, Progress, ShutdownHook};
 use probity_run::specification::FieldError;
 use probity_tensor::device::ComputeDevice;
 
@@ -71,7 +71,7 @@ pub(super) fn observe(observer: &dyn Observer, progress: AuditProgress<'_>) -> C
 }
 
 /// The handle that ends the processes of a predictor, where `case` has one.
-pub(super) fn ender_of<M: Modality>(case: &M) -> Option<Ender> {
+pub(super) fn ender_of<M: Modality>(case: &M) -> Option<ShutdownHook> {
     let ender = case.ender().cloned()?;
     Some(Box::new(move || ender.end()))
 }

@@ -156,7 +156,7 @@ pub(super) fn compare_rows(
         )));
     }
     let table = all.select(&answered);
-    let number = |row: usize| format!("row {}", all.numbers().of(answered[row] as usize));
+    let number = |row: usize| format!("row {}", all.numbers().number(answered[row] as usize));
     let network = Fnn::new(&model.network, &ComputeDevice::flex());
     let comparison = if label.is_number() {
         let logits = parallel_logits(&network, &table)?;

@@ -57,7 +57,7 @@ fn what_is_left_of_the_largest_budget_is_finite() {
 #[test]
 fn decimals_are_those_that_are_written() {
     let sum = [0.1, 0.2, 1e-300, 5e-324, 12_345.678, 1e22]
-        .map(Decimal::of)
+        .map(Decimal::from_f64)
         .iter()
         .fold(Decimal::default(), |sum, next| &sum + next);
     let digits = sum.0.to_string();
@@ -69,13 +69,13 @@ fn decimals_are_those_that_are_written() {
     );
     assert_eq!((fraction.len(), fraction.find('1')), (324, Some(299)));
     for value in [0.1, 0.3, 1e-9, 5e-324, f64::MAX, 0.1 + 0.2] {
-        assert_eq!(Decimal::of(value).nearest(), value);
-        assert!(Decimal::of(value).rounded_down() <= value);
+        assert_eq!(Decimal::from_f64(value).nearest(), value);
+        assert!(Decimal::from_f64(value).rounded_down() <= value);
     }
-    let left = Decimal::of(1.0).without(&Decimal::of(0.7));
+    let left = Decimal::from_f64(1.0).without(&Decimal::from_f64(0.7));
     assert_eq!((left.rounded_down(), left.nearest()), (0.3, 0.3));
     assert_eq!(
-        Decimal::of(0.7).without(&Decimal::of(1.0)),
+        Decimal::from_f64(0.7).without(&Decimal::from_f64(1.0)),
         Decimal::default()
     );
 }
@@ -90,7 +90,7 @@ fn sums_and_parts_are_exact_or_above() {
         let (a, b): (f64, f64) = (draw.random(), draw.random::<f64>() * 1e-3);
         let sum = sum_rounded_up(a, b);
         let exact = |value: f64| {
-            let ratio = Ratio::of(value);
+            let ratio = Ratio::from_f64(value);
             ratio.numerator * (BigUint::from(1_u32) << 1074_u32) / ratio.denominator
         };
         let true_sum = exact(a) + exact(b);

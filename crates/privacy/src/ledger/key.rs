@@ -39,7 +39,7 @@ impl Key {
     }
 
     /// Reads the key of the ledger at `place`.
-    pub fn of(place: &Place) -> Result<Key, LedgerError> {
+    pub fn read(place: &Place) -> Result<Key, LedgerError> {
         let file = place.beside(SUFFIX);
         let text = match fs::read_to_string(&file) {
             Ok(text) => text,

@@ -25,7 +25,7 @@ pub(super) struct Place {
 
 impl Place {
     /// Returns the place of the ledger that `name` leads to.
-    pub fn of(name: &Path) -> Result<Place, LedgerError> {
+    pub fn resolve(name: &Path) -> Result<Place, LedgerError> {
         match fs::canonicalize(name) {
             Ok(file) => Ok(Place { file }),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Err(LedgerError::Missing {

@@ -227,7 +227,7 @@ fn a_ledger_whose_folder_was_moved_is_not_written() {
     fs::create_dir(&old).unwrap();
     let file = old.join("budget.toml");
     declared(&file).unwrap();
-    let lock = super::Place::of(&file).unwrap().lock(|| ()).unwrap();
+    let lock = super::Place::resolve(&file).unwrap().lock(|| ()).unwrap();
     lock.expect_in_place().unwrap();
     fs::rename(&old, &new).unwrap();
     assert!(lock.expect_in_place().is_err());

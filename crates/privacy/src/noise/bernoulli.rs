@@ -22,7 +22,7 @@ pub struct Ratio {
 impl Ratio {
     /// Converts a finite number that is not negative, exactly: every such `f64` is a fraction with
     /// a power of two below.
-    pub fn of(value: f64) -> Ratio {
+    pub fn from_f64(value: f64) -> Ratio {
         let bits = value.to_bits();
         let exponent = ((bits >> 52) & 0x7ff) as i64;
         let fraction = bits & ((1 << 52) - 1);
@@ -102,7 +102,7 @@ mod tests {
     fn the_frequency_is_the_exponential() {
         let mut bits = SeededBits::not_private(2, 0);
         for gamma in [0.0, 1e-3, 0.3, 1.0, 1.5, 3.25] {
-            let ratio = Ratio::of(gamma);
+            let ratio = Ratio::from_f64(gamma);
             let runs = 100_000;
             let hits = (0..runs)
                 .filter(|_| bernoulli_exp(&ratio, &mut bits).unwrap())
@@ -121,15 +121,15 @@ mod tests {
     #[test]
     fn floats_are_read_exactly() {
         assert_eq!(
-            Ratio::of(0.75).numerator << 1_u32,
-            (Ratio::of(0.75).denominator * 3_u32) >> 1_u32
+            Ratio::from_f64(0.75).numerator << 1_u32,
+            (Ratio::from_f64(0.75).denominator * 3_u32) >> 1_u32
         );
-        let tiny = Ratio::of(f64::MIN_POSITIVE / 4.0);
+        let tiny = Ratio::from_f64(f64::MIN_POSITIVE / 4.0);
         assert_eq!(tiny.numerator, BigUint::from(1_u64 << 50));
         assert_eq!(
-            Ratio::of(3.0 * 2.0_f64.powi(60)).numerator,
+            Ratio::from_f64(3.0 * 2.0_f64.powi(60)).numerator,
             BigUint::from(3_u64) << 60
         );
-        assert_eq!(Ratio::of(0.0).numerator, BigUint::ZERO);
+        assert_eq!(Ratio::from_f64(0.0).numerator, BigUint::ZERO);
     }
 }

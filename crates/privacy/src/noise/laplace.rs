@@ -69,7 +69,7 @@ mod tests {
     fn frequencies_are_those_of_the_distribution() {
         let mut bits = SeededBits::not_private(3, 0);
         for gamma in [0.25, 0.5, 1.0, 2.5, 0.3] {
-            let ratio = Ratio::of(gamma);
+            let ratio = Ratio::from_f64(gamma);
             let mut counts = [0; 31];
             for _ in 0..60_000 {
                 let drawn = discrete_laplace(&ratio, &mut bits).unwrap().clamp(-15, 15);

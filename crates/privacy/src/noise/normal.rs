@@ -96,7 +96,7 @@ fn decided_by_integers(
     deviate: &mut Normal,
     bits: &mut dyn Bits,
 ) -> Result<i64, PrivacyError> {
-    let scale = Ratio::of(standard_deviation);
+    let scale = Ratio::from_f64(standard_deviation);
     let numerator = BigInt::from(scale.numerator);
     let denominator = BigInt::from(scale.denominator);
     let mut digits = BigUint::from(deviate.whole);

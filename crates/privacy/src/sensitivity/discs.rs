@@ -22,7 +22,7 @@ impl Arc {
     pub(super) const MARGIN: f64 = 1e-6;
 
     /// Returns the arc of `v`, which is neither the origin nor farther than a diameter.
-    pub(super) fn of(v: [f64; 2], squared_radius: f64) -> Arc {
+    pub(super) fn new(v: [f64; 2], squared_radius: f64) -> Arc {
         let square = v[0] * v[0] + v[1] * v[1];
         Arc {
             direction: v[1].atan2(v[0]),

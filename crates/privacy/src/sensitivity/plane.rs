@@ -76,7 +76,7 @@ impl<'r> Plane<'r> {
                 continue;
             }
             arcs.clear();
-            arcs.extend(offsets.iter().map(|&v| Arc::of(v, self.squared_radius)));
+            arcs.extend(offsets.iter().map(|&v| Arc::new(v, self.squared_radius)));
             let above = same + deepest(&arcs, Arc::MARGIN, &mut events);
             if above <= known {
                 continue;

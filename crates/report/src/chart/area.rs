@@ -20,7 +20,7 @@ pub(super) struct Area {
 
 impl Area {
     /// The area `above`, so high in a page.
-    pub fn of(canvas: &Canvas, (left, right): (f64, f64), (top, height): (f64, f64)) -> Area {
+    pub fn new(canvas: &Canvas, (left, right): (f64, f64), (top, height): (f64, f64)) -> Area {
         Area {
             left,
             right: canvas.width - right,

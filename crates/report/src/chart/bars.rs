@@ -16,7 +16,7 @@ pub(crate) struct Bars<'a> {
 impl Chart for Bars<'_> {
     fn draw(&self, canvas: &mut Canvas) {
         let most = self.rows.iter().map(|row| row.1).max().unwrap_or(0).max(1) as f64;
-        let rows = Rows::of(canvas, 32.0);
+        let rows = Rows::new(canvas, 32.0);
         for (place, (label, number)) in self.rows.iter().enumerate() {
             let top = rows.head(canvas, place, (label, &count(*number))) + 5.0;
             let full = rows.right - rows.left;
@@ -52,7 +52,7 @@ pub(crate) struct StackedBars {
 
 impl Chart for StackedBars {
     fn draw(&self, canvas: &mut Canvas) {
-        let area = Area::of(canvas, (50.0, 8.0), (26.0, 170.0));
+        let area = Area::new(canvas, (50.0, 8.0), (26.0, 170.0));
         let y = Scale::of_percentages([100.0].into_iter(), area.up());
         area.mark_up(canvas, &y);
         let slot = (area.right - area.left) / self.categories.len().max(1) as f64;
@@ -102,7 +102,7 @@ pub(crate) struct Histogram<'a> {
 
 impl Chart for Histogram<'_> {
     fn draw(&self, canvas: &mut Canvas) {
-        let area = Area::of(canvas, (42.0, 10.0), (26.0, 158.0));
+        let area = Area::new(canvas, (42.0, 10.0), (26.0, 158.0));
         let counts = self.bins.iter().map(|&count| count as f64);
         let y = Scale::over(Spacing::FromZero, counts, area.up());
         let x = Scale::over(Spacing::FromZero, [self.end].into_iter(), area.across());

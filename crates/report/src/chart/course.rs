@@ -37,7 +37,7 @@ impl Chart for Course {
     fn draw(&self, canvas: &mut Canvas) {
         let all = self.lines.iter().flat_map(|(_, moments)| moments);
         let ends = all.flat_map(|moment| [moment.share, moment.interval[1]]);
-        let area = Area::of(canvas, (50.0, 12.0), (26.0, 196.0));
+        let area = Area::new(canvas, (50.0, 12.0), (26.0, 196.0));
         let up = Scale::of_percentages(ends.map(|end| 100.0 * end), area.up());
         area.mark_up(canvas, &up);
         let step = (area.right - area.left) / self.moments.max(1) as f64;

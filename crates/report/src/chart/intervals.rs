@@ -41,7 +41,7 @@ pub(crate) struct Intervals<'a> {
 
 impl Chart for Intervals<'_> {
     fn draw(&self, canvas: &mut Canvas) {
-        let rows = Rows::of(canvas, STEP);
+        let rows = Rows::new(canvas, STEP);
         let ends = self.rows.iter();
         let ends = ends.flat_map(|row| [100.0 * row.share, 100.0 * row.interval[1]]);
         let axis = Scale::of_percentages(ends, (rows.left, rows.right));

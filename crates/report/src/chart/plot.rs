@@ -130,7 +130,7 @@ impl Chart for Plot {
             let points = self.series.iter().flat_map(|series| &series.points);
             points.copied().filter(has_place)
         };
-        let area = Area::of(canvas, (50.0, 12.0), (26.0, 196.0));
+        let area = Area::new(canvas, (50.0, 12.0), (26.0, 196.0));
         let x = Scale::over(self.x.1, all().map(|point| point.0), area.across());
         let y = Scale::over(self.y.1, all().map(|point| point.1), area.up());
         area.mark_up(canvas, &y);

@@ -19,7 +19,7 @@ pub(crate) struct Ratios<'a> {
 
 impl Chart for Ratios<'_> {
     fn draw(&self, canvas: &mut Canvas) {
-        let rows = Rows::of(canvas, STEP);
+        let rows = Rows::new(canvas, STEP);
         let axis = Scale::over(
             Spacing::FromZero,
             [1.0].into_iter(),

@@ -12,7 +12,7 @@ pub(super) struct Rows {
 
 impl Rows {
     /// Rows so high.
-    pub fn of(canvas: &Canvas, step: f64) -> Rows {
+    pub fn new(canvas: &Canvas, step: f64) -> Rows {
         Rows {
             left: 8.0,
             right: canvas.width - 14.0,

@@ -33,7 +33,7 @@ impl Chart for Sides<'_> {
     fn draw(&self, canvas: &mut Canvas) {
         let sum = |row: &Side| row.counts.iter().map(|&count| count as f64).sum::<f64>();
         let most = self.rows.iter().map(sum).fold(1.0, f64::max);
-        let rows = Rows::of(canvas, STEP);
+        let rows = Rows::new(canvas, STEP);
         let full = rows.right - rows.left;
         for (place, row) in self.rows.iter().enumerate() {
             let top = rows.head(canvas, place, (&row.label, &row.value)) + 5.0;

@@ -29,7 +29,7 @@ pub(crate) struct Treemap<'a> {
 
 impl Chart for Treemap<'_> {
     fn draw(&self, canvas: &mut Canvas) {
-        let area = Area::of(canvas, (4.0, 4.0), (6.0, HEIGHT));
+        let area = Area::new(canvas, (4.0, 4.0), (6.0, HEIGHT));
         let corner = (area.left, area.top);
         let size = (area.right - area.left, area.bottom - area.top);
         let mut open = vec![(self.tiles, corner, size)];

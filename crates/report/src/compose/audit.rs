@@ -13,7 +13,7 @@ use super::super::text::{
 use super::left_out;
 use super::pairs;
 use super::population;
-use super::shares::{self, Asked, crossed};
+use super::shares::{self, InputKind, crossed};
 use super::terms;
 use super::texts;
 
@@ -64,9 +64,9 @@ pub(super) fn parts(audit: &AuditFindings, id: &str, most_pairs: usize) -> (Vec<
     (verdict(audit), parts)
 }
 
-fn asked(audit: &AuditFindings) -> Asked {
+fn asked(audit: &AuditFindings) -> InputKind {
     let is_text = audit.summary.modality == Modality::Text;
-    Asked {
+    InputKind {
         inputs: if is_text {
             "the texts with a protected term"
         } else {

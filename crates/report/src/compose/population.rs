@@ -8,7 +8,7 @@ use super::super::model::{
 use super::super::text::{Text, count, counted, interval, number, percent};
 use super::disadvantage::{self, Stakes};
 use super::impact::{self, FOUR_FIFTHS_RULE, GroupRate};
-use super::shares::{self, Asked, crossed};
+use super::shares::{self, InputKind, crossed};
 use super::terms;
 
 /// Groups of a set that are shown.
@@ -18,8 +18,8 @@ const MOST: usize = 24;
 const JUDGED: u64 = 30;
 
 /// How rows of a table are asked about.
-fn asked(population: &Population) -> Asked {
-    Asked {
+fn asked(population: &Population) -> InputKind {
+    InputKind {
         inputs: population.source(),
         is_text: false,
     }

@@ -10,7 +10,7 @@ use super::super::model::{
 use super::super::model::{ModelFigures, Part as Portion};
 use super::super::text::{Text, count, counted, estimate, interval, number, percent};
 use super::groups;
-use super::shares::{Asked, crossed, four_digits};
+use super::shares::{InputKind, crossed, four_digits};
 
 /// The verdict and the parts of a repair of a classifier of tables.
 pub(super) fn parts(repair: &RepairFindings, id: &str) -> (Vec<Text>, Vec<Part>) {
@@ -20,7 +20,7 @@ pub(super) fn parts(repair: &RepairFindings, id: &str) -> (Vec<Text>, Vec<Part>)
         &repair.chosen.figures.discrimination,
     );
     if let Some((before, after)) = pairs.last() {
-        let asked = Asked {
+        let asked = InputKind {
             inputs: "random inputs",
             is_text: false,
         };
@@ -63,15 +63,15 @@ pub(super) fn outcome(verdict: &RepairVerdict, finished: bool) -> Outcome {
             Verdict::Inconclusive,
             format!("The repair was interrupted, and {unsaved}."),
         ),
-        (true, true, _) => Outcome::of(
+        (true, true, _) => Outcome::from_check(
             true,
             "Nothing speaks against the repair: all networks were trained, and nothing got worse than allowed.",
         ),
-        (true, false, true) => Outcome::of(
+        (true, false, true) => Outcome::from_check(
             false,
             "The model was saved although there is something against it.",
         ),
-        (true, false, false) => Outcome::of(
+        (true, false, false) => Outcome::from_check(
             false,
             format!("There is something against the repair, so {unsaved}."),
         ),

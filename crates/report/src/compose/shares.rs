@@ -40,16 +40,16 @@ pub(super) fn bins(effect: &BinEffect) -> String {
     )
 }
 
-/// What was asked of inputs of a kind.
+/// A kind of inputs that a share is of.
 #[derive(Clone, Copy)]
-pub(super) struct Asked {
+pub(super) struct InputKind {
     /// What the share is of, such as `random inputs`.
     pub inputs: &'static str,
     /// Whether a text's terms are replaced one at a time.
     pub is_text: bool,
 }
 
-impl Asked {
+impl InputKind {
     /// `when only sex or origin is changed`.
     pub fn change(self, protected: &[String]) -> String {
         let names = listed(protected, "or");
@@ -85,7 +85,7 @@ impl Asked {
 }
 
 /// Shares as a chart.
-pub(super) fn figure(id: String, asked: Asked, shares: &[Share]) -> Block {
+pub(super) fn figure(id: String, asked: InputKind, shares: &[Share]) -> Block {
     let rows: Vec<IntervalRow> = shares
         .iter()
         .map(|share| IntervalRow::new(&crossed(&share.protected), share.rate, share.ci95, 0))

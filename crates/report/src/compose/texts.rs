@@ -5,7 +5,7 @@ use super::super::model::{Exchanged, PairEffect, Share, TermEffect, TextCounts, 
 use super::super::pairs::{FoundTexts, ShownInputs, ShownPair, replacements};
 use super::super::text::{Text, count, counted, estimate, interval, percent};
 use super::disadvantage::{self, Stakes};
-use super::shares::{self, Asked};
+use super::shares::{self, InputKind};
 
 /// Exchanges, and terms, that are listed.
 const LISTED: usize = 20;
@@ -32,7 +32,7 @@ pub(super) fn counts(found: &FoundTexts) -> String {
 }
 
 /// The share of the texts as they are that flip, `share`, in a sentence.
-pub(super) fn unmodified(asked: Asked, share: &Share) -> String {
+pub(super) fn unmodified(asked: InputKind, share: &Share) -> String {
     let change = asked.change(&share.protected);
     let inputs = asked.inputs;
     if share.sampled == 0 {

@@ -100,7 +100,7 @@ pub(super) fn exactness(is_exact: bool) -> Outcome {
             "NOT EXACT: a model differed from one trained anew. That is a defect of Probity; do not rely on this run."
         }
     };
-    Outcome::of(is_exact, said)
+    Outcome::from_check(is_exact, said)
 }
 
 fn curves(bench: &KMeansFindings, id: String) -> Block {

@@ -174,7 +174,7 @@ fn procedures(runs: &[RunReport]) -> Part {
 
 fn data(runs: &[RunReport]) -> Part {
     let rows = runs.iter().map(|run| {
-        let inputs = Inputs::of(run);
+        let inputs = Inputs::from_run(run);
         let (rows, left_out) = sizes(run);
         let shown = |number: Option<u64>| number.map_or("–".to_owned(), count);
         let part = run.fact(&[Role::Part]).unwrap_or("–");
@@ -320,13 +320,13 @@ fn logs(runs: &[RunReport]) -> Part {
     let rows = runs.iter().map(|run| {
         let said =
             |value: &Option<String>| value.clone().unwrap_or_else(|| "not recorded".to_owned());
-        let model = Model::of(run);
+        let model = Model::from_run(run);
         vec![
             cells(&run.name),
             said(&run.ended),
             said(&run.probity_version),
             model.sha256,
-            Inputs::of(run).sha256,
+            Inputs::from_run(run).sha256,
             run.summary_sha256.clone(),
             if run.is_sealed { "seal.json" } else { "–" }.to_owned(),
         ]

@@ -60,7 +60,7 @@ impl Report {
 }
 
 fn document(run: &RunReport, sentences: Sentences) -> Value {
-    let inputs = Inputs::of(run);
+    let inputs = Inputs::from_run(run);
     let description = format!(
         "The data of the run {} of probity {}: what they hold of the groups of the protected attributes.",
         run.name, run.command

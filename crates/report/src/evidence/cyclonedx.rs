@@ -30,7 +30,7 @@ impl Report {
         let mut models: Vec<(Model, Vec<&RunReport>)> = Vec::new();
         let mut data: Vec<Inputs> = Vec::new();
         for run in &self.runs {
-            let model = Model::of(run);
+            let model = Model::from_run(run);
             match models
                 .iter_mut()
                 .find(|(other, _)| other.sha256 == model.sha256)
@@ -38,7 +38,7 @@ impl Report {
                 Some((_, runs)) => runs.push(run),
                 None => models.push((model, vec![run])),
             }
-            let inputs = Inputs::of(run);
+            let inputs = Inputs::from_run(run);
             if !data.iter().any(|other| other.sha256 == inputs.sha256) {
                 data.push(inputs);
             }
@@ -108,7 +108,7 @@ fn data_component(data: &Inputs) -> Value {
 fn component(model: &Model, runs: &[&RunReport]) -> Value {
     let mut data: Vec<String> = Vec::new();
     for run in runs {
-        let place = reference("data", &Inputs::of(run).sha256);
+        let place = reference("data", &Inputs::from_run(run).sha256);
         if !data.contains(&place) {
             data.push(place);
         }

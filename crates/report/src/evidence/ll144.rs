@@ -176,7 +176,7 @@ fn line(
     cells.push(audit.findings.report.favourable.clone());
     cells.push(circumstances(audit.run).unwrap_or_default());
     cells.push(audit.findings.model_sha256.clone());
-    cells.push(Inputs::of(audit.run).sha256);
+    cells.push(Inputs::from_run(audit.run).sha256);
     cells.iter().map(|cell| safe(cell).into_owned()).collect()
 }
 

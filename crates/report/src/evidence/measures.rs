@@ -83,7 +83,7 @@ struct Measures(Vec<Measure>);
 
 impl Measures {
     /// The figures of `run`, each with what it is of.
-    fn of(mut self, run: &RunReport) -> Vec<Measure> {
+    fn into_measures(mut self, run: &RunReport) -> Vec<Measure> {
         if let Some(circumstances) = circumstances(run) {
             for measure in &mut self.0 {
                 let slice = format!("{} ({circumstances})", measure.slice);
@@ -326,7 +326,7 @@ pub(crate) fn rates_of_groups(run: &RunReport) -> Vec<Measure> {
     if let Findings::Groups(groups) = &run.findings {
         all.each_group(&groups.report);
     }
-    all.of(run)
+    all.into_measures(run)
 }
 
 /// What a run measures of a model; nothing if it measures none.
@@ -377,5 +377,5 @@ pub(crate) fn measures(run: &RunReport) -> Vec<Measure> {
         | Findings::OutlierCount(_)
         | Findings::OutlierSubspaces(_) => {}
     }
-    all.of(run)
+    all.into_measures(run)
 }

@@ -91,7 +91,7 @@ struct Model {
 }
 
 impl Model {
-    fn of(run: &RunReport) -> Model {
+    fn from_run(run: &RunReport) -> Model {
         let place = run.fact(&[Role::Model, Role::Predictor]).unwrap_or(BLANK);
         let given = Model {
             name: last_part(place),
@@ -123,7 +123,7 @@ struct Inputs {
 }
 
 impl Inputs {
-    fn of(run: &RunReport) -> Inputs {
+    fn from_run(run: &RunReport) -> Inputs {
         let path = run.fact(&[Role::Data, Role::Texts]).unwrap_or(BLANK);
         let hashes = [Role::DataHash, Role::TextsHash, Role::InputsHash];
         Inputs {

@@ -43,7 +43,7 @@ impl Layout {
     /// What the names of the columns say: `seed`, `phase`, `step`, `x_…`, `other_…`, `label_x`,
     /// `label_other`, `logit_x_…`, `logit_other_…` or `number_x`, `number_other`, `changed` and, where it was asked for,
     /// `plausibility`.
-    pub fn of(names: &[String], file: &Path) -> Result<Layout, PageError> {
+    pub fn from_names(names: &[String], file: &Path) -> Result<Layout, PageError> {
         let wrong = |problem: &str| PageError::Columns {
             file: file.to_owned(),
             problem: problem.to_owned(),
@@ -115,7 +115,7 @@ impl Layout {
 /// Reads the pairs of `records`.
 pub(super) fn read(records: &mut Records, from: &PairFile<'_>) -> Result<PairFindings, PageError> {
     let file = from.file;
-    let layout = Layout::of(records.names(), file)?;
+    let layout = Layout::from_names(records.names(), file)?;
     let number = layout.attributes.len();
     let gather = Gather::new(from, &layout.classes);
     let mut gather = match layout.classes.is_empty() {

@@ -62,7 +62,7 @@ impl FlipCounts {
             *totals.entry(row).or_default() += count;
             *totals.entry(column).or_default() += count;
         }
-        let groups = Groups::of(&totals);
+        let groups = Groups::from_totals(&totals);
         let values = groups.names();
         let mut counts = vec![vec![0; values.len()]; values.len()];
         for ((row, column), count) in &self.counts {
@@ -94,7 +94,7 @@ enum Groups {
 }
 
 impl Groups {
-    fn of(totals: &HashMap<&str, u64>) -> Groups {
+    fn from_totals(totals: &HashMap<&str, u64>) -> Groups {
         let numbers: Option<Vec<f64>> = totals
             .keys()
             .map(|value| {

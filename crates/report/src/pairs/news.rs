@@ -100,7 +100,7 @@ impl Samples {
             Err(ReadError::Empty { .. }) => return Ok(None),
             other => other?,
         };
-        let columns = Columns::of(&records, file)?;
+        let columns = Columns::find(&records, file)?;
         Ok(Some(Samples { records, columns }))
     }
 
@@ -142,7 +142,7 @@ impl Samples {
 }
 
 impl Columns {
-    fn of(records: &Records, file: &Path) -> Result<Columns, PageError> {
+    fn find(records: &Records, file: &Path) -> Result<Columns, PageError> {
         let place = |name: &str| {
             records.position(name).ok_or_else(|| PageError::Columns {
                 file: file.to_owned(),
@@ -160,7 +160,7 @@ impl Columns {
                 exchange: Some([place("attribute")?, place("from")?, place("to")?]),
             });
         }
-        let names = Layout::of(records.names(), file)?.attributes;
+        let names = Layout::from_names(records.names(), file)?.attributes;
         Ok(Columns {
             sides: [BEFORE, BEFORE + names.len()],
             names,

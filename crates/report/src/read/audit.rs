@@ -29,7 +29,7 @@ pub(super) fn read(files: &RunFiles) -> Result<AuditFindings, PageError> {
     let origin = files.options.get("model").and_then(toml::Value::as_str);
     let origin = origin.filter(|model| !model.is_empty());
     let known = origin
-        .map(|model| Known::of(Path::new(model), &model_sha256))
+        .map(|model| Known::read(Path::new(model), &model_sha256))
         .unwrap_or_default();
     // A name from the file must not lead out of the directory.
     let samples = match summary.samples_file.as_str() {
@@ -90,7 +90,7 @@ struct Chosen {
 }
 
 impl Known {
-    fn of(model: &Path, sha256: &str) -> Known {
+    fn read(model: &Path, sha256: &str) -> Known {
         // The directory may have gone, or hold another model by now: then nothing is known.
         let read = RunDirectory::open(model).and_then(|run| run.read_summary::<Made>());
         let Ok(made) = read else {

@@ -202,7 +202,7 @@ impl CheckedSeals {
 fn opened(directory: &Path, keys: &[PublicKey]) -> Result<(Statement, String, String), String> {
     let bytes = read_seal(directory)?;
     let digest = sha256_of(&mut &bytes[..]).map_err(|error| error.to_string())?;
-    let envelope = Envelope::of(&bytes)?;
+    let envelope = Envelope::from_bytes(&bytes)?;
     let statement = envelope.statement_by(keys)?;
     Ok((statement, envelope.key().to_owned(), digest))
 }

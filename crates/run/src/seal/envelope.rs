@@ -53,7 +53,7 @@ impl Envelope {
     }
 
     /// Reads the envelope of [`Envelope::to_bytes`], or returns what is wrong with it.
-    pub fn of(bytes: &[u8]) -> Result<Envelope, String> {
+    pub fn from_bytes(bytes: &[u8]) -> Result<Envelope, String> {
         let envelope: Envelope =
             serde_json::from_slice(bytes).map_err(|error| format!("is no seal: {error}"))?;
         if envelope.payload_type != PAYLOAD_TYPE {
@@ -94,12 +94,12 @@ impl Envelope {
         if !signatures.all(|sig| sig.is_ok_and(|sig| key.has_signed(&message, &sig))) {
             return Err("was changed: its signature is not that of what it states".to_owned());
         }
-        Statement::of(&payload)
+        Statement::from_payload(&payload)
     }
 
     /// Returns the statement in the envelope, whoever signed it.
     pub fn statement(&self) -> Result<Statement, String> {
-        Statement::of(&self.payload()?)
+        Statement::from_payload(&self.payload()?)
     }
 
     fn payload(&self) -> Result<Vec<u8>, String> {

@@ -45,12 +45,12 @@ impl PrivateKey {
         }
         let key =
             SigningKey::from_pkcs8_pem(&text).map_err(|error| other(file, expected, &error))?;
-        Ok(PrivateKey::of(key))
+        Ok(PrivateKey::new(key))
     }
 
-    pub(super) fn of(key: SigningKey) -> PrivateKey {
+    pub(super) fn new(key: SigningKey) -> PrivateKey {
         PrivateKey {
-            public: PublicKey::of(key.verifying_key()),
+            public: PublicKey::new(key.verifying_key()),
             key,
         }
     }
@@ -73,10 +73,10 @@ impl PublicKey {
     pub fn read(file: &Path) -> Result<PublicKey, SealError> {
         let key = VerifyingKey::from_public_key_pem(&read(file)?)
             .map_err(|error| other(file, "public key of Ed25519 in PEM", &error))?;
-        Ok(PublicKey::of(key))
+        Ok(PublicKey::new(key))
     }
 
-    fn of(key: VerifyingKey) -> PublicKey {
+    fn new(key: VerifyingKey) -> PublicKey {
         let mut hasher = Sha256::new();
         hasher.update(PUBLIC_KEY_INFO);
         hasher.update(key.as_bytes());

@@ -41,7 +41,7 @@ pub(super) struct Made {
 
 impl Made {
     /// Returns the results of `run`, if it has any.
-    pub fn of(run: &RunDirectory) -> Result<Option<Made>, RunError> {
+    pub fn read(run: &RunDirectory) -> Result<Option<Made>, RunError> {
         if !run.has_summary() {
             return Ok(None);
         }
@@ -68,7 +68,7 @@ pub(super) fn made_from(
     let mut runs = Vec::new();
     for directory in candidates {
         if directory.join(RUN).is_file()
-            && let Some(made) = Made::of(&RunDirectory::open(directory)?)?
+            && let Some(made) = Made::read(&RunDirectory::open(directory)?)?
         {
             runs.push((directory, made));
         }
@@ -117,7 +117,7 @@ fn sound_seal(directory: &Path, key: &PrivateKey) -> Result<String, SealError> {
 }
 
 fn stated(bytes: &[u8], key: &PrivateKey) -> Result<Statement, String> {
-    let envelope = Envelope::of(bytes)?;
+    let envelope = Envelope::from_bytes(bytes)?;
     let public = key.public();
     match envelope.key() == public.id() {
         true => envelope.statement_by(std::slice::from_ref(public)),

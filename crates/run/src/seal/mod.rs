@@ -75,7 +75,7 @@ pub fn seal(
     elsewhere: &[PathBuf],
 ) -> Result<Sealed, SealError> {
     let run = RunDirectory::open_to_write(directory)?;
-    let Some(made) = Made::of(&run)? else {
+    let Some(made) = Made::read(&run)? else {
         return Err(SealError::Unfinished {
             directory: directory.to_owned(),
         });

@@ -89,7 +89,7 @@ impl Statement {
     }
 
     /// Reads the statement in `payload`, or returns what is wrong with it.
-    pub fn of(payload: &[u8]) -> Result<Statement, String> {
+    pub fn from_payload(payload: &[u8]) -> Result<Statement, String> {
         let statement: Statement = serde_json::from_slice(payload).map_err(|error| {
             format!("does not state what this version of probity knows: {error}")
         })?;

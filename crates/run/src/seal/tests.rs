@@ -20,7 +20,7 @@ use crate::run_directory::{RunError, SUMMARY};
 use crate::stream::{Purpose, stream};
 
 fn key(number: u8) -> PrivateKey {
-    PrivateKey::of(SigningKey::from_bytes(&[number; 32]))
+    PrivateKey::new(SigningKey::from_bytes(&[number; 32]))
 }
 
 fn keys(number: u8) -> Vec<PublicKey> {
@@ -184,7 +184,7 @@ fn every_bit_of_a_seal_counts() {
         for bit in 0..8 {
             let mut changed = bytes.clone();
             changed[at] ^= 1 << bit;
-            let problem = Envelope::of(&changed).and_then(|envelope| {
+            let problem = Envelope::from_bytes(&changed).and_then(|envelope| {
                 let statement = envelope.statement_by(&keys(1))?;
                 Ok(statement.subject.len())
             });
@@ -452,7 +452,7 @@ proptest! {
     /// The reader of seals refuses any bytes with a reason and fails in no other way.
     #[test]
     fn bytes_are_no_seal(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
-        prop_assert!(Envelope::of(&bytes).is_err());
-        prop_assert!(Statement::of(&bytes).is_err());
+        prop_assert!(Envelope::from_bytes(&bytes).is_err());
+        prop_assert!(Statement::from_payload(&bytes).is_err());
     }
 }

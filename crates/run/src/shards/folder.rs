@@ -194,7 +194,7 @@ impl ShardFolder {
 
     /// Returns the path of the file of `shard` of `stage`.
     pub fn file(&self, stage: Stage, shard: Shard) -> PathBuf {
-        let (number, of) = (shard.number(), shard.of());
+        let (number, of) = (shard.number(), shard.count());
         self.path.join(format!("{stage}-{number}-of-{of}.shard"))
     }
 
@@ -218,7 +218,7 @@ impl ShardFolder {
     /// # Errors
     /// When it is not of this run or this cut.
     pub fn done(&self, stage: Stage, shard: Shard) -> Result<Option<ShardFile>, ShardError> {
-        self.expect_cut(stage, shard.of())?;
+        self.expect_cut(stage, shard.count())?;
         let file = self.file(stage, shard);
         if !is_there(&file)? {
             return Ok(None);
@@ -274,23 +274,26 @@ impl ShardFolder {
         let Some((_, first)) = cuts.next() else {
             return Ok(None);
         };
-        match cuts.find(|(_, shard)| shard.of() != first.of()) {
-            None => Ok(Some(first.of())),
+        match cuts.find(|(_, shard)| shard.count() != first.count()) {
+            None => Ok(Some(first.count())),
             Some((file, other)) => Err(ShardError::OtherCut {
                 file: file.clone(),
-                found: other.of(),
-                expected: first.of(),
+                found: other.count(),
+                expected: first.count(),
             }),
         }
     }
 
     fn expect_cut(&self, stage: Stage, expected: u32) -> Result<(), ShardError> {
         let others = self.found(stage)?;
-        match others.into_iter().find(|(_, shard)| shard.of() != expected) {
+        match others
+            .into_iter()
+            .find(|(_, shard)| shard.count() != expected)
+        {
             None => Ok(()),
             Some((file, other)) => Err(ShardError::OtherCut {
                 file,
-                found: other.of(),
+                found: other.count(),
                 expected,
             }),
         }

@@ -72,7 +72,7 @@ impl Shard {
     }
 
     /// Returns the number of shards.
-    pub fn of(self) -> u32 {
+    pub fn count(self) -> u32 {
         self.of
     }
 
@@ -324,7 +324,7 @@ mod tests {
     #[test]
     fn a_shard_is_written_as_which_of_how_many() {
         let shard: Shard = "3/16".parse().unwrap();
-        assert_eq!((shard.number(), shard.of()), (3, 16));
+        assert_eq!((shard.number(), shard.count()), (3, 16));
         assert_eq!(shard.to_string(), "3/16");
         for wrong in [
             "", "3", "0/4", "5/4", "-1/4", "+1/4", "1/0", "1/100001", "1/ 4", "a/b", "1/2/3",

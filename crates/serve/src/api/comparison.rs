@@ -3,7 +3,7 @@
 use axum::Json;
 use serde::Deserialize;
 
-use super::extract::{Access, Asked, One};
+use super::extract::{Access, One, QueryParams};
 use crate::identifier::Id;
 use crate::operations::history::{self, History, PairChanges};
 use crate::operations::results::{self, Comparison};
@@ -24,7 +24,7 @@ pub(super) struct ComparisonQuery {
 )]
 pub(super) async fn compare(
     access: Access,
-    Asked(query): Asked<ComparisonQuery>,
+    QueryParams(query): QueryParams<ComparisonQuery>,
 ) -> Result<Json<Comparison>, Problem> {
     let ids = query
         .jobs
@@ -72,7 +72,7 @@ pub(super) struct SinceQuery {
 )]
 pub(super) async fn new_pairs(
     one: One,
-    Asked(query): Asked<SinceQuery>,
+    QueryParams(query): QueryParams<SinceQuery>,
 ) -> Result<Json<PairChanges>, Problem> {
     let changes = history::new_pairs(&one.service, &one.may, &one.id, &query.since).await?;
     Ok(Json(changes))

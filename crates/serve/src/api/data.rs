@@ -5,7 +5,7 @@ use axum::extract::Request;
 use axum::http::StatusCode;
 use utoipa::ToSchema;
 
-use super::extract::{Access, Asked, Created, One, Part, Sent};
+use super::extract::{Access, Created, One, Part, QueryParams, Sent};
 use crate::operations::data as operations;
 use crate::operations::data::NewDataSet;
 use crate::operations::form::Form;
@@ -43,9 +43,9 @@ pub(super) struct DataForm {
 )]
 pub(super) async fn list(
     access: Access,
-    Asked(part): Asked<Part>,
+    QueryParams(part): QueryParams<Part>,
 ) -> Result<Json<Vec<DataSet>>, Problem> {
-    Ok(Json(part.of(&access).await?))
+    Ok(Json(part.list(&access).await?))
 }
 
 /// Upload a table or texts.

@@ -70,7 +70,7 @@ impl<P: Permission> FromRequestParts<Service> for Access<P> {
             .ok_or_else(|| refused("The token is not known, is over, or was revoked."))?;
         Ok(Access {
             service: service.clone(),
-            may: P::of(&caller)?,
+            may: P::grant(&caller)?,
             caller,
         })
     }
@@ -184,14 +184,17 @@ impl<T: Serialize> IntoResponse for Created<T> {
 }
 
 /// An extractor of the values in the query.
-pub(super) struct Asked<T>(pub T);
+pub(super) struct QueryParams<T>(pub T);
 
-impl<T: DeserializeOwned> FromRequestParts<Service> for Asked<T> {
+impl<T: DeserializeOwned> FromRequestParts<Service> for QueryParams<T> {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, service: &Service) -> Result<Asked<T>, Problem> {
+    async fn from_request_parts(
+        parts: &mut Parts,
+        service: &Service,
+    ) -> Result<QueryParams<T>, Problem> {
         match Query::<T>::from_request_parts(parts, service).await {
-            Ok(Query(value)) => Ok(Asked(value)),
+            Ok(Query(value)) => Ok(QueryParams(value)),
             Err(rejection) => Err(Problem::new(ProblemKind::Malformed, rejection.body_text())),
         }
     }
@@ -217,7 +220,7 @@ pub(super) struct Part {
 
 impl Part {
     /// Lists the part of all things of a kind that the query asks for, the newest first.
-    pub async fn of<T: Record<Which = Which>>(self, access: &Access) -> Result<Vec<T>, Problem> {
+    pub async fn list<T: Record<Which = Which>>(self, access: &Access) -> Result<Vec<T>, Problem> {
         let (name, by) = (self.name, self.by);
         let which = Which { name, by };
         part(access, which, self.before, self.limit).await

@@ -13,7 +13,7 @@ use tokio_stream::wrappers::WatchStream;
 use tokio_stream::{Stream, StreamExt};
 use utoipa::{IntoParams, ToSchema};
 
-use super::extract::{Access, Asked, Created, One, Sent, part};
+use super::extract::{Access, Created, One, QueryParams, Sent, part};
 use crate::download::ReportForm;
 use crate::identifier::Id;
 use crate::jobs::board::JobView;
@@ -75,7 +75,7 @@ pub(super) struct JobsPart {
 )]
 pub(super) async fn list(
     access: Access,
-    Asked(asked): Asked<JobsPart>,
+    QueryParams(asked): QueryParams<JobsPart>,
 ) -> Result<Json<Vec<JobView>>, Problem> {
     let (name, by) = (asked.name, asked.by);
     let which = WhichJobs {
@@ -97,7 +97,7 @@ pub(super) async fn list(
 )]
 pub(super) async fn start(
     access: Access<Change>,
-    Asked(query): Asked<LabelQuery>,
+    QueryParams(query): QueryParams<LabelQuery>,
     Sent(asked): Sent<Value>,
 ) -> Result<Created<JobView>, Problem> {
     let asked = JobSpecification::try_from(asked)?;
@@ -208,7 +208,7 @@ pub(super) async fn summary(one: One) -> Result<Json<Value>, Problem> {
 )]
 pub(super) async fn report(
     one: One,
-    Asked(query): Asked<ReportQuery>,
+    QueryParams(query): QueryParams<ReportQuery>,
 ) -> Result<Response, Problem> {
     let document = results::report(&one.service, &one.may, &one.id, query.form).await?;
     document.attached()

@@ -5,7 +5,7 @@ use axum::extract::Request;
 use axum::http::StatusCode;
 use utoipa::ToSchema;
 
-use super::extract::{Access, Asked, Created, One, Part, Sent};
+use super::extract::{Access, Created, One, Part, QueryParams, Sent};
 use crate::operations::form::Form;
 use crate::operations::models as operations;
 use crate::operations::names::{self, NameRequest, name_of_upload};
@@ -30,9 +30,9 @@ pub(super) struct ModelForm {
 )]
 pub(super) async fn list(
     access: Access,
-    Asked(part): Asked<Part>,
+    QueryParams(part): QueryParams<Part>,
 ) -> Result<Json<Vec<Model>>, Problem> {
-    Ok(Json(part.of(&access).await?))
+    Ok(Json(part.list(&access).await?))
 }
 
 /// Upload a model.

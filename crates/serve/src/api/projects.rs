@@ -6,7 +6,7 @@ use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 
-use super::extract::{Access, Asked, Created, Inner, Managed, One, Sent};
+use super::extract::{Access, Created, Inner, Managed, One, QueryParams, Sent};
 use crate::operations::projects as operations;
 use crate::operations::projects::{LogOf, ProjectRequest, ProjectView, TokenRequest, TokenView};
 use crate::problem::{Problem, ProblemDocument};
@@ -151,7 +151,7 @@ impl LogQuery {
 )]
 pub(super) async fn log(
     Managed(service, manage): Managed,
-    Asked(query): Asked<LogQuery>,
+    QueryParams(query): QueryParams<LogQuery>,
 ) -> Result<Response, Problem> {
     query.answer(service, LogOf::Project(manage)).await
 }
@@ -168,7 +168,7 @@ pub(super) async fn log(
 )]
 pub(super) async fn whole_log(
     access: Access<Administer>,
-    Asked(query): Asked<LogQuery>,
+    QueryParams(query): QueryParams<LogQuery>,
 ) -> Result<Response, Problem> {
     let of = LogOf::Everything(access.may);
     query.answer(access.service, of).await

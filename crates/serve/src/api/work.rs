@@ -7,7 +7,7 @@ use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-use super::extract::{Access, Asked, One, Sent};
+use super::extract::{Access, One, QueryParams, Sent};
 use crate::download::RunFile;
 use crate::jobs::handed::Announced;
 use crate::jobs::wire::{Asks, Heard, Leased, Report};
@@ -83,7 +83,7 @@ pub(super) async fn report(
 )]
 pub(super) async fn file(
     one: One<Work>,
-    Asked(query): Asked<FileQuery>,
+    QueryParams(query): QueryParams<FileQuery>,
 ) -> Result<Response, Problem> {
     let found = one
         .service
@@ -104,7 +104,7 @@ pub(super) async fn file(
 )]
 pub(super) async fn receive(
     one: One<Work>,
-    Asked(query): Asked<SentQuery>,
+    QueryParams(query): QueryParams<SentQuery>,
     request: Request,
 ) -> Result<StatusCode, Problem> {
     let announced = Announced {

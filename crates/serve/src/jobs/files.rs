@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::specification::{Asked, JobSpecification, whichever};
+use super::specification::{JobSpecification, RunSpecification, whichever};
 use crate::identifier::Id;
 use crate::places::Places;
 use crate::store::{DataSet, Model};
@@ -22,7 +22,7 @@ pub struct Files {
 
 /// A specification of a run with paths, which a process of a job can begin with.
 #[derive(Debug, Clone, PartialEq)]
-pub struct FileSpecification(Asked);
+pub struct FileSpecification(RunSpecification);
 
 impl JobSpecification {
     /// Makes the specification with the paths of `files` in place of identifiers, which the command
@@ -30,17 +30,17 @@ impl JobSpecification {
     pub fn of_files(&self, files: &Files) -> FileSpecification {
         let mut asked = self.asked.clone();
         match &mut asked {
-            Asked::Train(train) => {
+            RunSpecification::Train(train) => {
                 train.data.clone_from(&files.data);
                 if train.modality == ModalityName::Table {
                     train.schema = Some(files.schema.display().to_string());
                 }
             }
-            Asked::Audit(audit) => {
+            RunSpecification::Audit(audit) => {
                 audit.data.clone_from(&files.data);
                 audit.model = Some(files.model.clone());
             }
-            Asked::Repair(repair) => {
+            RunSpecification::Repair(repair) => {
                 repair.data.clone_from(&files.data);
                 repair.model.clone_from(&files.model);
                 repair.runs.clone_from(&files.runs);
@@ -52,7 +52,7 @@ impl JobSpecification {
 
 impl Files {
     /// The paths of the files of `data`, `model` and `runs` in `places`.
-    pub fn of(places: &Places, data: &DataSet, model: Option<&Model>, runs: &[Id]) -> Files {
+    pub fn new(places: &Places, data: &DataSet, model: Option<&Model>, runs: &[Id]) -> Files {
         let seen = |path: PathBuf| places.seen_from_run(&path);
         Files {
             data: seen(places.file_of(data)),

@@ -75,7 +75,7 @@ pub(crate) struct Announced {
 impl AtWorker {
     /// Makes the record of `job` at the worker with the token `token`.
     /// Fails when something that it reads is not there, or cannot be read.
-    pub async fn of(service: &Service, job: &Job, token: &Id) -> Result<AtWorker, Problem> {
+    pub async fn new(service: &Service, job: &Job, token: &Id) -> Result<AtWorker, Problem> {
         let scope = job.scope(Itself::at_work());
         let sources = sources(service, &scope, job).await?;
         let (places, run) = (service.places.clone(), service.places.run(&job.id));

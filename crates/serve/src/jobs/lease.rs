@@ -69,7 +69,7 @@ impl Service {
     /// Fails when the files for the worker cannot be read.
     async fn hold(&self, job: &Job, worker: Option<&Id>) -> Result<watch::Receiver<Call>, Problem> {
         let worker = match worker {
-            Some(token) => Some(Arc::new(AtWorker::of(self, job, token).await?)),
+            Some(token) => Some(Arc::new(AtWorker::new(self, job, token).await?)),
             None => None,
         };
         let (sender, calls) = watch::channel(Call::GoOn);

@@ -54,13 +54,13 @@ impl JobKind {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Value", into = "Value")]
 pub struct JobSpecification {
-    pub(super) asked: Asked,
+    pub(super) asked: RunSpecification,
     reads: Reads,
 }
 
 /// The specification of a kind that the service runs.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Asked {
+pub(super) enum RunSpecification {
     Train(Box<TrainSpecification>),
     Audit(Box<AuditSpecification>),
     Repair(Box<RepairSpecification>),
@@ -70,9 +70,9 @@ pub(super) enum Asked {
 macro_rules! whichever {
     ($asked:expr, $one:ident => $result:expr) => {
         match $asked {
-            Asked::Train($one) => $result,
-            Asked::Audit($one) => $result,
-            Asked::Repair($one) => $result,
+            RunSpecification::Train($one) => $result,
+            RunSpecification::Audit($one) => $result,
+            RunSpecification::Repair($one) => $result,
         }
     };
 }
@@ -122,9 +122,9 @@ impl JobSpecification {
     /// The kind of the job.
     pub fn kind(&self) -> JobKind {
         match &self.asked {
-            Asked::Train(_) => JobKind::Train,
-            Asked::Audit(_) => JobKind::Audit,
-            Asked::Repair(_) => JobKind::Repair,
+            RunSpecification::Train(_) => JobKind::Train,
+            RunSpecification::Audit(_) => JobKind::Audit,
+            RunSpecification::Repair(_) => JobKind::Repair,
         }
     }
 
@@ -151,7 +151,7 @@ impl JobSpecification {
     /// The specification as a training, if it is one.
     pub fn as_train(&self) -> Option<&TrainSpecification> {
         match &self.asked {
-            Asked::Train(train) => Some(train),
+            RunSpecification::Train(train) => Some(train),
             _ => None,
         }
     }
@@ -159,7 +159,7 @@ impl JobSpecification {
     /// The specification as an audit, if it is one.
     pub fn as_audit(&self) -> Option<&AuditSpecification> {
         match &self.asked {
-            Asked::Audit(audit) => Some(audit),
+            RunSpecification::Audit(audit) => Some(audit),
             _ => None,
         }
     }
@@ -167,7 +167,7 @@ impl JobSpecification {
     /// The specification as a repair, if it is one.
     pub fn as_repair(&self) -> Option<&RepairSpecification> {
         match &self.asked {
-            Asked::Repair(repair) => Some(repair),
+            RunSpecification::Repair(repair) => Some(repair),
             _ => None,
         }
     }
@@ -208,7 +208,7 @@ impl TryFrom<Value> for JobSpecification {
                     model: None,
                     runs: Vec::new(),
                 };
-                (Asked::Train(Box::new(train)), reads)
+                (RunSpecification::Train(Box::new(train)), reads)
             }
             Some(AuditSpecification::KIND) => {
                 let audit: AuditSpecification = read(value)?;
@@ -218,7 +218,7 @@ impl TryFrom<Value> for JobSpecification {
                     model: Some(id("model", model)?),
                     runs: Vec::new(),
                 };
-                (Asked::Audit(Box::new(audit)), reads)
+                (RunSpecification::Audit(Box::new(audit)), reads)
             }
             Some(RepairSpecification::KIND) => {
                 let repair: RepairSpecification = read(value)?;
@@ -228,7 +228,7 @@ impl TryFrom<Value> for JobSpecification {
                     model: Some(id("model", &repair.model)?),
                     runs: runs.collect::<Result<_, _>>()?,
                 };
-                (Asked::Repair(Box::new(repair)), reads)
+                (RunSpecification::Repair(Box::new(repair)), reads)
             }
             _ => return Err(FieldError::new("kind", kind, "train, audit or repair")),
         };
@@ -273,7 +273,7 @@ mod tests {
 
     const ID: &str = "0123456789abcdef";
 
-    fn of(kind: &str, more: Value) -> Result<JobSpecification, FieldError> {
+    fn read_job(kind: &str, more: Value) -> Result<JobSpecification, FieldError> {
         let mut value = json!({ "kind": kind, "data": ID });
         if kind != "train" {
             value["model"] = ID.into();
@@ -298,7 +298,7 @@ mod tests {
             ),
             ("repair", json!({ "modality": "table", "runs": [ID] })),
         ] {
-            let specification = of(kind, more).unwrap();
+            let specification = read_job(kind, more).unwrap();
             assert_eq!(specification.kind().name(), kind);
             let written = Value::from(specification.clone());
             assert_eq!(JobSpecification::try_from(written), Ok(specification));
@@ -349,7 +349,7 @@ mod tests {
             ("audit", json!({ "out": "/x" }), "out"),
             ("format-disk", json!({}), "kind"),
         ] {
-            let refused = of(kind, more).unwrap_err();
+            let refused = read_job(kind, more).unwrap_err();
             let said = refused.to_string();
             assert!(
                 refused.field.starts_with(field) || said.contains(field),

@@ -210,7 +210,7 @@ async fn keep(
     schema: Schema,
 ) -> Result<TableSchema, Problem> {
     let file = service.places.schema(id);
-    let (text, seen) = (to_toml(&schema)?, TableSchema::of(&schema)?);
+    let (text, seen) = (to_toml(&schema)?, TableSchema::from_schema(&schema)?);
     service
         .blocking(move || Ok(write_atomically(&file, text.as_bytes())?))
         .await?;
@@ -251,7 +251,7 @@ pub async fn schema(service: &Service, scope: &Scope, id: &Id) -> Result<TableSc
             Schema::from_toml(&text).map_err(|error| Problem::internal(&error))
         })
         .await?;
-    TableSchema::of(&schema)
+    TableSchema::from_schema(&schema)
 }
 
 /// Replaces the schema of a table, after reading the whole file by it.

@@ -54,7 +54,7 @@ impl SharesOf {
     pub const ALL: [SharesOf; 2] = [SharesOf::People, SharesOf::Shares];
 
     /// The shares of this kind in `audit`.
-    pub fn of(self, audit: &AuditFigures) -> &[ShareFigure] {
+    pub fn shares(self, audit: &AuditFigures) -> &[ShareFigure] {
         match self {
             SharesOf::People => &audit.people,
             SharesOf::Shares => &audit.shares,
@@ -182,8 +182,8 @@ async fn history(service: &Service, scope: &Scope, series: Series) -> Result<His
 fn changes(before: &AuditFigures, after: &AuditFigures) -> Vec<ShareChange> {
     let mut changes = Vec::new();
     for of in SharesOf::ALL {
-        for share in of.of(after) {
-            let mut earlier = of.of(before).iter();
+        for share in of.shares(after) {
+            let mut earlier = of.shares(before).iter();
             let twin = earlier.find(|twin| twin.protected == share.protected);
             changes.extend(twin.map(|twin| ShareChange {
                 of,

@@ -142,7 +142,7 @@ pub async fn project(service: &Service, caller: &Caller, id: &Id) -> Result<Proj
 }
 
 fn scope_of(caller: &Caller) -> Option<Scope> {
-    Scope::of(caller).ok()
+    Scope::grant(caller).ok()
 }
 
 /// Makes a project.

@@ -129,7 +129,7 @@ pub struct AttributeColumn {
 
 impl TableSchema {
     /// Turns `schema` into the form that users see.
-    pub fn of(schema: &Schema) -> Result<TableSchema, Problem> {
+    pub fn from_schema(schema: &Schema) -> Result<TableSchema, Problem> {
         serde_json::to_value(schema)
             .and_then(serde_json::from_value)
             .map_err(|error| Problem::internal(&error))
@@ -156,7 +156,7 @@ mod tests {
     fn both_forms_say_the_same() {
         for name in builtin::names() {
             let schema = builtin::schema(name).unwrap().unwrap();
-            let seen = TableSchema::of(&schema).unwrap();
+            let seen = TableSchema::from_schema(&schema).unwrap();
             assert_eq!(seen.check().unwrap(), schema, "{name}");
         }
     }
@@ -164,7 +164,7 @@ mod tests {
     #[test]
     fn a_wrong_schema_is_refused() {
         let schema = builtin::schema("census").unwrap().unwrap();
-        let mut seen = TableSchema::of(&schema).unwrap();
+        let mut seen = TableSchema::from_schema(&schema).unwrap();
         seen.label.classes.truncate(1);
         let problem = seen.check().unwrap_err();
         assert!(problem.detail.contains("two classes"), "{problem:?}");

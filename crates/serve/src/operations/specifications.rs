@@ -43,7 +43,7 @@ pub(super) async fn check(
     }
     check_runs(service, scope, specification).await?;
     let places = &service.places;
-    let files = Files::of(places, &data, model.as_ref(), specification.runs());
+    let files = Files::new(places, &data, model.as_ref(), specification.runs());
     let checked = specification
         .of_files(&files)
         .check(&service.limits.specifications);
@@ -64,7 +64,7 @@ pub(crate) async fn files(
 ) -> Result<Files, Problem> {
     let (data, model) = read_by(service, scope, specification).await?;
     let runs = specification.runs();
-    Ok(Files::of(&service.places, &data, model.as_ref(), runs))
+    Ok(Files::new(&service.places, &data, model.as_ref(), runs))
 }
 
 /// Returns the data set and the model that `specification` reads.

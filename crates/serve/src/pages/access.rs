@@ -60,7 +60,7 @@ pub(super) async fn choose(
     let (own, chosen) = (sent.visitor.caller().clone(), sent.form.value("access"));
     let chosen = chosen.to_owned();
     let before = session::cookie(&service, &headers);
-    let before = before.as_deref().map(SessionKey::of);
+    let before = before.as_deref().map(SessionKey::from_cookie);
     let secrets = service
         .store(move |store| {
             let accesses = store.accesses(&own)?;

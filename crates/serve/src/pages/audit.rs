@@ -158,8 +158,8 @@ impl AuditForm {
             "samples_format",
             "seed",
         ];
-        let advanced = Options::of(JobKind::Audit, &advanced).only("strategy", &words);
-        (Options::of(JobKind::Audit, &["fail_above"]), advanced)
+        let advanced = Options::new(JobKind::Audit, &advanced).only("strategy", &words);
+        (Options::new(JobKind::Audit, &["fail_above"]), advanced)
     }
 
     /// The usual name of the audit, and the specification that the form asks for; or notes errors

@@ -275,7 +275,7 @@ impl Step {
 pub(super) async fn begin(step: Step) -> Answer {
     let next = landing(step.query.value(NEXT));
     let before = session::cookie(&step.service, &step.headers);
-    let before = before.as_deref().map(SessionKey::of);
+    let before = before.as_deref().map(SessionKey::from_cookie);
     let begins = &step.provider.begins;
     let begun = begins.begin(next, before).map_err(Problem::from)?;
     let sealed = begins.sealed(&begun);

@@ -89,7 +89,7 @@ async fn draw(
         None => (None, String::new()),
     };
     let changes = shown.map_or(&[][..], |audit| audit.changes.as_slice());
-    let inputs = Inputs::of(audits);
+    let inputs = Inputs::new(audits);
     let earlier = shown.and_then(|audit| {
         let since = audit.since.as_ref()?;
         audits.iter().position(|before| id_of(before) == since)
@@ -131,7 +131,7 @@ struct Inputs {
 }
 
 impl Inputs {
-    fn of(audits: &[HistoryAudit]) -> Inputs {
+    fn new(audits: &[HistoryAudit]) -> Inputs {
         let asked = audits
             .first()
             .map(|audit| &audit.compared.job.job.specification);
@@ -191,7 +191,7 @@ impl Inputs {
         let mut lines: Vec<(Text, Vec<Moment>)> = Vec::new();
         for (place, audit) in audits.iter().enumerate() {
             let figures = audit.compared.audit.as_ref()?;
-            for share in of.of(figures) {
+            for share in of.shares(figures) {
                 let moment = Moment {
                     place,
                     share: share.share,

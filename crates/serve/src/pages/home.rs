@@ -45,13 +45,13 @@ pub(super) async fn show(
     visitor: Visitor<Caller>,
     Query(pairs): Query<Vec<(String, String)>>,
 ) -> Answer {
-    let Ok(scope) = Scope::of(visitor.caller()) else {
+    let Ok(scope) = Scope::grant(visitor.caller()) else {
         // An administrator belongs to no project.
         return Ok(redirect(PROJECTS));
     };
     let (service, scope) = (&service, &scope);
     let frame = &visitor.frame("home");
-    let filter = Filter::of(Form::sent(pairs));
+    let filter = Filter::from_form(Form::sent(pairs));
     let seen = scope.clone();
     let owners = service.store(move |store| store.owners(&seen)).await?;
     let people = lines::people(&owners);

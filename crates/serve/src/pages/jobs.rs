@@ -26,7 +26,7 @@ use crate::store::{JobState, Scope};
 const PACE: Duration = Duration::from_millis(250);
 
 impl Shown {
-    fn of(view: &JobView) -> Shown {
+    fn new(view: &JobView) -> Shown {
         let job = &view.job;
         let state = state(job.state);
         // A stopped audit has a result too: what it had found when it stopped.
@@ -52,7 +52,7 @@ impl Shown {
 /// Shows a job.
 pub(super) async fn show(Named(service, visitor, id): Named) -> Answer {
     let view = jobs::job(&service, &visitor.may, &id).await?;
-    let shown = Shown::of(&view);
+    let shown = Shown::new(&view);
     let facts = facts(&service, &visitor.may, &view.job).await;
     let (result, result_text) = match view.job.kind {
         JobKind::Train => (format!("/models/{id}"), "See the model"),
@@ -105,7 +105,7 @@ pub(super) async fn events(Named(service, visitor, id): Named) -> Answer {
     let views = jobs::watch_job(&service, &visitor.may, &id).await?;
     let events = WatchStream::new(views)
         .throttle(PACE)
-        .map(|view| Event::default().event("view").json_data(Shown::of(&view)))
+        .map(|view| Event::default().event("view").json_data(Shown::new(&view)))
         .map(move |event| {
             // The stream holds its place until nobody listens any more.
             let _ = &place;

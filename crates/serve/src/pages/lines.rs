@@ -36,7 +36,7 @@ pub(super) struct Filter {
 
 impl Filter {
     /// Reads the filter from a query.
-    pub fn of(form: Form) -> Filter {
+    pub fn from_form(form: Form) -> Filter {
         let which = Which {
             name: form.value(NAME).to_owned(),
             by: form.value(BY).to_owned(),
@@ -195,7 +195,7 @@ mod tests {
 
     fn filter(pairs: &[(&str, &str)]) -> Filter {
         let owned = |&(name, value): &(&str, &str)| (name.to_owned(), value.to_owned());
-        Filter::of(Form::sent(pairs.iter().map(owned).collect()))
+        Filter::from_form(Form::sent(pairs.iter().map(owned).collect()))
     }
 
     #[test]

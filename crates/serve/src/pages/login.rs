@@ -78,11 +78,11 @@ pub(super) async fn log_in(
     let token = form.value("token").to_owned();
     // A visitor who logs in anew leaves no session behind.
     let before = session::cookie(&service, &headers);
-    let before = before.as_deref().map(SessionKey::of);
+    let before = before.as_deref().map(SessionKey::from_cookie);
     let secrets = service
         .store(move |store| match store.authenticate(&token)? {
             // A worker's token has no pages to look at.
-            Some(caller) if <Caller as Permission>::of(&caller).is_ok() => {
+            Some(caller) if <Caller as Permission>::grant(&caller).is_ok() => {
                 let secrets = store.open_session(&caller, before);
                 secrets.map(Some)
             }

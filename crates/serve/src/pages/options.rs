@@ -17,7 +17,7 @@ pub(super) struct Options {
 
 impl Options {
     /// The fields at `paths` of a specification of `kind`.
-    pub fn of(kind: JobKind, paths: &[&str]) -> Options {
+    pub fn new(kind: JobKind, paths: &[&str]) -> Options {
         let all = fields(kind);
         let found = paths
             .iter()
@@ -216,7 +216,7 @@ mod tests {
     #[test]
     fn inputs_say_what_the_type_says_and_are_read_back() {
         let paths = ["training.epochs", "training.test", "network.hidden"];
-        let options = Options::of(JobKind::Train, &paths);
+        let options = Options::new(JobKind::Train, &paths);
         let inputs = options.inputs();
         assert_eq!(names(&inputs), paths.join(","));
         assert_eq!(inputs[0].label, "Epochs");

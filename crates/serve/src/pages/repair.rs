@@ -98,8 +98,8 @@ impl RepairForm {
 /// alone.
 fn options() -> (Options, Options) {
     (
-        Options::of(JobKind::Repair, &["max_accuracy_loss"]),
-        Options::of(
+        Options::new(JobKind::Repair, &["max_accuracy_loss"]),
+        Options::new(
             JobKind::Repair,
             &[
                 "method",

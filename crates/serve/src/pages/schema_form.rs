@@ -25,7 +25,7 @@ pub(super) fn filled(schema: &TableSchema) -> Form {
     let mut form = Form::default();
     form.set("classes", schema.label.classes.join("\n"));
     for (position, attribute) in schema.attributes.iter().enumerate() {
-        let names = Names::of(position);
+        let names = Names::new(position);
         form.set(&names.kind, word(attribute.kind));
         if attribute.protected {
             form.set(&names.protected, "yes");
@@ -35,7 +35,7 @@ pub(super) fn filled(schema: &TableSchema) -> Form {
         }
         form.set(&names.missing, line(attribute.missing.marks()));
         form.set(&names.outside, word(attribute.outside));
-        let domains = Domains::of(attribute);
+        let domains = Domains::new(attribute);
         form.set(&names.min, domains.min);
         form.set(&names.max, domains.max);
         form.set(&names.levels, domains.levels);
@@ -64,7 +64,7 @@ pub(super) fn schema(form: &mut Form, drafted: &TableSchema) -> Option<TableSche
         form.refuse("classes", format!("“{twice}” is listed twice."));
     }
     for (position, attribute) in schema.attributes.iter_mut().enumerate() {
-        read(form, &Names::of(position), attribute);
+        read(form, &Names::new(position), attribute);
     }
     (!form.has_errors()).then_some(schema)
 }
@@ -72,7 +72,7 @@ pub(super) fn schema(form: &mut Form, drafted: &TableSchema) -> Option<TableSche
 /// The fields of all columns. A column with an error is open.
 pub(super) fn columns(form: &Form, schema: &TableSchema) -> Vec<ColumnFields> {
     let fields = |(position, attribute): (usize, &AttributeColumn)| {
-        let names = Names::of(position);
+        let names = Names::new(position);
         let all = [
             &names.min,
             &names.max,
@@ -104,7 +104,7 @@ struct Domains {
 }
 
 impl Domains {
-    fn of(attribute: &AttributeColumn) -> Domains {
+    fn new(attribute: &AttributeColumn) -> Domains {
         let levels = attribute.levels.as_deref().unwrap_or_default();
         let bins = attribute.bins.as_deref().unwrap_or_default();
         let numbers: Vec<f64> = levels
@@ -296,13 +296,14 @@ mod tests {
     use probity_data::builtin;
 
     fn census() -> TableSchema {
-        TableSchema::of(&builtin::schema("census").unwrap().unwrap()).unwrap()
+        TableSchema::from_schema(&builtin::schema("census").unwrap().unwrap()).unwrap()
     }
 
     #[test]
     fn a_form_that_nobody_changes_changes_nothing() {
         for name in builtin::names() {
-            let drafted = TableSchema::of(&builtin::schema(name).unwrap().unwrap()).unwrap();
+            let drafted =
+                TableSchema::from_schema(&builtin::schema(name).unwrap().unwrap()).unwrap();
             let mut form = filled(&drafted);
             let mut read =
                 schema(&mut form, &drafted).unwrap_or_else(|| panic!("{:?}", form.errors()));
@@ -325,11 +326,11 @@ mod tests {
         let mut form = filled(&drafted);
         let kept = schema(&mut form, &drafted).unwrap();
         assert_eq!(kept.attributes[0], drafted.attributes[0]);
-        let mut form = filled(&drafted).with(&Names::of(0).bins, "0 5 30.5");
+        let mut form = filled(&drafted).with(&Names::new(0).bins, "0 5 30.5");
         let changed = schema(&mut form, &drafted).unwrap();
         assert_eq!(changed.attributes[0].values, None);
         changed.check().unwrap();
-        let mut form = filled(&drafted).with(&Names::of(0).kind, "integer");
+        let mut form = filled(&drafted).with(&Names::new(0).kind, "integer");
         assert_eq!(
             schema(&mut form, &drafted).unwrap().attributes[0].values,
             None
@@ -341,7 +342,7 @@ mod tests {
         let mut drafted = census();
         drafted.attributes[0].missing = ["", "NA"].into_iter().collect();
         let mut form = filled(&drafted);
-        let name = Names::of(0).missing;
+        let name = Names::new(0).missing;
         assert_eq!(form.value(&name), "\"\",NA");
         let kept = schema(&mut form, &drafted).unwrap();
         assert_eq!(kept.attributes[0].missing, drafted.attributes[0].missing);
@@ -363,7 +364,7 @@ mod tests {
             .attributes
             .iter()
             .position(|column| column.kind == AttributeKind::Integer);
-        let names = Names::of(age.unwrap());
+        let names = Names::new(age.unwrap());
         for kind in ["categorical", "numeric"] {
             let mut form = filled(&drafted).with(&names.kind, kind);
             let changed =

@@ -53,7 +53,7 @@ impl<P: Permission, S: Sync> FromRequestParts<S> for Visitor<P> {
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Visitor<P>, Response> {
         match parts.extensions.get::<MaybeSession>() {
             Some(MaybeSession(Some(session))) => {
-                let may = P::of(&session.caller).map_err(Problem::from)?;
+                let may = P::grant(&session.caller).map_err(Problem::from)?;
                 let session = session.clone();
                 Ok(Visitor { session, may })
             }

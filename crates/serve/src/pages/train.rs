@@ -140,7 +140,7 @@ fn options(data: &DataSet) -> Options {
         "training.validation",
         "training.seed",
     ];
-    Options::of(JobKind::Train, &[network, &training].concat())
+    Options::new(JobKind::Train, &[network, &training].concat())
 }
 
 /// The specification that the form asks for; or notes errors in the form.

@@ -121,7 +121,7 @@ impl From<Held> for Caller {
 impl Caller {
     /// Makes the holder of a token, for tests of what callers are given.
     #[cfg(test)]
-    pub(crate) fn of(token: Id, role: Role, project: Option<Id>) -> Caller {
+    pub(crate) fn new(token: Id, role: Role, project: Option<Id>) -> Caller {
         let project = project.map(|id| (id, "project".to_owned()));
         Caller {
             token,
@@ -191,13 +191,13 @@ impl Caller {
 
 /// A permission that a handler needs of its caller before it is called.
 pub(crate) trait Permission: Clone + Send + Sync + 'static {
-    /// Returns the permission of `caller`, if the role gives it.
-    fn of(caller: &Caller) -> Result<Self, Denied>;
+    /// Grants `caller` the permission, if the role gives it.
+    fn grant(caller: &Caller) -> Result<Self, Denied>;
 }
 
 /// The permission that everybody with a valid token has, except workers.
 impl Permission for Caller {
-    fn of(caller: &Caller) -> Result<Caller, Denied> {
+    fn grant(caller: &Caller) -> Result<Caller, Denied> {
         match caller.role {
             Role::Worker => Err(Denied::OnlyWorks),
             _ => Ok(caller.clone()),
@@ -235,8 +235,8 @@ impl Scope {
 }
 
 impl Permission for Scope {
-    fn of(caller: &Caller) -> Result<Scope, Denied> {
-        <Caller as Permission>::of(caller)?;
+    fn grant(caller: &Caller) -> Result<Scope, Denied> {
+        <Caller as Permission>::grant(caller)?;
         let (project, _) = caller.project.as_ref().ok_or(Denied::Outside)?;
         Ok(Scope {
             party: Party {
@@ -263,8 +263,8 @@ impl Deref for Change {
 }
 
 impl Permission for Change {
-    fn of(caller: &Caller) -> Result<Change, Denied> {
-        let scope = Scope::of(caller)?;
+    fn grant(caller: &Caller) -> Result<Change, Denied> {
+        let scope = Scope::grant(caller)?;
         if caller.role < Role::Editor {
             return Err(Denied::Role {
                 needed: Role::Editor,
@@ -343,7 +343,7 @@ impl Administer {
 }
 
 impl Permission for Administer {
-    fn of(caller: &Caller) -> Result<Administer, Denied> {
+    fn grant(caller: &Caller) -> Result<Administer, Denied> {
         match caller.role {
             Role::Administrator => Ok(Administer { by: caller.by() }),
             had => Err(Denied::Role {
@@ -368,7 +368,7 @@ impl Work {
 }
 
 impl Permission for Work {
-    fn of(caller: &Caller) -> Result<Work, Denied> {
+    fn grant(caller: &Caller) -> Result<Work, Denied> {
         match caller.role {
             Role::Worker => Ok(Work {
                 worker: caller.token.clone(),
@@ -413,7 +413,7 @@ mod tests {
         let id: Id = "0123456789abcdef".parse().unwrap();
         let is_in_one = Role::IN_PROJECTS.contains(&role);
         let project = is_in_one.then(|| id.clone());
-        Caller::of(id, role, project)
+        Caller::new(id, role, project)
     }
 
     #[test]
@@ -428,13 +428,13 @@ mod tests {
             (Role::Administrator, false, false, true, true, false),
         ] {
             let caller = caller(role);
-            assert_eq!(Scope::of(&caller).is_ok(), sees, "{role:?}");
-            assert_eq!(Change::of(&caller).is_ok(), changes, "{role:?}");
+            assert_eq!(Scope::grant(&caller).is_ok(), sees, "{role:?}");
+            assert_eq!(Change::grant(&caller).is_ok(), changes, "{role:?}");
             assert_eq!(caller.manages(&own).is_ok(), manages, "{role:?}");
-            assert_eq!(Administer::of(&caller).is_ok(), administers, "{role:?}");
-            assert_eq!(Work::of(&caller).is_ok(), works, "{role:?}");
+            assert_eq!(Administer::grant(&caller).is_ok(), administers, "{role:?}");
+            assert_eq!(Work::grant(&caller).is_ok(), works, "{role:?}");
             assert_eq!(
-                <Caller as Permission>::of(&caller).is_ok(),
+                <Caller as Permission>::grant(&caller).is_ok(),
                 !works,
                 "{role:?}"
             );

@@ -123,7 +123,7 @@ impl Store {
         }
         transaction.pragma_update(None, "user_version", VERSION)?;
         transaction.commit()?;
-        let reserve = Reserve::of(directory);
+        let reserve = Reserve::new(directory);
         reserve.restore();
         Ok(Store {
             connection: Mutex::new(connection),

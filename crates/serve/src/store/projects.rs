@@ -95,7 +95,7 @@ impl Contents {
         }
     }
 
-    fn of(transaction: &Transaction<'_>, project: &Id) -> Result<Contents, StoreError> {
+    fn read(transaction: &Transaction<'_>, project: &Id) -> Result<Contents, StoreError> {
         let ids = |table: &str| -> Result<Vec<Id>, StoreError> {
             let mut statement =
                 transaction.prepare(&format!("SELECT id FROM {table} WHERE project = ?"))?;
@@ -205,7 +205,7 @@ impl Store {
             if let Some(job) = jobs.first() {
                 return Ok(Changed::Busy(job.id.clone()));
             }
-            let contents = Contents::of(transaction, id)?;
+            let contents = Contents::read(transaction, id)?;
             transaction.execute("DELETE FROM projects WHERE id = ?", [id])?;
             let action = Action::ProjectDeleted;
             note(transaction, administer.by(), Some(id), action, Some(id))?;
@@ -265,7 +265,7 @@ impl Store {
     /// Returns the things of the project that the permission lets see.
     pub(crate) fn contents(&self, scope: &Scope) -> Result<Contents, StoreError> {
         let mut connection = self.connection();
-        Contents::of(&connection.transaction()?, scope.project())
+        Contents::read(&connection.transaction()?, scope.project())
     }
 }
 

@@ -25,7 +25,7 @@ pub(super) struct Reserve(PathBuf);
 
 impl Reserve {
     /// The reserve of the database in `directory`.
-    pub fn of(directory: &Path) -> Reserve {
+    pub fn new(directory: &Path) -> Reserve {
         Reserve(directory.join(RESERVE))
     }
 

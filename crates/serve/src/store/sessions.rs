@@ -26,7 +26,7 @@ pub struct SessionKey(pub(crate) [u8; 32]);
 
 impl SessionKey {
     /// The key of the session that the cookie's value `cookie` stands for.
-    pub fn of(cookie: &str) -> SessionKey {
+    pub fn from_cookie(cookie: &str) -> SessionKey {
         SessionKey(sha256(cookie))
     }
 }

@@ -73,7 +73,7 @@ pub(super) struct Snapshot {
 
 impl Snapshot {
     /// Takes the snapshot of `file`, which has the name `name`.
-    pub fn of(name: String, mut file: File) -> io::Result<Snapshot> {
+    pub fn take(name: String, mut file: File) -> io::Result<Snapshot> {
         let (bytes, sha256) = hashed(&mut file, |_| Ok(()))?;
         Ok(Snapshot {
             name,

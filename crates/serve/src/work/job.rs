@@ -294,7 +294,7 @@ impl WorkerJob {
         let mut snapshots = Vec::new();
         for name in files_in(&directory) {
             match File::open(directory.join(&name)) {
-                Ok(file) => snapshots.push(Snapshot::of(name, file)?),
+                Ok(file) => snapshots.push(Snapshot::take(name, file)?),
                 // The run has removed the file.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => return Err(error),

@@ -79,7 +79,7 @@ fn bad_rows_are_left_out_where_that_is_asked_for() {
     let corpus = read("skip.csv", csv, "text", "y").unwrap();
     assert_eq!(corpus.texts, ["a", "d"]);
     assert_eq!((corpus.labels.len(), corpus.classes.len()), (2, 2));
-    assert_eq!((corpus.rows.of(0), corpus.rows.of(1)), (1, 5));
+    assert_eq!((corpus.rows.number(0), corpus.rows.number(1)), (1, 5));
     let texts = [1, 2, 5, 7].map(|row| corpus.rows.index_of(row));
     assert_eq!(texts, [Some(0), None, Some(1), None]);
     assert_eq!(corpus.bad_rows.rows, 4);
@@ -103,7 +103,7 @@ fn bad_rows_are_left_out_where_that_is_asked_for() {
         "{error}"
     );
     let whole = read("skip.csv", b"text\na\nb\n", "text", "").unwrap();
-    assert_eq!((whole.rows.of(1), whole.rows.index_of(2)), (2, Some(1)));
+    assert_eq!((whole.rows.number(1), whole.rows.index_of(2)), (2, Some(1)));
     assert_eq!(whole.rows.index_of(0), None);
 }
 

@@ -262,20 +262,20 @@ pub struct AlgorithmFigures {
 
 impl AlgorithmFigures {
     /// Summarises `replicates`; `baselines` are of the same seeds, in the same order.
-    pub fn of(
+    pub fn new(
         algorithm: String,
         replicates: Vec<Replicate>,
         baselines: &[Baseline],
         deletions: usize,
     ) -> AlgorithmFigures {
         let all = |figure: &dyn Fn(&Replicate) -> f64| -> Option<Spread> {
-            Spread::of(&replicates.iter().map(figure).collect::<Vec<f64>>())
+            Spread::from_values(&replicates.iter().map(figure).collect::<Vec<f64>>())
         };
         let some = |figure: &dyn Fn(&Replicate) -> Option<f64>| -> Option<Spread> {
-            Spread::of(&replicates.iter().filter_map(figure).collect::<Vec<f64>>())
+            Spread::from_values(&replicates.iter().filter_map(figure).collect::<Vec<f64>>())
         };
         let losses: Vec<f64> = baselines.iter().map(|b| b.quality.loss).collect();
-        let loss = Spread::of(&losses).map_or(f64::NAN, |spread| spread.mean);
+        let loss = Spread::from_values(&losses).map_or(f64::NAN, |spread| spread.mean);
         let speedups: Vec<f64> = replicates
             .iter()
             .zip(baselines)
@@ -286,7 +286,7 @@ impl AlgorithmFigures {
         AlgorithmFigures {
             algorithm,
             seconds: all(&|replicate| replicate.seconds()),
-            speedup: Spread::of(&speedups),
+            speedup: Spread::from_values(&speedups),
             speedup_against_itself: all(&|replicate| {
                 let training = (replicate.training_seconds + replicate.retraining_seconds) / 2.0;
                 training * deletions as f64 / replicate.seconds()
@@ -304,7 +304,8 @@ impl AlgorithmFigures {
 /// Returns the seconds of so many trainings of the baseline: the mean of those that were timed,
 /// times their number.
 pub fn baseline_seconds(baseline: &Baseline, trainings: usize) -> f64 {
-    Spread::of(&baseline.training_seconds).map_or(f64::NAN, |spread| spread.mean * trainings as f64)
+    Spread::from_values(&baseline.training_seconds)
+        .map_or(f64::NAN, |spread| spread.mean * trainings as f64)
 }
 
 #[cfg(test)]
@@ -351,7 +352,7 @@ mod tests {
                 .unwrap();
             assert!(replicate.exact);
             assert_eq!(told, 50);
-            let figures = AlgorithmFigures::of(
+            let figures = AlgorithmFigures::new(
                 "x".to_owned(),
                 vec![replicate],
                 std::slice::from_ref(&base),

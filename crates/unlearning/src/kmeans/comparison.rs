@@ -88,7 +88,7 @@ pub fn compare(
             }
         }
     }
-    Ok(Comparison::of(
+    Ok(Comparison::new(
         algorithms,
         baselines,
         replicates,
@@ -147,7 +147,7 @@ impl Items for Seeds<'_> {
 impl Comparison {
     /// Arranges the replicates by algorithm and seed, beside the baselines of the seeds; complete
     /// if there are so many of each.
-    fn of(
+    fn new(
         algorithms: &[Algorithm],
         baselines: Vec<Baseline>,
         replicates: Vec<Vec<Replicate>>,
@@ -159,7 +159,7 @@ impl Comparison {
             .iter()
             .zip(replicates)
             .map(|(algorithm, replicates)| {
-                AlgorithmFigures::of(describe(algorithm), replicates, &baselines, deletions)
+                AlgorithmFigures::new(describe(algorithm), replicates, &baselines, deletions)
             })
             .collect();
         Comparison {
@@ -189,14 +189,14 @@ impl Comparison {
             }
         }
         let counts = (options.deletions, seeds.len());
-        Ok(Comparison::of(algorithms, baselines, replicates, counts))
+        Ok(Comparison::new(algorithms, baselines, replicates, counts))
     }
 
     /// Returns the figures of the baselines, for so many deletions.
     pub fn baseline_figures(&self, deletions: usize) -> BaselineFigures {
         let all = |figure: &dyn Fn(&Quality) -> Option<f64>| {
             let qualities = self.baselines.iter().map(|baseline| &baseline.quality);
-            Spread::of(&qualities.filter_map(figure).collect::<Vec<f64>>())
+            Spread::from_values(&qualities.filter_map(figure).collect::<Vec<f64>>())
         };
         let loss = all(&|quality| Some(quality.loss)).map_or(f64::NAN, |spread| spread.mean);
         let seconds = self.baselines.iter();
@@ -205,7 +205,7 @@ impl Comparison {
             loss_ratio: all(&|quality| (loss > 0.0).then(|| quality.loss / loss)),
             silhouette: all(&|quality| quality.silhouette),
             nmi: all(&|quality| quality.nmi),
-            seconds: Spread::of(&seconds.collect::<Vec<f64>>()),
+            seconds: Spread::from_values(&seconds.collect::<Vec<f64>>()),
         }
     }
 }

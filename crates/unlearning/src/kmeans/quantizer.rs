@@ -167,7 +167,7 @@ impl UpdateStep {
                 None if count == 0 => next.extend_from_slice(previous),
                 None => next.extend(sums.iter().map(|&sum| mean(sum, count))),
                 Some(lattice) => {
-                    let balance = Balance::of(lattice.gamma, count, n, self.clusters);
+                    let balance = Balance::choose(lattice.gamma, count, n, self.clusters);
                     let phases = &lattice.phases[at];
                     for ((&sum, &before), &phase) in sums.iter().zip(previous).zip(phases) {
                         let (numerator, denominator) = balance.mean(sum, before);
@@ -213,12 +213,12 @@ impl UpdateStep {
         (0..self.clusters).all(|cluster| {
             let count = iteration.counts[cluster];
             if !touched[cluster]
-                && !Balance::of(lattice.gamma, count, before, self.clusters).is_short()
+                && !Balance::choose(lattice.gamma, count, before, self.clusters).is_short()
             {
                 // Fewer points lower the threshold: it is balanced now too.
                 return true;
             }
-            let balance = Balance::of(lattice.gamma, count, n, self.clusters);
+            let balance = Balance::choose(lattice.gamma, count, n, self.clusters);
             let range = cluster * columns..(cluster + 1) * columns;
             let phases = &lattice.phases[at];
             let means = iteration.sums[range.clone()]
@@ -266,7 +266,7 @@ enum Balance {
 
 impl Balance {
     /// Chooses the formula by whether `count` is at most γ n / k.
-    fn of(gamma: i128, count: u64, n: usize, clusters: usize) -> Balance {
+    fn choose(gamma: i128, count: u64, n: usize, clusters: usize) -> Balance {
         let share = clusters as i128 * (1 << GAMMA_BITS);
         let all = gamma * n as i128;
         let held = i128::from(count) * share;

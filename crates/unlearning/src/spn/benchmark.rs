@@ -189,7 +189,7 @@ pub fn figures(pool: &Pool, protocol: Protocol, repeats: &[Repeat]) -> Benchmark
     };
     let spread = |value: fn(&Repeat) -> f64| {
         let values: Vec<f64> = repeats.iter().map(value).collect();
-        Spread::of(&values).unwrap_or(nothing)
+        Spread::from_values(&values).unwrap_or(nothing)
     };
     let total = |value: fn(&Repeat) -> f64| repeats.iter().map(value).sum::<f64>();
     let mut effort = DeletionEffort::default();

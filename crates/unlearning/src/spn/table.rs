@@ -181,7 +181,7 @@ impl TableOptions {
     /// See [`TableError`].
     pub fn read(&self, file: &Path) -> Result<Hashed<(Dataset, LeftOut)>, TableError> {
         let file = DataFile::open(file)?;
-        let rows = self.decode(Records::of(&file, &self.schema.format)?)?;
+        let rows = self.decode(Records::from_file(&file, &self.schema.format)?)?;
         Ok(file.hashed(rows)?)
     }
 

@@ -89,7 +89,9 @@ fn place_of(row: u64, corpus: &TextCorpus) -> Result<usize, FieldError> {
     let texts = corpus.texts.len();
     let place = corpus.rows.index_of(row).filter(|&place| place < texts);
     place.ok_or_else(|| {
-        let last = texts.checked_sub(1).map_or(0, |last| corpus.rows.of(last));
+        let last = texts
+            .checked_sub(1)
+            .map_or(0, |last| corpus.rows.number(last));
         let expected = format!("a text of the file, from 1 to {last}, that was not left out");
         FieldError::new("row", row, expected)
     })
@@ -213,7 +215,10 @@ impl<'m> Texts<'m> {
         let made_of = has_term.iter().map(|&text| texts[text].to_owned());
         let texts = Texts {
             texts: Arc::new(made_of.collect()),
-            rows: has_term.iter().map(|&text| parts.rows.of(text)).collect(),
+            rows: has_term
+                .iter()
+                .map(|&text| parts.rows.number(text))
+                .collect(),
             directory: parts.directory.map(Path::to_owned),
             begin_at: begin_at.transpose()?.map(|place| place as u32),
             ngrams: ngrams.map(Arc::new),

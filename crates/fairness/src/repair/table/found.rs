@@ -237,7 +237,7 @@ impl Seeds {
             }
         };
         let own = |&row: &u32| {
-            let number = baseline.table.numbers().of(row as usize);
+            let number = baseline.table.numbers().number(row as usize);
             let place = table.numbers().index_of(number)?;
             u32::try_from(place).ok()
         };

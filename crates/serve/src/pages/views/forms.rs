@@ -127,7 +127,7 @@ pub(in crate::pages) struct Names {
 
 impl Names {
     /// The names of the fields of the column at `position`.
-    pub fn of(position: usize) -> Names {
+    pub fn new(position: usize) -> Names {
         let name = |field: &str| format!("c{position}-{field}");
         Names {
             kind: name("kind"),

@@ -116,7 +116,10 @@ impl Clustering {
         // From the last place to the first, so that no row that is still to leave moves.
         for place in places(&self.rows, &change.left).into_iter().rev() {
             let row = self.rows.swap_remove(place);
-            by_cluster.of(self.labels.swap_remove(place)).left.push(row);
+            by_cluster
+                .entry(self.labels.swap_remove(place))
+                .left
+                .push(row);
             for step in &mut self.trace {
                 step.leave(space, &self.axes, place, row);
             }
@@ -137,9 +140,9 @@ impl Clustering {
         for (&row, (&from, &to)) in self.rows.iter().zip(self.labels.iter().zip(&labels)) {
             if from != to {
                 if from != NONE {
-                    by_cluster.of(from).left.push(row);
+                    by_cluster.entry(from).left.push(row);
                 }
-                by_cluster.of(to).came.push(row);
+                by_cluster.entry(to).came.push(row);
             }
         }
         self.labels = labels;
@@ -194,7 +197,8 @@ impl Clustering {
 struct ByCluster(Vec<(u8, RowDelta)>);
 
 impl ByCluster {
-    fn of(&mut self, cluster: u8) -> &mut RowDelta {
+    /// Returns the change of `cluster`, which is added where there is none.
+    fn entry(&mut self, cluster: u8) -> &mut RowDelta {
         let at = self.0.iter().position(|(have, _)| *have == cluster);
         let at = at.unwrap_or_else(|| {
             self.0.push((cluster, RowDelta::default()));

@@ -107,14 +107,15 @@ impl Brought {
 }
 
 impl Sums {
-    fn of(&self, a: usize, b: usize) -> i64 {
+    /// Returns an entry of the matrix of products.
+    fn entry(&self, a: usize, b: usize) -> i64 {
         self.products[a * self.width + b]
     }
 
     /// Iterates over the numbers of rows in each bin of the column at `place`.
     pub(super) fn margin(&self, place: usize) -> impl Iterator<Item = u32> {
         let bins = self.places[place].0.clone();
-        bins.map(|bin| self.of(bin, bin) as u32)
+        bins.map(|bin| self.entry(bin, bin) as u32)
     }
 
     /// Iterates over the numbers of rows in each cell of the table of two columns, row-major.
@@ -123,7 +124,7 @@ impl Sums {
         rows.flat_map(move |row| {
             columns
                 .clone()
-                .map(move |column| self.of(row, column) as u32)
+                .map(move |column| self.entry(row, column) as u32)
         })
     }
 
@@ -131,7 +132,7 @@ impl Sums {
     pub(super) fn sum(&self, place: usize) -> i64 {
         self.places[place].1.map_or(0, |low| {
             let ones = ONES as usize;
-            self.of(ones, low) + BASE * self.of(ones, low + 1)
+            self.entry(ones, low) + BASE * self.entry(ones, low + 1)
         })
     }
 
@@ -140,7 +141,7 @@ impl Sums {
         let (Some(x), Some(y)) = (self.places[a].1, self.places[b].1) else {
             return 0;
         };
-        let crossed = self.of(x, y + 1) + self.of(x + 1, y);
-        self.of(x, y) + BASE * crossed + BASE * BASE * self.of(x + 1, y + 1)
+        let crossed = self.entry(x, y + 1) + self.entry(x + 1, y);
+        self.entry(x, y) + BASE * crossed + BASE * BASE * self.entry(x + 1, y + 1)
     }
 }

@@ -47,7 +47,7 @@ pub fn components(
         .iter()
         .map(|&variable| whitened(data, seed, variable, positions))
         .collect();
-    let proposed = Proposed::of(data, &features, positions.len(), threshold);
+    let proposed = Proposed::compute(data, &features, positions.len(), threshold);
     let mut components = Components::new(scope.len());
     components.join_where(|a, b| {
         let proposed = proposed.as_ref().and_then(|proposed| proposed.above(a, b));
@@ -70,8 +70,8 @@ struct Proposed {
 }
 
 impl Proposed {
-    /// Asks a device for the products; nothing where none is asked or it failed.
-    fn of(
+    /// Computes the products on a device; nothing where none is asked or it failed.
+    fn compute(
         data: &Dataset,
         features: &[Vec<Vec<f64>>],
         rows: usize,

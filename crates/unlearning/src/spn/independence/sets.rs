@@ -43,7 +43,7 @@ impl RowSets {
     }
 
     /// Returns the set of `bin`, which is not the first.
-    fn of(&self, bin: usize) -> &[u64] {
+    fn rows(&self, bin: usize) -> &[u64] {
         &self.words[(bin - 1) * self.width..bin * self.width]
     }
 }
@@ -103,7 +103,7 @@ fn count(left: &RowSets, right: &RowSets, cells: &mut [u32]) {
     for (row, cells) in (1..).zip(others.chunks_exact_mut(columns)) {
         cells[0] = left.counts[row];
         for column in 1..columns {
-            let pairs = left.of(row).iter().zip(right.of(column));
+            let pairs = left.rows(row).iter().zip(right.rows(column));
             let common: u32 = pairs.map(|(a, b)| (a & b).count_ones()).sum();
             cells[column] = common;
             cells[0] -= common;
