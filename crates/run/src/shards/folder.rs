@@ -154,12 +154,13 @@ impl ShardFolder {
                 dotted::get(value, &field.path)
                     .map_or_else(|| "left out".to_owned(), ToString::to_string)
             };
-            if !field.is_path() && !S::FREE.contains(&&*field.path) && of(&now) != of(&then) {
+            let (now, then) = (of(&now), of(&then));
+            if !field.is_path() && !S::FREE.contains(&&*field.path) && now != then {
                 return Err(ShardError::OtherOption {
                     folder: folder(),
                     field: field.path,
-                    now: of(&now),
-                    then: of(&then),
+                    now,
+                    then,
                 });
             }
         }
