@@ -44,6 +44,7 @@ fn _probity(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(reading::read_table, module)?)?;
     module.add_function(wrap_pyfunction!(reading::is_text_model, module)?)?;
     module.add_function(wrap_pyfunction!(reading::not_taken, module)?)?;
+    module.add_function(wrap_pyfunction!(reading::disadvantaged, module)?)?;
     module.add_function(wrap_pyfunction!(reading::rows_as_asked, module)?)?;
     module.add_function(wrap_pyfunction!(reading::samples_file, module)?)?;
     module.add_function(wrap_pyfunction!(reading::probabilities, module)?)?;

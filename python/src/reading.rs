@@ -20,6 +20,7 @@ use probity::nn::text_model::{self, TextModel};
 use probity::nn::transformer_model::is_transformer;
 use probity::nn::{Classifier, Rows};
 use probity::predictor::callable::RowCells;
+use probity::report::model::AuditSummary;
 use probity::report::{Form, Report};
 use probity::run::run_directory::{RUN, RunDirectory};
 use probity::run::specification::file::kind_of;
@@ -258,6 +259,15 @@ fn classified_texts(model: &TextModel, path: &Path) -> Result<(Vec<f32>, usize),
     let network = model.network(width, &ComputeDevice::flex())?;
     let logits = network.logits(Rows::new(&codes, width))?;
     Ok((logits, network.classes()))
+}
+
+/// Who is disadvantaged by the `summary` of an audit, in a sentence for each protected attribute alone.
+#[pyfunction]
+pub(crate) fn disadvantaged(summary: &str) -> PyResult<Vec<String>> {
+    let summary: Result<AuditSummary, _> = serde_json::from_str(summary);
+    let summary = summary.map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let said = summary.disadvantaged().into_iter();
+    Ok(said.map(|said| said.replace('\u{a0}', " ")).collect())
 }
 
 /// The sentence that says that a model does not take some `attributes` of those `protected`, if so.

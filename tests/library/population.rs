@@ -1,12 +1,12 @@
 //! Shares of rows, and whom they meet, against counts that go row by row and substitution by substitution, without the code under test.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use probity::Schema;
 use probity::fairness::domain::TabularDomain;
 use probity::fairness::population::{
-    Contrast, GroupOfRows, People, PopulationSummary, Source, Tally, count_people,
+    GroupOfRows, People, PopulationSummary, Source, Tally, count_people,
 };
 use probity::nn::encoding::InputLayout;
 use probity::nn::{Classifier, ModelError, Rows};
@@ -188,34 +188,53 @@ fn shares_directions_groups_and_moves_are_those_of_a_count_row_by_row() {
         }
         assert_eq!(found.groups.len(), sets.len());
 
-        // Who gets what is good where the twin does not: each row with each other value. Fifteen ages
-        // are in five ranges.
+        // Who would gain or lose as somebody else: each row with each other value. Fifteen ages are in
+        // five ranges.
         let ages = found.groups.iter().find(|by| by.attributes == ["age"]);
         let name = |at: usize, code: i32| match at {
             0 => ["f", "m"][code as usize].to_owned(),
             2 => ages.unwrap().groups[(code as usize - 2) / 3].values[0].clone(),
             _ => ["a", "b", "c"][code as usize].to_owned(),
         };
-        for (&at, contrasts) in protected.iter().zip(&found.contrasts) {
-            assert_eq!(contrasts.attribute, schema.attributes[at].name);
-            let mut expected = BTreeMap::new();
-            for row in &rows {
-                for twin in variants(row, &[at]) {
-                    let [own, other] =
-                        [row, &twin].map(|side| (of(side) == good, name(at, side[at])));
-                    if own.0 != other.0 && own.1 != other.1 {
-                        let (better, worse) = if own.0 { (own, other) } else { (other, own) };
-                        *expected.entry((better.1, worse.1)).or_insert(0) += 1;
-                    }
-                }
+        for (&at, effect) in protected.iter().zip(&found.effects) {
+            assert_eq!(effect.attribute, schema.attributes[at].name);
+            let groups: BTreeSet<String> = values(at).map(|code| name(at, code)).collect();
+            let own = |value: &str| rows.iter().filter(|row| name(at, row[at]) == value).count();
+            let becomes = |row: &[i32; 4], to: Option<&str>, is_gain: bool| {
+                let twins = variants(row, &[at]).into_iter();
+                let mut twins = twins.filter(|twin| to.is_none_or(|to| name(at, twin[at]) == to));
+                (of(row) == good) != is_gain && twins.any(|twin| (of(&twin) == good) == is_gain)
+            };
+            let counted = |from: &str, to: Option<&str>, is_gain: bool| {
+                let from = rows.iter().filter(|row| name(at, row[at]) == from);
+                from.filter(|row| becomes(row, to, is_gain)).count() as u64
+            };
+            assert_eq!(effect.values.len(), groups.len());
+            assert_eq!(effect.exchanges.len(), groups.len() * (groups.len() - 1));
+            for value in &effect.values {
+                let all = own(&value.value) as u64;
+                assert_eq!(value.inputs, all);
+                let [gain, lose] = [true, false].map(|way| counted(&value.value, None, way));
+                assert_eq!([value.gain.count, value.lose.count], [gain, lose]);
+                let others = groups.iter().filter(|to| **to != value.value);
+                let nets = others.map(|to| {
+                    let [gain, lose] =
+                        [true, false].map(|way| counted(&value.value, Some(to), way) as f64);
+                    (gain - lose) / all as f64
+                });
+                let net = nets.sum::<f64>() / (groups.len() - 1) as f64;
+                assert!((value.net - net).abs() < 1e-12, "{value:?} {net}");
+                seen[4] += gain + lose;
             }
-            let of = |pair: &Contrast| (pair.favoured.clone(), pair.disadvantaged.clone());
-            let listed = contrasts.values.iter().map(|pair| (of(pair), pair.pairs));
-            assert_eq!(listed.collect::<BTreeMap<_, u64>>(), expected);
-            assert_eq!(contrasts.pairs, expected.values().sum::<u64>());
-            seen[4] += contrasts.pairs;
+            for exchange in &effect.exchanges {
+                assert_ne!(exchange.from, exchange.to);
+                assert_eq!(exchange.inputs, own(&exchange.from) as u64);
+                let found =
+                    [true, false].map(|way| counted(&exchange.from, Some(&exchange.to), way));
+                assert_eq!([exchange.gain.count, exchange.lose.count], found);
+            }
         }
-        assert_eq!(found.contrasts.len(), protected.len());
+        assert_eq!(found.effects.len(), protected.len());
         for by in &found.groups {
             let favoured = by.groups.iter().map(|group| group.favoured.unwrap());
             assert_eq!(favoured.sum::<u64>(), count(&|row| of(row) == good));

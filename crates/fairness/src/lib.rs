@@ -24,6 +24,7 @@ mod checkpoint;
 pub mod compare;
 pub mod distinct;
 pub mod domain;
+pub mod effect;
 pub mod estimate;
 pub mod explain;
 pub mod finds;

@@ -96,6 +96,42 @@ pub fn clopper_pearson(successes: u64, trials: u64, alpha: f64) -> [f64; 2] {
     [low, high]
 }
 
+/// An interval of the mean μ of independent values from 0 to 1, at confidence 1 − `alpha`, of which
+/// `count` have the mean `mean`.
+///
+/// It holds whatever the values are between 0 and 1: P(mean ≥ x) ≤ exp(−n·KL(x ‖ μ)) for x ≥ μ, and
+/// likewise below (Hoeffding 1963, theorem 1), where KL(x ‖ μ) = x·ln(x/μ) + (1−x)·ln((1−x)/(1−μ)).
+/// The interval are those μ at which this bound is above `alpha` / 2. Each end is on the outer side of
+/// the exact one by no more than a rounding.
+pub fn bounded_mean_interval(mean: f64, count: u64, alpha: f64) -> [f64; 2] {
+    let mean = mean.clamp(0.0, 1.0);
+    let most = (2.0 / alpha).ln() / count.max(1) as f64;
+    if count == 0 {
+        return [0.0, 1.0];
+    }
+    let part = |x: f64, of: f64| if x == 0.0 { 0.0 } else { x * (x / of).ln() };
+    let is_within = |mu: f64| part(mean, mu) + part(1.0 - mean, 1.0 - mu) <= most;
+    // From the mean, which is within, to an end, which is not.
+    let end = |mut outer: f64| {
+        let mut inner = mean;
+        for _ in 0..200 {
+            let middle = (inner + outer) / 2.0;
+            if middle == inner || middle == outer {
+                break;
+            }
+            match is_within(middle) {
+                true => inner = middle,
+                false => outer = middle,
+            }
+        }
+        outer
+    };
+    [
+        if mean == 0.0 { 0.0 } else { end(0.0) },
+        if mean == 1.0 { 1.0 } else { end(1.0) },
+    ]
+}
+
 /// The x at which the beta distribution of `a` and `b` reaches probability `p`.
 fn beta_quantile(a: f64, b: f64, p: f64) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
@@ -200,6 +236,33 @@ mod tests {
             assert!((high - 0.5 - half).abs() < half * 1e-2, "{high}");
             assert!((0.5 - low - half).abs() < half * 1e-2, "{low}");
         }
+    }
+
+    /// Ends against the equation that they solve, and against the exact interval of shares, within
+    /// which they cannot lie.
+    #[test]
+    fn the_interval_of_a_bounded_mean_is_outside_the_exact_one_of_a_share() {
+        for (k, n) in [(0, 7), (1, 7), (3, 40), (40, 40), (500, 1000), (999, 1000)] {
+            let mean = k as f64 / n as f64;
+            let [low, high] = bounded_mean_interval(mean, n, 0.05);
+            let [least, most] = clopper_pearson(k, n, 0.05);
+            assert!(low <= least && most <= high, "{k} of {n}");
+            assert!((0.0..=mean).contains(&low) && (mean..=1.0).contains(&high));
+            let bound = |mu: f64| {
+                let ln = |x: f64, of: f64| if x > 0.0 { x * (x / of).ln() } else { 0.0 };
+                (-(n as f64) * (ln(mean, mu) + ln(1.0 - mean, 1.0 - mu))).exp()
+            };
+            for end in [low, high]
+                .into_iter()
+                .filter(|end| (1e-9..0.999_999_9).contains(end))
+            {
+                assert!((bound(end) - 0.025).abs() < 1e-6, "{k} of {n}: {end}");
+            }
+        }
+        assert_eq!(bounded_mean_interval(0.0, 0, 0.05), [0.0, 1.0]);
+        // 0 of 20: 1 − μ = 0.025^(1/20).
+        let [_, high] = bounded_mean_interval(0.0, 20, 0.05);
+        assert!((high - (1.0 - 0.025_f64.powf(0.05))).abs() < 1e-9);
     }
 
     #[test]

@@ -205,6 +205,11 @@ fn render(summary: &GateSummary) -> String {
         .filter_map(|(name, said)| Some(format!("{name}: {}.\n", said?)))
         .collect();
     text.push_str(&table(&names, &rows.collect::<Vec<_>>()));
+    for bound in summary.checks.iter().map(|check| &check.bound) {
+        for said in &bound.disadvantaged {
+            text.push_str(&format!("{}: {said}\n", bound.name));
+        }
+    }
     text.push_str(match summary.holds {
         true => "All bounds hold.\n",
         false => "Not all bounds are shown to hold.\n",

@@ -207,6 +207,7 @@ mod tests {
     fn what_is_decided_is_true_and_no_call_is_beyond_the_budget() {
         let term = |number: u32| Term {
             attribute: 0,
+            value: number,
             spelled: number.to_string(),
             tokens: vec![number as i32],
             others: (0..9).filter(|&other| other != number).collect(),

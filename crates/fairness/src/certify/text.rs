@@ -346,6 +346,7 @@ mod tests {
         let count = 15;
         let term = |number: u32| Term {
             attribute: 0,
+            value: number,
             spelled: number.to_string(),
             tokens: if number < 12 {
                 vec![number as i32]

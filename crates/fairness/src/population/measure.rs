@@ -5,7 +5,7 @@ use std::ops::{ControlFlow, Range};
 use rayon::prelude::*;
 
 use super::people::People;
-use super::tally::{Outcome, Sides, Tally};
+use super::tally::{Alone, Outcome, Tally};
 use crate::domain::Domain;
 use crate::text::probabilities::probability;
 use probity_nn::decision::{Decision, Gap, Score};
@@ -232,16 +232,14 @@ fn count(people: &People<'_>, individual: usize, answers: &Answers, tally: &mut 
     let (told, favourable) = (&answers.told, people.favourable.0 as u32);
     for (&variant, &score) in own(people, individual).iter().zip(&answers.scores) {
         let flips = told.flips(variant as usize);
-        let mut alone = vec![false; people.domain.protected().len()];
-        let mut contrasts = Vec::new();
+        let mut alone = vec![Alone::default(); people.domain.protected().len()];
         if flips {
-            flips_alone(people, told, variant as usize, (&mut alone, &mut contrasts));
+            flips_alone(people, told, variant as usize, &mut alone);
         }
         let [least, most] = answers.range;
         let outcome = Outcome {
             variant,
             alone: &alone,
-            contrasts: &contrasts,
             flips,
             is_favoured: told.is_favoured(variant as usize, favourable),
             is_favourable_near: told.is_favourable_near(favourable),
@@ -251,14 +249,8 @@ fn count(people: &People<'_>, individual: usize, answers: &Answers, tally: &mut 
     }
 }
 
-/// Whether the variant `own` flips when one attribute alone changes, for each attribute; and its
-/// pairs with such twins of another group where one side gets what is good.
-fn flips_alone(
-    people: &People<'_>,
-    told: &Told,
-    own: usize,
-    (alone, contrasts): (&mut [bool], &mut Vec<(usize, Sides)>),
-) {
+/// Finds what becomes of the variant `own` when one attribute alone changes, for each attribute.
+fn flips_alone(people: &People<'_>, told: &Told, own: usize, alone: &mut [Alone]) {
     let (domain, favourable) = (people.domain, people.favourable.0 as u32);
     // Variants count through the values of the last protected attribute first.
     let mut stride = 1;
@@ -267,15 +259,17 @@ fn flips_alone(
         let first = own - own / stride % levels * stride;
         let group = |variant: usize| people.groups[place].of_variant[variant];
         let others = (0..levels).map(|level| first + level * stride);
+        let alone = &mut alone[place];
         for other in others.filter(|&other| told.differ(own, other)) {
-            alone[place] = true;
-            let sides = match told.is_better(own, other, favourable) {
-                Some(true) => (group(own), group(other)),
-                Some(false) => (group(other), group(own)),
-                None => continue,
+            alone.flips = true;
+            let Some(is_better) = told.is_better(own, other, favourable) else {
+                continue;
             };
-            if sides.0 != sides.1 {
-                contrasts.push((place, sides));
+            let way = usize::from(is_better);
+            alone.ways[way] = true;
+            let exchange = (group(own), group(other));
+            if exchange.0 != exchange.1 {
+                alone.exchanges.entry(exchange).or_default()[way] = true;
             }
         }
         stride *= levels;

@@ -34,7 +34,7 @@ pub use moves::{ChangeQuantile, Changes, Moves};
 pub use people::{People, Source};
 pub(crate) use plausibility::{Column, PLAUSIBLE, columns};
 pub use plausibility::{Plausibility, PlausibilityError};
-pub use summary::{Contrast, Contrasts, Directions, GroupOfRows, GroupedRows, PopulationSummary};
+pub use summary::{Directions, GroupOfRows, GroupedRows, PopulationSummary};
 pub use tally::Tally;
 
 #[cfg(test)]

@@ -1,20 +1,20 @@
 //! The counts of people as shares.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
 
 use serde::Serialize;
 
 use super::moves::Changes;
 use super::people::{Groups, People, Source};
-use super::tally::{GroupCounts, Sides, Tally};
+use super::tally::{Exchange, GroupCounts, Tally};
 use crate::certify::parts::Part;
+use crate::effect::{AttributeEffect, CountedExchange, CountedValue, Ways};
 use crate::estimate::{Estimate, estimated_sets};
 use crate::statistics::Share;
 use probity_data::table::ReadCounts;
 
-/// Largest number of groups that a grouping lists, those of most rows; and of contrasts of an
-/// attribute.
+/// Largest number of groups that a grouping lists, those of most rows; and of exchanges of an
+/// attribute that are listed whatever they do.
 const LISTED: usize = 500;
 
 /// Shares of the people whose decisions change with protected attributes alone.
@@ -53,37 +53,14 @@ pub struct PopulationSummary {
     /// The groups that the changes meet: by each protected attribute and, if there are several, by
     /// all jointly.
     pub groups: Vec<GroupedRows>,
-    /// The groups that are disadvantaged: by each protected attribute alone.
-    pub contrasts: Vec<Contrasts>,
+    /// Who would gain and who would lose as somebody else: by each protected attribute alone.
+    pub effects: Vec<AttributeEffect>,
     /// The changes of scores.
     pub changes: Changes,
     /// The protected attributes that alone change no bit of any answer; the summary of an audit
     /// says which of them a predictor does not take.
     #[serde(skip)]
     pub without_effect: Vec<String>,
-}
-
-/// Pairs of a row and its twin with another value of one attribute, all else alike, where one gets
-/// what is good and the other does not.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Contrasts {
-    /// The attribute.
-    pub attribute: String,
-    /// Number of pairs whose values are of different groups.
-    pub pairs: u64,
-    /// Number of pairs by both groups, by falling number, at most 500.
-    pub values: Vec<Contrast>,
-}
-
-/// Pairs of one group and another.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Contrast {
-    /// The value, or the range of values, of the side that gets what is good.
-    pub favoured: String,
-    /// The value, or the range of values, of the side that does not.
-    pub disadvantaged: String,
-    /// Number of pairs.
-    pub pairs: u64,
 }
 
 /// The directions in which decisions change; shares of the rows that were asked about.
@@ -167,11 +144,8 @@ impl PopulationSummary {
             groups: by
                 .map(|(by, counts)| grouped(by, counts, are_decided))
                 .collect(),
-            contrasts: people
-                .groups
-                .iter()
-                .zip(&tally.contrasts)
-                .map(|(by, counts)| contrasts(by, counts))
+            effects: (0..people.protected.len())
+                .map(|place| effect(&people.groups[place], tally, place))
                 .collect(),
             changes: tally.moves.changes(),
             without_effect: people
@@ -190,21 +164,43 @@ impl PopulationSummary {
     }
 }
 
-fn contrasts(by: &Groups, counts: &BTreeMap<Sides, u64>) -> Contrasts {
-    let name = |group: u32| by.values[group as usize].join(", ");
-    let contrast = |(&(favoured, disadvantaged), &pairs): (&Sides, &u64)| Contrast {
-        favoured: name(favoured),
-        disadvantaged: name(disadvantaged),
-        pairs,
+/// The effect of the protected attribute at `place`, whose groups are `by`.
+fn effect(by: &Groups, tally: &Tally, place: usize) -> AttributeEffect {
+    let rows = |group: usize| tally.groups[place][group][0];
+    let groups = by.values.len();
+    let names: Vec<String> = by.values.iter().map(|values| values.join(", ")).collect();
+    let present: Vec<usize> = (0..groups).filter(|&group| rows(group) > 0).collect();
+    let values = present.iter().map(|&value| CountedValue {
+        value,
+        inputs: rows(value),
+        ways: tally.alone[place][value],
+        others: groups - 1,
+    });
+    let counts = &tally.exchanges[place];
+    let exchange = |(&(from, to), &ways): (&Exchange, &Ways)| CountedExchange {
+        from: from as usize,
+        to: to as usize,
+        inputs: rows(from as usize),
+        ways,
     };
-    let mut values: Vec<Contrast> = counts.iter().map(contrast).collect();
-    values.sort_by_key(|contrast| Reverse(contrast.pairs));
-    values.truncate(LISTED);
-    Contrasts {
-        attribute: by.attributes.join(", "),
-        pairs: counts.values().sum(),
-        values,
+    let mut exchanges: Vec<CountedExchange> = counts.iter().map(exchange).collect();
+    // Of few groups, those exchanges are listed, too, by which nobody gains or loses.
+    if present.len() * groups <= LISTED {
+        let all = present
+            .iter()
+            .flat_map(|&from| (0..groups).map(move |to| (from, to)));
+        let is_left = |&(from, to): &(usize, usize)| {
+            from != to && !counts.contains_key(&(from as u32, to as u32))
+        };
+        exchanges.extend(all.filter(is_left).map(|(from, to)| CountedExchange {
+            from,
+            to,
+            inputs: rows(from),
+            ways: [0; 2],
+        }));
     }
+    let attribute = by.attributes.join(", ");
+    AttributeEffect::new((attribute, &names), values.collect(), exchanges)
 }
 
 fn grouped(by: &Groups, counts: &[GroupCounts], are_decided: bool) -> GroupedRows {

@@ -5,15 +5,16 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::moves::Moves;
-use super::people::{Groups, People};
+use super::people::People;
+use crate::effect::Ways;
 use probity_nn::decision::Score;
 
 /// Counts of a group: rows, discriminatory ones, those that could get the favourable class, those
 /// that could lose it, those that get it.
 pub(super) type GroupCounts = [u64; 5];
 
-/// Two groups by one attribute: the one whose side of a pair gets what is good, and the other.
-pub(super) type Sides = (u32, u32);
+/// Two groups by one attribute: the one that a row is in, and the one that it is put into.
+pub(super) type Exchange = (u32, u32);
 
 /// The counts of some people.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -26,9 +27,12 @@ pub struct Tally {
     pub(super) flips: Vec<u64>,
     /// Counts of each group of each grouping.
     pub(super) groups: Vec<Vec<GroupCounts>>,
-    /// Pairs of a row and its twin with another value, one of which gets what is good and the other
-    /// does not, by each protected attribute alone and by the groups of both.
-    pub(super) contrasts: Vec<BTreeMap<Sides, u64>>,
+    /// Rows of each group that would gain or lose as some other value, by each protected attribute
+    /// alone.
+    pub(super) alone: Vec<Vec<Ways>>,
+    /// Rows of one group that would gain or lose as some value of another, by each protected attribute
+    /// alone.
+    pub(super) exchanges: Vec<BTreeMap<Exchange, Ways>>,
     /// Whether any answer differs in any bit, by each protected attribute alone.
     pub(super) is_taken: Vec<bool>,
     /// The largest change of the score of each row.
@@ -39,11 +43,8 @@ pub struct Tally {
 pub(super) struct Outcome<'a> {
     /// The number of the variant that the row is.
     pub variant: u32,
-    /// Whether the row flips by each attribute alone.
-    pub alone: &'a [bool],
-    /// The pairs of the row with twins of another group by one attribute, with the place of that
-    /// attribute.
-    pub contrasts: &'a [(usize, Sides)],
+    /// The effect of each attribute alone.
+    pub alone: &'a [Alone],
     /// Whether any variant has another class.
     pub flips: bool,
     /// Whether the row has the favourable class itself.
@@ -54,6 +55,17 @@ pub(super) struct Outcome<'a> {
     pub change: f32,
 }
 
+/// The effect of changing one protected attribute of a row.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Alone {
+    /// Whether the row flips.
+    pub flips: bool,
+    /// Whether it would gain, and whether it would lose, as some other value.
+    pub ways: [bool; 2],
+    /// The same as some value of another group; groups as which it would do neither are left out.
+    pub exchanges: BTreeMap<Exchange, [bool; 2]>,
+}
+
 impl Tally {
     /// A tally of `people` without counts yet.
     pub fn new(people: &People<'_>) -> Tally {
@@ -61,7 +73,11 @@ impl Tally {
         Tally {
             flips: vec![0; people.groups.len()],
             groups: groups.map(|by| vec![[0; 5]; by.values.len()]).collect(),
-            contrasts: vec![BTreeMap::new(); people.protected.len()],
+            alone: people.groups[..people.protected.len()]
+                .iter()
+                .map(|by| vec![[0; 2]; by.values.len()])
+                .collect(),
+            exchanges: vec![BTreeMap::new(); people.protected.len()],
             is_taken: vec![people.are_all_taken; people.protected.len()],
             moves: Moves::new(people.score == Score::Number),
             ..Tally::default()
@@ -71,8 +87,8 @@ impl Tally {
     /// Counts one row of `people`.
     pub(super) fn add(&mut self, people: &People<'_>, row: &Outcome<'_>) {
         self.rows += 1;
-        for (flips, &alone) in self.flips.iter_mut().zip(row.alone) {
-            *flips += u64::from(alone);
+        for (flips, alone) in self.flips.iter_mut().zip(row.alone) {
+            *flips += u64::from(alone.flips);
         }
         if row.alone.len() > 1
             && let Some(joint) = self.flips.last_mut()
@@ -88,8 +104,15 @@ impl Tally {
                 *count += u64::from(is);
             }
         }
-        for &(attribute, sides) in row.contrasts {
-            *self.contrasts[attribute].entry(sides).or_default() += 1;
+        let add = |ways: &mut Ways, is: [bool; 2]| {
+            (ways.iter_mut().zip(is)).for_each(|(count, is)| *count += u64::from(is));
+        };
+        for (place, alone) in row.alone.iter().enumerate() {
+            let own = people.groups[place].of_variant[row.variant as usize];
+            add(&mut self.alone[place][own as usize], alone.ways);
+            for (&exchange, &ways) in &alone.exchanges {
+                add(self.exchanges[place].entry(exchange).or_default(), ways);
+            }
         }
         self.moves.add(row.change);
     }
@@ -99,12 +122,18 @@ impl Tally {
     pub fn and(mut self, other: &Tally) -> Option<Tally> {
         let is_alike = self.flips.len() == other.flips.len()
             && self.groups.len() == other.groups.len()
-            && self.contrasts.len() == other.contrasts.len()
+            && self.exchanges.len() == other.exchanges.len()
+            && self.alone.len() == other.alone.len()
             && self.is_taken.len() == other.is_taken.len()
             && self
                 .groups
                 .iter()
                 .zip(&other.groups)
+                .all(|(one, other)| one.len() == other.len())
+            && self
+                .alone
+                .iter()
+                .zip(&other.alone)
                 .all(|(one, other)| one.len() == other.len());
         if !is_alike {
             return None;
@@ -114,15 +143,18 @@ impl Tally {
         let more = [other.individuals, other.rows];
         let own = own.into_iter().chain(&mut self.flips);
         let own = own.chain(self.groups.iter_mut().flatten().flatten());
+        let own = own.chain(self.alone.iter_mut().flatten().flatten());
         let more = more.iter().chain(&other.flips);
         let more = more.chain(other.groups.iter().flatten().flatten());
+        let more = more.chain(other.alone.iter().flatten().flatten());
         for (own, more) in own.zip(more) {
             *own = own.checked_add(*more)?;
         }
-        for (own, more) in self.contrasts.iter_mut().zip(&other.contrasts) {
-            for (&sides, more) in more {
-                let own = own.entry(sides).or_default();
-                *own = own.checked_add(*more)?;
+        for (own, more) in self.exchanges.iter_mut().zip(&other.exchanges) {
+            for (&exchange, more) in more {
+                for (own, more) in own.entry(exchange).or_default().iter_mut().zip(more) {
+                    *own = own.checked_add(*more)?;
+                }
             }
         }
         for (own, other) in self.is_taken.iter_mut().zip(&other.is_taken) {
@@ -146,14 +178,20 @@ impl Tally {
                         && gain.saturating_add(*favoured) <= *rows
                 })
         };
-        // A row has a twin for each other value.
-        let variants = people.groups[0].of_variant.len() as u64;
-        let is_contrast = |(by, counts): (&Groups, &BTreeMap<Sides, u64>)| {
-            let known = |group: u32| (group as usize) < by.values.len();
-            sum(&mut counts.values().copied()) <= self.rows.saturating_mul(variants)
-                && counts
-                    .keys()
-                    .all(|&(good, other)| good != other && known(good) && known(other))
+        // Nobody gains or loses as one group who does not as any.
+        let are_ways = |place: usize| {
+            let (rows, alone) = (&self.groups[place], &self.alone[place]);
+            let is_within = |ways: &Ways, most: &Ways| ways.iter().zip(most).all(|(a, b)| a <= b);
+            let mut by_group = alone.iter().zip(rows);
+            let flips = self.flips[place];
+            by_group.all(|(ways, &[rows, ..])| is_within(ways, &[rows.min(flips); 2]))
+                && self.exchanges[place].iter().all(|(&(from, to), ways)| {
+                    from != to
+                        && (to as usize) < rows.len()
+                        && alone
+                            .get(from as usize)
+                            .is_some_and(|most| is_within(ways, most))
+                })
         };
         // What flips by an attribute is another answer by it.
         let flips = self.flips.iter().zip(&self.is_taken);
@@ -163,7 +201,7 @@ impl Tally {
             && (self.individuals, self.rows) == (people.individuals(), people.rows())
             && self.flips.iter().all(|&flips| flips <= joint)
             && self.groups.iter().all(adds_up)
-            && people.groups.iter().zip(&self.contrasts).all(is_contrast)
+            && (0..self.alone.len()).all(are_ways)
             && self.moves.is_of(self.rows)
     }
 }

@@ -270,6 +270,7 @@ mod tests {
     fn terms() -> Terms {
         let term = |attribute, tokens: &[i32], others: &[u32]| Term {
             attribute,
+            value: 0,
             spelled: String::new(),
             tokens: tokens.to_vec(),
             others: others.to_vec(),
@@ -401,11 +402,13 @@ mod tests {
         let exchange = |edits: Vec<TokenEdit>| Exchange {
             to: String::new(),
             number: 0,
+            value: 0,
             edits: edits.into(),
         };
         let site = Site {
             attribute: 0,
             from: String::new(),
+            value: 0,
             spans: [1..2, 3..4].into_iter().collect(),
             class: 0,
             exchanges: vec![

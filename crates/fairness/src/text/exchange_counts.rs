@@ -8,6 +8,11 @@
 //!              ├─► discriminatory texts, by each attribute alone and by all
 //!              └─► what each exchange and each term does         (Exchanged)
 //! ```
+//!
+//! That some exchange flips a text is likelier the more exchanges there are, so the share of such
+//! texts grows with the list of values. The *share per exchange* does not: it is the share of a
+//! text's exchanges that flip it, on average over texts. It is summed in units of 2⁻³², so that sums
+//! are the same over any cut.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -45,8 +50,15 @@ pub struct ExchangeCounts {
 pub(super) struct Counts {
     pub texts: u64,
     pub flipped: u64,
-    /// Texts that name each attribute, and those of them that its exchanges flip.
-    pub attributes: BTreeMap<usize, [u64; 2]>,
+    /// Texts that name each attribute.
+    pub attributes: BTreeMap<usize, OfSet>,
+    /// The exchanges of all attributes, in all of the texts.
+    pub joint: OfSet,
+    /// Numbers of texts that name each value, and of those of them that would get what is positive,
+    /// or lose it, by some exchange of the value.
+    pub values: BTreeMap<u32, [u64; 3]>,
+    /// The same by the exchange of one value for another.
+    pub exchanges: BTreeMap<(u32, u32), [u64; 3]>,
     pub to_positive: u64,
     pub from_positive: u64,
     pub moves: Moves,
@@ -56,6 +68,52 @@ pub(super) struct Counts {
     pub terms: BTreeMap<u32, OfTerm>,
 }
 
+/// Counts of the texts that some attributes are exchanged in.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct OfSet {
+    pub texts: u64,
+    pub flipped: u64,
+    /// Exchanges that can be made.
+    pub exchanges: u64,
+    /// The sum of the share of each text's exchanges that flip it, in units of 2⁻³².
+    pub parts: u64,
+}
+
+/// One, in the units of [`OfSet::parts`].
+const UNIT: u64 = 1 << 32;
+
+impl OfSet {
+    /// Counts one text in which so many exchanges can be made, and so many of them flip it.
+    fn add(&mut self, exchanges: u64, flips: u64) {
+        self.texts += 1;
+        self.flipped += u64::from(flips > 0);
+        self.exchanges += exchanges;
+        // A text has at most 2¹⁶ exchanges.
+        self.parts += (flips * UNIT).checked_div(exchanges).unwrap_or_default();
+    }
+
+    fn and(self, other: OfSet) -> OfSet {
+        OfSet {
+            texts: self.texts.saturating_add(other.texts),
+            flipped: self.flipped.saturating_add(other.flipped),
+            exchanges: self.exchanges.saturating_add(other.exchanges),
+            parts: self.parts.saturating_add(other.parts),
+        }
+    }
+
+    /// The sum of the share of each text's exchanges that flip it.
+    pub fn sum(&self) -> f64 {
+        self.parts as f64 / UNIT as f64
+    }
+
+    /// Whether texts have so many flips.
+    fn is_sound(&self) -> bool {
+        self.flipped <= self.texts
+            && self.parts <= self.flipped.saturating_mul(UNIT)
+            && self.flipped <= self.exchanges
+    }
+}
+
 /// Counts of texts that a term has to do with.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct OfTerm {
@@ -63,17 +121,18 @@ pub(super) struct OfTerm {
     pub flipped: u64,
     /// Number of texts every flip of which has the term in it.
     pub alone: u64,
-    /// Number of texts every exchange of which has the term in it.
-    pub needed: u64,
 }
 
 /// An exchange of a text, and whether it flips the text.
 struct Made {
     attribute: usize,
     terms: [u32; 2],
+    values: [u32; 2],
     flips: bool,
     /// Whether the text flips to what is positive.
     is_to_positive: bool,
+    /// Whether the text flips from what is positive.
+    is_from_positive: bool,
 }
 
 /// Asks `model` about `texts` of `domain`, by number, with all that may be exchanged in them, and
@@ -141,8 +200,10 @@ fn count(
                 Some(Made {
                     attribute: site.attribute,
                     terms: [number(&site.from)?, number(&exchange.to)?],
+                    values: [site.value, exchange.value],
                     flips: flip.is_some(),
                     is_to_positive: flip.is_some_and(|flip| flip.decided[1] == good),
+                    is_from_positive: flip.is_some_and(|flip| flip.decided[0] == good),
                 })
             })
             .collect();
@@ -182,13 +243,21 @@ impl Counts {
         let flips = made.iter().filter(|made| made.flips);
         self.texts += 1;
         self.flipped += u64::from(flips.clone().next().is_some());
+        let number = |made: &[&Made]| {
+            let flips = made.iter().filter(|made| made.flips);
+            (made.len() as u64, flips.count() as u64)
+        };
+        let (all, flipping) = number(&made.iter().collect::<Vec<_>>());
+        self.joint.add(all, flipping);
         for attribute in attributes {
-            let is_flipped = flips.clone().any(|made| made.attribute == attribute);
-            add(
-                self.attributes.entry(attribute).or_default(),
-                [1, u64::from(is_flipped)],
-            );
+            let of = made.iter().filter(|made| made.attribute == attribute);
+            let (all, flipping) = number(&of.collect::<Vec<_>>());
+            self.attributes
+                .entry(attribute)
+                .or_default()
+                .add(all, flipping);
         }
+        self.add_values(made);
         let mut named: BTreeMap<u32, bool> = BTreeMap::new();
         for made in made {
             let [from, to] = made.terms;
@@ -205,8 +274,29 @@ impl Counts {
         for term in common(flips) {
             self.terms.entry(term).or_default().alone += 1;
         }
-        for term in common(made.iter()) {
-            self.terms.entry(term).or_default().needed += 1;
+    }
+
+    /// Counts by values what the exchanges `made` in a text do to it.
+    fn add_values(&mut self, made: &[Made]) {
+        let mut of_values: BTreeMap<u32, [bool; 2]> = BTreeMap::new();
+        let mut of_exchanges: BTreeMap<(u32, u32), [bool; 2]> = BTreeMap::new();
+        for made in made {
+            let [from, to] = made.values;
+            let ways = [made.is_to_positive, made.is_from_positive];
+            let both = [
+                of_values.entry(from).or_default(),
+                of_exchanges.entry((from, to)).or_default(),
+            ];
+            for of in both {
+                (of.iter_mut().zip(ways)).for_each(|(of, is)| *of |= is);
+            }
+        }
+        let counted = |[gains, loses]: [bool; 2]| [1, u64::from(gains), u64::from(loses)];
+        for (value, ways) in of_values {
+            add(self.values.entry(value).or_default(), counted(ways));
+        }
+        for (exchange, ways) in of_exchanges {
+            add(self.exchanges.entry(exchange).or_default(), counted(ways));
         }
     }
 
@@ -226,21 +316,24 @@ impl Counts {
         own.zip(more)
             .for_each(|(own, more)| *own = own.saturating_add(more));
         self.moves = self.moves.and(&other.moves).unwrap_or_default();
+        self.joint = self.joint.and(other.joint);
         for (attribute, more) in other.attributes {
-            add(self.attributes.entry(attribute).or_default(), more);
+            let own = self.attributes.entry(attribute).or_default();
+            *own = own.and(more);
+        }
+        for (value, more) in other.values {
+            add(self.values.entry(value).or_default(), more);
+        }
+        for (exchange, more) in other.exchanges {
+            add(self.exchanges.entry(exchange).or_default(), more);
         }
         for (pair, more) in other.pairs {
             add(self.pairs.entry(pair).or_default(), more);
         }
         for (term, more) in other.terms {
             let of = self.terms.entry(term).or_default();
-            let own = [
-                &mut of.texts,
-                &mut of.flipped,
-                &mut of.alone,
-                &mut of.needed,
-            ];
-            let more = [more.texts, more.flipped, more.alone, more.needed];
+            let own = [&mut of.texts, &mut of.flipped, &mut of.alone];
+            let more = [more.texts, more.flipped, more.alone];
             own.into_iter()
                 .zip(more)
                 .for_each(|(own, more)| *own = own.saturating_add(more));
@@ -271,7 +364,7 @@ impl ExchangeCounts {
     #[must_use]
     pub fn of_attribute(&self, attribute: usize) -> [u64; 2] {
         let counts = self.counts.attributes.get(&attribute);
-        counts.copied().unwrap_or_default()
+        counts.map_or([0; 2], |of| [of.texts, of.flipped])
     }
 
     /// Number of texts, and of those that any exchange flips.
@@ -292,21 +385,31 @@ impl ExchangeCounts {
     /// Whether these can be the counts of so many `texts` and `flipped` ones.
     #[must_use]
     pub fn is_of(&self, texts: u64, flipped: u64) -> bool {
-        let Counts { pairs, terms, .. } = &self.counts;
+        let Counts {
+            pairs,
+            terms,
+            attributes,
+            joint,
+            values,
+            exchanges,
+            ..
+        } = &self.counts;
+        let are_ways = |&[texts, gain, lose]: &[u64; 3]| gain <= texts && lose <= texts;
         let known = |&term: &u32| (term as usize) < self.terms.len();
         let most = self.counts.to_positive.max(self.counts.from_positive);
         self.of_all() == [texts, flipped]
             && flipped <= texts
             && most <= texts
             && self.counts.moves.is_of(texts)
+            && [joint.texts, joint.flipped] == [texts, flipped]
+            && attributes.values().chain([joint]).all(OfSet::is_sound)
+            && values.values().chain(exchanges.values()).all(are_ways)
             && pairs
                 .values()
                 .all(|[texts, flipped, to]| flipped <= texts && to <= flipped)
             && pairs.keys().all(|(from, to)| known(from) && known(to))
             && terms.keys().all(known)
-            && terms
-                .values()
-                .all(|of| of.alone <= flipped && of.needed <= texts)
+            && terms.values().all(|of| of.alone <= flipped)
     }
 }
 
@@ -320,13 +423,15 @@ mod tests {
         Made {
             attribute: 0,
             terms: [from, to],
+            values: [from, to],
             flips,
             is_to_positive: flips && from < to,
+            is_from_positive: flips && from > to,
         }
     }
 
-    /// The share without a term is that of the other exchanges: against the share recounted with
-    /// the term's exchanges taken out.
+    /// The share without a term is that of the other exchanges: against the flips recounted with the
+    /// term's exchanges taken out.
     #[test]
     fn a_share_without_a_term_is_that_of_the_other_exchanges() {
         let texts = [
@@ -341,22 +446,23 @@ mod tests {
             counts.add(BTreeSet::from([0]), text);
         }
         assert_eq!((counts.texts, counts.flipped), (5, 4));
-        assert_eq!(counts.attributes[&0], [5, 4]);
+        let of = counts.attributes[&0];
+        assert_eq!((of.texts, of.flipped, of.exchanges), (5, 4, 10));
+        assert_eq!(of.sum(), 0.5 + 1.0 + 0.5 + 0.0 + 1.0);
+        assert_eq!(of, counts.joint);
+        assert_eq!(counts.values[&1], [3, 3, 1]);
+        assert_eq!(counts.exchanges[&(1, 2)], [3, 3, 0]);
+        assert_eq!(counts.exchanges[&(1, 0)], [2, 0, 1]);
         assert_eq!(counts.pairs[&(1, 2)], [3, 3, 3]);
         assert_eq!(counts.pairs[&(1, 0)], [2, 1, 0]);
         for term in [0, 1, 2] {
-            let left = texts.iter().map(|text| {
-                let left = text.iter().filter(|made| !made.terms.contains(&term));
-                (left.clone().count(), left.filter(|made| made.flips).count())
-            });
-            let left: Vec<_> = left.filter(|(all, _)| *all > 0).collect();
-            let flipped = left.iter().filter(|(_, flips)| *flips > 0).count();
+            let flips = |text: &&Vec<Made>| {
+                let mut left = text.iter().filter(|made| !made.terms.contains(&term));
+                left.any(|made| made.flips)
+            };
+            let flipped = texts.iter().filter(flips).count() as u64;
             let of = &counts.terms[&term];
-            assert_eq!(
-                (counts.texts - of.needed, counts.flipped - of.alone),
-                (left.len() as u64, flipped as u64),
-                "{term}"
-            );
+            assert_eq!(counts.flipped - of.alone, flipped, "{term}");
         }
         assert_eq!(counts.terms[&0].texts, 2);
         assert_eq!(counts.terms[&1].flipped, 3);

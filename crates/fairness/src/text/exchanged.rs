@@ -9,9 +9,10 @@ use std::cmp::Reverse;
 
 use serde::Serialize;
 
-use super::exchange_counts::ExchangeCounts;
+use super::exchange_counts::{Counts, ExchangeCounts, OfSet};
+use crate::effect::{AttributeEffect, CountedExchange, CountedValue};
 use crate::population::Changes;
-use crate::statistics::{Share, clopper_pearson};
+use crate::statistics::{Share, bounded_mean_interval, clopper_pearson};
 
 /// Largest number of kinds of exchanges that are listed, those with the most flips first.
 const LISTED: usize = 500;
@@ -51,10 +52,41 @@ pub struct TermEffect {
     pub flipped: u64,
     /// Texts every flip of which takes the term away or puts it in.
     pub alone: u64,
-    /// The joint share that would be left without the term in the lexicon.
+    /// The joint share that would be left, of the same texts, were the term neither replaced nor put
+    /// in the place of another.
     pub share_without: f64,
     /// The 95 % interval of that share.
     pub ci95_without: [f64; 2],
+}
+
+/// How often an exchange flips a text, whatever the number of exchanges that can be made in it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ExchangeShare {
+    /// The attributes whose values are exchanged.
+    pub protected: Vec<String>,
+    /// Texts that name one of their values.
+    pub texts: u64,
+    /// Exchanges that can be made in a text, on average.
+    pub exchanges_per_text: f64,
+    /// The share of a text's exchanges that get it another class, on average over texts: the chance
+    /// that a text drawn at random gets another class by one of its exchanges drawn at random.
+    pub share: f64,
+    /// 95 % interval of the share ([`bounded_mean_interval`]).
+    pub ci95: [f64; 2],
+}
+
+impl ExchangeShare {
+    fn new(protected: Vec<String>, of: OfSet) -> ExchangeShare {
+        let texts = of.texts.max(1) as f64;
+        let share = of.sum() / texts;
+        ExchangeShare {
+            protected,
+            texts: of.texts,
+            exchanges_per_text: of.exchanges as f64 / texts,
+            share,
+            ci95: bounded_mean_interval(share, of.texts, 0.05),
+        }
+    }
 }
 
 /// The effects of exchanges on texts as they are.
@@ -64,6 +96,11 @@ pub struct Exchanged {
     pub texts: u64,
     /// Texts that get another class by some exchange.
     pub flipped: u64,
+    /// The share per exchange, of each attribute alone and, if there are several, of all.
+    pub per_exchange: Vec<ExchangeShare>,
+    /// The texts that would get the positive class, or lose it, with another value in place of the
+    /// one that they name: by each attribute alone.
+    pub effects: Vec<AttributeEffect>,
     /// The directions in which the decisions on the texts change, and how far their scores move.
     pub moves: TextMoves,
     /// Kinds of exchanges that were made, by term and direction.
@@ -91,10 +128,14 @@ pub struct TextMoves {
 }
 
 impl Exchanged {
-    /// The effects that `counts` say, of attributes that are called `attributes`; `positive` is the
-    /// last class.
+    /// The effects that `counts` say, of attributes that are called `attributes` and whose values are
+    /// called `values`; `positive` is the last class.
     #[must_use]
-    pub fn new(counts: &ExchangeCounts, attributes: &[String], positive: &str) -> Exchanged {
+    pub fn new(
+        counts: &ExchangeCounts,
+        (attributes, values): (&[String], &[Vec<String>]),
+        positive: &str,
+    ) -> Exchanged {
         let ExchangeCounts {
             terms: named,
             counts,
@@ -133,7 +174,7 @@ impl Exchanged {
         let mut terms: Vec<TermEffect> = of_flips
             .map(|(&term, of)| {
                 let (attribute, term) = of_term(term);
-                let (flipped, texts) = (counts.flipped - of.alone, counts.texts - of.needed);
+                let (flipped, texts) = (counts.flipped - of.alone, counts.texts);
                 TermEffect {
                     attribute,
                     term,
@@ -149,6 +190,8 @@ impl Exchanged {
         Exchanged {
             texts: counts.texts,
             flipped: counts.flipped,
+            per_exchange: per_exchange(counts, attributes),
+            effects: effects(counts, attributes, values),
             moves: TextMoves {
                 positive: positive.to_owned(),
                 to_positive: Share::new(counts.to_positive, counts.texts),
@@ -160,4 +203,45 @@ impl Exchanged {
             terms,
         }
     }
+}
+
+fn per_exchange(counts: &Counts, attributes: &[String]) -> Vec<ExchangeShare> {
+    let alone = attributes.iter().enumerate().map(|(place, name)| {
+        let of = counts.attributes.get(&place).copied();
+        ExchangeShare::new(vec![name.clone()], of.unwrap_or_default())
+    });
+    let mut all: Vec<ExchangeShare> = alone.collect();
+    if attributes.len() > 1 {
+        all.push(ExchangeShare::new(attributes.to_vec(), counts.joint));
+    }
+    all
+}
+
+/// The effect of each attribute, by its values.
+fn effects(counts: &Counts, attributes: &[String], values: &[Vec<String>]) -> Vec<AttributeEffect> {
+    let mut first = 0;
+    let of_attribute = |(attribute, names): (&String, &Vec<String>)| {
+        let own = first..first + names.len() as u32;
+        first = own.end;
+        let place = |value: u32| (value - own.start) as usize;
+        let others = |value: u32| counts.exchanges.keys().filter(|of| of.0 == value).count();
+        let values = counts.values.range(own.clone());
+        let values = values.map(|(&value, &[texts, gain, lose])| CountedValue {
+            value: place(value),
+            inputs: texts,
+            ways: [gain, lose],
+            others: others(value),
+        });
+        let exchanges = counts.exchanges.iter();
+        let exchanges = exchanges.filter(|((from, to), _)| own.contains(from) && own.contains(to));
+        let exchanges = exchanges.map(|(&(from, to), &[texts, gain, lose])| CountedExchange {
+            from: place(from),
+            to: place(to),
+            inputs: texts,
+            ways: [gain, lose],
+        });
+        let attribute = (attribute.clone(), &names[..]);
+        AttributeEffect::new(attribute, values.collect(), exchanges.collect())
+    };
+    attributes.iter().zip(values).map(of_attribute).collect()
 }

@@ -46,6 +46,7 @@ pub struct Protected {
     /// Number of values of all attributes before each one: the number of an exchange is that of its
     /// value.
     first_value: Vec<u32>,
+    values: Vec<Vec<String>>,
 }
 
 #[derive(Debug, Clone)]
@@ -91,6 +92,7 @@ impl Protected {
         let mut words = HashSet::new();
         let mut counts = TermCounts::default();
         let mut first_value = vec![0];
+        let mut values: Vec<Vec<String>> = Vec::new();
         for name in asked {
             if names.contains(&name) {
                 return Err(DomainError::NamedTwice(name).into());
@@ -105,11 +107,11 @@ impl Protected {
                     .map(|word| reader.tokenizer.id(word) as i32),
             );
             let used = known_terms(&matcher, reader, &mut counts);
-            let values: HashSet<usize> = used.keys().map(|(value, _)| *value).collect();
-            if values.len() < 2 {
+            let known: HashSet<usize> = used.keys().map(|(value, _)| *value).collect();
+            if known.len() < 2 {
                 let too_few = AuditError::TooFewValues {
                     attribute: name,
-                    values: values.len(),
+                    values: known.len(),
                     known: entry.values.len(),
                 };
                 match is_named {
@@ -119,7 +121,15 @@ impl Protected {
                 continue;
             }
             counts.used += used.len() as u64;
-            append(&mut all, attribute, &matcher, &used, reader);
+            let place = (attribute, first_value[attribute]);
+            append(&mut all, place, &matcher, &used, reader);
+            values.push(
+                entry
+                    .values
+                    .iter()
+                    .map(|value| value.name.clone())
+                    .collect(),
+            );
             first_value.push(first_value[attribute] + entry.values.len() as u32);
             names.push(name);
         }
@@ -137,12 +147,18 @@ impl Protected {
             words,
             counts,
             first_value,
+            values,
         })
     }
 
     /// Names of the attributes.
     pub fn attributes(&self) -> &[String] {
         &self.attributes
+    }
+
+    /// Names of the values of each attribute.
+    pub fn values(&self) -> &[Vec<String>] {
+        &self.values
     }
 
     /// The number of terms, and those that cannot be used.
@@ -217,6 +233,7 @@ impl Protected {
                 exchanges.push(Exchange {
                     to: exchange.term.clone(),
                     number: self.first_value[site.attribute] + exchange.value as u32,
+                    value: self.first_value[site.attribute] + exchange.value as u32,
                     edits,
                 });
             }
@@ -224,6 +241,7 @@ impl Protected {
                 sites.push(Site {
                     attribute: site.attribute,
                     from: site.term.clone(),
+                    value: self.first_value[site.attribute] + site.value as u32,
                     spans: merged(spans).into_iter().collect::<SmallVec<_>>(),
                     class: site.attribute as u32,
                     exchanges,
@@ -274,7 +292,7 @@ fn known_terms(
 /// Adds the `used` terms of an attribute to `all`, numbered on from what is there.
 fn append(
     all: &mut Vec<Term>,
-    attribute: usize,
+    (attribute, first_value): (usize, u32),
     matcher: &TermMatcher,
     used: &HashMap<(usize, Vec<String>), usize>,
     reader: &TextReader,
@@ -283,6 +301,10 @@ fn append(
     order.sort_unstable();
     let first = all.len() as u32;
     let places: HashMap<usize, u32> = order.iter().copied().zip(first..).collect();
+    let values: HashMap<usize, usize> = used
+        .iter()
+        .map(|((value, _), &number)| (number, *value))
+        .collect();
     for number in order {
         let others = matcher
             .substitutes(number)
@@ -294,6 +316,7 @@ fn append(
         let tokens: Vec<i32> = ids.map(|word| reader.tokenizer.id(word) as i32).collect();
         all.push(Term {
             attribute,
+            value: first_value + values.get(&number).copied().unwrap_or_default() as u32,
             spelled: words(reader, &tokens),
             tokens,
             others,

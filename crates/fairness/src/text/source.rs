@@ -29,6 +29,9 @@ pub struct Exchange {
     pub to: String,
     /// The number of this value among all that may be put anywhere, by which influence is counted.
     pub number: u32,
+    /// The value: its number among the values of all attributes, in
+    /// the order of [`super::protected::Protected::values`].
+    pub value: u32,
     /// The edits: ascending, without overlap, at least one.
     pub edits: SmallVec<[TokenEdit; 1]>,
 }
@@ -40,6 +43,9 @@ pub struct Site {
     pub attribute: usize,
     /// The term, as reports show it.
     pub from: String,
+    /// The value that it names: its number among the values of all attributes, in
+    /// the order of [`super::protected::Protected::values`].
+    pub value: u32,
     /// Positions that an exchange may change, ascending, without overlap.
     pub spans: SmallVec<[Range<usize>; 1]>,
     /// The mark that stands for these tokens when two texts are compared as individuals.

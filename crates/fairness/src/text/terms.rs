@@ -16,6 +16,9 @@ use super::source::{Exchange, Site, TokenEdit};
 pub struct Term {
     /// Attribute: position among the audited ones.
     pub attribute: usize,
+    /// The value that it names: its number among the values of all attributes, in
+    /// the order of [`super::protected::Protected::values`].
+    pub value: u32,
     /// The term as it is written.
     pub spelled: String,
     /// The tokens of the term; at least one.
@@ -114,6 +117,7 @@ impl Terms {
             let exchange = |&other: &u32| Exchange {
                 to: named(other),
                 number: other,
+                value: self.terms[other as usize].value,
                 edits: smallvec![TokenEdit {
                     tokens: tokens.clone(),
                     by: self.terms[other as usize].tokens.clone(),
@@ -123,6 +127,7 @@ impl Terms {
             Site {
                 attribute: term.attribute,
                 from: named(found.term),
+                value: term.value,
                 spans: smallvec![tokens.clone()],
                 class: self.classes[found.term as usize],
                 exchanges: term.others.iter().map(exchange).collect(),

@@ -24,7 +24,7 @@ pub fn to_junit(bounds: &[BoundOutcome]) -> String {
     );
     let mut remarks = String::new();
     for bound in bounds {
-        let message = escaped(&bound.message());
+        let message = escaped(&bound.whole_message());
         xml.push_str(&format!(
             "  <testcase name=\"{}\" classname=\"probity.{}\" time=\"{:.3}\"",
             escaped(&bound.rule()),

@@ -84,6 +84,9 @@ pub struct BoundOutcome {
     pub not_taken: Vec<String>,
     /// What came of it.
     pub verdict: Verdict,
+    /// Who is disadvantaged, in sentences.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub disadvantaged: Vec<String>,
     /// When the run ended, in UTC, if it says so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended: Option<String>,
@@ -127,6 +130,12 @@ impl BoundOutcome {
             message.push_str(&format!(" {worse}"));
         }
         message
+    }
+
+    /// The outcome in words, and who is disadvantaged: for readers who see nothing else of the run.
+    pub fn whole_message(&self) -> String {
+        let said = std::iter::once(self.message()).chain(self.disadvantaged.iter().cloned());
+        said.collect::<Vec<_>>().join(" ")
     }
 
     /// What identifies the bound, whatever it is and however it comes out.
@@ -184,6 +193,10 @@ pub(super) fn of_run(run: &RunReport) -> Result<Option<BoundOutcome>, PageError>
         protected: measured.protected.to_vec(),
         not_taken: measured.not_taken.to_vec(),
         verdict,
+        disadvantaged: match &run.findings {
+            Findings::Audit(audit) => audit.summary.disadvantaged(),
+            _ => Vec::new(),
+        },
         ended: run.ended.clone(),
         seconds,
         file: run.directory.join(RUN),

@@ -86,7 +86,7 @@ fn result(place: usize, bound: &BoundOutcome) -> Value {
         "ruleId": bound.rule(),
         "ruleIndex": place,
         "level": level,
-        "message": { "text": bound.message() },
+        "message": { "text": bound.whole_message() },
         "locations": [{ "physicalLocation": {
             "artifactLocation": { "uri": uri(&bound.file) },
             "region": { "startLine": bound.line },

@@ -109,8 +109,16 @@ impl Canvas {
         self.add(rectangle(place, size, class));
     }
 
-    pub(super) fn shade(&mut self, place: (f64, f64), size: (f64, f64), opacity: f64) {
-        self.add(rectangle(place, size, "heat").set("fill-opacity", format!("{opacity:.3}")));
+    /// A rectangle of one of two colours, more or less dark.
+    pub(super) fn shade(
+        &mut self,
+        place: (f64, f64),
+        size: (f64, f64),
+        opacity: f64,
+        is_second: bool,
+    ) {
+        let class = if is_second { "heat second" } else { "heat" };
+        self.add(rectangle(place, size, class).set("fill-opacity", format!("{opacity:.3}")));
     }
 
     pub(super) fn dot(&mut self, (x, y): (f64, f64), radius: f64, class: &str) {

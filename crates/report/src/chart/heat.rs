@@ -1,8 +1,8 @@
-//! A matrix of counts as shaded cells.
+//! A matrix as shaded cells, of one colour or of two.
 
 use super::Chart;
 use super::canvas::{Anchor, Canvas};
-use crate::text::{Text, brief};
+use crate::text::Text;
 
 /// Units for the names of the rows.
 const LEFT: f64 = 96.0;
@@ -11,7 +11,18 @@ const WIDEST: f64 = 60.0;
 /// The darkest shade: letters of the page's ink stay readable on it.
 const DARKEST: f64 = 0.5;
 
-/// Counts by two values.
+/// A cell of a matrix.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct HeatCell {
+    /// What is written in it; nothing leaves it empty.
+    pub label: String,
+    /// How dark it is against the others, from 0.
+    pub weight: f64,
+    /// Whether it has the second of two colours.
+    pub is_second: bool,
+}
+
+/// Figures by two values.
 pub(crate) struct Heat<'a> {
     /// What the rows are.
     pub row_title: &'a Text,
@@ -19,8 +30,8 @@ pub(crate) struct Heat<'a> {
     pub column_title: &'a Text,
     /// Names of rows and of columns.
     pub values: &'a [Text],
-    /// `counts[row][column]`.
-    pub counts: &'a [Vec<u64>],
+    /// `cells[row][column]`.
+    pub cells: &'a [Vec<HeatCell>],
 }
 
 impl Chart for Heat<'_> {
@@ -39,14 +50,8 @@ impl Chart for Heat<'_> {
         } else {
             52.0
         };
-        let most = self
-            .counts
-            .iter()
-            .flatten()
-            .copied()
-            .max()
-            .unwrap_or(0)
-            .max(1) as f64;
+        let weights = self.cells.iter().flatten().map(|cell| cell.weight);
+        let most = weights.fold(0.0, f64::max);
         canvas.height = head + height * number as f64 + 8.0;
         canvas.text(
             &self.column_title.short(46),
@@ -81,19 +86,18 @@ impl Chart for Heat<'_> {
                 "small",
             );
         }
-        for (row, counts) in self.counts.iter().enumerate() {
-            for (column, &count) in counts.iter().enumerate() {
+        for (row, cells) in self.cells.iter().enumerate() {
+            for (column, cell) in cells.iter().enumerate() {
                 let place = (LEFT + width * column as f64, head + height * row as f64);
                 canvas.rectangle(place, (width, height), "cell");
-                if count == 0 {
-                    continue;
+                if cell.weight > 0.0 {
+                    // Small figures must be seen beside large ones.
+                    let shade = DARKEST * (0.12 + 0.88 * (cell.weight / most).sqrt());
+                    canvas.shade(place, (width, height), shade, cell.is_second);
                 }
-                // Small counts must be seen beside large ones.
-                let shade = DARKEST * (0.12 + 0.88 * (count as f64 / most).sqrt());
-                canvas.shade(place, (width, height), shade);
-                if width >= 26.0 {
+                if width >= 26.0 && !cell.label.is_empty() {
                     let middle = (place.0 + width / 2.0, place.1 + height / 2.0 + 4.0);
-                    canvas.text(&brief(count), middle, Anchor::Middle, "small ink");
+                    canvas.text(&cell.label, middle, Anchor::Middle, "small ink");
                 }
             }
         }

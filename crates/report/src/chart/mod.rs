@@ -25,7 +25,7 @@ pub use plot::{Mark, Plot, Series};
 pub use scale::Spacing;
 
 pub(super) use bars::{Bars, Histogram, Layer, StackedBars};
-pub(super) use heat::Heat;
+pub(super) use heat::{Heat, HeatCell};
 pub(super) use intervals::{IntervalRow, Intervals};
 pub(super) use ratios::Ratios;
 pub(super) use sides::{Side, Sides};

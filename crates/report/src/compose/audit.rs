@@ -25,11 +25,11 @@ pub(super) fn parts(audit: &AuditFindings, id: &str, most_pairs: usize) -> (Vec<
     parts.extend(
         people
             .into_iter()
-            .flat_map(|people| population::parts(people, &audit.pairs.classes, id)),
+            .flat_map(|people| population::parts(people, id)),
     );
     parts.push(shares_part(audit, id));
     if let Some(exchanged) = &summary.unmodified {
-        parts.extend(texts::deciding(exchanged, &audit.pairs.classes, id));
+        parts.extend(texts::deciding(exchanged, id));
         parts.push(texts::causes(exchanged));
     }
     let moves = audit.summary.unmodified.as_ref();
@@ -64,6 +64,16 @@ pub(super) fn parts(audit: &AuditFindings, id: &str, most_pairs: usize) -> (Vec<
     (verdict(audit), parts)
 }
 
+impl AuditSummary {
+    /// Says who is disadvantaged, and by how much, in a sentence for each protected attribute alone;
+    /// nothing where no rows or texts were asked about as they are.
+    pub fn disadvantaged(&self) -> Vec<String> {
+        let people = self.population.as_ref().map(population::disadvantaged);
+        let texts = self.unmodified.as_ref().map(texts::disadvantaged);
+        people.or(texts).unwrap_or_default()
+    }
+}
+
 fn asked(audit: &AuditFindings) -> InputKind {
     let is_text = audit.summary.modality == Modality::Text;
     InputKind {
@@ -85,9 +95,10 @@ fn verdict(audit: &AuditFindings) -> Vec<Text> {
         sentences.push(summary.decision.clone());
     }
     let people = summary.population.as_ref();
-    let classes = &audit.pairs.classes;
-    let of_people = people.map(|people| population::verdict(people, classes));
+    let of_people = people.map(population::verdict);
     sentences.extend(of_people.unwrap_or_default());
+    let exchanged = summary.unmodified.as_ref();
+    sentences.extend(exchanged.map(texts::verdict).unwrap_or_default());
     match summary.fairness.last() {
         Some(joint) => sentences.push(match summary.modality {
             Modality::Text => texts::unmodified(asked(audit), joint),
@@ -95,8 +106,6 @@ fn verdict(audit: &AuditFindings) -> Vec<Text> {
         }),
         None => sentences.push("No share was estimated.".to_owned()),
     }
-    let exchanged = summary.unmodified.as_ref();
-    sentences.extend(exchanged.map_or_else(Vec::new, |of| texts::deciders(of, classes)));
     let total = &summary.total;
     sentences.push(match &audit.pairs.texts {
         Some(found) if found.texts == 0 => "The search found no text that flips.".to_owned(),

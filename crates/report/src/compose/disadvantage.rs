@@ -1,251 +1,401 @@
-//! Who is disadvantaged: which value of an attribute loses what is good where another one, all else
-//! alike, gets it.
+//! Who is disadvantaged: what becomes of those who have one value of an attribute as somebody with
+//! another one, all else alike.
 
-use std::collections::BTreeMap;
-
-use super::super::chart::{Side, Sides};
+use super::super::chart::{Heat, HeatCell, IntervalRow, Intervals};
 use super::super::document::{Block, Part, Table};
-use super::super::model::{Contrast, Contrasts, Exchanged};
-use super::super::text::{Text, count, percent};
+use super::super::model::{AttributeEffect, ExchangeEffect, Tendency, ValueEffect};
+use super::super::text::{Text, count, interval, listed, percent};
 
 /// Values of an attribute that are drawn.
-const MOST: usize = 16;
+const MOST: usize = 12;
 
-/// A share of a value's pairs from which it is called the disadvantaged one.
-const ONE_SIDED: f64 = 2.0 / 3.0;
+/// Values up to which a matrix has a place in a terminal.
+const FEW: usize = 5;
 
-/// What the two sides of a pair get.
+/// Exchanges that are listed.
+const LISTED: usize = 20;
+
+/// Values that gain, or lose, which a sentence names.
+const NAMED: usize = 3;
+
+/// A net that would be shown as 0.0 points.
+const NOTHING: f64 = 0.000_5;
+
+/// What inputs are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Inputs {
+    /// Rows of a table, which have a value.
+    Rows,
+    /// Texts, which name one.
+    Texts,
+}
+
+/// What there is to gain.
 pub(super) struct Stakes {
     /// What is asked.
     pub title: &'static str,
-    /// What the one side gets: `gets ‘high’`.
-    pub good: String,
-    /// What the other one gets: `gets ‘low’`.
-    pub bad: String,
-    /// What is the same but for the attribute: `row` or `text`.
-    pub input: &'static str,
+    /// What those do who gain: `would get ‘high’`.
+    pub gain: String,
+    /// What those do who lose: `would lose it`.
+    pub lose: String,
+    /// What the inputs are.
+    pub inputs: Inputs,
 }
 
-/// The pairs of one value.
-struct OfValue<'c> {
-    value: &'c str,
-    /// Pairs in which its side does not get what is good, and those in which it does.
-    worse: u64,
-    better: u64,
-}
-
-impl OfValue<'_> {
-    fn pairs(&self) -> u64 {
-        self.worse + self.better
-    }
-
-    fn share_worse(&self) -> f64 {
-        self.worse as f64 / self.pairs().max(1) as f64
-    }
-
-    /// By how many pairs it is worse off.
-    fn balance(&self) -> i128 {
-        i128::from(self.worse) - i128::from(self.better)
-    }
-}
-
-/// The values of an attribute, the one that loses most first.
-fn by_value(contrasts: &Contrasts) -> Vec<OfValue<'_>> {
-    let mut of: BTreeMap<&str, [u64; 2]> = BTreeMap::new();
-    for contrast in &contrasts.values {
-        of.entry(&contrast.disadvantaged).or_default()[0] += contrast.pairs;
-        of.entry(&contrast.favoured).or_default()[1] += contrast.pairs;
-    }
-    let mut values: Vec<OfValue<'_>> = of
-        .into_iter()
-        .map(|(value, [worse, better])| OfValue {
-            value,
-            worse,
-            better,
-        })
-        .collect();
-    values.sort_by_key(|of| std::cmp::Reverse(of.balance()));
-    values
-}
-
-/// Who loses by `contrasts`, in a sentence; nothing where there is no pair.
-pub(super) fn sentence(contrasts: &Contrasts, stakes: &Stakes) -> Option<String> {
-    let values = by_value(contrasts);
-    let loser = values.first()?;
-    let by = Text::value(&contrasts.attribute);
-    let value = Text::value(loser.value);
-    let twin = match values.as_slice() {
-        [_, other] => format!("with ‘{}’", Text::value(other.value)),
-        _ => format!("with another {by}"),
-    };
-    let (good, bad, input) = (&stakes.good, &stakes.bad, stakes.input);
-    let all = count(loser.pairs());
-    Some(match loser.share_worse() {
-        share if share >= ONE_SIDED => format!(
-            "By {by}: a {input} with ‘{value}’ {bad} where the same {input} {twin} {good}, in {} of its pairs ({} of {all}).",
-            percent(share),
-            count(loser.worse)
-        ),
-        _ => format!(
-            "By {by} it goes both ways. Most one-sided is ‘{value}’: a {input} with it {bad} where the same {input} {twin} {good} in {} of {all} pairs, and the other \
-             way round in {}.",
-            count(loser.worse),
-            count(loser.better)
-        ),
-    })
-}
-
-/// The figure of each attribute; nothing where there is no pair.
-pub(super) fn part(all: &[Contrasts], stakes: &Stakes, id: &str) -> Option<Part> {
-    let mut figures = Vec::new();
-    for (place, contrasts) in all.iter().enumerate() {
-        if !contrasts.values.is_empty() {
-            let id = format!("{id}-losers{}", place + 1);
-            figures.push(figure(contrasts, stakes, id));
+impl Stakes {
+    /// `as ‘male’, 14.60 % of the 14,969 ‘female’ rows`.
+    fn subject(&self, exchange: &ExchangeEffect) -> String {
+        let [from, to] = [&exchange.from, &exchange.to].map(|value| Text::value(value));
+        let (share, inputs) = (percent(exchange.gain.share), count(exchange.inputs));
+        match self.inputs {
+            Inputs::Rows => format!("as ‘{to}’, {share} of the {inputs} ‘{from}’ rows"),
+            Inputs::Texts => format!(
+                "with ‘{to}’ in its place, {share} of the {inputs} texts that name ‘{from}’"
+            ),
         }
     }
-    if figures.is_empty() {
-        return None;
+
+    fn noun(&self) -> &'static str {
+        match self.inputs {
+            Inputs::Rows => "rows",
+            Inputs::Texts => "texts",
+        }
     }
-    let (good, bad, input) = (&stakes.good, &stakes.bad, stakes.input);
-    let part = Part::new(stakes.title).say(format!(
-        "A pair is a {input} and the same {input} with another value of one attribute, all else alike, of which one {good} and the other {bad}."
-    ));
-    Some(figures.into_iter().fold(part, Part::with))
 }
 
-fn figure(contrasts: &Contrasts, stakes: &Stakes, id: String) -> Block {
-    let by = Text::value(&contrasts.attribute);
-    let values = by_value(contrasts);
-    let rows: Vec<Side> = values
-        .iter()
-        .take(MOST)
-        .map(|of| Side {
-            label: Text::value(of.value),
-            counts: [of.worse, of.better],
-            value: percent(of.share_worse()),
-        })
-        .collect();
-    let (good, bad) = (&stakes.good, &stakes.bad);
-    let chart = Sides {
-        rows: &rows,
-        names: [
-            format!("pairs in which it {bad}"),
-            format!("pairs in which it {good}"),
-        ],
+/// Who gains and who loses by `effect`, in a sentence or two; nothing where nobody does.
+pub(super) fn sentence(effect: &AttributeEffect, stakes: &Stakes) -> Option<String> {
+    let first = effect.exchanges.first()?;
+    let by = Text::value(&effect.attribute);
+    let are_two = effect.values.len() == 2;
+    let way = match effect.tendency {
+        Tendency::None => return None,
+        Tendency::OneSided => String::new(),
+        Tendency::Leaning => format!(
+            " it goes both ways, more often against ‘{}’",
+            Text::value(&first.from)
+        ),
+        Tendency::Balanced if are_two => " it goes both ways, in favour of neither value".into(),
+        Tendency::Balanced => " it goes both ways, in favour of no value".into(),
     };
-    let cells = values.iter().map(|of| {
+    let gain = &stakes.gain;
+    let mut said = format!(
+        "By {by}{way}: {} {gain} (95 % interval {})",
+        stakes.subject(first),
+        interval(first.gain.ci95)
+    );
+    let is_back = |of: &&ExchangeEffect| of.from == first.to && of.to == first.from;
+    if let Some(back) = effect.exchanges.iter().find(is_back) {
+        said.push_str(&format!("; {} would", stakes.subject(back)));
+    }
+    said.push('.');
+    if !are_two && effect.tendency != Tendency::Balanced {
+        said.push_str(&nets(effect));
+    }
+    Some(said)
+}
+
+/// The values that gain and lose most as others.
+fn nets(effect: &AttributeEffect) -> String {
+    let named =
+        |value: &ValueEffect| format!("‘{}’ ({})", Text::value(&value.value), points(value.net));
+    let gaining = effect.values.iter().filter(|value| value.net >= NOTHING);
+    let losing = effect.values.iter().filter(|value| value.net <= -NOTHING);
+    let gaining: Vec<String> = gaining.take(NAMED).map(named).collect();
+    let losing: Vec<String> = losing.rev().take(NAMED).map(named).collect();
+    let all = [(gaining, "would gain"), (losing, "would lose")];
+    let said = all.iter().filter(|(values, _)| !values.is_empty());
+    let said: Vec<String> = said
+        .map(|(values, verb)| format!("{} {verb}", listed(values, "and")))
+        .collect();
+    match said.is_empty() {
+        true => String::new(),
+        false => format!(" Over all other values, in points: {}.", said.join("; ")),
+    }
+}
+
+/// A share as points with a sign: 0.121 as `+12.1`.
+fn points(share: f64) -> String {
+    match format!("{:+.1}", 100.0 * share) {
+        nothing if matches!(nothing.as_str(), "+0.0" | "-0.0") => "0.0".to_owned(),
+        points => points,
+    }
+}
+
+/// The figures of each attribute; nothing where nobody gains or loses.
+pub(super) fn part(effects: &[AttributeEffect], stakes: &Stakes, id: &str) -> Option<Part> {
+    let effects = effects.iter().enumerate();
+    let mut effects = effects
+        .filter(|(_, of)| of.tendency != Tendency::None)
+        .peekable();
+    effects.peek()?;
+    let (gain, lose, noun) = (&stakes.gain, &stakes.lose, stakes.noun());
+    let mut part = Part::new(stakes.title).say(format!(
+        "One attribute is changed, and nothing else. Those {noun} gain that {gain} with another value and do not with their own; those lose that have it with their own and {lose}."
+    ));
+    for (place, effect) in effects {
+        let id = format!("{id}-losers{}", place + 1);
+        part = match effect.values.len() {
+            // The verdict has these in words.
+            0..=2 => part.with(pair(effect, stakes, id)),
+            values if values <= FEW => part.with_essential(matrix(effect, stakes, id)),
+            _ => part.with(matrix(effect, stakes, id)),
+        };
+        part = part.with(Block::Table(exchanges(effect, stakes)));
+    }
+    Some(part)
+}
+
+/// The header of a column of those who gain, or lose.
+fn column(what: &str) -> String {
+    what[..1].to_uppercase() + &what[1..]
+}
+
+/// Every exchange of an attribute of two values.
+fn pair(effect: &AttributeEffect, stakes: &Stakes, id: String) -> Block {
+    let rows = effect.exchanges.iter().flat_map(|of| {
+        let name = format!("{} as {}", Text::value(&of.from), Text::value(&of.to));
+        let ways = [(&of.gain, &stakes.gain, 0), (&of.lose, &stakes.lose, 1)];
+        ways.map(|(way, what, colour)| {
+            IntervalRow::new(&format!("{name}: {what}"), way.share, way.ci95, colour)
+        })
+    });
+    let rows: Vec<IntervalRow> = rows.collect();
+    let described = sentence(effect, stakes).unwrap_or_default();
+    let mut table = exchanges(effect, stakes);
+    let by = Text::value(&effect.attribute);
+    table.caption = format!("Who would gain and who would lose by {by} alone").into();
+    Block::figure(&Intervals { rows: &rows }, id, described, table)
+}
+
+/// Exchanges with their intervals.
+fn exchanges(effect: &AttributeEffect, stakes: &Stakes) -> Table {
+    let rows = effect.exchanges.iter().take(LISTED).map(|of| {
         vec![
-            of.value.to_owned(),
-            count(of.worse),
-            count(of.better),
-            percent(of.share_worse()),
+            Text::value(&of.from).to_string(),
+            Text::value(&of.to).to_string(),
+            count(of.inputs),
+            percent(of.gain.share),
+            interval(of.gain.ci95),
+            percent(of.lose.share),
+            interval(of.lose.ci95),
         ]
     });
-    let header = [
-        "Value",
-        &format!("It {bad}"),
-        &format!("It {good}"),
-        &format!("Share in which it {bad}"),
-    ];
-    let table = Table::new(
-        format!("Pairs that differ in {by} alone and are decided differently"),
-        &header,
-        cells.collect(),
-    );
-    let drawn = match values.len() > MOST {
-        true => format!(" The {MOST} that lose most are drawn."),
+    let rows: Vec<Vec<String>> = rows.collect();
+    let which = match effect.exchanges.len() > rows.len() {
+        true => format!(", the {} most one-sided", rows.len()),
         false => String::new(),
     };
-    let description = format!(
-        "Bars are the pairs of each value; the figure at the right is the share in which it {bad}.{drawn}"
+    let caption = format!(
+        "Exchanges of one value of {} for another{which}",
+        Text::value(&effect.attribute)
     );
-    Block::figure(&chart, id, description, table)
+    let header = [
+        "Value",
+        "As",
+        &column(stakes.noun()),
+        &column(&stakes.gain),
+        "95 % interval",
+        &column(&stakes.lose),
+        "95 % interval",
+    ];
+    Table::new(caption, &header, rows)
 }
 
-/// The contrasts of exchanges in texts: the side that gets the positive class is the one that is
-/// named first, so it stands where the disadvantaged one does. Nothing where the run does not say
-/// which way texts flip.
-pub(super) fn of_exchanges(exchanged: &Exchanged) -> Vec<Contrasts> {
-    let mut all: Vec<Contrasts> = Vec::new();
-    for pair in &exchanged.pairs {
-        let Some(to_positive) = pair.to_positive else {
-            return Vec::new();
-        };
-        let place = all.iter().position(|of| of.attribute == pair.attribute);
-        let place = place.unwrap_or_else(|| {
-            all.push(Contrasts {
-                attribute: pair.attribute.clone(),
-                pairs: 0,
-                values: Vec::new(),
-            });
-            all.len() - 1
+/// The net of each exchange, those who have a value in a row, and what they are given in columns.
+fn matrix(effect: &AttributeEffect, stakes: &Stakes, id: String) -> Block {
+    // Of many values the most one-sided.
+    let mut by_size: Vec<&ValueEffect> = effect.values.iter().collect();
+    by_size.sort_by(|a, b| b.net.abs().total_cmp(&a.net.abs()));
+    by_size.truncate(MOST);
+    let is_shown = |value: &&ValueEffect| by_size.iter().any(|of| of.value == value.value);
+    let shown: Vec<&ValueEffect> = effect.values.iter().filter(is_shown).collect();
+    let exchange = |from: &str, to: &str| {
+        let mut all = effect.exchanges.iter();
+        all.find(|of| of.from == from && of.to == to)
+    };
+    let net = |of: &ExchangeEffect| of.gain.share - of.lose.share;
+    let rows = shown.iter().map(|from| {
+        let cells = shown.iter().map(|to| {
+            let net = exchange(&from.value, &to.value).map(net);
+            net.map_or_else(HeatCell::default, |net| HeatCell {
+                label: points(net),
+                weight: net.abs(),
+                is_second: net > 0.0,
+            })
         });
-        let of = &mut all[place];
-        let from_positive = pair.flipped.saturating_sub(to_positive);
-        for (favoured, disadvantaged, pairs) in [
-            (&pair.from, &pair.to, to_positive),
-            (&pair.to, &pair.from, from_positive),
-        ] {
-            if pairs > 0 {
-                of.pairs += pairs;
-                of.values.push(Contrast {
-                    favoured: favoured.clone(),
-                    disadvantaged: disadvantaged.clone(),
-                    pairs,
-                });
-            }
-        }
-    }
-    all
+        cells.collect()
+    });
+    let cells: Vec<Vec<HeatCell>> = rows.collect();
+    let values: Vec<Text> = shown.iter().map(|of| Text::value(&of.value)).collect();
+    let by = Text::value(&effect.attribute);
+    let (row_title, column_title) = (
+        Text::new(format!("rows: {} with this {by}", stakes.noun())),
+        Text::new(format!("columns: the {by} that they are given")),
+    );
+    let chart = Heat {
+        row_title: &row_title,
+        column_title: &column_title,
+        values: &values,
+        cells: &cells,
+    };
+    let mut header = vec![Text::new("Value \\ as")];
+    header.extend(values.iter().cloned());
+    header.push("Net".into());
+    let rows = shown.iter().map(|from| {
+        let mut row = vec![Text::value(&from.value)];
+        row.extend(shown.iter().map(|to| {
+            let cell = exchange(&from.value, &to.value);
+            Text::new(cell.map_or("–".to_owned(), |of| {
+                match (of.gain.count, of.lose.count) {
+                    (0, 0) => "0.0".to_owned(),
+                    (_, 0) => points(of.gain.share),
+                    (0, _) => points(-of.lose.share),
+                    _ => format!("{} {}", points(of.gain.share), points(-of.lose.share)),
+                }
+            }))
+        }));
+        row.push(points(from.net).into());
+        row
+    });
+    let (gain, lose, noun) = (&stakes.gain, &stakes.lose, stakes.noun());
+    let which = match shown.len() < effect.values.len() {
+        true => format!(
+            " The {MOST} most one-sided of {} values.",
+            effect.values.len()
+        ),
+        false => String::new(),
+    };
+    let table = Table {
+        caption: format!(
+            "Of 100 {noun} with the value of a row, how many {gain} (+) and how many {lose} (-) with the value of a column"
+        )
+        .into(),
+        header,
+        rows: rows.collect(),
+    };
+    let title = format!("Who would gain and who would lose by {by} alone");
+    let said = sentence(effect, stakes).unwrap_or_default();
+    let description = format!(
+        "{said} A cell is the share of its row's {noun} that {gain}, less the share that {lose}, in points.{which}"
+    );
+    Block::titled_figure(&chart, id, title, description, table)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::CountedRows;
 
-    fn contrasts(values: &[(&str, &str, u64)]) -> Contrasts {
-        let values = values
-            .iter()
-            .map(|&(favoured, disadvantaged, pairs)| Contrast {
-                favoured: favoured.to_owned(),
-                disadvantaged: disadvantaged.to_owned(),
-                pairs,
-            });
-        let values: Vec<Contrast> = values.collect();
-        Contrasts {
-            attribute: "sex".to_owned(),
-            pairs: values.iter().map(|of| of.pairs).sum(),
-            values,
+    fn counted(count: u64, of: u64) -> CountedRows {
+        CountedRows {
+            count,
+            share: count as f64 / of as f64,
+            ci95: [0.01, 0.25],
         }
     }
 
-    fn said(values: &[(&str, &str, u64)]) -> Option<String> {
-        let stakes = Stakes {
+    /// Values of 100 rows each, in the order of their nets, and exchanges in the order of a summary.
+    fn effect(
+        tendency: Tendency,
+        values: &[(&str, f64)],
+        exchanges: &[(&str, &str, u64, u64)],
+    ) -> AttributeEffect {
+        let values = values.iter().map(|&(value, net)| ValueEffect {
+            value: value.to_owned(),
+            inputs: 100,
+            gain: counted(1, 100),
+            lose: counted(1, 100),
+            net,
+        });
+        let exchanges = exchanges
+            .iter()
+            .map(|&(from, to, gain, lose)| ExchangeEffect {
+                from: from.to_owned(),
+                to: to.to_owned(),
+                inputs: 100,
+                gain: counted(gain, 100),
+                lose: counted(lose, 100),
+            });
+        AttributeEffect {
+            attribute: "sex".to_owned(),
+            tendency,
+            values: values.collect(),
+            exchanges: exchanges.collect(),
+        }
+    }
+
+    fn stakes(inputs: Inputs) -> Stakes {
+        Stakes {
             title: "Who is disadvantaged",
-            good: "gets ‘high’".to_owned(),
-            bad: "gets ‘low’".to_owned(),
-            input: "row",
-        };
-        let said = sentence(&contrasts(values), &stakes);
-        said.map(|said| said.replace('\u{a0}', " "))
+            gain: "would get ‘high’".to_owned(),
+            lose: "would lose it".to_owned(),
+            inputs,
+        }
+    }
+
+    fn said(effect: &AttributeEffect, inputs: Inputs) -> String {
+        let said = sentence(effect, &stakes(inputs)).unwrap_or_default();
+        said.replace('\u{a0}', " ")
     }
 
     #[test]
-    fn the_value_that_loses_most_is_named() {
+    fn who_would_gain_is_said_both_ways() {
+        let values = [("female", 0.1), ("male", -0.1)];
+        let exchanges = [("female", "male", 11, 0), ("male", "female", 2, 9)];
+        let mut two = effect(Tendency::OneSided, &values, &exchanges);
         assert_eq!(
-            said(&[("male", "female", 998), ("female", "male", 2)]).unwrap(),
-            "By sex: a row with ‘female’ gets ‘low’ where the same row with ‘male’ gets ‘high’, in 99.80 % of its pairs (998 of 1,000)."
+            said(&two, Inputs::Rows),
+            "By sex: as ‘male’, 11.00 % of the 100 ‘female’ rows would get ‘high’ (95 % interval 1.00 % – 25.00 %); as ‘female’, 2.00 % of the 100 ‘male’ rows would."
         );
-        let three = [("a", "b", 6), ("a", "c", 9), ("b", "c", 4), ("c", "b", 1)];
-        let three = said(&three).unwrap();
-        assert!(three.contains("a row with ‘c’ gets ‘low’ where the same row with another sex"));
-        assert!(
-            three.contains("92.86 %") && three.contains("(13 of 14)"),
-            "{three}"
+        assert_eq!(
+            said(&two, Inputs::Texts),
+            "By sex: with ‘male’ in its place, 11.00 % of the 100 texts that name ‘female’ would get ‘high’ (95 % interval 1.00 % – 25.00 %); with ‘female’ in its place, 2.00 % of the 100 texts that name ‘male’ would."
         );
-        let even = said(&[("male", "female", 11), ("female", "male", 10)]).unwrap();
-        assert!(even.contains("goes both ways") && even.contains("in 11 of 21 pairs"));
-        assert_eq!(said(&[]), None);
+        for (tendency, start) in [
+            (
+                Tendency::Leaning,
+                "By sex it goes both ways, more often against ‘female’: as ‘male’, 11.00 %",
+            ),
+            (
+                Tendency::Balanced,
+                "By sex it goes both ways, in favour of neither value: as ‘male’, 11.00 %",
+            ),
+        ] {
+            two.tendency = tendency;
+            assert!(said(&two, Inputs::Rows).starts_with(start));
+        }
+        two.tendency = Tendency::None;
+        assert_eq!(sentence(&two, &stakes(Inputs::Rows)), None);
+    }
+
+    #[test]
+    fn of_many_values_the_nets_are_said_and_drawn_by_sign() {
+        let values = [("west", 0.1), ("east", 0.04), ("north", -0.14)];
+        let exchanges = [
+            ("west", "north", 20, 0),
+            ("east", "north", 8, 1),
+            ("north", "west", 0, 19),
+        ];
+        let three = effect(Tendency::OneSided, &values, &exchanges);
+        let text = said(&three, Inputs::Rows);
+        let nets = " Over all other values, in points: ‘west’ (+10.0) and ‘east’ (+4.0) would gain; ‘north’ (-14.0) would lose.";
+        assert!(text.ends_with(nets), "{text}");
+        let Block::Figure(figure) = matrix(&three, &stakes(Inputs::Rows), "x".into()) else {
+            panic!("a figure");
+        };
+        let rows = &figure.data.rows;
+        let cells = |row: usize| -> Vec<&str> { rows[row].iter().map(Text::as_str).collect() };
+        assert_eq!(cells(0), ["west", "–", "–", "+20.0", "+10.0"]);
+        assert_eq!(cells(1), ["east", "–", "–", "+8.0 -1.0", "+4.0"]);
+        assert_eq!(cells(2), ["north", "-19.0", "–", "–", "-14.0"]);
+        assert!(figure.svg.contains("heat second") && figure.svg.contains("+7.0"));
+    }
+
+    #[test]
+    fn nobody_who_gains_or_loses_needs_no_part() {
+        let none = effect(Tendency::None, &[("a", 0.0), ("b", 0.0)], &[]);
+        assert_eq!(part(&[none], &stakes(Inputs::Rows), "x"), None);
+        assert_eq!(part(&[], &stakes(Inputs::Rows), "x"), None);
     }
 }

@@ -1,12 +1,12 @@
 //! What is said of the pairs of an audit.
 
-use super::super::chart::Heat;
+use super::super::chart::{Heat, HeatCell};
 use super::super::document::{Block, PairCell, PairRow, PairTable, Part, Table};
 use super::super::model::{AuditFindings, Modality, Rank};
 use super::super::pairs::{
     AttributeFlips, FoundRows, FoundTexts, OTHERS, PairFindings, ShownInputs, ShownPair,
 };
-use super::super::text::{Text, count, counted, percent};
+use super::super::text::{Text, brief, count, counted, percent};
 use super::shares::crossed;
 use super::texts::{self, counts};
 
@@ -59,11 +59,23 @@ fn heat(flips: &AttributeFlips, id: String) -> Block {
         .iter()
         .map(|value| Text::value(value))
         .collect();
+    let cells = flips.counts.iter().map(|counts| {
+        let cells = counts.iter().map(|&pairs| match pairs {
+            0 => HeatCell::default(),
+            pairs => HeatCell {
+                label: brief(pairs),
+                weight: pairs as f64,
+                is_second: false,
+            },
+        });
+        cells.collect()
+    });
+    let cells: Vec<Vec<HeatCell>> = cells.collect();
     let chart = Heat {
         row_title: &row_title,
         column_title: &column_title,
         values: &values,
-        counts: &flips.counts,
+        cells: &cells,
     };
     let corner = match &flips.classes {
         Some([first, second]) => format!("‘{}’ \\ ‘{}’", Text::value(first), Text::value(second)),

@@ -6,7 +6,7 @@ use super::super::model::{
     Changes, CountedRows, GroupOfRows, GroupedRows, Plausibility, Population,
 };
 use super::super::text::{Text, count, counted, interval, number, percent};
-use super::disadvantage::{self, Stakes};
+use super::disadvantage::{self, Inputs, Stakes};
 use super::impact::{self, FOUR_FIFTHS_RULE, GroupRate};
 use super::shares::{self, InputKind, crossed};
 use super::terms;
@@ -38,38 +38,53 @@ fn ways(population: &Population) -> [String; 2] {
     }
 }
 
-/// What the sides of a pair of rows get, of a model that decides between `classes`.
-fn stakes(population: &Population, classes: &[String]) -> Stakes {
-    let favourable = &population.favourable;
-    let [good, bad] = match (&population.number, population.gap, classes) {
-        (Some(number), ..) => {
-            let is_higher = favourable != "lower";
+/// What rows have to gain.
+fn stakes(population: &Population) -> Stakes {
+    let favourable = Text::value(&population.favourable);
+    let [gain, lose] = match (&population.number, population.gap) {
+        (Some(number), _) => {
+            let is_higher = population.favourable != "lower";
             [is_higher, !is_higher].map(|is_higher| {
                 let size = if is_higher { "higher" } else { "lower" };
-                format!("gets a {size} ‘{}’", Text::value(number))
+                format!("would get a {size} ‘{}’", Text::value(number))
             })
         }
-        (None, Some(_), _) => ["scores higher", "scores lower"].map(str::to_owned),
-        (None, None, classes) => shares::gets(favourable, classes),
+        (None, Some(_)) => ["would score higher", "would score lower"].map(str::to_owned),
+        (None, None) => [format!("would get ‘{favourable}’"), "would lose it".into()],
     };
     Stakes {
         title: "Who is disadvantaged",
-        good,
-        bad,
-        input: "row",
+        gain,
+        lose,
+        inputs: Inputs::Rows,
     }
 }
 
-/// The first sentences of an audit of a model that decides between `classes`.
-pub(super) fn verdict(population: &Population, classes: &[String]) -> Vec<String> {
+/// Who is disadvantaged, by each attribute alone.
+pub(super) fn disadvantaged(population: &Population) -> Vec<String> {
+    let Some(joint) = population.shares.last() else {
+        return Vec::new();
+    };
+    let stakes = stakes(population);
+    let alone = population.shares.iter().filter(|share| *share != joint);
+    let said = population.effects.iter().filter_map(|effect| {
+        disadvantage::sentence(effect, &stakes).or_else(|| {
+            // Nobody gains or loses. Decisions may change between others.
+            let mut alone = alone.clone();
+            let share = alone.find(|share| share.protected == [&*effect.attribute]);
+            share.map(|share| asked(population).sentence(share))
+        })
+    });
+    said.collect()
+}
+
+/// The first sentences of an audit.
+pub(super) fn verdict(population: &Population) -> Vec<String> {
     let Some(joint) = population.shares.last() else {
         return Vec::new();
     };
     // Who is disadvantaged is the first thing that is asked.
-    let stakes = stakes(population, classes);
-    let contrasts = population.contrasts.iter();
-    let contrasts = contrasts.filter_map(|of| disadvantage::sentence(of, &stakes));
-    let mut said: Vec<String> = contrasts.collect();
+    let mut said = disadvantaged(population);
     said.push(asked(population).sentence(joint));
     if joint.discriminatory > 0 {
         let ways = &population.directions;
@@ -88,10 +103,9 @@ pub(super) fn verdict(population: &Population, classes: &[String]) -> Vec<String
     said
 }
 
-/// Shares, directions, groups and moves of the rows, of a model that decides between `classes`.
-pub(super) fn parts(population: &Population, classes: &[String], id: &str) -> Vec<Part> {
-    let stakes = stakes(population, classes);
-    let losers = disadvantage::part(&population.contrasts, &stakes, id);
+/// Shares, directions, groups and moves of the rows.
+pub(super) fn parts(population: &Population, id: &str) -> Vec<Part> {
+    let losers = disadvantage::part(&population.effects, &stakes(population), id);
     let said = population.gap.is_none().then(|| {
         format!(
             "‘{}’ counts as the class that is good to get: the one that the run names, else the last one of the schema.",
@@ -189,7 +203,7 @@ fn shown(by: &GroupedRows) -> (Vec<&GroupOfRows>, Option<String>) {
     }
     let said = (groups.len() < all as usize).then(|| {
         format!(
-            "By {} the {} of {} groups in which most rows are discriminatory are shown.",
+            "By {} the {} of {} groups are shown that have most discriminatory rows.",
             crossed(&by.attributes),
             groups.len(),
             count(all)

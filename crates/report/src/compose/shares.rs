@@ -10,20 +10,6 @@ pub(crate) fn crossed(protected: &[String]) -> String {
     protected.join(" × ")
 }
 
-/// What the sides of a pair get that are decided differently: this class, and not.
-pub(super) fn gets(class: &str, classes: &[String]) -> [String; 2] {
-    let other = match classes {
-        [one, other] if one == class => Some(other),
-        [other, one] if one == class => Some(other),
-        _ => None,
-    };
-    let bad = match other {
-        Some(other) => format!("gets ‘{}’", Text::value(other)),
-        None => "does not".to_owned(),
-    };
-    [format!("gets ‘{}’", Text::value(class)), bad]
-}
-
 /// A figure of quality, if there is one.
 pub(super) fn four_digits(figure: Option<f64>) -> String {
     figure.map_or("–".to_owned(), |figure| format!("{figure:.4}"))
@@ -50,18 +36,19 @@ pub(super) struct InputKind {
 }
 
 impl InputKind {
-    /// `when only sex or origin is changed`.
-    pub fn change(self, protected: &[String]) -> String {
+    /// `when only sex or origin is changed`, of inputs of which so many are discriminatory.
+    pub fn change(self, protected: &[String], discriminatory: u64) -> String {
         let names = listed(protected, "or");
-        match self.is_text {
-            true => format!("when one term of {names} is replaced by another"),
-            false => format!("when only {names} is changed"),
+        match (self.is_text, discriminatory) {
+            (true, 0) => format!("by any exchange of a term of {names}"),
+            (true, _) => format!("by at least one exchange of a term of {names}"),
+            (false, _) => format!("when only {names} is changed"),
         }
     }
 
     /// The share in a sentence.
     pub fn sentence(self, share: &Share) -> String {
-        let change = self.change(&share.protected);
+        let change = self.change(&share.protected, share.discriminatory);
         let inputs = self.inputs;
         if share.sampled == 0 {
             return format!(

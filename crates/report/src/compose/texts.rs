@@ -1,11 +1,14 @@
 //! What is said of audits of texts alone: the texts as they are, and the cells of their pairs.
 
+use super::super::chart::{IntervalRow, Intervals};
 use super::super::document::{Block, PairCell, Part, Piece, Table};
-use super::super::model::{Exchanged, PairEffect, Share, TermEffect, TextCounts, TextMoves};
+use super::super::model::{
+    ExchangeShare, Exchanged, PairEffect, Share, TermEffect, TextCounts, TextMoves,
+};
 use super::super::pairs::{FoundTexts, ShownInputs, ShownPair, replacements};
-use super::super::text::{Text, count, counted, estimate, interval, percent};
-use super::disadvantage::{self, Stakes};
-use super::shares::{self, InputKind};
+use super::super::text::{Text, count, counted, decimal, estimate, interval, listed, percent};
+use super::disadvantage::{self, Inputs, Stakes};
+use super::shares::{InputKind, crossed};
 
 /// Exchanges, and terms, that are listed.
 const LISTED: usize = 20;
@@ -33,7 +36,7 @@ pub(super) fn counts(found: &FoundTexts) -> String {
 
 /// The share of the texts as they are that flip, `share`, in a sentence.
 pub(super) fn unmodified(asked: InputKind, share: &Share) -> String {
-    let change = asked.change(&share.protected);
+    let change = asked.change(&share.protected, share.discriminatory);
     let inputs = asked.inputs;
     if share.sampled == 0 {
         return asked.sentence(share);
@@ -88,47 +91,97 @@ pub(super) fn read(texts: &TextCounts) -> String {
 
 /// Which way what is decided of texts changes.
 pub(super) fn ways(moves: &TextMoves) -> String {
+    let positive = Text::value(&moves.positive);
     format!(
-        "With a term exchanged {} would get ‘{}’ and do not ({}), and {} get it and would lose it ({}).",
+        "With a term exchanged {} would get ‘{positive}’ ({}), and {} would no longer get it ({}).",
         counted(moves.to_positive.count, "text", "texts"),
-        Text::value(&moves.positive),
         percent(moves.to_positive.share),
         count(moves.from_positive.count),
         percent(moves.from_positive.share)
     )
 }
 
-/// What the sides of a pair of texts get, of a model that decides between `classes`; nothing where
-/// these are not two, so that what is not positive is more than one thing.
-fn stakes(exchanged: &Exchanged, classes: &[String]) -> Option<Stakes> {
-    let moves = exchanged.moves.as_ref()?;
-    let [positive, other] = match classes.len() {
-        2 => shares::gets(&moves.positive, classes),
-        _ => return None,
-    };
-    Some(Stakes {
-        title: "Which terms decide",
-        good: other,
-        bad: positive,
-        input: "text",
-    })
+/// What texts get by an exchange.
+fn stakes(moves: &TextMoves) -> Stakes {
+    Stakes {
+        title: "Which values decide",
+        gain: format!("would get ‘{}’", Text::value(&moves.positive)),
+        lose: "would no longer get it".to_owned(),
+        inputs: Inputs::Texts,
+    }
 }
 
-/// Which term of each attribute gets the positive class most often where another one does not.
-pub(super) fn deciders(exchanged: &Exchanged, classes: &[String]) -> Vec<String> {
-    let Some(stakes) = stakes(exchanged, classes) else {
-        return Vec::new();
-    };
-    let contrasts = disadvantage::of_exchanges(exchanged);
-    let said = contrasts.iter();
-    said.filter_map(|of| disadvantage::sentence(of, &stakes))
-        .collect()
+/// Which value of each attribute gets the positive class where another one does not.
+pub(super) fn disadvantaged(exchanged: &Exchanged) -> Vec<String> {
+    let stakes = exchanged.moves.as_ref().map(stakes);
+    let effects = stakes.iter().flat_map(|stakes| {
+        let effects = exchanged.effects.iter();
+        effects.filter_map(move |effect| disadvantage::sentence(effect, stakes))
+    });
+    effects.collect()
 }
 
-/// The same in figures.
-pub(super) fn deciding(exchanged: &Exchanged, classes: &[String], id: &str) -> Option<Part> {
-    let stakes = stakes(exchanged, classes)?;
-    disadvantage::part(&disadvantage::of_exchanges(exchanged), &stakes, id)
+/// The first sentences of an audit of texts: the same, and how often an exchange changes a decision.
+pub(super) fn verdict(exchanged: &Exchanged) -> Vec<String> {
+    let mut said = disadvantaged(exchanged);
+    said.extend(exchanged.per_exchange.last().map(per_exchange));
+    said
+}
+
+/// How often an exchange changes a decision.
+fn per_exchange(of: &ExchangeShare) -> String {
+    let names = listed(&of.protected, "or");
+    if of.texts == 0 {
+        return format!("No text names a value of {names} that could be exchanged.");
+    }
+    format!(
+        "One exchange of a value of {names} for another changes the decision on {} of the texts that name one (95 % interval {}), on average over the {} that can be made in a text.",
+        percent(of.share),
+        interval(of.ci95),
+        decimal(of.exchanges_per_text, 1)
+    )
+}
+
+/// Who would get the positive class, and how often an exchange changes a decision, in figures.
+pub(super) fn deciding(exchanged: &Exchanged, id: &str) -> Vec<Part> {
+    let moves = exchanged.moves.as_ref();
+    let part = moves.and_then(|moves| disadvantage::part(&exchanged.effects, &stakes(moves), id));
+    let mut parts: Vec<Part> = part.into_iter().collect();
+    if exchanged.per_exchange.is_empty() {
+        return parts;
+    }
+    let all = &exchanged.per_exchange;
+    let rows: Vec<IntervalRow> = all
+        .iter()
+        .map(|of| IntervalRow::new(&crossed(&of.protected), of.share, of.ci95, 0))
+        .collect();
+    let cells = all.iter().map(|of| {
+        vec![
+            crossed(&of.protected),
+            percent(of.share),
+            interval(of.ci95),
+            decimal(of.exchanges_per_text, 1),
+            count(of.texts),
+        ]
+    });
+    let header = [
+        "Attributes",
+        "Share",
+        "95 % interval",
+        "Exchanges in a text",
+        "Texts",
+    ];
+    let title = "Share of the exchanges that change a decision";
+    let table = Table::new(title, &header, cells.collect());
+    let description = "The share of a text's exchanges that get it another decision, on average over texts: it does not grow with the number of values that a list has.";
+    let figure = Block::figure(
+        &Intervals { rows: &rows },
+        format!("{id}-per-exchange"),
+        description,
+        table,
+    );
+    parts.push(Part::new("How often an exchange changes a decision").with_essential(figure));
+    parts
 }
 
 /// Which exchanges flip texts as they are, and which terms that depends on.
@@ -141,7 +194,13 @@ pub(super) fn causes(exchanged: &Exchanged) -> Part {
             counted(exchanged.texts, "text", "texts")
         ));
     }
-    let pairs: Vec<Vec<Text>> = exchanged.pairs.iter().take(LISTED).map(of_pair).collect();
+    let pairs = exchanged.pairs.iter().take(LISTED).map(of_pair);
+    let pairs: Vec<Vec<Text>> = pairs.collect();
+    let positive = exchanged
+        .moves
+        .as_ref()
+        .map(|moves| Text::value(&moves.positive));
+    let positive = positive.unwrap_or_else(|| "positive".into());
     let which = match pairs.len() < exchanged.pairs.len() {
         true => format!("the {LISTED} with the most flips are listed"),
         false => "those that flip a text are listed".to_owned(),
@@ -160,6 +219,7 @@ pub(super) fn causes(exchanged: &Exchanged) -> Part {
             "Attribute",
             "Texts",
             "Flipped",
+            &format!("To ‘{positive}’"),
             "Share",
             "95 % interval",
         ]
@@ -175,8 +235,8 @@ pub(super) fn causes(exchanged: &Exchanged) -> Part {
     let first = exchanged.terms.first().filter(|term| term.alone > 0);
     let part = match first {
         Some(term) => part.say(format!(
-            "How much of the share of {} one term makes: without ‘{}’ in the lexicon it would be {}; {} of {} flip by no exchange that leaves this \
-             term alone.",
+            "How much of the share of {} one term makes: were ‘{}’ neither replaced nor put in the place of another, it would be {}; {} of {} flip by no \
+             exchange that leaves this term alone.",
             percent(share),
             Text::value(&term.term),
             estimate(term.share_without, term.ci95_without),
@@ -211,6 +271,7 @@ fn of_pair(pair: &PairEffect) -> Vec<Text> {
         Text::value(&pair.attribute),
         count(pair.texts).into(),
         count(pair.flipped).into(),
+        pair.to_positive.map_or("–".into(), |to| count(to).into()),
         percent(pair.rate).into(),
         interval(pair.ci95).into(),
     ]

@@ -109,6 +109,27 @@ fn report(pairs: u64, samples: &str, changes: &[(&str, serde_json::Value)]) -> R
         },
         "unmodified": {
             "texts": 40, "flipped": 10, "kinds": 30,
+            "per_exchange": [{
+                "protected": protected, "texts": 40, "exchanges_per_text": 2.5, "share": 0.125,
+                "ci95": [0.06, 0.25],
+            }],
+            "effects": [{
+                "attribute": "gender", "tendency": "one_sided",
+                "values": [{
+                    "value": "male", "inputs": 20, "net": 0.4,
+                    "gain": { "count": 8, "share": 0.4, "ci95": [0.19, 0.64] },
+                    "lose": { "count": 0, "share": 0.0, "ci95": [0.0, 0.17] },
+                }, {
+                    "value": "female", "inputs": 15, "net": -0.1,
+                    "gain": { "count": 0, "share": 0.0, "ci95": [0.0, 0.22] },
+                    "lose": { "count": 1, "share": 0.1, "ci95": [0.0, 0.32] },
+                }],
+                "exchanges": [{
+                    "from": "male", "to": "female", "inputs": 20,
+                    "gain": { "count": 8, "share": 0.4, "ci95": [0.19, 0.64] },
+                    "lose": { "count": 0, "share": 0.0, "ci95": [0.0, 0.17] },
+                }],
+            }],
             "moves": {
                 "positive": "yes",
                 "to_positive": { "count": 9, "share": 0.225, "ci95": [0.1, 0.4] },
@@ -191,15 +212,20 @@ fn texts_as_they_are_come_before_those_of_the_search() {
         &markdown,
         &[
             "**PASS**: By gender × religion, 25.00 % of the texts are discriminatory",
-            "**25.00 % of the texts with a protected term get another decision as they are, unmodified, \
-             when one term of gender or religion is replaced by another: 10 of 40 (95 % interval 13.00 % – 41.00 %).**",
-            "By gender: a text with ‘she’ gets ‘yes’ where the same text with ‘he’ gets ‘no’, in 100.00 % of its pairs (8 of 8).",
+            "**By gender: with ‘female’ in its place, 40.00 % of the 20 texts that name ‘male’ would get ‘yes’ (95 % interval 19.00 % – 64.00 %).**",
+            "One exchange of a value of gender or religion for another changes the decision on 12.50 % of the texts that name one \
+             (95 % interval 6.00 % – 25.00 %), on average over the 2.5 that can be made in a text.",
+            "25.00 % of the texts with a protected term get another decision as they are, unmodified, \
+             by at least one exchange of a term of gender or religion: 10 of 40 (95 % interval 13.00 % – 41.00 %).",
             "it found 4 distinct texts from 2 source texts, of which 1 flips as it is.",
             "2 texts are not English",
-            "Which terms decide",
+            "Which values decide",
+            "| male | female | 20 | 40.00 % | 19.00 % – 64.00 % | 0.00 % |",
+            "How often an exchange changes a decision",
+            "| gender × religion | 12.50 % | 6.00 % – 25.00 % | 2.5 | 40 |",
             "10 texts flip when a term is exchanged",
-            "| he → she | gender | 20 | 8 | 40.00 % | 19.00 % – 64.00 % |",
-            "without ‘she’ in the lexicon it would be 5.00 % (1.00 % – 17.00 %); 8 of 10 texts",
+            "| he → she | gender | 20 | 8 | 8 | 40.00 % | 19.00 % – 64.00 % |",
+            "were ‘she’ neither replaced nor put in the place of another, it would be 5.00 % (1.00 % – 17.00 %); 8 of 10 texts",
             "| she | gender | 5 | 3 | 8 | 5.00 % | 1.00 % – 17.00 % |",
             "What the search found for how many model calls",
             "The pairs come from 3 texts of the file, of which 1 flips as it is.",

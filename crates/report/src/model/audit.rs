@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::figures::{BadRows, Bound, DecidedAlike, Modality, Quality, ReadCounts, Share};
-use super::population::{Changes, CountedRows, Plausibility, Population};
+use super::population::{AttributeEffect, Changes, CountedRows, Plausibility, Population};
 use crate::pairs::PairFindings;
 
 /// What a search for individual discrimination found.
@@ -192,6 +192,12 @@ pub struct Exchanged {
     pub texts: u64,
     /// Those that get another class by some exchange.
     pub flipped: u64,
+    /// How often an exchange flips a text, by attributes, those of all attributes last.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub per_exchange: Vec<ExchangeShare>,
+    /// Which texts would get the positive class with another value, or lose it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub effects: Vec<AttributeEffect>,
     /// Which way what is decided of them changes, and how far their scores move.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moves: Option<TextMoves>,
@@ -201,6 +207,21 @@ pub struct Exchanged {
     pub pairs: Vec<PairEffect>,
     /// The terms that flips depend on, by falling number of the texts that flip by them alone.
     pub terms: Vec<TermEffect>,
+}
+
+/// How often an exchange flips a text.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ExchangeShare {
+    /// The attributes.
+    pub protected: Vec<String>,
+    /// Texts that name one of their values.
+    pub texts: u64,
+    /// Exchanges that can be made in one, on average.
+    pub exchanges_per_text: f64,
+    /// The share of a text's exchanges that flip it, on average over texts.
+    pub share: f64,
+    /// Its 95 % interval.
+    pub ci95: [f64; 2],
 }
 
 /// Which way what is decided of texts changes, and how far their scores move.

@@ -30,33 +30,70 @@ pub struct Population {
     pub directions: Directions,
     /// Whom it meets.
     pub groups: Vec<GroupedRows>,
-    /// Who is disadvantaged, by each protected attribute alone.
+    /// Who would gain and who would lose as somebody else, by each protected attribute alone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub contrasts: Vec<Contrasts>,
+    pub effects: Vec<AttributeEffect>,
     /// How far scores move.
     pub changes: Changes,
 }
 
-/// Pairs of a row and its twin with another value of one attribute, of which one gets what is good.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Contrasts {
+/// What becomes of rows, or texts, when one attribute changes and nothing else does: one gains as a
+/// value if it gets what is good with that value and not with its own, and loses as a value if it gets
+/// it with its own and not with that value.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AttributeEffect {
     /// The attribute.
     pub attribute: String,
-    /// The pairs.
-    pub pairs: u64,
-    /// The same by both values, by falling number.
-    pub values: Vec<Contrast>,
+    /// Whether the exchange that stands first is a disadvantage.
+    pub tendency: Tendency,
+    /// Values that there are, first those that would gain most by others.
+    pub values: Vec<ValueEffect>,
+    /// Exchanges of one value for another, the most one-sided one first.
+    pub exchanges: Vec<ExchangeEffect>,
 }
 
-/// Pairs of one value and another.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Contrast {
-    /// The value of the side that gets what is good.
-    pub favoured: String,
-    /// That of the side that does not.
-    pub disadvantaged: String,
-    /// The pairs.
-    pub pairs: u64,
+/// Whether an attribute is to the disadvantage of a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Tendency {
+    /// Nobody gains or loses.
+    None,
+    /// It goes both ways.
+    Balanced,
+    /// One value is worse off more often, but not by far.
+    Leaning,
+    /// One value is worse off.
+    OneSided,
+}
+
+/// What becomes of the inputs of one value.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ValueEffect {
+    /// The value.
+    pub value: String,
+    /// Rows, or texts, that have it.
+    pub inputs: u64,
+    /// Those that would gain as some other value.
+    pub gain: CountedRows,
+    /// Those that would lose as some other value.
+    pub lose: CountedRows,
+    /// The share that gains less the share that loses, on average over the other values.
+    pub net: f64,
+}
+
+/// What becomes of the inputs of one value as another one.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ExchangeEffect {
+    /// The value that they have.
+    pub from: String,
+    /// The value that they are given.
+    pub to: String,
+    /// Rows, or texts, that can be given it.
+    pub inputs: u64,
+    /// Those that would gain.
+    pub gain: CountedRows,
+    /// Those that would lose.
+    pub lose: CountedRows,
 }
 
 /// How plausible the pairs of an audit are.

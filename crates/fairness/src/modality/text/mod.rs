@@ -578,8 +578,9 @@ impl<'m> Modality for TextCase<'m> {
     ) -> TextDetails {
         let strategy = specification.strategy();
         let exchanged = |counts| {
-            let attributes = self.texts.protected.attributes();
-            Exchanged::new(counts, attributes, self.favourable())
+            let protected = &self.texts.protected;
+            let named = (protected.attributes(), protected.values());
+            Exchanged::new(counts, named, self.favourable())
         };
         TextDetails {
             unmodified: exchanges.map(exchanged).unwrap_or_default(),

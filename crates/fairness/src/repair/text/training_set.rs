@@ -82,6 +82,7 @@ mod tests {
     fn sites_are_all_occurrences_with_all_lengths_of_replacements() {
         let term = |tokens: &[i32], others: &[u32]| Term {
             attribute: 0,
+            value: 0,
             spelled: String::new(),
             tokens: tokens.to_vec(),
             others: others.to_vec(),
