@@ -14,6 +14,7 @@ use super::left_out;
 use super::pairs;
 use super::population;
 use super::shares::{self, InputKind, crossed};
+use super::stories;
 use super::terms;
 use super::texts;
 
@@ -25,7 +26,7 @@ pub(super) fn parts(audit: &AuditFindings, id: &str, most_pairs: usize) -> (Vec<
     parts.extend(
         people
             .into_iter()
-            .flat_map(|people| population::parts(people, id)),
+            .flat_map(|people| population::parts(people, stories::part(audit), id)),
     );
     parts.push(shares_part(audit, id));
     if let Some(exchanged) = &summary.unmodified {

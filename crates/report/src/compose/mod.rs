@@ -16,6 +16,7 @@ mod prove;
 mod quality;
 mod repair;
 pub(super) mod shares;
+mod stories;
 pub(super) mod subject;
 mod terms;
 mod text_groups;

@@ -103,8 +103,9 @@ pub(super) fn verdict(population: &Population) -> Vec<String> {
     said
 }
 
-/// Shares, directions, groups and moves of the rows.
-pub(super) fn parts(population: &Population, id: &str) -> Vec<Part> {
+/// Who is disadvantaged, a few people as `stories`, and shares, directions, groups and moves of the
+/// rows.
+pub(super) fn parts(population: &Population, stories: Option<Part>, id: &str) -> Vec<Part> {
     let losers = disadvantage::part(&population.effects, &stakes(population), id);
     let said = population.gap.is_none().then(|| {
         format!(
@@ -116,7 +117,7 @@ pub(super) fn parts(population: &Population, id: &str) -> Vec<Part> {
         Some(said) => part.say(said),
         None => part,
     });
-    let mut parts: Vec<Part> = losers.into_iter().collect();
+    let mut parts: Vec<Part> = losers.into_iter().chain(stories).collect();
     parts.push(shares_part(population, id));
     parts.push(affected(population, id));
     parts.extend(selected(population, id));
