@@ -9,7 +9,11 @@ use super::output::Output;
 use super::render::{percent, table};
 use probity::fairness::audit::AuditSpecification;
 use probity::fairness::opened::{open_protected, open_text_model};
-use probity::fairness::text::sentence::{Examination, examine};
+use probity::fairness::text::sentence::{Examination, Swap, examine};
+use probity::report::text::Text;
+
+/// Changed texts that are printed.
+const SHOWN: usize = 10;
 
 /// What `probity audit --text --json` prints.
 #[derive(Serialize)]
@@ -80,6 +84,16 @@ fn render(result: &Examination) -> String {
         ],
         &rows,
     ));
+    let mut texts: Vec<&Swap> = result.swaps.iter().collect();
+    texts.sort_by(|a, b| {
+        let order = b.flips.cmp(&a.flips);
+        order.then(b.change.abs().total_cmp(&a.change.abs()))
+    });
+    text.push_str("\nThe texts whose score moves most, those that flip first:\n");
+    for swap in texts.into_iter().take(SHOWN) {
+        text.push_str(&format!("  {}: {}\n", swap.label, Text::new(&swap.text)));
+    }
+    text.push('\n');
     let flips = result.swaps.iter().filter(|swap| swap.flips).count();
     text.push_str(&if flips > 0 {
         format!(

@@ -228,6 +228,7 @@ fn one_text_is_examined_term_by_term() {
     examine(text, &["--protected", "gender"]).exits(0).says(&[
         "she (gender)",
         "replaced by",
+        ": He moved here from Norway, and she did not.",
         "of 1 replacements",
     ]);
     let paper = ["--lexicon", "paper", "--protected", "country"];
