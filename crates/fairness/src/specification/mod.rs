@@ -30,6 +30,7 @@ use super::search::SearchOptions;
 use super::strategies::StrategyName;
 use super::text::neighbourhood::NeighboursFrom;
 use super::text::preset::Preset;
+use super::text::values::ExchangedValues;
 use probity_nn::Objective;
 use probity_nn::modality::ModalityName;
 use probity_run::specification::{FieldError, Seconds};
@@ -240,6 +241,10 @@ pub struct TextSpecification {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("format" = "path", "x-names" = ["paper"]))]
     pub lexicon: Option<PathBuf>,
+    /// Values that take the place of the one that a text names; by default those that occur, and all
+    /// by the paper.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub values: Option<ExchangedValues>,
     /// Sentence encoder (ONNX, tokenizer.json beside it) that measures similarity; by default
     /// frequency-weighted word vectors.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -290,6 +295,7 @@ impl Default for TextSpecification {
             max_length: None,
             preset: Preset::default(),
             lexicon: None,
+            values: None,
             encoder: None,
             local_strategy: None,
             neighbours: 10,
@@ -316,6 +322,14 @@ impl TextSpecification {
     /// Number of words of a text that a model is asked about that sets no limit itself.
     pub fn reads(&self) -> usize {
         self.max_length.unwrap_or(512)
+    }
+
+    /// The values that take the place of the one that a text names.
+    pub fn exchanged_values(&self) -> ExchangedValues {
+        self.values.unwrap_or(match self.preset {
+            Preset::English => ExchangedValues::Occurring,
+            Preset::Paper => ExchangedValues::All,
+        })
     }
 
     /// Largest number of words that may differ from the seed.
@@ -381,6 +395,7 @@ impl TextSpecification {
             ("text.max_length", self.max_length.is_some()),
             ("text.preset", self.preset != usual.preset),
             ("text.lexicon", self.lexicon.is_some()),
+            ("text.values", self.values.is_some()),
             ("text.encoder", self.encoder.is_some()),
             ("text.local_strategy", self.local_strategy.is_some()),
             ("text.neighbours", self.neighbours != usual.neighbours),

@@ -29,4 +29,5 @@ pub mod sentence;
 pub mod source;
 pub mod strategy;
 pub mod terms;
+pub mod values;
 pub mod vocabulary;

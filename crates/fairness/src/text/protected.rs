@@ -47,6 +47,8 @@ pub struct Protected {
     /// value.
     first_value: Vec<u32>,
     values: Vec<Vec<String>>,
+    /// Values that no other one is exchanged for.
+    left_out: BTreeSet<u32>,
 }
 
 #[derive(Debug, Clone)]
@@ -148,7 +150,17 @@ impl Protected {
             counts,
             first_value,
             values,
+            left_out: BTreeSet::new(),
         })
+    }
+
+    /// Returns these attributes with `values` put in the place of no other ones.
+    #[must_use]
+    pub(crate) fn without(self, values: BTreeSet<u32>) -> Protected {
+        Protected {
+            left_out: values,
+            ..self
+        }
     }
 
     /// Names of the attributes.
@@ -185,6 +197,15 @@ impl Protected {
     /// # Errors
     /// When the text or a substitute in it cannot be split.
     pub fn read(&self, tokens: &Tokens<'_>, text: &EncodedText) -> Result<Read, AuditError> {
+        let read = self.read_all(tokens, text)?;
+        Ok(Read {
+            source: read.source.without_values(&self.left_out),
+            ..read
+        })
+    }
+
+    /// Reads `text` with all values.
+    fn read_all(&self, tokens: &Tokens<'_>, text: &EncodedText) -> Result<Read, AuditError> {
         match &self.rule {
             Rule::Paper(terms) => {
                 let mut sites = terms.sites(&text.ids);

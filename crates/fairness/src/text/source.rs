@@ -6,6 +6,7 @@
 //! over are tokens.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
@@ -257,6 +258,17 @@ impl Source {
             sites: self.sites.iter().filter(|s| keep(s)).cloned().collect(),
             ..self.clone()
         }
+    }
+
+    /// Leaves out the exchanges for one of `values`, and the sites that have no other.
+    #[must_use]
+    pub fn without_values(mut self, values: &BTreeSet<u32>) -> Source {
+        for site in &mut self.sites {
+            site.exchanges
+                .retain(|exchange| !values.contains(&exchange.value));
+        }
+        self.sites.retain(|site| !site.exchanges.is_empty());
+        self
     }
 
     /// The part of the text that has a say in what a model sees of it that reads `reads` tokens,

@@ -566,6 +566,13 @@ fn unused(summary: &AuditSummary) -> Vec<Text> {
     let texts = summary.texts.as_ref();
     let bad_rows = texts.and_then(|texts| texts.bad_rows.as_ref());
     said.extend(bad_rows.map(left_out::bad_rows));
+    said.extend(
+        summary
+            .values
+            .as_ref()
+            .map(texts::values)
+            .unwrap_or_default(),
+    );
     let terms = summary.terms.as_ref();
     let unknown = terms.map_or(&[][..], |terms| &terms.without_embedding);
     if !unknown.is_empty() {

@@ -3,7 +3,8 @@
 use super::super::chart::{IntervalRow, Intervals};
 use super::super::document::{Block, PairCell, Part, Piece, Table};
 use super::super::model::{
-    ExchangeShare, Exchanged, PairEffect, Share, TermEffect, TextCounts, TextMoves,
+    ExchangeShare, Exchanged, PairEffect, Share, TermEffect, TextCounts, TextMoves, TextValues,
+    ValuesOf,
 };
 use super::super::pairs::{FoundTexts, ShownInputs, ShownPair, replacements};
 use super::super::text::{Text, count, counted, decimal, estimate, interval, listed, percent};
@@ -12,6 +13,8 @@ use super::shares::{InputKind, crossed};
 
 /// Exchanges, and terms, that are listed.
 const LISTED: usize = 20;
+/// Values of an attribute that are named.
+const NAMED: usize = 6;
 /// Characters of a text before and after what differs.
 const AROUND: usize = 140;
 
@@ -87,6 +90,43 @@ pub(super) fn read(texts: &TextCounts) -> String {
         }
     }
     said
+}
+
+/// What was done with values that none of the texts name.
+pub(super) fn values(values: &TextValues) -> Vec<String> {
+    let all = |of: &[ValuesOf]| -> String {
+        let of = of
+            .iter()
+            .map(|of| format!("{} of {}", names(&of.values), Text::value(&of.attribute)));
+        listed(&of.collect::<Vec<_>>(), "and")
+    };
+    let mut said = Vec::new();
+    if !values.left_out.is_empty() {
+        said.push(format!(
+            "Values that none of the texts name were not put in the place of others: {}. With --values all they are.",
+            all(&values.left_out)
+        ));
+    }
+    if !values.unnamed.is_empty() {
+        said.push(format!(
+            "Values that none of the texts name were put in the place of others, too: {}. An exchange for one of them shows how the model reacts to a word that these texts do not have.",
+            all(&values.unnamed)
+        ));
+    }
+    said
+}
+
+/// Some values, the first ones by name.
+fn names(values: &[String]) -> String {
+    let named = values
+        .iter()
+        .take(NAMED)
+        .map(|value| format!("‘{}’", Text::value(value)));
+    let mut named: Vec<String> = named.collect();
+    if values.len() > NAMED {
+        named.push(format!("{} others", values.len() - NAMED));
+    }
+    listed(&named, "and")
 }
 
 /// Which way what is decided of texts changes.

@@ -149,6 +149,12 @@ fn report(pairs: u64, samples: &str, changes: &[(&str, serde_json::Value)]) -> R
                 "share_without": 0.05, "ci95_without": [0.01, 0.17],
             }],
         },
+        "values": {
+            "left_out": [{ "attribute": "religion", "values": ["Jain", "Sikh"] }],
+            "unnamed": [{
+                "attribute": "gender", "values": ["a", "b", "c", "d", "e", "f", "g", "h"],
+            }],
+        },
         "sources": 3, "raw_discriminatory": 1, "global": phase, "local": phase,
         "total": {
             "generated": 9, "discriminatory": 4, "discriminatory_rows": pairs,
@@ -234,6 +240,8 @@ fn texts_as_they_are_come_before_those_of_the_search() {
             "| row 7: unmodified | **he** is good | **she** is good | nothing | 2 |",
             "| 5 | **no → yes** | 0.800 → 0.300 | 0.500 |",
             "| row 11: a Jew is **bad** | a **Jew** is poor | a **Sikh** is poor | bad → poor | 0 |",
+            "not put in the place of others: ‘Jain’ and ‘Sikh’ of religion. With --values all they are.",
+            "put in the place of others, too: ‘a’, ‘b’, ‘c’, ‘d’, ‘e’, ‘f’ and 2 others of gender.",
         ],
     );
 }

@@ -82,6 +82,9 @@ pub struct AuditSummary {
     /// Texts: their protected terms.
     #[serde(default, skip_serializing)]
     pub terms: Option<Terms>,
+    /// Texts: values that none of them name.
+    #[serde(default, skip_serializing)]
+    pub values: Option<TextValues>,
     /// Texts: what exchanges do to them as they are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unmodified: Option<Exchanged>,
@@ -175,6 +178,26 @@ pub struct TextCounts {
     /// Rows of the table left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bad_rows: Option<BadRows>,
+}
+
+/// Values that none of the texts name.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+pub struct TextValues {
+    /// Those that were put in the place of others all the same.
+    #[serde(default)]
+    pub unnamed: Vec<ValuesOf>,
+    /// Those that were not.
+    #[serde(default)]
+    pub left_out: Vec<ValuesOf>,
+}
+
+/// Values of an attribute.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct ValuesOf {
+    /// The attribute.
+    pub attribute: String,
+    /// The values.
+    pub values: Vec<String>,
 }
 
 /// Protected terms.

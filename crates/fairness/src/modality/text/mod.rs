@@ -49,6 +49,7 @@ use crate::text::probabilities::softmax;
 use crate::text::protected::TermCounts;
 use crate::text::render::{render, words};
 use crate::text::strategy::{Steps, TextStrategy};
+use crate::text::values::TextValues;
 use probity_data::read::BadRows;
 use probity_nn::ModelError;
 use probity_nn::text_reader::EncodedText;
@@ -114,6 +115,8 @@ pub struct TextDetails {
     pub local_strategy: StrategyName,
     /// Counts of the protected terms: how many, and which the model cannot tell apart.
     pub terms: TermCounts,
+    /// Values that none of the texts name.
+    pub values: TextValues,
     /// The effects of exchanges on the texts as they are.
     pub unmodified: Exchanged,
     /// The notes taken of the pairs.
@@ -588,6 +591,7 @@ impl<'m> Modality for TextCase<'m> {
             texts: self.texts.counts.clone(),
             local_strategy: specification.text.local_strategy(strategy),
             terms: self.texts.protected.counts().clone(),
+            values: self.texts.values.clone(),
             pairs: tally,
         }
     }

@@ -1,6 +1,6 @@
 //! Opening a case of texts: reads the files, and finds what may be exchanged in the texts.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -17,6 +17,7 @@ use crate::text::edits::Tokens;
 use crate::text::encoder::Encoder;
 use crate::text::protected::Protected;
 use crate::text::source::Source;
+use crate::text::values::{ExchangedValues, TextValues, left_out, named, unnamed};
 use probity_data::read::BadRows;
 use probity_data::read::RowNumbers;
 use probity_nn::decision::Decision;
@@ -127,6 +128,7 @@ pub(super) struct Texts<'m> {
     /// The directory of the model, if it has one.
     pub(super) directory: Option<PathBuf>,
     pub(super) protected: Protected,
+    pub(super) values: TextValues,
     pub(super) decision: Decision,
     /// The names of the possible decisions.
     pub(super) classes: Vec<String>,
@@ -183,6 +185,22 @@ impl<'m> Texts<'m> {
             .par_iter()
             .map(|&text| Looked::at(texts[text], &tokens, (&subject, &protected)))
             .collect::<Result<_, AuditError>>()?;
+        let sources = looked.iter().filter_map(|looked| looked.source.as_ref());
+        let unnamed = unnamed(&protected, sources);
+        let left_out = match options.exchanged_values() {
+            ExchangedValues::Occurring => left_out(&protected, &unnamed),
+            ExchangedValues::All => BTreeSet::new(),
+        };
+        let looked = looked.into_iter().map(|looked| looked.without(&left_out));
+        let looked: Vec<Looked> = looked.collect();
+        let values = TextValues {
+            left_out: named(&protected, &left_out),
+            unnamed: named(
+                &protected,
+                &unnamed.difference(&left_out).copied().collect(),
+            ),
+        };
+        let protected = protected.without(left_out);
         let counts = TextCounts::count(&looked, parts.bad_rows);
         if counts.with_protected_term == 0 {
             return Err(AuditError::NoProtectedTerm {
@@ -225,6 +243,7 @@ impl<'m> Texts<'m> {
             clusters: OnceLock::new(),
             subject,
             protected,
+            values,
             decision,
             classes,
             counts,
@@ -273,6 +292,15 @@ struct Looked {
 }
 
 impl Looked {
+    /// Leaves out what may be exchanged for one of `values` alone.
+    fn without(self, values: &BTreeSet<u32>) -> Looked {
+        let source = self.source.map(|source| source.without_values(values));
+        Looked {
+            source: source.filter(Source::can_vary),
+            ..self
+        }
+    }
+
     /// Looks at `text`: finds what may be exchanged in it, as `protected` says, and whether
     /// `subject` reads all of it.
     fn at(
