@@ -197,6 +197,79 @@ fn limits_and_strategies_do_what_they_say() {
     );
 }
 
+/// Values that no text names are put in the place of others only where that is asked for, or where an
+/// attribute has no other two.
+#[test]
+fn values_are_exchanged_for_those_that_occur() {
+    let workspace = demo();
+    let texts = [
+        "The Christian wrote a letter and she left.",
+        "A Muslim came and she was kind.",
+        "The Muslim said that she was an idiot.",
+        "My friend is a Christian, and she told me so.",
+    ];
+    workspace.write("few.txt", texts.join("\n"));
+    let audit = "audit --model demo/model --texts few.txt --protected religion,gender --seeds 4 \
+                 --clusters 1 --local 2 --estimate 4";
+    let puts = |place: &str, more: &str| {
+        let line = format!("{audit} {more} --out {place} --json");
+        let summary = workspace.line(&line).exits(0).json();
+        let put = |attribute: &str| -> Vec<(String, String)> {
+            let effects = summary["unmodified"]["effects"].as_array().unwrap();
+            let effect = effects
+                .iter()
+                .find(|of| of["attribute"] == attribute)
+                .unwrap();
+            let exchanges = effect["exchanges"].as_array().unwrap().iter();
+            let name = |value: &Value| value.as_str().unwrap().to_owned();
+            let mut put: Vec<_> = exchanges
+                .map(|of| (name(&of["from"]), name(&of["to"])))
+                .collect();
+            put.sort();
+            put
+        };
+        let both = ["religion", "gender"].map(put);
+        (summary["values"].clone(), both)
+    };
+    let own = |pairs: &[[&str; 2]]| -> Vec<(String, String)> {
+        pairs
+            .iter()
+            .map(|[a, b]| (a.to_string(), b.to_string()))
+            .collect()
+    };
+    let (values, [religion, gender]) = puts("occurring", "");
+    assert_eq!(
+        religion,
+        own(&[["Christian", "Muslim"], ["Muslim", "Christian"]])
+    );
+    assert_eq!(gender.len(), 1, "{gender:?}");
+    let names = |values: &Value, kind: &str, attribute: &str| -> Vec<String> {
+        let all = values[kind].as_array().cloned().unwrap_or_default();
+        let of = all.iter().find(|of| of["attribute"] == attribute);
+        let of = of.map(|of| of["values"].as_array().cloned().unwrap());
+        let of = of.unwrap_or_default().into_iter();
+        of.map(|value| value.as_str().unwrap().to_owned()).collect()
+    };
+    let left_out = names(&values, "left_out", "religion");
+    assert!(
+        left_out.contains(&"Jewish".to_owned()) && left_out.len() > 10,
+        "{left_out:?}"
+    );
+    assert_eq!(names(&values, "unnamed", "gender").len(), 1);
+    let (values, [all, gender]) = puts("all", "--values all");
+    assert_eq!(names(&values, "unnamed", "religion"), left_out);
+    assert!(
+        values["left_out"].is_null() && gender.len() == 1,
+        "{values}"
+    );
+    assert!(
+        all.len() > 4 && religion.iter().all(|pair| all.contains(pair)),
+        "{all:?}"
+    );
+    let text = workspace.line("report all --format md").exits(0).stdout;
+    assert!(text.contains("put in the place of others, too"), "{text}");
+}
+
 #[test]
 fn one_text_is_examined_term_by_term() {
     let workspace = demo();
