@@ -176,8 +176,10 @@ pub fn auditing(visit: &Visit<'_>, model: &str) -> String {
 pub fn reading_the_report(visit: &Visit<'_>, run: &str) {
     let browser = visit.browser;
     browser.follow("Open the report");
-    browser.find("[data-pairs] .controls");
+    browser.find("[data-pairs]");
     visit.is_sound("report");
+    visit.unfold();
+    browser.find("[data-pairs] .controls");
     let shown = || {
         let script = "return Array.from(document.querySelectorAll('[data-pairs] tbody tr'))\
             .filter(row => !row.hidden).length;";

@@ -102,6 +102,8 @@ pub struct Part {
     pub blocks: Vec<Block>,
     /// Places of the blocks without which the verdict is not understood: a terminal shows these.
     pub essential: BTreeSet<usize>,
+    /// Whether a page shows its heading alone until it is asked for.
+    pub is_folded: bool,
 }
 
 impl Part {
@@ -111,6 +113,15 @@ impl Part {
             title: title.into(),
             blocks: Vec::new(),
             essential: BTreeSet::new(),
+            is_folded: false,
+        }
+    }
+
+    /// Folded: for readers who want more than to understand the verdict.
+    pub fn folded(self) -> Part {
+        Part {
+            is_folded: true,
+            ..self
         }
     }
 

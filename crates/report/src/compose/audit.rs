@@ -28,7 +28,12 @@ pub(super) fn parts(audit: &AuditFindings, id: &str, most_pairs: usize) -> (Vec<
             .into_iter()
             .flat_map(|people| population::parts(people, stories::part(audit), id)),
     );
-    parts.push(shares_part(audit, id));
+    let shares = shares_part(audit, id);
+    parts.push(match people {
+        // What is said of people says more than what is said of inputs that nobody has.
+        Some(_) => shares.folded(),
+        None => shares,
+    });
     if let Some(exchanged) = &summary.unmodified {
         parts.extend(texts::deciding(exchanged, id));
         parts.push(texts::causes(exchanged));
@@ -43,24 +48,36 @@ pub(super) fn parts(audit: &AuditFindings, id: &str, most_pairs: usize) -> (Vec<
             id,
         )
         .say(ways)
+        .folded()
     }));
-    parts.push(found(audit, id));
-    parts.extend(pairs::flips(audit, id));
+    parts.push(found(audit, id).folded());
+    parts.extend(pairs::flips(audit, id).map(Part::folded));
     parts.extend(
         audit
             .pairs
             .searched
             .as_ref()
-            .map(|searched| searched_part(audit, searched, id)),
+            .map(|searched| searched_part(audit, searched, id).folded()),
     );
     if audit.pairs.pairs > 0 {
-        parts.push(gaps(&audit.pairs.gaps, audit.pairs.pairs, id));
+        parts.push(gaps(&audit.pairs.gaps, audit.pairs.pairs, id).folded());
     }
     let graded = audit.summary.plausibility.as_ref();
-    parts.extend(graded.map(|graded| population::plausibility(graded, id)));
-    parts.push(pairs::browsable(audit, id, most_pairs));
-    parts.extend(audit.summary.validity.as_ref().map(validity));
-    parts.push(groups_and_quality(audit));
+    parts.extend(graded.map(|graded| population::plausibility(graded, id).folded()));
+    let browsable = pairs::browsable(audit, id, most_pairs);
+    parts.push(match people {
+        // A few of them are told already.
+        Some(_) => browsable.folded(),
+        None => browsable,
+    });
+    parts.extend(
+        audit
+            .summary
+            .validity
+            .as_ref()
+            .map(|of| validity(of).folded()),
+    );
+    parts.push(groups_and_quality(audit).folded());
     parts.push(limits(audit));
     (verdict(audit), parts)
 }

@@ -119,14 +119,14 @@ pub(super) fn parts(population: &Population, stories: Option<Part>, id: &str) ->
     });
     let mut parts: Vec<Part> = losers.into_iter().chain(stories).collect();
     parts.push(shares_part(population, id));
-    parts.push(affected(population, id));
-    parts.extend(selected(population, id));
+    parts.push(affected(population, id).folded());
+    parts.extend(selected(population, id).map(Part::folded));
     let (changes, favourable) = (&population.changes, &population.favourable);
     let score = match &population.number {
         Some(number) => Score::Number(number.clone()),
         None => Score::OfClass(favourable.clone()),
     };
-    parts.push(moves(changes, &score, "rows", id));
+    parts.push(moves(changes, &score, "rows", id).folded());
     parts
 }
 
