@@ -77,6 +77,25 @@ class PartReport(TypedDict, total=False):
     starts: int
 
 
+class FoundShare(TypedDict):
+    """A share of an audit with its 95 % interval, and what it is of."""
+
+    protected: list[str]
+    value: float
+    low: float
+    high: float
+    inputs: int
+    of: str
+
+
+class FoundShares(TypedDict):
+    """The shares of an audit: of its rows or texts, where these were asked about, and of random inputs,
+    which there are none of for texts."""
+
+    data: list[FoundShare] | None
+    uniform: list[FoundShare] | None
+
+
 class Label(TypedDict, total=False):
     """The label of a schema."""
 
@@ -178,6 +197,12 @@ def read_specification(directory: str | os.PathLike[str]) -> tuple[str, Specific
     return kind, json.loads(fields)
 
 
+def read_shares(summary: dict[str, Any]) -> FoundShares:
+    """Reads the shares of an audit in its `summary`."""
+    shares: FoundShares = json.loads(_probity.shares(json.dumps(summary)))
+    return shares
+
+
 def verify_audit(directory: Path, model: str | None = None) -> dict[str, Any]:
     """Asks the model again about the pairs of the audit in `directory`."""
     verdict: dict[str, Any] = json.loads(_probity.verify_audit(directory, model))
@@ -197,6 +222,8 @@ def to_json(value: Any) -> str:
     def other(value: Any) -> Any:
         if isinstance(value, os.PathLike):
             return os.path.abspath(os.fspath(value))
+        if isinstance(value, timedelta):
+            return _write_time(value)
         if isinstance(value, np.generic):
             return value.item()
         if isinstance(value, np.ndarray):
@@ -243,5 +270,3 @@ def _find_command() -> Path | None:
 # Graphs of ONNX files are computed by the command, in processes that are bounded.
 if (_program := _find_command()) is not None:
     _probity.compute_graphs_in(str(_program))
-        if isinstance(value, timedelta):
-            return _write_time(value)

@@ -21,7 +21,7 @@ def model(tmp_path_factory):
 def test_from_a_frame_to_a_repaired_model(model):
     assert model.summary["train"]["accuracy"] > 0.8
     audit = probity.audit(model, FRAME, seeds=300, local=100, estimate=2000)
-    assert audit.share.value > 0.1 and audit.verify()["rejected"] == 0
+    assert audit.uniform.value > 0.1 and audit.verify()["rejected"] == 0
     assert audit.specification["strategy"] == "adf"
     repaired = probity.repair(model, FRAME, [audit], repeats=1, save_anyway=True, out="repaired")
     assert repaired.summary["command"] == "repair"

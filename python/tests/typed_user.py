@@ -8,6 +8,8 @@ import probity
 def unfair(path: str) -> float:
     audit = probity.audit(path, "people.csv", ["sex"], seeds=10, time=20)
     share: probity.Share = audit.share
+    uniform: probity.Share | None = audit.uniform
+    of: str = share.of
     probity.prove(path, time=0.5)
     probity.compare(path, "people.csv", time=timedelta(minutes=1))
     probity.knn("people.csv", time_limit="none")
@@ -16,4 +18,5 @@ def unfair(path: str) -> float:
     rows: int = audit.pairs().num_rows
     again: probity.Run = probity.repair(path, "people.csv", [audit])
     print(counts, len(text), rows, again.directory, probity.KMeans(3).n_clusters)
+    print(of, None if uniform is None else uniform.inputs)
     return float(share) + share.low

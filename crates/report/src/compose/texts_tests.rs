@@ -190,7 +190,7 @@ fn texts_as_they_are_come_before_those_of_the_search() {
     stand_in_order(
         &markdown,
         &[
-            "**PASS**: By gender × religion, 25.00 % of the texts are discriminatory",
+            "**PASS**: By gender × religion, 25.00 % of the texts with a protected term are discriminatory",
             "**25.00 % of the texts with a protected term get another decision as they are, unmodified, \
              when one term of gender or religion is replaced by another: 10 of 40 (95 % interval 13.00 % – 41.00 %).**",
             "By gender: a text with ‘she’ gets ‘yes’ where the same text with ‘he’ gets ‘no’, in 100.00 % of its pairs (8 of 8).",
