@@ -31,8 +31,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         .seeds(200)
         .local(100)
         .run()?;
+    println!("Of the rows: {}", audit.share());
     for share in audit.shares() {
-        println!("{}: {share}", share.protected.join(" + "));
+        let by = share.protected.join(" + ");
+        println!("Of random inputs, by {by}: {share}");
     }
     for pair in audit.pairs().take(5) {
         println!("{}\n{}", pair.left(), pair.right());

@@ -34,7 +34,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .seeds(100)
         .local(20)
         .run()?;
-    println!("{}", audit.share());
+    println!("Of the texts with a protected term: {}", audit.share());
     for pair in audit.pairs().take(5) {
         println!("{}\n{}", pair.left(), pair.right());
         for change in pair.changed() {

@@ -69,7 +69,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let audit = Audit::new(&Hiring, (&schema, &people))
         .strategy(StrategyName::AdfZeroOrder)
         .run()?;
-    println!("{}", audit.share());
+    println!("Of the rows: {}", audit.share());
     for pair in audit.pairs().take(5) {
         println!("{} → {}", pair.left(), pair.right());
     }

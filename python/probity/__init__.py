@@ -1,7 +1,7 @@
 """Finds, measures and repairs individual discrimination in classifiers.
 
 >>> audit = probity.audit(model, people, protected=["sex"], label="income")
->>> audit.share
+>>> audit.share  # of the rows of the data; audit.uniform is that of random inputs
 >>> audit.pairs().to_pandas()
 
 `probity.audit` takes whatever decides: a model directory, a fitted estimator, a network of PyTorch, a

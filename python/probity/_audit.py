@@ -22,7 +22,7 @@ from ._models import Model, Predictor
 from ._networks import import_network
 from ._resuming import MODEL, Notes, read_notes
 from ._run import Run
-from ._rust import read_schema, read_specification, verify_audit
+from ._rust import FoundShare, read_schema, read_shares, read_specification, verify_audit
 from ._texts import TextModel, Texts
 
 _log = logging.getLogger("probity")
@@ -31,25 +31,37 @@ _log = logging.getLogger("probity")
 _SAFE = "^'('*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20])"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Share:
-    """A share, from 0 to 1, with its 95 % interval."""
+    """A share, from 0 to 1, with its 95 % interval, and what it is a share of.
+
+    `of` says it in words: `30,000 rows of the data`, or `9,000 of 32,561 rows of the data` where only
+    some of them were asked about, drawn at random; `10,000 random inputs`. `inputs` is how many were
+    asked about.
+    """
 
     protected: tuple[str, ...]
     value: float
     low: float
     high: float
+    inputs: int
+    of: str
 
     def __float__(self) -> float:
         return self.value
 
     def __str__(self) -> str:
-        low, high = 100 * self.low, 100 * self.high
-        return f"{100 * self.value:.1f} % ({low:.1f} – {high:.1f})"
+        return _probity.share_in_words(self.value, (self.low, self.high), self.of)
+
+    def __repr__(self) -> str:
+        return f"<probity.Share by {' + '.join(self.protected)}: {self}>"
 
 
-def _to_shares(found: list[dict[str, Any]]) -> list[Share]:
-    return [Share(tuple(one["protected"]), one["rate"], *one["ci95"]) for one in found]
+def _read_shares(found: list[FoundShare] | None) -> list[Share]:
+    return [
+        Share(tuple(one["protected"]), one["value"], one["low"], one["high"], one["inputs"], one["of"])
+        for one in found or ()
+    ]
 
 
 class Audit(Run):
@@ -66,10 +78,7 @@ class Audit(Run):
         `shares`. `summary["population"]` says whom it meets, in which direction,
         and how far their scores move.
         """
-        found = self.summary.get("population")
-        if found is None:
-            return self.shares if self.summary["modality"] == "text" else []
-        return _to_shares(found["shares"])
+        return _read_shares(read_shares(self.summary)["data"])
 
     @property
     def shares(self) -> list[Share]:
@@ -78,12 +87,26 @@ class Audit(Run):
         For a model of tables it is the share of uniform random inputs whose decision changes with
         protected attributes alone; for a model of texts, that of the texts with a protected term.
         """
-        return _to_shares(self.summary["fairness"])
+        found = read_shares(self.summary)
+        return _read_shares(found["data"] if found["uniform"] is None else found["uniform"])
 
     @property
     def share(self) -> Share:
-        """The discriminatory share by all protected attributes jointly, the last of `shares`."""
-        return self.shares[-1]
+        """The discriminatory share by all protected attributes jointly: of the rows of the data, the
+        last of `people`, or of the texts with a protected term.
+
+        It is the first figure of the terminal and of reports, and, unless `bound="uniform"` is given,
+        the one that `fail_above` is a bound on. Where the audit was stopped before the rows were asked
+        about, it is `uniform`; `share.of` says what it is a share of.
+        """
+        return (self.people or self.shares)[-1]
+
+    @property
+    def uniform(self) -> Share | None:
+        """The discriminatory share of uniform random inputs by all protected attributes jointly, the
+        last of `shares`; `None` for texts, and where none was drawn before the audit was stopped."""
+        found = _read_shares(read_shares(self.summary)["uniform"])
+        return found[-1] if found and found[-1].inputs > 0 else None
 
     @property
     def model_rows_per_second(self) -> float | None:
@@ -170,9 +193,10 @@ class Audit(Run):
 
     @property
     def passed(self) -> bool | None:
-        """Whether the joint share, of the rows or by `bound="uniform"` of random inputs, is shown to
-        be at most `fail_above`; `None` where that was not given. It is not shown of a model that does
-        not take the protected attributes, unless `blind_ok=True` was given."""
+        """Whether `share`, or with `bound="uniform"` the share `uniform`, is shown to be at most
+        `fail_above`; `None` where that was not given. It is not shown where the audit was stopped
+        before that share was known, nor of a model that does not take the protected attributes, unless
+        `blind_ok=True` was given."""
         bound = self.summary.get("fail_above")
         return None if bound is None else bool(bound["verdict"] == "within")
 
@@ -201,15 +225,12 @@ class Audit(Run):
             )
 
     def _repr_html_(self) -> str:
-        of_rows = self.people if "population" in self.summary else []
-        kinds = [("rows", of_rows), ("random inputs" if of_rows else "", self.shares)]
+        found = read_shares(self.summary)
         rows = "".join(
-            f"<tr><td>{html.escape(' + '.join(share.protected))}</td><td>{kind}</td>"
-            f"<td>{html.escape(str(share))}</td></tr>"
-            for kind, shares in kinds
-            for share in shares
+            f"<tr><td>{html.escape(' + '.join(share.protected))}</td><td>{html.escape(str(share))}</td></tr>"
+            for share in [*_read_shares(found["data"]), *_read_shares(found["uniform"])]
         )
-        found = self.summary["total"]["discriminatory_rows"]
+        pairs_found = self.summary["total"]["discriminatory_rows"]
         some = self.pairs().slice(0, 5).select(["changed", "label_x", "label_other"]).to_pylist()
         pairs = "".join(
             "<tr>" + "".join(f"<td>{html.escape(str(cell))}</td>" for cell in row.values()) + "</tr>"
@@ -219,13 +240,13 @@ class Audit(Run):
         if said := _probity.not_taken(self.not_taken, self.summary["protected"]):
             blind = f"<p>{html.escape(said[0].upper() + said[1:])}.</p>"
         return (
-            f"{blind}<table><caption>Discriminatory share</caption><tr><th>protected</th><th>of</th><th>share (95 %)</th></tr>{rows}</table>"
-            f"<table><caption>{found} pairs were found, for instance</caption>"
+            f"{blind}<table><caption>Discriminatory share</caption><tr><th>protected</th><th>share</th></tr>{rows}</table>"
+            f"<table><caption>{pairs_found} pairs were found, for instance</caption>"
             f"<tr><th>changed</th><th>decision</th><th>other decision</th></tr>{pairs}</table>"
         )
 
     def __repr__(self) -> str:
-        joint = (self.people or self.shares)[-1]
+        joint = self.share
         stopped = "" if self.is_complete else ", stopped before its end"
         not_taken = f", does not take {' + '.join(self.not_taken)}" if self.not_taken else ""
         of = " + ".join(joint.protected)

@@ -14,7 +14,7 @@ from ._files import expect_local, is_path, locate_schema
 from ._inference import infer_schema, list_names
 from ._progress import Progress
 from ._run import Explainer, Run, Runner
-from ._rust import Budget, Inputs, to_json
+from ._rust import Budget, Inputs, Time, to_json
 from ._shards import ShardedRun
 from .engines import Engine
 
@@ -37,6 +37,7 @@ def audit(
     threads: int | None = None,
     engine: str | Engine | None = None,
     shards: int | None = None,
+    time: Time | None = None,
     **options: Any,
 ) -> Audit:
     """Searches `model` for individual discrimination, beginning at the rows of `data`.
@@ -57,6 +58,9 @@ def audit(
     sorted. `gives` says whether its outputs are `probabilities`, `logits` or, of a
     regressor, `numbers`, which an estimator without classes gives by itself; `gap` is then needed.
 
+    `time` is how long the search may take: a number of seconds, a `timedelta`, or a text such as `5m`.
+    The shares are counted whole beside it.
+
     `out` is the run's directory, by default a temporary one. With `resume` the unfinished run there
     goes on, and all options come from it. Other options are those of the specification:
     `probity.options("audit")`.
@@ -66,6 +70,8 @@ def audit(
     `resume`, with all arguments as they were, does those that are missing.
     """
     description = Description(label, schema, classes, ignore, gives, favourable)
+    if time is not None:
+        options["time"] = time
     if engine is not None:
         given = {**vars(description), "protected": protected, "device": device, **options}
         if threads is not None:
@@ -182,15 +188,23 @@ def certify(model: Any, data: Any, **options: Any) -> Run:
 
 
 def prove(
-    model: Any, *, marginals: Any = None, population: str | None = None, **options: Any
+    model: Any,
+    *,
+    marginals: Any = None,
+    population: str | None = None,
+    time: Time | None = None,
+    **options: Any,
 ) -> Run:
     """Proves bounds, from both sides, on the share of the whole domain of `model` in which its decision
     depends on protected attributes. With `marginals`, a table, or `population="spn:DIRECTORY"`, a saved
-    `SPN`, shares are of people. `probity.options("prove")` lists the options.
+    `SPN`, shares are of people. `time` is how long it may take, as in `probity.audit`;
+    `probity.options("prove")` lists the other options.
 
     `summary["bounds"]` holds the share at least and at most; `summary["ending"]` says why it ended.
     """
     expect_directory(model)
+    if time is not None:
+        options["time"] = time
     with Runner.split_from(Run, "prove", options) as runner:
         inputs: Inputs = {"model": runner.locate(model)}
         if marginals is not None:
@@ -202,10 +216,12 @@ def prove(
         return runner.perform(inputs)
 
 
-def compare(model: Any, data: Any, **options: Any) -> Run:
-    """Compares strategies that search `model`, each with the same number of calls.
-    `probity.options("compare")` lists the options."""
+def compare(model: Any, data: Any, *, time: Time | None = None, **options: Any) -> Run:
+    """Compares strategies that search `model`, each with the same number of calls. `time` is how long
+    each search may take, as in `probity.audit`; `probity.options("compare")` lists the other options."""
     expect_directory(model)
+    if time is not None:
+        options["time"] = time
     if (sharded := ShardedRun.split_from(options)) is not None:
         compared: Run = sharded.perform(compare, (model, data), options)
         return compared
@@ -221,9 +237,12 @@ def _run_on_directory(
         return perform_on_directory(runner, model, data, inputs)
 
 
-def knn(train: Any, test: Any = None, **options: Any) -> Run:
-    """Decides whether poisoned rows of `train` could have changed predictions of k-NN.
-    `probity.options("knn")` lists the options."""
+def knn(train: Any, test: Any = None, *, time_limit: Time | None = None, **options: Any) -> Run:
+    """Decides whether poisoned rows of `train` could have changed predictions of k-NN. `time_limit` is
+    how long a test input may take, as `time` in `probity.audit`, or `"none"`; `probity.options("knn")`
+    lists the other options."""
+    if time_limit is not None:
+        options["time_limit"] = time_limit
     if (sharded := ShardedRun.split_from(options)) is not None:
         decided: Run = sharded.perform(knn, (train, test), options)
         return decided

@@ -7,10 +7,12 @@ itself sets (`Inputs`) or reads (`Specification`).
 from __future__ import annotations
 
 import json
+import math
 import os
 import sys
 import sysconfig
 from dataclasses import asdict, dataclass, field
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -19,6 +21,9 @@ import numpy as np
 from . import _probity
 from ._errors import OptionError
 from ._memory import name_table
+
+#: A span of time: a number of seconds, a `timedelta`, or a text such as `20s`, `5m` and `1h 30m`.
+Time = float | str | timedelta
 
 #: What a run is performed on, by the names of its fields.
 Inputs = TypedDict(
@@ -70,6 +75,25 @@ class PartReport(TypedDict, total=False):
     items: int
     stopped: bool
     starts: int
+
+
+class FoundShare(TypedDict):
+    """A share of an audit with its 95 % interval, and what it is of."""
+
+    protected: list[str]
+    value: float
+    low: float
+    high: float
+    inputs: int
+    of: str
+
+
+class FoundShares(TypedDict):
+    """The shares of an audit: of its rows or texts, where these were asked about, and of random inputs,
+    which there are none of for texts."""
+
+    data: list[FoundShare] | None
+    uniform: list[FoundShare] | None
 
 
 class Label(TypedDict, total=False):
@@ -173,6 +197,12 @@ def read_specification(directory: str | os.PathLike[str]) -> tuple[str, Specific
     return kind, json.loads(fields)
 
 
+def read_shares(summary: dict[str, Any]) -> FoundShares:
+    """Reads the shares of an audit in its `summary`."""
+    shares: FoundShares = json.loads(_probity.shares(json.dumps(summary)))
+    return shares
+
+
 def verify_audit(directory: Path, model: str | None = None) -> dict[str, Any]:
     """Asks the model again about the pairs of the audit in `directory`."""
     verdict: dict[str, Any] = json.loads(_probity.verify_audit(directory, model))
@@ -187,11 +217,13 @@ def ask_network(directory: str | os.PathLike[str], name: str, table: Any) -> np.
 
 
 def to_json(value: Any) -> str:
-    """Writes options as JSON: paths as text, numbers of numpy as numbers."""
+    """Writes options as JSON: paths and spans of time as text, numbers of numpy as numbers."""
 
     def other(value: Any) -> Any:
         if isinstance(value, os.PathLike):
             return os.path.abspath(os.fspath(value))
+        if isinstance(value, timedelta):
+            return _write_time(value)
         if isinstance(value, np.generic):
             return value.item()
         if isinstance(value, np.ndarray):
@@ -203,7 +235,29 @@ def to_json(value: Any) -> str:
     try:
         return json.dumps(value, default=other, allow_nan=False)
     except ValueError as error:
-        raise OptionError("an option is NaN or infinite, and must be a finite number") from error
+        name, number = _find_infinite("an option", value) or ("an option", "NaN or infinite")
+        raise OptionError(f"{name} is {number}, but must be a finite number") from error
+
+
+def _find_infinite(name: str, value: Any) -> tuple[str, Any] | None:
+    """Finds a number in the `value` of an option that is NaN or infinite, and the name of its option."""
+    if isinstance(value, float):
+        return None if math.isfinite(value) else (name, value)
+    if isinstance(value, dict):
+        found = (_find_infinite(str(key), inner) for key, inner in value.items())
+    elif isinstance(value, (list, tuple, set, frozenset, np.ndarray)):
+        found = (_find_infinite(name, inner) for inner in value)
+    elif isinstance(value, np.generic):
+        return _find_infinite(name, value.item())
+    else:
+        return None
+    return next((one for one in found if one is not None), None)
+
+
+def _write_time(time: timedelta) -> str:
+    """Writes a span of time as options have it, in the largest unit that gives a whole number."""
+    units = {"s": timedelta(seconds=1), "ms": timedelta(milliseconds=1), "us": timedelta(microseconds=1)}
+    return next(f"{time // unit}{name}" for name, unit in units.items() if not time % unit)
 
 
 def _find_command() -> Path | None:

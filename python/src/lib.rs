@@ -50,6 +50,8 @@ fn _probity(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(reading::probabilities, module)?)?;
     module.add_function(wrap_pyfunction!(reading::report, module)?)?;
     module.add_function(wrap_pyfunction!(reading::schema, module)?)?;
+    module.add_function(wrap_pyfunction!(reading::share_in_words, module)?)?;
+    module.add_function(wrap_pyfunction!(reading::shares, module)?)?;
     module.add_function(wrap_pyfunction!(reading::specification, module)?)?;
     module.add_function(wrap_pyfunction!(reading::verify_audit, module)?)?;
     Ok(())

@@ -20,8 +20,10 @@ use probity::nn::text_model::{self, TextModel};
 use probity::nn::transformer_model::is_transformer;
 use probity::nn::{Classifier, Rows};
 use probity::predictor::callable::RowCells;
-use probity::report::model::AuditSummary;
+use probity::report::model::{AuditSummary, InputShares, Share};
+use probity::report::text::{self, interval, percent};
 use probity::report::{Form, Report};
+use probity::run::number::FIXED_SPACE;
 use probity::run::run_directory::{RUN, RunDirectory};
 use probity::run::specification::file::kind_of;
 use probity::tensor::device::ComputeDevice;
@@ -29,6 +31,7 @@ use probity::text::corpus::{TextColumns, read_texts_hashed};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::Deserialize;
+use serde_json::{Value, json};
 
 use super::errors::exception;
 
@@ -264,14 +267,45 @@ fn classified_texts(model: &TextModel, path: &Path) -> Result<(Vec<f32>, usize),
 /// Who is disadvantaged by the `summary` of an audit, in a sentence for each protected attribute alone.
 #[pyfunction]
 pub(crate) fn disadvantaged(summary: &str) -> PyResult<Vec<String>> {
-    let summary: Result<AuditSummary, _> = serde_json::from_str(summary);
-    let summary = summary.map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let summary: AuditSummary = serde_json::from_str(summary).map_err(|error| exception(&error))?;
     let said = summary.disadvantaged().into_iter();
-    Ok(said.map(|said| said.replace('\u{a0}', " ")).collect())
+    Ok(said.map(|said| said.replace(FIXED_SPACE, " ")).collect())
+}
+
+/// The shares of an audit whose `summary.json` is `summary`: `data`, those of its rows or texts, null
+/// where they were not asked about, and `uniform`, those of random inputs, null for texts; as JSON.
+#[pyfunction]
+pub(crate) fn shares(summary: &str) -> PyResult<String> {
+    let summary: AuditSummary = serde_json::from_str(summary).map_err(|error| exception(&error))?;
+    let listed = |of: InputShares<'_>| {
+        let share = |share: &Share| {
+            json!({
+                "protected": share.protected,
+                "value": share.rate,
+                "low": share.ci95[0],
+                "high": share.ci95[1],
+                "inputs": share.sampled,
+                "of": of.inputs(share),
+            })
+        };
+        Value::from_iter(of.shares.iter().map(share))
+    };
+    let found = json!({
+        "data": summary.of_data().map(listed),
+        "uniform": summary.of_random_inputs().map(listed),
+    });
+    Ok(found.to_string())
+}
+
+/// A share of some inputs with its 95 % interval, in words.
+#[pyfunction]
+pub(crate) fn share_in_words(share: f64, ci95: [f64; 2], of: &str) -> String {
+    let (share, interval) = (percent(share), interval(ci95));
+    format!("{share} of {of} (95 % interval {interval})").replace(FIXED_SPACE, " ")
 }
 
 /// The sentence that says that a model does not take some `attributes` of those `protected`, if so.
 #[pyfunction]
 pub(crate) fn not_taken(attributes: Vec<String>, protected: Vec<String>) -> Option<String> {
-    probity::report::text::not_taken(&attributes, &protected)
+    text::not_taken(&attributes, &protected)
 }

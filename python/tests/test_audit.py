@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 import warnings
+from datetime import timedelta
 from pathlib import Path
 
 import numpy as np
@@ -58,8 +59,9 @@ def test_a_pipeline_is_audited_and_its_share_is_that_of_the_definition(last):
     model = pipeline(last)
     audit = probity.audit(model, FRAME, ["sex"], "loan", seeds=50, local=20, estimate=4000)
     truth = brute_force_share(model.predict)
-    assert audit.share.low - 0.03 < truth < audit.share.high + 0.03
-    assert 0 < float(audit.share) < 1 and "%" in str(audit.share)
+    assert audit.uniform.low - 0.03 < truth < audit.uniform.high + 0.03
+    flips = [model.predict(INPUTS.assign(sex=sex)) for sex in ("female", "male")]
+    assert 0 < float(audit.share) == pytest.approx((flips[0] != flips[1]).mean())
     verified = audit.verify()
     pairs = audit.pairs()
     assert verified["confirmed"] == len(pairs) > 0 and verified["rejected"] == 0
@@ -315,6 +317,75 @@ def test_runs_are_kept_reported_and_loaded():
         loaded.verify(inverse, FRAME)
 
 
+def test_the_share_is_that_of_the_rows_and_says_so():
+    model = pipeline(LogisticRegression())
+
+    def audited(**options):
+        return probity.audit(model, FRAME, ["sex"], "loan", **QUICK, **options)
+
+    def sentences(audit):
+        return " ".join(audit.report(format="markdown").replace("\u00a0", " ").split())
+
+    audit = audited()
+    assert audit.share == audit.people[-1] != audit.shares[-1] == audit.uniform
+    assert (audit.share.of, audit.share.inputs) == ("1,500 rows of the data", 1500)
+    assert (audit.uniform.of, audit.uniform.inputs) == ("1,000 random inputs", 1000)
+    said = str(audit.share)
+    assert f"Audit of sex: {said}, in" in repr(audit)
+    assert repr(audit.share) == f"<probity.Share by sex: {said}>"
+    assert said in audit._repr_html_() and str(audit.uniform) in audit._repr_html_()
+    percent, interval = said.split(" of 1,500 rows of the data ")
+    change = "get another decision when only sex is changed"
+    first = f"{percent} of the rows of the data {change} {interval}"
+    assert first in sentences(audit)
+    percent, interval = str(audit.uniform).split(" of 1,000 random inputs ")
+    assert f"{percent} of random inputs {change} {interval}" in sentences(audit)
+    # Where only some rows were asked about, it is said of how many.
+    some = audited(population_rows=300)
+    assert (some.share.of, some.share.inputs) == ("300 of 1,500 rows of the data", 300)
+    assert "300 of 1,500 rows of the data (95 % interval" in repr(some)
+    assert f"of 300 of 1,500 rows of the data {change}" in sentences(some)
+    # A bound is on the very share.
+    assert audited(fail_above=audit.share.high + 1e-6).passed is True
+    assert audited(fail_above=audit.share.low - 1e-6).passed is False
+    by_random = audited(fail_above=audit.uniform.high + 1e-6, bound="uniform")
+    assert by_random.passed is True and by_random.share == audit.share
+
+
+def test_a_span_of_time_is_a_number_of_seconds_a_timedelta_or_a_text():
+    model = pipeline(LogisticRegression())
+
+    def audited(**options):
+        return probity.audit(model, FRAME, ["sex"], "loan", **QUICK, **options)
+
+    for time_given, written in [
+        ({"time": 20}, "20s"),
+        ({"time": np.int64(20)}, "20s"),
+        ({"time": 20.5}, "20s 500ms"),
+        ({"time": timedelta(minutes=2, seconds=1)}, "2m 1s"),
+        ({"time": timedelta(milliseconds=20_500)}, "20s 500ms"),
+        ({"time": "10m"}, "10m"),
+        ({"budget": {"time": 20}}, "20s"),
+        ({"budget.time": 20}, "20s"),
+    ]:
+        assert audited(**time_given).specification["budget"]["time"] == written
+    for wrong, said in [
+        (0, "budget.time is 0, but must be a time above 0"),
+        (-3, "budget.time is -3, but must be a time above 0"),
+        (-0.5, "budget.time is -0.5, but must be a time above 0"),
+        (1e9, "budget.time is 1000000000.0, but must be a time of at most 366 days"),
+        (timedelta(0), "budget.time is '0s', but must be a time above 0"),
+        (timedelta(seconds=-2), "budget.time is '-2s', but must be a time above 0"),
+        ("soon", "budget.time is 'soon', but must be a time above 0"),
+        (float("nan"), "time is nan, but must be a finite number"),
+        (np.float32("inf"), "time is inf, but must be a finite number"),
+        (True, "budget.time is true, but must be a text"),
+    ]:
+        with pytest.raises(probity.OptionError) as refused:
+            audited(time=wrong)
+        assert str(refused.value).startswith(said)
+
+
 def test_progress_is_told_and_can_be_broken_off():
     told = []
     probity.audit(
@@ -408,6 +479,8 @@ def test_ctrl_c_stops_and_the_run_goes_on(threads):
         return np.where(rows.sex == "male", 0.9, rows.age / 100)
 
     # Of the 100,000 rounds that are left each takes 0.02 seconds or more.
-    audit = probity.audit(slow, FRAME, out="run", resume=True, time="1s")
+    audit = probity.audit(slow, FRAME, out="run", resume=True, time=1)
     assert audit.summary["ending"] == "time"
     assert len(audit.pairs()) > 0
+    # The time is that of the search: all rows are asked about.
+    assert audit.share.of == "1,500 rows of the data" and audit.uniform.inputs == 10_000

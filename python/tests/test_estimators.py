@@ -52,7 +52,7 @@ def test_a_classifier_learns_words_and_is_audited():
     assert model.score(inputs, frame.loan) > 0.85
     assert list(model.classes_) == ["granted", "refused"]
     audit = probity.audit(model, frame, ["sex"], "loan", seeds=20, local=10, estimate=500)
-    assert audit.share.value > 0.05
+    assert audit.uniform.value > 0.05
     model.save("saved")
     same = probity.audit("saved", inputs, ["sex"], seeds=20, local=10, estimate=500)
-    assert abs(same.share.value - audit.share.value) < 0.1
+    assert abs(same.uniform.value - audit.uniform.value) < 0.1

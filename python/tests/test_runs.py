@@ -1,6 +1,7 @@
 """Runs on model directories, from a data frame to a repaired model."""
 
 import logging
+from datetime import timedelta
 
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ def model(tmp_path_factory):
 def test_from_a_frame_to_a_repaired_model(model):
     assert model.summary["train"]["accuracy"] > 0.8
     audit = probity.audit(model, FRAME, seeds=300, local=100, estimate=2000)
-    assert audit.share.value > 0.1 and audit.verify()["rejected"] == 0
+    assert audit.uniform.value > 0.1 and audit.verify()["rejected"] == 0
     assert audit.specification["strategy"] == "adf"
     repaired = probity.repair(model, FRAME, [audit], repeats=1, save_anyway=True, out="repaired")
     assert repaired.summary["command"] == "repair"
@@ -64,6 +65,28 @@ def test_knn():
         numbers.iloc[:200], numbers.iloc[200:220], poison=[1], label_column="loan", max_k=5, folds=5
     )
     assert run.summary["inputs"] == 20
+
+
+def test_every_span_of_time_may_be_a_number_of_seconds(model):
+    numbers = FRAME[["age", "hours", "loan"]]
+    small = {"poison": [1], "label_column": "loan", "max_k": 5, "folds": 5}
+
+    def decided(limit):
+        run = probity.knn(numbers.iloc[:200], numbers.iloc[200:205], time_limit=limit, **small)
+        return run.specification["time_limit"]
+
+    assert [decided(limit) for limit in (20, "20s", "none")] == ["20s", "20s", "none"]
+    with pytest.raises(probity.OptionError, match="^time_limit is 0, but must be a time above 0"):
+        decided(0)
+    proven = probity.prove(model, time=20, max_boxes=1)
+    assert proven.specification["time"] == "20s"
+    with pytest.raises(probity.OptionError, match="^time is -1, but must be a time above 0"):
+        probity.prove(model, time=-1)
+    searches = {"strategies": ["adf", "random-walk"], "seeds": 5, "local": 5}
+    compared = probity.compare(model, FRAME, time=timedelta(minutes=1), **searches)
+    assert compared.specification["budget"]["time"] == "1m"
+    with pytest.raises(probity.OptionError, match="^time is nan, but must be a finite number"):
+        probity.compare(model, FRAME, time=float("nan"), **searches)
 
 
 def test_training_goes_on(tmp_path):

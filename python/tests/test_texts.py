@@ -44,6 +44,8 @@ def test_a_pipeline_of_scikit_learn_is_audited(last):
     audit = probity.audit(model, TEXTS, **QUICK)
     pairs = audit.pairs().to_pandas()
     assert len(pairs) > 5 and audit.share.value > 0.3
+    assert audit.share == audit.people[-1] == audit.shares[-1] and audit.uniform is None
+    assert audit.share.of == f"{audit.share.inputs} texts with a protected term"
     assert audit.rows_per_second > 0
     assert audit.verify() == {**audit.verify(), "confirmed": len(pairs), "rejected": 0}
     for side in ("x", "other"):

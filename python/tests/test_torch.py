@@ -53,7 +53,7 @@ def test_stacks_are_taken_over(name):
     audit = probity.audit(network, DATA, ["male"], "hired", **QUICK)
     assert audit.specification["strategy"] == "adf"
     assert audit.rows_per_second is None and audit.verify()["rejected"] == 0
-    assert audit.share.value > 0.05
+    assert audit.uniform.value > 0.05
     # The pairs are pairs of the module itself.
     network.eval()
     for pair in audit.pairs().slice(0, 50).to_pylist():
@@ -102,7 +102,7 @@ def test_a_network_becomes_a_model_directory():
     network = trained(STACKS["logits"](), 2)
     schema = probity.infer_schema(DATA, "hired", protected=["male"])
     model = probity.import_network(network, schema, out="m")
-    assert probity.audit("m", DATA, **QUICK).share.value > 0.05
+    assert probity.audit("m", DATA, **QUICK).uniform.value > 0.05
     assert model.directory.name == "m"
     floats = DATA.assign(skill=DATA.skill + 0.5)
     with pytest.raises(probity.OptionError, match="'skill' is numeric"):

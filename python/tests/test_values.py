@@ -86,7 +86,7 @@ def test_a_model_gets_the_values_of_its_own_data(name):
     audit = probity.audit(model, data, ["sex"], classes=["no", "yes"], **QUICK)
     assert seen == known
     # One value of so many is treated unfairly.
-    assert audit.share.low - 0.03 <= 1 / len(known) <= audit.share.high + 0.03
+    assert audit.uniform.low - 0.03 <= 1 / len(known) <= audit.uniform.high + 0.03
     assert audit.verify()["rejected"] == 0
 
 
@@ -107,7 +107,7 @@ def test_polars_and_arrow_keep_their_values():
 
     for data in (pl.DataFrame(plain), pa.table(plain), pl.DataFrame(plain).cast({"c": pl.Enum([" a", "b "])})):
         audit = probity.audit(model, data, ["sex"], classes=["n", "y"], **QUICK)
-        assert abs(audit.share.value - 0.5) < 0.05
+        assert abs(audit.uniform.value - 0.5) < 0.05
 
 
 def test_a_pipeline_of_categories_that_are_numbers():
@@ -116,7 +116,7 @@ def test_a_pipeline_of_categories_that_are_numbers():
     columns = make_column_transformer((OneHotEncoder(), ["race"]), ("passthrough", ["age"]))
     model = make_pipeline(columns, LogisticRegression(max_iter=500)).fit(data, y)
     audit = probity.audit(model, data.assign(y=y), ["race"], "y", **QUICK)
-    assert audit.share.value > 0.5 and audit.verify()["rejected"] == 0
+    assert audit.uniform.value > 0.5 and audit.verify()["rejected"] == 0
     other = make_pipeline(clone(columns), LogisticRegression(max_iter=500)).fit(data, y[::-1])
     with pytest.raises(probity.ProbityError, match="not the one"):
         audit.verify(other, data.assign(y=y))
@@ -437,7 +437,7 @@ levels = LEVELS
 """
     audit = probity.audit(model, data, schema=schema.replace("LEVELS", '["true", "false"]'), **QUICK)
     assert seen == {True, False}
-    assert abs(audit.share.value - 0.5) < 0.06
+    assert abs(audit.uniform.value - 0.5) < 0.06
     from probity._frames import _parse_truth
 
     assert [_parse_truth(word) for word in ("TRUE", "Yes", "t", "y", "1")] == [True] * 5

@@ -187,7 +187,7 @@ fn stand_in(kind: &FieldKind) -> Value {
             Value::from(first.unwrap_or_default())
         }
         FieldKind::List(kind) => Value::Array(vec![stand_in(kind)]),
-        FieldKind::Path | FieldKind::Text | FieldKind::Other => Value::from("-"),
+        FieldKind::Path | FieldKind::Text | FieldKind::Time | FieldKind::Other => Value::from("-"),
     }
 }
 
@@ -235,7 +235,7 @@ fn argument(field: &Field, flag: String) -> Arg {
     };
     // What begins with a dash is refused as a value of this option, not as an unknown one.
     argument = match &field.kind {
-        FieldKind::Text => argument.allow_negative_numbers(true),
+        FieldKind::Text | FieldKind::Time => argument.allow_negative_numbers(true),
         _ if field.is_number() => argument.allow_hyphen_values(true),
         _ => argument,
     };
@@ -255,7 +255,9 @@ fn placeholder(name: &str, kind: &FieldKind) -> Option<String> {
         FieldKind::Number => "NUMBER".to_owned(),
         FieldKind::Path if matches!(last, "model" | "runs") => "DIR".to_owned(),
         FieldKind::Path => "FILE".to_owned(),
-        FieldKind::Choice(_) | FieldKind::Text | FieldKind::Other => last.to_uppercase(),
+        FieldKind::Choice(_) | FieldKind::Text | FieldKind::Time | FieldKind::Other => {
+            last.to_uppercase()
+        }
         FieldKind::List(kind) => {
             format!("{},…", placeholder(&singular(last), kind)?)
         }

@@ -225,7 +225,9 @@ fn the_share_of_the_rows_is_that_of_a_count_for_any_rows() {
         .exits(0)
         .says(&[
             "300 of 3,000 among the rows",
+            "of 300 of 3,000 rows of the data get another decision",
             "PASS: ",
+            "of 300 of 3,000 rows of the data are discriminatory",
             "at most 90.00 % may be",
         ]);
     let some = workspace.summary("some");

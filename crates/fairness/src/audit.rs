@@ -21,9 +21,8 @@ use super::record::{expect_unchanged, identity, record_of};
 use super::samples::write_samples;
 use super::search::{Ending, Search, SearchCounts, SearchState, StateOf};
 use super::session::{AuditProgress, is_resumable, keep_if_cut, run_search};
-use super::shares::Shares;
+use super::shares::{JointShares, Shares};
 pub use super::specification::AuditSpecification;
-use super::specification::BoundOn;
 pub use super::strategies::StrategyName;
 use super::strategy::CausalDiscrimination;
 use super::strategy::Strategy;
@@ -113,6 +112,25 @@ pub struct AuditSummary<D> {
     pub rank: Option<Rank>,
     /// Name of the samples file in the run directory.
     pub samples_file: String,
+}
+
+impl<D> AuditSummary<D> {
+    /// The discriminatory share by all protected attributes jointly: of the rows of the data, where
+    /// these were asked about, else of uniform random inputs; of texts, of those with a protected
+    /// term. It is the first figure wherever an audit is shown.
+    pub fn share(&self) -> Option<&Estimate> {
+        self.joint().first()
+    }
+
+    /// The discriminatory share of uniform random inputs by all protected attributes jointly;
+    /// `None` for texts, and where the audit was stopped before any was drawn.
+    pub fn uniform(&self) -> Option<&Estimate> {
+        self.joint().drawn()
+    }
+
+    fn joint(&self) -> JointShares<'_> {
+        JointShares::new(self.modality, self.population.as_ref(), &self.fairness)
+    }
 }
 
 /// Number of inputs, of the data and at random, on which a model is tried for treating all alike.
@@ -357,17 +375,12 @@ impl<M: Modality> Audit<M> {
         } = finished;
         let (global, local, total) = phases(counts);
         let on = specification.bound_on();
-        let joint = match (on, &shares.population, M::NAME) {
-            (BoundOn::Data, of_rows, ModalityName::Table) => {
-                of_rows.as_ref().and_then(PopulationSummary::joint)
-            }
-            _ => shares.uniform.last(),
-        };
+        let joint = JointShares::new(M::NAME, shares.population.as_ref(), &shares.uniform);
         let not_taken = self.not_taken(&shares, counts.individuals.discriminatory());
         let takes_none = !not_taken.is_empty() && not_taken.len() == specification.protected.len();
         let is_blind = takes_none && !specification.blind_ok;
         let bound = specification.fail_above;
-        let fail_above = bound.map(|bound| BoundSummary::new(bound, on, joint, is_blind));
+        let fail_above = bound.map(|bound| BoundSummary::new(bound, on, joint.on(on), is_blind));
         AuditSummary {
             schema_version: 1,
             command: "audit".to_owned(),

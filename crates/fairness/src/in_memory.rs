@@ -30,6 +30,7 @@ use super::population::PopulationSummary;
 use super::ranked::order;
 use super::search::Ending;
 use super::session::AuditProgress;
+use super::shares::JointShares;
 use super::strategies::StrategyName;
 use super::text::asked::AskedClassifier;
 use super::text::protected::Protected;
@@ -468,14 +469,27 @@ pub struct Findings<M> {
 }
 
 impl<M: Modality> Findings<M> {
-    /// The discriminatory share of uniform random inputs, or of the texts with a protected term, by
-    /// all protected attributes jointly.
+    /// The discriminatory share by all protected attributes jointly: of the rows of the table, of
+    /// which [`Self::population`] says more, or of the texts with a protected term; of uniform
+    /// random inputs where the audit was stopped before the rows were known.
     pub fn share(&self) -> &Estimate {
         // There is one for each attribute, and the joint one last; an audit protects at least one.
-        &self.shares[self.shares.len() - 1]
+        let last = &self.shares[self.shares.len() - 1];
+        self.joint().first().unwrap_or(last)
     }
 
-    /// The share for each protected attribute alone and, if there are several, for all jointly.
+    /// The discriminatory share of uniform random inputs by all protected attributes jointly;
+    /// `None` for texts, and where the audit was stopped before any was drawn.
+    pub fn uniform(&self) -> Option<&Estimate> {
+        self.joint().drawn()
+    }
+
+    fn joint(&self) -> JointShares<'_> {
+        JointShares::new(M::NAME, self.population.as_ref(), &self.shares)
+    }
+
+    /// The share of uniform random inputs, or of the texts with a protected term, for each
+    /// protected attribute alone and, if there are several, for all jointly.
     pub fn shares(&self) -> &[Estimate] {
         &self.shares
     }

@@ -18,7 +18,7 @@ use probity_data::named_schema::NamedSchemaError;
 use probity_data::numbers::{Bounds, NumbersOptions};
 use probity_data::specification::{ReadingSpecification, located_schema, record_schema};
 use probity_run::specification::file::Record;
-use probity_run::specification::{FieldError, Seconds, Specification};
+use probity_run::specification::{FieldError, Seconds, Specification, TIME_SPAN};
 
 /// A time for each test input, or none: on the wire `60s` or `none`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -81,7 +81,11 @@ impl JsonSchema for TimeLimit {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "examples": ["60s", "5m", "none"] })
+        json_schema!({
+            "type": "string",
+            "format": TIME_SPAN,
+            "examples": ["60s", "5m", "none"],
+        })
     }
 }
 

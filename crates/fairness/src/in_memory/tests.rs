@@ -51,6 +51,11 @@ fn a_classifier_of_somebody_elses_is_searched_without_gradients() {
     let audit = Audit::new(&Rule(2), (&schema, &table)).protected(["sex"]);
     let found = audit.seeds(50).local(20).estimate(1000).run().unwrap();
     assert!(found.share().rate > 0.0 && found.pairs().count() > 0);
+    // The share is that of the rows; that of random inputs has a name of its own.
+    assert_eq!(found.share(), found.population().unwrap().joint().unwrap());
+    assert_eq!(found.share().sampled, 50);
+    assert_eq!(found.uniform().unwrap().sampled, 1000);
+    assert_eq!(found.uniform(), found.shares().last());
     for pair in found.pairs() {
         assert_ne!(pair.left().class(), pair.right().class());
         let [change] = pair.changed() else { panic!() };
@@ -58,6 +63,28 @@ fn a_classifier_of_somebody_elses_is_searched_without_gradients() {
         assert_eq!(pair.left().value("sex"), Some(change.from.as_str()));
         assert_eq!(pair.right().value("sex"), Some(change.to.as_str()));
     }
+}
+
+#[test]
+fn without_an_answer_about_the_rows_the_share_is_that_of_random_inputs() {
+    let (schema, table) = people();
+    let stopped_at = |is_end: fn(&AuditProgress<'_>) -> bool| {
+        let audit = Audit::new(&Rule(2), (&schema, &table)).protected(["sex"]);
+        let audit = audit.seeds(5).local(5).estimate(100_000);
+        let observe = &mut |progress: AuditProgress<'_>| match is_end(&progress) {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        };
+        audit.run_observed(observe).unwrap()
+    };
+    let found = stopped_at(|progress| matches!(progress, AuditProgress::Population { .. }));
+    assert_eq!(found.population(), None);
+    assert_eq!(found.share().sampled, 100_000);
+    assert_eq!(found.uniform(), Some(found.share()));
+    // What was begun is of fewer inputs, and the rows are known.
+    let found = stopped_at(|progress| matches!(progress, AuditProgress::Estimate { .. }));
+    assert_eq!(found.share().sampled, 50);
+    assert!(found.uniform().unwrap().sampled < 100_000);
 }
 
 #[test]
@@ -149,6 +176,7 @@ fn a_classifier_of_texts_is_asked_by_what_is_written() {
         let found = audit.run().unwrap();
         assert_eq!(found.share().sampled, 3);
         assert_eq!(found.share().discriminatory, 2);
+        assert_eq!(found.uniform(), None);
         let pairs: Vec<_> = found.pairs().collect();
         assert!(!pairs.is_empty());
         let asked = model.0.lock().unwrap();

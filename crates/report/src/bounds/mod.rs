@@ -14,7 +14,7 @@ use serde::Serialize;
 pub use self::junit::to_junit;
 pub use self::sarif::to_sarif;
 use super::error::PageError;
-use super::model::{Findings, Modality, Population, Report, RunReport};
+use super::model::{Findings, Modality, Report, RunReport};
 use super::text::{interval, not_taken_sentence, percent};
 use probity_run::run_directory::RUN;
 
@@ -71,7 +71,8 @@ pub struct BoundOutcome {
     pub kind: BoundKind,
     /// The bound.
     pub bound: f64,
-    /// What the share is of: `the rows of the data`, `random inputs`.
+    /// What the share is of: `the rows of the data`, `9,000 of 32,561 rows of the data`, `random
+    /// inputs`.
     pub of: String,
     /// The share that was measured.
     pub share: f64,
@@ -209,16 +210,15 @@ pub(super) fn of_run(run: &RunReport) -> Result<Option<BoundOutcome>, PageError>
             let Some(declared) = &summary.fail_above else {
                 return Ok(None);
             };
-            let people = summary.population.as_ref();
-            let (of, joint) = match (summary.modality, declared.on.as_deref()) {
-                (Modality::Text, _) => ("the texts", summary.fairness.last()),
-                (Modality::Table, Some("data")) => (
-                    people.map_or("the rows of the data", Population::source),
-                    people.and_then(|people| people.shares.last()),
-                ),
-                (Modality::Table, _) => ("random inputs", summary.fairness.last()),
+            let shares = match (summary.modality, declared.on.as_deref()) {
+                (Modality::Text, _) | (Modality::Table, Some("data")) => summary.of_data(),
+                (Modality::Table, _) => summary.of_random_inputs(),
             };
-            let joint = joint.ok_or_else(|| {
+            let known = shares.and_then(|shares| {
+                let joint = shares.joint()?;
+                Some((shares.inputs_or_part(joint), joint))
+            });
+            let (of, joint) = known.ok_or_else(|| {
                 foreign("it was stopped before the share was known that its bound is on".to_owned())
             })?;
             let verdict = match declared.verdict.as_str() {
@@ -239,7 +239,7 @@ pub(super) fn of_run(run: &RunReport) -> Result<Option<BoundOutcome>, PageError>
             Some(outcome(
                 kind,
                 declared.bound,
-                of,
+                &of,
                 measured,
                 verdict,
                 seconds,

@@ -100,6 +100,7 @@ fn asked(audit: &AuditFindings) -> InputKind {
         } else {
             "random inputs"
         },
+        there: None,
         is_text,
     }
 }
@@ -548,7 +549,7 @@ fn limits(audit: &AuditFindings) -> Part {
     ];
     match &summary.texts {
         None => limits.push(
-            "The shares count all combinations of values alike. Many of them no person has, so the share among real people may be higher or lower.".to_owned(),
+            "The share of random inputs counts all combinations of values alike. Many of them no person has, so the share among real people may be higher or lower.".to_owned(),
         ),
         Some(texts) => limits.extend([
             format!(

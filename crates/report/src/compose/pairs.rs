@@ -277,9 +277,7 @@ fn worst(rank: Rank) -> &'static str {
 
 /// That there is no pair, and what follows.
 fn none_found(audit: &AuditFindings) -> String {
-    let people = audit.summary.population.as_ref();
-    let shares = people.map_or(&audit.summary.fairness, |people| &people.shares);
-    let at_most = match shares.last().filter(|joint| joint.sampled > 0) {
+    let at_most = match audit.summary.share().filter(|joint| joint.sampled > 0) {
         Some(joint) => format!(
             " How common it can be at most is said by the interval of the share: {}.",
             percent(joint.ci95[1])

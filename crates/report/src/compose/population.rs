@@ -21,6 +21,7 @@ const JUDGED: u64 = 30;
 fn asked(population: &Population) -> InputKind {
     InputKind {
         inputs: population.source(),
+        there: Some(population.rows),
         is_text: false,
     }
 }

@@ -22,6 +22,7 @@ pub(super) fn parts(repair: &RepairFindings, id: &str) -> (Vec<Text>, Vec<Part>)
     if let Some((before, after)) = pairs.last() {
         let asked = InputKind {
             inputs: "random inputs",
+            there: None,
             is_text: false,
         };
         verdict.push(format!(

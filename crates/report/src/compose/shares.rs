@@ -3,7 +3,9 @@
 use super::super::chart::{IntervalRow, Intervals};
 use super::super::document::{Block, Table};
 use super::super::model::{BinEffect, DecidedAlike, Share};
-use super::super::text::{Text, count, counted, interval, listed, percent};
+use super::super::text::{
+    Text, count, counted, inputs_of, inputs_or_part, interval, listed, percent,
+};
 
 /// `sex`, `sex × origin`.
 pub(crate) fn crossed(protected: &[String]) -> String {
@@ -31,6 +33,8 @@ pub(super) fn bins(effect: &BinEffect) -> String {
 pub(super) struct InputKind {
     /// What the share is of, such as `random inputs`.
     pub inputs: &'static str,
+    /// Inputs that there are, where only some of them may have been asked about.
+    pub there: Option<u64>,
     /// Whether a text's terms are replaced one at a time.
     pub is_text: bool,
 }
@@ -57,15 +61,15 @@ impl InputKind {
         }
         if share.discriminatory == 0 {
             return format!(
-                "None of {} {} got another decision {change} (95 % interval of the share {}).",
-                count(share.sampled),
-                inputs.strip_prefix("the ").unwrap_or(inputs),
+                "None of {} got another decision {change} (95 % interval of the share {}).",
+                inputs_of(inputs, share.sampled, self.there),
                 interval(share.ci95)
             );
         }
         format!(
-            "{} of {inputs} get another decision {change} (95 % interval {}).",
+            "{} of {} get another decision {change} (95 % interval {}).",
             percent(share.rate),
+            inputs_or_part(inputs, share.sampled, self.there),
             interval(share.ci95)
         )
     }

@@ -217,7 +217,7 @@ fn texts_as_they_are_come_before_those_of_the_search() {
     stand_in_order(
         &markdown,
         &[
-            "**PASS**: By gender × religion, 25.00 % of the texts are discriminatory",
+            "**PASS**: By gender × religion, 25.00 % of the texts with a protected term are discriminatory",
             "**By gender: with ‘female’ in its place, 40.00 % of the 20 texts that name ‘male’ would get ‘yes’ (95 % interval 19.00 % – 64.00 %).**",
             "One exchange of a value of gender or religion for another changes the decision on 12.50 % of the texts that name one \
              (95 % interval 6.00 % – 25.00 %), on average over the 2.5 that can be made in a text.",

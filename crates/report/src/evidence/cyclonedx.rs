@@ -14,7 +14,7 @@ use super::{Inputs, MODELS, Model, limits, of_models};
 use crate::compose::shares::crossed;
 use crate::error::PageError;
 use crate::form::Form;
-use crate::model::{Findings, GroupSet, Modality, Report, RunReport, Share};
+use crate::model::{Findings, GroupSet, Report, RunReport, Share};
 use crate::text::{interval, percent};
 use probity_run::run_directory::hex;
 
@@ -229,21 +229,19 @@ fn assessments(run: &RunReport) -> Vec<Value> {
     };
     match &run.findings {
         Findings::Audit(audit) => {
-            let summary = &audit.summary;
-            let (shares, of) = match (&summary.population, summary.modality) {
-                (Some(people), _) => (&people.shares, people.source()),
-                (None, Modality::Text) => (&summary.fairness, "the texts"),
-                (None, Modality::Table) => (&summary.fairness, "random inputs"),
+            let Some(first) = audit.summary.input_shares().next() else {
+                return Vec::new();
             };
             let harm = |share: &Share| {
                 let harm = format!(
-                    "{} of {of} get another decision when nothing else is changed (95 % interval {})",
+                    "{} of {} get another decision when nothing else is changed (95 % interval {})",
                     percent(share.rate),
+                    first.inputs_or_part(share),
                     interval(share.ci95)
                 );
                 assessment(&share.protected, harm)
             };
-            shares.iter().map(harm).collect()
+            first.shares.iter().map(harm).collect()
         }
         Findings::Groups(groups) => {
             let report = &groups.report;

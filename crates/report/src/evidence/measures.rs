@@ -244,19 +244,10 @@ impl Measures {
         if let Some(quality) = &audit.quality {
             self.quality("", quality);
         }
-        let shares = "Discriminatory share";
-        let inputs = match &audit.summary.population {
-            Some(people) => {
-                self.shares(
-                    &format!("{shares} of {}", people.source()),
-                    "",
-                    &people.shares,
-                );
-                format!("{shares} of random inputs")
-            }
-            None => shares.to_owned(),
-        };
-        self.shares(&inputs, "", &audit.summary.fairness);
+        for kind in audit.summary.input_shares() {
+            let what = format!("Discriminatory share of {}", kind.of);
+            self.shares(&what, "", kind.shares);
+        }
         let total = &audit.summary.total;
         let (found, number) = match &audit.pairs.texts {
             Some(found) => {

@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::figures::{BadRows, Bound, DecidedAlike, Modality, Quality, ReadCounts, Share};
+use super::figures::{
+    BadRows, Bound, DecidedAlike, InputShares, Modality, Quality, ReadCounts, Share,
+};
 use super::population::{AttributeEffect, Changes, CountedRows, Plausibility, Population};
 use crate::pairs::PairFindings;
 
@@ -128,6 +130,41 @@ pub struct AuditSummary {
     pub rank: Option<Rank>,
     /// The file of pairs.
     pub samples_file: String,
+}
+
+impl AuditSummary {
+    /// The shares of the data: of the rows of a table, where these were asked about, or of the texts.
+    pub fn of_data(&self) -> Option<InputShares<'_>> {
+        match (&self.population, self.modality) {
+            (Some(people), _) => Some(people.input_shares()),
+            (None, Modality::Text) => Some(InputShares {
+                of: "the texts with a protected term",
+                there: None,
+                shares: &self.fairness,
+            }),
+            (None, Modality::Table) => None,
+        }
+    }
+
+    /// The shares of uniform random inputs, of which there are none for texts.
+    pub fn of_random_inputs(&self) -> Option<InputShares<'_>> {
+        (self.modality == Modality::Table).then_some(InputShares {
+            of: "random inputs",
+            there: None,
+            shares: &self.fairness,
+        })
+    }
+
+    /// The shares by what they are of, those that are said first before the others.
+    pub fn input_shares(&self) -> impl Iterator<Item = InputShares<'_>> {
+        self.of_data().into_iter().chain(self.of_random_inputs())
+    }
+
+    /// The share that is said first: by all protected attributes jointly, of the data where these
+    /// were asked about.
+    pub fn share(&self) -> Option<&Share> {
+        self.input_shares().next()?.joint()
+    }
 }
 
 /// What the worst pairs are.

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::text::{inputs_of, inputs_or_part};
+
 /// What a model classifies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -81,6 +83,35 @@ pub struct Share {
     pub rate: f64,
     /// Its 95 % interval.
     pub ci95: [f64; 2],
+}
+
+/// Shares of one kind of inputs, by attributes, the joint one last.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct InputShares<'a> {
+    /// What they are of: `the rows of the data`, `random inputs`.
+    pub of: &'static str,
+    /// Inputs that there are, where only some of them may have been asked about.
+    pub there: Option<u64>,
+    /// The shares.
+    pub shares: &'a [Share],
+}
+
+impl<'a> InputShares<'a> {
+    /// The share by all protected attributes jointly.
+    pub fn joint(&self) -> Option<&'a Share> {
+        self.shares.last()
+    }
+
+    /// What `share`, one of these, is of: `30,000 rows of the data`, `9,000 of 32,561 rows of the
+    /// data`.
+    pub fn inputs(&self, share: &Share) -> String {
+        inputs_of(self.of, share.sampled, self.there)
+    }
+
+    /// The same where only some were asked about, and else `the rows of the data`.
+    pub fn inputs_or_part(&self, share: &Share) -> String {
+        inputs_or_part(self.of, share.sampled, self.there)
+    }
 }
 
 /// A declared bound.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::figures::Share;
+use super::figures::{InputShares, Share};
 
 /// Whose decisions change with protected attributes alone.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -196,6 +196,15 @@ pub struct ChangeQuantile {
 }
 
 impl Population {
+    /// The shares, and what they are of.
+    pub fn input_shares(&self) -> InputShares<'_> {
+        InputShares {
+            of: self.source(),
+            there: Some(self.rows),
+            shares: &self.shares,
+        }
+    }
+
     /// The rows in words: `the rows of the data`.
     pub fn source(&self) -> &'static str {
         match (&self.population_sha256, self.part.as_str()) {

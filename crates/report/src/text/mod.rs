@@ -19,6 +19,24 @@ pub use numbers::{count, counted, interval, percent, signed};
 /// Characters of a value that are shown at most.
 const LONGEST: usize = 160;
 
+/// Inputs that a share is of, of so many that are `there` where not all were asked about: `10,000
+/// random inputs`, `9,000 of 32,561 rows of the data`.
+pub(super) fn inputs_of(inputs: &str, asked: u64, there: Option<u64>) -> String {
+    let inputs = inputs.strip_prefix("the ").unwrap_or(inputs);
+    match there.filter(|&there| there > asked) {
+        Some(there) => format!("{} of {} {inputs}", count(asked), count(there)),
+        None => format!("{} {inputs}", count(asked)),
+    }
+}
+
+/// The same where not all were asked about, and else the `inputs` without their number.
+pub(super) fn inputs_or_part(inputs: &str, asked: u64, there: Option<u64>) -> String {
+    match there.is_some_and(|there| there > asked) {
+        true => inputs_of(inputs, asked, there),
+        false => inputs.to_owned(),
+    }
+}
+
 /// That a model does not take some `attributes` of those `protected`, as it is said wherever it is;
 /// nothing where it takes all.
 pub fn not_taken(attributes: &[String], protected: &[String]) -> Option<String> {
@@ -144,6 +162,18 @@ mod tests {
         assert!(long.as_str().ends_with("… (10000 characters)"));
         assert!(long.as_str().chars().count() < 200);
         assert_eq!(Text::new("abcdef").short(4), "abc…");
+    }
+
+    #[test]
+    fn it_is_said_of_how_many_inputs_a_share_is() {
+        let rows = |asked| inputs_of("the rows of the data", asked, Some(32_561));
+        assert_eq!(rows(9_000), "9,000 of 32,561 rows of the data");
+        assert_eq!(rows(32_561), "32,561 rows of the data");
+        let named = |asked| inputs_or_part("the rows of the data", asked, Some(32_561));
+        assert_eq!(named(9_000), "9,000 of 32,561 rows of the data");
+        assert_eq!(named(32_561), "the rows of the data");
+        let drawn = inputs_of("random inputs", 10_000, None);
+        assert_eq!(drawn, "10,000 random inputs");
     }
 
     #[test]

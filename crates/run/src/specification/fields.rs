@@ -10,6 +10,7 @@ use thiserror::Error;
 
 use super::canonical::json_of;
 use super::dotted;
+use super::seconds::TIME_SPAN;
 
 /// The error that a field of a specification cannot have a value.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -58,6 +59,8 @@ pub enum FieldKind {
     Number,
     /// A text of any form.
     Text,
+    /// A span of time, written as `90s` or `5m`.
+    Time,
     /// A path of a file or directory.
     Path,
     /// A word out of some words.
@@ -391,10 +394,11 @@ fn kind_of(schema: &Value) -> FieldKind {
         ["boolean"] => FieldKind::Bool,
         ["integer"] => FieldKind::Integer,
         ["number"] => FieldKind::Number,
-        ["string"] if schema.get("format").and_then(Value::as_str) == Some("path") => {
-            FieldKind::Path
-        }
-        ["string"] => FieldKind::Text,
+        ["string"] => match schema.get("format").and_then(Value::as_str) {
+            Some("path") => FieldKind::Path,
+            Some(TIME_SPAN) => FieldKind::Time,
+            _ => FieldKind::Text,
+        },
         ["array"] => match schema.get("items").map(kind_of) {
             Some(FieldKind::Other) | None => FieldKind::Other,
             // A list of paths is marked as a whole.

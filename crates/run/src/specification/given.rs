@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use serde_json::{Map, Value};
 use thiserror::Error;
 
-use super::{Checked, Field, FieldError, FieldKind, Specification, dotted};
+use super::{Checked, Field, FieldError, FieldKind, Seconds, Specification, dotted};
 
 /// The reason why the fields that were given make no specification.
 #[derive(Debug, Clone, PartialEq, Error)]
@@ -64,10 +64,10 @@ impl<S: Specification> Given<S> {
     /// Finds the fields that are named in `options`: by the path of a field (`search.seeds`), by a
     /// table of fields (`search` with `seeds` in it), by the name that a field has on the command
     /// line, with low lines, or by the last part of a path (`seeds`). A null is as if it were not
-    /// given.
+    /// given, and a number for a span of time is one of seconds.
     ///
     /// # Errors
-    /// When a name is that of no field, or of two.
+    /// When a name is that of no field, or of two, or a number is no span of time.
     pub fn named(options: Map<String, Value>) -> Result<Given<S>, GivenError> {
         let fields = S::fields();
         let mut given = Given::new(Vec::new());
@@ -82,8 +82,7 @@ impl<S: Specification> Given<S> {
             return Ok(());
         }
         if let Some(field) = fields.iter().find(|field| field.path == name) {
-            self.fields.push((field.clone(), value));
-            return Ok(());
+            return self.push(field, value);
         }
         let is_table = |field: &Field| {
             let rest = field.path.strip_prefix(name);
@@ -109,10 +108,7 @@ impl<S: Specification> Given<S> {
             found = fields.iter().filter(|field| field.name() == name).collect();
         }
         match found.as_slice() {
-            [field] => {
-                self.fields.push(((*field).clone(), value));
-                Ok(())
-            }
+            [field] => self.push(field, value),
             [] => Err(GivenError::Unknown {
                 name: name.to_owned(),
                 near: near(fields, name),
@@ -122,6 +118,19 @@ impl<S: Specification> Given<S> {
                 paths: several.iter().map(|field| field.path.clone()).collect(),
             }),
         }
+    }
+
+    fn push(&mut self, field: &Field, value: Value) -> Result<(), GivenError> {
+        let value = match (&field.kind, &value) {
+            (FieldKind::Time, Value::Number(number)) => {
+                let seconds = Seconds::try_from(number.as_f64().unwrap_or(f64::NAN));
+                let refused = |expected| FieldError::new(&field.path, number, expected);
+                Value::String(seconds.map_err(refused)?.to_string())
+            }
+            _ => value,
+        };
+        self.fields.push((field.clone(), value));
+        Ok(())
     }
 
     /// Returns whether the field at `path` was given.

@@ -46,7 +46,7 @@ pub use canonical::canonical_json;
 pub use fields::{Choice, Field, FieldError, FieldKind};
 pub use given::{Given, GivenError};
 pub use limits::Limits;
-pub use seconds::Seconds;
+pub use seconds::{Seconds, TIME_SPAN};
 
 /// Everything that determines a run of one kind.
 pub trait Specification:

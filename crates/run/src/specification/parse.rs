@@ -95,7 +95,9 @@ fn expected(kind: &FieldKind, field: &Field, is_element: bool, problem: &str) ->
             let words: Vec<&str> = choices.iter().map(|choice| choice.word.as_str()).collect();
             format!("one of {}", words.join(", "))
         }
-        FieldKind::Text | FieldKind::Path | FieldKind::Other => expected_of(problem),
+        FieldKind::Text | FieldKind::Time | FieldKind::Path | FieldKind::Other => {
+            expected_of(problem)
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use std::time::Duration;
 
 use super::file::{Record, read, to_toml};
 use super::*;
@@ -107,7 +108,7 @@ fn fields_come_from_the_type() {
     };
     assert_eq!(ways[0].word, "very-slow");
     assert_eq!(ways[0].help, "Without haste.");
-    assert_eq!(field("search.time").kind, FieldKind::Text);
+    assert_eq!(field("search.time").kind, FieldKind::Time);
     assert_eq!(fields.len(), 8);
 }
 
@@ -343,6 +344,39 @@ fn fields_are_given_by_any_of_their_names() {
     ] {
         let error = named(options).and_then(|given| given.specification());
         assert_eq!(error.unwrap_err().to_string(), said);
+    }
+    // A number of seconds is a span of time, here by any of its names.
+    for options in [
+        json!({ "data": "a.csv", "time": 90 }),
+        json!({ "data": "a.csv", "search.time": 90.0 }),
+        json!({ "data": "a.csv", "search": { "time": 90 } }),
+        json!({ "data": "a.csv", "time": "90s" }),
+    ] {
+        let time = of(options).unwrap().search.time;
+        assert_eq!(time, Some(Duration::from_secs(90).into()));
+    }
+    let half = of(json!({ "data": "a.csv", "time": 0.5 })).unwrap();
+    assert_eq!(half.search.time, Some(Duration::from_millis(500).into()));
+    for (time, said) in [
+        (json!(0), "search.time is 0, but must be a time above 0"),
+        (json!(-3), "search.time is -3, but must be a time above 0"),
+        (
+            json!(1e-12),
+            "search.time is 1e-12, but must be a time above 0",
+        ),
+        (
+            json!(1e300),
+            "search.time is 1e300, but must be a time of at most 366 days",
+        ),
+        (
+            json!(40_000_000),
+            "search.time is 40000000, but must be a time of at most 366 days",
+        ),
+        (json!(true), "search.time is true, but must be a text"),
+    ] {
+        let refused = named(json!({ "data": "a.csv", "time": time }));
+        let refused = refused.and_then(|given| given.specification()).unwrap_err();
+        assert!(refused.to_string().starts_with(said), "{refused}");
     }
     // A run that goes on may be asked for what it is.
     let again = named(json!({ "data": "a.csv", "seeds": 3, "time": "5s" })).unwrap();

@@ -191,7 +191,9 @@ fn value(kind: &FieldKind, entered: &str) -> Option<Value> {
             .map(|part| value(kind, part.trim()))
             .collect::<Option<Vec<_>>>()
             .map(Value::from),
-        FieldKind::Text | FieldKind::Path | FieldKind::Choice(_) => Some(entered.into()),
+        FieldKind::Text | FieldKind::Time | FieldKind::Path | FieldKind::Choice(_) => {
+            Some(entered.into())
+        }
         FieldKind::Other => None,
     }
 }
