@@ -22,7 +22,14 @@ from ._models import Model, Predictor
 from ._networks import import_network
 from ._resuming import MODEL, Notes, read_notes
 from ._run import Run
-from ._rust import FoundShare, read_schema, read_shares, read_specification, verify_audit
+from ._rust import (
+    FoundShare,
+    read_disadvantaged,
+    read_schema,
+    read_shares,
+    read_specification,
+    verify_audit,
+)
 from ._texts import TextModel, Texts
 
 _log = logging.getLogger("probity")
@@ -100,6 +107,14 @@ class Audit(Run):
         about, it is `uniform`; `share.of` says what it is a share of.
         """
         return (self.people or self.shares)[-1]
+
+    @property
+    def disadvantaged(self) -> list[str]:
+        """Who is disadvantaged, and by how much, in a sentence for each protected attribute alone, as
+        the terminal and reports say it first; empty where no rows or texts were asked about as they
+        are. `summary["population"]["effects"]`, or of texts `summary["unmodified"]["effects"]`, has
+        the figures."""
+        return read_disadvantaged(self.summary)
 
     @property
     def uniform(self) -> Share | None:
@@ -236,11 +251,12 @@ class Audit(Run):
             "<tr>" + "".join(f"<td>{html.escape(str(cell))}</td>" for cell in row.values()) + "</tr>"
             for row in some
         )
+        who = "".join(f"<p>{html.escape(said)}</p>" for said in self.disadvantaged)
         blind = ""
         if said := _probity.not_taken(self.not_taken, self.summary["protected"]):
             blind = f"<p>{html.escape(said[0].upper() + said[1:])}.</p>"
         return (
-            f"{blind}<table><caption>Discriminatory share</caption><tr><th>protected</th><th>share</th></tr>{rows}</table>"
+            f"{who}{blind}<table><caption>Discriminatory share</caption><tr><th>protected</th><th>share</th></tr>{rows}</table>"
             f"<table><caption>{pairs_found} pairs were found, for instance</caption>"
             f"<tr><th>changed</th><th>decision</th><th>other decision</th></tr>{pairs}</table>"
         )
@@ -250,4 +266,5 @@ class Audit(Run):
         stopped = "" if self.is_complete else ", stopped before its end"
         not_taken = f", does not take {' + '.join(self.not_taken)}" if self.not_taken else ""
         of = " + ".join(joint.protected)
-        return f"<probity.Audit of {of}: {joint}{not_taken}{stopped}, in {self.directory}>"
+        who = "".join(f"\n  {said}" for said in self.disadvantaged)
+        return f"<probity.Audit of {of}: {joint}{not_taken}{stopped}, in {self.directory}{who}>"

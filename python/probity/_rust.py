@@ -203,6 +203,11 @@ def read_shares(summary: dict[str, Any]) -> FoundShares:
     return shares
 
 
+def read_disadvantaged(summary: dict[str, Any]) -> list[str]:
+    """Reads who is disadvantaged in the `summary` of an audit, a sentence for each attribute."""
+    return _probity.disadvantaged(json.dumps(summary))
+
+
 def verify_audit(directory: Path, model: str | None = None) -> dict[str, Any]:
     """Asks the model again about the pairs of the audit in `directory`."""
     verdict: dict[str, Any] = json.loads(_probity.verify_audit(directory, model))

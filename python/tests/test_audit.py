@@ -334,6 +334,12 @@ def test_the_share_is_that_of_the_rows_and_says_so():
     assert f"Audit of sex: {said}, in" in repr(audit)
     assert repr(audit.share) == f"<probity.Share by sex: {said}>"
     assert said in audit._repr_html_() and str(audit.uniform) in audit._repr_html_()
+    # Who is disadvantaged comes first in reports, and is said here, too.
+    [who] = audit.disadvantaged
+    effect = audit.summary["population"]["effects"][0]
+    gain = effect["exchanges"][0]["gain"]["share"]
+    assert who.startswith("By sex") and f"{100 * gain:.2f} % of the " in who
+    assert who in sentences(audit) and who in repr(audit) and who in audit._repr_html_()
     percent, interval = said.split(" of 1,500 rows of the data ")
     change = "get another decision when only sex is changed"
     first = f"{percent} of the rows of the data {change} {interval}"
