@@ -414,7 +414,7 @@ fn nothing_in_a_text_is_markup() {
             "50.00 % of the texts with a protected term get another decision as they are",
             "1 of 2 (95 % interval 1.00 % – 99.00 %)",
             "1 text is not English: no term was looked for in it. 1 text has no word.",
-            "it found 1 distinct text from 1 source text, of which 0 flip as they are",
+            "the search found 1 distinct text from 1 source text, none of which flips as it is",
             "<b>good</b> → <i>fine</i>",
         ],
     );

@@ -93,6 +93,7 @@ fn report(pairs: u64, samples: &str, changes: &[(&str, serde_json::Value)]) -> R
         file: &file,
         protected: &protected,
         decisions: &[],
+        favourable: Some("yes"),
         strategy: "adf-asc",
         are_ranked: false,
     };
@@ -194,7 +195,7 @@ fn texts_as_they_are_come_before_those_of_the_search() {
             "**25.00 % of the texts with a protected term get another decision as they are, unmodified, \
              when one term of gender or religion is replaced by another: 10 of 40 (95 % interval 13.00 % – 41.00 %).**",
             "By gender: a text with ‘she’ gets ‘yes’ where the same text with ‘he’ gets ‘no’, in 100.00 % of its pairs (8 of 8).",
-            "it found 4 distinct texts from 2 source texts, of which 1 flips as it is.",
+            "By changing other words the search found 4 distinct texts from 2 source texts, 1 of which flips as it is; how often",
             "2 texts are not English",
             "Which terms decide",
             "10 texts flip when a term is exchanged",
@@ -204,9 +205,10 @@ fn texts_as_they_are_come_before_those_of_the_search() {
             "What the search found for how many model calls",
             "The pairs come from 3 texts of the file, of which 1 flips as it is.",
             "One pair of each source is shown",
-            "| 1 | **no → yes** | 0.900 → 0.400 | 0.500 |",
+            "| Pair | Decision | Score of ‘yes’ | Moves by |",
+            "| 1 | **no → yes** | 0.100 → 0.600 | 0.500 |",
             "| row 7: unmodified | **he** is good | **she** is good | nothing | 2 |",
-            "| 5 | **no → yes** | 0.800 → 0.300 | 0.500 |",
+            "| 5 | **no → yes** | 0.200 → 0.700 | 0.500 |",
             "| row 11: a Jew is **bad** | a **Jew** is poor | a **Sikh** is poor | bad → poor | 0 |",
         ],
     );

@@ -127,6 +127,17 @@ pub struct AuditSummary {
     pub samples_file: String,
 }
 
+impl AuditSummary {
+    /// The class that is good to get, or of texts the positive one, where it is said.
+    pub fn favourable(&self) -> Option<&str> {
+        let people = self.population.as_ref();
+        let moves = self.unmodified.as_ref().and_then(|of| of.moves.as_ref());
+        people
+            .map(|people| people.favourable.as_str())
+            .or_else(|| moves.map(|moves| moves.positive.as_str()))
+    }
+}
+
 /// What the worst pairs are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
