@@ -10,7 +10,7 @@ use clap::Args;
 use comfy_table::Table;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle, WeakProgressBar};
 use probity::data::compressed::write_as;
-use probity::report::{Extent, Report};
+use probity::report::{Extent, Medium, Report};
 use probity::run::failure::said;
 use probity::run::output_file::OutputFile;
 use serde::Serialize;
@@ -18,9 +18,6 @@ use serde::Serialize;
 use super::option_names::OptionNames;
 use super::run::Written;
 use super::supervision::{ProgressForm, Supervision};
-
-/// Columns of text where standard output is no terminal.
-const WIDTH: usize = 100;
 
 /// How often a bar is written as JSON, where it changed.
 const JSON_EVERY: Duration = Duration::from_millis(250);
@@ -285,8 +282,12 @@ fn write_as_json(bar: &WeakProgressBar) {
 /// What a report says of the run in `directory`.
 fn report(directory: &Path, extent: Extent) -> anyhow::Result<String> {
     let report = Report::read(&[directory.to_owned()])?;
-    let width = Table::new().width().map_or(WIDTH, usize::from);
-    Ok(report.to_plain(width, extent))
+    // It is known of standard output alone, and of that where it is a terminal.
+    let columns = Table::new().width().filter(|columns| *columns > 0);
+    let medium = columns.map_or(Medium::Stream, |columns| {
+        Medium::Terminal(usize::from(columns))
+    });
+    Ok(report.to_plain(medium, extent))
 }
 
 fn to_stderr(text: &str) {

@@ -563,7 +563,7 @@ fn interrupted(rows: usize, point: &'static str) -> Value {
             point,
         )
         .exits(0)
-        .says(&["was interrupted"]);
+        .says(&["Interrupted"]);
     workspace.line("knn verify run").exits(0);
     workspace.json("run/summary.json")
 }

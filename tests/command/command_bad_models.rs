@@ -237,7 +237,7 @@ fn runs() {
     workspace
         .line(&format!("{audit} --time 1ns"))
         .exits(0)
-        .says(&["ended by its time limit", "--time"]);
+        .says(&["Ended by its time limit", "--time"]);
     assert!(workspace.path("run/checkpoint.bin").is_file());
     for (file, change) in [
         ("people.csv", "20,5,male,low\n"),

@@ -21,9 +21,7 @@ fn interrupted_and_resumed() {
     let audit = "audit --model demo/model --data demo/people.csv --protected sex --seeds 300 \
                  --local 100 --estimate 500 --samples csv";
     let outcome = workspace.interrupted(&format!("{audit} --out run"), "round:3");
-    outcome
-        .exits(0)
-        .says(&["The search was interrupted", "--resume"]);
+    outcome.exits(0).says(&["Interrupted after", "--resume"]);
     let summary = workspace.json("run/summary.json");
     assert_eq!(summary["ending"], "interrupted");
     assert!(workspace.path("run/checkpoint.bin").is_file());
@@ -176,7 +174,7 @@ fn budgets() {
     workspace
         .line(&format!("{AUDIT} --time 1ns --out timed"))
         .exits(0)
-        .says(&["ended by its time limit", "--time"]);
+        .says(&["Ended by its time limit", "--time"]);
     assert_eq!(workspace.json("timed/summary.json")["ending"], "time");
     workspace
         .line("audit --resume --out timed --time 1h")

@@ -296,7 +296,7 @@ fn stopped_comparisons_go_on() {
     workspace
         .interrupted(&format!("{line} --out parts"), "checkpoint:4")
         .exits(0)
-        .says(&["was interrupted", "probity compare --resume --out parts"]);
+        .says(&["Interrupted after", "probity compare --resume --out parts"]);
     let stopped = workspace.json("parts/summary.json");
     assert_eq!(stopped["finished"], false);
     workspace.killed("compare --resume --out parts", "checkpoint:3");

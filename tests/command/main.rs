@@ -26,4 +26,5 @@ mod rank_command;
 mod regression_command;
 mod repair_command;
 mod shards_command;
+mod terminal_command;
 mod unreadable_files;

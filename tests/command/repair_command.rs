@@ -492,7 +492,9 @@ fn groups_are_measured_and_written() {
         "Gaps between groups of sex × age",
         "below 40",
         "Demographic parity difference",
-        "The share predicted ‘high’ differs by",
+        "By sex: ",
+        "By sex × age: ",
+        "get ‘high’",
     ]);
     let summary = workspace
         .line(&format!("{line} --part test --out groups --json"))
@@ -514,7 +516,7 @@ fn groups_are_measured_and_written() {
     workspace
         .line(&format!("{line} --min-group 100000"))
         .exits(0)
-        .says(&["No two groups are large enough", "too few groups"]);
+        .says(&["By sex no two groups are large enough", "too few groups"]);
     for (change, needles) in [
         (
             "--favourable rich",

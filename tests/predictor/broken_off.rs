@@ -157,7 +157,7 @@ fn interrupted_leaves_a_run_and_no_process() {
     interrupt(&child);
     Outcome::new(child.wait_with_output().unwrap())
         .exits(0)
-        .says(&["The search was interrupted", "--resume"]);
+        .says(&["Interrupted after", "--resume"]);
     assert!(!is_running(&predictor));
     assert!(workspace.path("run/checkpoint.bin").is_file());
     workspace.line("verify run").exits(0).says(&[" 0 rejected"]);

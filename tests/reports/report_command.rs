@@ -73,7 +73,7 @@ fn audits_repairs_groups_and_certificates_have_pages() {
             "Who is disadvantaged",
             "Who these people are",
             "Somebody with sex ‘female’ (",
-            ", and all else as it is, this person would be decided ‘high’: the score of ‘low’ goes from",
+            ", and all else as it is, this person would be decided ‘high’: the score of ‘high’ goes from",
             "Rows that get another decision, by sex × origin",
             "Impact ratios by sex × origin",
             "The line at 0.8 is the four-fifths rule",
@@ -419,7 +419,7 @@ fn nothing_in_a_text_is_markup() {
             "50.00 % of the texts with a protected term get another decision as they are",
             "1 of 2 (95 % interval 1.00 % – 99.00 %)",
             "1 text is not English: no term was looked for in it. 1 text has no word.",
-            "it found 1 distinct text from 1 source text, of which 0 flip as they are",
+            "the search found 1 distinct text from 1 source text, none of which flips as it is",
             "<b>good</b> → <i>fine</i>",
         ],
     );

@@ -152,7 +152,7 @@ fn comparisons_of_texts_resume_and_are_cut() {
 
     workspace
         .interrupted(&format!("{line} --out parts"), "checkpoint:3")
-        .says(&["was interrupted"]);
+        .says(&["Interrupted after"]);
     workspace.line("compare --resume --out parts").exits(0);
     is_whole("parts");
 

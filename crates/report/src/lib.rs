@@ -53,7 +53,7 @@ pub use pairs::{
     AttributeFlips, Difference, Gaps, NewPair, PairChanges, PairFindings, Searched, ShownInputs,
     ShownPair, Together, pair_changes,
 };
-pub use plain::Extent;
+pub use plain::{Extent, Medium};
 pub use read::KNOWN_RUNS;
 
 /// Bytes of a page at most.

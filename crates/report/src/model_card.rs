@@ -65,12 +65,12 @@ fn details(run: &RunReport) -> String {
             ));
         }
     }
-    let date = run.ended.as_deref().unwrap_or("at a time not recorded");
+    let date = run.ended.as_deref().map(|ended| format!(", {ended}"));
     text.push_str(&format!(
-        "- Examined by probity {} ({}), {}\n",
+        "- Examined by probity {} ({}){}\n",
         run.command,
         escaped(&Text::value(&run.name)),
-        escaped(&date.into())
+        escaped(&date.unwrap_or_default().into())
     ));
     text
 }

@@ -27,6 +27,14 @@
 //! probability 1 − 0.05/G ([`super::calibration`]), so all hold at once with 95 %. Then the gap,
 //! the largest v_g − v_h, is at least the largest l_g − u_h and at most the largest u_g − l_h of
 //! two groups.
+//!
+//! **Clearest difference.** The largest difference is often that of the smallest groups, whose rates
+//! scatter most. [`Differences`] therefore names the two groups whose difference is farthest from 0 for
+//! certain: of all m pairs of judged groups the one with the highest lower end of its interval. Each
+//! pair has the interval of Zou and Donner (2008) for the difference of two independent shares,
+//! made of their exact intervals at 1 − 0.05/m, so that those of all pairs hold at once with 95 %
+//! (Bonferroni) and the choice among them breaks none. Two groups are one pair, whose difference is the
+//! gap itself.
 
 use serde::Serialize;
 
@@ -64,6 +72,18 @@ pub struct Gaps {
     pub accuracy_difference: Option<Gap>,
     /// Difference in expected calibration errors.
     pub calibration_difference: Option<Gap>,
+}
+
+/// The two groups of one partition whose difference is the clearest, for each rate; absent when fewer
+/// than two groups are large enough.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Differences {
+    /// In the share of favourable predictions.
+    pub selection_rate: Option<Gap>,
+    /// In the true positive rate.
+    pub true_positive_rate: Option<Gap>,
+    /// In the false positive rate.
+    pub false_positive_rate: Option<Gap>,
 }
 
 /// Name of the ratio, the only gap that is best at 1.
@@ -118,6 +138,50 @@ impl Compared<'_> {
             accuracy_difference: self.difference(Measure::Accuracy),
             calibration_difference: self.calibration_difference(),
         }
+    }
+
+    /// The clearest difference in each rate.
+    pub fn differences(&self) -> Differences {
+        Differences {
+            selection_rate: self.clearest(Measure::Selection),
+            true_positive_rate: self.clearest(Measure::TruePositive),
+            false_positive_rate: self.clearest(Measure::FalsePositive),
+        }
+    }
+
+    fn clearest(&self, measure: Measure) -> Option<Gap> {
+        let judged = self.judged(measure);
+        if judged.len() <= 2 {
+            return self.difference(measure);
+        }
+        let pairs = judged.len() * (judged.len() - 1) / 2;
+        let reaches: Vec<[f64; 2]> = judged
+            .iter()
+            .map(|&(group, rate)| {
+                let tally = &self.tallies[group];
+                let (count, rows) = (tally.numerator(measure), tally.denominator(measure));
+                let [low, high] = clopper_pearson(count, rows, 0.05 / pairs as f64);
+                [rate - low, high - rate]
+            })
+            .collect();
+        let differences = (0..judged.len()).flat_map(|one| {
+            let (judged, reaches) = (&judged, &reaches);
+            (one + 1..judged.len()).map(move |other| {
+                let (low, high) = match judged[other].1 < judged[one].1 {
+                    true => (other, one),
+                    false => (one, other),
+                };
+                let value = judged[high].1 - judged[low].1;
+                let ends = [
+                    value - reaches[high][0].hypot(reaches[low][1]),
+                    value + reaches[high][1].hypot(reaches[low][0]),
+                ];
+                (value, ends, judged[low].0, judged[high].0)
+            })
+        });
+        let (value, [from, to], low, high) =
+            differences.reduce(|best, of| if of.1[0] > best.1[0] { of } else { best })?;
+        Some(self.gap(value, [from.max(0.0), to.min(1.0)], low, high))
     }
 
     /// The groups whose rate is judged, each with its rate.
@@ -237,13 +301,15 @@ impl Compared<'_> {
     }
 }
 
-/// Lowest and highest of at least two rates of groups; the first of equal ones.
+/// Lowest and highest of at least two rates of groups; the first of equal ones, and two groups also
+/// where all are equal.
 fn extremes(rates: &[(usize, f64)]) -> Option<((usize, f64), (usize, f64))> {
     if rates.len() < 2 {
         return None;
     }
     let rates = rates.iter().copied();
     let low = rates.clone().reduce(|a, b| if b.1 < a.1 { b } else { a })?;
-    let high = rates.reduce(|a, b| if b.1 > a.1 { b } else { a })?;
+    let others = rates.filter(|(group, _)| *group != low.0);
+    let high = others.reduce(|a, b| if b.1 > a.1 { b } else { a })?;
     Some((low, high))
 }

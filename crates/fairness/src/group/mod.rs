@@ -37,7 +37,7 @@ use serde::{Deserialize, Serialize};
 
 use self::bootstrap::{Resampling, resample};
 pub use self::error::GroupError;
-use self::gaps::{Compared, Gaps};
+use self::gaps::{Compared, Differences, Gaps};
 use self::grouping::{
     AttributeGroups, DeclaredBins, GroupedBy, MOST_ATTRIBUTES, Partition, attribute_sets,
 };
@@ -227,6 +227,8 @@ pub struct GroupSet {
     pub absent: u64,
     /// The gaps between the groups.
     pub gaps: Gaps,
+    /// The two groups whose difference is the clearest, for each rate.
+    pub differences: Differences,
     /// The gaps that are not defined, however many rows the groups have.
     #[serde(skip_serializing_if = "Undefined::is_empty")]
     pub not_defined: Undefined,
@@ -352,18 +354,21 @@ pub fn measure_answers(
             })
             .collect(),
         sets: sets
-            .map(|((set, partition), (tallies, deviations))| GroupSet {
-                protected: set.iter().map(|groups| groups.name.clone()).collect(),
-                groups: figures(partition, tallies, options.min_group),
-                absent: partition.absent,
-                not_defined: of_gaps(tallies),
-                gaps: Compared {
+            .map(|((set, partition), (tallies, deviations))| {
+                let compared = Compared {
                     names: &partition.groups,
                     tallies,
                     min_group: options.min_group,
                     deviations,
+                };
+                GroupSet {
+                    protected: set.iter().map(|groups| groups.name.clone()).collect(),
+                    groups: figures(partition, tallies, options.min_group),
+                    absent: partition.absent,
+                    not_defined: of_gaps(tallies),
+                    gaps: compared.gaps(),
+                    differences: compared.differences(),
                 }
-                .gaps(),
             })
             .collect(),
         impact,

@@ -324,6 +324,94 @@ fn intervals_cover_the_true_gap() {
     }
 }
 
+/// The report on groups of attribute a with so many rows, each predicted favourably at its share.
+fn selected(groups: &[(usize, usize)], seed: u64) -> GroupReport {
+    let schema = schema(2);
+    let mut codes = Vec::new();
+    for (group, &(rows, chosen)) in groups.iter().enumerate() {
+        for row in 0..rows {
+            codes.extend([group as i32, 0, 0, if row < chosen { 100 } else { -100 }]);
+        }
+    }
+    let rows: usize = groups.iter().map(|(rows, _)| rows).sum();
+    let labels = (0..rows as u32).map(|row| row % 2).collect();
+    let options = GroupOptions {
+        protected: vec!["a".into()],
+        resamples: 200,
+        seed,
+        ..options(&schema, "c1")
+    };
+    let table = Table::new(4, codes, labels);
+    measure_groups(&Spoken { classes: 2 }, &schema, &table, &options).unwrap()
+}
+
+/// Ten rows have the lowest rate; what is clear is the difference of the thousands.
+#[test]
+fn a_small_group_does_not_make_the_clearest_difference() {
+    let report = selected(&[(10, 2), (4000, 2000), (4000, 2440)], 1);
+    let set = &report.sets[0];
+    let largest = set.gaps.demographic_parity_difference.as_ref().unwrap();
+    assert_eq!(
+        (&largest.lowest[0][..], &largest.highest[0][..]),
+        ("0", "2")
+    );
+    let clearest = set.differences.selection_rate.as_ref().unwrap();
+    assert_eq!(
+        (&clearest.lowest[0][..], &clearest.highest[0][..]),
+        ("1", "2")
+    );
+    assert!((clearest.value - 0.11).abs() < 1e-12, "{clearest:?}");
+    let [low, high] = clearest.ci95;
+    assert!(
+        0.07 < low && low < 0.09 && 0.13 < high && high < 0.15,
+        "{clearest:?}"
+    );
+    // Two groups are one pair: its difference is the gap.
+    let set = &selected(&[(4000, 2000), (4000, 2440)], 1).sets[0];
+    assert_eq!(
+        set.differences.selection_rate,
+        set.gaps.demographic_parity_difference
+    );
+}
+
+/// Where all rates are equal, the gap is between two groups nevertheless.
+#[test]
+fn equal_groups_are_two_groups() {
+    for groups in [&[(50, 25), (50, 25)][..], &[(50, 25), (50, 25), (50, 25)]] {
+        let set = &selected(groups, 1).sets[0];
+        let gap = set.gaps.demographic_parity_difference.as_ref().unwrap();
+        assert_eq!((gap.value, gap.ci95[0]), (0.0, 0.0));
+        assert_ne!(gap.lowest, gap.highest);
+        let clearest = set.differences.selection_rate.as_ref().unwrap();
+        assert_eq!((clearest.value, clearest.ci95[0]), (0.0, 0.0));
+        assert_ne!(clearest.lowest, clearest.highest);
+    }
+}
+
+/// Three groups that are alike: that two differ is said of few samples, although the clearest of
+/// three differences is looked at.
+#[test]
+fn few_samples_of_equal_groups_have_a_clear_difference() {
+    let mut shown = 0;
+    for trial in 0..300 {
+        let groups: Vec<(usize, usize)> = (0..3)
+            .map(|group| {
+                let drawn = (0..120).filter(|&row| {
+                    let mut draws = stream(trial, Purpose::Synthetic, row, 20 + group);
+                    draws.random_bool(0.3)
+                });
+                (120, drawn.count())
+            })
+            .collect();
+        let set = &selected(&groups, trial).sets[0];
+        let clearest = set.differences.selection_rate.as_ref().unwrap();
+        assert!(clearest.ci95[0] <= clearest.value && clearest.value <= clearest.ci95[1]);
+        shown += u32::from(clearest.ci95[0] > 0.0);
+    }
+    // 15 of 300 are expected at most; more than 24 have a probability below 0.02.
+    assert!(shown <= 24, "{shown}");
+}
+
 /// A population in which a row of a group has one of several logits, evenly, and the favourable
 /// class with a probability that is or is not what the logit says. Its calibration errors are
 /// known.

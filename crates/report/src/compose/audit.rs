@@ -5,11 +5,12 @@ use super::super::document::{Block, Part, Table};
 use super::super::model::{
     AuditFindings, AuditSummary, Modality, Phase, Quality, Trace, Validity, ValidityMeans,
 };
-use super::super::pairs::{GAP_BINS, Gaps, Searched};
+use super::super::pairs::{GAP_BINS, PairFindings, Searched};
 use super::super::text::{
     Text, count, counted, in_column, interval, listed, not_taken_sentence, number, percent,
-    seconds_in_column,
+    seconds, seconds_in_column,
 };
+use super::ending::{interrupted, out_of_time};
 use super::left_out;
 use super::pairs;
 use super::population;
@@ -60,7 +61,7 @@ pub(super) fn parts(audit: &AuditFindings, id: &str, most_pairs: usize) -> (Vec<
             .map(|searched| searched_part(audit, searched, id).folded()),
     );
     if audit.pairs.pairs > 0 {
-        parts.push(gaps(&audit.pairs.gaps, audit.pairs.pairs, id).folded());
+        parts.push(gaps(&audit.pairs, id).folded());
     }
     let graded = audit.summary.plausibility.as_ref();
     parts.extend(graded.map(|graded| population::plausibility(graded, id).folded()));
@@ -129,9 +130,13 @@ fn verdict(audit: &AuditFindings) -> Vec<Text> {
     sentences.push(match &audit.pairs.texts {
         Some(found) if found.texts == 0 => "The search found no text that flips.".to_owned(),
         Some(found) => format!(
-            "The search changes texts to find more, so its figures say nothing of how often yours flip: it found {}, of which {}.",
+            "By changing other words the search found {}, {}; how often yours flip, this does not say.",
             texts::counts(found),
-            counted(found.unmodified, "flips as it is", "flip as they are")
+            match found.unmodified {
+                0 => "none of which flips as it is".to_owned(),
+                1 => "1 of which flips as it is".to_owned(),
+                flipping => format!("{} of which flip as they are", count(flipping)),
+            }
         ),
         None => format!(
             "The search found {} among {} that it checked ({}).",
@@ -145,19 +150,24 @@ fn verdict(audit: &AuditFindings) -> Vec<Text> {
         ),
     });
     match summary.ending.as_str() {
-        "time" => sentences
-            .push("The search was ended by its time limit; a longer one may find more.".to_owned()),
         "max_calls" => sentences.push(
             "The search was ended by its budget of model calls; a larger one may find more."
                 .to_owned(),
         ),
-        "interrupted" => sentences
-            .push("The search was interrupted; these are the figures until then.".to_owned()),
         "max_found" => sentences
             .push("The search ended at the number of individuals it was told to find.".to_owned()),
         _ => {}
     }
-    sentences.into_iter().map(Text::from).collect()
+    // Before its search begins there is nothing to tell the time of.
+    let searched = Some(total.seconds).filter(|searched| *searched > 0.0);
+    let searched = searched.map(|searched| format!("{} of searching", seconds(searched)));
+    let cut_short = match summary.ending.as_str() {
+        "interrupted" => Some(interrupted(searched)),
+        "time" => Some(out_of_time(searched)),
+        _ => None,
+    };
+    let sentences = sentences.into_iter().map(Text::from);
+    cut_short.into_iter().chain(sentences).collect()
 }
 
 /// What was planted in the data of a demonstration beside what was found in the model.
@@ -451,18 +461,13 @@ fn searched_part(audit: &AuditFindings, searched: &Searched, id: &str) -> Part {
     part
 }
 
-fn gaps(gaps: &Gaps, pairs: u64, id: &str) -> Part {
-    let what = match gaps.are_numbers {
-        true => {
-            "The score is the number that the model gives. Between the sides of a pair it moves"
-        }
-        false => {
-            "The score is the model's probability of the class that it predicts for the first side \
-             of a pair. Between the sides it falls"
-        }
-    };
+fn gaps(found: &PairFindings, id: &str) -> Part {
+    let (gaps, pairs) = (&found.gaps, found.pairs);
     let (mean, largest) = (number(gaps.mean), number(gaps.largest));
-    let description = format!("{what} by {mean} on average and by {largest} at most.");
+    let description = format!(
+        "{}. Between the sides it moves by {mean} on average and by {largest} at most.",
+        pairs::score(found)
+    );
     let chart = Histogram {
         bins: &gaps.bins,
         end: gaps.end,
@@ -548,14 +553,19 @@ fn limits(audit: &AuditFindings) -> Part {
         format!("Only {protected} was examined, and only by changing it. Discrimination through other attributes that go along with it, such as a place of residence, is not seen by this method."),
     ];
     match &summary.texts {
-        None => limits.push(
-            "The share of random inputs counts all combinations of values alike. Many of them no person has, so the share among real people may be higher or lower.".to_owned(),
+        None if summary.fairness.iter().any(|share| share.sampled > 0) => limits.push(
+            "The share of random inputs counts all combinations of values alike. Many of them no person has, so that share may be higher or lower among real people.".to_owned(),
         ),
+        None => {}
         Some(texts) => limits.extend([
             format!(
-                "The shares are of texts with a protected term. {} of {} texts hold none and say nothing about the model here.",
+                "The shares are of texts with a protected term. {} of {} texts {} nothing about the model here.",
                 count(texts.without_protected_term),
-                count(texts.texts)
+                count(texts.texts),
+                match texts.without_protected_term {
+                    1 => "holds none and says",
+                    _ => "hold none and say",
+                }
             ),
             "A term is replaced by another of its attribute. Names that no list holds, and hints between the lines, are not changed.".to_owned(),
             "Each interval of an exchange or a term holds by itself. Of many, a few miss by chance.".to_owned(),
@@ -572,11 +582,22 @@ fn limits(audit: &AuditFindings) -> Part {
     limits.push("Found individuals depend on where the search began and how long it went on; their number is not a measure of how unfair the model is. The share is.".to_owned());
     limits.push("Intervals cover chance in the drawing of inputs (95 %, exact by Clopper and Pearson), not what was left out.".to_owned());
     let part = Part::limits(limits);
-    match unused(summary) {
+    let part = match unused(summary) {
         unused if unused.is_empty() => part,
         unused => part.with_essential(Block::List(unused)),
+    };
+    let terms = summary.terms.as_ref();
+    match terms.map_or(&[][..], |terms| &terms.without_embedding) {
+        unknown if unknown.len() > FEW_TERMS => part.say(format!(
+            "The terms that the model has no vector for: {}.",
+            listed(unknown, "and")
+        )),
+        _ => part,
     }
 }
+
+/// Terms that a terminal names of those that were left out.
+const FEW_TERMS: usize = 10;
 
 /// What of the data, and of the terms, was not used as it is.
 fn unused(summary: &AuditSummary) -> Vec<Text> {
@@ -594,11 +615,17 @@ fn unused(summary: &AuditSummary) -> Vec<Text> {
     let terms = summary.terms.as_ref();
     let unknown = terms.map_or(&[][..], |terms| &terms.without_embedding);
     if !unknown.is_empty() {
-        said.push(format!(
-            "{} left out because the model has no vector for them: {}.",
-            counted(unknown.len() as u64, "term was", "terms were"),
-            listed(unknown, "and")
-        ));
+        let left_out = counted(unknown.len() as u64, "term was", "terms were");
+        said.push(match unknown.len() <= FEW_TERMS {
+            true => format!(
+                "{left_out} left out because the model has no vector for them: {}.",
+                listed(unknown, "and")
+            ),
+            false => format!(
+                "{left_out} left out because the model has no vector for them, such as {}.",
+                listed(&unknown[..FEW_TERMS], "and")
+            ),
+        });
     }
     said.into_iter().map(Text::from).collect()
 }

@@ -14,9 +14,9 @@ pub(super) fn parts(certify: &CertifyFindings, id: &str) -> (Vec<Text>, Vec<Part
     let mut verdict: Vec<Text> = alike.map(Text::from).collect();
     if let Some(joint) = certify.sets.last() {
         verdict.push(Text::new(format!(
-            "{} of {} are proved fair by {} (95 % interval {}): no change of it can change the decision.",
+            "{} of {} proved fair by {} (95 % interval {}): no change of it can change the decision.",
             percent(joint.certified.share),
-            counted(joint.inputs, "input", "inputs"),
+            counted(joint.inputs, "input is", "inputs are"),
             crossed(&joint.protected),
             interval(joint.certified.ci95)
         )));

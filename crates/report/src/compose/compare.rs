@@ -6,15 +6,15 @@ use super::super::plots::{self, Effort, Yield};
 use super::super::text::{
     Text, count, counted, decimals_of, fixed, number, percent, seconds_in_column,
 };
+use super::ending::interrupted;
 use super::shares::{bins, crossed};
 
 /// The verdict and the parts.
 pub(super) fn parts(compare: &CompareFindings, id: &str) -> (Vec<Text>, Vec<Part>) {
-    let mut verdict = vec![headline(compare)];
-    if !compare.finished {
-        verdict
-            .push("The comparison was interrupted; the searches that were done are in it.".into());
-    }
+    let searches: usize = compare.strategies.iter().map(|of| of.runs.len()).sum();
+    let searches = counted(searches as u64, "search", "searches");
+    let unfinished = (!compare.finished).then(|| interrupted(Some(searches)));
+    let verdict = unfinished.into_iter().chain([headline(compare)]).collect();
     let mut part = Part::new("What each strategy found").say(format!(
         "Protected: {}. {} each, all with the same model, data, checks and counting.",
         crossed(&compare.protected),

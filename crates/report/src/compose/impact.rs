@@ -69,8 +69,9 @@ fn drawn(rows: &[(Text, f64)], ratios: impl ExactSizeIterator<Item = f64>) -> St
         true => format!(" {} are drawn; the table has all.", rows.len()),
         false => String::new(),
     };
+    let are = if below == 1 { "is" } else { "are" };
     format!(
-        "Bars are rates over the highest rate; the line is at 0.8. {below} of {all} groups are below it.{more}"
+        "Bars are rates over the highest rate; the line is at 0.8. {below} of {all} groups {are} below it.{more}"
     )
 }
 

@@ -4,6 +4,7 @@ use super::super::document::{Block, Part, Table};
 use super::super::model::{KnnFigures, KnnFindings, KnnSummary};
 use super::super::plots;
 use super::super::text::{Text, count, counted, number, percent, seconds_in_column};
+use super::ending::interrupted;
 use super::left_out;
 use super::terms;
 
@@ -12,16 +13,11 @@ pub(super) fn parts(knn: &KnnFindings, id: &str) -> (Vec<Text>, Vec<Part>) {
     let summary = &knn.summary;
     let mut verdict = Vec::new();
     match summary.sweep.last() {
-        None => {
-            verdict.push("The run was interrupted while it learnt; nothing was decided.".to_owned())
-        }
+        None => verdict.push("Interrupted while it learnt: nothing was decided.".to_owned()),
         Some(last) => verdict.push(sentence(last, summary.training_rows)),
     }
     if !summary.finished && !summary.sweep.is_empty() {
-        verdict.push(
-            "The run was interrupted; these are the inputs that were decided until then."
-                .to_owned(),
-        );
+        verdict.insert(0, interrupted(None).to_string());
     }
     let mut parts = Vec::new();
     if !summary.sweep.is_empty() {
@@ -82,15 +78,16 @@ fn sentence(figures: &KnnFigures, rows: u64) -> String {
     let share = |number: u64| percent(number as f64 / figures.inputs.max(1) as f64);
     let certified = all_certified(figures);
     format!(
-        "With up to {} of {} training rows poisoned, {} of {} predictions are proved robust ({}), {} can be changed ({}) and {} are undecided.",
+        "With up to {} of {} training rows poisoned, {} of {} predictions {} proved robust ({}), {} can be changed ({}) and {} undecided.",
         count(figures.poison),
         count(rows),
         count(certified),
         count(figures.inputs),
+        if certified == 1 { "is" } else { "are" },
         share(certified),
         count(figures.falsified),
         share(figures.falsified),
-        count(figures.unknown)
+        counted(figures.unknown, "is", "are")
     )
 }
 

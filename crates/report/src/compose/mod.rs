@@ -5,6 +5,7 @@ mod certify;
 mod compare;
 mod comparison;
 mod disadvantage;
+mod ending;
 mod groups;
 pub(super) mod impact;
 mod knn;

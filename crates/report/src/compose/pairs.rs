@@ -145,8 +145,8 @@ pub(super) fn browsable(audit: &AuditFindings, id: &str, most_pairs: usize) -> P
     let shown: Vec<&ShownPair> = thinned(&pairs.shown, most_pairs);
     if shown.is_empty() {
         return part.say(format!(
-            "{} pairs are in the samples file; none is shown here.",
-            count(pairs.pairs)
+            "{} in the samples file; none is shown here.",
+            counted(pairs.pairs, "pair is", "pairs are")
         ));
     }
     let file = Text::value(&audit.summary.samples_file);
@@ -203,12 +203,12 @@ pub(super) fn browsable(audit: &AuditFindings, id: &str, most_pairs: usize) -> P
     });
     let mut all: Vec<Text> = vec!["Pair".into()];
     all.extend(are_rows.then(|| "Row of the data".into()));
-    all.extend(["Decision", "Score", "Moves by"].map(Text::from));
+    all.extend(["Decision".into(), score_name(pairs), "Moves by".into()]);
     all.extend(has_plausibility.then(|| Text::from("Plausibility")));
     all.extend(header);
     let table = PairTable {
         id: format!("{id}-pairs"),
-        caption: caption(pairs.texts.is_some()).into(),
+        caption: caption(pairs).into(),
         header: all,
         attributes,
         has_plausibility,
@@ -231,15 +231,40 @@ pub(super) fn browsable(audit: &AuditFindings, id: &str, most_pairs: usize) -> P
 }
 
 /// What a table of pairs shows.
-fn caption(is_text: bool) -> String {
-    let source = match is_text {
+fn caption(pairs: &PairFindings) -> String {
+    let source = match pairs.texts.is_some() {
         true => " In the source it is what the search replaced.",
         false => "",
     };
     format!(
-        "Pairs of inputs that the model decides differently. Marked is what differs: the first side, an arrow, the twin.{source} The score is the \
-         probability of the decision on the first side."
+        "Pairs of inputs that the model decides differently. Marked is what differs: the first side, an arrow, the twin.{source} {}, on \
+         both sides.",
+        score(pairs)
     )
+}
+
+/// What the score of a pair is.
+pub(super) fn score(pairs: &PairFindings) -> String {
+    match (&pairs.score_class, pairs.gaps.are_numbers) {
+        (_, true) => "The score is the number that the model gives".to_owned(),
+        (Some(class), _) => format!(
+            "The score is the model's probability of ‘{}’",
+            Text::value(class)
+        ),
+        (None, _) => {
+            "The score is the model's probability of what it decides for the first side of a pair"
+                .to_owned()
+        }
+    }
+}
+
+/// The same as the name of a column.
+fn score_name(pairs: &PairFindings) -> Text {
+    match (&pairs.score_class, pairs.gaps.are_numbers) {
+        (_, true) => "Number".into(),
+        (Some(class), _) => Text::new(format!("Score of ‘{}’", Text::value(class))),
+        (None, _) => "Score of the first decision".into(),
+    }
 }
 
 /// Which of the pairs of texts are shown.

@@ -4,6 +4,7 @@ use super::super::chart::{Mark, Plot, Series, Spacing, Tile, Treemap};
 use super::super::document::{Block, Part, Table};
 use super::super::model::{ProveFindings, ProvedPlace};
 use super::super::text::{Text, count, counted, interval, percent, seconds};
+use super::ending::interrupted;
 use super::shares::crossed;
 
 /// Numbers of the colours of what is fair, discriminatory and undecided.
@@ -68,6 +69,9 @@ pub(super) fn parts(prove: &ProveFindings, id: &str) -> (Vec<Text>, Vec<Part>) {
         )));
     }
     verdict.extend(ended(&prove.ending).map(Text::from));
+    if prove.ending == "interrupted" {
+        verdict.insert(0, interrupted(None));
+    }
     (
         verdict,
         vec![
@@ -84,7 +88,6 @@ fn ended(ending: &str) -> Option<&'static str> {
     match ending {
         "time" => Some("The proof was ended by its time limit; a longer one may decide more."),
         "max-boxes" => Some("The proof was ended by its number of boxes; more may decide more."),
-        "interrupted" => Some("The proof was interrupted; these are the figures until then."),
         _ => None,
     }
 }

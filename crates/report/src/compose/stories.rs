@@ -84,17 +84,19 @@ fn story(pair: &ShownPair, pairs: &PairFindings) -> Option<String> {
         listed(&of.collect::<Vec<_>>(), "and")
     };
     let [own, other] = pair.labels.each_ref().map(|label| Text::value(label));
+    let scored = pairs.score_class.as_ref().unwrap_or(&pair.labels[0]);
+    let scored = Text::value(scored);
     let [before, after] = pair.scores.map(number);
     // Scores are compared in place of decisions where numbers are given, or with a gap.
     let [is, would] = match (pairs.gaps.are_numbers, own == other) {
         (true, _) => [format!("gets {before}"), format!("get {after}")],
         (false, true) => [
-            format!("has a score of {before} for ‘{own}’"),
+            format!("has a score of {before} for ‘{scored}’"),
             format!("have {after}"),
         ],
         (false, false) => [
             format!("is decided ‘{own}’"),
-            format!("be decided ‘{other}’: the score of ‘{own}’ goes from {before} to {after}"),
+            format!("be decided ‘{other}’: the score of ‘{scored}’ goes from {before} to {after}"),
         ],
     };
     let (from, to) = (side(|it| &it.from), side(|it| &it.to));

@@ -88,13 +88,17 @@ fn shown<'f>(facts: impl Iterator<Item = &'f Fact>) -> Vec<(Text, Text)> {
 
 /// What was looked at, when and by which version.
 pub(crate) fn subject(run: &RunReport) -> Part {
-    let said = |value: &Option<String>| match value {
-        Some(value) => Text::value(value),
-        None => "not recorded".into(),
-    };
     let mut facts = shown(run.subject.iter().filter(|fact| !is_hash(fact)));
-    facts.push(("Ended (UTC)".into(), said(&run.ended)));
-    facts.push(("Probity".into(), said(&run.probity_version)));
+    for (name, value) in [
+        ("Ended (UTC)", &run.ended),
+        ("Probity", &run.probity_version),
+    ] {
+        facts.extend(
+            value
+                .as_ref()
+                .map(|value| (name.into(), Text::value(value))),
+        );
+    }
     Part::new("What was looked at").with(Block::Facts(facts))
 }
 

@@ -4,6 +4,7 @@ use super::super::document::{Block, Outcome, Part, Table};
 use super::super::model::{BadRows, KMeansAlgorithm, KMeansFindings, SpnFindings, Spread};
 use super::super::plots;
 use super::super::text::{Text, count, decimals_of, fixed, number, seconds, seconds_in_column};
+use super::ending::interrupted;
 use super::left_out;
 use super::terms;
 
@@ -42,7 +43,7 @@ pub(super) fn kmeans_parts(bench: &KMeansFindings, id: &str) -> (Vec<Text>, Vec<
         )));
     }
     if !bench.finished {
-        verdict.push("The benchmark was interrupted; these are the figures until then.".into());
+        verdict.insert(0, interrupted(None));
     }
     let column = |of: fn(&KMeansAlgorithm) -> &Option<Spread>| {
         spreads(&bench.algorithms.iter().map(of).collect::<Vec<_>>())
@@ -132,7 +133,7 @@ pub(super) fn spn_parts(bench: &SpnFindings) -> (Vec<Text>, Vec<Part>) {
         number(bench.speed_up)
     ))];
     if !bench.finished {
-        verdict.push("The benchmark was interrupted; these are the repeats until then.".into());
+        verdict.insert(0, interrupted(None));
     }
     let timed = [
         ("Learning once", &bench.learn_seconds),

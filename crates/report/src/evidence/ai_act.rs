@@ -318,8 +318,7 @@ fn figures(title: &str, caption: &str, runs: &[RunReport], subject: Subject) -> 
 
 fn logs(runs: &[RunReport]) -> Part {
     let rows = runs.iter().map(|run| {
-        let said =
-            |value: &Option<String>| value.clone().unwrap_or_else(|| "not recorded".to_owned());
+        let said = |value: &Option<String>| value.clone().unwrap_or_else(|| "–".to_owned());
         let model = Model::from_run(run);
         vec![
             cells(&run.name),

@@ -165,6 +165,15 @@ impl AuditSummary {
     pub fn share(&self) -> Option<&Share> {
         self.input_shares().next()?.joint()
     }
+
+    /// The class that is good to get, or of texts the positive one, where it is said.
+    pub fn favourable(&self) -> Option<&str> {
+        let people = self.population.as_ref();
+        let moves = self.unmodified.as_ref().and_then(|of| of.moves.as_ref());
+        people
+            .map(|people| people.favourable.as_str())
+            .or_else(|| moves.map(|moves| moves.positive.as_str()))
+    }
 }
 
 /// What the worst pairs are.

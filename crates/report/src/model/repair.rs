@@ -324,9 +324,29 @@ pub struct GroupSet {
     pub absent: u64,
     /// How far they are apart.
     pub gaps: GroupGaps,
+    /// The two whose difference is the clearest, for each rate; absent in older runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub differences: Option<GroupDifferences>,
     /// Gaps of which nothing can be said, with the reasons.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub not_defined: BTreeMap<String, String>,
+}
+
+impl GroupSet {
+    /// The clearest differences; of an older run, which does not name them, the largest ones.
+    pub fn clearest(&self) -> GroupDifferences {
+        let largest = || GroupDifferences {
+            selection_rate: self.gaps.demographic_parity_difference.clone(),
+            true_positive_rate: self.gaps.equal_opportunity_difference.clone(),
+            false_positive_rate: None,
+        };
+        self.differences.clone().unwrap_or_else(largest)
+    }
+
+    /// The group of `values`.
+    pub fn group(&self, values: &[String]) -> Option<&Group> {
+        self.groups.iter().find(|group| group.values == values)
+    }
 }
 
 /// One group.
@@ -376,6 +396,24 @@ pub struct Gap {
     pub lowest: Vec<String>,
     /// The group with the highest.
     pub highest: Vec<String>,
+}
+
+impl Gap {
+    /// Whether the interval of a difference leaves no room for there being none.
+    pub fn is_shown(&self) -> bool {
+        self.ci95[0] > 0.0
+    }
+}
+
+/// Of each rate the two groups whose difference is the clearest.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct GroupDifferences {
+    /// In favourable predictions.
+    pub selection_rate: Option<Gap>,
+    /// In true positive rates.
+    pub true_positive_rate: Option<Gap>,
+    /// In false positive rates.
+    pub false_positive_rate: Option<Gap>,
 }
 
 /// The gaps between the groups of a set.

@@ -17,6 +17,10 @@ pub struct PairFindings {
     pub columns: Vec<String>,
     /// Predicted classes, in their order.
     pub classes: Vec<String>,
+    /// The class of two whose probability the scores are; absent where each pair is scored by the
+    /// class of its x, or by a number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub score_class: Option<String>,
     /// For each protected attribute, which of its values flip decisions.
     pub flips: Vec<AttributeFlips>,
     /// Which attributes differ together, the most frequent first.
@@ -103,7 +107,7 @@ pub struct ShownPair {
     pub plausibility: Option<f64>,
     /// Predicted class of x and of the other.
     pub labels: [String; 2],
-    /// Probability of the class of x, at x and at the other.
+    /// Probability of [`PairFindings::score_class`], else of the class of x, at x and at the other.
     pub scores: [f64; 2],
     /// What differs.
     pub differences: Vec<Difference>,

@@ -20,6 +20,8 @@ pub(in super::super) struct PairFile<'a> {
     pub protected: &'a [String],
     /// What can be decided, where that is not the classes.
     pub decisions: &'a [String],
+    /// The class that is good to get, or the positive one, where it is said.
+    pub favourable: Option<&'a str>,
     /// The strategy that searched.
     pub strategy: &'a str,
     /// Whether the worst pairs come first, rather than those found first.
@@ -33,6 +35,14 @@ impl PairFile<'_> {
             true => classes,
             false => self.decisions,
         }
+    }
+
+    /// The class of two by whose probability all pairs are scored: the favourable one, else the
+    /// last. Of more than two any may rise while the others fall, so that each pair has its own.
+    pub(super) fn score_class(&self, classes: &[String]) -> Option<usize> {
+        let [_, _] = classes else { return None };
+        let is_favourable = |class: &String| Some(class.as_str()) == self.favourable;
+        Some(classes.iter().position(is_favourable).unwrap_or(1))
     }
 
     /// Which of `classes` a pair is scored by whose sides have these `labels` and probabilities.
@@ -55,14 +65,16 @@ impl PairFile<'_> {
         }
         let falls = |class: &usize| x[*class] - other[*class];
         let most = || (0..classes.len()).max_by(|a, b| falls(a).total_cmp(&falls(b)));
-        let own = classes.iter().position(|class| *class == labels[0]);
-        Ok(own.or_else(most).unwrap_or_default())
+        let own = || classes.iter().position(|class| *class == labels[0]);
+        let named = self.score_class(classes);
+        Ok(named.or_else(own).or_else(most).unwrap_or_default())
     }
 }
 
 /// What was counted so far.
 pub(super) struct Gather {
     classes: Vec<String>,
+    score_class: Option<String>,
     pairs: u64,
     flips: Vec<FlipCounts>,
     together: BTreeMap<Vec<String>, u64>,
@@ -78,6 +90,9 @@ pub(super) struct Gather {
 
 impl Gather {
     pub fn new(from: &PairFile<'_>, classes: &[String]) -> Gather {
+        let score_class = from
+            .score_class(classes)
+            .map(|place| classes[place].clone());
         let classes = from.decisions(classes).to_vec();
         let (protected, are_ranked) = (from.protected, from.are_ranked);
         let flips = protected.iter().map(|name| FlipCounts::new(name, &classes));
@@ -85,6 +100,7 @@ impl Gather {
             flips: flips.collect(),
             selection: Selection::new(protected, are_ranked),
             classes,
+            score_class,
             pairs: 0,
             together: BTreeMap::new(),
             bins: vec![0; GAP_BINS],
@@ -174,6 +190,7 @@ impl Gather {
             pairs: self.pairs,
             columns: Vec::new(),
             classes: self.classes,
+            score_class: self.score_class,
             flips: self
                 .flips
                 .into_iter()

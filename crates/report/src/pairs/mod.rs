@@ -2,8 +2,8 @@
 //!
 //! A samples file may hold millions of pairs. It is read once, row by row; what is kept is counts
 //! and the pairs to show, one of each row or text of the file that they were found from. *Severity* is
-//! how far the score moves: the probability of the class decided for x, at x less at the other
-//! side; where what is decided is no class, of the class whose probability falls most.
+//! how far the score moves: of two classes the probability of the favourable one; of more, that of the
+//! class decided for x, or where what is decided is no class, of the one whose probability falls most.
 
 mod columns;
 mod findings;

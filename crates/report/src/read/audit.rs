@@ -40,6 +40,7 @@ pub(super) fn read(files: &RunFiles) -> Result<AuditFindings, PageError> {
         file: &files.unchanged(samples)?,
         protected: &summary.protected,
         decisions: &summary.decisions,
+        favourable: summary.favourable(),
         strategy: &summary.strategy,
         are_ranked: summary.rank.is_some(),
     };
