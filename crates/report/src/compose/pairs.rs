@@ -179,6 +179,9 @@ pub(super) fn browsable(audit: &AuditFindings, id: &str, most_pairs: usize) -> P
     let are_rows = pairs.rows.is_some();
     let hidden = pairs.columns.len().saturating_sub(COLUMNS);
     let has_plausibility = shown.iter().any(|pair| pair.plausibility.is_some());
+    // Of texts the two sides come first: without them the decision says nothing.
+    let is_text = audit.summary.modality == Modality::Text;
+    let first = if is_text { texts::FIRST } else { 0 };
     let rows = shown.into_iter().map(|pair| PairRow {
         number: pair.number,
         gap: pair.gap,
@@ -193,19 +196,28 @@ pub(super) fn browsable(audit: &AuditFindings, id: &str, most_pairs: usize) -> P
                     .position(|name| *name == difference.attribute)
             })
             .collect(),
-        cells: are_rows
-            .then(|| row_cell(pair))
-            .into_iter()
-            .chain(decision_cells(pair))
-            .chain(plausibility_cell(pair))
-            .chain(cells(pair))
-            .collect(),
+        cells: {
+            let mut own = cells(pair);
+            let rest = own.split_off(first.min(own.len()));
+            own.into_iter()
+                .chain(are_rows.then(|| row_cell(pair)))
+                .chain(decision_cells(pair))
+                .chain(plausibility_cell(pair))
+                .chain(rest)
+                .collect()
+        },
     });
+    let mut rows: Vec<PairRow> = rows.collect();
+    let (own, rest) = header.split_at(first);
     let mut all: Vec<Text> = vec!["Pair".into()];
+    all.extend_from_slice(own);
     all.extend(are_rows.then(|| "Row of the data".into()));
     all.extend(["Decision".into(), score_name(pairs), "Moves by".into()]);
     all.extend(has_plausibility.then(|| Text::from("Plausibility")));
-    all.extend(header);
+    all.extend_from_slice(rest);
+    if is_text {
+        drop_empty(&mut all, &mut rows);
+    }
     let table = PairTable {
         id: format!("{id}-pairs"),
         caption: caption(pairs).into(),
@@ -218,7 +230,7 @@ pub(super) fn browsable(audit: &AuditFindings, id: &str, most_pairs: usize) -> P
             (None, false) => None,
         },
         are_ranked: rank.is_some(),
-        rows: rows.collect(),
+        rows,
     };
     let part = part.with(Block::Pairs(table));
     match hidden {
@@ -227,6 +239,26 @@ pub(super) fn browsable(audit: &AuditFindings, id: &str, most_pairs: usize) -> P
             "{hidden} of {} attributes are left out of this table.",
             pairs.columns.len()
         )),
+    }
+}
+
+/// Leaves out the columns of pairs that say nothing of any.
+fn drop_empty(header: &mut Vec<Text>, rows: &mut [PairRow]) {
+    let says_nothing = |cell: &PairCell| match cell {
+        PairCell::Same(text) | PairCell::Long(text) => {
+            matches!(text.as_str(), "–" | "0" | texts::NOTHING)
+        }
+        PairCell::Changed(..) | PairCell::Pieces(_) => false,
+    };
+    // The first column, the number of the pair, is no cell.
+    for column in (1..header.len()).rev() {
+        let mut cells = rows.iter().filter_map(|row| row.cells.get(column - 1));
+        if cells.all(says_nothing) {
+            header.remove(column);
+            for row in rows.iter_mut().filter(|row| row.cells.len() >= column) {
+                row.cells.remove(column - 1);
+            }
+        }
     }
 }
 

@@ -18,15 +18,19 @@ const NAMED: usize = 6;
 /// Characters of a text before and after what differs.
 const AROUND: usize = 140;
 
+/// What the search replaced where a text is as it was.
+pub(super) const NOTHING: &str = "nothing";
 /// What the columns of pairs are called.
 pub(super) const HEADER: [&str; 6] = [
-    "Replaced term",
-    "Source text",
     "Text",
     "Twin",
+    "Replaced term",
+    "Source text",
     "The search replaced",
     "More texts of the source",
 ];
+/// Columns of these that stand before the decision: what is read first.
+pub(super) const FIRST: usize = 3;
 
 /// `12 distinct texts from 3 source texts`.
 pub(super) fn counts(found: &FoundTexts) -> String {
@@ -364,12 +368,12 @@ pub(super) fn cells(pair: &ShownPair) -> Vec<PairCell> {
         .collect();
     let [own, twin] = differing(x, other);
     vec![
-        term.unwrap_or(PairCell::Same("–".into())),
-        PairCell::Pieces(seed),
         PairCell::Pieces(own),
         PairCell::Pieces(twin),
+        term.unwrap_or(PairCell::Same("–".into())),
+        PairCell::Pieces(seed),
         PairCell::Long(match replaced.is_empty() {
-            true => "nothing".into(),
+            true => NOTHING.into(),
             false => Text::value(&replaced.join(", ")),
         }),
         PairCell::Same(count(pair.more).into()),
