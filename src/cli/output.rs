@@ -213,6 +213,16 @@ impl Output {
         }
     }
 
+    /// Says that a phase begins of which nobody knows how far it is, where progress is wanted as JSON.
+    pub fn begin(&self, phase: &str) {
+        if self.progress == Some(ProgressForm::Json) {
+            let line = serde_json::json!({ "progress": {
+                "phase": phase, "done": 0, "all": null, "message": "", "seconds_left": null,
+            }});
+            to_stderr(&line.to_string());
+        }
+    }
+
     /// A progress bar on stderr; silent when that is no terminal, or with `--quiet`. Where progress
     /// is wanted as JSON, a line whenever it changed.
     pub fn progress(&self, length: u64, template: &str) -> ProgressBar {
@@ -261,7 +271,9 @@ fn write_as_json(bar: &WeakProgressBar) {
     let mut last = None;
     while let Some(bar) = bar.upgrade().filter(|bar| !bar.is_finished()) {
         let shown = (bar.prefix(), bar.position(), bar.length(), bar.message());
-        if last.as_ref() != Some(&shown) {
+        // A bar that says nothing yet says less than what was said before it.
+        let is_silent = last.is_none() && bar.prefix().is_empty() && bar.position() == 0;
+        if !is_silent && last.as_ref() != Some(&shown) {
             let (phase, done, all, message) = &shown;
             let left = bar.eta().as_secs();
             let line = serde_json::json!({ "progress": {

@@ -1,8 +1,10 @@
 //! `probity report`
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use anyhow::Context;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use serde::Serialize;
@@ -29,6 +31,10 @@ pub(super) struct ReportArgs {
     /// Form of the report
     #[arg(long, value_parser = form(), default_value = Form::default().name())]
     format: Form,
+    /// File (JSON) with what models, data and runs are called, by the paths that the runs name them
+    /// by: a service knows the names that people gave them
+    #[arg(long, value_name = "FILE", hide = true)]
+    names: Option<PathBuf>,
 }
 
 /// The form of that name; those of the library are the choices.
@@ -49,7 +55,12 @@ struct ReportSummary {
 pub(super) fn run(args: ReportArgs, output: &Output) -> anyhow::Result<ExitCode> {
     let runs: Vec<&Path> = args.runs.iter().map(PathBuf::as_path).collect();
     let out = args.force.open(args.out.as_ref(), &runs)?;
-    let report = Report::read(&args.runs)?;
+    let mut report = Report::read(&args.runs)?;
+    if let Some(file) = &args.names {
+        let read = std::fs::read(file).with_context(|| format!("reading {}", file.display()))?;
+        let names: serde_json::Result<BTreeMap<String, String>> = serde_json::from_slice(&read);
+        report.call(&names.with_context(|| format!("reading {}", file.display()))?);
+    }
     let bytes = report.render(args.format, args.out.as_deref())?;
     let Some(file) = out else {
         anyhow::ensure!(

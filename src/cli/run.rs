@@ -312,6 +312,7 @@ fn perform(asked: RunRequest<'_>) -> anyhow::Result<ExitCode> {
             known.join(", ")
         );
     };
+    asked.output.begin("open");
     (known.perform)(asked)
 }
 

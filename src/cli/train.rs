@@ -16,7 +16,7 @@ use probity::nn::metrics::Quality;
 use probity::nn::modality::ModalityName;
 use probity::nn::runs::training_device;
 use probity::nn::train::TrainSpecification;
-use probity::nn::train::run::{DataCounts, Trainable, Training, TrainingSummary};
+use probity::nn::train::run::{DataCounts, LEAST_COVERAGE, Trainable, Training, TrainingSummary};
 use probity::nn::train::table_set::TableSet;
 use probity::nn::train::text_set::TextSet;
 use probity::nn::train::transformer_set::TransformerSet;
@@ -98,17 +98,11 @@ fn train<T: Trainable>(training: Training<T>, at: At<'_>) -> anyhow::Result<Exit
     output.result(&summary, &text)
 }
 
-/// Share of the tokens of texts that have a word vector below which a network reads too little.
-const LEAST_COVERAGE: f64 = 0.6;
-
-/// By how much balanced accuracy must be above that of guessing, for a model to have learnt something.
-const ABOVE_GUESSING: f64 = 0.1;
-
 /// What makes a trained model one to look at again before it is audited.
 fn warnings(summary: &TrainingSummary) -> Vec<String> {
     let mut warnings = Vec::new();
     if let DataCounts::Text(texts) = &summary.data {
-        let coverage = texts.known_tokens as f64 / texts.tokens.max(1) as f64;
+        let coverage = texts.coverage();
         if summary.embeddings_sha256.is_some() && coverage < LEAST_COVERAGE {
             warnings.push(format!(
                 "WARNING: only {} of the tokens have a word vector; the model does not read the others. \
@@ -122,22 +116,16 @@ fn warnings(summary: &TrainingSummary) -> Vec<String> {
     let measured = summary.test.as_ref().or(summary.validation.as_ref());
     match measured.unwrap_or(&summary.train) {
         // That it decides everything alike is said already.
-        Quality::Classes(metrics) if metrics.rows > 0 && summary.decides_alike.is_none() => {
-            let (accuracy, majority) = (metrics.accuracy, metrics.majority_share);
-            // Twice the standard error: less than that may be luck. A network that tells rare classes
-            // apart at the price of frequent ones is none that guesses.
-            let luck = 2.0 * (accuracy * (1.0 - accuracy) / metrics.rows as f64).sqrt();
-            let guessing = 1.0 / summary.classes.len().max(1) as f64;
-            let is_blind = metrics.balanced_accuracy < guessing + ABOVE_GUESSING;
-            if accuracy - luck <= majority && is_blind {
-                warnings.push(format!(
-                    "WARNING: the model does hardly better than always saying the most frequent class \
-                     ({} right against {}; balanced accuracy {}); what an audit finds in it says little",
-                    percent(accuracy),
-                    percent(majority),
-                    percent(metrics.balanced_accuracy)
-                ));
-            }
+        Quality::Classes(metrics)
+            if summary.decides_alike.is_none() && metrics.is_guessing(summary.classes.len()) =>
+        {
+            warnings.push(format!(
+                "WARNING: the model does hardly better than always saying the most frequent class \
+                 ({} right against {}; balanced accuracy {}); what an audit finds in it says little",
+                percent(metrics.accuracy),
+                percent(metrics.majority_share),
+                percent(metrics.balanced_accuracy)
+            ));
         }
         Quality::Numbers(errors) if errors.r_squared.is_some_and(|of| of <= 0.0) => {
             warnings.push(

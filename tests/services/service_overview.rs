@@ -61,11 +61,22 @@ fn the_overview_says_what_was_found_and_is_searched() {
             "{line}"
         );
         let verdict = match figures["fail_above"]["verdict"].as_str().unwrap() {
-            "within" => "pass",
-            "exceeds" => "fail",
-            _ => "not shown",
+            "within" => ">pass</span>",
+            "exceeds" => "&#62; 0.0001\u{a0}%</span>",
+            _ => ">not shown</span>",
         };
-        assert!(line.contains(&format!(">{verdict}</span>")), "{line}");
+        assert!(line.contains(verdict), "{line}");
+        // What failed is not done in green.
+        let is_green = line.contains("<span class=\"state good\">done</span>");
+        let holds = figures["fail_above"]["verdict"] == "within";
+        assert_eq!(is_green, holds, "{line}");
+        let said = &compared["jobs"][place]["outcome"];
+        assert_eq!(said["verdict"], figures["fail_above"]["verdict"]);
+        let run = visitor.get(&format!("/runs/{id}")).text;
+        let text = said["text"].as_str().unwrap();
+        assert!(run.contains(text), "{text}: {run}");
+        let report = server.get(&format!("/api/v1/jobs/{id}/report?form=markdown"));
+        assert!(report.expect(200).text().contains(text), "{text}");
         assert!(
             line.contains("data-name=\"By\" class=\"who\">test<"),
             "{line}"

@@ -419,3 +419,29 @@ fn tables_are_read_from_xz() {
         &["cannot read cut.csv.xz"],
     );
 }
+
+/// Words that no table has get vectors where a training makes its own, the same ones each time.
+#[test]
+fn a_training_makes_word_vectors_of_its_own_texts() {
+    let workspace = Workspace::new();
+    let mut texts = "text,label\n".to_owned();
+    for row in 0..200 {
+        let (word, label) = [("gluvon", "yes"), ("bremka", "no")][row % 2];
+        let other = ["alpin", "brusk", "celto"][row % 3];
+        texts += &format!("der {word} tirnet {other} sehr,{label}\n");
+    }
+    workspace.write("texts.csv", texts);
+    let train = "train --texts texts.csv --text-column text --label-column label --layers 1 --units 4 --epochs 2 --json";
+    let trained = |out: &str| {
+        let line = format!("{train} --embeddings own --out {out}");
+        workspace.line(&line).exits(0).json()
+    };
+    let (first, second) = (trained("first"), trained("second"));
+    assert_eq!(first["data"]["tokens"], 1000);
+    assert_eq!(first["data"]["known_tokens"], 1000);
+    assert_eq!(first["model_sha256"], second["model_sha256"]);
+    workspace.write("one.csv", "text,label\nder,yes\nder,no\nder,yes\nder,no\n");
+    let line =
+        "train --texts one.csv --text-column text --label-column label --embeddings own --out one";
+    refuses(&workspace, line, 2, &["no word vectors can be fitted"]);
+}

@@ -30,6 +30,8 @@ use std::path::Path;
 
 use serde::Serialize;
 
+pub use self::classes::usually_favourable;
+pub use self::column::is_identifier;
 use self::column::{Column, Made};
 pub use self::error::{Ambiguous, InferError};
 use self::layout::Layout;
@@ -123,8 +125,8 @@ fn drafted(file: &Path, options: &InferOptions) -> Result<Draft, InferError> {
         }
         if is_repeated(at) {
             leaves_out = true;
-            let said = "left out: another column of this name before it holds the same";
-            notes.push(Note::new(name, said));
+            let why = "another column of this name before it holds the same";
+            notes.push(Note::of_left_out(name, why));
             continue;
         }
         let column = column.decided(options, in_memory);
@@ -163,7 +165,7 @@ fn drafted(file: &Path, options: &InferOptions) -> Result<Draft, InferError> {
             }
             Made::LeftOut(why) => {
                 leaves_out = true;
-                notes.push(Note::new(name, format!("left out: {why}")));
+                notes.push(Note::of_left_out(name, &why));
             }
             Made::Unplaced(note) => unplaced.push(note),
         }

@@ -157,7 +157,22 @@ pub struct Metrics {
     pub undecided: u64,
 }
 
+/// By how much balanced accuracy must be above that of guessing, for a model to have learnt something.
+const ABOVE_GUESSING: f64 = 0.1;
+
 impl Metrics {
+    /// Returns whether a model of so many `classes` does no better than always answering the most
+    /// frequent class, as far as these rows can tell: what an audit finds in it says little.
+    pub fn is_guessing(&self, classes: usize) -> bool {
+        // Twice the standard error: less than that may be luck. A network that tells rare classes
+        // apart at the price of frequent ones is none that guesses.
+        let luck = 2.0 * (self.accuracy * (1.0 - self.accuracy) / self.rows as f64).sqrt();
+        let guessing = 1.0 / classes.max(1) as f64;
+        self.rows > 0
+            && self.accuracy - luck <= self.majority_share
+            && self.balanced_accuracy < guessing + ABOVE_GUESSING
+    }
+
     /// Compares the most probable classes by `logits` (row-major `[rows, classes]`) with `labels`.
     pub fn new(logits: &[f32], classes: usize, labels: &[u32]) -> Metrics {
         let predicted = logits.chunks_exact(classes).map(predicted_class);

@@ -73,6 +73,8 @@ impl<T: Trainable> OpenedRun for Training<T> {
     }
 
     fn whole(self, target: Target<'_>, observer: &dyn Observer) -> Result<Self::Summary, Failure> {
+        // Whoever stops it here stops the first epoch.
+        let _ = observer.observe(Progress::phase("prepare"));
         let (all, is_number) = (u64::from(self.pace().epochs), self.inputs().is_number());
         let observe = &mut |report: &EpochReport| {
             let message = || {

@@ -29,6 +29,7 @@ pub mod bounds;
 mod change;
 pub mod chart;
 mod compose;
+mod conclusion;
 mod document;
 mod error;
 mod evidence;
@@ -45,6 +46,7 @@ mod read;
 pub mod text;
 
 pub use change::Change;
+pub use conclusion::Conclusion;
 pub use error::PageError;
 pub use form::Form;
 pub use html::{ContentSecurity, content_security};

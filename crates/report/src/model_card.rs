@@ -45,7 +45,7 @@ impl Report {
             if let Some(command) = &run.reproduce {
                 card.push_str(&format!(
                     "\nTo repeat {}:\n\n{}",
-                    escaped(&Text::value(&run.name)),
+                    escaped(&Text::value(run.shown_name())),
                     code_block(&command.as_str().into())
                 ));
             }
@@ -69,7 +69,7 @@ fn details(run: &RunReport) -> String {
     text.push_str(&format!(
         "- Examined by probity {} ({}){}\n",
         run.command,
-        escaped(&Text::value(&run.name)),
+        escaped(&Text::value(run.shown_name())),
         escaped(&date.unwrap_or_default().into())
     ));
     text
@@ -117,7 +117,7 @@ fn metrics(run: &RunReport) -> String {
     });
     format!(
         "{}:\n\n{}\n",
-        escaped(&Text::value(&run.name)),
+        escaped(&Text::value(run.shown_name())),
         grid(&header, rows)
     )
 }

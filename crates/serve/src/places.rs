@@ -116,6 +116,11 @@ impl Places {
         self.data(id).join("schema.toml")
     }
 
+    /// The reasons why columns of a data set are left out of its schema.
+    pub fn left_out(&self, id: &Id) -> PathBuf {
+        self.data(id).join("left-out.json")
+    }
+
     /// The directory of a model: its own if it was uploaded, else that of the run that made it.
     pub fn model(&self, model: &Model) -> PathBuf {
         match model.origin {
@@ -144,6 +149,12 @@ impl Places {
     /// The report of a job's run.
     pub fn report(&self, job: &Id, form: ReportForm) -> PathBuf {
         let name = format!("{job}.{}", form.ending());
+        self.root.join("reports").join(name)
+    }
+
+    /// What the reports on a job's run call it and what it read.
+    pub fn names(&self, job: &Id) -> PathBuf {
+        let name = format!("{job}.names.json");
         self.root.join("reports").join(name)
     }
 
@@ -236,8 +247,9 @@ impl Places {
         }
         for id in &contents.jobs {
             bytes += size(&self.run(id))?;
-            for form in ReportForm::ALL {
-                bytes += gone_is_empty(std::fs::metadata(self.report(id, form)))?;
+            let reports = ReportForm::ALL.map(|form| self.report(id, form));
+            for file in reports.into_iter().chain([self.names(id)]) {
+                bytes += gone_is_empty(std::fs::metadata(file))?;
             }
         }
         Ok(bytes)
@@ -262,10 +274,9 @@ impl Places {
 
     /// Removes the reports on a job's run.
     pub fn remove_reports(&self, job: &Id) -> io::Result<()> {
-        let mut reports = ReportForm::ALL
-            .map(|form| self.report(job, form))
-            .into_iter();
-        reports.try_for_each(|report| gone(std::fs::remove_file(report)))
+        let reports = ReportForm::ALL.map(|form| self.report(job, form));
+        let mut files = reports.into_iter().chain([self.names(job)]);
+        files.try_for_each(|file| gone(std::fs::remove_file(file)))
     }
 
     fn uploads(&self) -> PathBuf {

@@ -72,6 +72,16 @@ const BAD: [&str; 32] = [
 /// Parts of names that negate what follows.
 const NEGATIONS: [&str; 4] = ["no", "non", "not", "without"];
 
+/// Returns which of the `classes` of the column `label` is usually good to get, where their words and
+/// the name of the column agree on one.
+pub fn usually_favourable(label: &str, classes: &[String]) -> Option<String> {
+    match (pair(classes, &PAIRS), pair(classes, &DEGREES)) {
+        (Some([_, better]), _) => Some(better),
+        (None, Some([_, more])) => (!is_bad(label)).then_some(more),
+        (None, None) => None,
+    }
+}
+
 /// Returns `classes` of the column `label` in the order of the schema, and why the last one is
 /// last.
 ///
@@ -186,6 +196,17 @@ mod tests {
         let classes = classes.iter().map(|&class| class.to_owned()).collect();
         let (classes, note) = ordered(label, classes, favourable).unwrap();
         (classes.join(","), note)
+    }
+
+    #[test]
+    fn what_is_usually_good_is_said_where_words_and_name_agree() {
+        let of = |label: &str, classes: [&str; 2]| {
+            usually_favourable(label, &classes.map(str::to_owned))
+        };
+        assert_eq!(of("loan", ["good", "bad"]).as_deref(), Some("good"));
+        assert_eq!(of("granted", ["yes", "no"]).as_deref(), Some("yes"));
+        assert_eq!(of("default", ["yes", "no"]), None);
+        assert_eq!(of("toxic", ["0", "1"]), None);
     }
 
     #[test]

@@ -469,8 +469,7 @@ impl Column {
             return None;
         }
         let different = different(&self.numbers);
-        let is_identifier = self.numbers.len() >= MANY && 2 * different > self.numbers.len();
-        is_identifier.then(|| match different == self.numbers.len() {
+        is_identifier(&self.name, different, self.numbers.len()).then(|| match different == self.numbers.len() {
             true => "every row has another number, and its name is that of an identifier".to_owned(),
             false => format!(
                 "it has {different} different numbers in {} rows, and its name is that of an identifier",
@@ -816,6 +815,12 @@ fn names_codes(name: &str) -> bool {
     unicode::parts(name)
         .iter()
         .any(|part| codes.contains(&part.as_str()))
+}
+
+/// Returns whether a column of whole numbers identifies its rows: by its name, and by `different`
+/// numbers in so many `rows`.
+pub fn is_identifier(name: &str, different: usize, rows: usize) -> bool {
+    rows >= MANY && 2 * different > rows && names_rows(name)
 }
 
 /// Returns whether a column of this name usually names the rows.

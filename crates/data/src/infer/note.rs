@@ -4,6 +4,9 @@ use serde::Serialize;
 
 use probity_run::list::line;
 
+/// The beginning of notes on columns that are left out.
+const LEFT_OUT: &str = "left out: ";
+
 /// A note for a person on a column.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Note {
@@ -39,6 +42,16 @@ impl Note {
             said: said.into(),
             ways: Vec::new(),
         }
+    }
+
+    /// Creates the note that a column is left out, and why.
+    pub(super) fn of_left_out(column: &str, why: &str) -> Note {
+        Note::new(column, format!("{LEFT_OUT}{why}"))
+    }
+
+    /// Returns why the column is left out, where the note says that.
+    pub fn left_out(&self) -> Option<&str> {
+        self.said.strip_prefix(LEFT_OUT)
     }
 
     /// Returns the note with `way` as a further way to have it otherwise.

@@ -10,7 +10,8 @@ use crate::shards::MergedAudit;
 use crate::specification::AuditSpecification;
 use probity_run::run_directory::RunDirectory;
 use probity_run::runner::{
-    Failure, Merged, Observer, OpenedRun, Outcome, RunKind, Setting, ShutdownHook, Target, perform,
+    Failure, Merged, Observer, OpenedRun, Outcome, Progress, RunKind, Setting, ShutdownHook,
+    Target, perform,
 };
 use probity_run::shards::{Shard, ShardFolder, Worked};
 use probity_run::specification::Checked;
@@ -57,7 +58,10 @@ impl<M: Modality> OpenedRun for Audit<M> {
     }
 
     fn whole(self, target: Target<'_>, observer: &dyn Observer) -> Result<Self::Summary, Failure> {
-        let observe = &mut |progress: AuditProgress<'_>| watched::observe(observer, progress);
+        // Whoever stops it here stops the first round.
+        let _ = observer.observe(Progress::phase("prepare"));
+        let observe =
+            &mut |progress: AuditProgress<'_>| watched::observe(observer, M::NAME, progress);
         Ok(self.run(target.needed()?, target.goes_on(), observe)?)
     }
 
@@ -71,7 +75,8 @@ impl<M: Modality> OpenedRun for Audit<M> {
         shard: Shard,
         observer: &dyn Observer,
     ) -> Result<Worked, Failure> {
-        let observe = &mut |progress: AuditProgress<'_>| watched::observe(observer, progress);
+        let observe =
+            &mut |progress: AuditProgress<'_>| watched::observe(observer, M::NAME, progress);
         Ok(Audit::work(self, folder, shard, observe)?)
     }
 
@@ -81,7 +86,8 @@ impl<M: Modality> OpenedRun for Audit<M> {
         directory: &mut dyn FnMut() -> Result<RunDirectory, Failure>,
         observer: &dyn Observer,
     ) -> Result<Merged<Self::Summary>, Failure> {
-        let observe = &mut |progress: AuditProgress<'_>| watched::observe(observer, progress);
+        let observe =
+            &mut |progress: AuditProgress<'_>| watched::observe(observer, M::NAME, progress);
         Ok(
             match Audit::merge::<Failure>(self, folder, directory, observe)? {
                 MergedAudit::Starts { starts } => Merged::Starts(starts),

@@ -44,6 +44,7 @@ impl RunKind for CompareSpecification {
 /// Shows `observer` how far each search is, and says which one begins.
 fn watching(
     observer: &dyn Observer,
+    modality: ModalityName,
     repeats: u32,
 ) -> impl FnMut(StrategyName, u32, AuditProgress<'_>) -> ControlFlow<()> {
     let mut under_way = None;
@@ -52,7 +53,7 @@ fn watching(
             let name = strategy.name();
             observer.detail(&format!("{name}, repeat {} of {repeats}", repeat + 1));
         }
-        watched::observe(observer, progress)
+        watched::observe(observer, modality, progress)
     }
 }
 
@@ -73,7 +74,7 @@ impl<M: Modality> OpenedRun for Comparison<M> {
     }
 
     fn whole(self, target: Target<'_>, observer: &dyn Observer) -> Result<Self::Summary, Failure> {
-        let mut observe = watching(observer, self.specification().repeats);
+        let mut observe = watching(observer, M::NAME, self.specification().repeats);
         Ok(self.run(target.needed()?, target.goes_on(), &mut observe)?)
     }
 
@@ -87,7 +88,7 @@ impl<M: Modality> OpenedRun for Comparison<M> {
         shard: Shard,
         observer: &dyn Observer,
     ) -> Result<Worked, Failure> {
-        let mut observe = watching(observer, self.specification().repeats);
+        let mut observe = watching(observer, M::NAME, self.specification().repeats);
         work(&mut self.searches(&mut observe), folder, shard)
     }
 
@@ -97,7 +98,7 @@ impl<M: Modality> OpenedRun for Comparison<M> {
         directory: &mut dyn FnMut() -> Result<RunDirectory, Failure>,
         observer: &dyn Observer,
     ) -> Result<Merged<Self::Summary>, Failure> {
-        let mut observe = watching(observer, self.specification().repeats);
+        let mut observe = watching(observer, M::NAME, self.specification().repeats);
         let searches = merged(&self.searches(&mut observe), folder)?;
         Ok(Merged::Complete(Comparison::merge(
             self,

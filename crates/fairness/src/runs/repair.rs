@@ -68,6 +68,8 @@ impl<R: Repairable> OpenedRun for Repair<R> {
     }
 
     fn whole(self, target: Target<'_>, observer: &dyn Observer) -> Result<Self::Summary, Failure> {
+        // Whoever stops it here stops what comes first.
+        let _ = observer.observe(Progress::phase("prepare"));
         let observe = &|progress| match progress {
             RepairProgress::Search => observer.observe(Progress::phase("search")),
             RepairProgress::Train { epochs, all } => {

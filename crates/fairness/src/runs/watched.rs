@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use crate::modality::Modality;
+use crate::modality::{Modality, ModalityName};
 use crate::session::AuditProgress;
 use crate::specification::PredictorSpecification;
 use probity_predictor::own_numbers::BinEffect;
@@ -36,8 +36,12 @@ impl PredictorSpecification {
     }
 }
 
-/// Shows `observer` how far a search is.
-pub(super) fn observe(observer: &dyn Observer, progress: AuditProgress<'_>) -> ControlFlow<()> {
+/// Shows `observer` how far a search on inputs of `modality` is.
+pub(super) fn observe(
+    observer: &dyn Observer,
+    modality: ModalityName,
+    progress: AuditProgress<'_>,
+) -> ControlFlow<()> {
     let nothing = &String::new;
     match progress {
         AuditProgress::Search {
@@ -63,7 +67,11 @@ pub(super) fn observe(observer: &dyn Observer, progress: AuditProgress<'_>) -> C
             observer.observe(Progress::new("population", (done, all), &message))
         }
         AuditProgress::Estimate { done, all } => {
-            let message = || "share of random inputs".to_owned();
+            let inputs = match modality {
+                ModalityName::Table => "random inputs",
+                ModalityName::Text => "the texts",
+            };
+            let message = || format!("share of {inputs}");
             observer.observe(Progress::new("estimate", (done, all), &message))
         }
         AuditProgress::Write => observer.observe(Progress::new("write", (0, 1), nothing)),

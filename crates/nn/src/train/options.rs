@@ -310,8 +310,9 @@ pub struct RecurrentOptions {
     /// Largest norm of a step's gradient; a larger one is scaled down to it.
     #[schemars(range(min = 0.000_001, max = 1_000_000))]
     pub clip_norm: f64,
-    /// Word vectors in GloVe's or word2vec's text format (also .gz, .xz), or `shipped`.
-    #[schemars(extend("format" = "path", "x-names" = ["shipped"]))]
+    /// Word vectors in GloVe's or word2vec's text format (also .gz, .xz), `shipped`, or `own`: those
+    /// that are fitted to the training part of the texts first.
+    #[schemars(extend("format" = "path", "x-names" = ["shipped", "own"]))]
     pub embeddings: PathBuf,
     /// Rows from the beginning of the word vectors that the model keeps, beside the words of its
     /// texts.

@@ -33,6 +33,7 @@ use probity_run::specification::{Checked, FieldError, Specification};
 use probity_tensor::device::ComputeDevice;
 use probity_text::corpus::CorpusError;
 use probity_text::embeddings::EmbeddingError;
+use probity_text::glove::GloveError;
 use probity_text::tokenizer::TokenizerError;
 
 /// The time between two saves of an unfinished training.
@@ -53,6 +54,9 @@ pub enum TrainingError {
     /// The word vectors cannot be read.
     #[error("{0}")]
     Embeddings(#[from] EmbeddingError),
+    /// No word vectors can be fitted to the texts.
+    #[error("no word vectors can be fitted to the texts: {0}")]
+    Own(#[from] GloveError),
     /// Texts and word vectors do not fit each other.
     #[error("{0}")]
     Vocabulary(#[from] VocabularyError),
@@ -196,6 +200,16 @@ pub struct TextCounts {
     /// The rows of the table left out because something is wrong with them.
     #[serde(skip_serializing_if = "BadRows::is_empty")]
     pub bad_rows: BadRows,
+}
+
+/// The share of the tokens of texts that have a word vector below which a network reads too little.
+pub const LEAST_COVERAGE: f64 = 0.6;
+
+impl TextCounts {
+    /// Returns the share of the tokens that have a vector of their own.
+    pub fn coverage(&self) -> f64 {
+        self.known_tokens as f64 / self.tokens.max(1) as f64
+    }
 }
 
 /// The content of `summary.json` of a training.

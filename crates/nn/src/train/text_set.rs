@@ -1,5 +1,6 @@
 //! The labelled texts, over a vocabulary, that a network is trained on.
 
+use std::ops::ControlFlow;
 use std::path::Path;
 
 use super::fitting::Observe;
@@ -25,6 +26,8 @@ use probity_text::embeddings::{
     Cache, EmbeddingError, EmbeddingTable, LoadOptions, SHIPPED, shipped,
 };
 use probity_text::frequencies::WordFrequencies;
+use probity_text::glove::{self, GloveOptions};
+use probity_text::tokenizer::Tokenizer;
 use probity_text::validity::SentenceEmbedder;
 
 /// Loads the word vectors in `file`, or those that ship, called `shipped`. A cache that cannot lie
@@ -60,6 +63,37 @@ fn load_options() -> LoadOptions {
             .map(|folder| Cache::new(folder.join("embeddings"))),
         ..LoadOptions::default()
     }
+}
+
+/// The name of word vectors that a training fits to its own texts, where a file of vectors is
+/// expected.
+pub const OWN: &str = "own";
+
+/// Fits word vectors to those of `texts` at the places `train`: what a network is tested by is not
+/// learnt from. Words that stand there once have a vector too.
+///
+/// # Errors
+/// When a text cannot be split, or the texts have too few words.
+fn own_embeddings(
+    texts: &[String],
+    train: &[u32],
+    seed: u64,
+) -> Result<EmbeddingTable, TrainingError> {
+    let texts: Vec<String> = train
+        .iter()
+        .filter_map(|&place| texts.get(place as usize).cloned())
+        .collect();
+    let tokens: Vec<Vec<String>> = Tokenizer::without_vocabulary()?
+        .tokens_of_all(&texts)?
+        .into_iter()
+        .map(|tokens| tokens.into_iter().map(|token| token.text).collect())
+        .collect();
+    let mut options = GloveOptions::default();
+    options.min_count = 1;
+    options.seed = seed;
+    Ok(glove::fit(&tokens, &options, &mut |_| {
+        ControlFlow::Continue(())
+    })?)
 }
 
 /// Labelled texts over their vocabulary.
@@ -239,7 +273,10 @@ impl Trainable for TextSet {
         let split = options.split(corpus.texts.len());
         count_classes(&corpus.labels, &split.train, corpus.classes.len())?;
         let file = &options.network.embeddings;
-        let table = open_embeddings(file, record)?;
+        let table = match file == Path::new(OWN) {
+            true => own_embeddings(&corpus.texts, &split.train, options.learning.seed)?,
+            false => open_embeddings(file, record)?,
+        };
         let common = options.network.common_words as usize;
         Ok(TextSet::new(corpus, &table, file, common)?.on(device))
     }

@@ -84,25 +84,32 @@ fn section(run: &RunReport, number: Option<usize>, id: &str, most_pairs: usize) 
     }
 }
 
-/// Whether what a run declared, or promises, holds; nothing where it does neither.
+/// Whether what a run declared, or promises, holds, and what could be done where that is not shown;
+/// nothing where it does neither.
 fn outcome(run: &RunReport) -> Option<Outcome> {
+    let outcome = concluded(run)?;
+    let (Findings::Audit(audit), Ok(Some(_))) = (&run.findings, of_run(run)) else {
+        return Some(outcome);
+    };
+    let on = audit.summary.fail_above.as_ref();
+    let on = on.and_then(|bound| bound.on.as_deref());
+    Some(match (outcome.verdict, on) {
+        (Verdict::Inconclusive, Some("data")) => outcome.and("More of them would tell."),
+        (Verdict::Inconclusive, _) => outcome.and("A larger --estimate would tell."),
+        (Verdict::NotApplicable, _) => outcome.and(
+            "Measure its groups (probity groups); where that is what is wanted, give --blind-ok.",
+        ),
+        (Verdict::Within | Verdict::Exceeds, _) => outcome,
+    })
+}
+
+/// Whether what a run declared, or promises, holds; nothing where it does neither.
+pub(super) fn concluded(run: &RunReport) -> Option<Outcome> {
     match &run.findings {
         Findings::Audit(audit) => {
             let bound = audit.summary.fail_above.as_ref()?.bound;
             Some(match of_run(run) {
-                Ok(declared) => {
-                    let alike = audit.summary.decides_alike.as_ref();
-                    let on = audit.summary.fail_above.as_ref()?.on.as_deref();
-                    let outcome = bound_of(declared?, alike);
-                    match (outcome.verdict, on) {
-                        (Verdict::Inconclusive, Some("data")) => outcome.and("More of them would tell."),
-                        (Verdict::Inconclusive, _) => outcome.and("A larger --estimate would tell."),
-                        (Verdict::NotApplicable, _) => outcome.and(
-                            "Measure its groups (probity groups); where that is what is wanted, give --blind-ok.",
-                        ),
-                        (Verdict::Within | Verdict::Exceeds, _) => outcome,
-                    }
-                }
+                Ok(declared) => bound_of(declared?, audit.summary.decides_alike.as_ref()),
                 Err(_) => Outcome::new(
                     Verdict::Inconclusive,
                     format!(
@@ -117,8 +124,8 @@ fn outcome(run: &RunReport) -> Option<Outcome> {
             Some(bound_of(declared, certify.decides_alike.as_ref()))
         }
         Findings::Prove(_) => Some(bound_of(of_run(run).ok()??, None)),
-        Findings::Repair(repair) => Some(repair::outcome(&repair.verdict, repair.finished)),
-        Findings::TextRepair(repair) => Some(repair::outcome(&repair.verdict, repair.finished)),
+        Findings::Repair(repair) => Some(repair::outcome(repair)),
+        Findings::TextRepair(repair) => Some(repair::text_outcome(repair)),
         Findings::KMeans(bench) => {
             let mut algorithms = bench.algorithms.iter();
             Some(unlearning::exactness(algorithms.all(|of| of.exact)))

@@ -52,8 +52,64 @@ pub(super) fn parts(repair: &RepairFindings, id: &str) -> (Vec<Text>, Vec<Part>)
     (verdict.into_iter().map(Text::from).collect(), parts)
 }
 
-/// Whether anything speaks against a repair, and whether there is a model.
-pub(super) fn outcome(verdict: &RepairVerdict, finished: bool) -> Outcome {
+/// Whether anything speaks against a repair of a classifier of tables, and whether there is a model.
+pub(super) fn outcome(repair: &RepairFindings) -> Outcome {
+    let pairs = both(
+        &repair.before.discrimination,
+        &repair.chosen.figures.discrimination,
+    );
+    let change = pairs.last().map(|(before, after)| Effect {
+        before: before.rate,
+        after: after.rate,
+        of: "random inputs that are discriminatory",
+    });
+    concluded(&repair.verdict, repair.finished, change)
+}
+
+/// The same of a classifier of texts.
+pub(super) fn text_outcome(repair: &TextRepairFindings) -> Outcome {
+    let change = Effect {
+        before: 1.0 - repair.before.fair.share,
+        after: 1.0 - repair.chosen.figures.fair.share,
+        of: "test texts that are not treated alike",
+    };
+    concluded(&repair.verdict, repair.finished, Some(change))
+}
+
+/// The share that a repair was to lower, before and after.
+struct Effect {
+    before: f64,
+    after: f64,
+    of: &'static str,
+}
+
+/// That a repair did not help, where it lowered no share, or no more than training anew without a
+/// remedy did; nothing where it did.
+fn unhelpful(verdict: &RepairVerdict, change: Option<Effect>) -> Option<[String; 2]> {
+    let said = |after: f64, before: f64| {
+        format!(
+            "The repair did not help: {} against {}",
+            percent(after),
+            percent(before)
+        )
+    };
+    let control = &verdict.against_control;
+    match change {
+        Some(Effect { before, after, of }) if after >= before => Some([
+            said(after, before),
+            format!("These are the shares of {of}, after the repair and before it."),
+        ]),
+        _ if verdict.worse.is_empty() && control.standing != Standing::Better => Some([
+            said(control.repaired, control.control),
+            "These are the discriminatory shares with the remedy and of training anew without it."
+                .to_owned(),
+        ]),
+        _ => None,
+    }
+}
+
+/// What came of a repair.
+fn concluded(verdict: &RepairVerdict, finished: bool, change: Option<Effect>) -> Outcome {
     let unsaved = "no model was saved; the figures are of the network that was chosen";
     match (finished, verdict.holds, verdict.saved) {
         (false, _, true) => Outcome::new(
@@ -70,11 +126,17 @@ pub(super) fn outcome(verdict: &RepairVerdict, finished: bool) -> Outcome {
         ),
         (true, false, true) => Outcome::from_check(
             false,
-            "The model was saved although there is something against it.",
+            match unhelpful(verdict, change) {
+                Some([said, of]) => format!("{said}; the model was saved all the same. {of}"),
+                None => "The model was saved although there is something against it.".to_owned(),
+            },
         ),
         (true, false, false) => Outcome::from_check(
             false,
-            format!("There is something against the repair, so {unsaved}."),
+            match unhelpful(verdict, change) {
+                Some([said, of]) => format!("{said}; nothing was saved. {of}"),
+                None => format!("There is something against the repair, so {unsaved}."),
+            },
         ),
     }
 }
@@ -375,4 +437,70 @@ fn text_networks(repair: &TextRepairFindings) -> Part {
         &["Network", "Accuracy", "Of the found texts, repaired", "Proved fair", "Fair"],
         rows,
     )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn verdict(standing: &str, worse: &[&str], saved: bool) -> RepairVerdict {
+        let worse = worse.iter().map(|figure| {
+            json!({"figure": figure, "protected": [], "before": 0.9, "after": 0.8, "allowed": 0.01})
+        });
+        let verdict = json!({
+            "holds": false, "saved": saved, "worse": worse.collect::<Vec<_>>(),
+            "against_control": {
+                "control": 0.31, "repaired": 0.305, "standing": standing,
+                "gained": {"mean": 0.005, "ci95": null}
+            }
+        });
+        serde_json::from_value(verdict).unwrap()
+    }
+
+    fn said(verdict: &RepairVerdict, before: f64, after: f64) -> String {
+        let of = "random inputs that are discriminatory";
+        let change = Effect { before, after, of };
+        let outcome = concluded(verdict, true, Some(change));
+        assert_eq!(outcome.verdict, Verdict::Exceeds);
+        outcome.text.to_string().replace('\u{a0}', " ")
+    }
+
+    #[test]
+    fn a_repair_that_does_not_help_says_so() {
+        let worse = verdict("worse", &["discriminatory"], false);
+        assert_eq!(
+            said(&worse, 0.2367, 0.2370),
+            "The repair did not help: 23.70 % against 23.67 %; nothing was saved. \
+             These are the shares of random inputs that are discriminatory, after the repair and before it."
+        );
+        let saved = verdict("worse", &["discriminatory"], true);
+        let text = said(&saved, 0.2367, 0.2370);
+        assert!(
+            text.starts_with(
+                "The repair did not help: 23.70 % against 23.67 %; the model was saved"
+            ),
+            "{text}"
+        );
+        // What lowers the share no more than training anew does is no help of the repair.
+        let alike = verdict("alike", &[], false);
+        let text = said(&alike, 0.4, 0.3);
+        assert!(
+            text.starts_with(
+                "The repair did not help: 30.50 % against 31.00 %; nothing was saved."
+            ),
+            "{text}"
+        );
+        assert!(text.contains("training anew without it"), "{text}");
+    }
+
+    #[test]
+    fn a_repair_that_costs_too_much_did_help() {
+        let costly = verdict("better", &["accuracy"], false);
+        let text = said(&costly, 0.4, 0.1);
+        assert!(
+            text.starts_with("There is something against the repair"),
+            "{text}"
+        );
+    }
 }

@@ -23,21 +23,37 @@ pub(crate) fn kind(run: &RunReport) -> &'static str {
     }
 }
 
-/// The title of a run: what it is, of which model and data. Where there are several runs, as
-/// comparisons name them, with its number and its name.
+/// The title of a run: what it is, of which model and data, with its name where somebody gave it one.
+/// Where there are several runs, as comparisons name them, with its number and its name.
 pub(super) fn title(run: &RunReport, number: Option<usize>) -> Text {
-    let model = run.fact(&[Role::Model, Role::Predictor]).map(name_of);
+    let name = |fact: &Fact| match &fact.called {
+        Some(called) => Text::value(called).to_string(),
+        None => name_of(&fact.value),
+    };
+    let model = run.named(&[Role::Model, Role::Predictor]).map(name);
     let data = [Role::Data, Role::Texts, Role::Training];
-    let data = run.fact(&data).map(name_of);
+    let data = run.named(&data).map(name);
     let of = match (model, data) {
         (Some(model), Some(data)) => format!("{model} on {data}"),
         (Some(one), None) | (None, Some(one)) => one,
         (None, None) => run.name.clone(),
     };
+    let own = match &run.called {
+        Some(called) => format!("{} ({of})", Text::value(called)),
+        None if number.is_some() && of != run.name => format!("{of} ({})", run.name),
+        None => of,
+    };
+    // A name may say already what the run is.
+    let kind = kind(run);
+    let rest = run.called.as_deref();
+    let rest = rest.and_then(|called| called.strip_prefix(kind));
+    let said = match rest.is_some_and(|rest| !rest.starts_with(char::is_alphanumeric)) {
+        true => own,
+        false => format!("{kind}: {own}"),
+    };
     Text::new(match number {
-        Some(number) if of == run.name => format!("{number}. {}: {of}", kind(run)),
-        Some(number) => format!("{number}. {}: {of} ({})", kind(run), run.name),
-        None => format!("{}: {of}", kind(run)),
+        Some(number) => format!("{number}. {said}"),
+        None => said,
     })
 }
 
@@ -82,13 +98,21 @@ fn is_hash(fact: &&Fact) -> bool {
 }
 
 fn shown<'f>(facts: impl Iterator<Item = &'f Fact>) -> Vec<(Text, Text)> {
-    let facts = facts.map(|fact| (Text::new(&fact.name), readable(&fact.value)));
+    let value = |fact: &Fact| match &fact.called {
+        Some(called) => Text::value(called),
+        None => readable(&fact.value),
+    };
+    let facts = facts.map(|fact| (Text::new(&fact.name), value(fact)));
     facts.collect()
 }
 
 /// What was looked at, when and by which version.
 pub(crate) fn subject(run: &RunReport) -> Part {
-    let mut facts = shown(run.subject.iter().filter(|fact| !is_hash(fact)));
+    let mut facts = Vec::new();
+    if let Some(called) = &run.called {
+        facts.push(("Name".into(), Text::value(called)));
+    }
+    facts.extend(shown(run.subject.iter().filter(|fact| !is_hash(fact))));
     for (name, value) in [
         ("Ended (UTC)", &run.ended),
         ("Probity", &run.probity_version),

@@ -186,6 +186,7 @@ fn report(pairs: u64, samples: &str, changes: &[(&str, serde_json::Value)]) -> R
         probity_version: "0",
         runs: vec![RunReport {
             name: "run".to_owned(),
+            called: None,
             directory: "run".into(),
             command: "audit".to_owned(),
             probity_version: None,

@@ -147,7 +147,7 @@ fn procedures(runs: &[RunReport]) -> Part {
     let rows = runs.iter().map(|run| {
         let protected = run.fact(&[Role::Protected]).unwrap_or("–");
         vec![
-            cells(&run.name),
+            cells(run.shown_name()),
             kind(run).to_owned(),
             procedure(run).unwrap_or_default().to_owned(),
             cells(protected),
@@ -179,7 +179,7 @@ fn data(runs: &[RunReport]) -> Part {
         let shown = |number: Option<u64>| number.map_or("–".to_owned(), count);
         let part = run.fact(&[Role::Part]).unwrap_or("–");
         vec![
-            cells(&run.name),
+            cells(run.shown_name()),
             cells(&inputs.path),
             inputs.sha256,
             shown(rows),
@@ -243,7 +243,7 @@ fn sizes(run: &RunReport) -> (Option<u64>, Option<u64>) {
 fn composition(run: &RunReport) -> Vec<Vec<String>> {
     let row = |attribute: &str, value: &str, inputs: u64| {
         vec![
-            cells(&run.name),
+            cells(run.shown_name()),
             cells(attribute),
             cells(value),
             count(inputs),
@@ -292,7 +292,7 @@ fn figures(title: &str, caption: &str, runs: &[RunReport], subject: Subject) -> 
         let shown = |measure: Measure| {
             vec![
                 cells(&measure.name()),
-                cells(&run.name),
+                cells(run.shown_name()),
                 measure.shown(),
                 measure.shown_interval(),
                 count(measure.inputs),
@@ -321,7 +321,7 @@ fn logs(runs: &[RunReport]) -> Part {
         let said = |value: &Option<String>| value.clone().unwrap_or_else(|| "–".to_owned());
         let model = Model::from_run(run);
         vec![
-            cells(&run.name),
+            cells(run.shown_name()),
             said(&run.ended),
             said(&run.probity_version),
             model.sha256,

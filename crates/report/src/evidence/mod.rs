@@ -12,11 +12,9 @@ mod cyclonedx;
 mod ll144;
 pub(super) mod measures;
 
-use std::path::Path;
-
 use super::error::PageError;
 use super::form::Form;
-use super::model::{Findings, Report, Role, RunReport};
+use super::model::{Fact, Findings, Report, Role, RunReport};
 use super::text::not_taken_sentence;
 
 /// What stands where only people know what to say.
@@ -92,9 +90,9 @@ struct Model {
 
 impl Model {
     fn from_run(run: &RunReport) -> Model {
-        let place = run.fact(&[Role::Model, Role::Predictor]).unwrap_or(BLANK);
+        let model = run.named(&[Role::Model, Role::Predictor]);
         let given = Model {
-            name: last_part(place),
+            name: model.map_or(BLANK.to_owned(), Fact::last_part),
             sha256: run.fact(&[Role::ModelHash]).unwrap_or_default().to_owned(),
             repaired_from: None,
         };
@@ -105,7 +103,7 @@ impl Model {
         };
         match repaired {
             Some(sha256) => Model {
-                name: run.name.clone(),
+                name: run.shown_name().to_owned(),
                 sha256,
                 repaired_from: Some(Box::new(given)),
             },
@@ -124,11 +122,11 @@ struct Inputs {
 
 impl Inputs {
     fn from_run(run: &RunReport) -> Inputs {
-        let path = run.fact(&[Role::Data, Role::Texts]).unwrap_or(BLANK);
+        let data = run.named(&[Role::Data, Role::Texts]);
         let hashes = [Role::DataHash, Role::TextsHash, Role::InputsHash];
         Inputs {
-            path: path.to_owned(),
-            name: last_part(path),
+            path: data.map_or(BLANK, |data| data.value.as_str()).to_owned(),
+            name: data.map_or(BLANK.to_owned(), Fact::last_part),
             sha256: run.fact(&hashes).unwrap_or_default().to_owned(),
         }
     }
@@ -150,10 +148,4 @@ fn circumstances(run: &RunReport) -> Option<String> {
     });
     let said: Vec<String> = said.collect();
     (!said.is_empty()).then(|| said.join(", "))
-}
-
-/// The name of a file or directory without where it lies.
-fn last_part(path: &str) -> String {
-    let name = Path::new(path).file_name();
-    name.map_or(path.to_owned(), |name| name.to_string_lossy().into_owned())
 }

@@ -15,7 +15,8 @@ mod repair;
 mod text_groups;
 mod unlearning;
 
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
@@ -53,6 +54,9 @@ pub struct Fact {
     pub name: String,
     /// The value.
     pub value: String,
+    /// What people call that which lies at the path in `value`, where somebody said so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub called: Option<String>,
     /// What it says of what was looked at, if it says something of that: exports find it by this.
     #[serde(skip)]
     pub role: Option<Role>,
@@ -145,7 +149,49 @@ impl Role {
     }
 }
 
+impl Report {
+    /// Calls runs, and what they looked at, by the names that people gave them: `names` has them by
+    /// the paths that the runs and their directories are named by. What has no name there is called
+    /// as its path.
+    pub fn call(&mut self, names: &BTreeMap<String, String>) {
+        for run in &mut self.runs {
+            let directory = run.directory.to_str();
+            run.called = directory.and_then(|path| names.get(path)).cloned();
+            for fact in run.subject.iter_mut().filter(|fact| fact.is_place()) {
+                let several = || {
+                    let parts = fact.value.split(", ").map(|path| names.get(path).cloned());
+                    Some(parts.collect::<Option<Vec<_>>>()?.join(", "))
+                };
+                fact.called = names.get(&fact.value).cloned().or_else(several);
+            }
+        }
+    }
+}
+
 impl Fact {
+    /// Returns whether it names files or directories.
+    fn is_place(&self) -> bool {
+        self.is_of(&[
+            Role::Model,
+            Role::Data,
+            Role::Texts,
+            Role::Audits,
+            Role::Training,
+            Role::Test,
+        ])
+    }
+
+    /// Returns what it is called without where it lies: by its name, else as the last part of its
+    /// path.
+    pub fn last_part(&self) -> String {
+        let last = || {
+            let name = Path::new(&self.value).file_name()?;
+            Some(name.to_string_lossy().into_owned())
+        };
+        let called = self.called.clone().or_else(last);
+        called.unwrap_or_else(|| self.value.clone())
+    }
+
     /// Returns whether it says one of these things.
     pub fn is_of(&self, roles: &[Role]) -> bool {
         self.role.is_some_and(|role| roles.contains(&role))
@@ -155,8 +201,18 @@ impl Fact {
 impl RunReport {
     /// Returns what the run says of the first of these things of which it says something.
     pub fn fact(&self, roles: &[Role]) -> Option<&str> {
+        self.named(roles).map(|fact| fact.value.as_str())
+    }
+
+    /// Returns the fact about the first of these things of which the run says something.
+    pub fn named(&self, roles: &[Role]) -> Option<&Fact> {
         let of = |role: &Role| self.subject.iter().find(|fact| fact.role == Some(*role));
-        roles.iter().find_map(of).map(|fact| fact.value.as_str())
+        roles.iter().find_map(of)
+    }
+
+    /// Returns what the run is called: by the name that somebody gave it, else by its directory.
+    pub fn shown_name(&self) -> &str {
+        self.called.as_deref().unwrap_or(&self.name)
     }
 }
 
@@ -165,6 +221,9 @@ impl RunReport {
 pub struct RunReport {
     /// Last part of its directory, or as many parts as tell it from the others.
     pub name: String,
+    /// What people call it, where somebody said so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub called: Option<String>,
     /// Its directory, as given.
     pub directory: PathBuf,
     /// The command.

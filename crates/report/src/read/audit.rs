@@ -12,6 +12,35 @@ use probity_run::run_directory::RunDirectory;
 
 /// Reads the audit in `files`, and of its pairs what can be shown.
 pub(super) fn read(files: &RunFiles) -> Result<AuditFindings, PageError> {
+    let audit = read_without_pairs(files)?;
+    let summary = &audit.summary;
+    // A name from the file must not lead out of the directory.
+    let samples = match summary.samples_file.as_str() {
+        "samples.csv" => "samples.csv",
+        _ => "samples.parquet",
+    };
+    let from = PairFile {
+        file: &files.unchanged(samples)?,
+        protected: &summary.protected,
+        decisions: &summary.decisions,
+        favourable: summary.favourable(),
+        strategy: &summary.strategy,
+        are_ranked: summary.rank.is_some(),
+    };
+    let pairs: PairFindings = read_pairs(&from, summary.modality == Modality::Text)?;
+    let left_out = summary.plausibility.as_ref().map_or(0, |of| of.left_out);
+    if pairs.pairs.saturating_add(left_out) != summary.total.discriminatory_rows {
+        let problem = format!(
+            "it counts {} pairs, but {samples} holds {}",
+            summary.total.discriminatory_rows, pairs.pairs
+        );
+        return Err(files.foreign(&problem));
+    }
+    Ok(AuditFindings { pairs, ..audit })
+}
+
+/// Reads what the summary of the audit in `files` says; of its pairs nothing.
+pub(super) fn read_without_pairs(files: &RunFiles) -> Result<AuditFindings, PageError> {
     let summary: AuditSummary = files.parse()?;
     let columns = summary.trace.iter().flat_map(|trace| {
         [&trace.model_rows, &trace.model_gradients].map(|column| column.len() == trace.found.len())
@@ -31,28 +60,6 @@ pub(super) fn read(files: &RunFiles) -> Result<AuditFindings, PageError> {
     let known = origin
         .map(|model| Known::read(Path::new(model), &model_sha256))
         .unwrap_or_default();
-    // A name from the file must not lead out of the directory.
-    let samples = match summary.samples_file.as_str() {
-        "samples.csv" => "samples.csv",
-        _ => "samples.parquet",
-    };
-    let from = PairFile {
-        file: &files.unchanged(samples)?,
-        protected: &summary.protected,
-        decisions: &summary.decisions,
-        favourable: summary.favourable(),
-        strategy: &summary.strategy,
-        are_ranked: summary.rank.is_some(),
-    };
-    let pairs: PairFindings = read_pairs(&from, is_text)?;
-    let left_out = summary.plausibility.as_ref().map_or(0, |of| of.left_out);
-    if pairs.pairs.saturating_add(left_out) != summary.total.discriminatory_rows {
-        let problem = format!(
-            "it counts {} pairs, but {samples} holds {}",
-            summary.total.discriminatory_rows, pairs.pairs
-        );
-        return Err(files.foreign(&problem));
-    }
     Ok(AuditFindings {
         inputs_sha256: files.needed(inputs)?,
         model_sha256,
@@ -60,7 +67,7 @@ pub(super) fn read(files: &RunFiles) -> Result<AuditFindings, PageError> {
         quality: known.quality,
         planted: files.planted()?,
         summary,
-        pairs,
+        pairs: PairFindings::default(),
     })
 }
 

@@ -7,7 +7,7 @@ mod model;
 mod options;
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use self::files::{RunFiles, names_of};
 use super::error::PageError;
@@ -91,17 +91,37 @@ pub const KNOWN_RUNS: &[&str] = &{
     names
 };
 
+/// Reads the run in `directory`, without the pairs that an audit found.
+pub(super) fn run_without_pairs(directory: &Path) -> Result<RunReport, PageError> {
+    let files = RunFiles::open(directory, KNOWN_RUNS)?;
+    let findings = match files.command.as_str() {
+        "audit" => Findings::Audit(Box::new(audit::read_without_pairs(&files)?)),
+        _ => findings(&files)?,
+    };
+    run_with(&files, findings)
+}
+
 fn read_run(files: &RunFiles) -> Result<RunReport, PageError> {
+    run_with(files, findings(files)?)
+}
+
+/// What came out of the run in `files`.
+fn findings(files: &RunFiles) -> Result<Findings, PageError> {
     let known = READERS.iter().find(|(kind, _)| *kind == files.command);
     let (_, read) = known.ok_or_else(|| PageError::Command {
         directory: files.directory.clone(),
         found: files.command.clone(),
         known: KNOWN_RUNS,
     })?;
-    let findings = read(files)?;
+    read(files)
+}
+
+/// The run in `files`, of which `findings` came out.
+fn run_with(files: &RunFiles, findings: Findings) -> Result<RunReport, PageError> {
     let (subject, options) = options::facts(files);
     Ok(RunReport {
         name: String::new(),
+        called: None,
         directory: files.directory.clone(),
         command: files.command.clone(),
         probity_version: files.text("probity_version"),

@@ -70,6 +70,7 @@ pub(super) fn facts(files: &RunFiles) -> (Vec<Fact>, Vec<Fact>) {
                 subject.push(Fact {
                     name: role.name().to_owned(),
                     value,
+                    called: None,
                     role: Some(role),
                 });
             }
@@ -111,6 +112,7 @@ fn flatten(prefix: &str, table: &toml::Table, facts: &mut Vec<Fact>) {
             value => facts.push(Fact {
                 name,
                 value: readable(value),
+                called: None,
                 role: None,
             }),
         }

@@ -9,6 +9,7 @@ mod error;
 mod model;
 mod sketch;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -16,7 +17,7 @@ use serde::{Deserialize, Serialize};
 pub use self::error::InspectionError;
 use crate::operations::schema::DraftRequest;
 use crate::store::{DataKind, Layout};
-use probity_data::infer::{InferOptions, infer};
+use probity_data::infer::{InferOptions, Note, infer};
 use probity_data::schema::Schema;
 use probity_data::table::{Labels, Table};
 use probity_report::pair_changes;
@@ -44,7 +45,7 @@ pub enum Inspection {
         /// The greatest number of bytes of a cell.
         cell_bytes: usize,
     },
-    /// Drafts the schema of a table; answers with the schema.
+    /// Drafts the schema of a table; answers with a [`Drafted`].
     Draft {
         /// The file.
         file: PathBuf,
@@ -85,6 +86,15 @@ pub enum Inspection {
         /// The samples of the later audit.
         after: PathBuf,
     },
+}
+
+/// The draft of a table's schema.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Drafted {
+    /// The schema.
+    pub schema: Schema,
+    /// The reasons why columns are left out that nobody said to leave out, by their names.
+    pub left_out: BTreeMap<String, String>,
 }
 
 impl Inspection {
@@ -147,7 +157,12 @@ impl Inspection {
                     options.max_words = words.get() as usize;
                 }
                 options.name = name.clone();
-                serde_json::to_value(infer(file, &options)?.schema)?
+                let draft = infer(file, &options)?;
+                let why = |note: &Note| Some((note.column.clone(), note.left_out()?.to_owned()));
+                serde_json::to_value(Drafted {
+                    left_out: draft.notes.iter().filter_map(why).collect(),
+                    schema: draft.schema,
+                })?
             }
             Inspection::Check { file, schema } => {
                 Table::read(file, &Schema::from_toml(&text(schema)?)?, Labels::Optional)?;

@@ -7,6 +7,7 @@ use crate::store::{ModelDescription, ModelKind};
 use probity_nn::model::Model;
 use probity_nn::provenance::{PROVENANCE, Provenance};
 use probity_nn::text_model::{TextModel, is_text_model};
+use probity_nn::train::text_set::OWN;
 use probity_nn::transformer_model::{TransformerModel, is_transformer};
 use probity_text::embeddings::SHIPPED;
 
@@ -70,7 +71,7 @@ pub(super) fn forget_paths(directory: &Path, sha256: &str) -> Result<bool, Inspe
         return Ok(false);
     };
     let specification = &mut provenance.specification;
-    let is_ours = |file: &Path| file == Path::new(SHIPPED);
+    let is_ours = |file: &Path| [SHIPPED, OWN].map(Path::new).contains(&file);
     let names_none = specification
         .transformer
         .as_ref()

@@ -5,16 +5,16 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
 use super::error::InspectionError;
-use crate::store::{ColumnKind, ColumnSketch, DataKind, Layout, Sketch};
+use crate::store::{COUNTED, ColumnKind, ColumnSketch, DataKind, Layout, Sketch};
 use probity_data::compressed;
 use probity_data::infer::{is_missing, text_layout};
 use probity_data::read::Records;
 use probity_data::schema::Format;
 
-/// The number up to which different values of a column are counted.
-const DISTINCT: usize = 1000;
 /// The number of values of a column that are shown.
 const EXAMPLES: usize = 5;
+/// The greatest number of different values of a column that are all named.
+const NAMED: usize = 12;
 /// The number of characters of a value that are shown, unless there are very many columns.
 const EXAMPLE: usize = 60;
 /// The number of rows that are shown.
@@ -102,7 +102,7 @@ pub(super) fn table(
         )));
     }
     let mut columns: Vec<Column> = names.iter().map(|_| Column::default()).collect();
-    let values = columns.len().max(1) * (EXAMPLES + FIRST_ROWS);
+    let values = columns.len().max(1) * (EXAMPLES + NAMED + FIRST_ROWS);
     let width = EXAMPLE.min(SHOWN / values);
     let mut rows = 0;
     let mut first_rows = Vec::new();
@@ -137,7 +137,7 @@ pub(super) fn table(
         columns: columns
             .into_iter()
             .zip(names)
-            .map(|(column, name)| column.sketch(name))
+            .map(|(column, name)| column.sketch(name, width))
             .collect(),
         first_rows,
     })
@@ -235,7 +235,7 @@ impl Column {
             Ok(value) if value.is_finite() => self.not_whole |= value.fract() != 0.0,
             _ => self.not_a_number = true,
         }
-        if self.distinct.len() < DISTINCT && !self.distinct.contains(cell) {
+        if (self.distinct.len() as u64) < COUNTED && !self.distinct.contains(cell) {
             self.distinct.insert(cell.to_owned());
             if self.examples.len() < EXAMPLES {
                 self.examples.push(shown(cell, width));
@@ -243,7 +243,13 @@ impl Column {
         }
     }
 
-    fn sketch(self, name: String) -> ColumnSketch {
+    fn sketch(self, name: String, width: usize) -> ColumnSketch {
+        let is_short = |value: &String| value.chars().count() <= width;
+        let mut values = Vec::new();
+        if self.distinct.len() <= NAMED && self.distinct.iter().all(is_short) {
+            values.extend(self.distinct.iter().cloned());
+            values.sort();
+        }
         let kind = match (
             self.not_a_number || self.distinct.is_empty(),
             self.not_whole,
@@ -258,6 +264,7 @@ impl Column {
             distinct: self.distinct.len() as u64,
             missing: self.missing,
             examples: self.examples,
+            values,
         }
     }
 }

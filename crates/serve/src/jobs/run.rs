@@ -20,6 +20,7 @@ use crate::operations::inspect::sentence;
 use crate::places::{Places, gone};
 use crate::problem::{Problem, ProblemKind};
 use crate::service::blocking;
+use probity_report::Conclusion;
 
 /// How long a process may take to end its work once it was asked to.
 const GRACE: Duration = Duration::from_secs(20);
@@ -191,7 +192,7 @@ impl<H: FnMut(Progress)> Watched<'_, H> {
         if has_run && state == StateOfRun::Finished {
             return Ok(Ended {
                 ending: Ending::Done,
-                message: self.remark(status),
+                message: self.remark(status).await?,
             });
         }
         Ok(match self.call {
@@ -203,14 +204,14 @@ impl<H: FnMut(Progress)> Watched<'_, H> {
         })
     }
 
-    fn remark(&self, status: ExitStatus) -> Option<String> {
-        let text = match self.attempt.kind {
-            _ if status.code() != Some(1) => return None,
-            JobKind::Audit => "The discriminatory share is not shown to be within the bound.",
-            JobKind::Repair => "There is something against the repair; its page says what.",
-            JobKind::Train => return None,
-        };
-        Some(text.to_owned())
+    /// What the report says where what was declared or promised does not hold; nothing where it does.
+    async fn remark(&self, status: ExitStatus) -> Result<Option<String>, Problem> {
+        if status.code() != Some(1) {
+            return Ok(None);
+        }
+        let directory = self.attempt.places.run(self.attempt.job);
+        let concluded = blocking(move || Ok(Conclusion::read(&directory).ok().flatten()));
+        Ok(concluded.await?.map(|conclusion| conclusion.text))
     }
 
     fn failure(&self, status: ExitStatus) -> String {

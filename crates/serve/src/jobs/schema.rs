@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::specification::{IDENTIFIERS, REFUSED, refused};
+use super::specification::{IDENTIFIERS, REFUSED, named, refused};
 use probity_fairness::repair::RepairSpecification;
 use probity_fairness::specification::AuditSpecification;
 use probity_nn::train::TrainSpecification;
@@ -34,6 +34,14 @@ fn schema_of<S: Specification>() -> Value {
     for path in refused::<S>().chain(REFUSED.map(str::to_owned)) {
         without(&mut schema, &path);
     }
+    for field in named::<S>() {
+        if let Some(property) = property(&mut schema, &field.path)
+            && let Some(map) = property.as_object_mut()
+        {
+            map.remove("format");
+            map.insert("enum".to_owned(), json!(field.names));
+        }
+    }
     if let Some(properties) = schema["properties"].as_object_mut() {
         let required = identify(properties);
         properties.insert(
@@ -61,6 +69,30 @@ fn without(schema: &mut Value, path: &str) {
                 without(inner, rest);
             }
         }
+    }
+}
+
+/// The property at the dotted `path`, through tables that may be left out too.
+fn property<'s>(schema: &'s mut Value, path: &str) -> Option<&'s mut Value> {
+    let (name, rest) = match path.split_once('.') {
+        Some((table, rest)) => (table, Some(rest)),
+        None => (path, None),
+    };
+    let has = |table: &Value| {
+        let properties = table.get("properties");
+        properties.is_some_and(|properties| properties.get(name).is_some())
+    };
+    let table = match has(&*schema) {
+        true => schema,
+        false => {
+            let tables = schema.get_mut("anyOf")?.as_array_mut()?;
+            tables.iter_mut().find(|table| has(table))?
+        }
+    };
+    let inner = table.get_mut("properties")?.get_mut(name)?;
+    match rest {
+        Some(rest) => property(inner, rest),
+        None => Some(inner),
     }
 }
 
@@ -119,21 +151,19 @@ mod tests {
             let all = schema["oneOf"].as_array().unwrap();
             let one = all.iter().find(is_of_kind).unwrap();
             for field in fields(kind) {
-                assert!(property(one, &field.path).is_some(), "{}", field.path);
+                assert!(found(one, &field.path).is_some(), "{}", field.path);
             }
-            for path in [
-                "predictor",
-                "schema",
-                "text.lexicon",
-                "recurrent.embeddings",
-            ] {
-                assert!(property(one, path).is_none(), "{path}");
+            for path in ["predictor", "schema", "out", "transformer.encoder"] {
+                assert!(found(one, path).is_none(), "{path}");
             }
         }
         assert!(!schema.to_string().contains("x-flag"));
+        let train = &schema["oneOf"][0];
+        let vectors = found(train, "recurrent.embeddings").unwrap();
+        assert_eq!(vectors["enum"], json!(["shipped", "own"]));
     }
 
-    fn property<'s>(schema: &'s Value, path: &str) -> Option<&'s Value> {
+    fn found<'s>(schema: &'s Value, path: &str) -> Option<&'s Value> {
         path.split('.').try_fold(schema, |schema, name| {
             let options = schema["anyOf"].as_array().into_iter().flatten();
             let mut tables = std::iter::once(schema).chain(options);

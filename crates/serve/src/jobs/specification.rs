@@ -2,7 +2,8 @@
 //!
 //! The body of a request is the specification that the command runs, with `kind` beside its fields.
 //! Where it names a file that a run reads, the service's form names a data set, a model or a job by
-//! its identifier; [`FileSpecification`](super::files::FileSpecification) puts the paths in. Fields
+//! its identifier; [`FileSpecification`](super::files::FileSpecification) puts the paths in. Where a
+//! word may stand for a file, such as `shipped` for word vectors, only such words are taken. Fields
 //! that would have the service open other files or start programs are refused.
 
 use std::borrow::Cow;
@@ -18,7 +19,7 @@ use probity_fairness::repair::RepairSpecification;
 use probity_fairness::specification::AuditSpecification;
 use probity_nn::modality::ModalityName;
 use probity_nn::train::TrainSpecification;
-use probity_run::specification::{Field, FieldError, Specification, dotted};
+use probity_run::specification::{Choice, Field, FieldError, FieldKind, Specification, dotted};
 
 /// The fields that hold identifiers of the service.
 pub(super) const IDENTIFIERS: [&str; 3] = ["data", "model", "runs"];
@@ -86,7 +87,8 @@ struct Reads {
     runs: Vec<Id>,
 }
 
-/// The fields that a specification of `kind` can have here.
+/// The fields that a specification of `kind` can have here; those for which a word may stand for a
+/// file are choices of such words.
 pub fn fields(kind: JobKind) -> Vec<Field> {
     let mut fields = match kind {
         JobKind::Train => TrainSpecification::fields(),
@@ -94,7 +96,26 @@ pub fn fields(kind: JobKind) -> Vec<Field> {
         JobKind::Repair => RepairSpecification::fields(),
     };
     fields.retain(|field| !is_refused(field));
+    for field in fields.iter_mut().filter(|field| is_named(field)) {
+        let names = field.names.iter().cloned();
+        let choice = |word| Choice {
+            word,
+            help: String::new(),
+        };
+        field.kind = FieldKind::Choice(names.map(choice).collect());
+    }
     fields
+}
+
+/// Whether a field holds a path for which words may stand that name no file.
+fn is_named(field: &Field) -> bool {
+    field.kind == FieldKind::Path && !field.names.is_empty()
+}
+
+/// The fields of `S` that take only words which name no file, and these words.
+pub(super) fn named<S: Specification>() -> impl Iterator<Item = Field> {
+    let fields = S::fields().into_iter();
+    fields.filter(|field| is_named(field) && !is_refused(field))
 }
 
 /// Whether a field would have the service open files of its machine or start programs.
@@ -103,8 +124,8 @@ fn is_refused(field: &Field) -> bool {
         let rest = field.path.strip_prefix(*table);
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     };
-    (field.is_path() && !IDENTIFIERS.contains(&field.path.as_str()))
-        || REFUSED.iter().any(is_within)
+    let names_files = field.is_path() && !is_named(field);
+    (names_files && !IDENTIFIERS.contains(&field.path.as_str())) || REFUSED.iter().any(is_within)
 }
 
 /// The paths of the fields of `S` that are refused.
@@ -178,6 +199,20 @@ fn read<S: Specification>(value: Value) -> Result<S, FieldError> {
     if let Some(field) = refused::<S>().find(|field| at(&value, field).is_some()) {
         let expected = "left out: the service reads its own files and starts no program";
         return Err(FieldError::new(field, "given", expected));
+    }
+    for field in named::<S>() {
+        let given = at(&value, &field.path).and_then(Value::as_str);
+        // An empty path is none.
+        if let Some(given) = given.filter(|given| !given.is_empty())
+            && !field.names.iter().any(|name| name == given)
+        {
+            let expected = format!(
+                "{}: the service reads its own files and starts no program",
+                field.names.join(" or ")
+            );
+            let given = format!("'{}'", given.escape_debug());
+            return Err(FieldError::new(field.path, given, expected));
+        }
     }
     S::from_json(&value)
 }

@@ -1,6 +1,7 @@
 //! Operations on data sets: upload, schema, list, delete.
 
-use std::fs;
+use std::collections::BTreeMap;
+use std::{fs, io};
 
 use super::form::{Form, ReceivedFile};
 use super::inspect::inspect;
@@ -9,7 +10,7 @@ use super::removed;
 use super::schema::{DraftRequest, TableSchema};
 use super::texts::column_name;
 use crate::identifier::Id;
-use crate::inspection::Inspection;
+use crate::inspection::{Drafted, Inspection};
 use crate::moment::Moment;
 use crate::places::gone;
 use crate::problem::Problem;
@@ -188,7 +189,7 @@ pub async fn draft_schema(
     request: DraftRequest,
 ) -> Result<TableSchema, Problem> {
     let data = table(service, change, id).await?;
-    let schema: Schema = inspect(
+    let Drafted { schema, left_out } = inspect(
         service,
         change.party(),
         Inspection::Draft {
@@ -200,7 +201,46 @@ pub async fn draft_schema(
     )
     .await?;
     check_names(&schema)?;
+    let (file, reasons) = (service.places.left_out(id), serde_json::to_vec(&left_out)?);
+    service
+        .blocking(move || Ok(write_atomically(&file, &reasons)?))
+        .await?;
     keep(service, change, id, schema).await
+}
+
+/// Returns the columns of a table that its schema leaves out, each with the reason.
+pub async fn left_out(
+    service: &Service,
+    data: &DataSet,
+    schema: &TableSchema,
+) -> Result<Vec<(String, String)>, Problem> {
+    let file = service.places.left_out(&data.id);
+    let reasons: BTreeMap<String, String> = service
+        .blocking(move || match fs::read(file) {
+            Ok(bytes) => Ok(serde_json::from_slice(&bytes)?),
+            // A schema that was never drafted leaves out what it does not name.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(BTreeMap::new()),
+            Err(error) => Err(error.into()),
+        })
+        .await?;
+    let is_known = |name: &String| {
+        let mut attributes = schema.attributes.iter();
+        schema.label.name == *name || attributes.any(|attribute| attribute.name == *name)
+    };
+    let rows = data.sketch.rows;
+    let columns = data.sketch.columns.iter();
+    let left_out = columns.filter(|column| !is_known(&column.name));
+    Ok(left_out
+        .map(|column| {
+            let name = column.name.clone();
+            let drafted = reasons.get(&name).cloned();
+            let why = drafted.or_else(|| column.why_left_out(rows));
+            (
+                name,
+                why.unwrap_or_else(|| "somebody chose that".to_owned()),
+            )
+        })
+        .collect())
 }
 
 async fn keep(

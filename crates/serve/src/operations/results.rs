@@ -1,7 +1,9 @@
 //! The results of jobs: reports, summaries, samples, and comparisons of several jobs.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -16,10 +18,11 @@ use crate::jobs::specification::JobKind;
 use crate::problem::{Problem, ProblemKind};
 use crate::service::Service;
 use crate::store::{DataSet, Job, Model, Scope};
-use probity_fairness::estimate::Verdict;
 use probity_fairness::samples::SamplesFormat;
 use probity_fairness::specification::BoundOn;
-use probity_run::run_directory::SUMMARY;
+use probity_report::Conclusion;
+use probity_report::bounds::Verdict;
+use probity_run::run_directory::{SUMMARY, write_atomically};
 
 /// A discriminatory share, for some protected attributes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -77,7 +80,31 @@ pub struct BoundFigure {
     /// The verdict of the interval: `within`, `exceeds` or `inconclusive`; `not_applicable` where
     /// the model does not take what is protected.
     #[schema(value_type = String, example = "within")]
+    pub verdict: probity_fairness::estimate::Verdict,
+}
+
+/// What came of what a run declared or promises, as its report says it.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub struct OutcomeFigure {
+    /// The verdict: `within`, `exceeds`, `inconclusive` or `not_applicable`.
+    #[schema(value_type = String, example = "within")]
     pub verdict: Verdict,
+    /// What was declared and what was found, in words.
+    pub text: String,
+    /// The share that a declared bound is on, where it is known, and the bound.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub share: Option<[f64; 2]>,
+}
+
+impl From<Conclusion> for OutcomeFigure {
+    fn from(conclusion: Conclusion) -> OutcomeFigure {
+        let bound = conclusion.bound;
+        OutcomeFigure {
+            verdict: conclusion.verdict,
+            text: conclusion.text,
+            share: bound.map(|bound| [bound.share, bound.bound]),
+        }
+    }
 }
 
 /// The result of a repair.
@@ -106,6 +133,9 @@ pub struct ComparedJob {
     /// The result of the repair, for a repair that is done.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repair: Option<RepairFigures>,
+    /// What came of what the job declared or promises, where it did either: as its report says it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<OutcomeFigure>,
 }
 
 /// A comparison: jobs side by side.
@@ -118,8 +148,9 @@ pub struct Comparison {
 /// The greatest number of jobs in a comparison.
 const COMPARED: usize = 20;
 
-/// Returns the report of a job's run. It is made once and kept. It names files by their paths in
-/// the data directory. Fails when there is no job, or nothing to report on.
+/// Returns the report of a job's run. It is kept until something is called otherwise that it names;
+/// what has no name is named by its path in the data directory. Fails when there is no job, or
+/// nothing to report on.
 pub async fn report(
     service: &Service,
     scope: &Scope,
@@ -135,8 +166,24 @@ pub async fn report(
     summary(service, scope, id).await?;
     let (word, ending, media_type) = form.facts();
     let kept = service.places.report(id, form);
-    let file = kept.clone();
-    let is_made = service.blocking(move || Ok(file.is_file())).await?;
+    let names = serde_json::to_vec(&names_in(service, scope, &job).await?)?;
+    let (file, named, places) = (
+        kept.clone(),
+        service.places.names(id),
+        service.places.clone(),
+    );
+    let (of, list) = (id.clone(), named.clone());
+    let is_made = service
+        .blocking(move || {
+            // A report calls things as they were called when it was made.
+            if fs::read(&list).is_ok_and(|before| before == names) {
+                return Ok(file.is_file());
+            }
+            places.remove_reports(&of)?;
+            write_atomically(&list, &names)?;
+            Ok(false)
+        })
+        .await?;
     if !is_made {
         let task = Task {
             name: "make the report",
@@ -147,11 +194,13 @@ pub async fn report(
         out.push(&kept);
         let directory = service.places.run(id).into_os_string();
         let format = format!("--format={word}").into();
+        let mut names = OsString::from("--names=");
+        names.push(named);
         ask(
             service,
             scope.party(),
             task,
-            &["report".into(), directory, format, out],
+            &["report".into(), directory, format, names, out],
         )
         .await?;
     }
@@ -161,8 +210,57 @@ pub async fn report(
     Ok(Document {
         media_type,
         text: service.places.relative(&text),
-        name: format!("report-{id}.{ending}"),
+        name: file_name("report", &job, ending),
     })
+}
+
+/// The names that people gave to the run of `job` and to what it reads, by the paths that the run
+/// names them by. What was deleted since has none.
+async fn names_in(
+    service: &Service,
+    scope: &Scope,
+    job: &Job,
+) -> Result<BTreeMap<String, String>, Problem> {
+    let (scope, job) = (scope.clone(), job.clone());
+    let places = service.places.clone();
+    service
+        .store(move |store| {
+            let asked = &job.specification;
+            let mut names = BTreeMap::new();
+            let mut call = |path: PathBuf, name: String| {
+                names.extend(path.to_str().map(|path| (path.to_owned(), name)));
+            };
+            call(places.run(&job.id), job.label.clone());
+            if let Some(data) = store.find::<DataSet>(&scope, asked.data())? {
+                call(places.seen_from_run(&places.file_of(&data)), data.label);
+            }
+            if let Some(id) = asked.model()
+                && let Some(model) = store.find::<Model>(&scope, id)?
+            {
+                call(places.seen_from_run(&places.model(&model)), model.label);
+            }
+            for id in asked.runs() {
+                if let Some(run) = store.find::<Job>(&scope, id)? {
+                    call(places.seen_from_run(&places.run(id)), run.label);
+                }
+            }
+            Ok(names)
+        })
+        .await
+}
+
+/// The name of a file about `job`, after what it holds and what the job is called: letters, digits,
+/// dots and hyphens. A name without any of these is replaced by the identifier.
+pub fn file_name(what: &str, job: &Job, ending: &str) -> String {
+    let words = job
+        .label
+        .split(|letter: char| !letter.is_ascii_alphanumeric());
+    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+    let name = match words.is_empty() {
+        true => job.id.to_string(),
+        false => words.join("-"),
+    };
+    format!("{what}-{name}.{ending}")
 }
 
 /// Returns the summary of a job's run, as the command line writes it.
@@ -211,7 +309,7 @@ pub async fn samples(service: &Service, scope: &Scope, id: &Id) -> Result<RunFil
             .run(id)
             .join(audit.samples_format.file_name()),
         media_type,
-        name: format!("samples-{id}.{ending}"),
+        name: file_name("samples", &job, ending),
     })
 }
 
@@ -248,7 +346,7 @@ pub async fn compared(
             Ok((data, model))
         })
         .await?;
-    let (mut audit, mut repair) = (None, None);
+    let (mut audit, mut repair, mut outcome) = (None, None, None);
     if view.job.kind != JobKind::Train
         && let Some(mut summary) = read_summary(service, &view.job).await?
     {
@@ -256,6 +354,10 @@ pub async fn compared(
             JobKind::Audit => audit = serde_json::from_value(summary).ok().map(figures),
             _ => repair = serde_json::from_value(summary["verdict"].take()).ok(),
         }
+        let run = service.places.run(&view.job.id);
+        // A run that no report can be made of has no outcome to show; its report says why.
+        let concluded = service.blocking(move || Ok(Conclusion::read(&run).ok().flatten()));
+        outcome = concluded.await?.map(OutcomeFigure::from);
     }
     Ok(ComparedJob {
         job: view,
@@ -263,6 +365,7 @@ pub async fn compared(
         model_label: model.map(|model| model.label),
         audit,
         repair,
+        outcome,
     })
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::views::Fact;
-use super::words::{bytes, list, moment, percent};
+use super::words::{self, attributes_in_words, bytes, moment};
 use crate::jobs::specification::JobKind;
 use crate::operations::projects::days as days_of;
 use crate::service::Service;
@@ -28,9 +28,10 @@ pub(super) async fn facts(service: &Service, scope: &Scope, job: &Job) -> Vec<Fa
         }
     }
     if let Some(audit) = job.specification.as_audit() {
-        facts.push(Fact::new("Protected", list(&audit.protected)));
+        let protected = attributes_in_words(&audit.protected, audit.modality);
+        facts.push(Fact::new("Protected", protected));
         if let Some(bound) = audit.fail_above {
-            facts.push(Fact::new("Largest acceptable share", percent(bound)));
+            facts.push(Fact::new("Largest acceptable share", words::bound(bound)));
         }
         facts.push(Fact::new("Seed", audit.seed.to_string()));
     }

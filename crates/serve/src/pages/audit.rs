@@ -6,12 +6,12 @@ use serde_json::{Value, json};
 
 use super::answer::{Answer, page_with};
 use super::filled::{FormPage, Taken, start};
-use super::form::{Choice, Form};
+use super::form::{Choice, Field, Form};
 use super::options::{Options, insert, names, specified};
 use super::sent::SentForm;
 use super::session::Visitor;
 use super::views::AuditPage;
-use super::words::list;
+use super::words::{attribute, attributes_in_words};
 use crate::identifier::Id;
 use crate::jobs::specification::{JobKind, JobSpecification};
 use crate::operations::specifications::lexicon_attributes;
@@ -50,6 +50,10 @@ impl FormPage for AuditForm {
         for name in &self.model.description.protected {
             form.add("protected", name);
         }
+        // The last outcome of the description is the one that was said to be good.
+        if let Some(outcome) = self.outcomes().last() {
+            form.set(FAVOURABLE, outcome);
+        }
         form
     }
 
@@ -63,7 +67,11 @@ impl FormPage for AuditForm {
         let (first, advanced) = self.options();
         let fields = advanced.inputs();
         let attributes = self.attributes();
-        let attributes = attributes.iter().map(|name| Choice::new(name, name));
+        let attributes = attributes
+            .iter()
+            .map(|name| Choice::new(name, attribute(name, self.modality())));
+        let outcomes = self.outcomes().iter();
+        let outcomes = outcomes.map(|outcome| Choice::new(outcome, outcome));
         page_with(
             status,
             &AuditPage {
@@ -78,6 +86,10 @@ impl FormPage for AuditForm {
                     ("standard", "Standard: five minutes at most"),
                     ("thorough", "Thorough: half an hour at most"),
                 ]),
+                favourable: &Field {
+                    choices: outcomes.collect(),
+                    ..first.input(FAVOURABLE)
+                },
                 fail_above: &first.input("fail_above"),
                 advanced: &names(&fields),
                 fields: &fields,
@@ -136,6 +148,14 @@ impl AuditForm {
         Some((data.id.clone(), column))
     }
 
+    /// The outcomes of which one can be chosen as good: those of a classifier of tables.
+    fn outcomes(&self) -> &[String] {
+        match self.is_of_texts() {
+            true => &[],
+            false => &self.model.description.classes,
+        }
+    }
+
     /// The attributes that can be protected.
     fn attributes(&self) -> Vec<String> {
         match self.is_of_texts() {
@@ -159,7 +179,11 @@ impl AuditForm {
             "seed",
         ];
         let advanced = Options::new(JobKind::Audit, &advanced).only("strategy", &words);
-        (Options::new(JobKind::Audit, &["fail_above"]), advanced)
+        let first = match self.outcomes().is_empty() {
+            true => &["fail_above"][..],
+            false => &["fail_above", FAVOURABLE],
+        };
+        (Options::new(JobKind::Audit, first), advanced)
     }
 
     /// The usual name of the audit, and the specification that the form asks for; or notes errors
@@ -176,7 +200,12 @@ impl AuditForm {
             form.refuse("data", "Choose the data that the search starts from.");
         }
         let (data, text_column) = start?;
-        let label = format!("{} by {}", self.model.label, list(&protected));
+        let favourable = form.value(FAVOURABLE).to_owned();
+        if !favourable.is_empty() && !self.outcomes().contains(&favourable) {
+            form.refuse(FAVOURABLE, "Choose one of the outcomes.");
+        }
+        let by = attributes_in_words(&protected, self.modality());
+        let label = format!("{} by {by}", self.model.label);
         let mut asked = json!({
             "kind": JobKind::Audit, "modality": self.modality(), "model": self.model.id, "data": data,
             "protected": protected,
@@ -208,6 +237,9 @@ fn fits(model: &Model, data: &DataSet) -> bool {
         _ => false,
     }
 }
+
+/// The field of the outcome that is good to get.
+const FAVOURABLE: &str = "population.favourable";
 
 /// The fields that the answer to "how long" fills in.
 const EFFORT: [&str; 3] = ["search.seeds", "search.local", "budget.time"];

@@ -17,7 +17,8 @@ use crate::operations::data;
 use crate::operations::schema::{DraftRequest, TableSchema};
 use crate::problem::{Problem, ProblemKind};
 use crate::service::Service;
-use crate::store::{Change, ColumnKind, ColumnSketch, DataKind, DataSet};
+use crate::store::{Change, ColumnSketch, DataKind, DataSet};
+use probity_data::infer::usually_favourable;
 
 /// Words in the names of columns that usually hold a protected attribute.
 const PROTECTED: [&str; 14] = [
@@ -43,7 +44,7 @@ const DECISION: [&str; 10] = [
     "default",
 ];
 
-/// The number of different words from which on a column is no category.
+/// The greatest number of values of a column that is taken for the decision by its name.
 const MANY: u64 = 100;
 
 /// A table, and its schema where it has one.
@@ -72,7 +73,7 @@ impl FormPage for ColumnsForm {
     fn first(&self) -> Form {
         match &self.schema {
             Some(schema) => described(&self.data, schema),
-            None => guessed(&self.data.sketch.columns),
+            None => guessed(&self.data.sketch.columns, self.data.sketch.rows),
         }
     }
 
@@ -90,10 +91,14 @@ impl FormPage for ColumnsForm {
 
     fn draw(&self, status: StatusCode, visitor: &Visitor<Change>, form: &Form) -> Answer {
         let columns = self.data.sketch.columns.iter().enumerate();
+        let rows = self.data.sketch.rows;
         let columns = columns.map(|(position, column)| RawColumn {
             field: field(position),
             name: column.name.clone(),
             examples: examples(column),
+            why_left_out: column.why_left_out(rows).unwrap_or_default(),
+            outcome: outcome(position),
+            outcomes: outcomes(column),
         });
         page_with(
             status,
@@ -119,8 +124,27 @@ fn field(position: usize) -> String {
     format!("role-{position}")
 }
 
-/// The form filled in as the names of the columns suggest.
-fn guessed(columns: &[ColumnSketch]) -> Form {
+/// The name of the field that says which value of a column is good to get.
+fn outcome(position: usize) -> String {
+    format!("outcome-{position}")
+}
+
+/// The values of a column of which one can be chosen as good to get; none where a decision has no
+/// such values, or they are not all known here.
+fn outcomes(column: &ColumnSketch) -> Vec<Choice> {
+    let values = column.values.iter();
+    match column.values.len() {
+        0 | 1 => Vec::new(),
+        _ => [Choice::new("", "Choose the outcome")]
+            .into_iter()
+            .chain(values.map(|value| Choice::new(value, value)))
+            .collect(),
+    }
+}
+
+/// The form filled in as the names of the columns and their values suggest, in a table of so many
+/// `rows`.
+fn guessed(columns: &[ColumnSketch], rows: u64) -> Form {
     let is_decision = |column: &&ColumnSketch| {
         column.distinct > 1
             && column.distinct <= MANY
@@ -136,9 +160,7 @@ fn guessed(columns: &[ColumnSketch]) -> Form {
         let is_protected = words(&column.name).any(|word| PROTECTED.contains(&word.as_str()));
         let role = if decision.is_some_and(|decision| decision.name == column.name) {
             "label"
-        } else if column.distinct < 2
-            || (column.kind == ColumnKind::Words && column.distinct > MANY)
-        {
+        } else if column.why_left_out(rows).is_some() {
             "ignore"
         } else if is_protected {
             "protected"
@@ -146,8 +168,16 @@ fn guessed(columns: &[ColumnSketch]) -> Form {
             "input"
         };
         form.set(field(position), role);
+        set_outcome(&mut form, position, column, None);
     }
     form
+}
+
+/// Fills in which value of a column is good to get: `chosen`, else what its words say.
+fn set_outcome(form: &mut Form, position: usize, column: &ColumnSketch, chosen: Option<&String>) {
+    let usual = || usually_favourable(&column.name, &column.values);
+    let good = chosen.cloned().or_else(usual);
+    form.set(outcome(position), good.unwrap_or_default());
 }
 
 /// The words of a name such as `marital_status` or `Age at start`.
@@ -176,6 +206,10 @@ fn described(data: &DataSet, schema: &TableSchema) -> Form {
             None => "ignore",
         };
         form.set(field(position), role);
+        // The last outcome of a schema is the one that is good to get.
+        let good = schema.label.classes.last();
+        let good = good.filter(|good| role == "label" && column.values.contains(good));
+        set_outcome(&mut form, position, column, good);
     }
     form
 }
@@ -214,15 +248,36 @@ fn request(form: &mut Form, columns: &[ColumnSketch]) -> Option<DraftRequest> {
             "Leave the model at least one input or protected attribute.",
         );
     }
+    let favourable = favourable(form, columns);
     if form.has_errors() {
         return None;
     }
     Some(DraftRequest {
         label: labels.pop()?,
+        favourable,
         protected: with("protected", form),
         ignore: with("ignore", form),
         ..DraftRequest::default()
     })
+}
+
+/// The outcome that is good to get, of the column that is the decision; or notes an error in the
+/// form where it can be chosen and was not. A form without such a field leaves it to the words.
+fn favourable(form: &mut Form, columns: &[ColumnSketch]) -> Option<String> {
+    let is_decision = |(position, _): &(usize, &ColumnSketch)| form.has(&field(*position), "label");
+    let (position, column) = columns.iter().enumerate().find(is_decision)?;
+    let name = outcome(position);
+    if form.all(&name).is_empty() || outcomes(column).is_empty() {
+        return None;
+    }
+    let chosen = form.value(&name).to_owned();
+    match column.values.contains(&chosen) {
+        true => Some(chosen),
+        false => {
+            form.refuse(name, "Say which outcome is good for the person.");
+            None
+        }
+    }
 }
 
 fn examples(column: &ColumnSketch) -> String {
@@ -237,6 +292,7 @@ fn examples(column: &ColumnSketch) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::ColumnKind;
 
     fn column(name: &str, distinct: u64) -> ColumnSketch {
         ColumnSketch {
@@ -245,11 +301,12 @@ mod tests {
             distinct,
             missing: 0,
             examples: Vec::new(),
+            values: Vec::new(),
         }
     }
 
     fn roles(columns: &[ColumnSketch]) -> Vec<String> {
-        let form = guessed(columns);
+        let form = guessed(columns, 100_000);
         (0..columns.len())
             .map(|position| form.value(&field(position)).to_owned())
             .collect()
@@ -283,6 +340,52 @@ mod tests {
             roles(&[column("a", 2), column("b", 2), column("c", 500)]),
             ["input", "label", "ignore"]
         );
+    }
+
+    #[test]
+    fn identifiers_are_no_inputs() {
+        let whole = |name: &str, distinct: u64| ColumnSketch {
+            kind: ColumnKind::Integer,
+            ..column(name, distinct)
+        };
+        let columns = [
+            whole("applicant_id", 1000),
+            whole("hours", 60),
+            whole("id", 30),
+            column("granted", 2),
+        ];
+        assert_eq!(roles(&columns), ["ignore", "input", "input", "label"]);
+        let why = |column: &ColumnSketch, rows| column.why_left_out(rows).unwrap_or_default();
+        assert!(why(&columns[0], 100_000).contains("identifier"));
+        // Of forty rows, thirty numbers are nearly all; of many rows, they are codes.
+        assert!(why(&columns[2], 40).contains("identifier"));
+        assert!(why(&column("name", 40), 40).contains("another value"));
+        assert_eq!(why(&whole("hours", 40), 40), "");
+        assert!(why(&column("country", 1), 40).contains("same value"));
+        assert!(why(&column("remark", 0), 40).contains("no value"));
+    }
+
+    #[test]
+    fn the_good_outcome_is_chosen_among_the_values_of_the_decision() {
+        let decision = |name: &str, values: [&str; 2]| ColumnSketch {
+            values: values.map(str::to_owned).to_vec(),
+            ..column(name, 2)
+        };
+        let told = [column("hours", 9), decision("income", ["high", "low"])];
+        let mut form = guessed(&told, 100);
+        assert_eq!(form.value("outcome-1"), "high");
+        let asked = request(&mut form, &told).unwrap();
+        assert_eq!(asked.favourable.as_deref(), Some("high"));
+        let mut other = guessed(&told, 100).with("outcome-1", "low");
+        let asked = request(&mut other, &told).unwrap();
+        assert_eq!(asked.favourable.as_deref(), Some("low"));
+        // Of what nobody can tell, somebody must say it.
+        let open = [column("hours", 9), decision("default", ["no", "yes"])];
+        let mut form = guessed(&open, 100);
+        assert_eq!(form.value("outcome-1"), "");
+        assert!(request(&mut form, &open).is_none());
+        let said = form.error("outcome-1").unwrap();
+        assert!(said.contains("good for the person"), "{said}");
     }
 
     #[test]

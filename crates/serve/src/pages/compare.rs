@@ -8,7 +8,7 @@ use super::named::no_page;
 use super::session::Visitor;
 use super::things;
 use super::views::{ComparePage, ComparedLine, Link};
-use super::words::{count, interval, list, moment, percent};
+use super::words::{attributes_in_words, count, interval, moment, percent};
 use crate::identifier::Id;
 use crate::operations::results::{self, AuditFigures, ComparedJob, ShareFigure};
 use crate::service::Service;
@@ -86,7 +86,10 @@ fn lines(audited: &[(&ComparedJob, &AuditFigures)]) -> Vec<ComparedLine> {
         line("Data", &|job, _| {
             job.data_label.clone().unwrap_or_else(gone)
         }),
-        line("Protected attributes", &|_, audit| list(&audit.protected)),
+        line("Protected attributes", &|job, audit| {
+            let modality = job.job.job.specification.modality();
+            attributes_in_words(&audit.protected, modality)
+        }),
         line("Share of the rows that flips", &|_, audit| {
             joint(&audit.people).map_or("not asked about".to_owned(), said)
         }),

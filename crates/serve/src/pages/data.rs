@@ -84,6 +84,10 @@ pub(super) async fn show(Named(service, visitor, id): Named) -> Answer {
         true => Some(data::schema(&service, &visitor.may, &id).await?),
         false => None,
     };
+    let left_out = match &schema {
+        Some(schema) => data::left_out(&service, &data, schema).await?,
+        None => Vec::new(),
+    };
     let models: Vec<Model> = service.newest(&visitor.may).await?;
     let trained: Vec<Thing> = models
         .iter()
@@ -103,6 +107,7 @@ pub(super) async fn show(Named(service, visitor, id): Named) -> Answer {
         is_described: schema.is_some() || data.kind == DataKind::Texts,
         is_text: data.kind == DataKind::Texts,
         columns: &schema.as_ref().map_or(Vec::new(), described),
+        left_out: &left_out,
         models: &trained,
         rows: &preview(&data),
     })

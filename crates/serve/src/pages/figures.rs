@@ -1,13 +1,22 @@
 //! The figures of a summary that the pages show. Summaries are JSON whose keys are stable
 //! (docs/file-formats.md).
 
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::views::{Figure, Quality, State};
-use super::words::{count, interval, list, percent};
-use crate::operations::results::{AuditFigures, RepairFigures, ShareFigure};
-use probity_fairness::estimate::Verdict;
-use probity_fairness::specification::BoundOn;
+use super::words::{attributes_in_words, bound, count, interval, list, percent};
+use crate::jobs::board::JobView;
+use crate::operations::results::{
+    AuditFigures, ComparedJob, OutcomeFigure, RepairFigures, ShareFigure, compared,
+};
+use crate::problem::Problem;
+use crate::service::Service;
+use crate::store::{JobState, Scope};
+use probity_nn::metrics::Metrics;
+use probity_nn::modality::ModalityName;
+use probity_nn::train::run::LEAST_COVERAGE;
+use probity_report::bounds::Verdict;
 use probity_report::text::not_taken;
 
 /// The quality of a model on each part of its data, from the summary of its training.
@@ -29,6 +38,49 @@ pub(super) fn qualities(summary: &Value) -> Vec<Quality> {
     parts.into_iter().filter_map(quality).collect()
 }
 
+/// The reasons why an audit of a model says little, from the summary of its training: that it does no
+/// better than guessing, or has no vector for many of its words.
+pub(super) fn doubts(summary: &Value) -> Vec<String> {
+    let mut doubts = Vec::new();
+    let classes = summary["classes"].as_array().map_or(0, Vec::len);
+    // What the model has not learnt from tells more.
+    let parts = ["test", "validation", "train"].map(|part| &summary[part]);
+    let measured = parts.into_iter().find(|part| !part.is_null());
+    let measured = measured.and_then(|part| Metrics::deserialize(part).ok());
+    if let Some(metrics) = measured.filter(|metrics| metrics.is_guessing(classes)) {
+        doubts.push(format!(
+            "The model does no better than guessing: it is right about {} of what it is tested by, against {} for always saying the most frequent outcome. What an audit finds in it says little.",
+            percent(metrics.accuracy),
+            percent(metrics.majority_share)
+        ));
+    }
+    let texts = &summary["data"];
+    let tokens = texts["tokens"].as_u64().filter(|&tokens| tokens > 0);
+    if let (Some(tokens), Some(known)) = (tokens, texts["known_tokens"].as_u64()) {
+        let coverage = known as f64 / tokens as f64;
+        if coverage < LEAST_COVERAGE {
+            doubts.push(format!(
+                "Only {} of the words of the texts have a word vector; the model does not read the others. Train it with word vectors made from these texts.",
+                percent(coverage)
+            ));
+        }
+    }
+    doubts
+}
+
+/// The result of a job that is done, in a word or two and a colour; without a word where it has none.
+pub(super) async fn result_of(
+    service: &Service,
+    scope: &Scope,
+    view: &JobView,
+) -> Result<State, Problem> {
+    if view.job.state != JobState::Done {
+        return Ok(State::default());
+    }
+    let compared = compared(service, scope, view.clone()).await?;
+    Ok(result(&compared))
+}
+
 /// Returns the share among `shares` that is by all protected attributes together.
 pub(super) fn joint(shares: &[ShareFigure]) -> Option<&ShareFigure> {
     shares.iter().max_by_key(|share| share.protected.len())
@@ -39,13 +91,31 @@ pub(super) fn first(audit: &AuditFigures) -> Option<&ShareFigure> {
     joint(&audit.people).or_else(|| joint(&audit.shares))
 }
 
-/// The result of an audit, in one sentence and a colour.
-pub(super) fn verdict(audit: &AuditFigures, is_of_texts: bool) -> (&'static str, String) {
-    let inputs = match (is_of_texts, audit.people.is_empty()) {
-        (true, _) => "texts with a protected term",
-        (false, true) => "random inputs",
-        (false, false) => "the rows",
+/// What came of a bound or a promise, in a colour.
+fn class(outcome: &OutcomeFigure) -> &'static str {
+    match outcome.verdict {
+        Verdict::Within => "good",
+        Verdict::Exceeds => "bad",
+        Verdict::Inconclusive | Verdict::NotApplicable => "warn",
+    }
+}
+
+/// The result of an audit, in a sentence or two and a colour: what its report says of the bound that
+/// was declared, else what it measured.
+pub(super) fn verdict(
+    audit: &AuditFigures,
+    outcome: Option<&OutcomeFigure>,
+    modality: ModalityName,
+) -> (&'static str, String) {
+    let inputs = match (modality, audit.people.is_empty()) {
+        (ModalityName::Text, _) => "texts with a protected term",
+        (ModalityName::Table, true) => "random inputs",
+        (ModalityName::Table, false) => "the rows",
     };
+    let class = mark(audit, outcome).class;
+    if let Some(outcome) = outcome {
+        return (class, outcome.text.clone());
+    }
     let Some(share) = first(audit) else {
         return (
             "warn",
@@ -55,8 +125,7 @@ pub(super) fn verdict(audit: &AuditFigures, is_of_texts: bool) -> (&'static str,
             ),
         );
     };
-    let class = mark(audit).class;
-    if shows_nothing(audit)
+    if is_blind(audit)
         && let Some(said) = not_taken(&audit.not_taken, &audit.protected)
     {
         return (class, format!("Nothing is shown: {said}."));
@@ -72,7 +141,7 @@ pub(super) fn verdict(audit: &AuditFigures, is_of_texts: bool) -> (&'static str,
     let text = format!(
         "{} of {inputs} are decided differently when nothing but {} changes.",
         percent(share.share),
-        list(&share.protected)
+        attributes_in_words(&share.protected, modality)
     );
     (class, text)
 }
@@ -82,35 +151,45 @@ fn is_blind(audit: &AuditFigures) -> bool {
     !audit.not_taken.is_empty() && audit.not_taken.len() == audit.protected.len()
 }
 
-/// Whether a share shows nothing because the model takes none of the protected attributes. A bound
-/// that is declared for such a model (`blind_ok`) is compared as any other.
-fn shows_nothing(audit: &AuditFigures) -> bool {
-    let declared = audit.fail_above;
-    let is_compared = declared.is_some_and(|bound| bound.verdict != Verdict::NotApplicable);
-    is_blind(audit) && !is_compared
-}
-
-/// The result of an audit, in a word or two and a colour.
-pub(super) fn mark(audit: &AuditFigures) -> State {
+/// The result of an audit, in a word or two and a colour; the share and the bound where the bound is
+/// broken.
+pub(super) fn mark(audit: &AuditFigures, outcome: Option<&OutcomeFigure>) -> State {
     let share = first(audit);
-    let (class, text) = match audit.fail_above.map(|bound| bound.verdict) {
-        _ if share.is_none() => ("warn", "not estimated"),
-        _ if audit.decides_alike.is_some() => ("warn", "decides alike"),
-        Some(Verdict::Within) => ("good", "pass"),
-        Some(Verdict::Exceeds) => ("bad", "fail"),
-        Some(Verdict::Inconclusive) => ("warn", "not shown"),
-        Some(Verdict::NotApplicable) => ("warn", "not applicable"),
-        None if is_blind(audit) => ("warn", "not taken"),
-        None if audit.discriminatory > 0 || share.is_some_and(|share| share.ci95[0] > 0.0) => {
-            ("bad", "discriminates")
-        }
-        None => ("good", "none found"),
+    if audit.decides_alike.is_some() && share.is_some() {
+        return State::marked("warn", "decides alike");
+    }
+    if let Some(outcome) = outcome {
+        let text = match (outcome.verdict, outcome.share) {
+            (Verdict::Within, _) => "pass".to_owned(),
+            (Verdict::Exceeds, Some([share, most])) => {
+                format!("{} > {}", percent(share), bound(most))
+            }
+            (Verdict::Exceeds, None) => "fail".to_owned(),
+            (Verdict::Inconclusive, _) => "not shown".to_owned(),
+            (Verdict::NotApplicable, _) => "not applicable".to_owned(),
+        };
+        return State::marked(class(outcome), text);
+    }
+    let (class, text) = match share {
+        None => ("warn", "not estimated"),
+        Some(_) if is_blind(audit) => ("warn", "not taken"),
+        Some(share) if audit.discriminatory > 0 || share.ci95[0] > 0.0 => ("bad", "discriminates"),
+        Some(_) => ("good", "none found"),
     };
     State::marked(class, text)
 }
 
+/// The result of a job, in a word or two and a colour; without a word where it has none.
+pub(super) fn result(compared: &ComparedJob) -> State {
+    match (&compared.audit, compared.repair) {
+        (Some(audit), _) => mark(audit, compared.outcome.as_ref()),
+        (None, Some(repair)) => repair_mark(repair),
+        (None, None) => State::default(),
+    }
+}
+
 /// The result of a repair, in a word or two and a colour.
-pub(super) fn repair_mark(repair: RepairFigures) -> State {
+fn repair_mark(repair: RepairFigures) -> State {
     match (repair.saved, repair.holds) {
         (true, true) => State::marked("good", "repaired"),
         (true, false) => State::marked("warn", "repaired, with losses"),
@@ -118,31 +197,18 @@ pub(super) fn repair_mark(repair: RepairFigures) -> State {
     }
 }
 
-/// The remarks beside the verdict: the interval, the bound, and an early end.
-pub(super) fn caveat(audit: &AuditFigures) -> String {
+/// The remarks beside the verdict: the interval, unless the verdict has it, and an early end.
+pub(super) fn caveat(audit: &AuditFigures, outcome: Option<&OutcomeFigure>) -> String {
     let mut said = Vec::new();
-    if let Some(share) = first(audit) {
-        said.push(format!(
-            "The 95\u{a0}% interval is {}.",
-            interval(share.ci95)
-        ));
-    }
-    if let Some(declared) = audit.fail_above {
-        let bound = percent(declared.bound);
-        let share = match declared.on {
-            BoundOn::Uniform => "The share of random inputs",
-            BoundOn::Data => "The share",
-        };
-        said.push(match declared.verdict {
-            Verdict::Within => format!("{share} is shown to be at most {bound}, as was demanded."),
-            Verdict::Inconclusive => format!("{share} is not shown to be at most {bound}, as was demanded, nor to be more: that is not decided."),
-            Verdict::Exceeds => format!("{share} is more than {bound}, which was the most that is acceptable."),
-            Verdict::NotApplicable => format!("{share} was to be at most {bound}, which is not applicable to a model that does not take what is protected."),
-        });
-    }
-    if !shows_nothing(audit) {
-        let of_some = not_taken(&audit.not_taken, &audit.protected);
-        said.extend(of_some.map(|of_some| format!("Note: {of_some}.")));
+    if outcome.is_none() {
+        said.extend(
+            first(audit)
+                .map(|share| format!("The 95\u{a0}% interval is {}.", interval(share.ci95))),
+        );
+        if !is_blind(audit) {
+            let of_some = not_taken(&audit.not_taken, &audit.protected);
+            said.extend(of_some.map(|of_some| format!("Note: {of_some}.")));
+        }
     }
     match audit.ending.as_str() {
         "time" => said.push(
@@ -156,9 +222,12 @@ pub(super) fn caveat(audit: &AuditFigures) -> String {
 }
 
 /// The main figures of an audit.
-pub(super) fn of_audit(audit: &AuditFigures) -> Vec<Figure> {
+pub(super) fn of_audit(audit: &AuditFigures, modality: ModalityName) -> Vec<Figure> {
     let share = |of: &str, share: &ShareFigure| Figure {
-        name: format!("{of} with {}", list(&share.protected)),
+        name: format!(
+            "{of} with {}",
+            attributes_in_words(&share.protected, modality)
+        ),
         value: percent(share.share),
         note: format!("95\u{a0}% interval {}", interval(share.ci95)),
     };
@@ -224,23 +293,20 @@ pub(super) fn has_saved(summary: &Value) -> bool {
     summary.pointer("/verdict/saved") == Some(&Value::Bool(true))
 }
 
-/// The result of a repair: a colour, one sentence, and a remark.
-pub(super) fn repair_verdict(summary: &Value) -> (&'static str, &'static str, String) {
-    let verdict = &summary["verdict"];
-    let (class, text) = match (has_saved(summary), verdict["holds"] == true) {
-        (true, true) => (
-            "good",
-            "A repaired model is saved. Nothing got worse than was allowed.",
-        ),
-        (true, false) => (
+/// The result of a repair: a colour, and what its report says of it.
+pub(super) fn repair_verdict(outcome: Option<&OutcomeFigure>) -> (&'static str, String) {
+    match outcome {
+        Some(outcome) => (class(outcome), outcome.text.clone()),
+        None => (
             "warn",
-            "A repaired model is saved, as was demanded, though there is something against it.",
+            "No report can be made of this run, so nothing is said of it.".to_owned(),
         ),
-        (false, _) => (
-            "bad",
-            "No model is saved, for there is something against it.",
-        ),
-    };
+    }
+}
+
+/// The remarks beside the verdict of a repair: what training anew does, and what got worse.
+pub(super) fn repair_caveat(summary: &Value) -> String {
+    let verdict = &summary["verdict"];
     let without = "training anew without a remedy";
     let mut said = vec![match verdict["against_control"]["standing"].as_str() {
         Some("better") => format!("It does better than {without}."),
@@ -253,13 +319,12 @@ pub(super) fn repair_verdict(summary: &Value) -> (&'static str, &'static str, St
     if !names.is_empty() {
         said.push(format!("Worse than allowed: {}.", list(&names)));
     }
-    (class, text, said.join(" "))
+    said.join(" ")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::operations::results::BoundFigure;
     use serde_json::json;
 
     fn audit(share: f64, ci95: [f64; 2]) -> AuditFigures {
@@ -287,87 +352,90 @@ mod tests {
     }
 
     #[test]
-    fn the_verdict_follows_the_bound() {
-        let audit = audit(0.1, [0.09, 0.11]);
-        let with = |verdict: Verdict| AuditFigures {
-            fail_above: Some(BoundFigure {
-                bound: 0.05,
-                on: BoundOn::Data,
-                verdict,
-            }),
-            ..audit.clone()
+    fn the_verdict_is_that_of_the_report() {
+        let audit = audit(0.599, [0.58, 0.61]);
+        let table = ModalityName::Table;
+        let outcome = |verdict: Verdict| OutcomeFigure {
+            verdict,
+            text: "By sex, as the report says it.".to_owned(),
+            share: Some([0.599, 0.05]),
         };
-        for (audit, class, word) in [
-            (with(Verdict::Within), "good", "pass"),
-            (with(Verdict::Exceeds), "bad", "fail"),
-            (with(Verdict::Inconclusive), "warn", "not shown"),
-            (audit.clone(), "bad", "discriminates"),
+        for (kind, class, word) in [
+            (Verdict::Within, "good", "pass"),
+            (Verdict::Exceeds, "bad", "59.90\u{a0}% > 5\u{a0}%"),
+            (Verdict::Inconclusive, "warn", "not shown"),
+            (Verdict::NotApplicable, "warn", "not applicable"),
         ] {
-            let (found, text) = verdict(&audit, false);
-            assert_eq!(found, class);
-            assert_eq!(mark(&audit).text, word);
-            assert!(text.starts_with("10.00\u{a0}% of random inputs"), "{text}");
-            assert!(text.contains("nothing but sex, race changes"), "{text}");
+            let outcome = outcome(kind);
+            let (found, text) = verdict(&audit, Some(&outcome), table);
+            assert_eq!((found, text.as_str()), (class, outcome.text.as_str()));
+            assert_eq!(mark(&audit, Some(&outcome)).text, word);
+            let said = caveat(&audit, Some(&outcome));
+            assert!(
+                said.contains("limit of time") && !said.contains("interval"),
+                "{said}"
+            );
         }
-        // The rows of the data come first, where they were asked about.
-        let mut of_rows = with(Verdict::Within);
-        of_rows.people = vec![ShareFigure {
-            share: 0.2,
-            ..audit.shares[1].clone()
-        }];
-        let (_, text) = verdict(&of_rows, false);
-        assert!(text.starts_with("20.00\u{a0}% of the rows are"), "{text}");
-        assert_eq!(of_audit(&of_rows).len(), 4);
-        if let Some(bound) = &mut of_rows.fail_above {
-            bound.on = BoundOn::Uniform;
-        }
-        let said = caveat(&of_rows);
-        assert!(
-            said.contains("The share of random inputs is shown"),
-            "{said}"
-        );
-        let one = vec!["sex".to_owned()];
-        let both = vec!["sex".to_owned(), "race".to_owned()];
-        let mut blind = with(Verdict::NotApplicable);
-        blind.not_taken = both;
-        let (found, text) = verdict(&blind, false);
-        assert!(
-            found == "warn" && text.contains("does not take 'sex' or 'race'"),
-            "{text}"
-        );
-        assert_eq!(mark(&blind).text, "not applicable");
-        assert!(caveat(&blind).contains("was to be at most 5.00"));
-        // A bound that is declared for a blind model is compared as any other.
-        let mut allowed = with(Verdict::Within);
-        allowed.not_taken.clone_from(&blind.not_taken);
-        let (found, text) = verdict(&allowed, false);
-        assert!(found == "good" && !text.contains("Nothing"), "{text}");
-        assert!(caveat(&allowed).contains("Note: the model does not take 'sex' or 'race'"));
-        blind.fail_above = None;
-        assert_eq!(mark(&blind).text, "not taken");
-        blind.not_taken = one;
-        assert_eq!(mark(&blind).text, "discriminates");
-        assert!(
-            caveat(&blind).contains(
-                "Note: the model does not take 'sex'; nothing here can flip by that alone"
-            )
-        );
         let alike = AuditFigures {
             decides_alike: Some("no".to_owned()),
             ..audit.clone()
         };
-        let (found, text) = verdict(&alike, false);
+        let within = outcome(Verdict::Within);
+        assert_eq!(mark(&alike, Some(&within)).text, "decides alike");
+        assert_eq!(verdict(&alike, Some(&within), table).0, "warn");
+        let (found, text) = verdict(&alike, None, table);
         assert!(found == "warn" && text.contains("alike (‘no’)"), "{text}");
-        let said = caveat(&with(Verdict::Inconclusive));
-        assert!(
-            said.contains("not decided") && said.contains("limit of time"),
-            "{said}"
+    }
+
+    #[test]
+    fn what_declared_no_bound_says_what_it_measured() {
+        let mut audit = audit(0.1, [0.09, 0.11]);
+        let table = ModalityName::Table;
+        let (found, text) = verdict(&audit, None, table);
+        assert_eq!(
+            (found, mark(&audit, None).text.as_str()),
+            ("bad", "discriminates")
         );
-        let nothing = AuditFigures {
-            shares: Vec::new(),
-            ..audit
-        };
-        assert_eq!(mark(&nothing).text, "not estimated");
+        assert!(text.starts_with("10.00\u{a0}% of random inputs"), "{text}");
+        assert!(text.contains("nothing but sex, race changes"), "{text}");
+        assert!(caveat(&audit, None).contains("interval is 9.00"));
+        // The rows of the data come first, where they were asked about.
+        audit.people = vec![ShareFigure {
+            share: 0.2,
+            ..audit.shares[1].clone()
+        }];
+        let (_, text) = verdict(&audit, None, table);
+        assert!(text.starts_with("20.00\u{a0}% of the rows are"), "{text}");
+        assert_eq!(of_audit(&audit, table).len(), 4);
+        audit.not_taken = vec!["sex".to_owned(), "race".to_owned()];
+        let (found, text) = verdict(&audit, None, table);
+        assert!(
+            found == "warn" && text.contains("does not take 'sex' or 'race'"),
+            "{text}"
+        );
+        assert_eq!(mark(&audit, None).text, "not taken");
+        audit.not_taken.truncate(1);
+        assert_eq!(mark(&audit, None).text, "discriminates");
+        assert!(
+            caveat(&audit, None).contains(
+                "Note: the model does not take 'sex'; nothing here can flip by that alone"
+            )
+        );
+        (audit.shares, audit.people) = (Vec::new(), Vec::new());
+        assert_eq!(mark(&audit, None).text, "not estimated");
+        // Attributes of terms in texts are called in words.
+        audit.not_taken.clear();
+        audit.protected = vec!["sexual_orientation".to_owned()];
+        audit.shares = vec![ShareFigure {
+            protected: audit.protected.clone(),
+            share: 0.2,
+            ci95: [0.1, 0.3],
+        }];
+        let (_, text) = verdict(&audit, None, ModalityName::Text);
+        assert!(
+            text.contains("nothing but sexual orientation changes"),
+            "{text}"
+        );
     }
 
     #[test]
@@ -385,11 +453,8 @@ mod tests {
         assert_eq!(figures.len(), 2);
         assert_eq!(figures[0].value, "1.00\u{a0}%");
         assert_eq!(figures[0].note, "before the repair 20.00\u{a0}%");
-        let (class, _, caveat) = repair_verdict(&rows);
-        assert!(
-            class == "good" && caveat.contains("does as well"),
-            "{caveat}"
-        );
+        let caveat = repair_caveat(&rows);
+        assert!(caveat.contains("does as well"), "{caveat}");
         let text = |fair: f64| json!({"fair": {"share": fair}, "held_out": {"accuracy": 0.8}});
         let texts = json!({
             "before": text(0.5), "chosen": text(0.9),
@@ -400,9 +465,47 @@ mod tests {
             (figures.len(), figures[0].value.as_str()),
             (2, "10.00\u{a0}%")
         );
-        let (class, text, caveat) = repair_verdict(&texts);
-        assert!(class == "bad" && text.starts_with("No model"), "{text}");
+        let caveat = repair_caveat(&texts);
         assert!(caveat.contains("accuracy, fair"), "{caveat}");
+        let failed = OutcomeFigure {
+            verdict: Verdict::Exceeds,
+            text: "The repair did not help.".to_owned(),
+            share: None,
+        };
+        let (class, text) = repair_verdict(Some(&failed));
+        assert_eq!((class, text.as_str()), ("bad", failed.text.as_str()));
+    }
+
+    #[test]
+    fn a_model_that_guesses_is_doubted() {
+        let part = |accuracy: f64, balanced: f64| {
+            json!({
+                "rows": 1000, "accuracy": accuracy, "majority_share": 0.8336,
+                "balanced_accuracy": balanced, "auc": null, "f1": null, "confusion": []
+            })
+        };
+        let training = |test: Value, known: u64| {
+            json!({
+                "classes": ["0", "1"], "train": part(0.99, 0.99), "validation": null, "test": test,
+                "data": {"texts": 1000, "tokens": 10_000, "known_tokens": known}
+            })
+        };
+        let said = doubts(&training(part(0.8449, 0.53), 9000));
+        assert_eq!(said.len(), 1, "{said:?}");
+        assert!(
+            said[0].contains("84.49\u{a0}%") && said[0].contains("against 83.36\u{a0}%"),
+            "{said:?}"
+        );
+        assert!(doubts(&training(part(0.95, 0.9), 9000)).is_empty());
+        let said = doubts(&training(part(0.95, 0.9), 4120));
+        assert!(
+            said[0].starts_with("Only 41.20\u{a0}% of the words"),
+            "{said:?}"
+        );
+        // Of a table nothing is said of words, and of a regressor nothing of guessing.
+        let errors = json!({"rows": 10, "r_squared": 0.1});
+        let table = json!({"classes": [], "train": errors, "test": errors, "data": {"rows": 10}});
+        assert!(doubts(&table).is_empty());
     }
 
     #[test]

@@ -6,6 +6,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 
 use super::answer::{Answer, redirect};
+use super::field_words::in_words;
 use super::form::Form;
 use super::named::{Named, Path};
 use super::sent::SentForm;
@@ -55,7 +56,8 @@ pub(super) async fn submit<P: FormPage>(
         Some(Err(problem)) if problem.status().is_server_error() => return Err(problem.into()),
         Some(Err(problem)) => {
             let field = problem.field.unwrap_or_default();
-            sent.form.refuse(field, problem.detail);
+            let message = in_words(&field, &problem.detail);
+            sent.form.refuse(field, message);
         }
         None => {}
     }

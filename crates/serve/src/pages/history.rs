@@ -11,7 +11,7 @@ use super::things;
 use super::views::{
     ChangeLine, Drawn, HistoryLine, HistoryPage, Link, NewPairLine, NewPairs, State,
 };
-use super::words::{count, interval, list, moment, percent};
+use super::words::{attributes_in_words, count, interval, list, moment, percent};
 use crate::identifier::Id;
 use crate::operations::history::{
     self, Differs, History, HistoryAudit, NewPair, ShareChange, SharesOf,
@@ -127,7 +127,7 @@ fn class(changes: &[ShareChange]) -> &'static str {
 
 /// The kind of the inputs: rows and random inputs, or texts.
 struct Inputs {
-    are_texts: bool,
+    modality: ModalityName,
 }
 
 impl Inputs {
@@ -136,14 +136,16 @@ impl Inputs {
             .first()
             .map(|audit| &audit.compared.job.job.specification);
         Inputs {
-            are_texts: asked.is_some_and(|asked| asked.modality() == ModalityName::Text),
+            modality: asked.map_or(ModalityName::Table, |asked| asked.modality()),
         }
     }
 
     fn name(&self, of: SharesOf) -> &'static str {
         match of {
             SharesOf::People => "the rows",
-            SharesOf::Shares if self.are_texts => "texts with a protected term",
+            SharesOf::Shares if self.modality == ModalityName::Text => {
+                "texts with a protected term"
+            }
             SharesOf::Shares => "random inputs",
         }
     }
@@ -161,7 +163,7 @@ impl Inputs {
                     "{} of {} are decided differently when nothing but {} changes; it was {} in the audit before: {}.",
                     percent(change.after.share),
                     self.name(change.of),
-                    list(&change.protected),
+                    attributes_in_words(&change.protected, self.modality),
                     percent(change.before.share),
                     change.change.said()
                 )
@@ -172,7 +174,11 @@ impl Inputs {
     fn line(&self, change: &ShareChange) -> ChangeLine {
         let said = |share: f64, ci95| format!("{} ({})", percent(share), interval(ci95));
         ChangeLine {
-            name: format!("{}, by {}", self.name(change.of), list(&change.protected)),
+            name: format!(
+                "{}, by {}",
+                self.name(change.of),
+                attributes_in_words(&change.protected, self.modality)
+            ),
             before: said(change.before.share, change.before.ci95),
             after: said(change.after.share, change.after.ci95),
             change: change_state(change.change),
@@ -197,7 +203,7 @@ impl Inputs {
                     share: share.share,
                     interval: share.ci95,
                 };
-                let name = Text::new(list(&share.protected));
+                let name = Text::new(attributes_in_words(&share.protected, self.modality));
                 match lines.iter_mut().find(|(known, _)| *known == name) {
                     Some((_, moments)) => moments.push(moment),
                     None => lines.push((name, vec![moment])),

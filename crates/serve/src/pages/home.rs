@@ -101,7 +101,10 @@ pub(super) async fn show(
         states: &lines::states(),
         people: &people,
         all_models: &lines::models(&all_models),
-        active: &active.iter().map(things::of_job).collect::<Vec<_>>(),
+        active: &active
+            .iter()
+            .map(|view| things::of_job(view, State::default()))
+            .collect::<Vec<_>>(),
         can_compare: runs.iter().filter(|run| run.can_be_picked).count() > 1,
         runs: &runs,
         models: &models,

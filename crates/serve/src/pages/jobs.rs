@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::time::Duration;
 
-use axum::extract::State;
+use axum::extract::State as Shared;
 use axum::response::IntoResponse;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use tokio_stream::StreamExt;
@@ -11,14 +11,16 @@ use tokio_stream::wrappers::WatchStream;
 
 use super::answer::{Answer, page, redirect};
 use super::asked::facts;
+use super::figures::{doubts, result_of};
 use super::named::{Named, Path};
 use super::sent::SentForm;
-use super::views::{JobPage, Shown, UsualAudit};
+use super::views::{JobPage, Shown, State, UsualAudit};
 use super::words::{kind, message, percent_done, phase, state};
 use crate::identifier::Id;
 use crate::jobs::board::JobView;
 use crate::jobs::specification::JobKind;
-use crate::operations::{data, jobs};
+use crate::operations::{data, jobs, results};
+use crate::problem::Problem;
 use crate::service::Service;
 use crate::store::{JobState, Scope};
 
@@ -26,9 +28,32 @@ use crate::store::{JobState, Scope};
 const PACE: Duration = Duration::from_millis(250);
 
 impl Shown {
-    fn new(view: &JobView) -> Shown {
+    /// Makes what is shown of `view`. A job that is done shows what came of it.
+    async fn read(service: &Service, scope: &Scope, view: &JobView) -> Result<Shown, Problem> {
+        let result = result_of(service, scope, view).await?;
+        let is_training = view.job.kind == JobKind::Train && view.job.state == JobState::Done;
+        let doubts = match is_training {
+            // A model without a summary is as good as before; only its quality is unknown.
+            true => results::summary(service, scope, &view.job.id)
+                .await
+                .map_or(Vec::new(), |summary| doubts(&summary)),
+            false => Vec::new(),
+        };
+        Ok(Shown::new(view, result, &doubts))
+    }
+
+    fn new(view: &JobView, result: State, doubts: &[String]) -> Shown {
         let job = &view.job;
-        let state = state(job.state);
+        let state = match result.text.is_empty() {
+            true => state(job.state),
+            false => State {
+                name: job.state.name(),
+                ..result
+            },
+        };
+        let mut said = vec![message(view)];
+        said.extend_from_slice(doubts);
+        said.retain(|sentence| !sentence.is_empty());
         // A stopped audit has a result too: what it had found when it stopped.
         let is_done = match job.state {
             JobState::Done => true,
@@ -41,7 +66,7 @@ impl Shown {
             state_text: state.text,
             phase: phase(job, view.progress.as_ref()),
             percent: percent_done(view.progress.as_ref()),
-            message: message(view),
+            message: said.join(" "),
             is_over: job.state.is_final(),
             is_done,
             can_resume: job.state == JobState::Stopped,
@@ -52,7 +77,7 @@ impl Shown {
 /// Shows a job.
 pub(super) async fn show(Named(service, visitor, id): Named) -> Answer {
     let view = jobs::job(&service, &visitor.may, &id).await?;
-    let shown = Shown::new(&view);
+    let shown = Shown::read(&service, &visitor.may, &view).await?;
     let facts = facts(&service, &visitor.may, &view.job).await;
     let (result, result_text) = match view.job.kind {
         JobKind::Train => (format!("/models/{id}"), "See the model"),
@@ -103,9 +128,18 @@ async fn usual_audit(service: &Service, scope: &Scope, id: &Id) -> Option<UsualA
 pub(super) async fn events(Named(service, visitor, id): Named) -> Answer {
     let place = service.gate.enter_stream(visitor.caller())?;
     let views = jobs::watch_job(&service, &visitor.may, &id).await?;
+    let (service, scope) = (service.clone(), visitor.may.clone());
     let events = WatchStream::new(views)
         .throttle(PACE)
-        .map(|view| Event::default().event("view").json_data(Shown::new(&view)))
+        .then(move |view| {
+            let (service, scope) = (service.clone(), scope.clone());
+            async move {
+                let shown = Shown::read(&service, &scope, &view).await;
+                // What came of the job is on its page, where it cannot be read now.
+                let shown = shown.unwrap_or_else(|_| Shown::new(&view, State::default(), &[]));
+                Event::default().event("view").json_data(shown)
+            }
+        })
         .map(move |event| {
             // The stream holds its place until nobody listens any more.
             let _ = &place;
@@ -118,14 +152,18 @@ pub(super) async fn events(Named(service, visitor, id): Named) -> Answer {
 }
 
 /// Asks a job to stop.
-pub(super) async fn stop(State(service): State<Service>, Path(id): Path, sent: SentForm) -> Answer {
+pub(super) async fn stop(
+    Shared(service): Shared<Service>,
+    Path(id): Path,
+    sent: SentForm,
+) -> Answer {
     jobs::stop_job(&service, &sent.visitor.may, &id).await?;
     Ok(redirect(&format!("/jobs/{id}")))
 }
 
 /// Lets a stopped job go on.
 pub(super) async fn resume(
-    State(service): State<Service>,
+    Shared(service): Shared<Service>,
     Path(id): Path,
     sent: SentForm,
 ) -> Answer {

@@ -6,7 +6,7 @@ use form_urlencoded::Serializer;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::figures::{first, mark, repair_mark};
+use super::figures::{first, result};
 use super::form::{Choice, Form};
 use super::landing::HOME;
 use super::things;
@@ -145,7 +145,14 @@ pub(super) fn line(compared: &ComparedJob, stored: u64, owners: &Owners) -> JobL
         .as_ref()
         .or(compared.data_label.as_ref());
     let is_done = job.state == JobState::Done;
-    let (result, [share, interval]) = result(compared);
+    let (result, [share, interval]) = (result(compared), share(compared));
+    let state = match state(job.state) {
+        // What is done need not be good.
+        done if is_done && result.class != "good" && job.kind != JobKind::Train => {
+            State { class: "", ..done }
+        }
+        other => other,
+    };
     JobLine {
         id: job.id.to_string(),
         address: things::address(job),
@@ -158,7 +165,7 @@ pub(super) fn line(compared: &ComparedJob, stored: u64, owners: &Owners) -> JobL
         result,
         share,
         interval,
-        state: state(job.state),
+        state,
         ended: moment(job.ended.unwrap_or(job.created)),
         took: took(job),
         owner: owners.name(&job.owner),
@@ -170,15 +177,11 @@ pub(super) fn line(compared: &ComparedJob, stored: u64, owners: &Owners) -> JobL
     }
 }
 
-/// The result of a job: its verdict, and the share and its interval in words.
-fn result(compared: &ComparedJob) -> (State, [String; 2]) {
-    if let Some(audit) = &compared.audit {
-        let share = first(audit);
-        let share = share.map(|share| [percent(share.share), interval(share.ci95)]);
-        return (mark(audit), share.unwrap_or_default());
-    }
-    let state = compared.repair.map(repair_mark);
-    (state.unwrap_or_default(), Default::default())
+/// The share that an audit found and its interval, in words.
+fn share(compared: &ComparedJob) -> [String; 2] {
+    let share = compared.audit.as_ref().and_then(first);
+    let share = share.map(|share| [percent(share.share), interval(share.ci95)]);
+    share.unwrap_or_default()
 }
 
 /// How long a job ran; empty where it is not at an end, or never began.

@@ -14,7 +14,8 @@
 //! | `projects`, `tokens`, `hooks`, `log` | administration: projects, who is in them, whom they tell, who did what |
 //!
 //! The modules `views` and `form` hold the contents of the pages and the forms between two answers,
-//! `filled` what pages with a form share. Three rules hold for all pages. First, no GET changes
+//! `filled` what pages with a form share, and `field_words` what pages call the fields of
+//! specifications. Three rules hold for all pages. First, no GET changes
 //! anything, except the one by which the identity provider sends somebody back, which logs them in;
 //! and each POST is checked twice (`sent`). Second, every answer has a content-security policy that
 //! allows nothing inline (`headers`). Third, the templates escape whatever a user typed or
@@ -30,6 +31,7 @@ mod columns;
 mod compare;
 mod data;
 mod delete;
+mod field_words;
 mod figures;
 mod filled;
 mod form;

@@ -4,13 +4,13 @@ use axum::extract::State;
 use axum::http::StatusCode;
 
 use super::answer::{Answer, page, page_with, redirect};
-use super::figures::qualities;
+use super::figures::{doubts, qualities, result_of};
 use super::form::Form;
 use super::named::Named;
 use super::sent::SentFile;
 use super::session::Visitor;
 use super::things;
-use super::views::{Fact, ModelNewPage, ModelPage, Thing};
+use super::views::{Fact, ModelNewPage, ModelPage};
 use super::words::{bytes, count, list, moment};
 use crate::operations::{jobs, models, results};
 use crate::problem::Problem;
@@ -61,14 +61,19 @@ pub(super) async fn show(Named(service, visitor, id): Named) -> Answer {
         ..WhichJobs::default()
     };
     let found: Vec<Job> = service.list(&visitor.may, of_it, None, LISTED).await?;
-    let runs = jobs::views(&service, found);
-    let runs: Vec<Thing> = runs.iter().map(things::of_job).collect();
-    let parts = match model.origin {
+    let mut runs = Vec::with_capacity(found.len());
+    for view in jobs::views(&service, found) {
+        let result = result_of(&service, &visitor.may, &view).await?;
+        runs.push(things::of_job(&view, result));
+    }
+    let (parts, doubts) = match model.origin {
         // A model without a summary is as good as before; only its quality is unknown.
         ModelOrigin::Trained => results::summary(&service, &visitor.may, &id)
             .await
-            .map_or(Vec::new(), |summary| qualities(&summary)),
-        ModelOrigin::Uploaded | ModelOrigin::Repaired => Vec::new(),
+            .map_or((Vec::new(), Vec::new()), |summary| {
+                (qualities(&summary), doubts(&summary))
+            }),
+        ModelOrigin::Uploaded | ModelOrigin::Repaired => (Vec::new(), Vec::new()),
     };
     let facts = facts(&service, &visitor.may, &model).await?;
     page(&ModelPage {
@@ -77,6 +82,7 @@ pub(super) async fn show(Named(service, visitor, id): Named) -> Answer {
         label: &model.label,
         facts: &facts,
         parts: &parts,
+        doubts: &doubts,
         has_history: runs.iter().any(|run| run.can_be_picked),
         runs: &runs,
     })

@@ -53,10 +53,10 @@ pub(super) struct State {
 
 impl State {
     /// Makes a word with a colour.
-    pub fn marked(class: &'static str, text: &str) -> State {
+    pub fn marked(class: &'static str, text: impl Into<String>) -> State {
         State {
             class,
-            text: text.to_owned(),
+            text: text.into(),
             ..State::default()
         }
     }

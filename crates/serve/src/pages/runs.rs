@@ -5,7 +5,9 @@ use axum::response::IntoResponse;
 
 use super::answer::{Answer, page, redirect};
 use super::asked;
-use super::figures::{caveat, has_saved, of_audit, of_repair, repair_verdict, verdict};
+use super::figures::{
+    caveat, has_saved, of_audit, of_repair, repair_caveat, repair_verdict, verdict,
+};
 use super::named::Named;
 use super::views::{Fact, Link, RunPage};
 use super::words::kind;
@@ -15,7 +17,6 @@ use crate::jobs::specification::JobKind;
 use crate::operations::results;
 use crate::problem::Problem;
 use crate::store::{Job, JobState};
-use probity_nn::modality::ModalityName;
 use probity_report::content_security;
 
 /// Shows the result.
@@ -29,24 +30,30 @@ pub(super) async fn show(Named(service, visitor, id): Named) -> Answer {
     }
     let summary = results::summary(&service, &visitor.may, &id).await?;
     let compared = results::compare(&service, &visitor.may, std::slice::from_ref(&id)).await?;
-    let audit = compared.jobs.into_iter().next().and_then(|job| job.audit);
+    let compared = compared.jobs.into_iter().next();
+    let (audit, outcome) = compared.map_or((None, None), |job| (job.audit, job.outcome));
+    let (outcome, modality) = (outcome.as_ref(), job.specification.modality());
     let mut facts = asked::facts(&service, &visitor.may, &job).await;
     let (class, verdict, caveat, figures) = match &audit {
         Some(audit) => {
-            let is_of_texts = job.specification.modality() == ModalityName::Text;
-            let (class, text) = verdict(audit, is_of_texts);
+            let (class, text) = verdict(audit, outcome, modality);
             facts.insert(0, Fact::new("Way of searching", &audit.strategy));
-            (class, text, caveat(audit), of_audit(audit))
+            (
+                class,
+                text,
+                caveat(audit, outcome),
+                of_audit(audit, modality),
+            )
         }
         None => {
-            let (class, text, caveat) = repair_verdict(&summary);
+            let (class, text) = repair_verdict(outcome);
             if has_saved(&summary) {
                 facts.insert(
                     0,
                     Fact::linked("Repaired model", &job.label, format!("/models/{id}")),
                 );
             }
-            (class, text.to_owned(), caveat, of_repair(&summary))
+            (class, text, repair_caveat(&summary), of_repair(&summary))
         }
     };
     page(&RunPage {
@@ -128,11 +135,12 @@ pub(super) async fn bill(Named(service, visitor, id): Named) -> Answer {
 
 /// Sends the summary, as the command line writes it.
 pub(super) async fn summary(Named(service, visitor, id): Named) -> Answer {
+    let job: Job = service.find(&visitor.may, &id).await?;
     let summary = results::summary(&service, &visitor.may, &id).await?;
     let document = Document {
         media_type: "application/json",
         text: serde_json::to_string_pretty(&summary).map_err(Problem::from)?,
-        name: format!("summary-{id}.json"),
+        name: results::file_name("summary", &job, "json"),
     };
     Ok(document.attached()?)
 }

@@ -21,6 +21,7 @@ use crate::store::{Change, DataSet};
 pub(super) struct SchemaForm {
     data: DataSet,
     schema: TableSchema,
+    left_out: Vec<(String, String)>,
 }
 
 impl FormPage for SchemaForm {
@@ -30,7 +31,12 @@ impl FormPage for SchemaForm {
             return Err(redirect(&format!("/data/{id}/columns")));
         }
         let schema = data::schema(service, change, id).await?;
-        Ok(SchemaForm { data, schema })
+        let left_out = data::left_out(service, &data, &schema).await?;
+        Ok(SchemaForm {
+            data,
+            schema,
+            left_out,
+        })
     }
 
     fn first(&self) -> Form {
@@ -45,6 +51,8 @@ impl FormPage for SchemaForm {
     }
 
     fn draw(&self, status: StatusCode, visitor: &Visitor<Change>, form: &Form) -> Answer {
+        let outcomes = self.schema.label.classes.iter();
+        let outcomes = outcomes.map(|outcome| Choice::new(outcome, outcome));
         page_with(
             status,
             &DataSchemaPage {
@@ -53,6 +61,8 @@ impl FormPage for SchemaForm {
                 id: self.data.id.as_str(),
                 label: &self.data.label,
                 decision: &self.schema.label.name,
+                outcomes: &outcomes.collect::<Vec<_>>(),
+                left_out: &self.left_out,
                 columns: &schema_form::columns(form, &self.schema),
                 kinds: &Choice::list(&[
                     ("integer", "Whole numbers"),

@@ -14,6 +14,9 @@ use crate::operations::schema::{AttributeColumn, AttributeKind, TableSchema};
 use probity_data::schema::OutOfDomain;
 use probity_run::list::{line, words};
 
+/// The name of the field that says which outcome is good to get.
+pub(super) const FAVOURABLE: &str = "favourable";
+
 /// The number of values above which whole numbers are not suggested as categories.
 const MANY: i64 = 100;
 
@@ -24,6 +27,10 @@ const LINES: usize = 12;
 pub(super) fn filled(schema: &TableSchema) -> Form {
     let mut form = Form::default();
     form.set("classes", schema.label.classes.join("\n"));
+    // The last outcome of a schema is the one that is good to get.
+    if let Some(good) = schema.label.classes.last() {
+        form.set(FAVOURABLE, good);
+    }
     for (position, attribute) in schema.attributes.iter().enumerate() {
         let names = Names::new(position);
         form.set(&names.kind, word(attribute.kind));
@@ -63,10 +70,29 @@ pub(super) fn schema(form: &mut Form, drafted: &TableSchema) -> Option<TableSche
     if let Some(twice) = twice(classes) {
         form.refuse("classes", format!("“{twice}” is listed twice."));
     }
+    put_last(form, &mut schema.label.classes);
     for (position, attribute) in schema.attributes.iter_mut().enumerate() {
         read(form, &Names::new(position), attribute);
     }
     (!form.has_errors()).then_some(schema)
+}
+
+/// Puts the outcome that was chosen as good to get at the end of `classes`; or notes an error in the
+/// form. A form that chooses none leaves them as they are.
+fn put_last(form: &mut Form, classes: &mut Vec<String>) {
+    let Some(good) = form.filled(FAVOURABLE).map(str::to_owned) else {
+        return;
+    };
+    match classes.iter().position(|class| *class == good) {
+        Some(place) => {
+            let good = classes.remove(place);
+            classes.push(good);
+        }
+        None => form.refuse(
+            FAVOURABLE,
+            format!("“{good}” is none of the outcomes that are listed."),
+        ),
+    }
 }
 
 /// The fields of all columns. A column with an error is open.
@@ -317,6 +343,19 @@ mod tests {
     }
 
     #[test]
+    fn the_good_outcome_is_the_last_one() {
+        let drafted = census();
+        let [first, last] = drafted.label.classes.as_slice() else {
+            panic!("{:?}", drafted.label.classes)
+        };
+        assert_eq!(filled(&drafted).value(FAVOURABLE), last);
+        let mut form = filled(&drafted).with(FAVOURABLE, first);
+        let changed = schema(&mut form, &drafted).unwrap();
+        assert_eq!(changed.label.classes, [last.as_str(), first.as_str()]);
+        changed.check().unwrap();
+    }
+
+    #[test]
     fn numbers_that_stand_for_bins_are_kept_with_their_bins() {
         let mut drafted = census();
         let column = &mut drafted.attributes[0];
@@ -379,6 +418,7 @@ mod tests {
         for (field, value, needle) in [
             ("classes", "one", "two outcomes"),
             ("classes", "one\none", "twice"),
+            ("favourable", "other", "none of the outcomes"),
             ("c0-min", "", "needed"),
             ("c0-min", "1.5", "not a whole number"),
             ("c0-max", "-5", "below"),

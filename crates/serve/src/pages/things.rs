@@ -90,8 +90,8 @@ pub(super) fn address(job: &Job) -> String {
     }
 }
 
-/// A job as a line.
-pub(super) fn of_job(view: &JobView) -> Thing {
+/// A job as a line; its state is `result` where it has one.
+pub(super) fn of_job(view: &JobView, result: State) -> Thing {
     let job = &view.job;
     let mut detail = vec![kind(job.kind).to_owned()];
     if job.state.is_final() {
@@ -117,7 +117,10 @@ pub(super) fn of_job(view: &JobView) -> Thing {
         address: address(job),
         title: job.label.clone(),
         detail: list(&detail).replace(", ", " · "),
-        state: state(job.state),
+        state: match result.text.is_empty() {
+            true => state(job.state),
+            false => result,
+        },
         can_be_picked: job.state == JobState::Done && job.kind == JobKind::Audit,
         links,
     }

@@ -18,6 +18,7 @@ use crate::problem::Problem;
 use crate::service::Service;
 use crate::store::{Change, ColumnKind, DataKind, DataSet, Model};
 use probity_nn::modality::ModalityName;
+use probity_nn::train::text_set::OWN;
 
 /// A data set that a model can learn from.
 pub(super) struct TrainForm(DataSet);
@@ -34,7 +35,9 @@ impl FormPage for TrainForm {
     fn first(&self) -> Form {
         let data = &self.0;
         let mut form = Form::default().with("label", usual_name(data));
-        options(data).fill(&mut form);
+        let (first, advanced) = options(data);
+        first.fill(&mut form);
+        advanced.fill(&mut form);
         match data.kind {
             // Tables of people have categories without an order.
             DataKind::Table => form.with("network.categories", "onehot"),
@@ -44,6 +47,8 @@ impl FormPage for TrainForm {
                 let label = columns.iter().rposition(|column| column.distinct <= 20);
                 let position = |found: Option<usize>| found.unwrap_or_default().to_string();
                 form.set("text_column", position(texts));
+                // Few texts of people are in the words that come with Probity.
+                form.set(VECTORS, OWN);
                 form.with("label_column", position(label))
             }
         }
@@ -63,7 +68,8 @@ impl FormPage for TrainForm {
 
     fn draw(&self, status: StatusCode, visitor: &Visitor<Change>, form: &Form) -> Answer {
         let data = &self.0;
-        let fields = options(data).inputs();
+        let (first, advanced) = options(data);
+        let fields = advanced.inputs();
         page_with(
             status,
             &TrainPage {
@@ -75,6 +81,7 @@ impl FormPage for TrainForm {
                 can_train: can_train(data),
                 text_columns: &columns(data, |kind| kind == ColumnKind::Words),
                 label_columns: &columns(data, |_| true),
+                vectors: &first.input(VECTORS),
                 advanced: &names(&fields),
                 fields: &fields,
             },
@@ -120,16 +127,24 @@ fn can_train(data: &DataSet) -> bool {
     data.kind == DataKind::Table || data.sketch.columns.len() > 1
 }
 
-/// The fields of a training on `data` that the page shows.
-fn options(data: &DataSet) -> Options {
-    let network: &[&str] = match data.kind {
-        DataKind::Table => &["network.categories", "network.hidden"],
-        DataKind::Texts => &[
-            "recurrent.cell",
-            "recurrent.layers",
-            "recurrent.units",
-            "recurrent.bidirectional",
-        ],
+/// The field of the word vectors of a network for texts.
+const VECTORS: &str = "recurrent.embeddings";
+
+/// The fields of a training on `data` that the page shows; the second value holds those that most
+/// people leave alone.
+fn options(data: &DataSet) -> (Options, Options) {
+    let (first, network): (&[&str], &[&str]) = match data.kind {
+        DataKind::Table => (&[], &["network.categories", "network.hidden"]),
+        DataKind::Texts => (
+            &[VECTORS],
+            &[
+                "recurrent.train_embeddings",
+                "recurrent.cell",
+                "recurrent.layers",
+                "recurrent.units",
+                "recurrent.bidirectional",
+            ],
+        ),
     };
     let training = [
         "training.epochs",
@@ -140,7 +155,11 @@ fn options(data: &DataSet) -> Options {
         "training.validation",
         "training.seed",
     ];
-    Options::new(JobKind::Train, &[network, &training].concat())
+    let advanced = [network, &training].concat();
+    (
+        Options::new(JobKind::Train, first),
+        Options::new(JobKind::Train, &advanced),
+    )
 }
 
 /// The specification that the form asks for; or notes errors in the form.
@@ -163,7 +182,9 @@ fn specification(form: &mut Form, data: &DataSet) -> Option<JobSpecification> {
     };
     insert(&mut asked, "kind", json!(JobKind::Train));
     insert(&mut asked, "data", json!(data.id));
-    options(data).read(form, &mut asked);
+    let (first, advanced) = options(data);
+    first.read(form, &mut asked);
+    advanced.read(form, &mut asked);
     specified(form, asked)
 }
 

@@ -5,6 +5,7 @@ use crate::jobs::progress::Progress;
 use crate::jobs::specification::JobKind;
 use crate::moment::Moment;
 use crate::store::{Job, JobState};
+use probity_nn::modality::ModalityName;
 
 use super::views::State;
 
@@ -12,6 +13,19 @@ pub(super) use probity_report::text::{count, counted, interval, percent};
 
 /// A space at which lines are not broken.
 const FIXED_SPACE: char = '\u{a0}';
+
+/// Writes a share in percent, with the digits that somebody wrote.
+pub(super) fn in_percent(share: f64) -> String {
+    // A product has digits at its end that nobody wrote.
+    let percent = format!("{:.10}", 100.0 * share);
+    let percent = percent.trim_end_matches('0').trim_end_matches('.');
+    percent.to_owned()
+}
+
+/// Writes a bound on a share, such as `5 %`.
+pub(super) fn bound(share: f64) -> String {
+    format!("{}{FIXED_SPACE}%", in_percent(share))
+}
 
 /// Writes the size of a file.
 pub(super) fn bytes(bytes: u64) -> String {
@@ -50,6 +64,21 @@ pub(super) fn list<S: AsRef<str>>(names: &[S]) -> String {
     names.join(", ")
 }
 
+/// Writes the name of a protected attribute: that of a column as it is, that of terms in texts, such
+/// as `sexual_orientation`, in words.
+pub(super) fn attribute(name: &str, modality: ModalityName) -> String {
+    match modality {
+        ModalityName::Table => name.to_owned(),
+        ModalityName::Text => name.replace('_', " "),
+    }
+}
+
+/// Writes the names of protected attributes as a list.
+pub(super) fn attributes_in_words(names: &[String], modality: ModalityName) -> String {
+    let names: Vec<String> = names.iter().map(|name| attribute(name, modality)).collect();
+    list(&names)
+}
+
 /// Writes what a job does, as the beginning of a sentence.
 pub(super) fn kind(kind: JobKind) -> &'static str {
     match kind {
@@ -76,8 +105,7 @@ pub(super) fn state(state: JobState) -> State {
     }
 }
 
-/// The part of a job's work that goes on, in words; a part that has no name here is called by its
-/// own.
+/// The part of a job's work that goes on, in words.
 pub(super) fn phase(job: &Job, progress: Option<&Progress>) -> String {
     let Some(progress) = progress else {
         return match job.state {
@@ -85,16 +113,31 @@ pub(super) fn phase(job: &Job, progress: Option<&Progress>) -> String {
             _ => "Starting".to_owned(),
         };
     };
-    match progress.phase.as_str() {
-        "global" => "Looking for individuals across all data".to_owned(),
-        "local" => "Looking around what was found".to_owned(),
-        "population" => "Asking about the people in the data".to_owned(),
-        "estimate" => "Estimating how common such individuals are".to_owned(),
-        "train" => "Training the network".to_owned(),
-        "search" => "Looking for individuals to learn from".to_owned(),
-        "write" => "Writing what was found".to_owned(),
-        "" => "Working".to_owned(),
-        other => other.to_owned(),
+    let is_of_texts = job.specification.modality() == ModalityName::Text;
+    phase_of(&progress.phase, job.kind, is_of_texts).to_owned()
+}
+
+/// What goes on in the part `phase` of a job.
+fn phase_of(phase: &str, kind: JobKind, is_of_texts: bool) -> &'static str {
+    match (phase, kind, is_of_texts) {
+        ("open", JobKind::Train, true) => "Reading the texts and the word vectors",
+        ("open", JobKind::Train, false) => "Reading the data",
+        ("open", _, true) => "Reading the model and the texts",
+        ("open", _, false) => "Reading the model and the data",
+        ("prepare", JobKind::Train, _) => "Preparing the network",
+        ("prepare", JobKind::Audit, _) => "Choosing where the search begins",
+        ("prepare", JobKind::Repair, _) => "Looking at the model as it is",
+        ("global", _, true) => "Looking for such texts across all of them",
+        ("global", _, false) => "Looking for individuals across all data",
+        ("local", _, _) => "Looking around what was found",
+        ("population", _, _) => "Asking about the rows of the data",
+        ("estimate", _, true) => "Asking about the texts as they are",
+        ("estimate", _, false) => "Estimating how common such individuals are",
+        ("train", _, _) => "Training the network",
+        ("search", _, true) => "Looking for texts to learn from",
+        ("search", _, false) => "Looking for individuals to learn from",
+        ("write", _, _) => "Writing what was found",
+        _ => "Working",
     }
 }
 
@@ -169,6 +212,31 @@ mod tests {
         assert_eq!(duration(3600), "60\u{a0}minutes");
         assert_eq!(duration(86_400), "24\u{a0}hours");
         assert_eq!(moment(Moment(0)), "1970-01-01\u{a0}00:00\u{a0}UTC");
+    }
+
+    #[test]
+    fn progress_names_what_is_done() {
+        let said = |phase, is_of_texts| phase_of(phase, JobKind::Audit, is_of_texts);
+        assert_eq!(said("open", true), "Reading the model and the texts");
+        assert_eq!(said("open", false), "Reading the model and the data");
+        assert_eq!(said("estimate", true), "Asking about the texts as they are");
+        assert!(!said("estimate", false).contains("text"));
+        assert_eq!(said("no such phase", true), "Working");
+        // No part of a run is called by what its name is for programs.
+        for phase in [
+            "open",
+            "prepare",
+            "global",
+            "local",
+            "population",
+            "estimate",
+            "write",
+        ] {
+            for is_of_texts in [false, true] {
+                let said = said(phase, is_of_texts);
+                assert!(said.contains(' '), "{phase}: {said}");
+            }
+        }
     }
 
     #[test]

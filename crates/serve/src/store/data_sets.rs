@@ -11,6 +11,7 @@ use super::log::{Action, note};
 use super::{Contents, Count, InJson, Record, Removal, Store, StoreError, put, remove};
 use crate::identifier::Id;
 use crate::moment::Moment;
+use probity_data::infer::is_identifier;
 use probity_data::schema::{Encoding, Format};
 
 /// The kind of a data set's content.
@@ -112,6 +113,9 @@ pub enum ColumnKind {
     Words,
 }
 
+/// The number up to which different values of a column are counted.
+pub(crate) const COUNTED: u64 = 1000;
+
 /// A sketch of one column.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ColumnSketch {
@@ -125,6 +129,45 @@ pub struct ColumnSketch {
     pub missing: u64,
     /// The first few different values, cut to sixty characters.
     pub examples: Vec<String>,
+    /// All different values in their order, where there are a few short ones, as of a decision; else
+    /// none.
+    #[serde(default)]
+    pub values: Vec<String>,
+}
+
+/// The number of different words from which on a column is no category.
+const MANY: u64 = 100;
+
+/// The number of rows from which on words that all differ are taken for names of rows.
+const NAMES: u64 = 20;
+
+impl ColumnSketch {
+    /// The reason why a model should not look at the column of a table of so many `rows`; none where
+    /// it may.
+    pub fn why_left_out(&self, rows: u64) -> Option<String> {
+        let known = rows.saturating_sub(self.missing);
+        let is_of_words = self.kind == ColumnKind::Words;
+        match self.distinct {
+            0 => Some("it holds no value".to_owned()),
+            1 => Some("it holds the same value in every row".to_owned()),
+            different if is_of_words && different == known && known >= NAMES => {
+                Some("every row has another value: a name, or free text".to_owned())
+            }
+            different if is_of_words && different > MANY => {
+                Some("it has very many different values: names, or free text".to_owned())
+            }
+            different if self.kind == ColumnKind::Integer => {
+                // Where there are more than are counted, the name tells.
+                let counted = known.min(COUNTED);
+                let is_identifier = is_identifier(&self.name, different as usize, counted as usize);
+                is_identifier.then(|| {
+                    "it numbers the rows: its name is that of an identifier, and its values hardly repeat"
+                        .to_owned()
+                })
+            }
+            _ => None,
+        }
+    }
 }
 
 /// The layout of a table's text.

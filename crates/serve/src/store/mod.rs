@@ -37,6 +37,7 @@ use thiserror::Error;
 
 pub use access::{Administer, Caller, Denied, Manage, Role};
 pub(crate) use access::{Change, Permission, Scope, Work};
+pub(crate) use data_sets::COUNTED;
 pub use data_sets::{ColumnKind, ColumnSketch, DataKind, DataSet, FileForm, Layout, Sketch};
 pub use hooks::{Hook, LastAttempt};
 pub(crate) use hooks::{Next, Notification};

@@ -71,6 +71,12 @@ pub(in crate::pages) struct RawColumn {
     pub name: String,
     /// The first values of the column.
     pub examples: String,
+    /// The reason why the column is left out unless somebody says otherwise; empty where it is not.
+    pub why_left_out: String,
+    /// The name of the field that says which value is good to get.
+    pub outcome: String,
+    /// The values to choose from; none where they are not all known.
+    pub outcomes: Vec<Choice>,
 }
 
 /// The page that asks what the columns of a table are.
@@ -152,6 +158,10 @@ pub(in crate::pages) struct DataSchemaPage<'a> {
     pub id: &'a str,
     pub label: &'a str,
     pub decision: &'a str,
+    /// The outcomes of the decision; none where it is a number.
+    pub outcomes: &'a [Choice],
+    /// The columns that the model will not see, each with the reason.
+    pub left_out: &'a [(String, String)],
     pub columns: &'a [ColumnFields],
     pub kinds: &'a [Choice],
     pub outsides: &'a [Choice],
@@ -171,6 +181,8 @@ pub(in crate::pages) struct TrainPage<'a> {
     pub can_train: bool,
     pub text_columns: &'a [Choice],
     pub label_columns: &'a [Choice],
+    /// The word vectors to choose from, of texts.
+    pub vectors: &'a Field,
     pub fields: &'a [Field],
     /// The names of `fields`, separated by commas.
     pub advanced: &'a str,
@@ -196,6 +208,8 @@ pub(in crate::pages) struct AuditPage<'a> {
     pub data: &'a [Choice],
     pub attributes: &'a [Choice],
     pub efforts: &'a [Choice],
+    /// The outcome that is good to get; without choices where there are none.
+    pub favourable: &'a Field,
     pub fail_above: &'a Field,
     pub fields: &'a [Field],
     pub advanced: &'a str,

@@ -71,6 +71,8 @@ pub(in crate::pages) struct DataPage<'a> {
     pub is_described: bool,
     pub is_text: bool,
     pub columns: &'a [DescribedColumn],
+    /// The columns that no model sees, each with the reason.
+    pub left_out: &'a [(String, String)],
     pub models: &'a [Thing],
     pub rows: &'a Preview,
 }
@@ -92,6 +94,8 @@ pub(in crate::pages) struct ModelPage<'a> {
     pub label: &'a str,
     pub facts: &'a [Fact],
     pub parts: &'a [Quality],
+    /// The reasons why an audit of the model says little.
+    pub doubts: &'a [String],
     pub runs: &'a [Thing],
     pub has_history: bool,
 }
