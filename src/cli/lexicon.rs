@@ -150,14 +150,22 @@ fn tokenizer(model: &Path) -> anyhow::Result<Tokenizer> {
 
 fn render(check: &AttributeCheck) -> String {
     let coverage = &check.coverage;
+    let bound = match coverage.bound {
+        0 => String::new(),
+        bound => format!(
+            ", {} of them since other words of the text bind the value",
+            count(bound as u64)
+        ),
+    };
     let mut text = format!(
-        "{}: {} of {} texts name a value ({}); in {} another can take its place, and an audit skips the other {}.\n",
+        "{}: {} of {} texts name a value ({}); in {} another can take its place, and an audit skips the other {}{}.\n",
         coverage.attribute,
         count(coverage.naming as u64),
         count(coverage.texts as u64),
         percent(coverage.naming as f64 / coverage.texts.max(1) as f64),
         count(coverage.exchangeable as u64),
-        count((coverage.texts - coverage.exchangeable) as u64)
+        count((coverage.texts - coverage.exchangeable) as u64),
+        bound
     );
     let mut held: Vec<_> = coverage
         .terms
@@ -241,6 +249,8 @@ fn show(name: &str, output: &Output) -> anyhow::Result<ExitCode> {
         "description": attribute.description,
         "values": attribute.values,
         "forms": attribute.forms,
+        "bound": attribute.bound,
+        "unless": attribute.unless,
     });
     output.summary(
         "lexicon show",

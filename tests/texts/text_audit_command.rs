@@ -451,6 +451,8 @@ fn long_texts_are_cut_and_counted() {
     let sum = texts["with_protected_term"].as_u64().unwrap()
         + texts["without_protected_term"].as_u64().unwrap();
     assert_eq!(texts["texts"], sum);
+    let left_out = texts["without_protected_term"].as_u64().unwrap();
+    assert!(texts["bound"].as_u64().unwrap() <= left_out);
     workspace.line("verify a").exits(0);
 }
 

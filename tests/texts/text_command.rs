@@ -78,6 +78,32 @@ fn coverage_is_counted_with_and_without_vectors() {
 }
 
 #[test]
+fn what_other_words_bind_is_counted_and_shown() {
+    let workspace = workspace();
+    let texts = "text\nThe mosque is open to Christians and to their friends.\n\
+                 The Christians are at home with their friends.\n\
+                 The people are at home with their friends.\n";
+    workspace.write("bound.csv", texts);
+    let line = "lexicon check --texts bound.csv --text-column text --protected religion";
+    let counted = workspace.line(&format!("{line} --json")).exits(0).json();
+    let counts = ["texts", "naming", "exchangeable", "bound"];
+    let counts = counts.map(|count| counted["attributes"][0][count].as_u64().unwrap());
+    assert_eq!(counts, [3, 2, 1, 1]);
+    workspace.line(line).exits(0).says(&[
+        "an audit skips the other 2, 1 of them since other words of the text bind the value.",
+    ]);
+    workspace
+        .line("lexicon show religion")
+        .exits(0)
+        .says(&["[[attribute.bound]]", "{mosque,mosques}"]);
+    let shown = workspace
+        .line("lexicon show religion --json")
+        .exits(0)
+        .json();
+    assert!(shown["bound"].as_array().unwrap().len() > 10);
+}
+
+#[test]
 fn a_models_tokenizer_says_what_it_knows() {
     let workspace = workspace();
     let tokenizer = probity::text::tokenizer::Tokenizer::new(["peru", "new"].into_iter()).unwrap();

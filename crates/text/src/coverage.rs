@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::lexicon::{Lexicon, LexiconError};
-use crate::substitution::Substitution;
+use crate::substitution::{Site, Substitution};
 use crate::tokenizer::{Tokenizer, TokenizerError};
 
 /// The number of times that the terms of one attribute name its values in some texts.
@@ -22,6 +22,8 @@ pub struct Coverage {
     /// The number of texts that name a value which another value can replace: an audit skips the
     /// others.
     pub exchangeable: usize,
+    /// The number of the others that name a value which other words of the text bind.
+    pub bound: usize,
     /// The coverage of every term, in the lexicon's order.
     pub terms: Vec<TermCoverage>,
 }
@@ -43,10 +45,11 @@ pub struct TermCoverage {
 /// An attribute, a value of it, and the term that names it.
 type Mention = (usize, usize, String);
 
-/// The mentions and the exchangeable attributes in one text, each once.
+/// The mentions in one text, and the attributes whose values are exchangeable or bound, each once.
 struct Held {
     mentions: BTreeSet<Mention>,
     exchangeable: BTreeSet<usize>,
+    bound: BTreeSet<usize>,
 }
 
 impl Coverage {
@@ -67,10 +70,11 @@ impl Coverage {
             .map(|text| {
                 let analysis = substitution.analyse(text.as_ref())?;
                 let named = analysis.named.into_iter();
-                let sites = analysis.sites.iter();
+                let of = |sites: &[Site]| sites.iter().map(|site| site.attribute).collect();
                 Ok(Held {
                     mentions: named.map(|it| (it.attribute, it.value, it.term)).collect(),
-                    exchangeable: sites.map(|site| site.attribute).collect(),
+                    exchangeable: of(&analysis.sites),
+                    bound: of(&analysis.bound),
                 })
             })
             .collect::<Result<_, TokenizerError>>()?;
@@ -99,11 +103,13 @@ impl Coverage {
             });
             let is_named = |held: &&Held| held.mentions.iter().any(|(of, _, _)| *of == number);
             let can_vary = |held: &&Held| held.exchangeable.contains(&number);
+            let is_bound = |held: &&Held| held.bound.contains(&number) && !can_vary(held);
             Ok(Coverage {
                 attribute: name.clone(),
                 texts: texts.len(),
                 naming: held.iter().filter(is_named).count(),
                 exchangeable: held.iter().filter(can_vary).count(),
+                bound: held.iter().filter(is_bound).count(),
                 terms: terms.collect::<Result<_, LexiconError>>()?,
             })
         });
@@ -143,6 +149,7 @@ mod tests {
             "We had roast turkey and black coffee.",
             "The black man was born in Peru.",
             "",
+            "A white man called him a negro.",
         ];
         let vocabulary = Tokenizer::new(["peru", "black"].into_iter()).unwrap();
         let covered = Coverage::measure(&lexicon, &names, &texts, Some(&vocabulary)).unwrap();
@@ -152,11 +159,11 @@ mod tests {
             held.map(|term| (term.term.as_str(), term.texts)).collect()
         };
         assert_eq!(held(0), [("Peru", 2), ("Turkey", 1)]);
-        assert_eq!(held(1), [("black", 1)]);
-        let counts = |of: &Coverage| (of.naming, of.exchangeable, of.texts);
+        assert_eq!(held(1), [("white", 1), ("black", 1)]);
+        let counts = |of: &Coverage| (of.naming, of.exchangeable, of.bound, of.texts);
         assert_eq!(
             covered.iter().map(counts).collect::<Vec<_>>(),
-            [(2, 2, 4), (1, 1, 4)]
+            [(2, 2, 0, 5), (2, 1, 1, 5)]
         );
         let lacking = |term: &str| {
             let mut lacking = covered.iter().flat_map(Coverage::terms_without_embedding);

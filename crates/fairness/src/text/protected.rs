@@ -64,6 +64,9 @@ pub struct Read {
     pub source: Source,
     /// Whether the text is English; the rule of the paper does not ask.
     pub is_english: bool,
+    /// Whether the text names a value that keeps its place, since other words speak of it; the rule
+    /// of the paper does not ask.
+    pub is_bound: bool,
 }
 
 impl Protected {
@@ -218,6 +221,7 @@ impl Protected {
                 Ok(Read {
                     source: Source::new(text.ids.clone(), sites, Vec::new()),
                     is_english: true,
+                    is_bound: false,
                 })
             }
             Rule::English(substitution) => self.read_english(substitution, tokens, text),
@@ -280,6 +284,7 @@ impl Protected {
         Ok(Read {
             source: Source::new(text.ids.clone(), sites, fixed),
             is_english: analysis.is_english,
+            is_bound: !analysis.bound.is_empty(),
         })
     }
 }

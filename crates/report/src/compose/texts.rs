@@ -67,12 +67,19 @@ pub(super) fn unmodified(asked: InputKind, share: &Share) -> String {
 /// What became of the texts.
 pub(super) fn read(texts: &TextCounts) -> String {
     let mut said = format!(
-        "Of {}, {} hold a protected term and {} hold none and were left out.",
+        "Of {}, {} hold a protected term that another can replace and {} hold none and were left out.",
         counted(texts.texts, "text", "texts"),
         count(texts.with_protected_term),
         count(texts.without_protected_term)
     );
     for (number, [one, more]) in [
+        (
+            texts.bound,
+            [
+                "text among these names a group that its other words speak of as well: an exchange would contradict them",
+                "texts among these name a group that their other words speak of as well: an exchange would contradict them",
+            ],
+        ),
         (
             texts.foreign,
             [

@@ -54,17 +54,20 @@ fn what_was_not_looked_at_is_said() {
         truncated: 0,
         foreign: 0,
         blank: 0,
+        bound: 0,
         bad_rows: None,
     };
     let said = |texts: &TextCounts| read(texts).replace('\u{a0}', " ");
-    let all = "Of 10 texts, 6 hold a protected term and 4 hold none and were left out.";
+    let all = "Of 10 texts, 6 hold a protected term that another can replace and 4 hold none and were left out.";
     assert_eq!(said(&texts), all);
     (texts.truncated, texts.foreign, texts.blank) = (1, 2, 1);
+    texts.bound = 2;
     assert_eq!(
         said(&texts),
         format!(
-            "{all} 2 texts are not English: no term was looked for in them. 1 text has no word. \
-             1 text was longer than the model reads and was cut to that length."
+            "{all} 2 texts among these name a group that their other words speak of as well: an \
+             exchange would contradict them. 2 texts are not English: no term was looked for in them. \
+             1 text has no word. 1 text was longer than the model reads and was cut to that length."
         )
     );
 }

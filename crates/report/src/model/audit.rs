@@ -221,6 +221,9 @@ pub struct TextCounts {
     /// Those without a word.
     #[serde(default)]
     pub blank: u64,
+    /// Those left out that name a value which other words of the text bind.
+    #[serde(default)]
+    pub bound: u64,
     /// Rows of the table left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bad_rows: Option<BadRows>,

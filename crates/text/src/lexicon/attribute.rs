@@ -92,6 +92,19 @@ pub enum Sense {
     /// A word of every day in lower case ("turkey", "polish"): only as the lexicon spells it, and
     /// not as the first word of a sentence.
     Common,
+    /// Another word where it stands bare ("nun" for none): only behind an article or another
+    /// determiner.
+    Bare,
+}
+
+/// Words that are bound to values of an attribute: a text that holds one speaks of these.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Bound {
+    /// The names of the values, at least one.
+    pub values: Vec<String>,
+    /// The words and phrases; alternatives stand in braces.
+    pub words: Vec<String>,
 }
 
 /// A protected attribute with its values and their terms.
@@ -120,7 +133,10 @@ pub struct ProtectedAttribute {
     pub senses: BTreeMap<Sense, Vec<String>>,
     /// Phrases in which a term names no protected value: "White House".
     pub exceptions: Vec<String>,
-    /// Words of texts that bind a value, so that no other may take its place: "pregnant".
+    /// Words that are bound to values: "mosque", "rabbi". In a text with such words a value takes
+    /// the place of another only if each of them is bound to both.
+    pub bound: Vec<Bound>,
+    /// Words of texts in which no value takes the place of another: "transgender".
     pub unless: Vec<String>,
 }
 
@@ -173,6 +189,14 @@ impl ProtectedAttribute {
             senses.retain(|sense| terms.iter().any(|(_, term)| term == sense));
         }
         only.senses.retain(|_, senses| !senses.is_empty());
+        for bound in &mut only.bound {
+            bound.values.retain(is_kept);
+            // What speaks of a value that is gone speaks of none that is left.
+            if bound.values.is_empty() {
+                only.unless.append(&mut bound.words);
+            }
+        }
+        only.bound.retain(|bound| !bound.values.is_empty());
         only
     }
 

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::attribute::{LexiconError, Part, ProtectedAttribute, Sense};
-use super::phrases;
+use super::attribute::{Bound, LexiconError, Part, ProtectedAttribute, Sense};
+use super::phrases::{self, expanded};
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -31,6 +31,8 @@ struct AttributeEntry {
     exceptions: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     unless: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    bound: Vec<Bound>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     senses: BTreeMap<Sense, Vec<String>>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -85,6 +87,7 @@ impl AttributeEntry {
             values: attribute.values.clone(),
             exceptions: attribute.exceptions.clone(),
             unless: attribute.unless.clone(),
+            bound: attribute.bound.clone(),
             senses: attribute.senses.clone(),
             parts: attribute.parts.clone(),
             forms: attribute.forms.iter().map(row).collect(),
@@ -108,6 +111,7 @@ impl AttributeEntry {
             senses: self.senses,
             exceptions: self.exceptions,
             unless: self.unless,
+            bound: self.bound,
             forms: forms
                 .map(|(name, row)| (name, row.into_iter().map(spellings).collect()))
                 .collect(),
@@ -116,6 +120,7 @@ impl AttributeEntry {
         check_forms(&attribute)?;
         check_terms(&attribute)?;
         check_rules(&attribute)?;
+        check_bound(&attribute)?;
         Ok(attribute)
     }
 }
@@ -185,7 +190,9 @@ fn check_rules(attribute: &ProtectedAttribute) -> Result<(), LexiconError> {
             )));
         }
     }
-    for phrase in attribute.exceptions.iter().chain(&attribute.unless) {
+    let of_bound = attribute.bound.iter().flat_map(|bound| &bound.words);
+    let phrases = attribute.exceptions.iter().chain(&attribute.unless);
+    for phrase in phrases.chain(of_bound) {
         if !phrase.contains(char::is_alphanumeric) {
             return Err(
                 attribute.problem(format!("'{phrase}' is an empty exception; expected words"))
@@ -193,6 +200,37 @@ fn check_rules(attribute: &ProtectedAttribute) -> Result<(), LexiconError> {
         }
         if let Some(problem) = phrases::problem(phrase) {
             return Err(attribute.problem(format!("the exception '{phrase}': {problem}")));
+        }
+    }
+    Ok(())
+}
+
+/// Checks that every word is bound once, to values that the attribute has, and is none of its terms:
+/// these are exchanged, and the bound words stay.
+fn check_bound(attribute: &ProtectedAttribute) -> Result<(), LexiconError> {
+    let terms = attribute.terms().into_iter();
+    let terms: HashSet<String> = terms.map(|(_, term)| term.to_lowercase()).collect();
+    let mut seen = HashSet::new();
+    for bound in &attribute.bound {
+        let mut values = bound.values.iter();
+        if let Some(unknown) = values.find(|value| !attribute.values.contains(value)) {
+            return Err(attribute.problem(format!(
+                "bound names the value '{unknown}', which is not among its values"
+            )));
+        }
+        if bound.values.is_empty() || bound.words.is_empty() {
+            return Err(attribute.problem("bound has no values or no words; expected both"));
+        }
+        let words = bound.words.iter().flat_map(|phrase| expanded(phrase));
+        for word in words.map(|word| word.to_lowercase()) {
+            if terms.contains(&word) {
+                return Err(attribute.problem(format!(
+                    "'{word}' is bound and one of the terms; terms are exchanged, bound words stay"
+                )));
+            }
+            if !seen.insert(word.clone()) {
+                return Err(attribute.problem(format!("'{word}' is bound twice")));
+            }
         }
     }
     Ok(())

@@ -13,6 +13,10 @@
 //! source = "where its terms come from"
 //! values = ["Christian", "Jewish", "Jain"]       # names of the values
 //! exceptions = ["Christian Bale"]                # phrases in which a term is none
+//! unless = ["gentile"]                           # words of texts that are left as they are
+//! [[attribute.bound]]                            # words that speak of certain values only
+//! values = ["Jewish"]
+//! words = ["{rabbi,rabbis}", "synagogue"]
 //! [attribute.senses]
 //! name = ["Christian"]                           # also a given name
 //! [attribute.parts]
@@ -30,8 +34,9 @@
 //! Christian school"). In a list of spellings all are recognised, and the first is what others are
 //! replaced by; terms are spelled as they are inside a sentence (*Jewish*, *gay*). Terms may have
 //! several words. Matching is on words, so that case does not matter and hyphens do not, but where
-//! `senses` says so. `exceptions`, `senses` and `unless` say where a term is none
-//! (`crate::substitution`); a phrase may have alternatives in braces ([`expanded`]).
+//! `senses` says so. `exceptions` and `senses` say where a term is none, `bound` and `unless` which
+//! texts keep their values (`crate::substitution`); a phrase may have alternatives in braces
+//! ([`expanded`]).
 
 mod attribute;
 mod file;
@@ -41,7 +46,7 @@ mod warnings;
 
 use std::path::Path;
 
-pub use attribute::{LexiconError, Part, ProtectedAttribute, Sense};
+pub use attribute::{Bound, LexiconError, Part, ProtectedAttribute, Sense};
 pub use matcher::{Substitute, TermMatch, TermMatcher};
 pub use phrases::expanded;
 pub use warnings::{CommonWord, common_words};
@@ -137,8 +142,8 @@ impl Lexicon {
     /// # Errors
     /// Anything that is not the form above: unknown keys, no attribute or two of one name, fewer
     /// than two values, a value twice, a form without an entry for each value or with terms of less
-    /// than two, an empty term, a term of two values or twice in one form, rules about terms and
-    /// forms that are not there.
+    /// than two, an empty term, a term of two values or twice in one form, rules about terms, forms
+    /// and values that are not there, a word that is bound twice or is a term.
     pub fn from_toml(text: &str) -> Result<Lexicon, LexiconError> {
         let attributes = file::read(text)?;
         Ok(Lexicon { attributes })

@@ -481,6 +481,36 @@ fn bad_lexica_are_refused_by_what_is_wrong() {
             "[[attribute]]\nname = \"\"\nvalues = [\"a\", \"b\"]".into(),
             "its name is empty",
         ),
+        (
+            attribute("values = [\"a\", \"b\"]\nbound = [{values = [\"c\"], words = [\"d\"]}]"),
+            "bound names the value 'c', which is not among its values",
+        ),
+        (
+            attribute("values = [\"a\", \"b\"]\nbound = [{values = [], words = [\"d\"]}]"),
+            "bound has no values or no words",
+        ),
+        (
+            attribute("values = [\"a\", \"b\"]\nbound = [{values = [\"a\"], words = []}]"),
+            "bound has no values or no words",
+        ),
+        (
+            attribute("values = [\"a\", \"b\"]\nbound = [{values = [\"a\"], words = [\"{d,B}\"]}]"),
+            "'b' is bound and one of the terms",
+        ),
+        (
+            attribute(
+                "values = [\"a\", \"b\"]\nbound = [{values = [\"a\"], words = [\"{d,e}\", \"E\"]}]",
+            ),
+            "'e' is bound twice",
+        ),
+        (
+            attribute("values = [\"a\", \"b\"]\nbound = [{values = [\"a\"], words = [\"-\"]}]"),
+            "'-' is an empty exception",
+        ),
+        (
+            attribute("values = [\"a\", \"b\"]\nbound = [{values = [\"a\"], word = [\"d\"]}]"),
+            "unknown field `word`",
+        ),
     ] {
         let found = Lexicon::from_toml(&toml).unwrap_err().to_string();
         assert!(found.contains(expected), "{toml}: {found}");
@@ -492,6 +522,23 @@ fn bad_lexica_are_refused_by_what_is_wrong() {
     let lexicon = Lexicon::from_toml(same).unwrap();
     let error = TermMatcher::new(&lexicon.attributes()[0], &tokenizer()).unwrap_err();
     assert!(error.to_string().contains("are the same words"), "{error}");
+}
+
+#[test]
+fn words_stay_bound_where_values_are_left_out() {
+    let toml = "[[attribute]]\nname = \"x\"\nvalues = [\"a\", \"b\", \"c\"]\nunless = [\"u\"]\n\
+                bound = [{values = [\"a\"], words = [\"d\"]}, {values = [\"a\", \"b\"], words = [\"e\"]}]";
+    let lexicon = Lexicon::from_toml(toml).unwrap();
+    let written = lexicon.to_toml().unwrap();
+    assert_eq!(Lexicon::from_toml(&written).unwrap(), lexicon);
+    let only = lexicon.with_values(&[("x", &["b", "c"])]);
+    let attribute = only.attribute("x").unwrap();
+    assert_eq!(attribute.unless, ["u", "d"]);
+    let bound = Bound {
+        values: vec!["b".to_owned()],
+        words: vec!["e".to_owned()],
+    };
+    assert_eq!(attribute.bound, [bound]);
 }
 
 #[test]

@@ -12,6 +12,9 @@ pub struct Analysis {
     /// The values that the text names and that other values can replace, in the order of their
     /// first occurrence.
     pub sites: Vec<Site>,
+    /// The values that the text names and that other values could replace, if no other words of the
+    /// text spoke of them.
+    pub bound: Vec<Site>,
     /// Every term that names a value, from left to right, also where no other value can replace it.
     pub named: Vec<Named>,
     /// All tokens of the text, with the marks.

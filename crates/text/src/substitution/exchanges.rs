@@ -130,7 +130,7 @@ pub(super) fn sites(
     found: &[&Occurrence],
 ) -> Vec<Site> {
     let attribute = &terms.attributes[at];
-    if found.is_empty() || attribute.is_bound(words) {
+    if found.is_empty() {
         return Vec::new();
     }
     let mut named: Vec<usize> = Vec::new();

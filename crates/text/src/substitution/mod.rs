@@ -9,6 +9,8 @@
 //!   text that is not English.
 //! * A term that stands in several forms is read in the one that its place asks for, and replaced
 //!   by the term of that form, at all its places in the text at once.
+//! * A group is exchanged as a whole or not at all: where another word of the text speaks of it, or
+//!   a mention of it would stay, it keeps its place.
 //! * What agrees with a term follows it: the article, the genitive, capitals.
 //!
 //! ```
@@ -33,6 +35,7 @@ mod segments;
 mod senses;
 mod sentence;
 mod terms;
+mod whole;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -113,10 +116,17 @@ impl Substitution {
         } else {
             Vec::new()
         };
-        let mut sites: Vec<Site> = Vec::new();
+        let (mut sites, mut bound): (Vec<Site>, Vec<Site>) = (Vec::new(), Vec::new());
         for (attribute, &at) in self.chosen.iter().enumerate() {
             let of: Vec<&Occurrence> = found.iter().filter(|o| o.attribute == at).collect();
-            sites.extend(exchanges::sites(&words, &self.terms, at, attribute, &of));
+            let of_attribute = exchanges::sites(&words, &self.terms, at, attribute, &of);
+            if of_attribute.is_empty() {
+                continue;
+            }
+            let free = whole::free(&words, &self.terms, &all, at, &of);
+            let (free, kept) = whole::divide(of_attribute, &free);
+            sites.extend(free);
+            bound.extend(kept);
         }
         let all = to_words(&words, &all, &found);
         let is_exchanged = self
@@ -125,12 +135,16 @@ impl Substitution {
             .map(|&at| self.terms.attributes[at].exchange);
         let is_exchanged: Vec<bool> = is_exchanged.collect();
         let untouched: Vec<bool> = words.all.iter().map(|word| word.is_untouched).collect();
-        let mut sites = remains::unbound(text, &all, &untouched, sites, &is_exchanged);
+        let (mut sites, kept) = remains::divide(text, &all, &untouched, sites, &is_exchanged);
+        bound.extend(kept);
         let first = |site: &Site| site.occurrences.first().map(|bytes| bytes.start);
-        sites.sort_by_key(|site| (first(site), site.attribute));
+        for sites in [&mut sites, &mut bound] {
+            sites.sort_by_key(|site| (first(site), site.attribute));
+        }
         Ok(Analysis {
             is_english,
             sites,
+            bound,
             named: self.named(&words, &found),
             words: all,
         })

@@ -1,13 +1,13 @@
 //! The search for other words of a text that bind a value which it names, so that an exchange would
 //! contradict them.
 //!
-//! A lexicon says which words bind the values of its attributes (`unless`). Beyond that, of any
-//! attribute,
+//! A lexicon says which words are bound to values of its attributes ([`super::whole`]). Beyond that,
+//! of any attribute,
 //!
-//! * another word for the same country and people, or for a branch of the same religion: "Poland"
-//!   stays beside "the Polish nation" (`lexica/peoples.txt`);
+//! * another word for the same country and people, or for a branch of the same religion, also in a
+//!   tag: "Poland" stays beside "the Polish nation" (`lexica/peoples.txt`);
 //! * a proper name of several words that the term is a part of: "American Idiot", "Bank of China",
-//!   "Bosnia-Herzegovina"; written small, a word before it that is none of English: "chaka zulu";
+//!   "Bosnia-Herzegovina", "Lodz, Poland"; written small, a word before it that is none of English: "chaka zulu";
 //! * that the text is about the word ("the term Hispanic means") or the language;
 //!
 //! and of an attribute whose two values are exchanged throughout, a given name that one gender has
@@ -113,22 +113,24 @@ struct Read<'t> {
     /// The words in lower case; empty for what is no word of a sentence: parts of links, names of
     /// users.
     lower: Vec<String>,
+    /// The same with the words of tags: "#Poland".
+    spoken: Vec<String>,
     /// Whether the text has capitals and small letters, so that capitals say something.
     is_mixed: bool,
 }
 
-/// Returns the sites of `text` whose values are bound by nothing else. Words that are `untouched`
-/// say nothing, and `is_exchanged` says of each attribute whether its values are exchanged
-/// throughout.
-pub(super) fn unbound(
+/// Divides the sites of `text`: those whose values are bound by nothing else, and the others. Words
+/// that are `untouched` say nothing but in tags, and `is_exchanged` says of each attribute whether
+/// its values are exchanged throughout.
+pub(super) fn divide(
     text: &str,
     words: &[Word],
     untouched: &[bool],
     sites: Vec<Site>,
     is_exchanged: &[bool],
-) -> Vec<Site> {
+) -> (Vec<Site>, Vec<Site>) {
     if sites.is_empty() {
-        return sites;
+        return (sites, Vec::new());
     }
     let spelled = words.iter().zip(untouched);
     let spelled: Vec<&str> = spelled
@@ -146,6 +148,7 @@ pub(super) fn unbound(
         words,
         is_mixed: 2 * capital.count() < letters.count(),
         lower: spelled.iter().map(|word| word.to_lowercase()).collect(),
+        spoken: spoken(text, words, &spelled),
     };
     let is_unbound = |site: &Site| match is_exchanged.get(site.attribute) {
         Some(true) => {
@@ -163,7 +166,22 @@ pub(super) fn unbound(
             !occurrences.any(is_bound) && !read.speaks_of_it_elsewhere(site)
         }
     };
-    sites.into_iter().filter(is_unbound).collect()
+    sites.into_iter().partition(is_unbound)
+}
+
+/// Returns the `spelled` words of `text` in lower case, with those of tags.
+fn spoken(text: &str, words: &[Word], spelled: &[&str]) -> Vec<String> {
+    let written = |word: &Word| text.get(word.bytes.clone()).unwrap_or_default();
+    let before = std::iter::once(None).chain(words.iter().map(Some));
+    let is_tag = |word: &Word, before: Option<&Word>| {
+        before.is_some_and(|mark| written(mark) == "#" && mark.bytes.end == word.bytes.start)
+    };
+    let all = words.iter().zip(before).zip(spelled);
+    let spoken = all.map(|((word, before), spelled)| match is_tag(word, before) {
+        true => written(word).to_lowercase(),
+        false => spelled.to_lowercase(),
+    });
+    spoken.collect()
 }
 
 impl Read<'_> {
@@ -222,6 +240,7 @@ impl Read<'_> {
             || is(Some(last + 1), "-") && is_named(last + 2)
             || before(1)
             || is(back(1), "-") && before(2)
+            || is(back(1), ",") && before(2)
             || is(back(1), "of") && before(2)
             || is(back(1), "the") && is(back(2), "of") && before(3)
     }
@@ -292,7 +311,7 @@ impl Read<'_> {
 
     /// Returns the lines of peoples with an entry that stands at `place`.
     fn lines_at(&self, place: usize) -> Vec<usize> {
-        let word = self.lower[place].as_str();
+        let word = self.spoken[place].as_str();
         let entries = word.get(..2).and_then(|first| BEGINNINGS.get(first));
         let entries = entries.map_or(&[][..], Vec::as_slice).iter();
         let stands = |entry: &str| match entry.strip_suffix('*') {
@@ -300,7 +319,7 @@ impl Read<'_> {
             _ => {
                 let mut words = entry.split(' ').enumerate();
                 words.all(|(at, part)| {
-                    let there = self.lower.get(place + at);
+                    let there = self.spoken.get(place + at);
                     there.is_some_and(|there| match part.strip_suffix('*') {
                         Some(stem) => there.starts_with(stem),
                         None => there == part,
@@ -355,6 +374,7 @@ mod tests {
                 "country",
                 "She works for the Bank of China in the old town.",
             ),
+            ("country", "She saw them in Lodz, Poland, in the summer."),
             ("nationality", "He sang American Idiot in the shower again."),
             ("nationality", "He reads Portuguese very well these days."),
             (

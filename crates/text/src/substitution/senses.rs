@@ -30,6 +30,7 @@ impl Place<'_> {
             && !self.is_shouted()
             && self.is_said()
             && (!self.term.is_common || self.is_spelled())
+            && (!self.term.is_bare || self.is_determined())
             && (!self.term.is_name || self.is_no_name())
             && (!self.term.is_quality || self.is_of_persons())
     }
@@ -92,6 +93,14 @@ impl Place<'_> {
             && english::is_function_word(words.plain(self.place.start))
             && !is_behind_the
             && (is_loud(before) || is_loud(words.after(self.place.end)))
+    }
+
+    /// Returns whether an article or another determiner stands before the term: "the nun". "Its nun
+    /// wrong" is "it's none wrong".
+    fn is_determined(&self) -> bool {
+        let before = self.words.before(self.place.start);
+        let is_it = before.is_some_and(|at| matches!(self.words.plain(at), "its" | "'s"));
+        !is_it && self.words.determiner(self.place.start).is_some()
     }
 
     fn attribute(&self) -> &Attribute {
@@ -220,7 +229,7 @@ impl Place<'_> {
             let is_thing = before
                 .and_then(|at| words.get(at))
                 .is_some_and(|word| word.tag.is_noun() && word.is_word() && !self.is_person(word));
-            return !is_thing;
+            return !is_thing && !self.is_before_things();
         }
         if self.has(Part::Noun) && words.determiner(self.place.start) == Some(Determiner::Singular)
         {
@@ -230,6 +239,13 @@ impl Place<'_> {
         words
             .linking(self.place.start)
             .is_some_and(|verb| words.is_of_persons(verb, self.place.start, &is_person))
+    }
+
+    /// Returns whether a noun of several stands right behind the term: "whites pies" are those of a
+    /// family White.
+    fn is_before_things(&self) -> bool {
+        let next = self.words.get(self.place.end);
+        self.words.gap(self.place.end - 1) == " " && next.is_some_and(|word| word.tag == Tag::Nns)
     }
 
     /// Returns whether an adjective with a capital, which in many places is the name of a language,

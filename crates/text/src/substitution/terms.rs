@@ -13,7 +13,10 @@ pub(super) struct Attribute {
     pub(super) values: Vec<String>,
     pub(super) exchange: bool,
     pub(super) forms: Vec<Form>,
-    unless: Phrases,
+    /// The words that are bound to values, each owned by one of `bindings`.
+    bound: Phrases,
+    /// For each value, whether the words are bound to it.
+    bindings: Vec<Vec<bool>>,
 }
 
 /// A role in the sentence with the terms of each value.
@@ -31,12 +34,20 @@ pub(super) struct Term {
     pub(super) value: usize,
     /// The term as the lexicon spells it.
     pub(super) spelling: String,
-    words: Vec<String>,
+    pub(super) words: Vec<String>,
     /// The forms that the term stands in.
     pub(super) forms: Vec<usize>,
     pub(super) is_name: bool,
     pub(super) is_quality: bool,
     pub(super) is_common: bool,
+    pub(super) is_bare: bool,
+}
+
+impl Term {
+    /// Returns whether the term has another sense, so that it need not be a mention of its value.
+    pub(super) fn is_ambiguous(&self) -> bool {
+        self.is_name || self.is_quality || self.is_common || self.is_bare
+    }
 }
 
 /// The terms of a lexicon.
@@ -59,17 +70,18 @@ struct Phrases(HashMap<String, Vec<Phrase>>);
 
 #[derive(Debug)]
 struct Phrase {
-    attribute: usize,
+    /// The number of what the phrase is a rule of.
+    owner: usize,
     words: Vec<String>,
     /// A word that terms have with a capital and this phrase without: "a danish".
     small: Option<usize>,
 }
 
 impl Phrases {
-    /// Adds the phrases of the attribute of that number.
+    /// Adds the phrases of the owner of that number.
     fn add(
         &mut self,
-        (attribute, phrases): (usize, &[String]),
+        (owner, phrases): (usize, &[String]),
         terms: &[(usize, String)],
         split: &dyn Fn(&str) -> Result<Vec<String>, LexiconError>,
     ) -> Result<(), LexiconError> {
@@ -84,7 +96,7 @@ impl Phrases {
             if let Some(first) = words.first().cloned() {
                 let small = words.iter().position(is_small);
                 self.0.entry(first).or_default().push(Phrase {
-                    attribute,
+                    owner,
                     words,
                     small,
                 });
@@ -93,7 +105,7 @@ impl Phrases {
         Ok(())
     }
 
-    /// Returns the attributes of the phrases that start at `at`, and where the phrases end.
+    /// Returns the owners of the phrases that start at `at`, and where the phrases end.
     fn ends<'a>(
         &'a self,
         words: &'a Words,
@@ -107,7 +119,7 @@ impl Phrases {
                 words.style == Style::Mixed && word.is_capitalised() && !word.starts
             });
             let all = phrase.words.iter().enumerate().all(is_here);
-            (all && !is_proper).then_some((phrase.attribute, at + phrase.words.len()))
+            (all && !is_proper).then_some((phrase.owner, at + phrase.words.len()))
         })
     }
 }
@@ -227,6 +239,7 @@ impl Terms {
                 is_name: has(Sense::Name, &spelling),
                 is_quality: has(Sense::Quality, &spelling),
                 is_common: has(Sense::Common, &spelling),
+                is_bare: has(Sense::Bare, &spelling),
                 spelling,
                 words,
                 forms,
@@ -242,12 +255,21 @@ impl Terms {
         let exceptions = (number, attribute.exceptions.as_slice());
         self.exceptions
             .add(exceptions, &attribute.terms(), &split)?;
-        let mut unless = Phrases::default();
-        unless.add((number, attribute.unless.as_slice()), &[], &split)?;
+        // What leaves no value another is bound to none.
+        let mut bound = Phrases::default();
+        bound.add((0, attribute.unless.as_slice()), &[], &split)?;
+        let mut bindings = vec![vec![false; attribute.values.len()]];
+        for of_values in &attribute.bound {
+            let owner = (bindings.len(), of_values.words.as_slice());
+            bound.add(owner, &[], &split)?;
+            let values = attribute.values.iter();
+            bindings.push(values.map(|v| of_values.values.contains(v)).collect());
+        }
         self.attributes.push(Attribute {
             values: attribute.values.clone(),
             exchange: attribute.exchange,
-            unless,
+            bound,
+            bindings,
             forms: rows.into_iter().zip(parts).map(form).collect(),
         });
         Ok(())
@@ -293,8 +315,20 @@ impl Terms {
 }
 
 impl Attribute {
-    /// Returns whether words of the text bind the value.
-    pub(super) fn is_bound(&self, words: &Words) -> bool {
-        (0..words.len()).any(|at| self.unless.ends(words, at).next().is_some())
+    /// Returns, for each value, whether every word of the text that is bound to any is bound to it.
+    /// What lies inside one of `places`, which are exchanged, is no word of its own.
+    pub(super) fn agreeing(&self, words: &Words, places: &[&Range<usize>]) -> Vec<bool> {
+        let mut agreeing = vec![true; self.values.len()];
+        for at in 0..words.len() {
+            for (owner, end) in self.bound.ends(words, at) {
+                let mut places = places.iter();
+                if places.any(|place| place.start <= at && end <= place.end) {
+                    continue;
+                }
+                let bindings = agreeing.iter_mut().zip(&self.bindings[owner]);
+                bindings.for_each(|(agrees, is_bound)| *agrees &= is_bound);
+            }
+        }
+        agreeing
     }
 }

@@ -90,6 +90,9 @@ pub struct TextCounts {
     pub foreign: u64,
     /// Texts without a word.
     pub blank: u64,
+    /// Those of the texts that were left out that name a protected value which other words of the
+    /// text bind: exchanged, it would contradict them.
+    pub bound: u64,
     /// Rows of the table left out because something is wrong with them.
     #[serde(skip_serializing_if = "BadRows::is_empty")]
     pub bad_rows: BadRows,

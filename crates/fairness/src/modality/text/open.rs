@@ -287,6 +287,8 @@ struct Looked {
     source: Option<Source>,
     is_truncated: bool,
     is_foreign: bool,
+    /// Whether the text names a value that other words of it bind.
+    is_bound: bool,
     /// The words of the text, as far as the model reads.
     words: Vec<String>,
 }
@@ -314,6 +316,7 @@ impl Looked {
             source: Some(read.source).filter(Source::can_vary),
             is_truncated: encoded.is_truncated || subject.cuts(text)?,
             is_foreign: !read.is_english,
+            is_bound: read.is_bound,
             words: encoded.words,
         })
     }
@@ -332,6 +335,7 @@ impl TextCounts {
             // A text without a word is in no language.
             foreign: count(|text| text.is_foreign && !text.words.is_empty()),
             blank: count(|text| text.words.is_empty()),
+            bound: count(|text| text.source.is_none() && text.is_bound),
             bad_rows,
         }
     }

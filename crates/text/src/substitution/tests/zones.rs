@@ -4,6 +4,7 @@ use probity_run::stream::{Purpose, stream};
 use rand::RngExt;
 
 use super::*;
+use crate::lexicon::expanded;
 
 const PIECES: [&str; 60] = [
     "she",
@@ -166,4 +167,110 @@ fn edits_that_do_not_fit_are_left_out() {
     };
     assert_eq!(apply("aéb", &[edit(0..1), edit(2..3), edit(3..4)]), "xéx");
     assert_eq!(apply("abc", &[edit(1..2), edit(0..1), edit(2..9)]), "axc");
+}
+
+/// Words of sentences, terms of several attributes, and words that are bound to values of them.
+const SPOKEN: [&str; 44] = [
+    "the",
+    "a",
+    "and",
+    "with",
+    "of",
+    "is",
+    "are",
+    "was",
+    "in",
+    "near",
+    "old",
+    "house",
+    "people",
+    "children",
+    "said",
+    "that",
+    "Muslims",
+    "Muslim",
+    "Christians",
+    "Sunnis",
+    "Baptists",
+    "Jews",
+    "Hindu",
+    "Buddhists",
+    "mosque",
+    "imam",
+    "pastor",
+    "church",
+    "rabbi",
+    "temple",
+    "Christmas",
+    "#Muslims",
+    "#ChristianLove",
+    "Muslim Brotherhood",
+    "white people",
+    "black women",
+    "crackers",
+    "slavery",
+    "gay people",
+    "lesbians",
+    "dyke",
+    "Germans",
+    "Deutschland",
+    "@muslim",
+];
+
+/// Returns whether `phrase` stands in `text`, both in lower case, as words of its own.
+fn holds(text: &str, phrase: &str) -> bool {
+    let is_letter = |c: char| c.is_alphanumeric();
+    text.match_indices(phrase).any(|(at, _)| {
+        !text[..at].ends_with(is_letter) && !text[at + phrase.len()..].starts_with(is_letter)
+    })
+}
+
+/// Every word that is bound is bound to the values of both sides, and no plain mention of the value
+/// that was exchanged is left: against the lexicon itself, whose phrases are looked up one by one.
+#[test]
+fn no_side_of_a_pair_holds_a_word_that_is_bound_to_another_value() {
+    let lexicon = Lexicon::shipped();
+    let attributes = ALL.attributes().iter();
+    let attributes: Vec<_> = attributes
+        .map(|it| lexicon.attribute(it).unwrap())
+        .collect();
+    let (mut exchanges, mut shared, mut bound) = (0, 0, 0);
+    for item in 0..4000 {
+        let mut draws = stream(8, Purpose::Synthetic, item, 0);
+        let mut words: Vec<&str> = Vec::new();
+        for _ in 0..draws.random_range(4..9) {
+            words.push(SPOKEN[draws.random_range(0..SPOKEN.len())]);
+        }
+        let text = format!("He said that {} were there with her.", words.join(" "));
+        let analysis = ALL.analyse(&text).unwrap();
+        bound += analysis.bound.len();
+        for site in &analysis.sites {
+            let attribute = attributes[site.attribute];
+            let [from, lower] = [&attribute.values[site.value], &text].map(|it| it.to_lowercase());
+            for exchange in &site.exchanges {
+                exchanges += 1;
+                let to = &attribute.values[exchange.value];
+                let other = apply(&text, &exchange.edits).to_lowercase();
+                for of in &attribute.bound {
+                    let holds = |side: &str| {
+                        let mut words = of.words.iter().flat_map(|word| expanded(word));
+                        words.any(|word| holds(side, &word.to_lowercase()))
+                    };
+                    let [in_text, in_other] = [holds(&lower), holds(&other)];
+                    assert!(!in_other || of.values.contains(to), "{text} | {other}");
+                    let value = &attribute.values[site.value];
+                    assert!(!in_text || of.values.contains(value), "{text} | {other}");
+                    shared += usize::from(in_text);
+                }
+                if attribute.name == "religion" {
+                    let plain = other.replace("@muslim", "");
+                    assert!(!plain.contains(&from), "{lower} | {other}");
+                }
+            }
+        }
+    }
+    assert!(
+        exchanges > 5000 && shared > 500 && bound > 500,
+        "{exchanges} {shared} {bound}"
+    );
 }
