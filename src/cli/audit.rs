@@ -136,7 +136,9 @@ where
     let output = at.output;
     let auditing = format!("auditing {}", specification.name_of("model"));
     let wanted = specification.search.seeds as u64;
-    let audit = Audit::<M>::open(specification, device).with_context(|| auditing.clone())?;
+    let open = || Audit::<M>::open(specification, device);
+    let audit = output.while_reading(M::NAME, open);
+    let audit = audit.with_context(|| auditing.clone())?;
     let (directory, summary) = match at.perform(audit, &auditing)? {
         Left::Ended { directory, summary } => (directory, summary),
         Left::Said(code) => return Ok(code),

@@ -86,8 +86,9 @@ fn compare<M: Modality>(
 ) -> anyhow::Result<ExitCode> {
     let output = at.output;
     let comparing = format!("comparing on {}", specification.name());
-    let comparison =
-        Comparison::<M>::open(specification, device).with_context(|| comparing.clone())?;
+    let open = || Comparison::<M>::open(specification, device);
+    let comparison = output.while_reading(M::NAME, open);
+    let comparison = comparison.with_context(|| comparing.clone())?;
     let (directory, summary) = match at.perform(comparison, &comparing)? {
         Left::Ended { directory, summary } => (directory, summary),
         Left::Said(code) => return Ok(code),

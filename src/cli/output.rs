@@ -10,6 +10,7 @@ use clap::Args;
 use comfy_table::Table;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle, WeakProgressBar};
 use probity::data::compressed::write_as;
+use probity::nn::modality::ModalityName;
 use probity::report::{Extent, Medium, Report};
 use probity::run::failure::said;
 use probity::run::output_file::OutputFile;
@@ -21,6 +22,11 @@ use super::supervision::{ProgressForm, Supervision};
 
 /// How often a bar is written as JSON, where it changed.
 const JSON_EVERY: Duration = Duration::from_millis(250);
+
+/// How reading is shown, and how often that moves.
+const READING: &str =
+    "{prefix} {spinner} {elapsed}; Ctrl-C ends it, and there is nothing to keep yet";
+const TICK: Duration = Duration::from_millis(100);
 
 /// Options of every command.
 #[derive(Debug, Clone, Args)]
@@ -221,6 +227,25 @@ impl Output {
             }});
             to_stderr(&line.to_string());
         }
+    }
+
+    /// Does `open`, and says meanwhile on a terminal that what a run of `modality` needs is read, and
+    /// that there is nothing to keep yet.
+    pub fn while_reading<T>(&self, modality: ModalityName, open: impl FnOnce() -> T) -> T {
+        let is_shown = self.progress.is_none() && !self.quiet;
+        let bar = is_shown.then(|| self.progress(0, READING));
+        if let Some(bar) = &bar {
+            bar.set_prefix(match modality {
+                ModalityName::Table => "Reading the data",
+                ModalityName::Text => "Reading the texts",
+            });
+            bar.enable_steady_tick(TICK);
+        }
+        let opened = open();
+        if let Some(bar) = bar {
+            bar.finish_and_clear();
+        }
+        opened
     }
 
     /// A progress bar on stderr; silent when that is no terminal, or with `--quiet`. Where progress

@@ -21,6 +21,7 @@ use probity::nn::runs::training_device;
 use probity::nn::transformer_model::is_transformer;
 use probity::report::plots::TRADE_OFF;
 use probity::run::specification::Checked;
+use probity::tensor::device::ComputeDevice;
 
 /// Arguments of `probity repair`.
 #[derive(Debug, Args)]
@@ -96,18 +97,23 @@ impl Performed for RepairSpecification {
         at.place
             .expect_device(device.name(), is_sweep.then_some(TRADE_OFF))?;
         match specification.modality {
-            ModalityName::Table => repair(Repair::<TableRepair>::open(specification, &device)?, at),
+            ModalityName::Table => repair::<TableRepair>(specification, at, &device),
             ModalityName::Text if is_transformer(&specification.model) => {
-                type OfTransformers = TextRepair<TransformerLearner>;
-                repair(Repair::<OfTransformers>::open(specification, &device)?, at)
+                repair::<TextRepair<TransformerLearner>>(specification, at, &device)
             }
-            ModalityName::Text => repair(Repair::<TextRepair>::open(specification, &device)?, at),
+            ModalityName::Text => repair::<TextRepair>(specification, at, &device),
         }
     }
 }
 
-fn repair<R: Repairable>(repair: Repair<R>, at: At<'_>) -> anyhow::Result<ExitCode> {
+fn repair<R: Repairable>(
+    specification: Checked<RepairSpecification>,
+    at: At<'_>,
+    device: &ComputeDevice,
+) -> anyhow::Result<ExitCode> {
     let output = at.output;
+    let modality = specification.modality;
+    let repair = output.while_reading(modality, || Repair::<R>::open(specification, device))?;
     let data = repair.specification().data.display().to_string();
     let doing = format!("repairing {}", repair.specification().model.display());
     let (directory, summary) = match at.perform(repair, &doing)? {

@@ -21,6 +21,7 @@ use probity::nn::train::table_set::TableSet;
 use probity::nn::train::text_set::TextSet;
 use probity::nn::train::transformer_set::TransformerSet;
 use probity::run::specification::{Checked, Specification};
+use probity::tensor::device::ComputeDevice;
 
 /// Arguments of `probity train`.
 #[derive(Debug, Args)]
@@ -69,17 +70,23 @@ impl Performed for TrainSpecification {
         let device = at.device(|name| training_device(specification.modality, name))?;
         at.place.expect_device(device.name(), None)?;
         match specification.modality {
-            ModalityName::Table => train(Training::<TableSet>::open(specification, &device)?, at),
-            ModalityName::Text if specification.transformer.is_some() => train(
-                Training::<TransformerSet>::open(specification, &device)?,
-                at,
-            ),
-            ModalityName::Text => train(Training::<TextSet>::open(specification, &device)?, at),
+            ModalityName::Table => train::<TableSet>(specification, at, &device),
+            ModalityName::Text if specification.transformer.is_some() => {
+                train::<TransformerSet>(specification, at, &device)
+            }
+            ModalityName::Text => train::<TextSet>(specification, at, &device),
         }
     }
 }
 
-fn train<T: Trainable>(training: Training<T>, at: At<'_>) -> anyhow::Result<ExitCode> {
+fn train<T: Trainable>(
+    specification: Checked<TrainSpecification>,
+    at: At<'_>,
+    device: &ComputeDevice,
+) -> anyhow::Result<ExitCode> {
+    let modality = specification.modality;
+    let open = || Training::<T>::open(specification, device);
+    let training = at.output.while_reading(modality, open)?;
     let output = at.output;
     let next = Next {
         specification: training.specification().clone(),
