@@ -442,7 +442,12 @@ fn options() {
     ] {
         refuses(&workspace, &format!("{train} {more}"), 2, needles);
     }
-    refuses(&workspace, "audit --out out", 2, &["--data is missing"]);
+    refuses(
+        &workspace,
+        "audit --out out",
+        2,
+        &["--data and --model are needed"],
+    );
     refuses(&workspace, "audti", 2, &["'audti'", "audit"]);
     refuses(&workspace, "demo --rows 5 --out out", 2, &["100"]);
     refuses(&workspace, "completions fizz", 2, &["'fizz'", "bash"]);
