@@ -131,6 +131,7 @@ fn terms() -> Vec<Term> {
     let mut terms: Vec<Term> = (0..6)
         .map(|value: u32| Term {
             attribute: 0,
+            value,
             spelled: value.to_string(),
             tokens: if value == 5 {
                 vec![5, 6]
@@ -143,6 +144,7 @@ fn terms() -> Vec<Term> {
     for (own, other) in [(7, 7), (8, 6)] {
         terms.push(Term {
             attribute: 1,
+            value: own as u32 - 1,
             spelled: own.to_string(),
             tokens: vec![own],
             others: vec![other],

@@ -128,13 +128,7 @@ impl Protected {
             counts.used += used.len() as u64;
             let place = (attribute, first_value[attribute]);
             append(&mut all, place, &matcher, &used, reader);
-            values.push(
-                entry
-                    .values
-                    .iter()
-                    .map(|value| value.name.clone())
-                    .collect(),
-            );
+            values.push(entry.values.clone());
             first_value.push(first_value[attribute] + entry.values.len() as u32);
             names.push(name);
         }

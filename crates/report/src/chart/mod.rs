@@ -16,7 +16,6 @@ mod plot;
 mod ratios;
 mod rows;
 mod scale;
-mod sides;
 mod treemap;
 
 pub use canvas::Canvas;
@@ -28,7 +27,6 @@ pub(super) use bars::{Bars, Histogram, Layer, StackedBars};
 pub(super) use heat::{Heat, HeatCell};
 pub(super) use intervals::{IntervalRow, Intervals};
 pub(super) use ratios::Ratios;
-pub(super) use sides::{Side, Sides};
 pub(super) use treemap::{Tile, Treemap};
 
 use super::text::Text;

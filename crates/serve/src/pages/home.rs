@@ -103,7 +103,7 @@ pub(super) async fn show(
         all_models: &lines::models(&all_models),
         active: &active
             .iter()
-            .map(|view| things::of_job(view, State::default()))
+            .map(|view| things::of_job(view, Default::default()))
             .collect::<Vec<_>>(),
         can_compare: runs.iter().filter(|run| run.can_be_picked).count() > 1,
         runs: &runs,

@@ -64,6 +64,7 @@ fn texts(seed: u64, count: usize) -> Texts {
     };
     let term = |tokens: i32, other: u32| Term {
         attribute: 0,
+        value: tokens as u32,
         spelled: String::new(),
         tokens: vec![tokens],
         others: vec![other],
