@@ -133,6 +133,8 @@ pub(super) fn part(effects: &[AttributeEffect], stakes: &Stakes, id: &str) -> Op
     let mut part = Part::new(stakes.title).say(format!(
         "One attribute is changed, and nothing else. Those {noun} gain that {gain} with another value and do not with their own; those lose that have it with their own and {lose}."
     ));
+    // Charts stand side by side, and the tables of those that show no intervals below them.
+    let mut tables = Vec::new();
     for (place, effect) in effects {
         let id = format!("{id}-losers{}", place + 1);
         part = match effect.values.len() {
@@ -141,9 +143,11 @@ pub(super) fn part(effects: &[AttributeEffect], stakes: &Stakes, id: &str) -> Op
             values if values <= FEW => part.with_essential(matrix(effect, stakes, id)),
             _ => part.with(matrix(effect, stakes, id)),
         };
-        part = part.with(Block::Table(exchanges(effect, stakes)));
+        if effect.values.len() > 2 {
+            tables.push(Block::Table(exchanges(effect, stakes)));
+        }
     }
-    Some(part)
+    Some(tables.into_iter().fold(part, Part::with))
 }
 
 /// The header of a column of those who gain, or lose.
@@ -161,7 +165,7 @@ fn pair(effect: &AttributeEffect, stakes: &Stakes, id: String) -> Block {
         })
     });
     let rows: Vec<IntervalRow> = rows.collect();
-    let described = sentence(effect, stakes).unwrap_or_default();
+    let described = "Dots are shares, lines their 95 % intervals.".to_owned();
     let mut table = exchanges(effect, stakes);
     let by = Text::value(&effect.attribute);
     table.caption = format!("Who would gain and who would lose by {by} alone").into();
@@ -220,7 +224,7 @@ fn matrix(effect: &AttributeEffect, stakes: &Stakes, id: String) -> Block {
             let net = exchange(&from.value, &to.value).map(net);
             net.map_or_else(HeatCell::default, |net| HeatCell {
                 label: points(net),
-                weight: net.abs(),
+                weight: if net.abs() < NOTHING { 0.0 } else { net.abs() },
                 is_second: net > 0.0,
             })
         });
@@ -275,9 +279,8 @@ fn matrix(effect: &AttributeEffect, stakes: &Stakes, id: String) -> Block {
         rows: rows.collect(),
     };
     let title = format!("Who would gain and who would lose by {by} alone");
-    let said = sentence(effect, stakes).unwrap_or_default();
     let description = format!(
-        "{said} A cell is the share of its row's {noun} that {gain}, less the share that {lose}, in points.{which}"
+        "A cell is the share of its row's {noun} that {gain}, less the share that {lose}, in points.{which}"
     );
     Block::titled_figure(&chart, id, title, description, table)
 }
