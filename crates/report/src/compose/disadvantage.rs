@@ -66,33 +66,61 @@ impl Stakes {
 /// Who gains and who loses by `effect`, in a sentence or two; nothing where nobody does.
 pub(super) fn sentence(effect: &AttributeEffect, stakes: &Stakes) -> Option<String> {
     let first = effect.exchanges.first()?;
+    let is_back = |of: &&ExchangeEffect| of.from == first.to && of.to == first.from;
+    let back = effect.exchanges.iter().find(is_back);
     let by = Text::value(&effect.attribute);
     let are_two = effect.values.len() == 2;
     let way = match effect.tendency {
         Tendency::None => return None,
         Tendency::OneSided => String::new(),
-        Tendency::Leaning => format!(
-            " it goes both ways, more often against ‘{}’",
-            Text::value(&first.from)
-        ),
+        Tendency::Leaning => {
+            let (worse, pairs) = worse_off(first, back);
+            format!(
+                " it goes both ways, more often against ‘{}’ (in {} of {} pairs of a {} and its twin)",
+                Text::value(&first.from),
+                count(worse),
+                count(pairs),
+                stakes.noun().trim_end_matches('s')
+            )
+        }
         Tendency::Balanced if are_two => " it goes both ways, in favour of neither value".into(),
         Tendency::Balanced => " it goes both ways, in favour of no value".into(),
     };
-    let gain = &stakes.gain;
+    // Those of one value may be worse off although few of them gain: those of the other lose.
+    let shows = effect.tendency == Tendency::OneSided
+        && back.is_none_or(|back| first.gain.share > 2.0 * back.gain.share);
+    let (gain, lose) = (&stakes.gain, &stakes.lose);
+    let losing = |of: &ExchangeEffect| match shows {
+        true => String::new(),
+        false => format!(" and {} {lose}", percent(of.lose.share)),
+    };
     let mut said = format!(
-        "By {by}{way}: {} {gain} (95 % interval {})",
+        "By {by}{way}: {} {gain} (95 % interval {}){}",
         stakes.subject(first),
-        interval(first.gain.ci95)
+        interval(first.gain.ci95),
+        losing(first)
     );
-    let is_back = |of: &&ExchangeEffect| of.from == first.to && of.to == first.from;
-    if let Some(back) = effect.exchanges.iter().find(is_back) {
-        said.push_str(&format!("; {} would", stakes.subject(back)));
+    if let Some(back) = back {
+        let would = if shows { "would" } else { gain };
+        said.push_str(&format!(
+            "; {} {would}{}",
+            stakes.subject(back),
+            losing(back)
+        ));
     }
     said.push('.');
     if !are_two && effect.tendency != Tendency::Balanced {
         said.push_str(&nets(effect));
     }
     Some(said)
+}
+
+/// Pairs of an input and its twin by an exchange and its reverse in which the side with the first
+/// value is worse off, and all that are decided differently.
+fn worse_off(first: &ExchangeEffect, back: Option<&ExchangeEffect>) -> (u64, u64) {
+    let [gain, lose] = back.map_or([0, 0], |back| [back.gain.count, back.lose.count]);
+    let worse = first.gain.count + lose;
+    (worse, worse + first.lose.count + gain)
 }
 
 /// The values that gain and lose most as others.
@@ -355,19 +383,28 @@ mod tests {
             said(&two, Inputs::Texts),
             "By sex: with ‘male’ in its place, 11.00 % of the 100 texts that name ‘female’ would get ‘high’ (95 % interval 1.00 % – 25.00 %); with ‘female’ in its place, 2.00 % of the 100 texts that name ‘male’ would."
         );
+        let both = "as ‘male’, 11.00 % of the 100 ‘female’ rows would get ‘high’ (95 % interval 1.00 % – 25.00 %) and 0.00 % would lose it; as ‘female’, 2.00 % of the 100 ‘male’ rows would get ‘high’ and 9.00 % would lose it.";
         for (tendency, start) in [
             (
                 Tendency::Leaning,
-                "By sex it goes both ways, more often against ‘female’: as ‘male’, 11.00 %",
+                "more often against ‘female’ (in 20 of 22 pairs of a row and its twin): ",
             ),
-            (
-                Tendency::Balanced,
-                "By sex it goes both ways, in favour of neither value: as ‘male’, 11.00 %",
-            ),
+            (Tendency::Balanced, "in favour of neither value: "),
         ] {
             two.tendency = tendency;
-            assert!(said(&two, Inputs::Rows).starts_with(start));
+            let expected = format!("By sex it goes both ways, {start}{both}");
+            assert_eq!(said(&two, Inputs::Rows), expected);
         }
+        // Few who gain say nothing of those who lose.
+        let exchanges = [("female", "male", 2, 0), ("male", "female", 1, 30)];
+        let few = effect(Tendency::OneSided, &values, &exchanges);
+        let few = said(&few, Inputs::Rows);
+        assert!(
+            few.ends_with(
+                "1.00 % of the 100 ‘male’ rows would get ‘high’ and 30.00 % would lose it."
+            ),
+            "{few}"
+        );
         two.tendency = Tendency::None;
         assert_eq!(sentence(&two, &stakes(Inputs::Rows)), None);
     }
