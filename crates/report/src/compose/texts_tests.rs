@@ -253,6 +253,24 @@ fn texts_as_they_are_come_before_those_of_the_search() {
 }
 
 #[test]
+fn what_was_cut_short_says_so_before_what_was_found() {
+    for (ending, said) in [
+        ("interrupted", "Interrupted after 200 ms of searching"),
+        ("time", "Ended by its time limit after 200 ms of searching"),
+    ] {
+        let markdown = report(5, SAMPLES, &[("ending", json!(ending))]).to_markdown();
+        stand_in_order(
+            &markdown.replace('\u{a0}', " "),
+            &[
+                &format!("**{said}: these are the figures until then.**"),
+                "25.00 % of the texts with a protected term",
+                "By gender: a text with",
+            ],
+        );
+    }
+}
+
+#[test]
 fn pages_filter_by_unmodified_texts() {
     let html = report(5, SAMPLES, &[]).to_html().unwrap();
     assert_eq!(html.matches("<select").count(), 3);
