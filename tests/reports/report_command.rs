@@ -252,7 +252,7 @@ fn audits_of_texts_have_pages() {
         &page,
         &[
             "of the texts with a protected term get another decision as they are, unmodified",
-            "one term of",
+            "by at least one exchange of a term of",
             "Which exchanges and terms flip the texts as they are",
             "Share without it",
             "distinct texts from",

@@ -91,7 +91,7 @@ fn a_table_is_audited_and_its_model_repaired() {
     let samples = samples.expect(200);
     assert_eq!(
         samples.header("content-disposition"),
-        "attachment; filename=\"samples-Audit-of-Classifier-of-Census.csv\""
+        "attachment; filename=\"samples-Audit-of-Classifier-of-Census-of-nobody.csv\""
     );
     let lines = samples.text().lines().count() as u64;
     assert!(lines > summary["total"]["discriminatory_rows"].as_u64().unwrap());

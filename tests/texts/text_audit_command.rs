@@ -266,7 +266,10 @@ fn values_are_exchanged_for_those_that_occur() {
         all.len() > 4 && religion.iter().all(|pair| all.contains(pair)),
         "{all:?}"
     );
-    let text = workspace.line("report all --format md").exits(0).stdout;
+    let text = workspace
+        .line("report all --format markdown")
+        .exits(0)
+        .stdout;
     assert!(text.contains("put in the place of others, too"), "{text}");
 }
 

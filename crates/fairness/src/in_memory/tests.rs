@@ -50,7 +50,7 @@ fn a_classifier_of_somebody_elses_is_searched_without_gradients() {
     let (schema, table) = people();
     let audit = Audit::new(&Rule(2), (&schema, &table)).protected(["sex"]);
     let found = audit.seeds(50).local(20).estimate(1000).run().unwrap();
-    assert!(found.share().rate > 0.0 && found.pairs().count() > 0);
+    assert!(found.uniform().unwrap().rate > 0.0 && found.pairs().count() > 0);
     // The share is that of the rows; that of random inputs has a name of its own.
     assert_eq!(found.share(), found.population().unwrap().joint().unwrap());
     assert_eq!(found.share().sampled, 50);

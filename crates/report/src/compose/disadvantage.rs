@@ -9,9 +9,6 @@ use super::super::text::{Text, count, interval, listed, percent};
 /// Values of an attribute that are drawn.
 const MOST: usize = 12;
 
-/// Values up to which a matrix has a place in a terminal.
-const FEW: usize = 5;
-
 /// Exchanges that are listed.
 const LISTED: usize = 20;
 
@@ -166,9 +163,7 @@ pub(super) fn part(effects: &[AttributeEffect], stakes: &Stakes, id: &str) -> Op
     for (place, effect) in effects {
         let id = format!("{id}-losers{}", place + 1);
         part = match effect.values.len() {
-            // The verdict has these in words.
             0..=2 => part.with(pair(effect, stakes, id)),
-            values if values <= FEW => part.with_essential(matrix(effect, stakes, id)),
             _ => part.with(matrix(effect, stakes, id)),
         };
         if effect.values.len() > 2 {

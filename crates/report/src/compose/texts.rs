@@ -7,7 +7,7 @@ use super::super::model::{
     ValuesOf,
 };
 use super::super::pairs::{FoundTexts, ShownInputs, ShownPair, replacements};
-use super::super::text::{Text, count, counted, decimal, estimate, interval, listed, percent};
+use super::super::text::{Text, count, counted, estimate, fixed, interval, listed, percent};
 use super::disadvantage::{self, Inputs, Stakes};
 use super::shares::{InputKind, crossed};
 
@@ -189,7 +189,7 @@ fn per_exchange(of: &ExchangeShare) -> String {
         "One exchange of a value of {names} for another changes the decision on {} of the texts that name one (95 % interval {}), on average over the {} that can be made in a text.",
         percent(of.share),
         interval(of.ci95),
-        decimal(of.exchanges_per_text, 1)
+        fixed(of.exchanges_per_text, 1)
     )
 }
 
@@ -211,7 +211,7 @@ pub(super) fn deciding(exchanged: &Exchanged, id: &str) -> Vec<Part> {
             crossed(&of.protected),
             percent(of.share),
             interval(of.ci95),
-            decimal(of.exchanges_per_text, 1),
+            fixed(of.exchanges_per_text, 1),
             count(of.texts),
         ]
     });
