@@ -97,7 +97,7 @@ fn workspace() -> Workspace {
 }
 
 const AUDIT: &str = "audit --texts texts.csv --text-column text --protected gender,religion \
-                     --seeds 20 --local 10 --min-fluency 0 --samples csv";
+                     --seeds 20 --local 10 --min-fluency 0 --values all --samples csv";
 
 fn audit(workspace: &Workspace, predictor: &str, options: &str) -> crate::probity_command::Outcome {
     let mut arguments: Vec<&str> = AUDIT.split_whitespace().collect();

@@ -297,7 +297,8 @@ fn ask(workspace: &Workspace, file: &str, command: &str) -> Outcome {
 fn a_graph_is_audited_verified_evaluated_and_measured() {
     let workspace = Workspace::new();
     workspace.write("texts.csv", texts());
-    let audit = "audit --protected gender,religion --seeds 30 --local 10 --min-fluency 0";
+    let audit =
+        "audit --protected gender,religion --seeds 30 --local 10 --min-fluency 0 --values all";
     for (file, options) in [
         ("bert/model.onnx", ""),
         ("distilbert/model.onnx", "--strategy adf-zero-order"),
