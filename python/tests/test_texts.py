@@ -25,7 +25,9 @@ TEXTS = [
     for kind in ("book", "song")
 ]
 RUDE = np.array(["rude" if "women" in text or "Muslim" in text else "fine" for text in TEXTS])
-QUICK = dict(protected=["gender", "religion"], seeds=15, local=5, min_fluency=0, progress=False)
+QUICK = dict(
+    protected=["gender", "religion"], seeds=15, local=5, min_fluency=0, values="all", progress=False
+)
 TRANSFORMERS = Path(__file__).parents[2] / "tests" / "transformers"
 
 
