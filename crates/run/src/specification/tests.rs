@@ -366,7 +366,7 @@ fn fields_are_given_by_any_of_their_names() {
         ),
         (
             json!(1e300),
-            "search.time is 1e300, but must be a time of at most 366 days",
+            "search.time is 1e+300, but must be a time of at most 366 days",
         ),
         (
             json!(40_000_000),
