@@ -73,10 +73,10 @@ def test_every_span_of_time_may_be_a_number_of_seconds(model):
 
     def decided(limit):
         run = probity.knn(numbers.iloc[:200], numbers.iloc[200:205], time_limit=limit, **small)
-        return run.specification["time_limit"]
+        return run.specification["analysis"]["time_limit"]
 
     assert [decided(limit) for limit in (20, "20s", "none")] == ["20s", "20s", "none"]
-    with pytest.raises(probity.OptionError, match="^time_limit is 0, but must be a time above 0"):
+    with pytest.raises(probity.OptionError, match="time_limit is 0, but must be a time above 0"):
         decided(0)
     proven = probity.prove(model, time=20, max_boxes=1)
     assert proven.specification["time"] == "20s"
