@@ -22,6 +22,7 @@ use probity_fairness::samples::SamplesFormat;
 use probity_fairness::specification::BoundOn;
 use probity_report::Conclusion;
 use probity_report::bounds::Verdict;
+use probity_report::model::AuditSummary;
 use probity_run::run_directory::{SUMMARY, write_atomically};
 
 /// A discriminatory share, for some protected attributes.
@@ -67,6 +68,9 @@ pub struct AuditFigures {
     /// The protected attributes that the model does not take: no decision can flip by them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub not_taken: Vec<String>,
+    /// Who is disadvantaged and by how much, in a sentence for each protected attribute alone.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub disadvantaged: Vec<String>,
 }
 
 /// The largest acceptable share, and the verdict of the interval on it.
@@ -351,7 +355,13 @@ pub async fn compared(
         && let Some(mut summary) = read_summary(service, &view.job).await?
     {
         match view.job.kind {
-            JobKind::Audit => audit = serde_json::from_value(summary).ok().map(figures),
+            JobKind::Audit => {
+                // The report has the words.
+                let told: Option<AuditSummary> = serde_json::from_value(summary.clone()).ok();
+                let disadvantaged = told.map(|told| told.disadvantaged());
+                let read: Option<Summary> = serde_json::from_value(summary).ok();
+                audit = read.map(|read| figures(read, disadvantaged.unwrap_or_default()));
+            }
             _ => repair = serde_json::from_value(summary["verdict"].take()).ok(),
         }
         let run = service.places.run(&view.job.id);
@@ -401,7 +411,7 @@ struct Total {
     seconds: f64,
 }
 
-fn figures(summary: Summary) -> AuditFigures {
+fn figures(summary: Summary, disadvantaged: Vec<String>) -> AuditFigures {
     AuditFigures {
         ending: summary.ending,
         strategy: summary.strategy,
@@ -416,5 +426,6 @@ fn figures(summary: Summary) -> AuditFigures {
         fail_above: summary.fail_above,
         decides_alike: summary.decides_alike.map(|alike| alike.class),
         not_taken: summary.not_taken,
+        disadvantaged,
     }
 }

@@ -348,6 +348,7 @@ mod tests {
             fail_above: None,
             decides_alike: None,
             not_taken: Vec::new(),
+            disadvantaged: Vec::new(),
         }
     }
 

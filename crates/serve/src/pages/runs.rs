@@ -14,7 +14,7 @@ use super::words::kind;
 use crate::download::{Document, ReportForm};
 use crate::identifier::Id;
 use crate::jobs::specification::JobKind;
-use crate::operations::results;
+use crate::operations::results::{self, AuditFigures};
 use crate::problem::Problem;
 use crate::store::{Job, JobState};
 use probity_report::content_security;
@@ -40,7 +40,7 @@ pub(super) async fn show(Named(service, visitor, id): Named) -> Answer {
             facts.insert(0, Fact::new("Way of searching", &audit.strategy));
             (
                 class,
-                text,
+                said_first(audit, outcome.is_some(), text),
                 caveat(audit, outcome),
                 of_audit(audit, modality),
             )
@@ -53,7 +53,12 @@ pub(super) async fn show(Named(service, visitor, id): Named) -> Answer {
                     Fact::linked("Repaired model", &job.label, format!("/models/{id}")),
                 );
             }
-            (class, text, repair_caveat(&summary), of_repair(&summary))
+            (
+                class,
+                vec![text],
+                repair_caveat(&summary),
+                of_repair(&summary),
+            )
         }
     };
     page(&RunPage {
@@ -74,6 +79,19 @@ pub(super) async fn show(Named(service, visitor, id): Named) -> Answer {
         },
         facts: &facts,
     })
+}
+
+/// What is said first of an audit: whether a declared bound holds, and who is disadvantaged, before
+/// how many decisions change.
+fn said_first(audit: &AuditFigures, is_declared: bool, verdict: String) -> Vec<String> {
+    let place = if is_declared {
+        0
+    } else {
+        audit.disadvantaged.len()
+    };
+    let mut said = audit.disadvantaged.clone();
+    said.insert(place, verdict);
+    said
 }
 
 fn downloads(id: &Id, has_samples: bool) -> Vec<Link> {

@@ -157,7 +157,7 @@ pub(in crate::pages) struct RunPage<'a> {
     pub kind: &'a str,
     pub heading: &'a str,
     pub verdict_class: &'a str,
-    pub verdict: &'a str,
+    pub verdict: &'a [String],
     pub caveat: &'a str,
     pub figures: &'a [Figure],
     pub downloads: &'a [Link],
