@@ -9,6 +9,7 @@
 //! | [`data`]       | schemas, tables from files and from memory, published data sets          |
 //! | [`nn`]         | the two model interfaces, networks, training, import, model directories  |
 //! | [`fairness`]   | audits of tables and texts, estimates, certificates, groups, repair      |
+//! | [`indirect`]   | people whose attribute the model never sees, beside people like them       |
 //! | [`predictor`]  | models that can only be asked: processes and ONNX files                  |
 //! | [`knn`]        | k-NN: learn, predict, certify or falsify under poisoning                 |
 //! | [`unlearning`] | k-means and sum-product networks from which rows can be deleted exactly  |
@@ -201,6 +202,7 @@
 
 pub use probity_data as data;
 pub use probity_fairness as fairness;
+pub use probity_indirect as indirect;
 pub use probity_knn as knn;
 pub use probity_nn as nn;
 pub use probity_predictor as predictor;

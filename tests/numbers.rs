@@ -170,6 +170,21 @@ const BASES: &[(&str, How, &str)] = &[
         "modality = 'text'\ndata = 'comments.csv'\nlabel_column = 'toxic'\nprotected = ['country']\n[predictor]\nsource = 'command:false'\n[groups]\nresamples = 20\n[text]\ncolumn = 'comment_text'",
     ),
     (
+        "situations",
+        Run,
+        "model = 'demo/model'\ndata = 'demo/people.csv'\nprotected = ['sex=female']\nk = 5\nweights = ['age=2']",
+    ),
+    (
+        "counterparts",
+        Run,
+        "model = 'demo/model'\ndata = 'demo/people.csv'\nprotected = ['sex=female']",
+    ),
+    (
+        "proxies",
+        Run,
+        "data = 'demo/people.csv'\nschema = 'synthetic-census'\nprotected = ['sex=female']\nfolds = 2",
+    ),
+    (
         "predict",
         Options("predict"),
         "model = 'demo/model'\ndata = 'demo/people.csv'",
@@ -336,8 +351,20 @@ const LONG: &[&str] = &[
 ];
 
 /// Fields of a part that several kinds share, which one of them refuses whatever they say, or for
-/// tables, which are what the bases of `predict`, `explain` and `evaluate` are of.
+/// tables, which are what the bases of `predict`, `explain`, `evaluate` and the comparisons of people are of.
 const NEVER: &[&str] = &[
+    "counterparts: predictor.rate",
+    "counterparts: predictor.retries",
+    "counterparts: predictor.rows",
+    "counterparts: predictor.tolerance",
+    "proxies: predictor.rate",
+    "proxies: predictor.retries",
+    "proxies: predictor.rows",
+    "proxies: predictor.tolerance",
+    "situations: predictor.rate",
+    "situations: predictor.retries",
+    "situations: predictor.rows",
+    "situations: predictor.tolerance",
     "predict: predictor.rate",
     "predict: predictor.retries",
     "predict: predictor.rows",

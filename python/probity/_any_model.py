@@ -1,4 +1,4 @@
-"""Runs on any model: a model directory, or a model of Python that takes tables or texts."""
+"""Runs on any model: a model directory, a model of Python that takes tables or texts, or none at all."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from . import _probity
 from ._errors import OptionError
 from ._files import is_path, locate_schema
 from ._frames import Data, to_word
-from ._inference import Signature, infer_model_schema, list_names
+from ._inference import Signature, infer_model_schema, infer_schema, list_attributes, list_names
 from ._models import Model, Predictor
 from ._networks import take_over, take_over_again
 from ._resuming import Notes
@@ -63,9 +63,10 @@ def _perform_on_rows(runner: Runner[_T], model: Any, data: Any, description: Des
     if "classes" in kept:
         classes, gives = classes or kept["classes"], gives or kept["gives"]
         ignore = ignore or kept["ignore"]
-    unseen = kept.get("unseen") or sorted({*list_names(ignore)} & {*protected})
+    ignored = list_names(ignore)
+    unseen = kept.get("unseen") or sorted({*ignored} & {*list_attributes(protected, ignored)})
     # What the model does not take, and is protected, is a column of the data all the same.
-    ignore = [name for name in list_names(ignore) if name not in unseen]
+    ignore = [name for name in ignored if name not in unseen]
     schema = description.schema
     if began:
         schema = kept.get("schema") or began["predictor"]["schema"]
@@ -147,6 +148,37 @@ def perform_on_directory(
             runner.options["text_column"] = TEXT
             data = Texts(data, None).given
     inputs["data"] = runner.name_data("data", data)
+    return runner.perform(inputs)
+
+
+def perform_on_outcomes(
+    runner: Runner[_T], data: Any, description: Description, *, are_decisions: bool
+) -> _T:
+    """Performs a run on data without a model; `are_decisions` says that the outcomes in them stand in
+    place of a model's decisions."""
+    description.expect_without("classes gives", "recorded outcomes")
+    label = None if description.label is None else str(description.label)
+    schema, ignored = description.schema, list_names(description.ignore)
+    given = data if is_path(data) else Data(data, ignored)
+    if schema is None:
+        if label is None:
+            raise OptionError(
+                "label is needed: the column of the outcomes, where there is neither a model nor a schema"
+            )
+        read = Data(data, ignored) if is_path(data) else given
+        protected = list_attributes(runner.options.get("protected", ()), read.table.column_names)
+        schema = infer_schema(
+            given, label, protected=protected, ignore=ignored, favourable=description.favourable
+        )
+    elif label is not None and label != (name := read_schema(schema)["label"]["name"]):
+        raise OptionError(f"label is '{label}', but the schema has the outcomes in '{name}'")
+    inputs: Inputs = {
+        "schema": locate_schema(schema),
+        "data": runner.name_data("data", given if is_path(given) else given.table),
+    }
+    if are_decisions:
+        # The field says that outcomes are looked at; which column holds them, the schema does.
+        inputs["label"] = True
     return runner.perform(inputs)
 
 

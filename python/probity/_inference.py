@@ -6,7 +6,7 @@ import json
 import logging
 import os
 from dataclasses import replace
-from typing import Any, Mapping, Sequence
+from typing import Any, Collection, Mapping, Sequence
 
 import pyarrow as pa
 
@@ -72,7 +72,7 @@ def infer_schema(
     for name, given in (("separator", separator), ("encoding", encoding)):
         if given is not None:
             raise OptionError(f"{name} has no meaning where the data are no file of text")
-    return _draft(Data(data, ignore), options)
+    return _draft(data if isinstance(data, Data) else Data(data, ignore), options)
 
 
 def _list_cells(given: Mapping[str, Sequence[str]] | None) -> dict[str, list[str]]:
@@ -127,6 +127,17 @@ def _to_toml(value: str | list[str]) -> str:
 def list_names(names: Any) -> list[str]:
     """Lists names of columns, of which a single one need not be in a list."""
     return [names] if isinstance(names, str) else [str(name) for name in names]
+
+
+def list_attributes(protected: Any, columns: Collection[str]) -> list[str]:
+    """Lists the attributes that `protected` names, each of which may stand there with a value, as in
+    `sex=female`; what has the very name of one of `columns` is that column."""
+
+    def drop_value(name: str) -> str:
+        attribute, sign, _ = name.partition("=")
+        return attribute.strip() if sign and name not in columns else name
+
+    return list(dict.fromkeys(drop_value(name) for name in list_names(protected)))
 
 
 class Signature:
@@ -202,14 +213,15 @@ def infer_model_schema(
             "(those of the model, in the order of its outputs)"
         )
     others: list[str] = []
+    attributes = list_attributes(protected, data.table.column_names)
     if model.features is not None:
         # What is protected is asked about even where the model does not take it.
-        taken = {*model.features, *protected, label}
+        taken = {*model.features, *attributes, label}
         others = [name for name in data.table.column_names if name not in taken]
     options = DraftOptions(
         label=label,
         classes=known if label is None and known else [],
-        protected=list(protected),
+        protected=attributes,
         ignore=others,
         favourable=None if favourable is None else to_word(favourable),
         number=model.gives_numbers,

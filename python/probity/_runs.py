@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any, Sequence
 
 from . import _probity
-from ._any_model import Description, concerns_texts, expect_directory, perform_on_directory, perform_on_model
+from ._any_model import (
+    Description,
+    concerns_texts,
+    expect_directory,
+    perform_on_directory,
+    perform_on_model,
+    perform_on_outcomes,
+)
 from ._audit import Audit
 from ._errors import OptionError
 from ._files import expect_local, is_path, locate_schema
+from ._frames import to_word
 from ._inference import infer_schema, list_names
 from ._progress import Progress
 from ._run import Explainer, Run, Runner
@@ -179,6 +187,120 @@ def groups(
             favourable = options.get("favourable")
         description = Description(label, schema, classes, ignore, gives, favourable)
         return perform_on_model(runner, model, data, description)
+
+
+def situations(
+    model: Any = None,
+    data: Any = None,
+    protected: Sequence[Any] = (),
+    label: Any = None,
+    *,
+    schema: str | os.PathLike[str] | None = None,
+    classes: Sequence[Any] | None = None,
+    ignore: Sequence[Any] = (),
+    gives: str | None = None,
+    counterfactuals: Any = None,
+    **options: Any,
+) -> Run:
+    """Compares each member of protected groups in `data` with the people most like them in and outside
+    of the group: are those outside decided otherwise, whether `model` takes the attribute or not?
+
+    `model` is whatever `probity.audit` takes, with `label`, `schema`, `classes`, `ignore` and `gives` as
+    there. Without a model, the outcomes in the column `label` are looked at. Of a model directory
+    `schema` is that of the people, with the columns that the model does not know.
+
+    `protected` names groups, such as `sex=female`, or attributes, each of whose values is then one.
+    `counterfactuals` is a table like `data`: what the same people, row by row, would have been outside
+    of the group. `probity.options("situations")` lists the other options, such as `k`.
+
+    `summary["groups"]` says what was found; every member is in the file `persons.csv` of the run.
+    """
+    given = Description(label, schema, classes, ignore, gives)
+    return _compare_people("situations", model, data, protected, given, counterfactuals, options)
+
+
+def counterparts(
+    model: Any = None,
+    data: Any = None,
+    protected: Sequence[Any] = (),
+    label: Any = None,
+    *,
+    schema: str | os.PathLike[str] | None = None,
+    classes: Sequence[Any] | None = None,
+    ignore: Sequence[Any] = (),
+    gives: str | None = None,
+    counterfactuals: Any = None,
+    **options: Any,
+) -> Run:
+    """Matches each member of protected groups in `data` with people outside of the group, so that all
+    differ as little as possible on average: who is decided otherwise than their counterpart?
+
+    `model`, `data`, `protected`, `label`, `schema`, `classes`, `ignore` and `gives` are as in
+    `probity.situations`. With `counterfactuals`, a table like `data`, the counterpart of each person is
+    the same row of it. `probity.options("counterparts")` lists the other options, such as `gap`, by
+    which scores are compared in place of decisions.
+
+    `summary["groups"]` says what was found; every pair is in the file `pairs.csv` of the run.
+    """
+    given = Description(label, schema, classes, ignore, gives)
+    return _compare_people("counterparts", model, data, protected, given, counterfactuals, options)
+
+
+def proxies(
+    model: Any = None,
+    data: Any = None,
+    protected: Sequence[Any] = (),
+    label: Any = None,
+    *,
+    schema: str | os.PathLike[str] | None = None,
+    classes: Sequence[Any] | None = None,
+    ignore: Sequence[Any] = (),
+    gives: str | None = None,
+    **options: Any,
+) -> Run:
+    """Measures how well the other columns of `data` tell who is in protected groups: all together, each
+    alone, and a small set of them.
+
+    `model`, `data`, `protected`, `label`, `schema`, `classes`, `ignore` and `gives` are as in
+    `probity.situations`; with a model, it is also said how much of its score the group that is told
+    explains. `probity.options("proxies")` lists the other options.
+
+    `summary["groups"]` says what was found.
+    """
+    given = Description(label, schema, classes, ignore, gives)
+    return _compare_people("proxies", model, data, protected, given, None, options)
+
+
+def _compare_people(
+    kind: str,
+    model: Any,
+    data: Any,
+    protected: Sequence[Any],
+    given: Description,
+    counterfactuals: Any,
+    options: dict[str, Any],
+) -> Run:
+    """Performs a run that compares people in and outside of groups."""
+    if data is None:
+        raise OptionError("data is needed: the table of the people")
+    if len(names := list_names(protected)):
+        options["protected"] = names
+    favourable = options.get("favourable")
+    if favourable is not None:
+        options["favourable"] = favourable = to_word(favourable)
+    # Only a schema that is drafted can have it last.
+    description = replace(given, favourable=favourable if given.schema is None else None)
+    with Runner.split_from(Run, kind, options) as runner:
+        if counterfactuals is not None:
+            runner.options["counterfactuals"] = runner.name_data("counterfactuals", counterfactuals)
+        if model is None:
+            return perform_on_outcomes(runner, data, description, are_decisions=kind != "proxies")
+        if not is_path(model):
+            return perform_on_model(runner, model, data, description)
+        description.expect_without("label classes ignore gives", "a model directory")
+        schema = description.schema
+        of_people: Inputs = {} if schema is None else {"schema": locate_schema(schema)}
+        return perform_on_directory(runner, model, data, of_people)
 
 
 def certify(model: Any, data: Any, **options: Any) -> Run:

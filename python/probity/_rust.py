@@ -32,6 +32,7 @@ Inputs = TypedDict(
         "modality": str,
         "model": str,
         "data": str,
+        "label": bool,
         "text_column": str,
         "predictor.source": str,
         "predictor.schema": str,

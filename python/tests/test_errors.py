@@ -20,6 +20,9 @@ def test_options_tables_and_models_have_exceptions_of_their_own(model):
         "audit": probity.audit,
         "compare": probity.compare,
         "groups": probity.groups,
+        "situations": probity.situations,
+        "proxies": probity.proxies,
+        "counterparts": probity.counterparts,
         "certify": probity.certify,
         "repair": lambda model, data, **options: probity.repair(model, data, [audited], **options),
     }

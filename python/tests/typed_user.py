@@ -13,6 +13,9 @@ def unfair(path: str) -> float:
     probity.prove(path, time=0.5)
     probity.compare(path, "people.csv", time=timedelta(minutes=1))
     probity.knn("people.csv", time_limit="none")
+    probity.situations(data="people.csv", protected=["sex=female"], label="income", k=20)
+    probity.proxies(data="people.csv", protected=["sex=female"], label="income")
+    probity.counterparts(data="people.csv", protected=["sex=female"], label="income")
     counts: dict[str, object] = audit.verify()
     text: str = audit.report("r.html")
     rows: int = audit.pairs().num_rows

@@ -6,7 +6,7 @@
 use clap::Command;
 
 /// The commands, and their examples.
-const EXAMPLES: [(&str, &[&str]); 62] = [
+const EXAMPLES: [(&str, &[&str]); 65] = [
     (
         "demo",
         &[
@@ -115,6 +115,27 @@ const EXAMPLES: [(&str, &[&str]); 62] = [
         &[
             "probity groups --model models/people --data people.csv --protected sex,age --edges age=30,50 --out runs/groups",
             "probity groups --model models/toxic --texts comments.csv --text-column comment_text --label-column toxic --protected religion,gender --out runs/subgroups",
+        ],
+    ),
+    (
+        "counterparts",
+        &[
+            "probity counterparts --model models/people --data people.csv --protected sex=female --out runs/counterparts",
+            "probity counterparts --label --data people.csv --schema people.toml --protected origin=west",
+        ],
+    ),
+    (
+        "proxies",
+        &[
+            "probity proxies --data people.csv --schema people.toml --protected sex=female",
+            "probity proxies --model models/people --data people.csv --schema people.toml --protected sex --out runs/proxies",
+        ],
+    ),
+    (
+        "situations",
+        &[
+            "probity situations --model models/people --data people.csv --protected sex=female --k 20 --out runs/situations",
+            "probity situations --label --data people.csv --schema people.toml --protected sex=female,origin=west --k 20",
         ],
     ),
     (

@@ -152,10 +152,22 @@ impl<S: Specification> Args for Fields<S> {
 
 impl<S: Specification> FromArgMatches for Fields<S> {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Fields<S>, clap::Error> {
-        let given = S::fields()
+        let mut given: Vec<(Field, Value)> = S::fields()
             .into_iter()
             .filter_map(|field| value_in(matches, &field).map(|value| (field, value)))
             .collect();
+        // Of a kind whose data have a schema of their own, --schema is that one where there is no
+        // predictor that it could be of.
+        let is_given = |path: &str| given.iter().any(|(field, _)| field.path == path);
+        if !is_given("predictor.source")
+            && let Some(own) = S::fields().into_iter().find(|field| field.path == "schema")
+            && own.flag().is_none()
+        {
+            let of_predictor = given
+                .iter_mut()
+                .filter(|it| it.0.path == "predictor.schema");
+            of_predictor.for_each(|it| it.0 = own.clone());
+        }
         Ok(Fields {
             given: Given::new(given),
         })

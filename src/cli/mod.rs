@@ -7,6 +7,7 @@
 mod audit;
 mod certify;
 mod compare;
+mod counterparts;
 mod data;
 mod deletion;
 mod demo;
@@ -37,6 +38,7 @@ mod predict;
 mod predictor;
 mod progress;
 mod prove;
+mod proxies;
 mod render;
 mod render_quality;
 mod repair;
@@ -50,6 +52,7 @@ mod serve;
 mod shard_script;
 mod shards;
 mod shell;
+mod situations;
 mod spn;
 mod supervision;
 mod train;
@@ -128,6 +131,15 @@ enum Command {
     Prove(Box<prove::ProveArgs>),
     /// Compare what a classifier does with groups of people
     Groups(groups::GroupsArgs),
+    /// Match everybody of a group with somebody outside of it, and compare what was decided, whatever
+    /// the model sees
+    Counterparts(Box<counterparts::CounterpartsArgs>),
+    /// Find how well the other columns tell a protected attribute, and how unequal decisions by them
+    /// can be
+    Proxies(Box<proxies::ProxiesArgs>),
+    /// Compare each person with the people most like them in and outside of a group, whatever the
+    /// model sees
+    Situations(Box<situations::SituationsArgs>),
     /// Classify rows or texts: class, probabilities and logits of each
     Predict(predict::PredictArgs),
     /// Explain one decision: every protected variant, and the smallest change that undoes a flip
@@ -221,6 +233,9 @@ fn run(command: Command, output: &Output) -> anyhow::Result<ExitCode> {
         Command::Certify(args) => certify::run(args, output),
         Command::Prove(args) => prove::run(*args, output),
         Command::Groups(args) => groups::run(args, output),
+        Command::Counterparts(args) => counterparts::run(*args, output),
+        Command::Proxies(args) => proxies::run(*args, output),
+        Command::Situations(args) => situations::run(*args, output),
         Command::Predict(args) => predict::run(args, output),
         Command::Explain(args) => explain::run(*args, output),
         Command::Evaluate(args) => evaluate::run(args, output),

@@ -233,7 +233,7 @@ fn a_file_that_cannot_be_checked_is_refused_before_anything_is_run() {
         (first.to_owned(), "it declares no bound, such as fail_above"),
         (
             format!("{first}kind = \"groups\"\n"),
-            "its kind is not 'audit' or 'certify'",
+            "its kind is not 'audit', 'certify', 'counterparts' or 'situations'",
         ),
         (format!("{first}fail_above = 2.0\n"), "fail_above is"),
         (format!("{first}fail_above = 0.1\nmodle = \"x\"\n"), "modle"),

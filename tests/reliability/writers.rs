@@ -68,7 +68,7 @@ const fn writer(kind: Kind, line: &'static str) -> Writer {
 }
 
 /// The commands that write, but for those of ledgers; they begin in `with_texts`.
-pub const WRITERS: [Writer; 35] = [
+pub const WRITERS: [Writer; 38] = [
     writer(Kind::Run, "train TABLE --hidden 4 --epochs 3 --out new"),
     writer(
         Kind::Run,
@@ -111,6 +111,18 @@ pub const WRITERS: [Writer; 35] = [
     writer(
         Kind::Directory,
         "groups --model texts TEXTS --label-column toxic --protected country --resamples 20 --out new",
+    ),
+    writer(
+        Kind::Directory,
+        "situations --model model --data people.csv --protected sex=female --k 5 --out new",
+    ),
+    writer(
+        Kind::Directory,
+        "proxies --data people.csv --schema people.toml --protected sex=female --out new",
+    ),
+    writer(
+        Kind::Directory,
+        "counterparts --model model --data people.csv --protected sex=female --out new",
     ),
     writer(
         Kind::Directory,

@@ -43,7 +43,7 @@ pub mod predictions;
 pub mod prove;
 pub mod rank;
 mod ranked;
-mod record;
+pub mod record;
 pub mod repair;
 mod runs;
 pub mod samples;

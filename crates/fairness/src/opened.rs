@@ -55,7 +55,7 @@ impl<T> Opened<T> {
 }
 
 /// The `hashes` of what was opened, by role.
-pub(crate) fn by_role<const N: usize>(hashes: [(&str, String); N]) -> BTreeMap<String, String> {
+pub fn by_role<const N: usize>(hashes: [(&str, String); N]) -> BTreeMap<String, String> {
     hashes.map(|(role, hash)| (role.to_owned(), hash)).into()
 }
 

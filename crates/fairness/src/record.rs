@@ -11,7 +11,7 @@ use probity_run::specification::file::{Changed, Record};
 use probity_tensor::device::ComputeDevice;
 
 /// The record of a run on `device` that opened inputs with these hashes.
-pub(crate) fn record_of(device: &ComputeDevice, sha256: &BTreeMap<String, String>) -> Record {
+pub fn record_of(device: &ComputeDevice, sha256: &BTreeMap<String, String>) -> Record {
     Record {
         device: Some(device.name().to_string()),
         hardware: Some(device.hardware()),

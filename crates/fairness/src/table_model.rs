@@ -6,7 +6,7 @@ use std::path::Path;
 use super::audit_error::AuditError;
 use super::opened::{Opened, open_model, open_table};
 use super::specification::PredictorSpecification;
-use probity_data::schema::{Attribute, OutOfDomain, Schema};
+use probity_data::schema::{Attribute, Format, OutOfDomain, Schema};
 use probity_data::table::{CellNumbers, Labels, Table};
 use probity_nn::Rows;
 use probity_nn::fnn::Fnn;
@@ -132,6 +132,23 @@ impl TableModel {
             TableModel::Network(network) => network.reading(),
             TableModel::Predictor(predictor) => Ok(predictor.schema.clone()),
         }
+    }
+
+    /// Returns the model reading files laid out as `format` says, and whatever other columns they
+    /// have: those that only others know of, such as an attribute that the model never sees.
+    #[must_use]
+    pub fn reading_as(mut self, format: &Format) -> TableModel {
+        let schema = match &mut self {
+            TableModel::Network(network) => &mut network.model.value.schema,
+            TableModel::Predictor(predictor) => &mut predictor.schema,
+        };
+        let skip_bad_rows = schema.format.skip_bad_rows || format.skip_bad_rows;
+        schema.format = Format {
+            ignore_other_columns: true,
+            skip_bad_rows,
+            ..format.clone()
+        };
+        self
     }
 
     /// The SHA-256 of the model.

@@ -1,6 +1,7 @@
 //! `probity demo`: the whole main job on data whose discrimination is known.
 
 mod demonstration;
+mod hidden;
 mod table;
 mod text;
 
@@ -38,7 +39,8 @@ pub(super) struct DemoArgs {
     /// Directory for data, model and audit [default: the next free runs/demo-N]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// People in the synthetic census [default: 30000], or generated comments [default: 20000]
+    /// People in the synthetic census [default: 30000], generated comments [default: 20000], or
+    /// hidden people [default: 2000]
     #[arg(long, value_name = "N", value_parser = whole::<u32>(100..=MOST_ROWS), allow_hyphen_values = true)]
     rows: Option<u32>,
     /// Seed of everything random
@@ -56,6 +58,8 @@ enum DemoKind {
     Table,
     /// Generated comments with identity terms
     Text,
+    /// People who are hired without their sex being seen, which yet moves what is seen
+    Hidden,
 }
 
 /// What was planted and what the audit says, for one protected set.
@@ -104,6 +108,10 @@ pub(super) fn run(args: DemoArgs, output: &Output) -> anyhow::Result<ExitCode> {
             let demonstration = text::make(&data, rows(text::COMMENTS), args.seed, output)?;
             let devices = [&ComputeDevice::flex(), &device];
             show::<TextSet, TextCase>(demonstration, &directory, devices, output)
+        }
+        DemoKind::Hidden => {
+            let people = (rows(hidden::PEOPLE), args.seed);
+            hidden::run(&directory, people, &device, output)
         }
     }
 }

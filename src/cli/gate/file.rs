@@ -7,7 +7,7 @@
 //!
 //! [[check]]
 //! name = "sex"            # of the directory of its run, too
-//! kind = "audit"          # or "certify"; the rest is its specification
+//! kind = "audit"          # or "certify", "counterparts", "situations"; the rest is its specification
 //! model = "models/people"
 //! data = "people.csv"
 //! protected = ["sex"]
@@ -25,6 +25,8 @@ use toml::{Spanned, Table, Value};
 use crate::cli::run::with_absolute_paths;
 use probity::fairness::audit::AuditSpecification;
 use probity::fairness::certify::specification::CertifySpecification;
+use probity::indirect::counterparts::specification::CounterpartsSpecification;
+use probity::indirect::situations::specification::SituationsSpecification;
 use probity::run::specification::Specification;
 use probity::run::specification::file::{of_table, to_toml};
 
@@ -118,10 +120,18 @@ impl Check {
             Some(CertifySpecification::KIND) => {
                 specified::<CertifySpecification>(table, "fail_below", file)?
             }
+            Some(SituationsSpecification::KIND) => {
+                specified::<SituationsSpecification>(table, "fail_above", file)?
+            }
+            Some(CounterpartsSpecification::KIND) => {
+                specified::<CounterpartsSpecification>(table, "fail_above", file)?
+            }
             _ => bail!(
-                "its kind is not '{}' or '{}': other runs declare no bound",
+                "its kind is not '{}', '{}', '{}' or '{}': other runs declare no bound",
                 AuditSpecification::KIND,
-                CertifySpecification::KIND
+                CertifySpecification::KIND,
+                CounterpartsSpecification::KIND,
+                SituationsSpecification::KIND
             ),
         };
         Ok(Check {

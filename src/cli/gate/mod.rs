@@ -179,7 +179,10 @@ fn render(summary: &GateSummary) -> String {
             bound.protected.join(" × "),
             bound.of.clone(),
             percent(bound.share),
-            interval(bound.ci95),
+            match bound.is_counted() {
+                true => "counted".to_owned(),
+                false => interval(bound.ci95),
+            },
             format!("{sign} {}", percent(bound.bound)),
             verdict.to_owned(),
         ];

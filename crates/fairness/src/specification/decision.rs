@@ -212,7 +212,10 @@ impl Deciding<'_> {
     }
 
     /// Checks the rules between the fields.
-    pub(crate) fn rules(self) -> Result<(), FieldError> {
+    ///
+    /// # Errors
+    /// The first field that contradicts another.
+    pub fn rules(self) -> Result<(), FieldError> {
         let given = [
             (THRESHOLD, !self.by.threshold.is_empty()),
             (BAND, self.by.abstain.is_some()),

@@ -9,7 +9,7 @@ mod compare;
 mod decision;
 mod population;
 mod predictor;
-pub(crate) mod rules;
+pub mod rules;
 mod searches;
 
 use std::path::PathBuf;

@@ -114,7 +114,10 @@ impl Default for PredictorSpecification {
 
 impl PredictorSpecification {
     /// Refuses fields that contradict each other, or a model directory beside a predictor.
-    pub(crate) fn rules(&self, has_model: bool, modality: ModalityName) -> Result<(), FieldError> {
+    ///
+    /// # Errors
+    /// The first field that does.
+    pub fn rules(&self, has_model: bool, modality: ModalityName) -> Result<(), FieldError> {
         let usual = PredictorSpecification::default();
         let schema = [("schema", self.schema.is_some())];
         let of_commands = [

@@ -5,7 +5,10 @@ use std::path::Path;
 use probity_run::specification::FieldError;
 
 /// Refuses a file or directory that is not named.
-pub(crate) fn needed(field: &str, path: &Path) -> Result<(), FieldError> {
+///
+/// # Errors
+/// When it is empty.
+pub fn needed(field: &str, path: &Path) -> Result<(), FieldError> {
     match path.as_os_str().is_empty() {
         true => Err(FieldError::new(field, "missing", "given")),
         false => Ok(()),
@@ -13,7 +16,10 @@ pub(crate) fn needed(field: &str, path: &Path) -> Result<(), FieldError> {
 }
 
 /// Refuses a list that names something twice.
-pub(crate) fn named_once(field: &str, names: &[String]) -> Result<(), FieldError> {
+///
+/// # Errors
+/// The first name that stands there again.
+pub fn named_once(field: &str, names: &[String]) -> Result<(), FieldError> {
     let mut again = (0..names.len()).filter(|&place| names[..place].contains(&names[place]));
     match again.next() {
         None => Ok(()),

@@ -13,8 +13,9 @@ use serde::Serialize;
 
 pub use self::junit::to_junit;
 pub use self::sarif::to_sarif;
+use super::compose::{counterparts, situations};
 use super::error::PageError;
-use super::model::{Findings, Modality, Report, RunReport};
+use super::model::{Findings, Modality, PersonValue, Report, RunReport};
 use super::text::{interval, not_taken_sentence, percent};
 use probity_run::run_directory::RUN;
 
@@ -76,7 +77,7 @@ pub struct BoundOutcome {
     pub of: String,
     /// The share that was measured.
     pub share: f64,
-    /// Its 95 % interval.
+    /// Its 95 % interval; of people who were found, who are counted, the share twice.
     pub ci95: [f64; 2],
     /// By which attributes.
     pub protected: Vec<String>,
@@ -107,6 +108,12 @@ impl BoundOutcome {
     pub fn message(&self) -> String {
         let by = self.protected.join(" × ");
         let (what, than) = match self.kind {
+            BoundKind::FailAbove if self.command == "counterparts" => {
+                ("decided worse than their counterparts", "at most")
+            }
+            BoundKind::FailAbove if self.is_counted() => {
+                ("found to be discriminated against", "at most")
+            }
             BoundKind::FailAbove => ("discriminatory", "at most"),
             BoundKind::FailBelow => ("certified fair", "at least"),
         };
@@ -121,16 +128,24 @@ impl BoundOutcome {
         let said = not_taken_sentence(&self.not_taken, &self.protected);
         let mut message = said.map_or_else(String::new, |said| said + " ");
         message += &format!(
-            "By {by}, {} of {} are {what} (95 % interval {}), and {than} {} may be: {verdict}.",
+            "By {by}, {} of {} are {what}{}, and {than} {} may be: {verdict}.",
             percent(self.share),
             self.of,
-            interval(self.ci95),
+            match self.is_counted() {
+                true => String::new(),
+                false => format!(" (95 % interval {})", interval(self.ci95)),
+            },
             percent(self.bound)
         );
         if let Some(worse) = &self.worse {
             message.push_str(&format!(" {worse}"));
         }
         message
+    }
+
+    /// Whether the share is of people who were found and counted, so that it has no interval.
+    pub fn is_counted(&self) -> bool {
+        matches!(self.command.as_str(), "counterparts" | "situations")
     }
 
     /// The outcome in words, and who is disadvantaged: for readers who see nothing else of the run.
@@ -196,6 +211,8 @@ pub(super) fn of_run(run: &RunReport) -> Result<Option<BoundOutcome>, PageError>
         verdict,
         disadvantaged: match &run.findings {
             Findings::Audit(audit) => audit.summary.disadvantaged(),
+            Findings::Counterparts(found) => counterparts::sentences(found),
+            Findings::Situations(found) => situations::sentences(found),
             _ => Vec::new(),
         },
         ended: run.ended.clone(),
@@ -203,6 +220,21 @@ pub(super) fn of_run(run: &RunReport) -> Result<Option<BoundOutcome>, PageError>
         file: run.directory.join(RUN),
         line: 1,
         worse: None,
+    };
+    // Members of the worst group who were found, and counted.
+    let counted = |bound: f64, share: f64, conditions: &[PersonValue]| {
+        let verdict = match share > bound {
+            true => Verdict::Exceeds,
+            false => Verdict::Within,
+        };
+        let measured = Measured {
+            share,
+            ci95: [share; 2],
+            protected: &[counterparts::named(conditions)],
+            not_taken: &[],
+        };
+        let kind = BoundKind::FailAbove;
+        outcome(kind, bound, "them", measured, verdict, 0.0)
     };
     Ok(match &run.findings {
         Findings::Audit(audit) => {
@@ -269,6 +301,18 @@ pub(super) fn of_run(run: &RunReport) -> Result<Option<BoundOutcome>, PageError>
                 verdict,
                 seconds,
             ))
+        }
+        Findings::Situations(found) => {
+            let (Some(bound), Some(worst)) = (found.fail_above, situations::worst(found)) else {
+                return Ok(None);
+            };
+            Some(counted(bound, worst.against.share, &worst.protected))
+        }
+        Findings::Counterparts(found) => {
+            let (Some(bound), Some(worst)) = (found.fail_above, counterparts::worst(found)) else {
+                return Ok(None);
+            };
+            Some(counted(bound, worst.against.share, &worst.protected))
         }
         Findings::Prove(prove) => {
             let Some(declared) = &prove.fail_above else {

@@ -4,6 +4,7 @@ mod audit;
 mod certify;
 mod compare;
 mod comparison;
+pub(super) mod counterparts;
 mod disadvantage;
 mod ending;
 mod groups;
@@ -14,9 +15,11 @@ mod outliers;
 mod pairs;
 mod population;
 mod prove;
+mod proxies;
 mod quality;
 mod repair;
 pub(super) mod shares;
+pub(super) mod situations;
 mod stories;
 pub(super) mod subject;
 mod terms;
@@ -64,6 +67,9 @@ fn section(run: &RunReport, number: Option<usize>, id: &str, most_pairs: usize) 
         Findings::TextRepair(repair) => repair::text_parts(repair, id),
         Findings::Groups(groups) => groups::parts(groups, id),
         Findings::TextGroups(groups) => text_groups::parts(groups, id),
+        Findings::Counterparts(found) => counterparts::parts(found, id),
+        Findings::Proxies(found) => proxies::parts(found, id),
+        Findings::Situations(found) => situations::parts(found, id),
         Findings::Compare(compare) => compare::parts(compare, id),
         Findings::Certify(certify) => certify::parts(certify, id),
         Findings::Prove(prove) => prove::parts(prove, id),
@@ -123,6 +129,8 @@ pub(super) fn concluded(run: &RunReport) -> Option<Outcome> {
             let declared = of_run(run).ok()??;
             Some(bound_of(declared, certify.decides_alike.as_ref()))
         }
+        Findings::Counterparts(found) => counterparts::outcome(found),
+        Findings::Situations(found) => situations::outcome(found),
         Findings::Prove(_) => Some(bound_of(of_run(run).ok()??, None)),
         Findings::Repair(repair) => Some(repair::outcome(repair)),
         Findings::TextRepair(repair) => Some(repair::text_outcome(repair)),

@@ -105,6 +105,15 @@ fn procedure(run: &RunReport) -> Option<&'static str> {
         Findings::TextGroups(_) => {
             "Areas under ROC curves and errors of the labelled texts that name a group"
         }
+        Findings::Counterparts(_) => {
+            "Test by counterparts: the decisions about people of a group beside those about the people outside of it whom optimal transport matches them with"
+        }
+        Findings::Proxies(_) => {
+            "Search for proxies: how well the other columns tell a protected attribute, cross-validated, and how unequal decisions by them can be"
+        }
+        Findings::Situations(_) => {
+            "Situation testing: the decisions about people of a group beside those about the people most like them outside of it, with exact tests"
+        }
         Findings::Repair(_) | Findings::TextRepair(_) => {
             "Retraining against discrimination, and the same figures before and after on inputs held out"
         }

@@ -1,6 +1,7 @@
 //! What a run measures of a model, as a list: for every form that has a table of metrics.
 
 use super::circumstances;
+use crate::compose::counterparts;
 use crate::compose::shares::crossed;
 use crate::model::{
     AuditFindings, CertifyFindings, Findings, GroupReport, KnnSummary, Quality, Rate, RunReport,
@@ -355,6 +356,25 @@ pub(crate) fn measures(run: &RunReport) -> Vec<Measure> {
         }
         Findings::Groups(groups) => all.groups("", &groups.report),
         Findings::TextGroups(groups) => all.text_groups(groups),
+        // Recorded outcomes are no figure of a model.
+        Findings::Counterparts(found) if found.is_label => {}
+        Findings::Counterparts(found) => {
+            for group in &found.groups {
+                let slice = counterparts::named(&group.protected);
+                let what = "Members decided worse than their counterparts";
+                all.add(what, &slice, Subject::Fairness, group.against.share);
+            }
+        }
+        // What columns tell is no figure of a model.
+        Findings::Proxies(_) => {}
+        Findings::Situations(found) if found.is_label => {}
+        Findings::Situations(found) => {
+            for group in &found.groups {
+                let slice = counterparts::named(&group.protected);
+                let what = "Members found to be discriminated against by situation testing";
+                all.add(what, &slice, Subject::Fairness, group.against.share);
+            }
+        }
         Findings::Certify(certify) => all.certificates(certify),
         Findings::Prove(prove) => {
             let slice = format!("by {}", crossed(&prove.protected));

@@ -5,13 +5,16 @@
 
 mod audit;
 mod compare;
+mod counterparts;
 mod figures;
 mod impact;
 mod knn;
 mod outliers;
 mod population;
 mod proofs;
+mod proxies;
 mod repair;
+mod situations;
 mod text_groups;
 mod unlearning;
 
@@ -22,13 +25,16 @@ use serde::Serialize;
 
 pub use audit::*;
 pub use compare::*;
+pub use counterparts::*;
 pub use figures::*;
 pub use impact::*;
 pub use knn::*;
 pub use outliers::*;
 pub use population::*;
 pub use proofs::*;
+pub use proxies::*;
 pub use repair::*;
+pub use situations::*;
 pub use text_groups::*;
 pub use unlearning::*;
 
@@ -274,6 +280,12 @@ pub enum Findings {
     TextGroups(Box<TextGroupFindings>),
     /// Of a comparison of strategies.
     Compare(Box<CompareFindings>),
+    /// Of a test by counterparts.
+    Counterparts(Box<CounterpartsFindings>),
+    /// Of a search for proxies.
+    Proxies(Box<ProxiesFindings>),
+    /// Of a situation test.
+    Situations(Box<SituationsFindings>),
     /// Of certificates.
     Certify(Box<CertifyFindings>),
     /// Of a proof about a whole domain.

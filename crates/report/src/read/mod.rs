@@ -52,7 +52,7 @@ impl Report {
 type Read = fn(&RunFiles) -> Result<Findings, PageError>;
 
 /// The kinds of runs that a report is made of, and how the findings of each are read.
-const READERS: [(&str, Read); 11] = [
+const READERS: [(&str, Read); 14] = [
     ("audit", |files| {
         Ok(Findings::Audit(Box::new(audit::read(files)?)))
     }),
@@ -63,6 +63,13 @@ const READERS: [(&str, Read); 11] = [
     ("groups", |files| match files.is_of_texts() {
         true => Ok(Findings::TextGroups(files.parse()?)),
         false => Ok(Findings::Groups(Box::new(groups(files)?))),
+    }),
+    ("counterparts", |files| {
+        Ok(Findings::Counterparts(files.parse()?))
+    }),
+    ("proxies", |files| Ok(Findings::Proxies(files.parse()?))),
+    ("situations", |files| {
+        Ok(Findings::Situations(files.parse()?))
     }),
     ("compare", |files| Ok(Findings::Compare(files.parse()?))),
     ("certify", |files| Ok(Findings::Certify(files.parse()?))),

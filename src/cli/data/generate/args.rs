@@ -26,6 +26,15 @@ pub(in crate::cli::data) struct GenerateArgs {
     /// People or comments to write [default: 20000]
     #[arg(long, value_name = "N", value_parser = whole::<u32>(1..=MOST_ROWS), allow_hyphen_values = true)]
     rows: Option<u32>,
+    /// People: hired by a rule that never sees sex, which yet moves what the rule sees
+    #[arg(long)]
+    hidden: bool,
+    /// Hidden people: how much sex moves, from 0 (nothing) to 1 [default: 1]
+    #[arg(long, value_name = "SHARE", value_parser = effect, requires = "hidden", allow_hyphen_values = true)]
+    effect: Option<f64>,
+    /// Hidden people: file of what each would have been as somebody of the other sex
+    #[arg(long, value_name = "FILE", requires = "hidden")]
+    counterfactuals: Option<PathBuf>,
     /// Seed of everything random about people and comments [default: 1]
     #[arg(long, value_name = "N", value_parser = seed(), allow_hyphen_values = true)]
     seed: Option<u64>,
@@ -43,6 +52,13 @@ pub(in crate::cli::data) struct GenerateArgs {
     force: Force,
 }
 
+/// A number from 0 to 1.
+fn effect(text: &str) -> Result<f64, String> {
+    let effect: Option<f64> = text.parse().ok();
+    let effect = effect.filter(|effect| (0.0..=1.0).contains(effect));
+    effect.ok_or_else(|| "it must be a number from 0 to 1".to_owned())
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum Generated {
     /// A census of people, whose income depends on sex and origin
@@ -57,6 +73,10 @@ impl GenerateArgs {
     /// Refuses options that say nothing of what is generated.
     pub(super) fn expect_fitting(&self) -> anyhow::Result<()> {
         let is_templates = self.name == Generated::Templates;
+        ensure!(
+            !self.hidden || self.name == Generated::People,
+            "--hidden is given, but has no meaning for anything but people; leave it out"
+        );
         for (option, is_given, fits) in [
             ("--rows", self.rows.is_some(), !is_templates),
             ("--seed", self.seed.is_some(), !is_templates),
@@ -84,6 +104,29 @@ impl GenerateArgs {
     /// Seed of everything random.
     pub(super) fn seed(&self) -> u64 {
         self.seed.unwrap_or(1)
+    }
+
+    /// How much sex moves of people who are hired without it; nothing for other people.
+    pub(super) fn hidden(&self) -> Option<f64> {
+        self.hidden.then(|| self.effect.unwrap_or(1.0))
+    }
+
+    /// The file of counterfactuals that was asked for.
+    pub(super) fn counterfactuals(&self) -> Option<&PathBuf> {
+        self.counterfactuals.as_ref()
+    }
+
+    /// Writes rows to `file`, compressed as its name says.
+    pub(super) fn write_to(
+        &self,
+        file: &PathBuf,
+        rows: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
+    ) -> anyhow::Result<()> {
+        let own: Vec<&Path> = self.out.iter().map(PathBuf::as_path).collect();
+        if let Some(out) = self.force.open(Some(file), &own)? {
+            out.write_with(|writer| compressed::write_as(out.path(), writer, rows))?;
+        }
+        Ok(())
     }
 
     /// The lexicon that was asked for.

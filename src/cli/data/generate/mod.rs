@@ -2,6 +2,7 @@
 
 mod args;
 pub(in crate::cli) mod comments;
+mod hidden;
 mod people;
 mod templates;
 
@@ -18,7 +19,10 @@ pub(super) fn run(args: &GenerateArgs, output: &Output) -> anyhow::Result<ExitCo
         output.refuse_json("data generate without --out")?;
     }
     match args.name {
-        Generated::People => people::run(args, output),
+        Generated::People => match args.hidden() {
+            Some(effect) => hidden::run(args, effect, output),
+            None => people::run(args, output),
+        },
         Generated::Comments => comments::run(args, output),
         Generated::Templates => templates::run(args, output),
     }

@@ -1,0 +1,269 @@
+//! The flipset: members who are decided otherwise than their counterparts.
+//!
+//! # The test of its two directions
+//!
+//! Where each member has one counterpart and each of the others is one, suppose that within every pair
+//! it is a matter of chance who of the two gets which decision. Of the `n` pairs that are decided
+//! differently the number against members is then binomial with a chance of one half: the exact test
+//! of McNemar (1947). Where the groups are of different sizes, people are counterparts in part; the
+//! two directions then differ as the rates of the two groups do, and these are compared by Fisher's
+//! exact test. Both are two-sided: twice the smaller tail, at most 1.
+//!
+//! # The transparency report
+//!
+//! For each attribute, the mean difference between members of the flipset and their counterparts, and
+//! the mean of its sign, beside the same over all members. What stands out in the flipset, and not
+//! over all, is what the decisions hang on; ordered by the mean difference in the flipset less that
+//! over all, in standard deviations.
+
+use serde::Serialize;
+
+use super::matching::Pair;
+use crate::coordinates::{Cell, Coordinates};
+use crate::tests_of_shares::{binomial_half, fisher};
+
+/// Who is worse off in a pair.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flip {
+    /// The member.
+    Against,
+    /// The counterpart.
+    Favouring,
+}
+
+/// What people get: the higher, the better.
+#[derive(Debug, Clone, Copy)]
+pub struct Outcomes<'a> {
+    /// What each person gets: 1 for the favourable decision and 0 for others, or a score.
+    pub people: &'a [f64],
+    /// What each counterpart gets, by the rows that pairs name.
+    pub counterparts: &'a [f64],
+    /// By how much two must differ to be decided otherwise.
+    pub gap: f64,
+}
+
+impl Outcomes<'_> {
+    /// Returns who is worse off in `pair`, if anybody is.
+    pub fn flip(&self, pair: &Pair) -> Option<Flip> {
+        let own = self.people[pair.member as usize];
+        let other = self.counterparts[pair.counterpart as usize];
+        if other - own > self.gap {
+            Some(Flip::Against)
+        } else if own - other > self.gap {
+            Some(Flip::Favouring)
+        } else {
+            None
+        }
+    }
+}
+
+/// One direction of the flipset.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Direction {
+    /// The share of the members; where people are counterparts in part, each in part.
+    pub share: f64,
+    /// Members who are decided otherwise than the counterpart that they are matched with for the most
+    /// part.
+    pub members: u64,
+    /// Attribute by attribute, in what they differ from their counterparts: what stands out first.
+    pub transparency: Vec<Difference>,
+}
+
+/// In what members differ from their counterparts.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Difference {
+    /// The attribute.
+    pub attribute: String,
+    /// Of numbers, the mean of the member's less the counterpart's in standard deviations; of levels
+    /// the share of pairs in which they differ.
+    pub in_flipset: f64,
+    /// The same over all members.
+    pub overall: f64,
+    /// Of numbers, the mean of the sign of the difference, from −1 to 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sign_in_flipset: Option<f64>,
+    /// The same over all members.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sign_overall: Option<f64>,
+}
+
+/// Returns one direction of the flipset of `pairs`.
+pub fn direction(
+    pairs: &[Pair],
+    outcomes: &Outcomes<'_>,
+    (people, counterparts): (&Coordinates, &Coordinates),
+    flip: Flip,
+) -> Direction {
+    let flipped: Vec<Pair> = pairs
+        .iter()
+        .copied()
+        .filter(|pair| outcomes.flip(pair) == Some(flip))
+        .collect();
+    let all: f64 = pairs.iter().map(|pair| pair.share).sum();
+    let share: f64 = flipped.iter().map(|pair| pair.share).sum();
+    let main = main_pairs(pairs);
+    let of_main = main.iter().filter(|pair| outcomes.flip(pair) == Some(flip));
+    let mut transparency: Vec<Difference> = (0..people.columns().len())
+        .map(|column| {
+            let (in_flipset, sign_in_flipset) = differing(&flipped, people, counterparts, column);
+            let (overall, sign_overall) = differing(pairs, people, counterparts, column);
+            Difference {
+                attribute: people.columns()[column].name.clone(),
+                in_flipset,
+                overall,
+                sign_in_flipset,
+                sign_overall,
+            }
+        })
+        .collect();
+    let stands_out = |it: &Difference| (it.in_flipset - it.overall).abs();
+    transparency.sort_by(|a, b| {
+        let by_size = stands_out(b).total_cmp(&stands_out(a));
+        by_size.then_with(|| a.attribute.cmp(&b.attribute))
+    });
+    Direction {
+        share: share / all.max(f64::MIN_POSITIVE),
+        members: of_main.count() as u64,
+        transparency,
+    }
+}
+
+/// The mean difference of `pairs` in one column, each pair by its share, and the mean of its sign if the
+/// column has numbers.
+fn differing(
+    pairs: &[Pair],
+    people: &Coordinates,
+    counterparts: &Coordinates,
+    column: usize,
+) -> (f64, Option<f64>) {
+    let [own, others] = [people, counterparts].map(|it| &it.columns()[column]);
+    let (mut sum, mut signs, mut all, mut numbers) = (0.0, 0.0, 0.0, 0.0);
+    for pair in pairs {
+        let cells = (
+            own.cell(pair.member as usize),
+            others.cell(pair.counterpart as usize),
+        );
+        all += pair.share;
+        match cells {
+            (Cell::Number(own), Cell::Number(other)) => {
+                let difference = own - other;
+                let sign = if difference == 0.0 {
+                    0.0
+                } else {
+                    difference.signum()
+                };
+                sum += pair.share * difference;
+                signs += pair.share * sign;
+                numbers += pair.share;
+            }
+            (own, other) => sum += pair.share * own.distance(other),
+        }
+    }
+    let mean = |sum: f64, of: f64| if of > 0.0 { sum / of } else { 0.0 };
+    (
+        mean(sum, all),
+        (numbers > 0.0).then(|| mean(signs, numbers)),
+    )
+}
+
+/// Returns, for each member, the pair with the counterpart that most of them is matched with: the first
+/// of several.
+pub fn main_pairs(pairs: &[Pair]) -> Vec<Pair> {
+    let mut main: Vec<Pair> = Vec::new();
+    for &pair in pairs {
+        match main.last_mut() {
+            Some(last) if last.member == pair.member => {
+                if pair.share > last.share {
+                    *last = pair;
+                }
+            }
+            _ => main.push(pair),
+        }
+    }
+    main
+}
+
+/// The test of the two directions.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Comparison {
+    /// The test: `mcnemar`, or `fisher` where the groups are of different sizes.
+    pub test: &'static str,
+    /// The two-sided p-value.
+    pub p: f64,
+}
+
+/// Returns the exact test of McNemar of `against` and `favouring` pairs.
+pub fn mcnemar(against: u64, favouring: u64) -> Comparison {
+    let larger = against.max(favouring);
+    let p = 2.0 * binomial_half(larger, against + favouring);
+    Comparison {
+        test: "mcnemar",
+        p: p.min(1.0),
+    }
+}
+
+/// Returns Fisher's exact test of how many of two groups, `[unfavourable, of]`, get an unfavourable
+/// decision.
+pub fn rates(members: [u32; 2], others: [u32; 2]) -> Comparison {
+    let tail = fisher(members, others).min(fisher(others, members));
+    Comparison {
+        test: "fisher",
+        p: (2.0 * tail).min(1.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::coordinates::Column;
+
+    fn pair(member: u32, counterpart: u32, share: f64) -> Pair {
+        Pair {
+            member,
+            counterpart,
+            distance: 0.0,
+            share,
+        }
+    }
+
+    #[test]
+    fn directions_and_differences_are_those_of_counting() {
+        let people = Coordinates::new(vec![
+            Column::ordered("pay", vec![1.0, 2.0, 3.0, 5.0]),
+            Column::new("job", 1.0, &[0, 0, 1, 1].map(Cell::Level)),
+        ]);
+        let gets = [0.0, 1.0, 1.0, 0.0];
+        let outcomes = Outcomes {
+            people: &gets,
+            counterparts: &gets,
+            gap: 0.5,
+        };
+        // 0 is matched in part with 2, who gets it, and with 3, who does not.
+        let pairs = [pair(0, 2, 0.75), pair(0, 3, 0.25), pair(1, 3, 1.0)];
+        let of = |flip| direction(&pairs, &outcomes, (&people, &people), flip);
+        let against = of(Flip::Against);
+        assert_eq!((against.share, against.members), (0.375, 1));
+        let pay = against.transparency.iter().find(|it| it.attribute == "pay");
+        let pay = pay.unwrap();
+        assert_eq!((pay.in_flipset, pay.sign_in_flipset), (-2.0, Some(-1.0)));
+        // (0.75·−2 + 0.25·−4 − 3) / 2
+        assert_eq!(pay.overall, -2.75);
+        let job = against.transparency.iter().find(|it| it.attribute == "job");
+        assert_eq!(job.unwrap().in_flipset, 1.0);
+        assert_eq!(job.unwrap().sign_overall, None);
+        let favouring = of(Flip::Favouring);
+        assert_eq!((favouring.share, favouring.members), (0.5, 1));
+        assert_eq!(main_pairs(&pairs), [pairs[0], pairs[2]]);
+    }
+
+    #[test]
+    fn tests_are_exact_and_two_sided() {
+        // 2·(1 + 10 + 45)/1024
+        assert!((mcnemar(8, 2).p - 112.0 / 1024.0).abs() < 1e-12);
+        assert_eq!(mcnemar(3, 3).p, 1.0);
+        assert_eq!(mcnemar(0, 0).p, 1.0);
+        assert!(mcnemar(5_000, 4_000).p < 1e-20);
+        assert_eq!(rates([1, 4], [1, 4]).p, 1.0);
+        assert!((rates([4, 4], [0, 4]).p - 2.0 / 70.0).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,77 @@
+//! The file of all pairs of members and counterparts.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use super::flips::{Flip, Outcomes};
+use super::matching::Pair;
+use crate::people::{Condition, People, named};
+use probity_run::run_directory::{RunError, write_with};
+use probity_run::spreadsheet::safe;
+
+/// The name of the file in the run directory.
+pub const FILE: &str = "pairs.csv";
+
+/// The names of the columns.
+const HEADER: [&str; 8] = [
+    "group",
+    "row",
+    "decision",
+    "counterpart",
+    "counterpart_decision",
+    "share",
+    "distance",
+    "worse_off",
+];
+
+/// The pairs of a group, with the group's conditions.
+pub type GroupPairs = (Vec<Condition>, Vec<Pair>);
+
+/// Writes the pairs of `groups` to `file`, of which nothing is left if that fails: `people` beside
+/// `counterparts`, which are the same people unless others were given.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn write(
+    file: &Path,
+    (people, counterparts): (&People, &People),
+    outcomes: &Outcomes<'_>,
+    groups: &[GroupPairs],
+) -> Result<(), RunError> {
+    write_with(file, |out| {
+        write_to(out, (people, counterparts), outcomes, groups)
+    })
+}
+
+fn write_to(
+    out: &mut dyn Write,
+    (people, counterparts): (&People, &People),
+    outcomes: &Outcomes<'_>,
+    groups: &[GroupPairs],
+) -> io::Result<()> {
+    let mut writer = csv::Writer::from_writer(out);
+    writer.write_record(HEADER)?;
+    for (conditions, pairs) in groups {
+        let group = named(conditions);
+        for pair in pairs {
+            let (member, counterpart) = (pair.member as usize, pair.counterpart as usize);
+            let worse_off = match outcomes.flip(pair) {
+                None => "nobody",
+                Some(Flip::Against) => "member",
+                Some(Flip::Favouring) => "counterpart",
+            };
+            let record = [
+                safe(&group).into_owned(),
+                people.file_row(member).to_string(),
+                safe(people.decisions.name(member)).into_owned(),
+                counterparts.file_row(counterpart).to_string(),
+                safe(counterparts.decisions.name(counterpart)).into_owned(),
+                pair.share.to_string(),
+                pair.distance.to_string(),
+                worse_off.to_owned(),
+            ];
+            writer.write_record(&record)?;
+        }
+    }
+    writer.flush()
+}

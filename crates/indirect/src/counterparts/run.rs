@@ -1,0 +1,428 @@
+//! A test by counterparts as one call: people and decisions in, a summary out.
+
+use std::ops::ControlFlow;
+use std::sync::Mutex;
+use std::sync::atomic::Ordering;
+
+use serde::Serialize;
+
+use super::flips::{Comparison, Direction, Flip, Outcomes, direction, main_pairs, mcnemar, rates};
+use super::listing;
+use super::matching::{Matching, Pair, Quality, given, matched};
+pub use super::specification::CounterpartsSpecification;
+use crate::coordinates::Coordinates;
+use crate::error::IndirectError;
+use crate::people::{Condition, Decided, Opened, People, ProtectedGroup};
+use probity_data::table::ReadCounts;
+use probity_fairness::record::record_of;
+use probity_run::runner::{
+    Failure, Observer, OpenedRun, Outcome, Progress, RunKind, Setting, Target, perform,
+};
+use probity_run::specification::Checked;
+use probity_run::specification::file::Record;
+use probity_tensor::device::ComputeDevice;
+
+/// The largest number of people, and of subgroups, whom a summary tells of.
+const LISTED: usize = 20;
+
+/// The number of pairs of people beyond which a matching may be a little longer than the best one.
+const MANY: usize = 1_000_000_000;
+
+/// How much longer it may then be.
+const MATCHING_GAP: f64 = 0.01;
+
+/// The content of `summary.json` of a test by counterparts.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CounterpartsSummary {
+    /// Version of this layout.
+    pub schema_version: u32,
+    /// Always `counterparts`.
+    pub command: String,
+    /// Version that ran.
+    pub probity_version: String,
+    /// SHA-256 of the model, if decisions are a model's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model_sha256: Option<String>,
+    /// SHA-256 of the data file.
+    pub data_sha256: String,
+    /// SHA-256 of the file of counterfactuals, if counterparts were given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub counterfactuals_sha256: Option<String>,
+    /// Counts of what reading the table changed or left out.
+    pub data: ReadCounts,
+    /// Whether the outcomes in the data are looked at, in place of a model's decisions.
+    pub is_label: bool,
+    /// The class that is good to get.
+    pub favourable: String,
+    /// Whether somebody said that it is.
+    pub is_favourable_given: bool,
+    /// By how much scores must differ to be told apart, where scores are compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gap: Option<f64>,
+    /// The attributes by which people are compared.
+    pub compared: Vec<String>,
+    /// The largest share of a group that may be decided worse, if somebody said one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fail_above: Option<f64>,
+    /// Group by group.
+    pub groups: Vec<GroupCounterparts>,
+    /// The file of all pairs, if the run has a directory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pairs: Option<String>,
+}
+
+impl CounterpartsSummary {
+    /// Returns whether no group has a larger share of members who are decided worse than their
+    /// counterparts than was declared, if anything was.
+    pub fn passes(&self) -> bool {
+        let mut shares = self.groups.iter().map(|group| group.against.share);
+        self.fail_above
+            .is_none_or(|bound| shares.all(|share| share <= bound))
+    }
+}
+
+/// What was found of one group.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct GroupCounterparts {
+    /// The conditions that all members meet.
+    pub protected: Vec<Condition>,
+    /// The members, and how many of them were decided unfavourably.
+    pub members: Decided,
+    /// Everybody else.
+    pub others: Decided,
+    /// How good the matching is.
+    pub matching: Quality,
+    /// Members who are decided worse than their counterparts.
+    pub against: Direction,
+    /// Members who are decided better.
+    pub favouring: Direction,
+    /// The test of whether the two differ; nothing where scores are compared in groups of different
+    /// sizes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub comparison: Option<Comparison>,
+    /// Kinds of members, those with the most who are decided worse first, at most 20.
+    pub subgroups: Vec<Subgroup>,
+    /// Members who are decided worse than their counterpart, the nearest pairs first, at most 20.
+    pub persons: Vec<Person>,
+}
+
+/// The members with one value of an attribute.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Subgroup {
+    /// The value.
+    #[serde(flatten)]
+    pub condition: Condition,
+    /// The number of members.
+    pub members: u64,
+    /// Those who are decided worse than their counterpart.
+    pub against: u64,
+    /// Their share.
+    pub share: f64,
+}
+
+/// A member beside the counterpart.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Person {
+    /// The number of the row in the file, from 1.
+    pub row: u64,
+    /// The decision.
+    pub decision: String,
+    /// What the person has of each attribute.
+    pub values: Vec<Condition>,
+    /// The number of the counterpart's row in its file, from 1.
+    pub counterpart_row: u64,
+    /// The decision about the counterpart.
+    pub counterpart_decision: String,
+    /// What the counterpart has of each attribute.
+    pub counterpart_values: Vec<Condition>,
+    /// The distance of the two.
+    pub distance: f64,
+}
+
+/// A test by counterparts whose inputs are opened and checked.
+pub struct CounterpartTest {
+    specification: CounterpartsSpecification,
+    record: Record,
+    people: People,
+    counterfactual: Option<People>,
+    groups: Vec<ProtectedGroup>,
+    /// The groups of each attribute by which subgroups are made.
+    attributes: Vec<probity_fairness::group::grouping::AttributeGroups>,
+}
+
+impl CounterpartTest {
+    /// Opens and checks what `specification` names, for decisions of a model on `device`.
+    ///
+    /// # Errors
+    /// See [`IndirectError`].
+    pub fn open(
+        specification: Checked<CounterpartsSpecification>,
+        device: &ComputeDevice,
+    ) -> Result<CounterpartTest, IndirectError> {
+        let mut specification = specification.into_inner();
+        let opened = Opened::new(&specification.sources())?;
+        let people = opened.read(&specification.data, device)?;
+        let groups = opened.groups(&people)?;
+        let counterfactual = match &specification.counterfactuals {
+            None => None,
+            Some(file) => {
+                // Everybody may be decided alike then.
+                let others = opened.read_whoever(file, device)?;
+                people.expect_same_rows(&others)?;
+                Some(others)
+            }
+        };
+        specification.protected = opened.protected();
+        let attributes = opened.attribute_groups()?;
+        let mut sha256 = opened.sha256;
+        sha256.insert("data".to_owned(), people.sha256.clone());
+        if let Some(counterfactual) = &counterfactual {
+            let hash = counterfactual.sha256.clone();
+            sha256.insert("counterfactuals".to_owned(), hash);
+        }
+        Ok(CounterpartTest {
+            record: record_of(device, &sha256),
+            specification,
+            people,
+            counterfactual,
+            groups,
+            attributes,
+        })
+    }
+
+    /// The people who are the counterparts.
+    fn counterparts(&self) -> &People {
+        self.counterfactual.as_ref().unwrap_or(&self.people)
+    }
+
+    /// Matches the members of every group with their counterparts; `watch` gets how many groups are
+    /// done and all of them, and breaks to stop.
+    ///
+    /// # Errors
+    /// When it is stopped.
+    pub fn matchings(
+        &self,
+        watch: &(dyn Fn(u64, u64) -> ControlFlow<()> + Sync),
+    ) -> Result<Vec<Matching>, IndirectError> {
+        let people = self.people.coordinates();
+        let counterfactual = self.counterfactual.as_ref();
+        let counterfactual = counterfactual.map(|others| others.coordinates_by(&self.people));
+        let all = self.groups.len() as u64;
+        let groups = self.groups.iter().zip(0..);
+        groups
+            .map(|(group, done)| match &counterfactual {
+                Some(counterfactual) => Ok(given(&people, counterfactual, group)),
+                None => {
+                    let pairs = group.rows(true).len() * group.rows(false).len();
+                    let usual = if pairs > MANY { MATCHING_GAP } else { 0.0 };
+                    let gap = self.specification.matching_gap.unwrap_or(usual);
+                    matched(&people, group, gap, &|| watch(done, all))
+                }
+            })
+            .collect()
+    }
+
+    /// What each person gets.
+    fn gets(&self, people: &People) -> Vec<f64> {
+        match self.specification.gap {
+            Some(_) => people.decisions.scores.clone(),
+            None => {
+                let unfavourable = people.decisions.unfavourable();
+                let gets = unfavourable.iter();
+                gets.map(|&is| if is { 0.0 } else { 1.0 }).collect()
+            }
+        }
+    }
+
+    /// Returns the rows of the members who are decided worse than the counterpart that they are matched
+    /// with for the most part.
+    pub fn worse_off(&self, matching: &Matching) -> Vec<u32> {
+        let gets = [self.gets(&self.people), self.gets(self.counterparts())];
+        let outcomes = self.outcomes(&gets);
+        let main = main_pairs(&matching.pairs).into_iter();
+        let worse = main.filter(|pair| outcomes.flip(pair) == Some(Flip::Against));
+        worse.map(|pair| pair.member).collect()
+    }
+
+    /// Returns the summary of `matchings`, one a group; `pairs` is the file of them.
+    pub fn summary(&self, matchings: &[Matching], pairs: Option<&str>) -> CounterpartsSummary {
+        let hash = |role: &str| {
+            let hash = self.record.sha256_of(role);
+            (!hash.is_empty()).then(|| hash.to_owned())
+        };
+        let decisions = &self.people.decisions;
+        let coordinates = self.people.coordinates();
+        let counterparts = self.counterfactual.as_ref();
+        let counterparts = counterparts.map(|others| others.coordinates_by(&self.people));
+        let both = (&coordinates, counterparts.as_ref().unwrap_or(&coordinates));
+        let gets = [self.gets(&self.people), self.gets(self.counterparts())];
+        let outcomes = self.outcomes(&gets);
+        let groups = self.groups.iter().zip(matchings);
+        CounterpartsSummary {
+            schema_version: 1,
+            command: "counterparts".to_owned(),
+            probity_version: env!("CARGO_PKG_VERSION").to_owned(),
+            model_sha256: hash("model"),
+            data_sha256: self.people.sha256.clone(),
+            counterfactuals_sha256: hash("counterfactuals"),
+            data: self.people.table.counts.clone(),
+            is_label: self.specification.label,
+            favourable: decisions.favourable_name().to_owned(),
+            is_favourable_given: decisions.is_favourable_given,
+            gap: self.specification.gap,
+            compared: self.people.compared(),
+            fail_above: self.specification.fail_above,
+            groups: groups
+                .map(|(group, matching)| self.group(group, matching, &outcomes, both))
+                .collect(),
+            pairs: pairs.map(str::to_owned),
+        }
+    }
+
+    fn outcomes<'a>(&self, [people, counterparts]: &'a [Vec<f64>; 2]) -> Outcomes<'a> {
+        Outcomes {
+            people,
+            counterparts,
+            gap: self.specification.gap.unwrap_or(0.5),
+        }
+    }
+
+    fn group(
+        &self,
+        group: &ProtectedGroup,
+        matching: &Matching,
+        outcomes: &Outcomes<'_>,
+        both: (&Coordinates, &Coordinates),
+    ) -> GroupCounterparts {
+        let pairs = &matching.pairs;
+        let decided = |members: bool| self.people.decided(&group.rows(members));
+        let (members, others) = (decided(true), decided(false));
+        let against = direction(pairs, outcomes, both, Flip::Against);
+        let favouring = direction(pairs, outcomes, both, Flip::Favouring);
+        let is_whole = pairs.len() == group.rows(true).len()
+            && (members.people == others.people || self.counterfactual.is_some());
+        let comparison = match (is_whole, self.specification.gap) {
+            (true, _) => Some(mcnemar(against.members, favouring.members)),
+            (false, None) => {
+                let counts = |it: Decided| [it.unfavourable.count as u32, it.people as u32];
+                Some(rates(counts(members), counts(others)))
+            }
+            (false, Some(_)) => None,
+        };
+        let main = main_pairs(pairs);
+        GroupCounterparts {
+            protected: group.conditions.clone(),
+            members,
+            others,
+            matching: matching.quality,
+            comparison,
+            subgroups: self.subgroups(&main, outcomes),
+            persons: self.persons(&main, outcomes),
+            against,
+            favouring,
+        }
+    }
+
+    /// Kinds of members by each attribute that is not one of the group's own.
+    fn subgroups(&self, main: &[Pair], outcomes: &Outcomes<'_>) -> Vec<Subgroup> {
+        let mut subgroups = Vec::new();
+        for attribute in &self.attributes {
+            let mut counts = vec![[0_u64; 2]; attribute.labels.len()];
+            for pair in main {
+                let row = self.people.table.row(pair.member as usize);
+                let count = &mut counts[attribute.group(row[attribute.position]) as usize];
+                count[0] += 1;
+                count[1] += u64::from(outcomes.flip(pair) == Some(Flip::Against));
+            }
+            if counts.iter().filter(|count| count[0] > 0).count() < 2 {
+                continue;
+            }
+            let named = attribute.labels.iter().zip(counts);
+            let named = named.filter(|(_, [_, against])| *against > 0);
+            subgroups.extend(named.map(|(label, [members, against])| Subgroup {
+                condition: Condition {
+                    attribute: attribute.name.clone(),
+                    value: label.clone(),
+                },
+                members,
+                against,
+                share: against as f64 / members as f64,
+            }));
+        }
+        // Stable: by attribute and value where as many are decided worse.
+        subgroups.sort_by_key(|subgroup| std::cmp::Reverse(subgroup.against));
+        subgroups.truncate(LISTED);
+        subgroups
+    }
+
+    fn persons(&self, main: &[Pair], outcomes: &Outcomes<'_>) -> Vec<Person> {
+        let flipped = main
+            .iter()
+            .filter(|pair| outcomes.flip(pair) == Some(Flip::Against));
+        let mut flipped: Vec<&Pair> = flipped.collect();
+        flipped.sort_by(|a, b| {
+            let by_distance = a.distance.total_cmp(&b.distance);
+            by_distance.then(a.member.cmp(&b.member))
+        });
+        flipped.truncate(LISTED);
+        let counterparts = self.counterparts();
+        let persons = flipped.into_iter().map(|pair| {
+            let (member, counterpart) = (pair.member as usize, pair.counterpart as usize);
+            Person {
+                row: self.people.file_row(member),
+                decision: self.people.decisions.name(member).to_owned(),
+                values: self.people.described(member),
+                counterpart_row: counterparts.file_row(counterpart),
+                counterpart_decision: counterparts.decisions.name(counterpart).to_owned(),
+                counterpart_values: counterparts.described(counterpart),
+                distance: pair.distance,
+            }
+        });
+        persons.collect()
+    }
+}
+
+impl RunKind for CounterpartsSpecification {
+    const DIRECTORY: Option<&'static str> = None;
+
+    fn perform(
+        specification: Checked<Self>,
+        setting: Setting<'_>,
+    ) -> Result<Outcome<String>, Failure> {
+        let device = specification.predictor.device(setting.device)?;
+        let test = CounterpartTest::open(specification, &device)?;
+        perform(test, setting)?.written()
+    }
+}
+
+impl OpenedRun for CounterpartTest {
+    type Kind = CounterpartsSpecification;
+    type Summary = CounterpartsSummary;
+
+    fn whole(self, target: Target<'_>, observer: &dyn Observer) -> Result<Self::Summary, Failure> {
+        // The observer is told one thing at a time.
+        let observed = Mutex::new(());
+        let matchings = self.matchings(&|done, all| {
+            let _turn = observed.lock();
+            if observer.stop().load(Ordering::Relaxed) {
+                return ControlFlow::Break(());
+            }
+            observer.observe(Progress::new("match", (done, all), &String::new))
+        })?;
+        let Some(directory) = target.directory() else {
+            return Ok(self.summary(&matchings, None));
+        };
+        let summary = self.summary(&matchings, Some(listing::FILE));
+        let gets = [self.gets(&self.people), self.gets(self.counterparts())];
+        let conditions = self.groups.iter().map(|group| group.conditions.clone());
+        let pairs = matchings.into_iter().map(|matching| matching.pairs);
+        listing::write(
+            &directory.file(listing::FILE),
+            (&self.people, self.counterparts()),
+            &self.outcomes(&gets),
+            &conditions.zip(pairs).collect::<Vec<_>>(),
+        )?;
+        directory.write_whole(&self.specification, &self.record, &summary)?;
+        Ok(summary)
+    }
+}

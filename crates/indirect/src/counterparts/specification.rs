@@ -1,0 +1,116 @@
+//! The specification of a test by counterparts.
+
+use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::people::{Sources, Weight};
+use probity_data::schema::OutOfDomain;
+use probity_fairness::specification::{DecisionSpecification, PredictorSpecification};
+use probity_run::specification::{FieldError, Specification};
+
+/// Everything that determines a test by counterparts.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct CounterpartsSpecification {
+    /// Model directory, as `probity train` or `probity import` writes it; its schema need not know
+    /// the protected attributes.
+    #[serde(skip_serializing_if = "is_empty")]
+    #[schemars(extend("format" = "path"))]
+    pub model: PathBuf,
+    /// Table of the people, with the protected attributes.
+    #[schemars(extend("format" = "path"))]
+    pub data: PathBuf,
+    /// Schema of the people: a file, a built-in name, or the schema itself; by default that of the
+    /// model. On the command line --schema, where there is no predictor.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-flag" = false))]
+    pub schema: Option<String>,
+    /// Look at the outcomes in the data, in place of a model's decisions.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub label: bool,
+    /// Missing and outside values, where the schema expects any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-flag" = "outside"))]
+    pub out_of_domain: Option<OutOfDomain>,
+    /// Leave rows out with which something is wrong, such as a blank cell, and count them.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub skip_bad_rows: bool,
+    /// Protected groups, such as sex=female; of an attribute alone, each of its values against all
+    /// others. Of several groups also those who are in all of them. By default the attributes that
+    /// the schema marks.
+    pub protected: Vec<String>,
+    /// The class that is good to get; by default the last one of the schema.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub favourable: Option<String>,
+    /// Table of what the same people would have been outside of the group, row by row, by a causal
+    /// model of yours: these are then the counterparts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("format" = "path"))]
+    pub counterfactuals: Option<PathBuf>,
+    /// Weights of attributes in the distance of people, such as age=2; 1 by default, and 0 leaves an
+    /// attribute out.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub weights: Vec<Weight>,
+    /// How much longer the moves of a matching may be than the best one's, as a proven share of them;
+    /// 0 for the best. By default 0, and 0.01 where the two groups make more than a billion pairs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 0.5))]
+    pub matching_gap: Option<f64>,
+    /// Compare the model's scores of the favourable class: two who differ by more than this are told
+    /// apart.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 1))]
+    pub gap: Option<f64>,
+    /// Exit code 1 if a larger share of a group than this is decided worse than their counterparts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 1))]
+    pub fail_above: Option<f64>,
+    /// How decisions are made of what the model says.
+    #[serde(skip_serializing_if = "DecisionSpecification::is_usual")]
+    pub decision: DecisionSpecification,
+    /// What only answers, in place of a model directory.
+    pub predictor: PredictorSpecification,
+}
+
+fn is_empty(path: &std::path::Path) -> bool {
+    path.as_os_str().is_empty()
+}
+
+impl CounterpartsSpecification {
+    /// Returns what names the people and the decisions about them.
+    pub fn sources(&self) -> Sources<'_> {
+        Sources {
+            model: &self.model,
+            predictor: &self.predictor,
+            label: self.label,
+            data: &self.data,
+            schema: self.schema.as_deref(),
+            out_of_domain: self.out_of_domain,
+            skip_bad_rows: self.skip_bad_rows,
+            decision: &self.decision,
+            favourable: self.favourable.as_deref(),
+            protected: &self.protected,
+            weights: &self.weights,
+        }
+    }
+}
+
+impl Specification for CounterpartsSpecification {
+    const KIND: &'static str = "counterparts";
+
+    fn rules(&self) -> Result<(), FieldError> {
+        self.sources().rules()?;
+        if self.label && self.gap.is_some() {
+            let expected = "left out: the outcomes in the data have no scores";
+            return Err(FieldError::new("gap", "given", expected));
+        }
+        if self.counterfactuals.is_some() && self.matching_gap.is_some() {
+            let expected = "left out: counterparts that are given are not matched";
+            return Err(FieldError::new("matching_gap", "given", expected));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,121 @@
+//! The reasons why people cannot be compared.
+
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+use crate::transport::TransportError;
+use probity_data::named_schema::NamedSchemaError;
+use probity_data::read::ReadError;
+use probity_data::schema::SchemaError;
+use probity_fairness::audit::AuditError;
+use probity_fairness::group::GroupError;
+use probity_run::run_directory::RunError;
+use probity_run::specification::FieldError;
+
+/// A reason why people cannot be compared.
+#[derive(Debug, Error)]
+pub enum IndirectError {
+    /// The model cannot be opened, or cannot answer.
+    #[error("{0}")]
+    Model(#[source] Box<AuditError>),
+    /// The schema cannot be read.
+    #[error("{0}")]
+    NamedSchema(#[from] NamedSchemaError),
+    /// An attribute does not exist.
+    #[error("{0}")]
+    Schema(#[from] SchemaError),
+    /// The data cannot be read.
+    #[error("{0}")]
+    Read(#[from] ReadError),
+    /// The groups of an attribute cannot be told.
+    #[error("{0}")]
+    Groups(#[from] GroupError),
+    /// A field of the specification has no meaning.
+    #[error("{0}")]
+    Field(#[from] FieldError),
+    /// The run directory cannot be written.
+    #[error("{0}")]
+    Run(#[from] RunError),
+    /// The outcome is a number.
+    #[error("the label '{label}' holds numbers, and people are compared by classes")]
+    Numbers {
+        /// The name of the label.
+        label: String,
+    },
+    /// Nobody is left to compare.
+    #[error("{}: no row is left to compare", file.display())]
+    NoRows {
+        /// The file.
+        file: PathBuf,
+    },
+    /// No attribute is protected.
+    #[error(
+        "no attribute is protected: name one with its value, such as sex=female, or mark it in the schema"
+    )]
+    NothingProtected,
+    /// No attribute is left by which people could be compared.
+    #[error("every attribute is protected or has no weight, so people cannot be compared")]
+    NothingCompared,
+    /// Nobody has a value.
+    #[error("nobody has {attribute} = {value}")]
+    NoMembers {
+        /// The attribute.
+        attribute: String,
+        /// The value.
+        value: String,
+    },
+    /// Everybody has one value.
+    #[error("everybody has {attribute} = {value}: there is nobody to compare them with")]
+    OneGroup {
+        /// The attribute.
+        attribute: String,
+        /// The value.
+        value: String,
+    },
+    /// A group has too few people for so many neighbours.
+    #[error(
+        "{group} has {people} people, too few for {k} neighbours beside the person; give a smaller k"
+    )]
+    TooFew {
+        /// The group, in words.
+        group: String,
+        /// The number of people in it.
+        people: usize,
+        /// The number of neighbours that were asked for.
+        k: u32,
+    },
+    /// Counterfactuals are not those of the people.
+    #[error(
+        "{}: its {rows} rows are not counterfactuals of the {people} people, row by row", file.display()
+    )]
+    OtherPeople {
+        /// The file of counterfactuals.
+        file: PathBuf,
+        /// The number of its rows.
+        rows: usize,
+        /// The number of people.
+        people: usize,
+    },
+    /// People cannot be matched.
+    #[error("{0}")]
+    Transport(#[source] TransportError),
+    /// Whoever asked has stopped the work.
+    #[error("interrupted: nothing is written, since a part of the people says nothing about all")]
+    Interrupted,
+}
+
+impl From<TransportError> for IndirectError {
+    fn from(error: TransportError) -> IndirectError {
+        match error {
+            TransportError::Interrupted => IndirectError::Interrupted,
+            other => IndirectError::Transport(other),
+        }
+    }
+}
+
+impl From<AuditError> for IndirectError {
+    fn from(error: AuditError) -> IndirectError {
+        IndirectError::Model(Box::new(error))
+    }
+}

@@ -1,0 +1,240 @@
+//! A search for proxies as one call: people in, a summary out.
+
+use std::ops::ControlFlow;
+use std::sync::Mutex;
+use std::sync::atomic::Ordering;
+
+use serde::Serialize;
+
+use super::error::ProxiesError;
+use super::folds::EqualRows;
+use super::measure::{Columns, GroupProxies, Sorted};
+pub use super::specification::ProxiesSpecification;
+use crate::error::IndirectError;
+use crate::people::{Opened, People, ProtectedGroup};
+use probity_data::schema::Schema;
+use probity_data::table::ReadCounts;
+use probity_fairness::record::record_of;
+use probity_run::runner::{
+    Failure, Observer, OpenedRun, Outcome, Progress, RunKind, Setting, Target, perform,
+};
+use probity_run::specification::file::Record;
+use probity_run::specification::{Checked, FieldError};
+use probity_tensor::device::ComputeDevice;
+
+/// The most values of an attribute that are looked at where none is named.
+pub const MOST_VALUES: usize = 12;
+
+/// The content of `summary.json` of a search for proxies.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ProxiesSummary {
+    /// Version of this layout.
+    pub schema_version: u32,
+    /// Always `proxies`.
+    pub command: String,
+    /// Version that ran.
+    pub probity_version: String,
+    /// SHA-256 of the model, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model_sha256: Option<String>,
+    /// SHA-256 of the data file.
+    pub data_sha256: String,
+    /// Counts of what reading the table changed or left out.
+    pub data: ReadCounts,
+    /// Whether decisions are the outcomes in the data, in place of a model's.
+    pub is_label: bool,
+    /// The class that is good to get.
+    pub favourable: String,
+    /// Whether somebody said that it is.
+    pub is_favourable_given: bool,
+    /// The columns that are looked at.
+    pub looked_at: Vec<String>,
+    /// The number of folds.
+    pub folds: u32,
+    /// What happened to rows that are equal in all columns.
+    pub equal_rows: EqualRows,
+    /// The share, of what all columns tell beyond chance, that a small set of them is to reach.
+    pub share: f64,
+    /// Seed of the folds and networks.
+    pub seed: u64,
+    /// Group by group.
+    pub groups: Vec<GroupProxies>,
+}
+
+/// A search for proxies whose inputs are opened and checked.
+pub struct ProxySearch {
+    specification: ProxiesSpecification,
+    record: Record,
+    schema: Schema,
+    people: People,
+    groups: Vec<ProtectedGroup>,
+    /// The places of the columns that are looked at.
+    places: Vec<usize>,
+    device: ComputeDevice,
+}
+
+impl ProxySearch {
+    /// Opens and checks what `specification` names; networks, and a model that is there, compute on
+    /// `device`.
+    ///
+    /// # Errors
+    /// See [`ProxiesError`].
+    pub fn open(
+        specification: Checked<ProxiesSpecification>,
+        device: &ComputeDevice,
+    ) -> Result<ProxySearch, ProxiesError> {
+        let mut specification = specification.into_inner();
+        let opened = Opened::new(&specification.sources())?;
+        // Without a model outcomes are looked at where they are known.
+        let people = match specification.is_label() {
+            true => opened.read_whoever(&specification.data, device)?,
+            false => opened.read(&specification.data, device)?,
+        };
+        let groups = opened.groups(&people)?;
+        expect_few(&groups)?;
+        let schema = opened.schema().clone();
+        let places = looked_at(&specification.columns, &people.compared(), &schema)?;
+        specification.protected = opened.protected();
+        let mut sha256 = opened.sha256;
+        sha256.insert("data".to_owned(), people.sha256.clone());
+        Ok(ProxySearch {
+            record: record_of(device, &sha256),
+            specification,
+            schema,
+            people,
+            groups,
+            places,
+            device: device.clone(),
+        })
+    }
+
+    /// Measures all groups; `watch` gets the groups that are done, and all of them, and breaks to
+    /// stop.
+    ///
+    /// # Errors
+    /// When a training fails or is stopped.
+    pub fn run(
+        &self,
+        watch: &(dyn Fn(u64, u64) -> ControlFlow<()> + Sync),
+    ) -> Result<ProxiesSummary, ProxiesError> {
+        let decisions = &self.people.decisions;
+        let decided = decisions.unfavourable();
+        let is_favoured: Vec<bool> = decided.iter().map(|it| !it).collect();
+        let is_label = self.specification.is_label();
+        let sorted = Sorted::new(
+            &Columns {
+                table: &self.people.table,
+                schema: &self.schema,
+                places: &self.places,
+                scores: (!is_label).then_some(&decisions.scores[..]),
+                // Outcomes are known of everybody or of nobody.
+                is_favoured: (!is_favoured.is_empty()).then_some(&is_favoured[..]),
+            },
+            self.specification.options(),
+        );
+        let all = self.groups.len() as u64;
+        let groups = self.groups.iter().enumerate();
+        let groups: Result<Vec<GroupProxies>, ProxiesError> = groups
+            .map(|(done, group)| {
+                let watch = |_| watch(done as u64, all);
+                sorted.group(&group.conditions, &group.is_member, &self.device, &watch)
+            })
+            .collect();
+        let model = self.record.sha256_of("model");
+        let name = |&place: &usize| self.schema.attributes[place].name.clone();
+        Ok(ProxiesSummary {
+            schema_version: 1,
+            command: "proxies".to_owned(),
+            probity_version: env!("CARGO_PKG_VERSION").to_owned(),
+            model_sha256: (!is_label).then(|| model.to_owned()),
+            data_sha256: self.people.sha256.clone(),
+            data: self.people.table.counts.clone(),
+            is_label,
+            favourable: decisions.favourable_name().to_owned(),
+            is_favourable_given: decisions.is_favourable_given,
+            looked_at: self.places.iter().map(name).collect(),
+            folds: self.specification.folds,
+            equal_rows: sorted.folds().equal_rows,
+            share: self.specification.share,
+            seed: self.specification.seed,
+            groups: groups?,
+        })
+    }
+}
+
+/// Refuses an attribute with many values of which none is named.
+fn expect_few(groups: &[ProtectedGroup]) -> Result<(), ProxiesError> {
+    for group in groups {
+        let [condition] = &group.conditions[..] else {
+            continue;
+        };
+        let same = groups.iter().filter(|other| {
+            matches!(&other.conditions[..], [other] if other.attribute == condition.attribute)
+        });
+        let values = same.count();
+        if values > MOST_VALUES {
+            return Err(ProxiesError::ManyValues {
+                attribute: condition.attribute.clone(),
+                values,
+                most: MOST_VALUES,
+                example: condition.value.clone(),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Returns the places of the columns that are looked at: those `named`, or all `others` than protected
+/// ones; in the order of the schema.
+fn looked_at(
+    named: &[String],
+    others: &[String],
+    schema: &Schema,
+) -> Result<Vec<usize>, IndirectError> {
+    let mut places = Vec::new();
+    for name in if named.is_empty() { others } else { named } {
+        let place = schema.index_of(name)?;
+        if !others.contains(&schema.attributes[place].name) {
+            let expected = "an attribute that is not protected";
+            return Err(FieldError::new("columns", name, expected).into());
+        }
+        places.push(place);
+    }
+    places.sort_unstable();
+    places.dedup();
+    Ok(places)
+}
+
+impl RunKind for ProxiesSpecification {
+    const DIRECTORY: Option<&'static str> = None;
+
+    fn perform(
+        specification: Checked<Self>,
+        setting: Setting<'_>,
+    ) -> Result<Outcome<String>, Failure> {
+        let device = specification.predictor.device(setting.device)?;
+        let search = ProxySearch::open(specification, &device)?;
+        perform(search, setting)?.written()
+    }
+}
+
+impl OpenedRun for ProxySearch {
+    type Kind = ProxiesSpecification;
+    type Summary = ProxiesSummary;
+
+    fn whole(self, target: Target<'_>, observer: &dyn Observer) -> Result<Self::Summary, Failure> {
+        // The observer is told one thing at a time.
+        let observed = Mutex::new(());
+        let summary = self.run(&|done, all| {
+            let _turn = observed.lock();
+            if observer.stop().load(Ordering::Relaxed) {
+                return ControlFlow::Break(());
+            }
+            observer.observe(Progress::new("proxies", (done, all), &String::new))
+        })?;
+        if let Some(directory) = target.directory() {
+            directory.write_whole(&self.specification, &self.record, &summary)?;
+        }
+        Ok(summary)
+    }
+}

@@ -1,0 +1,446 @@
+//! What is said of a test by counterparts.
+
+use super::super::chart::Bars;
+use super::super::document::{Block, Outcome, Part, Table};
+use super::super::model::{
+    CounterpartsDifference, CounterpartsFindings, CounterpartsOfGroup, PersonValue,
+    PersonWithCounterpart,
+};
+use super::super::text::{Text, count, fixed, listed, number, percent};
+
+/// People of a group who are told of, each by a sentence.
+const TOLD: usize = 3;
+
+/// Attributes that a sentence names.
+const ATTRIBUTES: usize = 8;
+
+/// Subgroups that are drawn.
+const DRAWN: usize = 8;
+
+/// The verdict and the parts.
+pub(super) fn parts(found: &CounterpartsFindings, id: &str) -> (Vec<Text>, Vec<Part>) {
+    let verdict = sentences(found).into_iter().map(Text::from).collect();
+    let mut parts = vec![figures(found)];
+    parts.extend(stories(found));
+    for (place, group) in found.groups.iter().enumerate() {
+        parts.extend(transparency(group, found.groups.len() > 1));
+        parts.extend(subgroups(group, &format!("{id}-group{place}")));
+    }
+    parts.push(limits(found));
+    (verdict, parts)
+}
+
+/// Returns, for each group, how many of its members are decided worse than their counterparts.
+pub(crate) fn sentences(found: &CounterpartsFindings) -> Vec<String> {
+    let groups = found.groups.iter();
+    groups.map(|group| sentence(group, found)).collect()
+}
+
+/// Returns the group with the largest share of members who are decided worse, the first of several.
+pub(crate) fn worst(found: &CounterpartsFindings) -> Option<&CounterpartsOfGroup> {
+    let share = |group: &CounterpartsOfGroup| group.against.share;
+    found.groups.iter().reduce(|worst, group| {
+        if share(group) > share(worst) {
+            group
+        } else {
+            worst
+        }
+    })
+}
+
+/// Returns `sex=female, race=black`.
+pub(crate) fn named(conditions: &[PersonValue]) -> String {
+    let conditions = conditions.iter();
+    let named = conditions.map(|it| format!("{}={}", it.attribute, it.value));
+    named.collect::<Vec<_>>().join(", ")
+}
+
+/// Whether what was declared holds.
+pub(super) fn outcome(found: &CounterpartsFindings) -> Option<Outcome> {
+    let bound = found.fail_above?;
+    let worst = worst(found)?;
+    let share = worst.against.share;
+    let sign = if share > bound { ">" } else { "≤" };
+    let text = format!(
+        "{} {sign} {} of the people with {} are decided worse than their counterparts.",
+        percent(share),
+        percent(bound),
+        in_words(&worst.protected)
+    );
+    Some(Outcome::from_check(share <= bound, text))
+}
+
+/// Returns `sex ‘female’ and race ‘black’`.
+pub(super) fn in_words(conditions: &[PersonValue]) -> String {
+    let conditions = conditions.iter();
+    let named = conditions.map(|it| {
+        format!(
+            "{} ‘{}’",
+            Text::value(&it.attribute),
+            Text::value(&it.value)
+        )
+    });
+    listed(&named.collect::<Vec<_>>(), "and")
+}
+
+fn sentence(group: &CounterpartsOfGroup, found: &CounterpartsFindings) -> String {
+    let who = in_words(&group.protected);
+    let favourable = Text::value(&found.favourable);
+    let (against, favouring) = (&group.against, &group.favouring);
+    let [worse, better] = match found.gap {
+        None => [
+            format!("do not get ‘{favourable}’ where their counterpart outside of the group does"),
+            "get it where their counterpart does not".to_owned(),
+        ],
+        Some(gap) => [
+            format!(
+                "have a lower score of ‘{favourable}’ than their counterpart outside of the group, by more than {gap}"
+            ),
+            "have a higher one".to_owned(),
+        ],
+    };
+    let mut said = format!(
+        "{} of the {} people with {who} {worse}; {} {better}",
+        percent(against.share),
+        count(group.members.people),
+        percent(favouring.share)
+    );
+    if let Some(comparison) = &group.comparison {
+        let test = match comparison.test.as_str() {
+            "mcnemar" => "McNemar's exact test of the two directions",
+            _ => "Fisher's exact test of the two groups",
+        };
+        let shown = match comparison.p {
+            p if p >= 0.05 => "no difference between the directions is shown",
+            _ if against.share > favouring.share => "it is against the group",
+            _ => "it is in favour of the group",
+        };
+        said.push_str(&format!(": {shown} ({test}: p = {})", number(comparison.p)));
+    }
+    said.push('.');
+    if let Some(first) = group.against.transparency.first()
+        && against.share > 0.0
+    {
+        said.push_str(&format!(
+            " What stands out in those who are decided worse: {}.",
+            difference_in_words(first)
+        ));
+    }
+    said
+}
+
+/// Returns in what members differ from their counterparts, in words.
+fn difference_in_words(difference: &CounterpartsDifference) -> String {
+    let name = Text::value(&difference.attribute);
+    let size = |value: f64| fixed(value.abs(), 2);
+    match difference.sign_in_flipset {
+        None => format!(
+            "{name}, another one in {} of the pairs ({} over all members)",
+            percent(difference.in_flipset),
+            percent(difference.overall)
+        ),
+        Some(_) => {
+            let way = |value: f64| if value < 0.0 { "less" } else { "more" };
+            format!(
+                "{name}, {} standard deviations {} than that of their counterparts ({} {} over all members)",
+                size(difference.in_flipset),
+                way(difference.in_flipset),
+                size(difference.overall),
+                way(difference.overall)
+            )
+        }
+    }
+}
+
+fn figures(found: &CounterpartsFindings) -> Part {
+    let rows = found.groups.iter().map(|group| {
+        let quality = &group.matching;
+        let proven = match quality.is_exact {
+            true => "the best".to_owned(),
+            false => format!("within {} of the best", percent(quality.gap)),
+        };
+        vec![
+            in_words(&group.protected),
+            count(group.members.people),
+            count(group.others.people),
+            format!(
+                "{} ({})",
+                percent(group.against.share),
+                count(group.against.members)
+            ),
+            format!(
+                "{} ({})",
+                percent(group.favouring.share),
+                count(group.favouring.members)
+            ),
+            number(quality.mean_distance),
+            proven,
+        ]
+    });
+    let data = Table::new(
+        "Members beside their counterparts; in brackets those whose main counterpart is decided otherwise",
+        &[
+            "Group",
+            "Members",
+            "Others",
+            "Decided worse",
+            "Decided better",
+            "Mean distance",
+            "Matching",
+        ],
+        rows.collect(),
+    );
+    let decisions = match found.is_label {
+        true => "The outcomes in the data are looked at.",
+        false => "The decisions of the model are looked at.",
+    };
+    let how = match found.counterfactuals_sha256 {
+        None => {
+            "Everybody of a group is matched with people outside of it, evenly on both sides, so that all differ as little as possible on average (optimal transport). Where the groups are of different sizes, a person has several counterparts, each in part."
+        }
+        Some(_) => "The counterparts are the counterfactuals that were given, row by row.",
+    };
+    let compared: Vec<String> = found
+        .compared
+        .iter()
+        .map(|name| Text::value(name).to_string())
+        .collect();
+    Part::new("Who is decided otherwise than their counterpart")
+        .say(format!(
+            "{decisions} {how} People differ by {}: numbers by standard deviations, levels by 1.",
+            listed(&compared, "and")
+        ))
+        .with_essential(Block::Table(data))
+}
+
+/// A few pairs as they are, the nearest ones.
+fn stories(found: &CounterpartsFindings) -> Option<Part> {
+    let told = found.groups.iter().flat_map(|group| {
+        let of_group = group.persons.iter().take(TOLD);
+        of_group.map(|person| Text::from(story(person)))
+    });
+    let told: Vec<Text> = told.collect();
+    if told.is_empty() {
+        return None;
+    }
+    let part = Part::new("Who these people are")
+        .say("The pairs that differ least, of those in which the member is decided worse.");
+    Some(part.with(Block::List(told)))
+}
+
+fn story(person: &PersonWithCounterpart) -> String {
+    let differing = person.counterpart_values.iter().zip(&person.values);
+    let differing: Vec<String> = differing
+        .filter(|(theirs, own)| theirs.value != own.value)
+        .take(ATTRIBUTES)
+        .map(|(theirs, own)| {
+            format!(
+                "{} in place of {}",
+                value_in_words(theirs),
+                Text::value(&own.value)
+            )
+        })
+        .collect();
+    let own: Vec<String> = person
+        .values
+        .iter()
+        .take(ATTRIBUTES)
+        .map(value_in_words)
+        .collect();
+    let more = match person.values.len().saturating_sub(ATTRIBUTES) {
+        0 => String::new(),
+        more => format!(", and {more} more"),
+    };
+    format!(
+        "Row {} ({}{more}) is decided ‘{}’. The counterpart, row {}, is decided ‘{}’; what differs: {}.",
+        person.row,
+        own.join(", "),
+        Text::value(&person.decision),
+        person.counterpart_row,
+        Text::value(&person.counterpart_decision),
+        listed(&differing, "and")
+    )
+}
+
+fn value_in_words(value: &PersonValue) -> String {
+    format!(
+        "{} {}",
+        Text::value(&value.attribute),
+        Text::value(&value.value)
+    )
+}
+
+/// The transparency report of a group.
+fn transparency(group: &CounterpartsOfGroup, are_several: bool) -> Option<Part> {
+    if group.against.share == 0.0 {
+        return None;
+    }
+    let rows = group.against.transparency.iter().map(|difference| {
+        let sign = |sign: Option<f64>| sign.map_or("–".to_owned(), |sign| fixed(sign, 2));
+        let size = |value: f64| match difference.sign_in_flipset {
+            None => percent(value),
+            Some(_) => fixed(value, 2),
+        };
+        vec![
+            Text::value(&difference.attribute).to_string(),
+            size(difference.in_flipset),
+            size(difference.overall),
+            sign(difference.sign_in_flipset),
+            sign(difference.sign_overall),
+        ]
+    });
+    let who = in_words(&group.protected);
+    let data = Table::new(
+        format!(
+            "Members with {who} less their counterparts, in standard deviations; of levels the share of pairs that differ"
+        ),
+        &[
+            "Attribute",
+            "Decided worse",
+            "All members",
+            "Sign, decided worse",
+            "Sign, all",
+        ],
+        rows.collect(),
+    );
+    let title = match are_several {
+        true => format!("In what they differ from their counterparts: {who}"),
+        false => "In what they differ from their counterparts".to_owned(),
+    };
+    let part = Part::new(&title).say(
+        "What differs more among those who are decided worse than over all members is what the decisions hang on; it stands first. The sign is the mean of −1, 0 and 1: whether nearly all differ in the same direction.",
+    );
+    Some(part.with(Block::Table(data)))
+}
+
+/// Which kinds of members are decided worse.
+fn subgroups(group: &CounterpartsOfGroup, id: &str) -> Option<Part> {
+    if group.subgroups.is_empty() {
+        return None;
+    }
+    let label =
+        |attribute: &str, value: &str| format!("{} {}", Text::value(attribute), Text::value(value));
+    let rows = group.subgroups.iter().map(|of| {
+        vec![
+            label(&of.attribute, &of.value),
+            count(of.members),
+            count(of.against),
+            percent(of.share),
+        ]
+    });
+    let who = in_words(&group.protected);
+    let data = Table::new(
+        format!(
+            "Members with {who} who are decided worse than their main counterpart, by what else they are"
+        ),
+        &["Members", "All", "Decided worse", "Share"],
+        rows.collect(),
+    );
+    let bars = group.subgroups.iter().take(DRAWN);
+    let bars: Vec<(Text, u64)> = bars
+        .map(|of| (Text::from(label(&of.attribute, &of.value)), of.against))
+        .collect();
+    let part = Part::new("Which of them").with(Block::figure(
+        &Bars { rows: &bars },
+        format!("{id}-subgroups"),
+        "The kinds of members with the most who are decided worse.",
+        data,
+    ));
+    Some(part.folded())
+}
+
+fn limits(found: &CounterpartsFindings) -> Part {
+    let causal = match found.counterfactuals_sha256 {
+        None => {
+            "A counterpart is somebody alike, not what the person would have been: no cause is shown. Where attributes were moved by discrimination themselves, such as a salary, people are matched with others who were treated better in them."
+        }
+        Some(_) => {
+            "What people would have been outside of the group is what the given counterfactuals say; the figures are as right as the causal model behind them."
+        }
+    };
+    let mut limits = vec![
+        causal.to_owned(),
+        "The difference between the two directions is that of the two groups' rates, whatever the matching; who is on each side, and in what they differ, is what the matching adds.".to_owned(),
+        "Another distance gives other counterparts: the weights of attributes are a choice.".to_owned(),
+        "The shares are of these people, with this matching; how far they would be off with other people is not estimated.".to_owned(),
+    ];
+    if found.groups.iter().any(|group| !group.matching.is_exact) {
+        limits.push("A matching that is not proven to be the best may have others in its pairs; the proven gap is of distances, not of the shares.".to_owned());
+    }
+    Part::limits(limits)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn findings(p: f64, gap: Option<f64>) -> CounterpartsFindings {
+        let decided = |people: u64, share: f64| {
+            json!({ "people": people, "unfavourable":
+                    { "count": 80, "share": share, "ci95": [share - 0.05, share + 0.05] } })
+        };
+        let difference = json!([
+            { "attribute": "hair", "in_flipset": 1.5, "overall": 0.3, "sign_in_flipset": 0.9, "sign_overall": 0.2 },
+            { "attribute": "job", "in_flipset": 0.25, "overall": 0.5, "sign_in_flipset": null, "sign_overall": null },
+        ]);
+        let way = |share: f64, transparency: serde_json::Value| json!({ "share": share, "members": 30, "transparency": transparency });
+        let found = json!({
+            "data_sha256": "", "counterfactuals_sha256": null, "is_label": false,
+            "favourable": "yes", "is_favourable_given": true, "gap": gap, "compared": ["hair", "job"],
+            "fail_above": 0.1,
+            "groups": [{
+                "protected": [{ "attribute": "sex", "value": "f" }],
+                "members": decided(200, 0.4), "others": decided(300, 0.2),
+                "matching": { "mean_distance": 0.21, "at_least": 0.21, "gap": 0.0, "is_exact": true, "rounding": 1e-5 },
+                "against": way(0.15, difference), "favouring": way(0.02, json!([])),
+                "comparison": { "test": "fisher", "p": p },
+                "subgroups": [{ "attribute": "age", "value": "below 30", "members": 50, "against": 20, "share": 0.4 }],
+                "persons": [{
+                    "row": 7, "decision": "no", "counterpart_row": 9, "counterpart_decision": "yes", "distance": 0.1,
+                    "values": [{ "attribute": "sex", "value": "f" }, { "attribute": "hair", "value": "31" }],
+                    "counterpart_values": [{ "attribute": "sex", "value": "m" }, { "attribute": "hair", "value": "30" }],
+                }],
+            }],
+            "pairs": null,
+        });
+        serde_json::from_value(found).unwrap()
+    }
+
+    #[test]
+    fn the_first_sentence_says_who_how_many_and_by_what() {
+        let (verdict, parts) = parts(&findings(0.001, None), "run1");
+        assert_eq!(
+            verdict[0].as_str(),
+            "15.00 % of the 200 people with sex ‘f’ do not get ‘yes’ where their counterpart outside of the group does; 2.00 % get it where their counterpart does not: \
+             it is against the group (Fisher's exact test of the two groups: p = 0.001). \
+             What stands out in those who are decided worse: hair, 1.50 standard deviations more than that of their counterparts (0.30 more over all members)."
+        );
+        let shown = format!("{parts:?}");
+        assert!(shown.contains(
+            "Row 7 (sex f, hair 31) is decided ‘no’. The counterpart, row 9, is decided ‘yes’; what differs: sex m in place of f and hair 30 in place of 31."
+        ), "{shown}");
+        assert!(shown.contains("the best"));
+    }
+
+    #[test]
+    fn what_is_not_shown_is_said_to_be_so_and_scores_are_called_scores() {
+        let said = sentences(&findings(0.4, Some(0.1))).remove(0);
+        assert!(said.contains("have a lower score of ‘yes’ than their counterpart outside of the group, by more than 0.1"), "{said}");
+        assert!(
+            said.contains("no difference between the directions is shown"),
+            "{said}"
+        );
+    }
+
+    #[test]
+    fn a_bound_is_on_the_worst_group() {
+        let outcome = outcome(&findings(0.4, None)).unwrap();
+        assert_eq!(outcome.word(), "FAIL");
+        assert_eq!(
+            outcome.text.as_str(),
+            "15.00 % > 10.00 % of the people with sex ‘f’ are decided worse than their counterparts."
+        );
+    }
+}

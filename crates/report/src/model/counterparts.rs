@@ -1,0 +1,137 @@
+//! What a test by counterparts found.
+
+use serde::{Deserialize, Serialize};
+
+use super::situations::{DecidedPeople, PersonValue};
+
+/// A run of `probity counterparts`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CounterpartsFindings {
+    /// SHA-256 of the data file.
+    pub data_sha256: String,
+    /// SHA-256 of the file of counterfactuals, if counterparts were given.
+    pub counterfactuals_sha256: Option<String>,
+    /// Whether the outcomes in the data are looked at, in place of a model's decisions.
+    pub is_label: bool,
+    /// The class that is good to get.
+    pub favourable: String,
+    /// Whether somebody said that it is.
+    pub is_favourable_given: bool,
+    /// By how much scores must differ to be told apart, where scores are compared.
+    pub gap: Option<f64>,
+    /// The attributes by which people are compared.
+    pub compared: Vec<String>,
+    /// The largest share of a group that may be decided worse, if somebody said one.
+    pub fail_above: Option<f64>,
+    /// Group by group.
+    pub groups: Vec<CounterpartsOfGroup>,
+    /// The file of all pairs.
+    pub pairs: Option<String>,
+}
+
+/// What was found of one group.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CounterpartsOfGroup {
+    /// The conditions that all members meet.
+    pub protected: Vec<PersonValue>,
+    /// The members.
+    pub members: DecidedPeople,
+    /// Everybody else.
+    pub others: DecidedPeople,
+    /// How good the matching is.
+    pub matching: MatchingQuality,
+    /// Members who are decided worse than their counterparts.
+    pub against: CounterpartsOneWay,
+    /// Members who are decided better.
+    pub favouring: CounterpartsOneWay,
+    /// The test of whether the two differ.
+    pub comparison: Option<DirectionsTest>,
+    /// Kinds of members, those with the most who are decided worse first.
+    pub subgroups: Vec<CounterpartsSubgroup>,
+    /// Members who are decided worse than their counterpart, the nearest pairs first.
+    pub persons: Vec<PersonWithCounterpart>,
+}
+
+/// How good a matching is.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct MatchingQuality {
+    /// The mean distance of members and counterparts.
+    pub mean_distance: f64,
+    /// A mean distance below which no matching is.
+    pub at_least: f64,
+    /// How much shorter the best matching may be, as a share of this one.
+    pub gap: f64,
+    /// Whether this matching is proven to be the best.
+    pub is_exact: bool,
+}
+
+/// One direction of the flipset.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CounterpartsOneWay {
+    /// The share of the members.
+    pub share: f64,
+    /// Members who are decided otherwise than the counterpart that they are matched with for the
+    /// most part.
+    pub members: u64,
+    /// In what they differ from their counterparts, what stands out first.
+    pub transparency: Vec<CounterpartsDifference>,
+}
+
+/// In what members differ from their counterparts.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CounterpartsDifference {
+    /// The attribute.
+    pub attribute: String,
+    /// Of numbers, the mean difference in standard deviations; of levels the share of pairs in which
+    /// they differ.
+    pub in_flipset: f64,
+    /// The same over all members.
+    pub overall: f64,
+    /// Of numbers, the mean sign of the difference.
+    pub sign_in_flipset: Option<f64>,
+    /// The same over all members.
+    pub sign_overall: Option<f64>,
+}
+
+/// The test of the two directions.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DirectionsTest {
+    /// The test: `mcnemar` or `fisher`.
+    pub test: String,
+    /// The two-sided p-value.
+    pub p: f64,
+}
+
+/// The members with one value of an attribute.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CounterpartsSubgroup {
+    /// The attribute.
+    pub attribute: String,
+    /// The value.
+    pub value: String,
+    /// The number of members.
+    pub members: u64,
+    /// Those who are decided worse than their counterpart.
+    pub against: u64,
+    /// Their share.
+    pub share: f64,
+}
+
+/// A member beside the counterpart.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PersonWithCounterpart {
+    /// The number of the row in the file, from 1.
+    pub row: u64,
+    /// The decision.
+    pub decision: String,
+    /// What the person has of each attribute.
+    pub values: Vec<PersonValue>,
+    /// The number of the counterpart's row in its file, from 1.
+    pub counterpart_row: u64,
+    /// The decision about the counterpart.
+    pub counterpart_decision: String,
+    /// What the counterpart has of each attribute.
+    pub counterpart_values: Vec<PersonValue>,
+    /// The distance of the two.
+    pub distance: f64,
+}

@@ -1,0 +1,150 @@
+//! What a situation test found.
+
+use serde::{Deserialize, Serialize};
+
+use super::population::CountedRows;
+
+/// A run of `probity situations`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SituationsFindings {
+    /// SHA-256 of the data file.
+    pub data_sha256: String,
+    /// SHA-256 of the file of counterfactuals, if there is one.
+    pub counterfactuals_sha256: Option<String>,
+    /// Whether the outcomes in the data are looked at, in place of a model's decisions.
+    pub is_label: bool,
+    /// The class that is good to get.
+    pub favourable: String,
+    /// Whether somebody said that it is.
+    pub is_favourable_given: bool,
+    /// The attributes by which people are compared.
+    pub compared: Vec<String>,
+    /// The number of neighbours on each side.
+    pub k: u64,
+    /// The name of the test.
+    pub test: String,
+    /// Whether people count among their own neighbours.
+    pub centres: bool,
+    /// The level of each test, and the share of false discoveries.
+    pub level: f64,
+    /// The largest share of a group that may be found, if somebody said one.
+    pub fail_above: Option<f64>,
+    /// Group by group.
+    pub groups: Vec<SituationsOfGroup>,
+    /// People who are discoveries in each of several groups alone.
+    pub multiple: Option<MultipleSituations>,
+    /// The file of all members.
+    pub persons: Option<String>,
+}
+
+/// What was found of one group.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SituationsOfGroup {
+    /// The conditions that all members meet.
+    pub protected: Vec<PersonValue>,
+    /// The members.
+    pub members: DecidedPeople,
+    /// Everybody else.
+    pub others: DecidedPeople,
+    /// Mean share of unfavourable decisions among the nearest members.
+    pub own_share: f64,
+    /// Mean share of unfavourable decisions among the nearest others.
+    pub others_share: f64,
+    /// Mean distance of the nearest members.
+    pub own_distance: f64,
+    /// Mean distance of the nearest others.
+    pub others_distance: f64,
+    /// Members in whose situation the group is decided unfavourably more often.
+    pub against: SituationsOneWay,
+    /// Members in whose situation others are.
+    pub favouring: SituationsOneWay,
+    /// The members whom the tests are surest of.
+    pub persons: Vec<PersonInSituation>,
+}
+
+/// A value that a person has of an attribute.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PersonValue {
+    /// The attribute.
+    pub attribute: String,
+    /// The value.
+    pub value: String,
+}
+
+/// People, and how many of them were decided unfavourably.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DecidedPeople {
+    /// The number of people.
+    pub people: u64,
+    /// Those decided unfavourably.
+    pub unfavourable: CountedRows,
+}
+
+/// What the tests of one direction found.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SituationsOneWay {
+    /// Members in whose situation the shares differ at all.
+    pub cases: u64,
+    /// Members whose test finds a difference, as if there were no other test.
+    pub significant: u64,
+    /// Members who are discoveries among all tests.
+    pub discoveries: u64,
+    /// The share of discoveries among the members.
+    pub share: f64,
+    /// Discoveries whose own decision goes the same way.
+    pub of_own_decision: u64,
+}
+
+/// People who are discoveries in each of several groups.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct MultipleSituations {
+    /// Members of all groups.
+    pub members: u64,
+    /// Those who are discoveries in each.
+    pub discoveries: u64,
+}
+
+/// The people around a person, of one side.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PeopleAround {
+    /// The number of those who were decided unfavourably.
+    pub unfavourable: u64,
+    /// The number of all.
+    pub of: u64,
+}
+
+/// A member, and people like them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PersonInSituation {
+    /// The number of the row in the file, from 1.
+    pub row: u64,
+    /// The decision.
+    pub decision: String,
+    /// Whether the difference is against the group.
+    pub is_against: bool,
+    /// The nearest members.
+    pub own: PeopleAround,
+    /// The nearest others.
+    pub others: PeopleAround,
+    /// The share of unfavourable decisions among members, less that among others.
+    pub difference: f64,
+    /// The p-value of the test.
+    pub p: f64,
+    /// The least share of false discoveries at which this is one.
+    pub q: f64,
+    /// What the person has of each attribute.
+    pub values: Vec<PersonValue>,
+    /// The nearest of the others, if there is one.
+    pub nearest: Option<PersonNearby>,
+}
+
+/// The nearest of the others.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PersonNearby {
+    /// The number of the row in the file, from 1.
+    pub row: u64,
+    /// The decision.
+    pub decision: String,
+    /// What they have of each attribute.
+    pub values: Vec<PersonValue>,
+}

@@ -1,0 +1,76 @@
+"""People beside their counterparts, and the columns that tell a group."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import probity
+
+ROWS = 300
+
+
+def applicants():
+    """People of whom the women need more skill; hair tells the sex."""
+    draw = np.random.default_rng(7)
+    female = draw.random(ROWS) < 0.5
+    frame = pd.DataFrame(
+        {
+            "skill": draw.normal(size=ROWS).round(2),
+            "hair": draw.normal(np.where(female, 1.0, -1.0)).round(2),
+            "sex": np.where(female, "female", "male"),
+        }
+    )
+    frame["loan"] = np.where(frame.skill + 1.0 * ~female > 0.5, "granted", "refused")
+    return frame
+
+
+FRAME = applicants()
+ASKED = dict(protected=["sex=female"], label="loan", favourable="granted")
+
+
+def test_pairs_are_those_of_the_best_matching():
+    optimize = pytest.importorskip("scipy.optimize")
+    equal = pd.concat([FRAME[FRAME.sex == sex].iloc[:120] for sex in ("female", "male")])
+    run = probity.counterparts(data=equal.reset_index(drop=True), **ASKED)
+    (group,) = run.summary["groups"]
+    values = equal[["skill", "hair"]].to_numpy()
+    places = (values - values.mean(axis=0)) / values.std(axis=0)
+    costs = np.abs(places[:120, None] - places[None, 120:]).mean(axis=2)
+    best = costs[optimize.linear_sum_assignment(costs)].mean()
+    matching = group["matching"]
+    assert matching["is_exact"] and abs(matching["mean_distance"] - best) <= matching["rounding"]
+    pairs = pd.read_csv(run.directory / "pairs.csv")
+    assert len(pairs) == 120 and pairs.counterpart.is_unique
+    assert abs(pairs.distance.mean() - best) <= matching["rounding"]
+    worse = (pairs.decision == "refused") & (pairs.counterpart_decision == "granted")
+    assert group["against"]["members"] == worse.sum() == (pairs.worse_off == "member").sum()
+    assert group["comparison"]["test"] == "mcnemar"
+    # Both groups are used up, so the two directions differ as the rates do.
+    granted = equal.loan == "granted"
+    rates = [granted[equal.sex == sex].mean() for sex in ("male", "female")]
+    difference = group["against"]["share"] - group["favouring"]["share"]
+    assert abs(difference - (rates[0] - rates[1])) < 1e-12
+
+
+def test_an_estimator_that_never_sees_the_attribute_and_given_counterparts():
+    linear = pytest.importorskip("sklearn.linear_model")
+    model = linear.LogisticRegression().fit(FRAME[["skill", "hair"]], FRAME.loan)
+    run = probity.counterparts(model, FRAME, **ASKED)
+    shares = [pair.share.sum() for _, pair in pd.read_csv(run.directory / "pairs.csv").groupby("row")]
+    assert np.allclose(shares, 1)
+    assert run.summary["groups"][0]["against"]["transparency"][0]["attribute"] in ("skill", "hair")
+    scored = probity.counterparts(model, FRAME, gap=0.05, **ASKED).summary
+    assert scored["gap"] == 0.05
+    same = probity.counterparts(model, FRAME, counterfactuals=FRAME, **ASKED).summary["groups"][0]
+    assert same["against"]["share"] == same["favouring"]["share"] == 0
+    with pytest.raises(probity.OptionError, match="gap"):
+        probity.counterparts(data=FRAME, gap=0.1, **ASKED)
+
+
+def test_the_column_that_tells_the_group_is_named():
+    run = probity.proxies(data=FRAME, **ASKED)
+    (group,) = run.summary["groups"]
+    assert group["columns"][0]["attribute"] == "hair"
+    assert group["smallest"]["attributes"] == ["hair"]
+    assert group["auc"]["ci95"][0] > 0.5
+    assert "hair" in run.report(format="markdown")
