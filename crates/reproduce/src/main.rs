@@ -13,6 +13,7 @@ mod options;
 mod outliers;
 mod output;
 mod published;
+mod situations;
 mod spn;
 
 use std::process::ExitCode;
@@ -45,6 +46,8 @@ enum Paper {
     /// Okada, Fukuchi, Kakizaki, Sakuma: Differentially Private Analysis of Outliers (ECML PKDD
     /// 2015)
     Outliers(outliers::OutliersArgs),
+    /// Álvarez, Ruggieri: Counterfactual Situation Testing (JAIR 2025)
+    Situations(situations::SituationsArgs),
     /// Becker, Liebig: Certified Data Removal in Sum-Product Networks (2022)
     Spn(spn::SpnArgs),
 }
@@ -57,6 +60,7 @@ fn main() -> ExitCode {
         Paper::Knn(args) => knn::run(&args, &output),
         Paper::Kmeans(args) => kmeans::run(&args, &output),
         Paper::Outliers(args) => outliers::run(args, &output),
+        Paper::Situations(args) => situations::run(&args, &output),
         Paper::Spn(args) => spn::run(&args, &output),
     };
     match outcome {

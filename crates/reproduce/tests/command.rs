@@ -61,6 +61,10 @@ fn data_sets_that_are_not_found_are_named() {
         ),
         ("spn --table 2 --only wine", &["wine: wine/wine.data"]),
         ("outliers --figure 7", &["ionosphere/ionosphere.data"]),
+        (
+            "situations --only loans",
+            &["loans: situation-testing/LoanApplication_v2.csv"],
+        ),
         ("adf --table XII --only bank", &["adf/bank.csv.gz"]),
         ("adf --table VIII", &["glove"]),
         ("adf --table XIII --max-found 10", &["glove"]),
@@ -82,6 +86,11 @@ fn what_no_table_has_is_refused() {
             &["no data set 'iris'", "covtype"],
         ),
         ("outliers --figure 2", &["2 is not in 3..=7"]),
+        ("situations --k 17", &["no counts for k = 17"]),
+        (
+            "situations --only census",
+            &["no data set 'census'", "loans, law-sex"],
+        ),
         (
             "adf --table VI --local 5",
             &["--local has no use in table VI"],
