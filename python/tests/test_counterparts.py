@@ -44,7 +44,7 @@ def test_pairs_are_those_of_the_best_matching():
     assert abs(pairs.distance.mean() - best) <= matching["rounding"]
     worse = (pairs.decision == "refused") & (pairs.counterpart_decision == "granted")
     assert group["against"]["members"] == worse.sum() == (pairs.worse_off == "member").sum()
-    assert group["comparison"]["test"] == "mcnemar"
+    assert group["comparison"]["test"] == "fisher"
     # Both groups are used up, so the two directions differ as the rates do.
     granted = equal.loan == "granted"
     rates = [granted[equal.sex == sex].mean() for sex in ("male", "female")]
@@ -63,6 +63,7 @@ def test_an_estimator_that_never_sees_the_attribute_and_given_counterparts():
     assert scored["gap"] == 0.05
     same = probity.counterparts(model, FRAME, counterfactuals=FRAME, **ASKED).summary["groups"][0]
     assert same["against"]["share"] == same["favouring"]["share"] == 0
+    assert same["comparison"] == {"test": "mcnemar", "p": 1}
     with pytest.raises(probity.OptionError, match="gap"):
         probity.counterparts(data=FRAME, gap=0.1, **ASKED)
 

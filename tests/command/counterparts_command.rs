@@ -53,6 +53,7 @@ fn matched_counterparts_use_both_groups_up() {
     assert_eq!(summary, workspace.summary("run"));
     let group = &summary["groups"][0];
     assert_eq!(group["matching"]["is_exact"], true);
+    assert_eq!(group["comparison"]["test"], "fisher");
     let number = |value: &Value| value.as_f64().unwrap();
     let [own, others] =
         ["members", "others"].map(|side| number(&group[side]["unfavourable"]["share"]));

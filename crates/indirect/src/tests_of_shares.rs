@@ -23,7 +23,11 @@ pub(crate) fn fisher(more: [u32; 2], less: [u32; 2]) -> f64 {
     let mean = unfavourable as f64 * n as f64 / (n + m) as f64;
     match x as f64 > mean {
         true => tail([n, m], unfavourable, x..=most).min(1.0),
-        false => (1.0 - tail([n, m], unfavourable, least..=x - 1)).max(0.0),
+        // The other tail from its largest term on: those of the other side.
+        false => {
+            let most = (unfavourable - least).min(m);
+            (1.0 - tail([m, n], unfavourable, unfavourable + 1 - x..=most)).max(0.0)
+        }
     }
 }
 
@@ -126,6 +130,14 @@ mod tests {
         assert!((fisher([3, 4], [1, 4]) - 17.0 / 70.0).abs() < 1e-14);
         assert!(fisher([500, 500], [0, 500]) < 1e-290);
         assert!((fisher([250, 500], [250, 500]) - 0.525).abs() < 1e-2);
+        // Both tails of large groups, of which the observed number is in each.
+        for (x, y) in [(4_900, 5_000), (5_000, 5_000), (4_990, 5_010)] {
+            let [one, other] = [
+                fisher([x, 9_000], [y, 9_000]),
+                fisher([y, 9_000], [x, 9_000]),
+            ];
+            assert!((1.0..1.02).contains(&(one + other)), "{one} {other}");
+        }
     }
 
     #[test]

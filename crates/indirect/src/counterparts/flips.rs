@@ -2,12 +2,16 @@
 //!
 //! # The test of its two directions
 //!
-//! Where each member has one counterpart and each of the others is one, suppose that within every pair
-//! it is a matter of chance who of the two gets which decision. Of the `n` pairs that are decided
-//! differently the number against members is then binomial with a chance of one half: the exact test
-//! of McNemar (1947). Where the groups are of different sizes, people are counterparts in part; the
-//! two directions then differ as the rates of the two groups do, and these are compared by Fisher's
-//! exact test. Both are two-sided: twice the smaller tail, at most 1.
+//! A matching uses both groups up evenly, so the share against members less that in their favour is
+//! the difference of the two groups' rates of favourable decisions, whatever the matching. Whether
+//! the directions differ is therefore tested as these rates are, by Fisher's exact test. McNemar's
+//! test of the pairs would not do: people are matched because they are alike, and if decisions hang
+//! on what they are alike in, the pairs that differ are fewer than the rates vary by chance.
+//!
+//! Counterparts that are given are of the same persons, one each. Suppose that within every pair it is
+//! a matter of chance who of the two gets which decision: of the `n` pairs that are decided
+//! differently the number against members is then binomial with a chance of one half, which is the
+//! exact test of McNemar (1947). Both tests are two-sided: twice the smaller tail, at most 1.
 //!
 //! # The transparency report
 //!
@@ -186,7 +190,7 @@ pub fn main_pairs(pairs: &[Pair]) -> Vec<Pair> {
 /// The test of the two directions.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Comparison {
-    /// The test: `mcnemar`, or `fisher` where the groups are of different sizes.
+    /// The test: `mcnemar` of counterparts that are given, else `fisher`.
     pub test: &'static str,
     /// The two-sided p-value.
     pub p: f64,

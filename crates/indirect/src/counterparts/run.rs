@@ -96,8 +96,7 @@ pub struct GroupCounterparts {
     pub against: Direction,
     /// Members who are decided better.
     pub favouring: Direction,
-    /// The test of whether the two differ; nothing where scores are compared in groups of different
-    /// sizes.
+    /// The test of whether the two differ; nothing where scores of matched people are compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub comparison: Option<Comparison>,
     /// Kinds of members, those with the most who are decided worse first, at most 20.
@@ -299,15 +298,14 @@ impl CounterpartTest {
         let (members, others) = (decided(true), decided(false));
         let against = direction(pairs, outcomes, both, Flip::Against);
         let favouring = direction(pairs, outcomes, both, Flip::Favouring);
-        let is_whole = pairs.len() == group.rows(true).len()
-            && (members.people == others.people || self.counterfactual.is_some());
-        let comparison = match (is_whole, self.specification.gap) {
-            (true, _) => Some(mcnemar(against.members, favouring.members)),
-            (false, None) => {
+        let comparison = match (&self.counterfactual, self.specification.gap) {
+            (Some(_), _) => Some(mcnemar(against.members, favouring.members)),
+            (None, None) => {
                 let counts = |it: Decided| [it.unfavourable.count as u32, it.people as u32];
                 Some(rates(counts(members), counts(others)))
             }
-            (false, Some(_)) => None,
+            // Scores have no rates.
+            (None, Some(_)) => None,
         };
         let main = main_pairs(pairs);
         GroupCounterparts {

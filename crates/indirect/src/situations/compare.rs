@@ -282,6 +282,9 @@ fn correct(situations: &mut [Situation], level: f64, side: impl Fn(&mut Situatio
 
 #[cfg(test)]
 mod tests {
+    use probity_run::stream::{Purpose, stream};
+    use rand::RngExt;
+
     use super::*;
     use crate::coordinates::Column;
 
@@ -396,6 +399,35 @@ mod tests {
             assert_eq!(one.negative, other.negative);
             assert_eq!(one.positive, other.positive);
         }
+    }
+
+    /// Members and others are alike, and are refused by chance.
+    #[test]
+    fn where_nothing_depends_on_the_group_discoveries_are_as_rare_as_they_are_said_to_be() {
+        const REPEATS: u64 = 400;
+        let mut with_a_discovery = 0;
+        for repeat in 0..REPEATS {
+            let draw = |row: u64, step: u64| -> f64 {
+                stream(repeat, Purpose::Synthetic, row, 20 + step).random()
+            };
+            let places = (0..300).map(|row| draw(row, 0)).collect();
+            let members: Vec<bool> = (0..300).map(|row| draw(row, 1) < 0.5).collect();
+            let unfavourable: Vec<bool> = (0..300).map(|row| draw(row, 2) < 0.4).collect();
+            let people = Coordinates::new(vec![Column::ordered("place", places)]);
+            let subjects = Subjects {
+                people: &people,
+                unfavourable: &unfavourable,
+                members: &members,
+                counterfactual: None,
+            };
+            let options = SituationOptions { k: 15, ..OPTIONS };
+            let found = compare(&subjects, &options, &watch).unwrap();
+            let is_found = found.iter().any(|it| it.negative.is_discovery);
+            with_a_discovery += u64::from(is_found);
+        }
+        // All of them are false, so that the share of repeats with one is the expected share of false
+        // ones: 5 % at most, and three standard deviations of what 400 repeats show.
+        assert!(with_a_discovery <= 33, "{with_a_discovery}");
     }
 
     #[test]

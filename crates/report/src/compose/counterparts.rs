@@ -126,6 +126,14 @@ fn sentence(group: &CounterpartsOfGroup, found: &CounterpartsFindings) -> String
             difference_in_words(first)
         ));
     }
+    if let Some(first) = group.favouring.transparency.first()
+        && group.favouring.share > 0.0
+    {
+        said.push_str(&format!(
+            " In those who are decided better: {}.",
+            difference_in_words(first)
+        ));
+    }
     said
 }
 
