@@ -94,6 +94,15 @@ impl Column {
         }
     }
 
+    /// Returns whether anybody has a number.
+    pub fn has_numbers(&self) -> bool {
+        match &self.cells {
+            Cells::Numbers(_) => true,
+            Cells::Levels(_) => false,
+            Cells::Mixed(cells) => cells.iter().any(|it| matches!(it, Cell::Number(_))),
+        }
+    }
+
     /// Returns the number of people.
     pub fn rows(&self) -> usize {
         match &self.cells {

@@ -1,9 +1,10 @@
 //! Tests of two shares, and the correction for there being many.
 
+use statrs::distribution::{ContinuousCDF, Normal};
 use statrs::function::factorial::ln_factorial;
 
-/// The one-sided quantile of the normal distribution that the papers use.
-const QUANTILE: f64 = 1.645;
+/// The level of the papers, and the quantile of the normal distribution that they use for it.
+const PUBLISHED: (f64, f64) = (0.05, 1.645);
 
 /// Returns Fisher's exact one-sided p-value of counts `[unfavourable, of]`: the probability of at least
 /// as many unfavourable ones among `more`, given how many there are on both sides together.
@@ -67,16 +68,20 @@ pub(crate) fn binomial_half(least: u64, n: u64) -> f64 {
 }
 
 /// Returns whether the share of `more`, counts `[unfavourable, of]`, is above that of `less` when
-/// rounded to three decimals, and whether it is still when one-sided 95 % of Wald's interval are
-/// taken off, as the papers have it.
-pub(crate) fn is_beyond_wald(more: [u32; 2], less: [u32; 2]) -> (bool, bool) {
+/// rounded to three decimals, and whether it is still when the one-sided margin of Wald's interval at
+/// `level` is taken off, as the papers have it.
+pub(crate) fn is_beyond_wald(more: [u32; 2], less: [u32; 2], level: f64) -> (bool, bool) {
     let share = |[x, n]: [u32; 2]| f64::from(x) / f64::from(n.max(1));
     let variance = |counts: [u32; 2]| {
         let p = share(counts);
         p * (1.0 - p) / f64::from(counts[1].max(1))
     };
     let difference = share(more) - share(less);
-    let margin = QUANTILE * (variance(more) + variance(less)).sqrt();
+    let quantile = match level == PUBLISHED.0 {
+        true => PUBLISHED.1,
+        false => Normal::standard().inverse_cdf(1.0 - level),
+    };
+    let margin = quantile * (variance(more) + variance(less)).sqrt();
     let is_above_zero = |value: f64| (value * 1000.0).round_ties_even() > 0.0;
     (
         is_above_zero(difference),
@@ -158,11 +163,14 @@ mod tests {
 
     #[test]
     fn walds_interval_calls_one_of_one_significant() {
-        assert_eq!(is_beyond_wald([1, 1], [0, 1]), (true, true));
+        assert_eq!(is_beyond_wald([1, 1], [0, 1], 0.05), (true, true));
         assert!((fisher([1, 1], [0, 1]) - 0.5).abs() < 1e-15);
-        assert_eq!(is_beyond_wald([3, 15], [3, 15]), (false, false));
+        assert_eq!(is_beyond_wald([3, 15], [3, 15], 0.05), (false, false));
         // 0.0004 rounds to nothing.
-        assert_eq!(is_beyond_wald([1, 2500], [0, 2500]), (false, false));
+        assert_eq!(is_beyond_wald([1, 2500], [0, 2500], 0.05), (false, false));
+        // 0.4 less 1.645·√(0.048) is 0.04; at one in ten thousand 3.72 of them are 0.81.
+        assert_eq!(is_beyond_wald([2, 5], [0, 5], 0.05), (true, true));
+        assert_eq!(is_beyond_wald([2, 5], [0, 5], 0.0001), (true, false));
     }
 
     #[test]

@@ -103,8 +103,8 @@ pub fn direction(
         .copied()
         .filter(|pair| outcomes.flip(pair) == Some(flip))
         .collect();
-    let all: f64 = pairs.iter().map(|pair| pair.share).sum();
-    let share: f64 = flipped.iter().map(|pair| pair.share).sum();
+    let sum = |pairs: &[Pair]| pairs.iter().fold(0.0, |sum, pair| sum + pair.share);
+    let (all, share) = (sum(pairs), sum(&flipped));
     let main = main_pairs(pairs);
     let of_main = main.iter().filter(|pair| outcomes.flip(pair) == Some(flip));
     let mut transparency: Vec<Difference> = (0..people.columns().len())
@@ -132,8 +132,8 @@ pub fn direction(
     }
 }
 
-/// The mean difference of `pairs` in one column, each pair by its share, and the mean of its sign if the
-/// column has numbers.
+/// The mean difference of `pairs` in one column, each pair by its share, and the mean of its sign if
+/// people have numbers there: of numbers alone, since a level lies in no direction from a number.
 fn differing(
     pairs: &[Pair],
     people: &Coordinates,
@@ -141,13 +141,13 @@ fn differing(
     column: usize,
 ) -> (f64, Option<f64>) {
     let [own, others] = [people, counterparts].map(|it| &it.columns()[column]);
-    let (mut sum, mut signs, mut all, mut numbers) = (0.0, 0.0, 0.0, 0.0);
+    let (mut differences, mut signs, mut numbers) = (0.0, 0.0, 0.0);
+    let (mut unlike, mut levels) = (0.0, 0.0);
     for pair in pairs {
         let cells = (
             own.cell(pair.member as usize),
             others.cell(pair.counterpart as usize),
         );
-        all += pair.share;
         match cells {
             (Cell::Number(own), Cell::Number(other)) => {
                 let difference = own - other;
@@ -156,18 +156,21 @@ fn differing(
                 } else {
                     difference.signum()
                 };
-                sum += pair.share * difference;
+                differences += pair.share * difference;
                 signs += pair.share * sign;
                 numbers += pair.share;
             }
-            (own, other) => sum += pair.share * own.distance(other),
+            (own, other) => {
+                unlike += pair.share * own.distance(other);
+                levels += pair.share;
+            }
         }
     }
     let mean = |sum: f64, of: f64| if of > 0.0 { sum / of } else { 0.0 };
-    (
-        mean(sum, all),
-        (numbers > 0.0).then(|| mean(signs, numbers)),
-    )
+    match people.columns()[column].has_numbers() {
+        true => (mean(differences, numbers), Some(mean(signs, numbers))),
+        false => (mean(unlike, levels), None),
+    }
 }
 
 /// Returns, for each member, the pair with the counterpart that most of them is matched with: the first

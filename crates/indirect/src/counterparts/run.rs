@@ -26,7 +26,7 @@ use probity_tensor::device::ComputeDevice;
 const LISTED: usize = 20;
 
 /// The number of pairs of people beyond which a matching may be a little longer than the best one.
-const MANY: usize = 1_000_000_000;
+const MANY: usize = 50_000_000;
 
 /// How much longer it may then be.
 const MATCHING_GAP: f64 = 0.01;

@@ -55,7 +55,7 @@ pub struct CounterpartsSpecification {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub weights: Vec<Weight>,
     /// How much longer the moves of a matching may be than the best one's, as a proven share of them;
-    /// 0 for the best. By default 0, and 0.01 where the two groups make more than a billion pairs.
+    /// 0 for the best. By default 0, and 0.01 where the two groups make more than 50 million pairs.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 0.5))]
     pub matching_gap: Option<f64>,

@@ -18,6 +18,16 @@ pub enum ProxiesError {
     /// The run directory cannot be written.
     #[error("{0}")]
     Run(#[from] RunError),
+    /// A group, or whoever is not in it, has too few people.
+    #[error("{group} has {people} people, too few for {folds} parts of the rows")]
+    TooFew {
+        /// The group, in words.
+        group: String,
+        /// The number of people in it.
+        people: usize,
+        /// The number of folds.
+        folds: u32,
+    },
     /// An attribute has too many values to look at each.
     #[error(
         "{attribute} has {values} values, and at most {most} are looked at one by one; name those that matter, such as {attribute}={example}"

@@ -11,7 +11,7 @@ use super::folds::EqualRows;
 use super::measure::{Columns, GroupProxies, Sorted};
 pub use super::specification::ProxiesSpecification;
 use crate::error::IndirectError;
-use crate::people::{Opened, People, ProtectedGroup};
+use crate::people::{Opened, People, ProtectedGroup, named};
 use probity_data::schema::Schema;
 use probity_data::table::ReadCounts;
 use probity_fairness::record::record_of;
@@ -92,6 +92,9 @@ impl ProxySearch {
         };
         let groups = opened.groups(&people)?;
         expect_few(&groups)?;
+        for group in &groups {
+            expect_enough(group, specification.folds)?;
+        }
         let schema = opened.schema().clone();
         let places = looked_at(&specification.columns, &people.compared(), &schema)?;
         specification.protected = opened.protected();
@@ -160,6 +163,25 @@ impl ProxySearch {
             groups: groups?,
         })
     }
+}
+
+/// Refuses a group that has fewer people than there are folds, or leaves fewer.
+fn expect_enough(group: &ProtectedGroup, folds: u32) -> Result<(), ProxiesError> {
+    let named = named(&group.conditions);
+    for (members, group_name) in [
+        (true, named.clone()),
+        (false, format!("whoever is not {named}")),
+    ] {
+        let people = group.rows(members).len();
+        if people < folds as usize {
+            return Err(ProxiesError::TooFew {
+                group: group_name,
+                people,
+                folds,
+            });
+        }
+    }
+    Ok(())
 }
 
 /// Refuses an attribute with many values of which none is named.

@@ -259,7 +259,7 @@ fn tested(more: Neighbourhood, less: Neighbourhood, options: &SituationOptions) 
     let counts = |it: Neighbourhood| [it.unfavourable, it.of];
     let (is_case, is_significant) = match options.test {
         Test::Exact => (more.share() > less.share(), p <= options.level),
-        Test::Wald => is_beyond_wald(counts(more), counts(less)),
+        Test::Wald => is_beyond_wald(counts(more), counts(less), options.level),
     };
     Tested {
         p,

@@ -7,6 +7,7 @@ use super::super::model::{
     PersonWithCounterpart,
 };
 use super::super::text::{Text, count, fixed, listed, number, percent};
+use super::left_out;
 
 /// People of a group who are told of, each by a sentence.
 const TOLD: usize = 3;
@@ -20,7 +21,11 @@ const DRAWN: usize = 8;
 /// The verdict and the parts.
 pub(super) fn parts(found: &CounterpartsFindings, id: &str) -> (Vec<Text>, Vec<Part>) {
     let verdict = sentences(found).into_iter().map(Text::from).collect();
-    let mut parts = vec![figures(found)];
+    let mut figures = figures(found);
+    for said in found.data.as_ref().map_or(Vec::new(), left_out::rows) {
+        figures = figures.say(said);
+    }
+    let mut parts = vec![figures];
     parts.extend(stories(found));
     for (place, group) in found.groups.iter().enumerate() {
         parts.extend(transparency(group, found.groups.len() > 1));
@@ -70,6 +75,14 @@ pub(super) fn outcome(found: &CounterpartsFindings) -> Option<Outcome> {
     Some(Outcome::from_check(share <= bound, text))
 }
 
+/// Returns `= 0.03`, or that a probability is too small to be told.
+pub(super) fn chance(p: f64) -> String {
+    match p < f64::MIN_POSITIVE {
+        true => "< 1e-300".to_owned(),
+        false => format!("= {}", number(p)),
+    }
+}
+
 /// Returns `sex ‘female’ and race ‘black’`.
 pub(super) fn in_words(conditions: &[PersonValue]) -> String {
     let conditions = conditions.iter();
@@ -115,26 +128,26 @@ fn sentence(group: &CounterpartsOfGroup, found: &CounterpartsFindings) -> String
             _ if against.share > favouring.share => "it is against the group",
             _ => "it is in favour of the group",
         };
-        said.push_str(&format!(": {shown} ({test}: p = {})", number(comparison.p)));
+        said.push_str(&format!(": {shown} ({test}: p {})", chance(comparison.p)));
     }
     said.push('.');
-    if let Some(first) = group.against.transparency.first()
-        && against.share > 0.0
-    {
-        said.push_str(&format!(
-            " What stands out in those who are decided worse: {}.",
-            difference_in_words(first)
-        ));
-    }
-    if let Some(first) = group.favouring.transparency.first()
-        && group.favouring.share > 0.0
-    {
-        said.push_str(&format!(
-            " In those who are decided better: {}.",
-            difference_in_words(first)
-        ));
+    for (way, who) in [(against, "worse"), (favouring, "better")] {
+        if let Some(first) = way.transparency.iter().find(|it| stands_out(it)) {
+            said.push_str(&format!(
+                " What stands out in those who are decided {who}: {}.",
+                difference_in_words(first)
+            ));
+        }
     }
     said
+}
+
+/// Returns whether members of a flipset differ more from their counterparts than all members do, or the
+/// other way round, by so much that it is seen.
+fn stands_out(difference: &CounterpartsDifference) -> bool {
+    let is_more = difference.in_flipset.abs() > difference.overall.abs();
+    let turns = difference.in_flipset * difference.overall < 0.0;
+    (is_more || turns) && (difference.in_flipset - difference.overall).abs() >= 0.05
 }
 
 /// Returns in what members differ from their counterparts, in words.
@@ -164,6 +177,7 @@ fn figures(found: &CounterpartsFindings) -> Part {
     let rows = found.groups.iter().map(|group| {
         let quality = &group.matching;
         let proven = match quality.is_exact {
+            _ if found.counterfactuals_sha256.is_some() => "given".to_owned(),
             true => "the best".to_owned(),
             false => format!("within {} of the best", percent(quality.gap)),
         };
@@ -316,7 +330,7 @@ fn transparency(group: &CounterpartsOfGroup, are_several: bool) -> Option<Part> 
         false => "In what they differ from their counterparts".to_owned(),
     };
     let part = Part::new(&title).say(
-        "What differs more among those who are decided worse than over all members is what the decisions hang on; it stands first. The sign is the mean of −1, 0 and 1: whether nearly all differ in the same direction.",
+        "What differs otherwise among those who are decided worse than over all members is what the decisions hang on; what differs most otherwise stands first. The sign is the mean of −1, 0 and 1: whether nearly all differ in the same direction.",
     );
     Some(part.with(Block::Table(data)))
 }
@@ -421,7 +435,7 @@ mod tests {
         let (verdict, parts) = parts(&findings(0.001, None), "run1");
         assert_eq!(
             verdict[0].as_str(),
-            "15.00 % of the 200 people with sex ‘f’ do not get ‘yes’ where their counterpart outside of the group does; 2.00 % get it where their counterpart does not: \
+            "15.00 % of the 200 people with sex ‘f’ do not get ‘yes’ where their counterpart outside of the group does; 2.00 % get it where their counterpart does not: \
              it is against the group (Fisher's exact test of the two groups: p = 0.001). \
              What stands out in those who are decided worse: hair, 1.50 standard deviations more than that of their counterparts (0.30 more over all members)."
         );
@@ -448,7 +462,7 @@ mod tests {
         assert_eq!(outcome.word(), "FAIL");
         assert_eq!(
             outcome.text.as_str(),
-            "15.00 % > 10.00 % of the people with sex ‘f’ are decided worse than their counterparts."
+            "15.00 % > 10.00 % of the people with sex ‘f’ are decided worse than their counterparts."
         );
     }
 }

@@ -5,6 +5,10 @@ use super::super::document::{Block, Outcome, Part, Table};
 use super::super::model::{PersonInSituation, PersonValue, SituationsFindings, SituationsOfGroup};
 use super::super::text::{Text, count, decimal, listed, number, percent};
 use super::counterparts::in_words;
+use super::left_out;
+
+/// How much farther one side may be than the other before readers are told in the verdict.
+const APART: f64 = 1.25;
 
 /// People who are told of, each by a sentence.
 const TOLD: usize = 3;
@@ -17,12 +21,17 @@ pub(super) fn parts(found: &SituationsFindings, id: &str) -> (Vec<Text>, Vec<Par
     let mut verdict: Vec<Text> = sentences(found).into_iter().map(Text::from).collect();
     if let Some(multiple) = &found.multiple {
         verdict.push(Text::from(format!(
-            "Of the {} people who are in all of these groups, {} were found in each of them.",
+            "Of the {} people who are in all of these groups, {} were found in every one of the groups by itself.",
             count(multiple.members),
             count(multiple.discoveries)
         )));
     }
-    let mut parts = vec![figures(found, id)];
+    verdict.extend(found.groups.iter().filter_map(apart).map(Text::from));
+    let mut figures = figures(found, id);
+    for said in found.data.as_ref().map_or(Vec::new(), left_out::rows) {
+        figures = figures.say(said);
+    }
+    let mut parts = vec![figures];
     parts.extend(stories(found));
     parts.extend(persons(found));
     parts.push(limits(found));
@@ -99,6 +108,21 @@ fn sentence(group: &SituationsOfGroup, found: &SituationsFindings) -> String {
     }
     said.push('.');
     said
+}
+
+/// Returns that the sides of a group's members lie apart, where they do: then a difference may be one of
+/// place.
+fn apart(group: &SituationsOfGroup) -> Option<String> {
+    let (own, others) = (group.own_distance, group.others_distance);
+    let (nearer, farther) = (own.min(others), own.max(others));
+    (farther > APART * nearer).then(|| {
+        format!(
+            "Careful: the people who are compared with those with {} are not equally near, at {} on average in the group and {} outside of it. Where decisions change between near and far, differences are found that have nothing to do with the group; a smaller k brings the sides together.",
+            in_words(&group.protected),
+            number(own),
+            number(others)
+        )
+    })
 }
 
 fn figures(found: &SituationsFindings, id: &str) -> Part {
@@ -408,7 +432,7 @@ mod tests {
             "groups": [{
                 "protected": [{ "attribute": "sex", "value": "f" }],
                 "members": decided(200, 0.4), "others": decided(300, 0.2),
-                "own_share": 0.41, "others_share": 0.22, "own_distance": 0.1, "others_distance": 0.15,
+                "own_share": 0.41, "others_share": 0.22, "own_distance": 0.1, "others_distance": 0.11,
                 "against": way(against, 18), "favouring": way(0, 0), "persons": persons,
             }],
             "multiple": null, "persons": "persons.csv",
@@ -421,8 +445,8 @@ mod tests {
         let (verdict, parts) = parts(&findings(20, None), "run1");
         assert_eq!(
             verdict[0].as_str(),
-            "Around people with sex ‘f’, 41.00 % of those most like them in the group do not get ‘yes’, and 22.00 % of those most like them outside of it: 19.0 points more. \
-             For 20 of the 200 (10.00 %) it is shown by themselves that the group is treated worse; 18 of these did not get it."
+            "Around people with sex ‘f’, 41.00 % of those most like them in the group do not get ‘yes’, and 22.00 % of those most like them outside of it: 19 points more. \
+             For 20 of the 200 (10.00 %) it is shown by themselves that the group is treated worse; 18 of these did not get it."
         );
         let shown = format!("{parts:?}");
         assert!(shown.contains(
@@ -449,7 +473,7 @@ mod tests {
         assert_eq!(fails.word(), "FAIL");
         assert_eq!(
             fails.text.as_str(),
-            "10.00 % > 5.00 % of the people with sex ‘f’ are found to be discriminated against."
+            "10.00 % > 5.00 % of the people with sex ‘f’ are found to be discriminated against."
         );
         assert_eq!(outcome(&findings(20, Some(0.1))).unwrap().word(), "PASS");
     }

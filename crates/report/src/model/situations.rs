@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::figures::ReadCounts;
 use super::population::CountedRows;
 
 /// A run of `probity situations`.
@@ -9,6 +10,8 @@ use super::population::CountedRows;
 pub struct SituationsFindings {
     /// SHA-256 of the data file.
     pub data_sha256: String,
+    /// Counts of what reading the table changed or left out.
+    pub data: Option<ReadCounts>,
     /// SHA-256 of the file of counterfactuals, if there is one.
     pub counterfactuals_sha256: Option<String>,
     /// Whether the outcomes in the data are looked at, in place of a model's decisions.
