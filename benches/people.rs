@@ -83,6 +83,7 @@ fn main() {
         let group = ProtectedGroup {
             conditions: Vec::new(),
             is_member: people.iter().map(|it| it.is_female).collect(),
+            is_named: true,
         };
         let (women, men) = (group.rows(true).len(), group.rows(false).len());
         let began = Instant::now();

@@ -40,6 +40,9 @@ fn given_counterparts_find_what_was_planted() {
     let group = &workspace.line(&line).exits(0).json()["groups"][0];
     assert_eq!(group["against"]["share"], 0.0);
     assert_eq!(group["matching"]["mean_distance"], 0.0);
+    let line = format!("{LABEL} --protected sex=female --counterfactuals others.csv");
+    let said = workspace.line(&line).exits(0);
+    said.says(&["Careful: the counterfactuals", "equal the people"]);
 }
 
 #[test]
@@ -99,6 +102,22 @@ fn bounds_and_refusals() {
     let gate = workspace.line("gate gate.toml --out gate");
     gate.exits(1)
         .says(&["EXCEEDS", "counted", "with sex ‘female’"]);
+    refuses(
+        &workspace,
+        "counterparts --model m --data people.csv --protected sex --gap 0.1 --threshold 0.6",
+        2,
+        &["with gap scores are compared"],
+    );
+    workspace.write(
+        "alike.csv",
+        workspace.read("people.csv").replace(",yes\n", ",no\n"),
+    );
+    refuses(
+        &workspace,
+        "counterparts --label --schema people.toml --data alike.csv --protected sex=female",
+        2,
+        &["all 1000 rows have the outcome 'no', so nobody was decided otherwise"],
+    );
     for (rest, needle) in [
         ("--protected sex=female --gap 0.1", "have no scores"),
         (

@@ -71,6 +71,8 @@ fn threads_and_the_order_of_rows_change_nothing() {
         workspace.line(&line).exits(0).json()["groups"].clone()
     };
     let straight = run("people.csv", 1);
+    // Telling the women is telling the men.
+    assert_eq!(straight.as_array().unwrap().len(), 1);
     assert_eq!(straight, run("people.csv", 2));
     assert_eq!(straight, run("turned.csv", 2));
 }
@@ -99,4 +101,18 @@ fn refusals() {
     ] {
         refuses(&workspace, &format!("{ASKED} {rest}"), 2, &[needle]);
     }
+}
+
+#[test]
+fn what_a_model_does_not_know_is_asked_of_a_schema() {
+    let workspace = workspace();
+    workspace
+        .line("train --data people.csv --schema seen.toml --hidden 4 --epochs 2 --out model -q")
+        .exits(0);
+    refuses(
+        &workspace,
+        "proxies --model model --data people.csv --protected sex",
+        2,
+        &["the model's schema does not know 'sex': give schema"],
+    );
 }

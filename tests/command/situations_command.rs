@@ -131,7 +131,7 @@ fn neighbours_are_counted_as_by_hand() {
     let said = workspace.line(&format!("{LABEL} --protected sex=female --k 20"));
     said.exits(0).says(&[
         "with sex ‘female’",
-        "it is shown by themselves that the group is treated worse",
+        "are found to be treated worse than people like them",
     ]);
     workspace.line("report run --out run.html -q").exits(0);
 }
@@ -213,6 +213,7 @@ fn counterfactuals_say_where_others_are_looked_for() {
         .map(|it| Person {
             score: (it.score + 10.0).min(39.0),
             is_hired: true,
+            is_female: !it.is_female,
             ..it
         })
         .collect();
@@ -232,6 +233,80 @@ fn counterfactuals_say_where_others_are_looked_for() {
         2,
         &["not counterfactuals of the 400 people"],
     );
+    // The data themselves: every woman would be compared with women.
+    refuses(
+        &workspace,
+        &format!("{LABEL} --protected sex=female --counterfactuals people.csv"),
+        2,
+        &["of the 201 people with sex=female have it there too"],
+    );
+}
+
+#[test]
+fn groups_of_an_attribute_that_are_too_small_are_left_out_and_named_ones_are_refused() {
+    let (workspace, people) = workspace();
+    let mut people = people;
+    for person in &mut people[..7] {
+        person.origin = "north";
+    }
+    workspace.write("few.csv", table(&people));
+    workspace.write(
+        "few.toml",
+        PEOPLE.replace("[\"east\",", "[\"north\", \"east\","),
+    );
+    let asked = "situations --label --schema few.toml --data few.csv --k 20";
+    let found = workspace.line(&format!("{asked} --protected origin --json -q"));
+    let found = found.exits(0).json();
+    assert_eq!(found["groups"].as_array().unwrap().len(), 2);
+    assert_eq!(found["left_out"][0]["protected"][0]["value"], "north");
+    assert_eq!(found["left_out"][0]["members"], 7);
+    let said = workspace.line(&format!("{asked} --protected origin --verbose"));
+    said.exits(0).says(&["origin ‘north’ (7 of 400 people)"]);
+    let line = format!("{asked} --protected origin=north");
+    refuses(
+        &workspace,
+        &line,
+        2,
+        &["the group origin=north has 7 people"],
+    );
+    let line = format!("{LABEL} --protected origin --k 300");
+    refuses(&workspace, &line, 2, &["too few for 300 neighbours"]);
+}
+
+#[test]
+fn a_group_is_named_whatever_its_attribute_is_called() {
+    let (workspace, _) = workspace();
+    let renamed = |text: String| {
+        text.replace("sex", "sex=female")
+            .replace("female,", "=yes,")
+    };
+    workspace.write("people.csv", renamed(workspace.read("people.csv")));
+    let schema = PEOPLE.replace("\"sex\"", "\"sex=female\"");
+    workspace.write("people.toml", schema.replace("\"female\"", "\"=yes\""));
+    let line = format!("{LABEL} --protected sex=female==yes --k 20 --json -q");
+    let found = workspace.line(&line).exits(0).json();
+    let protected = &found["groups"][0]["protected"][0];
+    assert_eq!(protected["attribute"], "sex=female");
+    assert_eq!(protected["value"], "=yes");
+}
+
+#[test]
+fn too_few_neighbours_to_find_anybody_are_said_to_be() {
+    let (workspace, _) = workspace();
+    let said = |k: u32, ties: &str| {
+        let line = format!("{LABEL} --protected sex=female --k {k} --ties {ties} --json -q");
+        let found = workspace.line(&line).exits(0).json();
+        let line = format!("{LABEL} --protected sex=female --k {k} --ties {ties}");
+        let said = workspace.line(&line).exits(0).stdout();
+        (
+            found["least_p"].as_f64().unwrap(),
+            said.contains("can be significant"),
+        )
+    };
+    // Of 2 and 2 people: 1 / C(4, 2).
+    let (least, is_said) = said(2, "index");
+    assert!((least - 1.0 / 6.0).abs() < 1e-12 && is_said);
+    assert!(!said(3, "index").1);
 }
 
 #[test]
@@ -258,6 +333,7 @@ fn bounds_and_refusals() {
             "too few for 300 neighbours",
         ),
         ("--protected sex=female --weights sex=2", "not protected"),
+        ("--protected sex,sex=female", "is all of its groups"),
         (
             "--protected sex=female --weights score=0,height=0",
             "cannot be compared",

@@ -27,7 +27,19 @@ pub enum IndirectError {
     Schema(#[from] SchemaError),
     /// The data cannot be read.
     #[error("{0}")]
-    Read(#[from] ReadError),
+    Read(#[source] ReadError),
+    /// Everybody has the same outcome.
+    #[error(
+        "{}: all {rows} rows have the outcome '{outcome}', so nobody was decided otherwise than anybody else", file.display()
+    )]
+    OneOutcome {
+        /// The file.
+        file: PathBuf,
+        /// The number of rows.
+        rows: usize,
+        /// The outcome.
+        outcome: String,
+    },
     /// The groups of an attribute cannot be told.
     #[error("{0}")]
     Groups(#[from] GroupError),
@@ -57,6 +69,14 @@ pub enum IndirectError {
     /// No attribute is left by which people could be compared.
     #[error("every attribute is protected or has no weight, so people cannot be compared")]
     NothingCompared,
+    /// The model's schema does not know an attribute, and no other schema was named.
+    #[error(
+        "the model's schema does not know '{attribute}': give schema, which describes the people with all of their columns; the model may know fewer of them"
+    )]
+    UnseenAttribute {
+        /// The attribute.
+        attribute: String,
+    },
     /// Nobody has a value.
     #[error("nobody has {attribute} = {value}")]
     NoMembers {
@@ -97,6 +117,20 @@ pub enum IndirectError {
         /// The number of people.
         people: usize,
     },
+    /// Counterfactuals leave people in their group.
+    #[error(
+        "{}: {rows} of the {members} people with {group} have it there too; counterfactuals say what people would have been without it (name the groups that they are of with protected)", file.display()
+    )]
+    StillMembers {
+        /// The file of counterfactuals.
+        file: PathBuf,
+        /// The group.
+        group: String,
+        /// The number of members who are members still.
+        rows: usize,
+        /// The number of all members.
+        members: usize,
+    },
     /// People cannot be matched.
     #[error("{0}")]
     Transport(#[source] TransportError),
@@ -117,5 +151,18 @@ impl From<TransportError> for IndirectError {
 impl From<AuditError> for IndirectError {
     fn from(error: AuditError) -> IndirectError {
         IndirectError::Model(Box::new(error))
+    }
+}
+
+impl From<ReadError> for IndirectError {
+    fn from(error: ReadError) -> IndirectError {
+        match error {
+            ReadError::OneClass { file, rows, class } => IndirectError::OneOutcome {
+                file,
+                rows,
+                outcome: class,
+            },
+            other => IndirectError::Read(other),
+        }
     }
 }

@@ -4,15 +4,15 @@
 //! again. What can be asked is whether people who are alike but for their group were decided alike:
 //!
 //! ```text
-//! people::Opened ──► people::People ──► coordinates ─┬─► neighbours ──► situations
-//! (schema, model,     (groups, what      (a distance    │   (nearest of a group)
-//!  or outcomes)        was decided)       of people)    └─► transport ───► counterparts
-//!                                                           (a whole group moved to the other)
+//! people::PeopleReader ──► people::OpenedPeople ──► coordinates ─┬─► neighbours ──► situations
+//! (schema, model,          (groups, what             (a distance  │   (nearest of a group)
+//!  or outcomes)             was decided)              of people)  └─► transport ───► counterparts
+//!                                                                     (a whole group moved to the other)
 //! ```
 //!
 //! [`situations`] compares each person with those nearest of the own and of the other group, [`counterparts`] each
-//! with somebody of the other group so that all move the least. None of
-//! it is a causal claim: people are alike in what the data know about them.
+//! with somebody of the other group so that all move the least; [`proxies`] says how well the other
+//! attributes tell the group. None of it is a causal claim: people are alike in what the data know about them.
 
 pub mod coordinates;
 pub mod counterparts;

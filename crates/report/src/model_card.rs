@@ -4,7 +4,7 @@
 //! The fields are those of M. Mitchell et al., *Model Cards for Model Reporting* (FAT* 2019),
 //! section 4.
 
-use super::evidence::CAVEATS;
+use super::evidence::caveats;
 use super::evidence::measures::measures;
 use super::markdown::{code_block, escaped, grid};
 use super::model::{Findings, Report, Role, RunReport};
@@ -38,7 +38,7 @@ impl Report {
         card.push_str("\n## Training data\n\n- TO BE FILLED IN\n");
         card.push_str("\n## Ethical considerations\n\n- TO BE FILLED IN\n");
         card.push_str("\n## Caveats and recommendations\n\n");
-        for caveat in CAVEATS {
+        for caveat in caveats(&self.runs) {
             card.push_str(&format!("- {caveat}\n"));
         }
         for run in &self.runs {

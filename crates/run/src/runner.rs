@@ -17,7 +17,8 @@
 use std::error::Error;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::Serialize;
 
@@ -240,6 +241,22 @@ pub trait Observer: Sync {
 
     /// Receives a message that only some want to know.
     fn detail(&self, _text: &str) {}
+}
+
+/// Returns a function that tells `observer` how many of all steps of `phase` are done, and breaks once
+/// the run is to stop. It may be called on any thread: the observer is told one thing at a time.
+pub fn watched<'a>(
+    observer: &'a dyn Observer,
+    phase: &'a str,
+) -> impl Fn(u64, u64) -> ControlFlow<()> + Sync + 'a {
+    let turn = Mutex::new(());
+    move |done, all| {
+        let _turn = turn.lock();
+        if observer.stop().load(Ordering::Relaxed) {
+            return ControlFlow::Break(());
+        }
+        observer.observe(Progress::new(phase, (done, all), &String::new))
+    }
 }
 
 /// The setting of a run: its place, the part of it that is done, its device and its observer.

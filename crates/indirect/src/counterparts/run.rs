@@ -1,8 +1,6 @@
 //! A test by counterparts as one call: people and decisions in, a summary out.
 
 use std::ops::ControlFlow;
-use std::sync::Mutex;
-use std::sync::atomic::Ordering;
 
 use serde::Serialize;
 
@@ -12,14 +10,12 @@ use super::matching::{Matching, Pair, Quality, given, matched};
 pub use super::specification::CounterpartsSpecification;
 use crate::coordinates::Coordinates;
 use crate::error::IndirectError;
-use crate::people::{Condition, Decided, Opened, People, ProtectedGroup};
+use crate::people::{Condition, Decided, OpenedPeople, People, PeopleReader, ProtectedGroup};
 use probity_data::table::ReadCounts;
-use probity_fairness::record::record_of;
 use probity_run::runner::{
-    Failure, Observer, OpenedRun, Outcome, Progress, RunKind, Setting, Target, perform,
+    Failure, Observer, OpenedRun, Outcome, RunKind, Setting, Target, perform, watched,
 };
 use probity_run::specification::Checked;
-use probity_run::specification::file::Record;
 use probity_tensor::device::ComputeDevice;
 
 /// The largest number of people, and of subgroups, whom a summary tells of.
@@ -141,10 +137,7 @@ pub struct Person {
 /// A test by counterparts whose inputs are opened and checked.
 pub struct CounterpartTest {
     specification: CounterpartsSpecification,
-    record: Record,
-    people: People,
-    counterfactual: Option<People>,
-    groups: Vec<ProtectedGroup>,
+    opened: OpenedPeople,
     /// The groups of each attribute by which subgroups are made.
     attributes: Vec<probity_fairness::group::grouping::AttributeGroups>,
 }
@@ -159,39 +152,23 @@ impl CounterpartTest {
         device: &ComputeDevice,
     ) -> Result<CounterpartTest, IndirectError> {
         let mut specification = specification.into_inner();
-        let opened = Opened::new(&specification.sources())?;
-        let people = opened.read(&specification.data, device)?;
-        let groups = opened.groups(&people)?;
-        let counterfactual = match &specification.counterfactuals {
-            None => None,
-            Some(file) => {
-                // Everybody may be decided alike then.
-                let others = opened.read_whoever(file, device)?;
-                people.expect_same_rows(&others)?;
-                Some(others)
-            }
-        };
-        specification.protected = opened.protected();
-        let attributes = opened.attribute_groups()?;
-        let mut sha256 = opened.sha256;
-        sha256.insert("data".to_owned(), people.sha256.clone());
-        if let Some(counterfactual) = &counterfactual {
-            let hash = counterfactual.sha256.clone();
-            sha256.insert("counterfactuals".to_owned(), hash);
-        }
+        let reader = PeopleReader::new(&specification.sources())?;
+        let counterfactuals = specification.counterfactuals.as_deref();
+        let opened = OpenedPeople::read(&reader, &specification.data, counterfactuals, device)?;
+        specification.protected.clone_from(&opened.protected);
         Ok(CounterpartTest {
-            record: record_of(device, &sha256),
             specification,
-            people,
-            counterfactual,
-            groups,
-            attributes,
+            opened,
+            attributes: reader.attribute_groups()?,
         })
     }
 
     /// The people who are the counterparts.
     fn counterparts(&self) -> &People {
-        self.counterfactual.as_ref().unwrap_or(&self.people)
+        self.opened
+            .counterfactual
+            .as_ref()
+            .unwrap_or(&self.opened.people)
     }
 
     /// Matches the members of every group with their counterparts; `watch` gets how many groups are
@@ -203,11 +180,12 @@ impl CounterpartTest {
         &self,
         watch: &(dyn Fn(u64, u64) -> ControlFlow<()> + Sync),
     ) -> Result<Vec<Matching>, IndirectError> {
-        let people = self.people.coordinates();
-        let counterfactual = self.counterfactual.as_ref();
-        let counterfactual = counterfactual.map(|others| others.coordinates_by(&self.people));
-        let all = self.groups.len() as u64;
-        let groups = self.groups.iter().zip(0..);
+        let people = self.opened.people.coordinates();
+        let counterfactual = self.opened.counterfactual.as_ref();
+        let counterfactual =
+            counterfactual.map(|others| others.coordinates_by(&self.opened.people));
+        let all = self.opened.groups.len() as u64;
+        let groups = self.opened.groups.iter().zip(0..);
         groups
             .map(|(group, done)| match &counterfactual {
                 Some(counterfactual) => Ok(given(&people, counterfactual, group)),
@@ -236,7 +214,10 @@ impl CounterpartTest {
     /// Returns the rows of the members who are decided worse than the counterpart that they are matched
     /// with for the most part.
     pub fn worse_off(&self, matching: &Matching) -> Vec<u32> {
-        let gets = [self.gets(&self.people), self.gets(self.counterparts())];
+        let gets = [
+            self.gets(&self.opened.people),
+            self.gets(self.counterparts()),
+        ];
         let outcomes = self.outcomes(&gets);
         let main = main_pairs(&matching.pairs).into_iter();
         let worse = main.filter(|pair| outcomes.flip(pair) == Some(Flip::Against));
@@ -245,31 +226,30 @@ impl CounterpartTest {
 
     /// Returns the summary of `matchings`, one a group; `pairs` is the file of them.
     pub fn summary(&self, matchings: &[Matching], pairs: Option<&str>) -> CounterpartsSummary {
-        let hash = |role: &str| {
-            let hash = self.record.sha256_of(role);
-            (!hash.is_empty()).then(|| hash.to_owned())
-        };
-        let decisions = &self.people.decisions;
-        let coordinates = self.people.coordinates();
-        let counterparts = self.counterfactual.as_ref();
-        let counterparts = counterparts.map(|others| others.coordinates_by(&self.people));
+        let decisions = &self.opened.people.decisions;
+        let coordinates = self.opened.people.coordinates();
+        let counterparts = self.opened.counterfactual.as_ref();
+        let counterparts = counterparts.map(|others| others.coordinates_by(&self.opened.people));
         let both = (&coordinates, counterparts.as_ref().unwrap_or(&coordinates));
-        let gets = [self.gets(&self.people), self.gets(self.counterparts())];
+        let gets = [
+            self.gets(&self.opened.people),
+            self.gets(self.counterparts()),
+        ];
         let outcomes = self.outcomes(&gets);
-        let groups = self.groups.iter().zip(matchings);
+        let groups = self.opened.groups.iter().zip(matchings);
         CounterpartsSummary {
             schema_version: 1,
             command: "counterparts".to_owned(),
             probity_version: env!("CARGO_PKG_VERSION").to_owned(),
-            model_sha256: hash("model"),
-            data_sha256: self.people.sha256.clone(),
-            counterfactuals_sha256: hash("counterfactuals"),
-            data: self.people.table.counts.clone(),
+            model_sha256: self.opened.sha256_of("model"),
+            data_sha256: self.opened.people.sha256.clone(),
+            counterfactuals_sha256: self.opened.sha256_of("counterfactuals"),
+            data: self.opened.people.table.counts.clone(),
             is_label: self.specification.label,
             favourable: decisions.favourable_name().to_owned(),
             is_favourable_given: decisions.is_favourable_given,
             gap: self.specification.gap,
-            compared: self.people.compared(),
+            compared: self.opened.people.compared(),
             fail_above: self.specification.fail_above,
             groups: groups
                 .map(|(group, matching)| self.group(group, matching, &outcomes, both))
@@ -294,11 +274,11 @@ impl CounterpartTest {
         both: (&Coordinates, &Coordinates),
     ) -> GroupCounterparts {
         let pairs = &matching.pairs;
-        let decided = |members: bool| self.people.decided(&group.rows(members));
+        let decided = |members: bool| self.opened.people.decided(&group.rows(members));
         let (members, others) = (decided(true), decided(false));
         let against = direction(pairs, outcomes, both, Flip::Against);
         let favouring = direction(pairs, outcomes, both, Flip::Favouring);
-        let comparison = match (&self.counterfactual, self.specification.gap) {
+        let comparison = match (&self.opened.counterfactual, self.specification.gap) {
             (Some(_), _) => Some(mcnemar(against.members, favouring.members)),
             (None, None) => {
                 let counts = |it: Decided| [it.unfavourable.count as u32, it.people as u32];
@@ -327,7 +307,7 @@ impl CounterpartTest {
         for attribute in &self.attributes {
             let mut counts = vec![[0_u64; 2]; attribute.labels.len()];
             for pair in main {
-                let row = self.people.table.row(pair.member as usize);
+                let row = self.opened.people.table.row(pair.member as usize);
                 let count = &mut counts[attribute.group(row[attribute.position]) as usize];
                 count[0] += 1;
                 count[1] += u64::from(outcomes.flip(pair) == Some(Flip::Against));
@@ -367,9 +347,9 @@ impl CounterpartTest {
         let persons = flipped.into_iter().map(|pair| {
             let (member, counterpart) = (pair.member as usize, pair.counterpart as usize);
             Person {
-                row: self.people.file_row(member),
-                decision: self.people.decisions.name(member).to_owned(),
-                values: self.people.described(member),
+                row: self.opened.people.file_row(member),
+                decision: self.opened.people.decisions.name(member).to_owned(),
+                values: self.opened.people.described(member),
                 counterpart_row: counterparts.file_row(counterpart),
                 counterpart_decision: counterparts.decisions.name(counterpart).to_owned(),
                 counterpart_values: counterparts.described(counterpart),
@@ -398,29 +378,28 @@ impl OpenedRun for CounterpartTest {
     type Summary = CounterpartsSummary;
 
     fn whole(self, target: Target<'_>, observer: &dyn Observer) -> Result<Self::Summary, Failure> {
-        // The observer is told one thing at a time.
-        let observed = Mutex::new(());
-        let matchings = self.matchings(&|done, all| {
-            let _turn = observed.lock();
-            if observer.stop().load(Ordering::Relaxed) {
-                return ControlFlow::Break(());
-            }
-            observer.observe(Progress::new("match", (done, all), &String::new))
-        })?;
+        let matchings = self.matchings(&watched(observer, "match"))?;
         let Some(directory) = target.directory() else {
             return Ok(self.summary(&matchings, None));
         };
         let summary = self.summary(&matchings, Some(listing::FILE));
-        let gets = [self.gets(&self.people), self.gets(self.counterparts())];
-        let conditions = self.groups.iter().map(|group| group.conditions.clone());
+        let gets = [
+            self.gets(&self.opened.people),
+            self.gets(self.counterparts()),
+        ];
+        let conditions = self
+            .opened
+            .groups
+            .iter()
+            .map(|group| group.conditions.clone());
         let pairs = matchings.into_iter().map(|matching| matching.pairs);
         listing::write(
             &directory.file(listing::FILE),
-            (&self.people, self.counterparts()),
+            (&self.opened.people, self.counterparts()),
             &self.outcomes(&gets),
             &conditions.zip(pairs).collect::<Vec<_>>(),
         )?;
-        directory.write_whole(&self.specification, &self.record, &summary)?;
+        directory.write_whole(&self.specification, self.opened.record(), &summary)?;
         Ok(summary)
     }
 }

@@ -107,6 +107,10 @@ impl Specification for CounterpartsSpecification {
             let expected = "left out: the outcomes in the data have no scores";
             return Err(FieldError::new("gap", "given", expected));
         }
+        if self.gap.is_some() && self.decision != DecisionSpecification::default() {
+            let expected = "left out: with gap scores are compared, whatever is decided";
+            return Err(FieldError::new("decision", "given", expected));
+        }
         if self.counterfactuals.is_some() && self.matching_gap.is_some() {
             let expected = "left out: counterparts that are given are not matched";
             return Err(FieldError::new("matching_gap", "given", expected));

@@ -42,6 +42,7 @@ fn women() -> ProtectedGroup {
     ProtectedGroup {
         conditions: Vec::new(),
         is_member: (0..PEOPLE).map(|item| item < PEOPLE / 2).collect(),
+        is_named: true,
     }
 }
 
@@ -100,6 +101,7 @@ fn groups_of_different_sizes_are_used_up_evenly() {
     let group = ProtectedGroup {
         conditions: Vec::new(),
         is_member: (0..some.len()).map(|row| row < 300).collect(),
+        is_named: true,
     };
     let matching = matched(&people, &group, 0.0, &go_on).unwrap();
     let of = |row: fn(&Pair) -> u32, wanted: u32| -> f64 {

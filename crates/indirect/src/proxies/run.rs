@@ -1,8 +1,6 @@
 //! A search for proxies as one call: people in, a summary out.
 
 use std::ops::ControlFlow;
-use std::sync::Mutex;
-use std::sync::atomic::Ordering;
 
 use serde::Serialize;
 
@@ -11,14 +9,12 @@ use super::folds::EqualRows;
 use super::measure::{Columns, GroupProxies, Sorted};
 pub use super::specification::ProxiesSpecification;
 use crate::error::IndirectError;
-use crate::people::{Opened, People, ProtectedGroup, named};
+use crate::people::{LeftOut, OpenedPeople, PeopleReader, ProtectedGroup};
 use probity_data::schema::Schema;
 use probity_data::table::ReadCounts;
-use probity_fairness::record::record_of;
 use probity_run::runner::{
-    Failure, Observer, OpenedRun, Outcome, Progress, RunKind, Setting, Target, perform,
+    Failure, Observer, OpenedRun, Outcome, RunKind, Setting, Target, perform, watched,
 };
-use probity_run::specification::file::Record;
 use probity_run::specification::{Checked, FieldError};
 use probity_tensor::device::ComputeDevice;
 
@@ -59,15 +55,16 @@ pub struct ProxiesSummary {
     pub seed: u64,
     /// Group by group.
     pub groups: Vec<GroupProxies>,
+    /// The groups that were left out, since they or whoever is not in them are too few.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<LeftOut>,
 }
 
 /// A search for proxies whose inputs are opened and checked.
 pub struct ProxySearch {
     specification: ProxiesSpecification,
-    record: Record,
     schema: Schema,
-    people: People,
-    groups: Vec<ProtectedGroup>,
+    opened: OpenedPeople,
     /// The places of the columns that are looked at.
     places: Vec<usize>,
     device: ComputeDevice,
@@ -84,28 +81,29 @@ impl ProxySearch {
         device: &ComputeDevice,
     ) -> Result<ProxySearch, ProxiesError> {
         let mut specification = specification.into_inner();
-        let opened = Opened::new(&specification.sources())?;
+        let reader = PeopleReader::new(&specification.sources())?;
         // Without a model outcomes are looked at where they are known.
-        let people = match specification.is_label() {
-            true => opened.read_whoever(&specification.data, device)?,
-            false => opened.read(&specification.data, device)?,
+        let opened = match specification.is_label() {
+            true => OpenedPeople::read_whoever(&reader, &specification.data, device)?,
+            false => OpenedPeople::read(&reader, &specification.data, None, device)?,
         };
-        let groups = opened.groups(&people)?;
-        expect_few(&groups)?;
-        for group in &groups {
-            expect_enough(group, specification.folds)?;
-        }
-        let schema = opened.schema().clone();
-        let places = looked_at(&specification.columns, &people.compared(), &schema)?;
-        specification.protected = opened.protected();
-        let mut sha256 = opened.sha256;
-        sha256.insert("data".to_owned(), people.sha256.clone());
+        expect_few(&opened.groups)?;
+        let folds = specification.folds;
+        let mut opened =
+            opened.with_enough([folds as usize; 2], |group, people| ProxiesError::TooFew {
+                group,
+                people,
+                folds,
+            })?;
+        drop_mirrors(&mut opened.groups);
+        let schema = reader.schema().clone();
+        let compared = opened.people.compared();
+        let places = looked_at(&specification.columns, &compared, &schema)?;
+        specification.protected.clone_from(&opened.protected);
         Ok(ProxySearch {
-            record: record_of(device, &sha256),
             specification,
             schema,
-            people,
-            groups,
+            opened,
             places,
             device: device.clone(),
         })
@@ -120,13 +118,13 @@ impl ProxySearch {
         &self,
         watch: &(dyn Fn(u64, u64) -> ControlFlow<()> + Sync),
     ) -> Result<ProxiesSummary, ProxiesError> {
-        let decisions = &self.people.decisions;
+        let decisions = &self.opened.people.decisions;
         let decided = decisions.unfavourable();
         let is_favoured: Vec<bool> = decided.iter().map(|it| !it).collect();
         let is_label = self.specification.is_label();
         let sorted = Sorted::new(
             &Columns {
-                table: &self.people.table,
+                table: &self.opened.people.table,
                 schema: &self.schema,
                 places: &self.places,
                 scores: (!is_label).then_some(&decisions.scores[..]),
@@ -135,23 +133,22 @@ impl ProxySearch {
             },
             self.specification.options(),
         );
-        let all = self.groups.len() as u64;
-        let groups = self.groups.iter().enumerate();
+        let all = self.opened.groups.len() as u64;
+        let groups = self.opened.groups.iter().enumerate();
         let groups: Result<Vec<GroupProxies>, ProxiesError> = groups
             .map(|(done, group)| {
                 let watch = |_| watch(done as u64, all);
                 sorted.group(&group.conditions, &group.is_member, &self.device, &watch)
             })
             .collect();
-        let model = self.record.sha256_of("model");
         let name = |&place: &usize| self.schema.attributes[place].name.clone();
         Ok(ProxiesSummary {
             schema_version: 1,
             command: "proxies".to_owned(),
             probity_version: env!("CARGO_PKG_VERSION").to_owned(),
-            model_sha256: (!is_label).then(|| model.to_owned()),
-            data_sha256: self.people.sha256.clone(),
-            data: self.people.table.counts.clone(),
+            model_sha256: self.opened.sha256_of("model"),
+            data_sha256: self.opened.people.sha256.clone(),
+            data: self.opened.people.table.counts.clone(),
             is_label,
             favourable: decisions.favourable_name().to_owned(),
             is_favourable_given: decisions.is_favourable_given,
@@ -161,27 +158,32 @@ impl ProxySearch {
             share: self.specification.share,
             seed: self.specification.seed,
             groups: groups?,
+            left_out: self.opened.left_out.clone(),
         })
     }
 }
 
-/// Refuses a group that has fewer people than there are folds, or leaves fewer.
-fn expect_enough(group: &ProtectedGroup, folds: u32) -> Result<(), ProxiesError> {
-    let named = named(&group.conditions);
-    for (members, group_name) in [
-        (true, named.clone()),
-        (false, format!("whoever is not {named}")),
-    ] {
-        let people = group.rows(members).len();
-        if people < folds as usize {
-            return Err(ProxiesError::TooFew {
-                group: group_name,
-                people,
-                folds,
-            });
+/// Leaves one group of each attribute of two values of which neither was named: telling who has the one
+/// is telling who has the other. It is the smaller one, or the first of equal ones.
+fn drop_mirrors(groups: &mut Vec<ProtectedGroup>) {
+    let is_opposite = |one: &ProtectedGroup, other: &ProtectedGroup| {
+        let mut both = one.is_member.iter().zip(&other.is_member);
+        !one.is_named && !other.is_named && both.all(|(one, other)| one != other)
+    };
+    let mut place = 0;
+    while place < groups.len() {
+        let of = |group: &ProtectedGroup| group.rows(true).len();
+        let opposite = groups[place + 1..]
+            .iter()
+            .position(|other| is_opposite(&groups[place], other));
+        if let Some(distance) = opposite {
+            let other = groups.remove(place + 1 + distance);
+            if of(&other) < of(&groups[place]) {
+                groups[place] = other;
+            }
         }
+        place += 1;
     }
-    Ok(())
 }
 
 /// Refuses an attribute with many values of which none is named.
@@ -245,17 +247,9 @@ impl OpenedRun for ProxySearch {
     type Summary = ProxiesSummary;
 
     fn whole(self, target: Target<'_>, observer: &dyn Observer) -> Result<Self::Summary, Failure> {
-        // The observer is told one thing at a time.
-        let observed = Mutex::new(());
-        let summary = self.run(&|done, all| {
-            let _turn = observed.lock();
-            if observer.stop().load(Ordering::Relaxed) {
-                return ControlFlow::Break(());
-            }
-            observer.observe(Progress::new("proxies", (done, all), &String::new))
-        })?;
+        let summary = self.run(&watched(observer, "proxies"))?;
         if let Some(directory) = target.directory() {
-            directory.write_whole(&self.specification, &self.record, &summary)?;
+            directory.write_whole(&self.specification, self.opened.record(), &summary)?;
         }
         Ok(summary)
     }

@@ -38,7 +38,7 @@ pub struct ProxiesSpecification {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub skip_bad_rows: bool,
     /// Protected groups, such as sex=female; of an attribute alone, each of its values against all
-    /// others, if they are at most 12. Of several groups also those who are in all of them. By
+    /// others, if they are at most 12 (of two the rarer one). Of several groups also those who are in all of them. By
     /// default the attributes that the schema marks.
     pub protected: Vec<String>,
     /// Columns that are looked at, such as those that a model sees; by default all that are not

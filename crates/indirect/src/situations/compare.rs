@@ -63,6 +63,17 @@ pub struct SituationOptions {
     pub level: f64,
 }
 
+impl SituationOptions {
+    /// Returns the smallest p-value that the exact test can give if no more than k neighbours are on
+    /// either side, and `are_given` says whether counterfactuals are: all of one side are decided
+    /// unfavourably, and none of the other.
+    pub fn least_p(&self, are_given: bool) -> f64 {
+        let own = self.k + u32::from(self.centres);
+        let others = self.k + u32::from(self.centres && are_given);
+        fisher([own, own], [0, others])
+    }
+}
+
 /// Who is compared.
 #[derive(Debug, Clone, Copy)]
 pub struct Subjects<'a> {
@@ -300,6 +311,19 @@ mod tests {
         ControlFlow::Continue(())
     }
 
+    fn factual<'a>(
+        people: &'a Coordinates,
+        unfavourable: &'a [bool],
+        members: &'a [bool],
+    ) -> Subjects<'a> {
+        Subjects {
+            people,
+            unfavourable,
+            members,
+            counterfactual: None,
+        }
+    }
+
     /// Everybody stands at their number in a row; members and others in turn; the first half of the
     /// members are refused.
     fn alternating(people: usize) -> (Coordinates, Vec<bool>, Vec<bool>) {
@@ -313,12 +337,7 @@ mod tests {
     #[test]
     fn neighbourhoods_are_those_of_counting_by_hand() {
         let (people, unfavourable, members) = alternating(40);
-        let subjects = Subjects {
-            people: &people,
-            unfavourable: &unfavourable,
-            members: &members,
-            counterfactual: None,
-        };
+        let subjects = factual(&people, &unfavourable, &members);
         let found = compare(&subjects, &OPTIONS, &watch).unwrap();
         assert_eq!(found.len(), 20);
         // Around 10: members 8, 12 and, equally near, 6 and 14; others 9, 11, and 7 and 13.
@@ -374,12 +393,7 @@ mod tests {
     #[test]
     fn the_order_of_rows_changes_nothing_where_ties_count() {
         let (people, unfavourable, members) = alternating(60);
-        let subjects = Subjects {
-            people: &people,
-            unfavourable: &unfavourable,
-            members: &members,
-            counterfactual: None,
-        };
+        let subjects = factual(&people, &unfavourable, &members);
         let straight = compare(&subjects, &OPTIONS, &watch).unwrap();
         let order: Vec<u32> = (0..60).rev().collect();
         let turned = |values: &[bool]| -> Vec<bool> {
@@ -387,12 +401,7 @@ mod tests {
         };
         let people = people.select(&order);
         let (unfavourable, members) = (turned(&unfavourable), turned(&members));
-        let subjects = Subjects {
-            people: &people,
-            unfavourable: &unfavourable,
-            members: &members,
-            counterfactual: None,
-        };
+        let subjects = factual(&people, &unfavourable, &members);
         let back = compare(&subjects, &OPTIONS, &watch).unwrap();
         for (one, other) in straight.iter().zip(back.iter().rev()) {
             assert_eq!(one.row, order[other.row as usize]);
@@ -414,12 +423,7 @@ mod tests {
             let members: Vec<bool> = (0..300).map(|row| draw(row, 1) < 0.5).collect();
             let unfavourable: Vec<bool> = (0..300).map(|row| draw(row, 2) < 0.4).collect();
             let people = Coordinates::new(vec![Column::ordered("place", places)]);
-            let subjects = Subjects {
-                people: &people,
-                unfavourable: &unfavourable,
-                members: &members,
-                counterfactual: None,
-            };
+            let subjects = factual(&people, &unfavourable, &members);
             let options = SituationOptions { k: 15, ..OPTIONS };
             let found = compare(&subjects, &options, &watch).unwrap();
             let is_found = found.iter().any(|it| it.negative.is_discovery);
@@ -433,21 +437,11 @@ mod tests {
     #[test]
     fn too_few_people_are_refused_and_a_stop_is_one() {
         let (people, unfavourable, members) = alternating(6);
-        let subjects = Subjects {
-            people: &people,
-            unfavourable: &unfavourable,
-            members: &members,
-            counterfactual: None,
-        };
+        let subjects = factual(&people, &unfavourable, &members);
         let error = compare(&subjects, &OPTIONS, &watch).unwrap_err();
         assert!(error.to_string().contains("too few for 3"), "{error}");
         let (people, unfavourable, members) = alternating(60);
-        let subjects = Subjects {
-            people: &people,
-            unfavourable: &unfavourable,
-            members: &members,
-            counterfactual: None,
-        };
+        let subjects = factual(&people, &unfavourable, &members);
         let stopped = compare(&subjects, &OPTIONS, &|_, _| ControlFlow::Break(()));
         assert!(matches!(stopped, Err(IndirectError::Interrupted)));
     }

@@ -1,8 +1,6 @@
 //! Situation testing as one call: people and decisions in, a summary out.
 
 use std::ops::ControlFlow;
-use std::sync::Mutex;
-use std::sync::atomic::Ordering;
 
 use serde::Serialize;
 
@@ -13,14 +11,12 @@ use super::listing;
 pub use super::specification::SituationsSpecification;
 use crate::error::IndirectError;
 use crate::neighbours::Ties;
-use crate::people::{Condition, Decided, Opened, People, ProtectedGroup};
+use crate::people::{Condition, Decided, LeftOut, OpenedPeople, PeopleReader, ProtectedGroup};
 use probity_data::table::ReadCounts;
-use probity_fairness::record::record_of;
 use probity_run::runner::{
-    Failure, Observer, OpenedRun, Outcome, Progress, RunKind, Setting, Target, perform,
+    Failure, Observer, OpenedRun, Outcome, RunKind, Setting, Target, perform, watched,
 };
 use probity_run::specification::Checked;
-use probity_run::specification::file::Record;
 use probity_tensor::device::ComputeDevice;
 
 /// The largest number of people whom a summary tells of.
@@ -63,11 +59,16 @@ pub struct SituationsSummary {
     pub centres: bool,
     /// The level of each test, and the share of false discoveries.
     pub level: f64,
+    /// The smallest p-value that the exact test can give if no more than k neighbours are on either side.
+    pub least_p: f64,
     /// The largest share of a group that may be found, if somebody said one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fail_above: Option<f64>,
     /// Group by group.
     pub groups: Vec<GroupSituations>,
+    /// The groups that were left out, since they or whoever is not in them are too few.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<LeftOut>,
     /// The people who are discoveries in each of several groups alone, where several were named.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub multiple: Option<Multiple>,
@@ -177,10 +178,7 @@ pub struct NearestOther {
 /// A situation test whose inputs are opened and checked.
 pub struct SituationTest {
     specification: SituationsSpecification,
-    record: Record,
-    people: People,
-    counterfactual: Option<People>,
-    groups: Vec<ProtectedGroup>,
+    opened: OpenedPeople,
 }
 
 impl SituationTest {
@@ -193,34 +191,20 @@ impl SituationTest {
         device: &ComputeDevice,
     ) -> Result<SituationTest, IndirectError> {
         let mut specification = specification.into_inner();
-        let opened = Opened::new(&specification.sources())?;
-        let people = opened.read(&specification.data, device)?;
-        let groups = opened.groups(&people)?;
-        for group in &groups {
-            expect_enough(group, specification.k)?;
-        }
-        let counterfactual = match &specification.counterfactuals {
-            None => None,
-            Some(file) => {
-                // Everybody may be decided alike then.
-                let others = opened.read_whoever(file, device)?;
-                people.expect_same_rows(&others)?;
-                Some(others)
-            }
-        };
-        specification.protected = opened.protected();
-        let mut sha256 = opened.sha256;
-        sha256.insert("data".to_owned(), people.sha256.clone());
-        if let Some(counterfactual) = &counterfactual {
-            let hash = counterfactual.sha256.clone();
-            sha256.insert("counterfactuals".to_owned(), hash);
-        }
-        Ok(SituationTest {
-            record: record_of(device, &sha256),
-            specification,
+        let reader = PeopleReader::new(&specification.sources())?;
+        let counterfactuals = specification.counterfactuals.as_deref();
+        let opened = OpenedPeople::read(&reader, &specification.data, counterfactuals, device)?;
+        // A person is not among their own neighbours.
+        let k = specification.k as usize;
+        let opened = opened.with_enough([k + 1, k], |group, people| IndirectError::TooFew {
+            group,
             people,
-            counterfactual,
-            groups,
+            k: specification.k,
+        })?;
+        specification.protected.clone_from(&opened.protected);
+        Ok(SituationTest {
+            specification,
+            opened,
         })
     }
 
@@ -233,17 +217,17 @@ impl SituationTest {
         &self,
         watch: &(dyn Fn(u64, u64) -> ControlFlow<()> + Sync),
     ) -> Result<Vec<Vec<Situation>>, IndirectError> {
-        let coordinates = self.people.coordinates();
-        let unfavourable = self.people.decisions.unfavourable();
-        let counterfactual = self.counterfactual.as_ref().map(|others| {
-            let coordinates = others.coordinates_by(&self.people);
+        let coordinates = self.opened.people.coordinates();
+        let unfavourable = self.opened.people.decisions.unfavourable();
+        let counterfactual = self.opened.counterfactual.as_ref().map(|others| {
+            let coordinates = others.coordinates_by(&self.opened.people);
             (coordinates, others.decisions.unfavourable())
         });
         let members = |group: &ProtectedGroup| group.rows(true).len() as u64;
-        let all: u64 = self.groups.iter().map(members).sum();
+        let all: u64 = self.opened.groups.iter().map(members).sum();
         let mut before = 0;
         let mut found = Vec::new();
-        for group in &self.groups {
+        for group in &self.opened.groups {
             let subjects = Subjects {
                 people: &coordinates,
                 unfavourable: &unfavourable,
@@ -274,42 +258,42 @@ impl SituationTest {
             centres,
             level,
         } = specification.options();
-        let hash = |role: &str| {
-            let hash = self.record.sha256_of(role);
-            (!hash.is_empty()).then(|| hash.to_owned())
-        };
-        let decisions = &self.people.decisions;
-        let groups = self.groups.iter().zip(found);
+        let decisions = &self.opened.people.decisions;
+        let groups = self.opened.groups.iter().zip(found);
         SituationsSummary {
             schema_version: 1,
             command: "situations".to_owned(),
             probity_version: env!("CARGO_PKG_VERSION").to_owned(),
-            model_sha256: hash("model"),
-            data_sha256: self.people.sha256.clone(),
-            counterfactuals_sha256: hash("counterfactuals"),
-            data: self.people.table.counts.clone(),
+            model_sha256: self.opened.sha256_of("model"),
+            data_sha256: self.opened.people.sha256.clone(),
+            counterfactuals_sha256: self.opened.sha256_of("counterfactuals"),
+            data: self.opened.people.table.counts.clone(),
             is_label: specification.label,
             favourable: decisions.favourable_name().to_owned(),
             is_favourable_given: decisions.is_favourable_given,
-            compared: self.people.compared(),
+            compared: self.opened.people.compared(),
             k,
             test,
             ties,
             centres,
             level,
+            least_p: specification
+                .options()
+                .least_p(specification.counterfactuals.is_some()),
             fail_above: specification.fail_above,
             groups: groups
                 .map(|(group, found)| self.group(group, found))
                 .collect(),
+            left_out: self.opened.left_out.clone(),
             multiple: self.multiple(found),
             persons: persons.map(str::to_owned),
         }
     }
 
     fn group(&self, group: &ProtectedGroup, found: &[Situation]) -> GroupSituations {
-        let decisions = &self.people.decisions;
+        let decisions = &self.opened.people.decisions;
         let unfavourable = decisions.unfavourable();
-        let decided = |members: bool| self.people.decided(&group.rows(members));
+        let decided = |members: bool| self.opened.people.decided(&group.rows(members));
         let mean = |share: fn(&Situation) -> f64| {
             found.iter().map(share).sum::<f64>() / found.len().max(1) as f64
         };
@@ -345,7 +329,7 @@ impl SituationTest {
     /// The members whom the tests are surest of: discoveries against the group first, those who were
     /// decided unfavourably before all others, then discoveries in its favour.
     fn persons(&self, found: &[Situation]) -> Vec<Person> {
-        let unfavourable = self.people.decisions.unfavourable();
+        let unfavourable = self.opened.people.decisions.unfavourable();
         let listed = |side: fn(&Situation) -> &Tested, is_against: bool, most: usize| {
             let of_side = found.iter().filter(|it| side(it).is_discovery);
             let mut of_side: Vec<&Situation> = of_side.collect();
@@ -369,17 +353,17 @@ impl SituationTest {
 
     fn person(&self, situation: &Situation, tested: &Tested, is_against: bool) -> Person {
         let row = situation.row as usize;
-        let decision = |row: usize| self.people.decisions.name(row).to_owned();
+        let decision = |row: usize| self.opened.people.decisions.name(row).to_owned();
         let nearest = situation.others.nearest.map(|other| {
             let other = other as usize;
             NearestOther {
-                row: self.people.file_row(other),
+                row: self.opened.people.file_row(other),
                 decision: decision(other),
-                values: self.people.described(other),
+                values: self.opened.people.described(other),
             }
         });
         Person {
-            row: self.people.file_row(row),
+            row: self.opened.people.file_row(row),
             decision: decision(row),
             is_against,
             own: situation.own,
@@ -387,14 +371,14 @@ impl SituationTest {
             difference: situation.difference,
             p: tested.p,
             q: tested.q,
-            values: self.people.described(row),
+            values: self.opened.people.described(row),
             nearest,
         }
     }
 
     /// The members of all groups that were named who are discoveries in each of them alone.
     fn multiple(&self, found: &[Vec<Situation>]) -> Option<Multiple> {
-        let (both, _) = self.groups.split_last()?;
+        let (both, _) = self.opened.groups.split_last()?;
         if both.conditions.len() < 2 {
             return None;
         }
@@ -412,29 +396,6 @@ impl SituationTest {
             members: members.len() as u64,
         })
     }
-}
-
-/// Refuses a group that has too few people, or leaves too few.
-fn expect_enough(group: &ProtectedGroup, k: u32) -> Result<(), IndirectError> {
-    let conditions = group.conditions.iter();
-    let named: Vec<String> = conditions
-        .map(|it| format!("{} = {}", it.attribute, it.value))
-        .collect();
-    let named = named.join(" and ");
-    for (members, group_name, needed) in [
-        (true, format!("the group {named}"), k as usize + 1),
-        (false, format!("whoever is not {named}"), k as usize),
-    ] {
-        let people = group.rows(members).len();
-        if people < needed {
-            return Err(IndirectError::TooFew {
-                group: group_name,
-                people,
-                k,
-            });
-        }
-    }
-    Ok(())
 }
 
 impl RunKind for SituationsSpecification {
@@ -455,23 +416,19 @@ impl OpenedRun for SituationTest {
     type Summary = SituationsSummary;
 
     fn whole(self, target: Target<'_>, observer: &dyn Observer) -> Result<Self::Summary, Failure> {
-        // The observer is told one thing at a time.
-        let observed = Mutex::new(());
-        let found = self.situations(&|done, all| {
-            let _turn = observed.lock();
-            if observer.stop().load(Ordering::Relaxed) {
-                return ControlFlow::Break(());
-            }
-            observer.observe(Progress::new("compare", (done, all), &String::new))
-        })?;
+        let found = self.situations(&watched(observer, "compare"))?;
         let Some(directory) = target.directory() else {
             return Ok(self.summary(&found, None));
         };
         let summary = self.summary(&found, Some(listing::FILE));
-        let groups = self.groups.iter().map(|group| group.conditions.clone());
+        let groups = self
+            .opened
+            .groups
+            .iter()
+            .map(|group| group.conditions.clone());
         let groups: Vec<(Vec<Condition>, Vec<Situation>)> = groups.zip(found).collect();
-        listing::write(&directory.file(listing::FILE), &self.people, &groups)?;
-        directory.write_whole(&self.specification, &self.record, &summary)?;
+        listing::write(&directory.file(listing::FILE), &self.opened.people, &groups)?;
+        directory.write_whole(&self.specification, self.opened.record(), &summary)?;
         Ok(summary)
     }
 }

@@ -85,7 +85,7 @@ pub fn check(costs: &impl Costs, transport: &Transport) -> Result<Certificate, F
     let starts: Vec<usize> = (0..=rows)
         .map(|row| transport.flows.partition_point(|flow| flow.row < row))
         .collect();
-    let found = Table::new(costs, 0).map(|row, line| {
+    let found = Table::new(costs, 0).map_rows(0..rows, &|row, line| {
         let flows = &transport.flows[starts[row]..starts[row + 1]];
         let terms = flows
             .iter()

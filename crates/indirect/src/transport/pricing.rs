@@ -1,9 +1,17 @@
 //! Passes over all pairs, whose costs are made a row at a time.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use super::Costs;
 use super::graph::Candidate;
+
+/// How many pairs are looked at before it is asked whether to go on.
+const PAIRS_AT_ONCE: usize = 1 << 26;
+
+/// The number of parts into which rows are cut that are looked at side by side.
+const PARTS: usize = 8;
 
 /// Costs that are kept where they fit, and made anew where they do not.
 pub(super) struct Table<'a, C> {
@@ -38,11 +46,33 @@ impl<'a, C: Costs> Table<'a, C> {
         }
     }
 
-    /// Calls a function with each row and its costs, on all threads, and returns what it returns, by row.
-    pub fn map<T: Send>(&self, function: impl Fn(usize, &[u32]) -> T + Sync) -> Vec<T> {
+    /// Calls a function with each row and its costs, on all threads, and returns what it returns, by row;
+    /// nothing if `proceed`, which is asked now and then on the calling thread, returned false.
+    pub fn map<T: Send>(
+        &self,
+        proceed: &dyn Fn() -> bool,
+        function: impl Fn(usize, &[u32]) -> T + Sync,
+    ) -> Option<Vec<T>> {
+        let at_once = self.rows_at_once();
+        let mut all = Vec::with_capacity(self.rows);
+        for first in (0..self.rows).step_by(at_once) {
+            if !proceed() {
+                return None;
+            }
+            let rows = first..self.rows.min(first + at_once);
+            all.extend(self.map_rows(rows, &function));
+        }
+        Some(all)
+    }
+
+    /// Calls a function with each of `rows` and its costs, on all threads, and returns what it returns.
+    pub fn map_rows<T: Send>(
+        &self,
+        rows: Range<usize>,
+        function: &(impl Fn(usize, &[u32]) -> T + Sync),
+    ) -> Vec<T> {
         if self.kept.is_empty() {
-            (0..self.rows)
-                .into_par_iter()
+            rows.into_par_iter()
                 .map_init(
                     || vec![0; self.columns],
                     |line, row| {
@@ -52,10 +82,11 @@ impl<'a, C: Costs> Table<'a, C> {
                 )
                 .collect()
         } else {
-            self.kept
+            let first = rows.start;
+            self.kept[first * self.columns..rows.end * self.columns]
                 .par_chunks(self.columns)
                 .enumerate()
-                .map(|(row, line)| function(row, line))
+                .map(|(row, line)| function(first + row, line))
                 .collect()
         }
     }
@@ -63,29 +94,43 @@ impl<'a, C: Costs> Table<'a, C> {
     /// Finds the rows that are nearest to each column, at most so many. Returns, for each row, the columns
     /// that it is near to, and for each column the least of all costs. Of rows equally near those are taken
     /// that follow, in the circle of all rows, the place of the column among columns: where many columns
-    /// are equal they are not all sent to the same rows.
-    pub fn nearest_rows(&self, limit: usize) -> (Vec<Vec<Candidate>>, Vec<i64>) {
+    /// are equal they are not all sent to the same rows. Returns nothing if `proceed`, which is asked now and
+    /// then on the calling thread, returned false.
+    pub fn nearest_rows(
+        &self,
+        proceed: &dyn Fn() -> bool,
+        limit: usize,
+    ) -> Option<(Vec<Vec<Candidate>>, Vec<i64>)> {
         let limit = limit.min(self.rows);
-        let parts = 8.min(self.rows);
-        let found: Vec<Nearest> = (0..parts)
-            .into_par_iter()
-            .map(|part| {
-                let (start, end) = (
-                    spread(part, parts, self.rows),
-                    spread(part + 1, parts, self.rows),
-                );
-                self.nearest_of(start, end, limit)
-            })
-            .collect();
+        let at_once = self.rows_at_once();
         let mut merged = Nearest::new(self.rows, self.columns, limit);
-        for part in &found {
-            for column in 0..self.columns {
-                for &(cost, turn) in &part.best[column * limit..(column + 1) * limit] {
-                    merged.offer(column, cost, turn);
+        for first in (0..self.rows).step_by(at_once) {
+            if !proceed() {
+                return None;
+            }
+            let rows = at_once.min(self.rows - first);
+            let parts = PARTS.min(rows);
+            let found: Vec<Nearest> = (0..parts)
+                .into_par_iter()
+                .map(|part| {
+                    let [start, end] = [part, part + 1].map(|it| first + spread(it, parts, rows));
+                    self.nearest_of(start, end, limit)
+                })
+                .collect();
+            for part in &found {
+                for column in 0..self.columns {
+                    for &(cost, turn) in &part.best[column * limit..(column + 1) * limit] {
+                        merged.offer(column, cost, turn);
+                    }
                 }
             }
         }
-        merged.by_row()
+        Some(merged.by_row())
+    }
+
+    /// Returns how many rows are looked at before it is asked whether to go on.
+    fn rows_at_once(&self) -> usize {
+        (PAIRS_AT_ONCE / self.columns).max(PARTS)
     }
 
     /// Returns the nearest of the rows from `start` up to `end`.

@@ -114,13 +114,12 @@ impl<'a, C: Costs> Solver<'a, C> {
         if !self.proceeds() {
             return false;
         }
-        let (near, least) = self.table.nearest_rows(NEAREST);
-        self.passes += 1;
-        if !self.proceeds() {
+        let proceed = || self.proceeds();
+        let Some((near, least)) = self.table.nearest_rows(&proceed, NEAREST) else {
             return false;
-        }
+        };
         let limit = self.limit(FIRST);
-        let found = self.table.map(|row, line| {
+        let found = self.table.map(&proceed, |row, line| {
             let start = spread(row, self.table.rows, self.table.columns);
             let offers = cheapest(line, &least, start, i64::MAX, limit);
             let stairs = stairs(self.marginals, row).map(|column| Candidate {
@@ -131,7 +130,10 @@ impl<'a, C: Costs> Solver<'a, C> {
             let offered = offers.into_iter().map(|(_, candidate)| candidate);
             (price, offered.chain(stairs).collect::<Vec<_>>())
         });
-        self.passes += 1;
+        let Some(found) = found else {
+            return false;
+        };
+        self.passes += 2;
         self.graph.rebuild(
             |row| found[row].1.iter().chain(&near[row]).copied(),
             |_, _| true,
@@ -181,7 +183,9 @@ impl<'a, C: Costs> Solver<'a, C> {
         if !self.proceeds() {
             return false;
         }
-        let pass = self.pass();
+        let Some(pass) = self.pass() else {
+            return false;
+        };
         let best = self.best.as_ref().map_or(objective, |best| best.0);
         if gap(best, self.lower_bound) <= self.options.gap.max(0.0) {
             return false;
@@ -191,21 +195,22 @@ impl<'a, C: Costs> Solver<'a, C> {
         true
     }
 
-    /// Prices all pairs, and keeps the bound that this proves if it is the best.
-    fn pass(&mut self) -> Pass {
+    /// Prices all pairs, and keeps the bound that this proves if it is the best. Returns `None` if it is
+    /// stopped.
+    fn pass(&mut self) -> Option<Pass> {
         let prices = &self.state.column_prices;
         let looked: Vec<i64> = (0..self.graph.rows)
             .map(|row| self.offers(row).min().unwrap_or(i64::MAX))
             .collect();
         let limit = self.limit(OFFERED);
-        let found = self.table.map(|row, line| {
+        let found = self.table.map(&|| self.proceeds(), |row, line| {
             let start = spread(row, self.table.rows, self.table.columns);
             let bound = match self.width {
                 Width::Exact => looked[row],
                 Width::Power(_) => i64::MAX,
             };
             cheapest(line, prices, start, bound, limit)
-        });
+        })?;
         self.passes += 1;
         let offers = found.iter().zip(&looked);
         let row_prices: Vec<i64> = offers
@@ -221,7 +226,7 @@ impl<'a, C: Costs> Solver<'a, C> {
                 .collect(),
         };
         self.prove(bound, row_prices, prices.clone());
-        pass
+        Some(pass)
     }
 
     /// Adds the pairs that a pass has found, and forgets the dearest while there is a width. Without one

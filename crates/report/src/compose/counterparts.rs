@@ -20,7 +20,13 @@ const DRAWN: usize = 8;
 
 /// The verdict and the parts.
 pub(super) fn parts(found: &CounterpartsFindings, id: &str) -> (Vec<Text>, Vec<Part>) {
-    let verdict = sentences(found).into_iter().map(Text::from).collect();
+    let mut verdict: Vec<Text> = sentences(found).into_iter().map(Text::from).collect();
+    verdict.extend(
+        found
+            .groups
+            .iter()
+            .filter_map(|group| unmoved(group, found)),
+    );
     let mut figures = figures(found);
     for said in found.data.as_ref().map_or(Vec::new(), left_out::rows) {
         figures = figures.say(said);
@@ -94,6 +100,17 @@ pub(super) fn in_words(conditions: &[PersonValue]) -> String {
         )
     });
     listed(&named.collect::<Vec<_>>(), "and")
+}
+
+/// Returns that the given counterfactuals of a group are the people themselves, where they are.
+fn unmoved(group: &CounterpartsOfGroup, found: &CounterpartsFindings) -> Option<Text> {
+    let is_unmoved = found.counterfactuals_sha256.is_some() && group.matching.mean_distance == 0.0;
+    is_unmoved.then(|| {
+        Text::from(format!(
+            "Careful: the counterfactuals that were given of people with {} equal the people in everything they are compared by, so that a decision that sees nothing else cannot differ.",
+            in_words(&group.protected)
+        ))
+    })
 }
 
 fn sentence(group: &CounterpartsOfGroup, found: &CounterpartsFindings) -> String {

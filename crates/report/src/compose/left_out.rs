@@ -1,7 +1,8 @@
-//! What reading left out of the data, or changed in it.
+//! What reading left out of the data, or changed in it, and groups that were left out.
 
-use super::super::model::{BadRows, ReadCounts};
-use super::super::text::{count, counted};
+use super::super::model::{BadRows, GroupLeftOut, ReadCounts};
+use super::super::text::{count, counted, listed};
+use super::counterparts::in_words;
 
 /// What became of the rows of a table that were not used as they are, in sentences.
 pub(super) fn rows(data: &ReadCounts) -> Vec<String> {
@@ -32,4 +33,23 @@ pub(super) fn bad_rows(bad: &BadRows) -> String {
         counted(bad.rows, "row was", "rows were"),
         reasons.collect::<Vec<_>>().join(", ")
     )
+}
+
+/// That groups of an attribute were left out because they, or all others, are too few.
+pub(super) fn groups(left_out: &[GroupLeftOut]) -> Option<String> {
+    let named = left_out.iter().map(|group| {
+        format!(
+            "{} ({} of {})",
+            in_words(&group.protected),
+            count(group.members),
+            counted(group.members + group.others, "person", "people")
+        )
+    });
+    let named: Vec<String> = named.collect();
+    (!named.is_empty()).then(|| {
+        format!(
+            "Nothing is said of groups that are too few people for it, or leave too few: {}.",
+            listed(&named, "and")
+        )
+    })
 }

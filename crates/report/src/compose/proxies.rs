@@ -3,9 +3,11 @@
 use super::super::chart::{IntervalRow, Intervals};
 use super::super::document::{Block, Part, Table};
 use super::super::model::{
-    PersonValue, ProxiesFindings, ProxiesOfGroup, ProxyEstimate, ProxyExplained, ProxyImpact,
+    ProxiesFindings, ProxiesOfGroup, ProxyEstimate, ProxyExplained, ProxyImpact,
 };
 use super::super::text::{Text, count, counted, decimal, estimate, interval, listed, percent};
+use super::counterparts::in_words;
+use super::left_out;
 
 /// Columns that are drawn, of those that tell most.
 const DRAWN: usize = 15;
@@ -55,19 +57,6 @@ fn sentence(group: &ProxiesOfGroup, found: &ProxiesFindings) -> String {
         "{said} By the upper end of the interval such networks may be right in {} of cases, and a better predictor may tell more.",
         percent(ci95[1])
     )
-}
-
-/// `sex ‘female’ and race ‘black’`.
-fn in_words(conditions: &[PersonValue]) -> String {
-    let conditions = conditions.iter();
-    let named = conditions.map(|it| {
-        format!(
-            "{} ‘{}’",
-            Text::value(&it.attribute),
-            Text::value(&it.value)
-        )
-    });
-    listed(&named.collect::<Vec<_>>(), "and")
 }
 
 fn names(attributes: &[String]) -> String {
@@ -128,6 +117,9 @@ fn groups(found: &ProxiesFindings) -> Part {
             names(&found.looked_at)
         ))
         .with_essential(Block::Table(table));
+    if let Some(said) = left_out::groups(&found.left_out) {
+        part = part.say(said);
+    }
     if !sets.is_empty() {
         part = part.with(Block::Table(Table::new(
             format!(
@@ -162,7 +154,7 @@ fn columns(found: &ProxiesFindings, group: &ProxiesOfGroup, id: &str) -> Part {
         rows.collect(),
     );
     let description = "The share of pairs, a member and somebody else, that a column alone puts in order, and all columns together, with 95 % intervals. Half is guessing.";
-    let part = Part::new("Column by column").say(format!(
+    let part = Part::new(&format!("Column by column: {who}")).say(format!(
         "Who has {who} is {} bits of information; a column tells as many of them as it shares.",
         bits(group.entropy)
     ));

@@ -3,7 +3,7 @@
 use super::super::chart::{IntervalRow, Intervals};
 use super::super::document::{Block, Outcome, Part, Table};
 use super::super::model::{PersonInSituation, PersonValue, SituationsFindings, SituationsOfGroup};
-use super::super::text::{Text, count, decimal, listed, number, percent};
+use super::super::text::{Text, count, counted, decimal, listed, number, percent};
 use super::counterparts::in_words;
 use super::left_out;
 
@@ -26,9 +26,17 @@ pub(super) fn parts(found: &SituationsFindings, id: &str) -> (Vec<Text>, Vec<Par
             count(multiple.discoveries)
         )));
     }
+    verdict.extend(powerless(found).map(Text::from));
     verdict.extend(found.groups.iter().filter_map(apart).map(Text::from));
     let mut figures = figures(found, id);
-    for said in found.data.as_ref().map_or(Vec::new(), left_out::rows) {
+    let left_out = left_out::groups(&found.left_out);
+    for said in found
+        .data
+        .as_ref()
+        .map_or(Vec::new(), left_out::rows)
+        .into_iter()
+        .chain(left_out)
+    {
         figures = figures.say(said);
     }
     let mut parts = vec![figures];
@@ -75,39 +83,48 @@ fn sentence(group: &SituationsOfGroup, found: &SituationsFindings) -> String {
     let who = in_words(&group.protected);
     let favourable = Text::value(&found.favourable);
     let (against, members) = (&group.against, group.members.people);
-    let points = 100.0 * (group.own_share - group.others_share);
-    let more = match points {
-        points if points.abs() < 0.05 => "no difference on average".to_owned(),
-        points if points > 0.0 => format!("{} points more", decimal(points, 1)),
-        points => format!("{} points less", decimal(-points, 1)),
-    };
-    let mut said = format!(
-        "Around people with {who}, {} of those most like them in the group do not get ‘{favourable}’, and {} of those most like them outside of it: {more}. ",
-        percent(group.own_share),
-        percent(group.others_share)
-    );
-    said.push_str(&match against.discoveries {
+    let mut said = match against.discoveries {
         0 => format!(
-            "For none of the {} by themselves is it shown that the group is treated worse",
+            "For none of the {} people with {who} is it shown that people like them are treated worse in the group than outside of it.",
             count(members)
         ),
         discoveries => format!(
-            "For {} of the {} ({}) it is shown by themselves that the group is treated worse; {} of these did not get it",
+            "{} of the {} people with {who} ({}) are found to be treated worse than people like them outside of the group; {} of these did not get ‘{favourable}’.",
             count(discoveries),
             count(members),
             percent(against.share),
             count(against.of_own_decision),
         ),
-    });
+    };
     if group.favouring.discoveries > 0 {
         said.push_str(&format!(
-            ". For {} ({}) the opposite is shown",
+            " {} ({}) are found to be treated better.",
             count(group.favouring.discoveries),
             percent(group.favouring.share)
         ));
     }
-    said.push('.');
-    said
+    let points = 100.0 * (group.own_share - group.others_share);
+    let less = match points {
+        points if points.abs() < 0.05 => "no difference on average".to_owned(),
+        points if points > 0.0 => format!("{} points less", decimal(points, 1)),
+        points => format!("{} points more", decimal(-points, 1)),
+    };
+    format!(
+        "{said} Of the people most like each of them, on average {} get ‘{favourable}’ in the group and {} outside of it: {less}.",
+        percent(1.0 - group.own_share),
+        percent(1.0 - group.others_share)
+    )
+}
+
+/// Returns that no difference, however large, could have been found, where that is so.
+fn powerless(found: &SituationsFindings) -> Option<String> {
+    let least = found.least_p.filter(|&least| least > found.level)?;
+    Some(format!(
+        "With {} on each side no difference, however large, can be significant at {}: the least p-value is {}. Ask for more neighbours (k).",
+        counted(found.k, "neighbour", "neighbours"),
+        percent(found.level),
+        number(least)
+    ))
 }
 
 /// Returns that the sides of a group's members lie apart, where they do: then a difference may be one of
@@ -445,8 +462,8 @@ mod tests {
         let (verdict, parts) = parts(&findings(20, None), "run1");
         assert_eq!(
             verdict[0].as_str(),
-            "Around people with sex ‘f’, 41.00 % of those most like them in the group do not get ‘yes’, and 22.00 % of those most like them outside of it: 19 points more. \
-             For 20 of the 200 (10.00 %) it is shown by themselves that the group is treated worse; 18 of these did not get it."
+            "20 of the 200 people with sex ‘f’ (10.00 %) are found to be treated worse than people like them outside of the group; 18 of these did not get ‘yes’. \
+             Of the people most like each of them, on average 59.00 % get ‘yes’ in the group and 78.00 % outside of it: 19 points less."
         );
         let shown = format!("{parts:?}");
         assert!(shown.contains(
@@ -461,7 +478,7 @@ mod tests {
         assert!(
             verdict[0]
                 .as_str()
-                .contains("For none of the 200 by themselves is it shown")
+                .starts_with("For none of the 200 people with sex ‘f’ is it shown")
         );
         assert!(format!("{parts:?}").contains("may be discriminated against all the same"));
     }

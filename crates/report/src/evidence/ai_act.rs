@@ -7,7 +7,7 @@
 //! left open in plain sight.
 
 use super::measures::{Measure, Subject, measures, rates_of_groups};
-use super::{BLANK, CAVEATS, Inputs, Model, refused};
+use super::{BLANK, Inputs, Model, caveats, refused};
 use crate::compose::subject::kind;
 use crate::document::{Block, Document, Part, Section, Table};
 use crate::error::PageError;
@@ -59,7 +59,7 @@ impl Report {
             ),
             logs(&self.runs),
             signature(),
-            open(),
+            open(&self.runs),
         ];
         let title = Text::new("AI Act, Annex IV, point 2(g): validation and testing");
         let runs = counted(self.runs.len() as u64, "run", "runs");
@@ -364,8 +364,8 @@ fn signature() -> Part {
     ]))
 }
 
-fn open() -> Part {
-    let mut limits: Vec<String> = CAVEATS.map(str::to_owned).into();
+fn open(runs: &[RunReport]) -> Part {
+    let mut limits: Vec<String> = caveats(runs).into_iter().map(str::to_owned).collect();
     limits.push(
         "The other points of Annex IV, cybersecurity measures (point 2(h)) among them, are no part of this annex. Whether the system is a \
          high-risk one, and whether these figures are enough, is for those who sign."

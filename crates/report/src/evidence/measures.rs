@@ -362,7 +362,8 @@ pub(crate) fn measures(run: &RunReport) -> Vec<Measure> {
             for group in &found.groups {
                 let slice = counterparts::named(&group.protected);
                 let what = "Members decided worse than their counterparts";
-                all.add(what, &slice, Subject::Fairness, group.against.share);
+                let measure = all.add(what, &slice, Subject::Fairness, group.against.share);
+                measure.inputs = group.members.people;
             }
         }
         // What columns tell is no figure of a model.
@@ -372,7 +373,8 @@ pub(crate) fn measures(run: &RunReport) -> Vec<Measure> {
             for group in &found.groups {
                 let slice = counterparts::named(&group.protected);
                 let what = "Members found to be discriminated against by situation testing";
-                all.add(what, &slice, Subject::Fairness, group.against.share);
+                let measure = all.add(what, &slice, Subject::Fairness, group.against.share);
+                measure.inputs = group.members.people;
             }
         }
         Findings::Certify(certify) => all.certificates(certify),

@@ -23,13 +23,35 @@ const BLANK: &str = "TO BE FILLED IN";
 /// What forms about models are made of.
 const MODELS: &str = "runs of audit, groups, repair and certify";
 
-/// What figures of every kind do not say.
-pub(super) const CAVEATS: [&str; 4] = [
-    "A discriminatory share is of the given rows or texts, or of random inputs (tables), not of the people that the model will decide about.",
-    "Only the protected attributes named were examined, by changing them; discrimination through attributes that go along with them is not seen.",
-    "A search that finds nothing proves nothing. Certificates are proofs, each of one input.",
-    "Intervals cover chance in drawing inputs, not what was left out.",
-];
+/// Returns what the figures of `runs` do not say, whatever they are.
+pub(super) fn caveats<'r>(runs: impl IntoIterator<Item = &'r RunReport>) -> Vec<&'static str> {
+    let compares = |run: &RunReport| {
+        matches!(
+            run.findings,
+            Findings::Counterparts(_) | Findings::Proxies(_) | Findings::Situations(_)
+        )
+    };
+    let (people, others): (Vec<bool>, Vec<bool>) = runs
+        .into_iter()
+        .map(compares)
+        .partition(|compares| *compares);
+    let mut caveats = Vec::new();
+    if !others.is_empty() || people.is_empty() {
+        caveats.extend([
+            "A discriminatory share is of the given rows or texts, or of random inputs (tables), not of the people that the model will decide about.",
+            "Only the protected attributes named were examined, by changing them; discrimination through attributes that go along with them is not seen.",
+            "A search that finds nothing proves nothing. Certificates are proofs, each of one input.",
+        ]);
+    }
+    if !people.is_empty() {
+        caveats.extend([
+            "People who are compared with others are near them in what the data say, not alike in all that matters: a difference proves no cause, and where discrimination has moved what they are compared by, comparisons say too little.",
+            "Only the groups named were examined; somebody who is not found may be discriminated against all the same.",
+        ]);
+    }
+    caveats.push("Intervals cover chance in drawing inputs, not what was left out.");
+    caveats
+}
 
 /// That `run` is none that `form` is made of.
 fn refused(form: Form, takes: &'static str, run: &RunReport) -> PageError {
@@ -63,7 +85,10 @@ fn of_models(report: &Report, form: Form, takes: &'static str) -> Result<(), Pag
 
 /// The sentences on what the figures of `runs` do not say.
 fn limits(runs: &[&RunReport]) -> Vec<String> {
-    let mut all: Vec<String> = CAVEATS.map(str::to_owned).into();
+    let mut all: Vec<String> = caveats(runs.iter().copied())
+        .into_iter()
+        .map(str::to_owned)
+        .collect();
     for run in runs {
         if let Findings::Audit(audit) = &run.findings {
             let summary = &audit.summary;

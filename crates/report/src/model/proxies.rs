@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::situations::PersonValue;
+use super::situations::{GroupLeftOut, PersonValue};
 
 /// A run of `probity proxies`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -25,6 +25,9 @@ pub struct ProxiesFindings {
     pub share: f64,
     /// Group by group.
     pub groups: Vec<ProxiesOfGroup>,
+    /// The groups that were left out.
+    #[serde(default)]
+    pub left_out: Vec<GroupLeftOut>,
 }
 
 /// A figure and its interval.

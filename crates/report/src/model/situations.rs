@@ -30,10 +30,15 @@ pub struct SituationsFindings {
     pub centres: bool,
     /// The level of each test, and the share of false discoveries.
     pub level: f64,
+    /// The smallest p-value that the exact test can give with no more than k neighbours on either side.
+    pub least_p: Option<f64>,
     /// The largest share of a group that may be found, if somebody said one.
     pub fail_above: Option<f64>,
     /// Group by group.
     pub groups: Vec<SituationsOfGroup>,
+    /// The groups that were left out.
+    #[serde(default)]
+    pub left_out: Vec<GroupLeftOut>,
     /// People who are discoveries in each of several groups alone.
     pub multiple: Option<MultipleSituations>,
     /// The file of all members.
@@ -63,6 +68,17 @@ pub struct SituationsOfGroup {
     pub favouring: SituationsOneWay,
     /// The members whom the tests are surest of.
     pub persons: Vec<PersonInSituation>,
+}
+
+/// A group that was left out, since it or whoever is not in it has too few people.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct GroupLeftOut {
+    /// The conditions that all members meet.
+    pub protected: Vec<PersonValue>,
+    /// The number of members.
+    pub members: u64,
+    /// The number of all others.
+    pub others: u64,
 }
 
 /// A value that a person has of an attribute.

@@ -1,0 +1,230 @@
+//! The people whose decisions are looked at: who they are, how they are compared, and what was decided
+//! about them.
+//!
+//! ```text
+//! data ─┬─ by the schema of the people ──► groups, coordinates, recorded outcomes
+//!       └─ by the schema of the model ───► its decisions   (it sees fewer columns)
+//! ```
+//!
+//! The two readings are joined by the numbers that rows have in their file: a row that either leaves
+//! out is left out.
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use crate::coordinates::{Cell, Column, Coordinates};
+use crate::error::IndirectError;
+use probity_data::schema::{Kind, Schema};
+use probity_data::table::{CellNumbers, Table};
+use probity_fairness::statistics::Share;
+use probity_run::specification::FieldError;
+
+pub use groups::{LeftOut, ProtectedGroup, with_enough};
+pub use opened::OpenedPeople;
+pub use reader::PeopleReader;
+pub use sources::{Sources, Weight};
+
+mod groups;
+mod opened;
+mod reader;
+mod sources;
+
+/// A condition on a protected attribute: that its value is this one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Condition {
+    /// The attribute.
+    pub attribute: String,
+    /// The value, or the range of values.
+    pub value: String,
+}
+
+/// Returns `conditions` as `sex=female, race=black`.
+pub fn named(conditions: &[Condition]) -> String {
+    let conditions = conditions.iter();
+    let named = conditions.map(|it| format!("{}={}", it.attribute, it.value));
+    named.collect::<Vec<_>>().join(", ")
+}
+
+/// What was decided about people.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Decisions {
+    /// The number of the decision about each person.
+    pub decided: Vec<u32>,
+    /// The probability of the favourable class, one a person; empty where outcomes are looked at.
+    pub scores: Vec<f64>,
+    /// The names of the decisions, by number.
+    pub names: Vec<String>,
+    /// The number of the favourable decision.
+    pub favourable: u32,
+    /// Whether somebody said which one that is.
+    pub is_favourable_given: bool,
+}
+
+impl Decisions {
+    /// Returns whether each person was not given what is good to get.
+    pub fn unfavourable(&self) -> Vec<bool> {
+        let is_unfavourable = |&decided: &u32| decided != self.favourable;
+        self.decided.iter().map(is_unfavourable).collect()
+    }
+
+    /// Returns the name of the decision about the person `row`.
+    pub fn name(&self, row: usize) -> &str {
+        let name = self.names.get(self.decided[row] as usize);
+        name.map_or("", String::as_str)
+    }
+
+    /// Returns the name of the favourable decision.
+    pub fn favourable_name(&self) -> &str {
+        let name = self.names.get(self.favourable as usize);
+        name.map_or("", String::as_str)
+    }
+}
+
+/// People, and how many of them were decided unfavourably.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Decided {
+    /// The number of people.
+    pub people: u64,
+    /// Those decided unfavourably.
+    pub unfavourable: Share,
+}
+
+/// The people of a table, with what was decided about them.
+pub struct People {
+    schema: Schema,
+    compared: Vec<(usize, f64)>,
+    /// Their rows, encoded by the schema of the people.
+    pub table: Table,
+    numbers: CellNumbers,
+    /// The numbers of their rows in the file, from 1.
+    file_rows: Vec<u64>,
+    /// What was decided about them.
+    pub decisions: Decisions,
+    /// The SHA-256 of the file.
+    pub sha256: String,
+    file: PathBuf,
+}
+
+/// The mean and the standard deviation of the numbers of an attribute.
+type Scale = (f64, f64);
+
+impl People {
+    /// Returns the number of people.
+    pub fn rows(&self) -> usize {
+        self.table.rows()
+    }
+
+    /// Returns how many of the people `rows` were decided unfavourably.
+    pub fn decided(&self, rows: &[u32]) -> Decided {
+        let is_unfavourable =
+            |row: &&u32| self.decisions.decided[**row as usize] != self.decisions.favourable;
+        let count = rows.iter().filter(is_unfavourable).count();
+        Decided {
+            people: rows.len() as u64,
+            unfavourable: Share::new(count as u64, rows.len() as u64),
+        }
+    }
+
+    /// Returns the number that the person `row` has in the file, from 1.
+    pub fn file_row(&self, row: usize) -> u64 {
+        self.file_rows[row]
+    }
+
+    /// Returns the names of the attributes that people are compared by.
+    pub fn compared(&self) -> Vec<String> {
+        let name = |&(place, _): &(usize, f64)| self.schema.attributes[place].name.clone();
+        self.compared.iter().map(name).collect()
+    }
+
+    /// Returns the coordinates of the people, in standard deviations of their own.
+    pub fn coordinates(&self) -> Coordinates {
+        self.coordinates_by(self)
+    }
+
+    /// Returns the coordinates of the people, in standard deviations of `others`.
+    pub fn coordinates_by(&self, others: &People) -> Coordinates {
+        let columns = self.compared.iter().map(|&(place, weight)| {
+            let scale = others.scale(place);
+            let cells: Vec<Cell> = (0..self.rows())
+                .map(|row| match self.number(place, row) {
+                    Some(number) => Cell::Number((number - scale.0) / scale.1),
+                    None => Cell::Level(self.table.row(row)[place]),
+                })
+                .collect();
+            Column::new(&self.schema.attributes[place].name, weight, &cells)
+        });
+        Coordinates::new(columns.collect())
+    }
+
+    /// Returns the number that the person `row` has of the attribute at `place`, if it has an order
+    /// and the value is one of it.
+    fn number(&self, place: usize, row: usize) -> Option<f64> {
+        let attribute = &self.schema.attributes[place];
+        let code = self.table.row(row)[place];
+        if !attribute.are_ordered(&[code]) {
+            return None;
+        }
+        let column = self.numbers.places().iter().position(|it| *it == place);
+        match (&attribute.kind, column) {
+            (Kind::Numeric { .. }, Some(column)) => {
+                let number = self.numbers.row(row)[column];
+                // A value that was moved into the domain stands for an end of it.
+                let number = if number.is_nan() {
+                    attribute.decode(code).parse().ok()?
+                } else {
+                    number
+                };
+                Some(number)
+            }
+            _ => Some(f64::from(code)),
+        }
+    }
+
+    fn scale(&self, place: usize) -> Scale {
+        let numbers: Vec<f64> = (0..self.rows())
+            .filter_map(|row| self.number(place, row))
+            .collect();
+        let count = numbers.len().max(1) as f64;
+        let mean = numbers.iter().sum::<f64>() / count;
+        let squares: f64 = numbers.iter().map(|number| (number - mean).powi(2)).sum();
+        let deviation = (squares / count).sqrt();
+        // People who all have one number do not differ by it.
+        (mean, if deviation > 0.0 { deviation } else { 1.0 })
+    }
+
+    /// Returns what the person `row` has of each attribute, in the words of the schema: all
+    /// attributes, protected ones too.
+    pub fn described(&self, row: usize) -> Vec<Condition> {
+        let attributes = self.schema.attributes.iter().enumerate();
+        let described = attributes.map(|(place, attribute)| Condition {
+            attribute: attribute.name.clone(),
+            value: match (&attribute.kind, self.number(place, row)) {
+                (Kind::Numeric { .. }, Some(number)) => number.to_string(),
+                _ => attribute.decode(self.table.row(row)[place]),
+            },
+        });
+        described.collect()
+    }
+
+    /// Refuses `others` if they are not the same people in the same order, as many rows with the same
+    /// numbers in their file, or nothing is decided about them.
+    ///
+    /// # Errors
+    /// [`IndirectError::OtherPeople`]; [`IndirectError::Field`] where nothing is decided.
+    pub fn expect_same_rows(&self, others: &People) -> Result<(), IndirectError> {
+        if others.decisions.decided.len() != others.rows() {
+            let expected = "a table with an outcome in every row";
+            let field = FieldError::new("counterfactuals", others.file.display(), expected);
+            return Err(field.into());
+        }
+        match self.file_rows == others.file_rows {
+            true => Ok(()),
+            false => Err(IndirectError::OtherPeople {
+                file: others.file.clone(),
+                rows: others.rows(),
+                people: self.rows(),
+            }),
+        }
+    }
+}

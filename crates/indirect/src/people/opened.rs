@@ -1,0 +1,131 @@
+//! People who are read: with the groups among them, and what they would have been outside of these.
+
+use std::path::Path;
+
+use super::{LeftOut, People, PeopleReader, ProtectedGroup, named};
+use crate::error::IndirectError;
+use probity_fairness::record::record_of;
+use probity_run::specification::file::Record;
+use probity_tensor::device::ComputeDevice;
+
+/// People, with the protected groups among them.
+pub struct OpenedPeople {
+    /// The people.
+    pub people: People,
+    /// What each would have been outside of their group, if somebody said so.
+    pub counterfactual: Option<People>,
+    /// The groups that are looked at.
+    pub groups: Vec<ProtectedGroup>,
+    /// The groups that are left out.
+    pub left_out: Vec<LeftOut>,
+    /// The protected attributes, with the value that was named: `sex=female`.
+    pub protected: Vec<String>,
+    record: Record,
+}
+
+impl OpenedPeople {
+    /// Reads the people in `data` and their `counterfactuals`, of the same people in the same order, with
+    /// `reader`; a model computes on `device`.
+    ///
+    /// # Errors
+    /// See [`IndirectError`].
+    pub fn read(
+        reader: &PeopleReader,
+        data: &Path,
+        counterfactuals: Option<&Path>,
+        device: &ComputeDevice,
+    ) -> Result<OpenedPeople, IndirectError> {
+        OpenedPeople::of(reader, reader.read(data, device)?, counterfactuals, device)
+    }
+
+    /// Reads the people in `data` whatever is known of their outcomes; see [`PeopleReader::read_whoever`].
+    ///
+    /// # Errors
+    /// See [`IndirectError`].
+    pub fn read_whoever(
+        reader: &PeopleReader,
+        data: &Path,
+        device: &ComputeDevice,
+    ) -> Result<OpenedPeople, IndirectError> {
+        OpenedPeople::of(reader, reader.read_whoever(data, device)?, None, device)
+    }
+
+    fn of(
+        reader: &PeopleReader,
+        people: People,
+        counterfactuals: Option<&Path>,
+        device: &ComputeDevice,
+    ) -> Result<OpenedPeople, IndirectError> {
+        let groups = reader.groups(&people)?;
+        let mut sha256 = reader.sha256.clone();
+        sha256.insert("data".to_owned(), people.sha256.clone());
+        let mut counterfactual = None;
+        if let Some(file) = counterfactuals {
+            // Everybody may be decided alike then.
+            let others = reader.read_whoever(file, device)?;
+            people.expect_same_rows(&others)?;
+            for group in &groups {
+                expect_outside(reader, group, &others)?;
+            }
+            sha256.insert("counterfactuals".to_owned(), others.sha256.clone());
+            counterfactual = Some(others);
+        }
+        Ok(OpenedPeople {
+            people,
+            counterfactual,
+            groups,
+            left_out: Vec::new(),
+            protected: reader.protected(),
+            record: record_of(device, &sha256),
+        })
+    }
+
+    /// Leaves out the groups that are too small; see [`super::with_enough`].
+    ///
+    /// # Errors
+    /// Where a group that was asked for by name is, or no group is left.
+    pub fn with_enough<E>(
+        self,
+        least: [usize; 2],
+        error: impl Fn(String, usize) -> E,
+    ) -> Result<OpenedPeople, E> {
+        let (groups, left_out) = super::with_enough(self.groups, least, error)?;
+        Ok(OpenedPeople {
+            groups,
+            left_out,
+            ..self
+        })
+    }
+
+    /// Returns what a run's file tells of what was opened.
+    pub fn record(&self) -> &Record {
+        &self.record
+    }
+
+    /// Returns the hash of what was opened as `role`, if anything was.
+    pub fn sha256_of(&self, role: &str) -> Option<String> {
+        let hash = self.record.sha256_of(role);
+        (!hash.is_empty()).then(|| hash.to_owned())
+    }
+}
+
+/// Refuses counterfactuals in which members of `group` are members still: they would be compared with
+/// themselves, and nothing be found.
+fn expect_outside(
+    reader: &PeopleReader,
+    group: &ProtectedGroup,
+    counterfactual: &People,
+) -> Result<(), IndirectError> {
+    let members = group.rows(true);
+    let still = reader.meet(&group.conditions, counterfactual);
+    let rows = members.iter().filter(|&&row| still[row as usize]).count();
+    match rows {
+        0 => Ok(()),
+        rows => Err(IndirectError::StillMembers {
+            file: counterfactual.file.clone(),
+            group: named(&group.conditions),
+            rows,
+            members: members.len(),
+        }),
+    }
+}
