@@ -297,7 +297,7 @@ fn too_few_neighbours_to_find_anybody_are_said_to_be() {
         let line = format!("{LABEL} --protected sex=female --k {k} --ties {ties} --json -q");
         let found = workspace.line(&line).exits(0).json();
         let line = format!("{LABEL} --protected sex=female --k {k} --ties {ties}");
-        let said = workspace.line(&line).exits(0).stdout();
+        let said = workspace.line(&line).exits(0).stdout;
         (
             found["least_p"].as_f64().unwrap(),
             said.contains("can be significant"),

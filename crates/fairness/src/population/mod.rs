@@ -7,7 +7,7 @@
 //!                    ▼
 //!                  Tally: counts that add up over any cut         (tally)
 //!                    ▼
-//!           PopulationSummary: shares, groups, directions, moves  (summary)
+//!           PopulationSummary: shares, groups, directions, moves  (summary, intersection)
 //! ```
 //!
 //! A row is discriminatory if some combination of values of the protected attributes, in its own
@@ -20,6 +20,7 @@
 //! without replacement, the intervals hold for all rows, too: they are wider than they need to be.
 
 mod graded;
+mod intersection;
 mod measure;
 mod moves;
 mod people;
@@ -29,6 +30,7 @@ mod tally;
 
 pub(crate) use graded::Graded;
 pub use graded::PlausibilitySummary;
+pub use intersection::Intersection;
 pub use measure::count_people;
 pub use moves::{ChangeQuantile, Changes, Moves};
 pub use people::{People, Source};

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 
 use serde::Serialize;
 
+use super::intersection::{Intersection, intersections};
 use super::moves::Changes;
 use super::people::{Groups, People, Source};
 use super::tally::{Exchange, GroupCounts, Tally};
@@ -55,6 +56,9 @@ pub struct PopulationSummary {
     pub groups: Vec<GroupedRows>,
     /// Who would gain and who would lose as somebody else: by each protected attribute alone.
     pub effects: Vec<AttributeEffect>,
+    /// The combinations of values that are at a disadvantage together, beyond what each value is.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub intersections: Vec<Intersection>,
     /// The changes of scores.
     pub changes: Changes,
     /// The protected attributes that alone change no bit of any answer; the summary of an audit
@@ -147,6 +151,10 @@ impl PopulationSummary {
             effects: (0..people.protected.len())
                 .map(|place| effect(&people.groups[place], tally, place))
                 .collect(),
+            intersections: match (people.groups.last(), tally.groups.last()) {
+                (Some(by), Some(counts)) => intersections(by, counts),
+                _ => Vec::new(),
+            },
             changes: tally.moves.changes(),
             without_effect: people
                 .protected

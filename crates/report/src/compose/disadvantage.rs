@@ -3,7 +3,7 @@
 
 use super::super::chart::{Heat, HeatCell, IntervalRow, Intervals};
 use super::super::document::{Block, Part, Table};
-use super::super::model::{AttributeEffect, ExchangeEffect, Tendency, ValueEffect};
+use super::super::model::{AttributeEffect, ExchangeEffect, Intersection, Tendency, ValueEffect};
 use super::super::text::{Text, count, interval, listed, percent};
 
 /// Values of an attribute that are drawn.
@@ -110,6 +110,58 @@ pub(super) fn sentence(effect: &AttributeEffect, stakes: &Stakes) -> Option<Stri
         said.push_str(&nets(effect));
     }
     Some(said)
+}
+
+/// Returns which combinations of values are at a disadvantage together; nothing where none is.
+pub(super) fn together(intersections: &[Intersection], stakes: &Stakes) -> Option<String> {
+    let (first, rest) = intersections.split_first()?;
+    let attributes = first.attributes.iter();
+    let attributes: Vec<String> = attributes.map(|it| Text::value(it).to_string()).collect();
+    let others = first.values.iter().zip(&first.others);
+    let others = others.map(|(value, others)| {
+        format!(
+            "of the other ‘{}’ {} {} would",
+            Text::value(value),
+            stakes.noun(),
+            percent(others.share)
+        )
+    });
+    let mut said = format!(
+        "Most of all it is {} together: with another {}, {} of these {} {} {} (95 % interval {}); {}.",
+        values_together(first),
+        listed(&attributes, "or"),
+        percent(first.gain.share),
+        count(first.rows),
+        stakes.noun(),
+        stakes.gain,
+        interval(first.gain.ci95),
+        listed(&others.collect::<Vec<_>>(), "and")
+    );
+    let named = rest.iter().take(NAMED).map(|it| {
+        format!(
+            "{} ({} of {})",
+            values_together(it),
+            percent(it.gain.share),
+            count(it.rows)
+        )
+    });
+    let named: Vec<String> = named.collect();
+    if !named.is_empty() {
+        let more = match rest.len().saturating_sub(NAMED) {
+            0 => String::new(),
+            more => format!(", and {} more", count(more as u64)),
+        };
+        said.push_str(&format!(" Likewise {}{more}.", listed(&named, "and")));
+    }
+    Some(said)
+}
+
+/// `sex ‘female’ and origin ‘south’`.
+fn values_together(of: &Intersection) -> String {
+    let values = of.attributes.iter().zip(&of.values);
+    let values = values
+        .map(|(attribute, value)| format!("{} ‘{}’", Text::value(attribute), Text::value(value)));
+    listed(&values.collect::<Vec<_>>(), "and")
 }
 
 /// Pairs of an input and its twin by an exchange and its reverse in which the side with the first
@@ -425,6 +477,26 @@ mod tests {
         assert_eq!(cells(1), ["east", "–", "–", "+8.0 -1.0", "+4.0"]);
         assert_eq!(cells(2), ["north", "-19.0", "–", "–", "-14.0"]);
         assert!(figure.svg.contains("heat second") && figure.svg.contains("+7.0"));
+    }
+
+    #[test]
+    fn whom_two_values_meet_together_is_said_first() {
+        let met = |origin: &str, gain: u64| Intersection {
+            attributes: vec!["sex".to_owned(), "origin".to_owned()],
+            values: vec!["female".to_owned(), origin.to_owned()],
+            rows: 100,
+            gain: counted(gain, 100),
+            lose: counted(0, 100),
+            others: vec![counted(1, 200), counted(0, 100)],
+        };
+        let said = |met: &[Intersection]| {
+            together(met, &stakes(Inputs::Rows)).map(|said| said.replace('\u{a0}', " "))
+        };
+        assert_eq!(said(&[]), None);
+        assert_eq!(
+            said(&[met("south", 28), met("east", 20)]).unwrap(),
+            "Most of all it is sex ‘female’ and origin ‘south’ together: with another sex or origin, 28.00 % of these 100 rows would get ‘high’ (95 % interval 1.00 % – 25.00 %); of the other ‘female’ rows 0.50 % would and of the other ‘south’ rows 0.00 % would. Likewise sex ‘female’ and origin ‘east’ (20.00 % of 100)."
+        );
     }
 
     #[test]

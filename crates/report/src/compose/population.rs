@@ -76,7 +76,8 @@ pub(super) fn disadvantaged(population: &Population) -> Vec<String> {
             share.map(|share| asked(population).sentence(share))
         })
     });
-    said.collect()
+    let together = disadvantage::together(&population.intersections, &stakes);
+    together.into_iter().chain(said).collect()
 }
 
 /// The first sentences of an audit.

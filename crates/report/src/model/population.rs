@@ -33,8 +33,28 @@ pub struct Population {
     /// Who would gain and who would lose as somebody else, by each protected attribute alone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub effects: Vec<AttributeEffect>,
+    /// Combinations of values that are at a disadvantage together, beyond what each value is.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub intersections: Vec<Intersection>,
     /// How far scores move.
     pub changes: Changes,
+}
+
+/// The rows with some values of several attributes, all of which may be changed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Intersection {
+    /// The attributes.
+    pub attributes: Vec<String>,
+    /// The value of each.
+    pub values: Vec<String>,
+    /// Rows with all of them.
+    pub rows: u64,
+    /// Those of them that would gain with other values.
+    pub gain: CountedRows,
+    /// Those of them that would lose with other values.
+    pub lose: CountedRows,
+    /// For each attribute, those of the other rows with its value that would gain.
+    pub others: Vec<CountedRows>,
 }
 
 /// What becomes of rows, or texts, when one attribute changes and nothing else does: one gains as a
