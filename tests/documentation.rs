@@ -18,7 +18,7 @@ use documented::page::Page;
 
 #[test]
 fn the_readme_does_what_it_says() {
-    Page::read("README.md").given(given::vectors).runs();
+    Page::read("README.md").runs();
 }
 
 #[test]
