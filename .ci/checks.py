@@ -135,6 +135,7 @@ class Checks:
             ("build of the tests", self.build_tests, []),
             ("tests", self.tests, ["build of the tests", "python environment"]),
             ("broken input", self.broken_input, ["build of the tests"]),
+            ("site", self.site, ["python environment"]),
             ("python package", self.python_package, ["python environment"]),
             ("devices", self.devices, []),
         ]
@@ -305,6 +306,14 @@ class Checks:
             run("cargo", "build", "--release", "--bins"),
             run(TARGET / "release/probity-fuzz", "run", "--executions", "400", "--seed", "1"),
         )
+
+    # What is read.
+
+    def site(self):
+        built = run(PYTHON / "bin/mkdocs", "build", "--strict", env={"NO_MKDOCS_2_WARNING": "1"})
+        if not built.passed or "browser" not in self.required:
+            return of(built)
+        return of(run(sys.executable, HERE / "look_at_site.py", TARGET / "site"))
 
     # The package for Python, taken as a user's pip takes it.
 
