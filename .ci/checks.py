@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import cargo_output
+import pages
 from cargo_output import Failure
 
 HERE = Path(__file__).resolve().parent
@@ -29,6 +30,9 @@ TARGET = ROOT / "target"
 #: Python with everything that tests and package need; npm's packages.
 PYTHON = TARGET / "python"
 NPM = TARGET / "npm"
+#: The wheel, and an environment in which it is all that there is.
+WHEELS = TARGET / "checked-wheel"
+ALONE = TARGET / "alone"
 #: More tests than this that fail are not looked at a second time: they are no weather.
 SECOND_LOOKS = 12
 #: Steps that are done where they are named: they build the GPU's backend, and most of our crates once
@@ -136,7 +140,9 @@ class Checks:
             ("tests", self.tests, ["build of the tests", "python environment"]),
             ("broken input", self.broken_input, ["build of the tests"]),
             ("site", self.site, ["python environment"]),
-            ("python package", self.python_package, ["python environment"]),
+            ("wheel", self.wheel, ["python environment"]),
+            ("python package", self.python_package, ["wheel"]),
+            ("without Rust", self.without_rust, ["wheel"]),
             ("devices", self.devices, []),
         ]
 
@@ -317,10 +323,23 @@ class Checks:
 
     # The package for Python, taken as a user's pip takes it.
 
-    def python_package(self):
+    def wheel(self):
+        shutil.rmtree(WHEELS, ignore_errors=True)
         path = f"{PYTHON / 'bin'}{os.pathsep}{os.environ['PATH']}"
-        pip = "install --quiet --disable-pip-version-check --no-build-isolation --no-deps --force-reinstall ./python"
-        installed = run(PYTHON / "bin/pip", *pip.split(), env={"PATH": path})
+        words = "wheel --quiet --disable-pip-version-check --no-build-isolation --no-deps ./python"
+        is_linux = sys.platform == "linux"
+        built = TARGET / "built-wheel" if is_linux else WHEELS
+        shutil.rmtree(built, ignore_errors=True)
+        made = run(PYTHON / "bin/pip", *words.split(), "--wheel-dir", built, env={"PATH": path})
+        if not made.passed or not is_linux:
+            return of(made)
+        # The oldest system that it runs on becomes a part of its name.
+        repair = [PYTHON / "bin/auditwheel", "repair", "--plat", "auto", "--wheel-dir", WHEELS, wheel_in(built)]
+        return of(run(*repair, env={"PATH": path}))
+
+    def python_package(self):
+        pip = "install --quiet --disable-pip-version-check --no-deps --force-reinstall".split()
+        installed = run(PYTHON / "bin/pip", *pip, wheel_in(WHEELS))
         if not installed.passed:
             return of(installed)
         python = PYTHON / "bin/python"
@@ -339,6 +358,33 @@ class Checks:
             verdict.word = f"FAILED: mypy; {verdict.word}"
             verdict.lines += types.last()
         return verdict
+
+    def without_rust(self):
+        """The wheel where there is nothing else: the command, the import, and a tutorial."""
+        shutil.rmtree(ALONE, ignore_errors=True)
+        if not (made := run(sys.executable, "-m", "venv", ALONE)).passed:
+            return of(made)
+        pip = [ALONE / "bin/pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile"]
+        folder = ALONE / "empty"
+        folder.mkdir()
+        # Nothing else is on the path than what the tutorial is typed into.
+        for tool in ("bash", "cat"):
+            (ALONE / "bin" / tool).symlink_to(shutil.which(tool))
+        env = {"PATH": str(ALONE / "bin"), "HOME": str(folder)}
+        constraints = ALONE / "constraints.txt"
+        constraints.write_text(without_hashes((HERE / "requirements.txt").read_text()))
+        installed = run(*pip, "--only-binary", ":all:", "--constraint", constraints, wheel_in(WHEELS), env=env)
+        if not installed.passed:
+            return of(installed)
+        imported = run(ALONE / "bin/python", "-c", "import probity; print(probity.__version__)", cwd=folder, env=env)
+        demo = run(ALONE / "bin/probity", "demo", cwd=folder, env=env, limit=60)
+        # The tutorial's own pip finds them there already; from uv's cache that takes no time.
+        uv = [PYTHON / "bin/uv", "pip", "install", "--quiet", "--python", ALONE / "bin/python"]
+        run(*uv, "--constraint", constraints, "scikit-learn", "pandas")
+        text = (ROOT / "docs/tutorials/scikit-learn.md").read_text()
+        env["PIP_CONSTRAINT"] = str(constraints)
+        tutorial = run("bash", "-euxc", pages.script(text), cwd=folder, env=env)
+        return of(imported, demo, tutorial)
 
     # Networks on a GPU's backend, with a driver in software.
 
@@ -402,6 +448,18 @@ def lines_of(lock, package):
     begin = next(at for at, line in enumerate(lines) if line.startswith(f"{package}=="))
     end = next(at for at, line in enumerate(lines[begin:], begin) if not line.rstrip().endswith("\\"))
     return "".join(lines[begin : end + 1])
+
+
+def wheel_in(folder):
+    """The one wheel in a folder."""
+    (wheel,) = folder.glob("*.whl")
+    return wheel
+
+
+def without_hashes(lock):
+    """The names and versions of a lock."""
+    lines = [line.removesuffix(" \\") for line in lock.splitlines() if line[:1].isalnum()]
+    return "\n".join(lines) + "\n"
 
 
 def is_installed(folder, lock):
