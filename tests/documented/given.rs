@@ -27,7 +27,8 @@ fn copy_folder(workspace: &Workspace, from: &str, to: &str) {
 /// Word vectors, as a file of GloVe's.
 fn vectors(workspace: &Workspace) {
     let mut text = Vec::new();
-    let mut reader = compressed::open(&project("embeddings/comments.50d.txt.xz")).unwrap();
+    let mut reader =
+        compressed::open(&project("crates/text/embeddings/comments.50d.txt.xz")).unwrap();
     reader.read_to_end(&mut text).unwrap();
     workspace.write("glove.6B.50d.txt", text);
 }
