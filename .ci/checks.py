@@ -143,6 +143,7 @@ class Checks:
             ("wheel", self.wheel, ["python environment"]),
             ("python package", self.python_package, ["wheel"]),
             ("without Rust", self.without_rust, ["wheel"]),
+            ("packages", self.packages, ["wheel"]),
             ("devices", self.devices, []),
         ]
 
@@ -385,6 +386,23 @@ class Checks:
         env["PIP_CONSTRAINT"] = str(constraints)
         tutorial = run("bash", "-euxc", pages.script(text), cwd=folder, env=env)
         return of(imported, demo, tutorial)
+
+    def packages(self):
+        """What scripts/release.sh makes besides, but for packages of crates, which compile everything anew."""
+        folder = TARGET / "packages"
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        env = {"PATH": f"{PYTHON / 'bin'}{os.pathsep}{os.environ['PATH']}", "PYTHONPATH": "backend"}
+        python = PYTHON / "bin/python"
+        source = f"import build_probity; build_probity.build_sdist({str(folder)!r})"
+        results = [
+            run(python, "-c", source, cwd=ROOT / "python", env=env),
+            run(python, "scripts/bill-of-materials.py", wheel_in(WHEELS), quiet=True),
+            run("scripts/pack-command.sh", "checked", folder),
+        ]
+        if "programs" in self.required:
+            results.append(run("shellcheck", ".ci/run", *sorted((ROOT / "scripts").glob("*.sh"))))
+        return of(*results)
 
     # Networks on a GPU's backend, with a driver in software.
 
