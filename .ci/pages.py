@@ -6,12 +6,18 @@ FENCE = re.compile(r"^```(\S*)([^\n]*)\n(.*?)^```$", re.S | re.M)
 TITLE = re.compile(r'title="([^"]+)"')
 
 
+def blocks(text):
+    """The blocks of a page that a reader takes over: name of the file or nothing for commands, and content."""
+    for language, words, content in FENCE.findall(text):
+        if title := TITLE.search(words):
+            yield title[1], content
+        elif language == "sh":
+            yield None, content
+
+
 def script(text):
     """The commands of the `sh` blocks of a page, and the files that its titled blocks are, in order."""
     parts = []
-    for language, words, content in FENCE.findall(text):
-        if title := TITLE.search(words):
-            parts.append(f"cat > '{title[1]}' <<'END OF {title[1]}'\n{content}END OF {title[1]}\n")
-        elif language == "sh":
-            parts.append(content)
+    for name, content in blocks(text):
+        parts.append(f"cat > '{name}' <<'END OF {name}'\n{content}END OF {name}\n" if name else content)
     return "".join(parts)

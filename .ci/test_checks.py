@@ -97,6 +97,7 @@ c==2.0 ; sys_platform == 'win32' \\
 class Pages(unittest.TestCase):
     def test_commands_and_files_in_their_order(self):
         file = "cat > 'it.py' <<'END OF it.py'\nprint(1)\nEND OF it.py\n"
+        self.assertEqual([name for name, _ in pages.blocks(PAGE)], [None, "it.py", None])
         self.assertEqual(pages.script(PAGE), f"pip install it\n{file}python3 it.py\n")
 
 

@@ -17,7 +17,7 @@ version=${1:?a version, such as 0.1.0}
 fail() { echo "$1" >&2; exit 1; }
 
 [ -z "$(git status --porcelain)" ] || fail "the checkout is not clean"
-declared=$(cargo pkgid --offline -p probity | sed 's/.*[#@]//')
+declared=$(cargo pkgid -p probity | sed 's/.*[#@]//')
 [ "$declared" = "$version" ] || fail "Cargo.toml says $declared"
 notes=$(awk -v version="$version" '/^## /{ inside = $2 == version; next } inside' CHANGELOG.md)
 [ -n "$notes" ] || fail "CHANGELOG.md has no part '## $version'"
