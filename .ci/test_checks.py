@@ -1,8 +1,10 @@
-"""What the checks make of the words of cargo and pytest."""
+"""What the checks make of the words of cargo and pytest, of locks, and of pages."""
 
 import unittest
 
 import cargo_output
+import checks
+import pages
 
 CARGO = """\
      Running unittests src/lib.rs (target/release/deps/probity_run-1a)
@@ -60,6 +62,48 @@ SKIPPED [1] python/tests/test_torch.py:4: no torch
 FAILED python/tests/test_audit.py::test_of_shares[a b] - assert 1 == 2
 1 failed, 3 passed, 1 skipped in 0.12s
 """.splitlines()
+
+
+PAGE = """\
+# A page
+
+```sh
+pip install it
+```
+
+```python title="it.py"
+print(1)
+```
+
+```sh
+python3 it.py
+```
+
+```text
+1
+```
+"""
+
+LOCK = """\
+# Made by a script
+a-b==1.0 \\
+    --hash=sha256:00
+c==2.0 ; sys_platform == 'win32' \\
+    --hash=sha256:01
+    # via a-b
+"""
+
+
+class Pages(unittest.TestCase):
+    def test_commands_and_files_in_their_order(self):
+        file = "cat > 'it.py' <<'END OF it.py'\nprint(1)\nEND OF it.py\n"
+        self.assertEqual([name for name, _ in pages.blocks(PAGE)], [None, "it.py", None])
+        self.assertEqual(pages.script(PAGE), f"pip install it\n{file}python3 it.py\n")
+
+
+class Locks(unittest.TestCase):
+    def test_names_and_versions(self):
+        self.assertEqual(checks.without_hashes(LOCK), "a-b==1.0\nc==2.0 ; sys_platform == 'win32'\n")
 
 
 class Outcomes(unittest.TestCase):

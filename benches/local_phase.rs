@@ -406,7 +406,7 @@ impl UnderTest {
         let network = |data: &PathBuf| data.join("peer-models/adf-census/keras_layout.npz");
         if let Some(data) = data.filter(|data| network(data).is_file()) {
             let weights = network(&data);
-            let config = ImportConfig::from_toml(include_str!("../models/adf-fnn.toml"))?;
+            let config = ImportConfig::from_toml(include_str!("../crates/nn/models/adf-fnn.toml"))?;
             let (network, _) = config.network(&read_weights(&weights)?, &schema)?;
             let table = Table::read(data.join("adf/census.csv.gz"), &schema, Labels::Required)?;
             return Ok(UnderTest {

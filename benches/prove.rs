@@ -236,7 +236,7 @@ impl Published {
 fn census(folder: &Path) -> Result<(), Failure> {
     let schema = builtin::schema("adf-census")?.ok_or("no schema adf-census")?;
     let data = data().ok_or("PROBITY_DATA_DIR says where the published network is")?;
-    let config = ImportConfig::from_toml(include_str!("../models/adf-fnn.toml"))?;
+    let config = ImportConfig::from_toml(include_str!("../crates/nn/models/adf-fnn.toml"))?;
     let weights = read_weights(&data.join("peer-models/adf-census/keras_layout.npz"))?;
     let (network, _) = config.network(&weights, &schema)?;
     let model = folder.join("model");

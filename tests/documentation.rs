@@ -4,7 +4,8 @@
 //! The `sh` blocks of a page are run as they stand, in order, in one folder that begins with what
 //! the reader of the page has ([`given`]). A command must succeed unless the comment behind it says
 //! `exit code 1`. A block marked `text output` shows what the commands of the block before it print
-//! ([`shown::Shown`]).
+//! ([`shown::Shown`]); one with a title is a file that the reader writes. The tutorials begin in an
+//! empty folder; that of Python is tried with the package (`.ci/checks.py`).
 //!
 //! The blocks of docs/benchmarks.md are records of measurements that take hours: what they name
 //! must be there.
@@ -18,7 +19,7 @@ use documented::page::Page;
 
 #[test]
 fn the_readme_does_what_it_says() {
-    Page::read("README.md").given(given::vectors).runs();
+    Page::read("README.md").runs();
 }
 
 #[test]
@@ -74,6 +75,38 @@ fn the_page_of_predictors_does_what_it_says() {
 fn the_page_of_the_service_does_what_it_says() {
     Page::read("docs/service.md")
         .given(given::classifier)
+        .runs();
+}
+
+#[test]
+fn the_page_of_the_installation_does_what_it_says() {
+    Page::read("docs/installation.md").runs();
+}
+
+#[test]
+fn the_tutorial_of_a_table_does_what_it_says() {
+    Page::read("docs/tutorials/table.md").runs();
+}
+
+#[test]
+fn the_tutorial_of_texts_does_what_it_says() {
+    Page::read("docs/tutorials/texts.md").runs();
+}
+
+#[test]
+fn the_tutorial_of_a_gate_does_what_it_says() {
+    Page::read("docs/tutorials/gate.md").runs();
+}
+
+#[test]
+fn the_tutorial_of_hidden_attributes_does_what_it_says() {
+    Page::read("docs/tutorials/hidden.md").runs();
+}
+
+#[test]
+fn the_tutorial_of_evidence_does_what_it_says() {
+    Page::read("docs/tutorials/evidence.md")
+        .given(given::openssl)
         .runs();
 }
 

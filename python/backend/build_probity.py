@@ -1,12 +1,16 @@
 """Builds the wheel: the extension module by maturin, and the command `probity` beside it.
 
 The command is the same program as everywhere else, compiled with the same features, and is installed
-as a script. `PROBITY_FEATURES=wgpu` builds both with GPUs.
+as a script. `PROBITY_FEATURES=wgpu` builds both with GPUs. A source distribution is the checkout, but for
+what only tests and readers need, with this package's description at its root.
 """
 
+import io
 import os
 import shutil
 import subprocess
+import tarfile
+import tempfile
 from pathlib import Path
 
 import maturin
@@ -53,6 +57,40 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     _build_command()
     settings = _settings(config_settings)
     return maturin.build_wheel(wheel_directory, settings, metadata_directory)
+
+
+#: Folders of the checkout that no build reads.
+_UNREAD = (".ci/", ".github/", "docs/", "tests/", "python/notebooks/", "python/tests/")
+#: What lies elsewhere, seen from the root of a source distribution.
+_MOVED = {
+    'backend-path = ["backend"]': 'backend-path = ["python/backend"]',
+    'readme = "README.md"': 'readme = "python/README.md"',
+    'manifest-path = "Cargo.toml"': 'manifest-path = "python/Cargo.toml"\npython-source = "python"',
+    'data = "probity.data"': 'data = "python/probity.data"',
+}
+
+
+def build_sdist(sdist_directory, config_settings=None):
+    with tempfile.TemporaryDirectory() as folder:
+        metadata = (Path(folder) / prepare_metadata_for_build_wheel(folder) / "METADATA").read_bytes()
+    version = next(line for line in metadata.decode().splitlines() if line.startswith("Version: "))
+    name = f"probity-{version.removeprefix('Version: ')}"
+    project = (_HERE / "pyproject.toml").read_text(encoding="utf-8")
+    for here, there in _MOVED.items():
+        assert project.count(here) == 1, here
+        project = project.replace(here, there)
+    root = _HERE.parent
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=root, check=True, capture_output=True).stdout
+    files = [file for file in listed.decode().split("\0") if file and not file.startswith(_UNREAD)]
+    out = Path(sdist_directory) / f"{name}.tar.gz"
+    with tarfile.open(out, "w:gz", format=tarfile.PAX_FORMAT) as archive:
+        for file in files:
+            archive.add(root / file, f"{name}/{file}")
+        for file, content in (("PKG-INFO", metadata), ("pyproject.toml", project.encode())):
+            about = tarfile.TarInfo(f"{name}/{file}")
+            about.size = len(content)
+            archive.addfile(about, io.BytesIO(content))
+    return out.name
 
 
 def build_editable(wheel_directory, config_settings=None, metadata_directory=None):

@@ -59,7 +59,16 @@ impl Page {
                     let shown = Shown::new(inside.iter().map(|(line, _)| *line));
                     block.output = Some((number, shown));
                 }
-                _ => {}
+                _ => {
+                    let titled = kind.split_once("title=\"");
+                    if let Some(title) = titled.and_then(|(_, title)| title.strip_suffix('"')) {
+                        let line = writing(title, number, &inside);
+                        blocks.push(Block {
+                            commands: vec![line],
+                            output: None,
+                        });
+                    }
+                }
             }
         }
         assert!(!blocks.is_empty(), "{name} has no commands");
@@ -218,6 +227,22 @@ fn has_options(words: &[&str]) -> bool {
 /// A path in the project.
 pub fn project(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
+}
+
+/// What the reader does who writes the content of a block, that of line `number`, into the file
+/// `name`.
+fn writing(name: &str, number: usize, lines: &[(&str, usize)]) -> Line {
+    let mut text = format!("mkdir -p \"$(dirname '{name}')\"\ncat > '{name}' <<'END OF {name}'\n");
+    for (line, _) in lines {
+        text.push_str(line);
+        text.push('\n');
+    }
+    let _ = write!(text, "END OF {name}");
+    Line {
+        number,
+        text,
+        exit: 0,
+    }
 }
 
 /// The commands of a block: a line that ends with `\` goes on in the next one.

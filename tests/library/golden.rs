@@ -43,7 +43,7 @@ const CENSUS: &str = "adf/census.csv.gz";
 
 /// The published network, from the file with its tensors in the layout of `file`.
 fn published(folder: &Path, file: &str) -> Network {
-    let text = include_str!("../../models/adf-fnn.toml");
+    let text = include_str!("../../crates/nn/models/adf-fnn.toml");
     let config = ImportConfig::from_toml(text).unwrap();
     let weights = read_weights(&folder.join(NETWORK).join(file)).unwrap();
     let (network, report) = config.network(&weights, &schema("adf-census")).unwrap();

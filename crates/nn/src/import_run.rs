@@ -53,7 +53,7 @@ const HUGGING_FACE: &str = "directory of Hugging Face";
 /// The name of the configuration that is built in.
 const ADF_FNN: &str = "adf-fnn";
 /// The configuration of the ADF paper's network, as TOML.
-const ADF_FNN_TOML: &str = include_str!("../../../models/adf-fnn.toml");
+const ADF_FNN_TOML: &str = include_str!("../models/adf-fnn.toml");
 
 /// `summary.json` of an import.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -16,11 +16,13 @@ use super::error::PageError;
 use super::model::Report;
 use super::pairs::MOST_SHOWN;
 
+/// The style sheet of charts, for pages that show them: colours are names that the page gives values.
+pub const CHART_STYLE: &str = include_str!("../templates/report/chart.css");
 const STYLE: &str = concat!(
-    include_str!("../../../templates/report/style.css"),
-    include_str!("../../../templates/report/chart.css")
+    include_str!("../templates/report/style.css"),
+    include_str!("../templates/report/chart.css")
 );
-const SCRIPT: &str = include_str!("../../../templates/report/script.js");
+const SCRIPT: &str = include_str!("../templates/report/script.js");
 
 /// Rows of a table of pairs that are printed.
 const PRINTED: usize = 40;

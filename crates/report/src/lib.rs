@@ -49,7 +49,7 @@ pub use change::Change;
 pub use conclusion::Conclusion;
 pub use error::PageError;
 pub use form::Form;
-pub use html::{ContentSecurity, content_security};
+pub use html::{CHART_STYLE, ContentSecurity, content_security};
 pub use model::Report;
 pub use pairs::{
     AttributeFlips, Difference, Gaps, NewPair, PairChanges, PairFindings, Searched, ShownInputs,

@@ -12,9 +12,9 @@ use svg::node::element::{
 use crate::text::Text as Shown;
 
 /// Rules of charts, whose colours are names.
-const CHART_STYLE: &str = include_str!("../../../../templates/report/chart.css");
+const CHART_STYLE: &str = include_str!("../../templates/report/chart.css");
 /// The page's own rules; their first block gives the names their values.
-const PAGE_STYLE: &str = include_str!("../../../../templates/report/style.css");
+const PAGE_STYLE: &str = include_str!("../../templates/report/style.css");
 /// Units that a file's title takes.
 const HEAD: f64 = 38.0;
 /// Colours of series that the style knows.

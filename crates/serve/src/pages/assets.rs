@@ -3,6 +3,7 @@
 
 use std::sync::LazyLock;
 
+use axum::body::Bytes;
 use axum::extract::Path;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -14,12 +15,13 @@ use probity_run::run_directory::hex;
 struct Asset {
     path: String,
     media_type: &'static str,
-    text: &'static str,
+    text: Bytes,
 }
 
 impl Asset {
-    fn new(stem: &str, ending: &str, media_type: &'static str, text: &'static str) -> Asset {
-        let hash = hex(&Sha256::digest(text.as_bytes())[..8]);
+    fn new(stem: &str, ending: &str, media_type: &'static str, text: impl Into<Bytes>) -> Asset {
+        let text: Bytes = text.into();
+        let hash = hex(&Sha256::digest(&text)[..8]);
         Asset {
             path: format!("/static/{stem}-{hash}.{ending}"),
             media_type,
@@ -29,20 +31,18 @@ impl Asset {
 }
 
 static STYLES: LazyLock<Asset> = LazyLock::new(|| {
-    let text = concat!(
-        include_str!("../../../../templates/service/style.css"),
-        include_str!("../../../../templates/report/chart.css")
-    );
+    let own = include_str!("../../templates/service/style.css");
+    let text = format!("{own}{}", probity_report::CHART_STYLE);
     Asset::new("style", "css", "text/css; charset=utf-8", text)
 });
 
 static SCRIPT: LazyLock<Asset> = LazyLock::new(|| {
-    let text = include_str!("../../../../templates/service/script.js");
+    let text = include_str!("../../templates/service/script.js");
     Asset::new("script", "js", "text/javascript; charset=utf-8", text)
 });
 
 static ICON: LazyLock<Asset> = LazyLock::new(|| {
-    let text = include_str!("../../../../templates/service/icon.svg");
+    let text = include_str!("../../templates/service/icon.svg");
     Asset::new("icon", "svg", "image/svg+xml", text)
 });
 
@@ -77,7 +77,7 @@ pub(super) async fn send(Path(name): Path<String>) -> Response {
                     HeaderValue::from_static("public, max-age=31536000, immutable"),
                 ),
             ],
-            asset.text,
+            asset.text.clone(),
         )
             .into_response(),
         None => StatusCode::NOT_FOUND.into_response(),

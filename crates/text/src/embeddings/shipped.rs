@@ -12,7 +12,7 @@ use probity_data::read::ReadError;
 pub const SHIPPED: &str = "shipped";
 
 /// The contents of `embeddings/comments.50d.txt.xz`.
-const TABLE: &[u8] = include_bytes!("../../../../embeddings/comments.50d.txt.xz");
+const TABLE: &[u8] = include_bytes!("../../embeddings/comments.50d.txt.xz");
 
 /// Returns the table that ships: 50 numbers for each word of the generated comments
 /// ([`crate::comments`]), the words of the terms that they can hold among them

@@ -9,7 +9,7 @@ use hashbrown::HashMap;
 use super::embedded;
 
 /// The contents of `english/dictionary.txt.xz`.
-const DICTIONARY: &[u8] = include_bytes!("../../../../english/dictionary.txt.xz");
+const DICTIONARY: &[u8] = include_bytes!("../../english/dictionary.txt.xz");
 
 /// An open class of words: one that new words can always join.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -12,7 +12,7 @@ use super::embedded;
 use super::tag::{Tag, TagSet};
 
 /// The contents of `english/tagging.txt.xz`.
-const FIGURES: &[u8] = include_bytes!("../../../../english/tagging.txt.xz");
+const FIGURES: &[u8] = include_bytes!("../../english/tagging.txt.xz");
 
 /// The least share of the uses of a word that a tag must have to count as a tag of the word. The
 /// tags that were counted are wrong for 3 words of 100, so that a smaller share may be nothing but

@@ -11,7 +11,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 /// The contents of `english/phrases.bin`: the steps between the numbers, ascending; 255 goes on in
 /// the next byte.
-const PHRASES: &[u8] = include_bytes!("../../../../english/phrases.bin");
+const PHRASES: &[u8] = include_bytes!("../../english/phrases.bin");
 
 /// The number of bits of a number.
 const BITS: u32 = 26;

@@ -34,7 +34,7 @@ use probity_nn::train::table::train;
 use probity_nn::weights::read_weights;
 use probity_tensor::device::ComputeDevice;
 
-const ADF_FNN: &str = include_str!("../../../../../models/adf-fnn.toml");
+const ADF_FNN: &str = include_str!("../../../../nn/models/adf-fnn.toml");
 /// The search time of table V unless the user says otherwise; the paper's is 500 seconds.
 const TIME: Duration = Duration::from_secs(20);
 /// The number of discriminatory individuals whose search time table X states.

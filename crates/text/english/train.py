@@ -1,6 +1,6 @@
-"""Writes tagging.txt from tagged texts: what english/README.md says the tagger knows.
+"""Writes tagging.txt from tagged texts: what crates/text/english/README.md says the tagger knows.
 
-    python3 english/train.py TAGGED... | xz -9e > english/tagging.txt.xz
+    python3 crates/text/english/train.py TAGGED... | xz -9e > crates/text/english/tagging.txt.xz
 
 A line of a tagged file is a text: its source, a tab, then `word\\x01TAG` separated by spaces. Every
 tenth text is left out: it measures what the others teach.

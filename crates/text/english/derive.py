@@ -1,8 +1,8 @@
 """Writes dictionary.txt from an unpacked WordNet 3.1 and the exception files of WordNet 3.0.
 
-    python3 english/derive.py FOLDER_OF_DATA_AND_INDEX FOLDER_OF_EXC | xz -9e > english/dictionary.txt.xz
+    python3 crates/text/english/derive.py FOLDER_OF_DATA_AND_INDEX FOLDER_OF_EXC | xz -9e > crates/text/english/dictionary.txt.xz
 
-See english/README.md for what the lines hold.
+See crates/text/english/README.md for what the lines hold.
 """
 
 import re

@@ -1,6 +1,6 @@
-"""Tags texts with spaCy, split as our tokenizer splits them: what english/train.py counts.
+"""Tags texts with spaCy, split as our tokenizer splits them: what crates/text/english/train.py counts.
 
-    python3 english/tag.py MODEL SOURCE=FILE:COLUMN... > tagged.tsv
+    python3 crates/text/english/tag.py MODEL SOURCE=FILE:COLUMN... > tagged.tsv
 
 MODEL is the folder of en_core_web_sm. A file is a table with a header, CSV or (.tsv) with tabs and
 without quotes, also .gz and .xz. A line of the output is a text: the source, a tab, then

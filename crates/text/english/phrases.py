@@ -1,8 +1,8 @@
 """Writes phrases.bin: which words stand in threes in general English.
 
-    python3 english/phrases.py en-us.lm.bin > english/phrases.bin
+    python3 crates/text/english/phrases.py en-us.lm.bin > crates/text/english/phrases.bin
 
-The trigrams come from the general language model of CMU Sphinx (see english/README.md), in the binary
+The trigrams come from the general language model of CMU Sphinx (see crates/text/english/README.md), in the binary
 form of its tries: a table of words, then for each word the words before it, then those before both.
 Needs numpy and xxhash.
 """
