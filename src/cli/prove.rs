@@ -14,6 +14,7 @@ use probity::fairness::estimate::Verdict;
 use probity::fairness::prove::run::{Proof, ProveSpecification};
 use probity::fairness::prove::summary::{ProofEnding, ProveSummary};
 use probity::run::place::Place;
+use probity::run::run_directory::CHECKPOINT;
 use probity::run::specification::Checked;
 use probity::tensor::device::DeviceName;
 
@@ -77,7 +78,10 @@ impl Performed for ProveSpecification {
 fn what_next(model: &Path, summary: &ProveSummary, directory: &Path) -> String {
     let path = directory.display();
     let go_on = match summary.ending {
-        ProofEnding::Decided => String::new(),
+        ProofEnding::Decided if !directory.join(CHECKPOINT).is_file() => String::new(),
+        ProofEnding::Decided => {
+            format!("Go on with: probity prove --resume --out {path} --until-undecided 0\n")
+        }
         ProofEnding::Time => format!(
             "Go on with: probity prove --resume --out {path} --time LONGER \
              (counted from the beginning), or without --time to the end.\n"

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::probity_command::Workspace;
 use crate::probity_command::refusal::refuses;
 use arrow_array::cast::AsArray;
-use arrow_array::{RecordBatch, StringArray};
+use arrow_array::{Array, RecordBatch, StringArray};
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use probity::run::run_directory::RunDirectory;
@@ -89,12 +89,85 @@ fn figures_of_a_summary_are_those_of_its_boxes() {
         ("/boxes", json!(1)),
         ("/fail_above/verdict", json!("exceeds")),
         ("/fail_above/bound", json!(0.01)),
+        ("/protected/0", json!("hours_per_week")),
+        ("/within/0", json!("age=20..99")),
+        ("/combinations", json!(2)),
+        ("/model_sha256", json!("0")),
+        ("/is_weighted", json!(true)),
+        ("/witnesses", json!(0)),
     ] {
         let mut changed = honest.clone();
         *changed.pointer_mut(place).unwrap() = figure;
         sealed(&changed);
         let name = place.split('/').nth(1).unwrap();
         workspace.line("verify run -q").exits(1).says(&[name]);
+    }
+}
+
+/// What is proven are bounds, and said to be; a declared one is not left open for little being undecided.
+#[test]
+fn a_declared_bound_is_proven_on_and_said_as_bounds() {
+    let workspace = Workspace::with_demo(1000);
+    let line = format!("{LINE} --estimate 100 --until-undecided 1");
+    workspace.line(&format!("{line} --out little -q")).exits(0);
+    assert_eq!(workspace.summary("little")["ending"], "decided");
+    let said = workspace.line(&format!("{line} --fail-above 0.9 --out held"));
+    said.exits(0).says(&[
+        "PASS",
+        "at least",
+        "and at most",
+        "are proven to be",
+        "Within age=20..24 alone",
+    ]);
+    assert_eq!(workspace.summary("held")["fail_above"]["verdict"], "within");
+    let boxes = |run: &str| workspace.summary(run)["boxes"].as_u64().unwrap();
+    assert!(boxes("held") > boxes("little"));
+    workspace
+        .line("prove --resume --out little --until-undecided 0.2 -q")
+        .exits(0);
+    assert!(boxes("little") > 1);
+}
+
+/// Whatever attributes are called, and whatever the part leaves out, the file of boxes has each in a
+/// column of its own, and the values that were decided.
+#[test]
+fn boxes_are_written_whatever_attributes_are_called_and_parts_leave_out() {
+    let workspace = Workspace::new();
+    let mut table = "points,fair,sex,label\n".to_owned();
+    for row in 0..200 {
+        let (points, fair) = (row % 17, (row * 7) % 5);
+        let label = ["no", "yes"][usize::from(points + 2 * fair > 12)];
+        table += &format!("{points},{fair},{},{label}\n", ["f", "m"][row % 2]);
+    }
+    workspace.write("table.csv", table);
+    workspace.write(
+        "schema.toml",
+        "name = \"boxes\"\n[label]\nname = \"label\"\nclasses = [\"no\", \"yes\"]\n\
+         [[attribute]]\nname = \"points\"\nkind = \"integer\"\nmin = 0\nmax = 16\n\
+         [[attribute]]\nname = \"fair\"\nkind = \"integer\"\nmin = 0\nmax = 4\n\
+         [[attribute]]\nname = \"sex\"\nkind = \"categorical\"\nlevels = [\"f\", \"m\"]\nprotected = true\n",
+    );
+    workspace
+        .line("train --data table.csv --schema schema.toml --hidden 4 --epochs 3 --out model -q")
+        .exits(0);
+    workspace
+        .line("prove --model model --within points=0|1|5|6 --max-boxes 4 --until-undecided 0 --out run -q")
+        .exits(0);
+    workspace.line("verify run -q").exits(0);
+    let file = fs::File::open(workspace.path("run/boxes.parquet")).unwrap();
+    let reader = ParquetRecordBatchReaderBuilder::try_new(file).unwrap();
+    let batch = reader.build().unwrap().next().unwrap().unwrap();
+    let lists = |name: &str| batch.column_by_name(name).unwrap().as_list::<i32>().clone();
+    let (points, fair) = (lists("attribute points"), lists("attribute fair"));
+    let counts = batch.column_by_name("points").unwrap();
+    let counts = counts.as_string::<i32>();
+    for row in 0..batch.num_rows() {
+        let all = points.value(row).len();
+        let ends = fair.value(row);
+        let ends = ends.as_string::<i32>();
+        let code = |at: usize| ends.value(at).parse::<usize>().unwrap();
+        let span = code(ends.len() - 1) - code(0) + 1;
+        assert_eq!(counts.value(row), (all * span).to_string());
     }
 }
 

@@ -6,7 +6,7 @@
 //! | `box` | its number |
 //! | `is_leaf` | whether it is one of the boxes that the domain is cut into; else leaves are parts of it |
 //! | `points`, `fair`, `discriminatory` | how many points it has, and how many of them are proved to be one or the other, as whole numbers in decimal digits; where points are weighted, of 2¹⁰⁰ |
-//! | `ATTRIBUTE` … | of each attribute that is not protected, a list of its values: the first and the last of a range of numbers, or all levels |
+//! | `ATTRIBUTE` … | of each attribute that is not protected, a list of its values: the first and the last of a range of numbers, or all levels, and all numbers where the part of the domain that is decided leaves some out between others; an attribute that is called as a column before has `attribute` before its name |
 //!
 //! Beside it stands a table of points drawn from undecided boxes, from which a search may begin.
 
@@ -36,6 +36,9 @@ pub const BOXES: &str = "boxes.parquet";
 /// Name of the file of points of undecided boxes.
 pub const UNDECIDED: &str = "undecided.parquet";
 
+/// The names of the columns beside those of attributes.
+const COLUMNS: [&str; 5] = ["box", "is_leaf", "points", "fair", "discriminatory"];
+
 /// Boxes a block: bounds the memory of writing.
 const BLOCK: usize = 8_192;
 
@@ -48,18 +51,31 @@ pub struct BoxColumns<'a> {
 }
 
 impl BoxColumns<'_> {
+    /// The names of the columns of attributes, none of which is one of [`COLUMNS`].
     fn names(&self) -> Vec<String> {
         let names = (0..self.network.free.len()).map(|place| {
             let (attribute, _) = self.network.codes(place, [0, 0]);
             self.schema.attributes[attribute].name.clone()
         });
-        names.collect()
+        let mut names: Vec<String> = names.collect();
+        for place in 0..names.len() {
+            if COLUMNS.contains(&names[place].as_str()) {
+                let mut name = format!("attribute {}", names[place]);
+                while names.contains(&name) {
+                    name.insert_str(0, "attribute ");
+                }
+                names[place] = name;
+            }
+        }
+        names
     }
 
     /// The values that are written for a range of positions: the codes of both ends, or all.
     fn shown(&self, place: usize, range: [u32; 2]) -> (usize, Vec<i32>) {
         let (attribute, mut codes) = self.network.codes(place, range);
-        if matches!(self.network.free[place].terms, Terms::Scaled(_)) && codes.len() > 2 {
+        let free = &self.network.free[place];
+        let is_gapless = free.codes.windows(2).all(|pair| pair[1] == pair[0] + 1);
+        if matches!(free.terms, Terms::Scaled(_)) && is_gapless && codes.len() > 2 {
             codes.drain(1..codes.len() - 1);
         }
         (attribute, codes)
@@ -75,14 +91,12 @@ impl BoxColumns<'_> {
         mut boxes: impl Iterator<Item = Region>,
     ) -> Result<(), RunError> {
         let list = DataType::List(Arc::new(Field::new("item", DataType::Utf8, true)));
+        let [number, is_leaf, counts @ ..] = COLUMNS;
         let mut fields = vec![
-            Field::new("box", DataType::UInt32, false),
-            Field::new("is_leaf", DataType::Boolean, false),
+            Field::new(number, DataType::UInt32, false),
+            Field::new(is_leaf, DataType::Boolean, false),
         ];
-        fields.extend(
-            ["points", "fair", "discriminatory"]
-                .map(|name| Field::new(name, DataType::Utf8, false)),
-        );
+        fields.extend(counts.map(|name| Field::new(name, DataType::Utf8, false)));
         fields.extend(
             self.names()
                 .iter()
@@ -174,7 +188,8 @@ impl BoxColumns<'_> {
                 let missing = || format!("there is no column '{name}'");
                 batch.column_by_name(name).cloned().ok_or_else(missing)
             };
-            let counts = ["points", "fair", "discriminatory"].map(|name| {
+            let [number, is_leaf, counts @ ..] = COLUMNS;
+            let counts = counts.map(|name| {
                 let column = column(name)?;
                 let texts = column.as_string_opt::<i32>();
                 let texts = texts.ok_or_else(|| format!("the column '{name}' is not of text"))?;
@@ -186,10 +201,10 @@ impl BoxColumns<'_> {
             });
             let [points, fair, discriminatory] = counts;
             let (points, fair, discriminatory) = (points?, fair?, discriminatory?);
-            let numbers = column("box")?;
+            let numbers = column(number)?;
             let numbers = numbers.as_primitive_opt::<arrow_array::types::UInt32Type>();
             let numbers = numbers.ok_or("the column 'box' is not of numbers")?.clone();
-            let leaves = column("is_leaf")?;
+            let leaves = column(is_leaf)?;
             let leaves = leaves.as_boolean_opt();
             let leaves = leaves.ok_or("the column 'is_leaf' is not of truth values")?;
             let mut ranges = vec![Vec::with_capacity(names.len()); batch.num_rows()];

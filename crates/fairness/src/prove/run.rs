@@ -22,6 +22,7 @@ use super::summary::{
 use super::within::codes_within;
 use crate::audit_error::AuditError;
 use crate::domain::{Domain, TabularDomain};
+use crate::estimate::Verdict;
 use crate::modality::TableColumns;
 use crate::opened::{open_model, open_table, positions, protected_or_marked};
 use crate::pairs::{Pair, PairStore, Phase};
@@ -214,7 +215,10 @@ impl Proof {
             return Err(refused(changed).into());
         }
         let points = points.ok_or_else(|| {
-            let value = specification.within.join(",");
+            let value = match specification.within.is_empty() {
+                true => "left out".to_owned(),
+                false => specification.within.join(","),
+            };
             let expected = "a part of the domain with fewer than 2^120 combinations";
             AuditError::from(FieldError::new("within", value, expected))
         })?;
@@ -234,6 +238,11 @@ impl Proof {
     /// The specification, resolved.
     pub fn specification(&self) -> &ProveSpecification {
         &self.specification
+    }
+
+    /// The SHA-256 of the model.
+    pub(super) fn model_sha256(&self) -> &str {
+        self.record.sha256_of("model")
     }
 
     /// Whether points are weighted in place of counted.
@@ -325,7 +334,8 @@ impl Proof {
                 state.trace.push(now);
             }
             let undecided = share(state.partition.undecided(), state.partition.whole());
-            if undecided <= self.specification.until_undecided || open.is_empty() {
+            let is_enough = undecided <= self.specification.until_undecided;
+            if open.is_empty() || (is_enough && self.is_settled(&state.partition)) {
                 return Ok(ProofEnding::Decided);
             }
             pause::at(Point::Round);
@@ -344,6 +354,14 @@ impl Proof {
                 saved_at = Instant::now();
             }
         }
+    }
+
+    /// Whether a declared bound is proven to hold or not to, if there is one.
+    fn is_settled(&self, partition: &Partition) -> bool {
+        let declared = self.specification.fail_above;
+        declared.is_none_or(|bound| {
+            verdict(partition.proved(), partition.whole(), bound) != Verdict::Inconclusive
+        })
     }
 
     fn write(
@@ -414,7 +432,7 @@ impl Proof {
             command: "prove".to_owned(),
             probity_version: env!("CARGO_PKG_VERSION").to_owned(),
             ending,
-            model_sha256: self.record.sha256_of("model").to_owned(),
+            model_sha256: self.model_sha256().to_owned(),
             protected: specification.protected.clone(),
             combinations: self.network.combinations as u64,
             within: specification.within.clone(),
@@ -440,7 +458,7 @@ impl Proof {
                 .collect(),
             fail_above: specification.fail_above.map(|bound| ProvedBound {
                 bound,
-                verdict: verdict(proven, bound),
+                verdict: verdict(proved, whole, bound),
             }),
             boxes_file: BOXES.to_owned(),
             samples_file: samples.file_name().to_owned(),

@@ -44,7 +44,8 @@ pub struct ProveSpecification {
     /// Time at most, such as 60s or 10m, counted from the beginning of the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time: Option<Seconds>,
-    /// Stop once this share, or less, is undecided.
+    /// Stop once this share, or less, is undecided, and a bound that is declared is proven to hold or not
+    /// to.
     #[schemars(range(min = 0, max = 1))]
     pub until_undecided: f64,
     /// Boxes that the domain is cut into at most.

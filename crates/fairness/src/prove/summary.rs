@@ -195,8 +195,13 @@ pub(super) fn bounds(proved: Proved, whole: u128) -> [f64; 2] {
     [low, high.min(1.0)]
 }
 
-/// The verdict of proven `bounds` on a declared one.
-pub(super) fn verdict([low, high]: [f64; 2], bound: f64) -> Verdict {
+/// The verdict of what is `proved` of `whole` on a declared `bound`. Where nothing is undecided the share
+/// is known, and compared as the number that it is written as.
+pub(super) fn verdict(proved: Proved, whole: u128, bound: f64) -> Verdict {
+    let [low, high] = match proved.fair + proved.discriminatory == whole {
+        true => [share(proved.discriminatory, whole); 2],
+        false => bounds(proved, whole),
+    };
     match (high <= bound, low > bound) {
         (true, _) => Verdict::Within,
         (_, true) => Verdict::Exceeds,

@@ -45,6 +45,9 @@ const REPLAYED: u64 = 200;
 /// Number of points of a box at which it is replayed.
 const POINTS: u64 = 256;
 
+/// Number of combinations of protected values whose leads are computed at a point.
+const COMBINATIONS: usize = 16;
+
 /// The probability with which a true count may be taken for a false one.
 const MISTAKE: f64 = 1e-9;
 
@@ -56,7 +59,8 @@ const TOLD: usize = 10;
 pub struct ProofVerification {
     /// Boxes that the domain is cut into.
     pub boxes: u64,
-    /// Whether the boxes are a partition of the domain and give the counts that the summary says.
+    /// Whether the boxes are a partition of the domain and give the counts that the summary says, of what
+    /// the run was asked for, and there are as many pairs as it says.
     pub adds_up: bool,
     /// Boxes that were replayed.
     pub replayed: u64,
@@ -144,6 +148,15 @@ pub fn verify_proof(
         record.sha256_of("model").to_owned(),
     )?;
     found.pairs = verify(&samples, &witness, &mut |_| {})?;
+    let said = [&summary["witnesses"], &summary["search"]["pairs"]];
+    let said: u64 = said.iter().filter_map(|pairs| pairs.as_u64()).sum();
+    if said != found.pairs.pairs {
+        found.adds_up = false;
+        let there = found.pairs.pairs;
+        found.problem(format!(
+            "{SUMMARY} says {said} pairs (witnesses, and those of a search), and there are {there}"
+        ));
+    }
     Ok(found)
 }
 
@@ -206,17 +219,25 @@ fn derived(proof: &Proof, proved: Proved) -> impl Iterator<Item = (&'static str,
         .saturating_sub(proved.fair)
         .saturating_sub(proved.discriminatory);
     let of = |count| json!(proved_share(count, whole, is_weighted));
-    let proven = bounds(proved, whole);
-    let declared = proof.specification().fail_above;
-    let declared = declared.map(|bound| ProvedBound {
+    let specification = proof.specification();
+    let declared = specification.fail_above.map(|bound| ProvedBound {
         bound,
-        verdict: verdict(proven, bound),
+        verdict: verdict(proved, whole, bound),
     });
+    let within = match specification.within.is_empty() {
+        true => Value::Null,
+        false => json!(specification.within),
+    };
     [
+        ("model_sha256", json!(proof.model_sha256())),
+        ("protected", json!(specification.protected)),
+        ("combinations", json!(proof.network.combinations as u64)),
+        ("within", within),
+        ("is_weighted", json!(is_weighted)),
         ("fair", of(proved.fair)),
         ("discriminatory", of(proved.discriminatory)),
         ("undecided", of(undecided)),
-        ("bounds", json!(proven)),
+        ("bounds", json!(bounds(proved, whole))),
         ("boxes", json!(proved.boxes)),
         ("fail_above", json!(declared)),
     ]
@@ -409,8 +430,10 @@ impl Proof {
         for one in 1..self.network.classes() {
             for other in 0..one {
                 let leads = relaxation.leads(one, other);
-                for row in rows {
-                    for combination in 0..self.network.combinations {
+                for (place, row) in rows.iter().enumerate() {
+                    // Of many combinations each point is held against some, all of them in turn.
+                    let step = self.network.combinations.div_ceil(COMBINATIONS);
+                    for combination in (place % step..self.network.combinations).step_by(step) {
                         let mut variant = Vec::with_capacity(row.len());
                         self.domain.write_variant(row, combination, &mut variant);
                         let logits = self.model.network.reference_logits(&variant);

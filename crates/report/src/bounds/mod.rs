@@ -127,14 +127,27 @@ impl BoundOutcome {
         };
         let said = not_taken_sentence(&self.not_taken, &self.protected);
         let mut message = said.map_or_else(String::new, |said| said + " ");
+        let share = match self.is_proven() {
+            true => format!(
+                "at least {} and at most {} of {} are proven to be {what}",
+                percent(self.ci95[0]),
+                percent(self.ci95[1]),
+                self.of
+            ),
+            false => {
+                let interval = match self.is_counted() {
+                    true => String::new(),
+                    false => format!(" (95 % interval {})", interval(self.ci95)),
+                };
+                format!(
+                    "{} of {} are {what}{interval}",
+                    percent(self.share),
+                    self.of
+                )
+            }
+        };
         message += &format!(
-            "By {by}, {} of {} are {what}{}, and {than} {} may be: {verdict}.",
-            percent(self.share),
-            self.of,
-            match self.is_counted() {
-                true => String::new(),
-                false => format!(" (95 % interval {})", interval(self.ci95)),
-            },
+            "By {by}, {share}, and {than} {} may be: {verdict}.",
             percent(self.bound)
         );
         if let Some(worse) = &self.worse {
@@ -146,6 +159,11 @@ impl BoundOutcome {
     /// Whether the share is of people who were found and counted, so that it has no interval.
     pub fn is_counted(&self) -> bool {
         matches!(self.command.as_str(), "counterparts" | "situations")
+    }
+
+    /// Whether what is known are bounds that are proven, without a figure in them.
+    fn is_proven(&self) -> bool {
+        self.command == "prove"
     }
 
     /// The outcome in words, and who is disadvantaged: for readers who see nothing else of the run.

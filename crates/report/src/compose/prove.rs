@@ -3,9 +3,8 @@
 use super::super::chart::{Mark, Plot, Series, Spacing, Tile, Treemap};
 use super::super::document::{Block, Part, Table};
 use super::super::model::{ProveFindings, ProvedPlace};
-use super::super::text::{Text, count, counted, interval, percent, seconds};
+use super::super::text::{Text, count, counted, interval, listed, percent, seconds};
 use super::ending::interrupted;
-use super::shares::crossed;
 
 /// Numbers of the colours of what is fair, discriminatory and undecided.
 const COLOURS: [usize; 3] = [2, 1, 7];
@@ -15,11 +14,34 @@ pub(super) fn parts(prove: &ProveFindings, id: &str) -> (Vec<Text>, Vec<Part>) {
     let of = match (&prove.population, prove.is_weighted) {
         (Some(_), _) => "people drawn from the fitted population".to_owned(),
         (None, true) => "people drawn by the marginals of the data".to_owned(),
-        (None, false) => format!("{} combinations of the other attributes", prove.points),
+        (None, false) => format!(
+            "{} combinations of the other attributes",
+            grouped(&prove.points)
+        ),
     };
-    let by = crossed(&prove.protected);
+    let names: Vec<String> = prove
+        .protected
+        .iter()
+        .map(|it| Text::value(it).to_string())
+        .collect();
+    let by = format!(
+        "{} {}",
+        listed(&names, "and"),
+        if names.len() == 1 { "is" } else { "are" }
+    );
+    let of = match prove.within.is_empty() {
+        true => format!("Of {of}"),
+        false => {
+            let within: Vec<String> = prove
+                .within
+                .iter()
+                .map(|it| Text::value(it).to_string())
+                .collect();
+            format!("Within {} alone: of {of}", listed(&within, "and"))
+        }
+    };
     let mut verdict = vec![Text::new(format!(
-        "Of {of}, {} are proven to be decided alike whatever {by} is, {} are proven to be decided otherwise, {} are undecided.",
+        "{of}, {} are proven to be decided alike whatever {by}, {} are proven to be decided otherwise, {} are undecided.",
         percent(prove.fair.share),
         percent(prove.discriminatory.share),
         percent(prove.undecided.share)
@@ -30,7 +52,7 @@ pub(super) fn parts(prove: &ProveFindings, id: &str) -> (Vec<Text>, Vec<Part>) {
     );
     if let Some(estimate) = &prove.estimate {
         share.push_str(&format!(
-            "; it is estimated at {} (95 % interval {}) from {} of what is undecided",
+            "; it is estimated at {} (95 % interval {}) from {} of the boxes that are not wholly decided",
             percent(estimate.rate),
             interval(estimate.ci95),
             counted(estimate.sampled, "point", "points")
@@ -68,7 +90,7 @@ pub(super) fn parts(prove: &ProveFindings, id: &str) -> (Vec<Text>, Vec<Part>) {
             counted(search.pairs, "pair", "pairs")
         )));
     }
-    verdict.extend(ended(&prove.ending).map(Text::from));
+    verdict.extend(ended(prove).map(Text::from));
     if prove.ending == "interrupted" {
         verdict.insert(0, interrupted(None));
     }
@@ -84,8 +106,11 @@ pub(super) fn parts(prove: &ProveFindings, id: &str) -> (Vec<Text>, Vec<Part>) {
 }
 
 /// Why it ended with something undecided.
-fn ended(ending: &str) -> Option<&'static str> {
-    match ending {
+fn ended(prove: &ProveFindings) -> Option<&'static str> {
+    match prove.ending.as_str() {
+        "decided" if prove.undecided.share > 0.0 => Some(
+            "The proof ended because no more than the share that it was asked for is undecided (until_undecided), or nothing is left that could be split.",
+        ),
         "time" => Some("The proof was ended by its time limit; a longer one may decide more."),
         "max-boxes" => Some("The proof was ended by its number of boxes; more may decide more."),
         _ => None,
@@ -100,14 +125,20 @@ fn shares(prove: &ProveFindings) -> Part {
         ("Undecided", &prove.undecided),
     ];
     let rows = rows.map(|(name, part)| {
-        let points = part.points.clone().unwrap_or("–".to_owned());
+        let points = part.points.as_deref().map_or("–".to_owned(), grouped);
         vec![name.to_owned(), points, percent(part.share)]
     });
-    Part::new("What was proven").with_essential(Block::Table(Table::new(
-        "Combinations of the other attributes by what was proven of them",
-        &["Proven", "Combinations", "Share"],
-        rows.into(),
-    )))
+    let compared = format!(
+        "At each of them all {} combinations of the values of what is protected are compared.",
+        count(prove.combinations)
+    );
+    Part::new("What was proven")
+        .say(compared)
+        .with_essential(Block::Table(Table::new(
+            "Combinations of the other attributes by what was proven of them",
+            &["Proven", "Combinations", "Share"],
+            rows.into(),
+        )))
 }
 
 fn places(prove: &ProveFindings, id: &str) -> Part {
@@ -124,7 +155,7 @@ fn places(prove: &ProveFindings, id: &str) -> Part {
             percent(place.fair),
         ]
     });
-    let description = "The whole domain in parts, each as large as its share of it. Within a part, from above: what is fair, discriminatory and undecided.";
+    let description = "All that was to be decided in parts, each as large as its share of it. Within a part, from above: what is fair, discriminatory and undecided.";
     Part::new("Where it is").with_essential(Block::figure(
         &Treemap {
             tiles: &tiles,
@@ -134,7 +165,7 @@ fn places(prove: &ProveFindings, id: &str) -> Part {
         format!("{id}-domain"),
         description,
         Table::new(
-            "Parts with most of what is proven to be discriminatory",
+            "Parts with most of what is proven to be discriminatory; what is undecided may lie anywhere",
             &[
                 "Part",
                 "Of the domain",
@@ -151,9 +182,26 @@ fn in_words(place: &ProvedPlace) -> String {
     let conditions = conditions.map(|is| format!("{} {}", is.attribute, is.values));
     let conditions: Vec<String> = conditions.collect();
     match conditions.is_empty() {
-        true => "the whole domain".to_owned(),
+        true => "all that was decided".to_owned(),
         false => conditions.join("; "),
     }
+}
+
+/// The share that is neither, without what rounding leaves of nothing.
+fn undecided(fair: f64, discriminatory: f64) -> f64 {
+    let undecided = 1.0 - fair - discriminatory;
+    if undecided < 1e-12 { 0.0 } else { undecided }
+}
+
+/// Decimal digits with thousands set apart.
+fn grouped(digits: &str) -> String {
+    let first = (digits.len() + 2) % 3 + 1;
+    let (head, tail) = digits.split_at(first.min(digits.len()));
+    let groups = tail.as_bytes().chunks(3).map(String::from_utf8_lossy);
+    std::iter::once(head.into())
+        .chain(groups)
+        .collect::<Vec<_>>()
+        .join(",")
 }
 
 fn course(prove: &ProveFindings, id: &str) -> Part {
@@ -170,7 +218,7 @@ fn course(prove: &ProveFindings, id: &str) -> Part {
         series: vec![
             curve(0, "fair", &|shares| shares[0]),
             curve(1, "discriminatory", &|shares| shares[1]),
-            curve(2, "undecided", &|shares| 1.0 - shares[0] - shares[1]),
+            curve(2, "undecided", &|shares| undecided(shares[0], shares[1])),
         ],
     };
     let rows = prove.trace.iter().map(|moment| {
@@ -179,7 +227,7 @@ fn course(prove: &ProveFindings, id: &str) -> Part {
             count(moment.boxes),
             percent(moment.fair),
             percent(moment.discriminatory),
-            percent(1.0 - moment.fair - moment.discriminatory),
+            percent(undecided(moment.fair, moment.discriminatory)),
         ]
     });
     let deciding = prove.deciding.iter().take(6);

@@ -162,11 +162,27 @@ pub(crate) fn provenance(run: &RunReport) -> Part {
         ),
         false => (command.clone(), ""),
     };
+    let same = match ended_by_the_clock(run) {
+        false => "it gives the same results, whatever the number of threads",
+        true => {
+            "it does the same in the same order, whatever the number of threads, but another machine may come farther, or less far, by the time at which this run was ended"
+        }
+    };
     part.say(format!(
         "This command{place} repeats the run, as the run.toml of its directory says it, into a new directory. With the same model, data \
-         and seed it gives the same results, whatever the number of threads."
+         and seed {same}."
     ))
     .with(Block::Command(command.into()))
+}
+
+/// Whether a limit of time, or whoever interrupted it, ended the run.
+fn ended_by_the_clock(run: &RunReport) -> bool {
+    let ending = match &run.findings {
+        Findings::Audit(audit) => &audit.summary.ending,
+        Findings::Prove(prove) => &prove.ending,
+        _ => return false,
+    };
+    matches!(ending.as_str(), "time" | "interrupted")
 }
 
 /// `name` as a shell takes it.

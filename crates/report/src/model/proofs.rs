@@ -10,6 +10,11 @@ use super::repair::Part;
 pub struct ProveFindings {
     /// Protected attributes.
     pub protected: Vec<String>,
+    /// Combinations of protected values, all of which are compared.
+    pub combinations: u64,
+    /// The part of the domain, where not all of it was decided.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub within: Vec<String>,
     /// Combinations of the other attributes.
     pub points: String,
     /// Whether shares are of people drawn by marginals or from a population.
