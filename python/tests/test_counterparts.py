@@ -61,9 +61,13 @@ def test_an_estimator_that_never_sees_the_attribute_and_given_counterparts():
     assert run.summary["groups"][0]["against"]["transparency"][0]["attribute"] in ("skill", "hair")
     scored = probity.counterparts(model, FRAME, gap=0.05, **ASKED).summary
     assert scored["gap"] == 0.05
-    same = probity.counterparts(model, FRAME, counterfactuals=FRAME, **ASKED).summary["groups"][0]
+    swapped = FRAME.assign(sex=FRAME.sex.map({"female": "male", "male": "female"}))
+    same = probity.counterparts(model, FRAME, counterfactuals=swapped, **ASKED).summary["groups"][0]
     assert same["against"]["share"] == same["favouring"]["share"] == 0
     assert same["comparison"] == {"test": "mcnemar", "p": 1}
+    # Every woman would be a woman still.
+    with pytest.raises(probity.ProbityError, match="with sex=female have it there too"):
+        probity.counterparts(model, FRAME, counterfactuals=FRAME, **ASKED)
     with pytest.raises(probity.OptionError, match="gap"):
         probity.counterparts(data=FRAME, gap=0.1, **ASKED)
 

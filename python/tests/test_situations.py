@@ -156,7 +156,8 @@ def test_recorded_outcomes_need_no_model():
 def test_others_are_looked_for_around_the_counterfactuals(model):
     plain = probity.situations(None, FRAME, "sex=female", schema=SCHEMA, k=K).summary["groups"][0]
     # Men of more skill, all of whom would have been granted a loan.
-    moved = FRAME.assign(skill=FRAME.skill + 0.8, loan="granted")
+    swapped = FRAME.assign(sex=FRAME.sex.map({"female": "male", "male": "female"}))
+    moved = swapped.assign(skill=FRAME.skill + 0.8, loan="granted")
     asked = dict(schema=SCHEMA, k=K, counterfactuals=moved)
     run = probity.situations(None, FRAME, "sex=female", **asked)
     assert run.summary["groups"][0]["others_share"] < plain["others_share"]
@@ -166,7 +167,7 @@ def test_others_are_looked_for_around_the_counterfactuals(model):
     assert with_centres["groups"][0]["others_share"] == 0
     # Whoever would have been the same is compared as without.
     same = dict(label="loan", favourable="granted", k=K)
-    around_self = probity.situations(model, FRAME, "sex=female", **same, counterfactuals=FRAME).summary
+    around_self = probity.situations(model, FRAME, "sex=female", **same, counterfactuals=swapped).summary
     without = probity.situations(model, FRAME, "sex=female", **same).summary
     assert around_self["groups"] == without["groups"]
     with pytest.raises(probity.ProbityError, match="not counterfactuals of the 400 people"):

@@ -148,7 +148,7 @@ fn the_share_of_the_rows_is_that_of_a_count_for_any_rows() {
         .says(&[
             "when only sex or origin is changed",
             "of the rows of the data get another decision",
-            "By sex: as ‘male’, ",
+            "By sex, ‘female’ is at a disadvantage: as ‘male’, ",
         ]);
     let all = workspace.summary("all");
     let counted = count(&model, &people, &places);

@@ -94,7 +94,7 @@ fn figures_of_a_summary_are_those_of_its_boxes() {
         ("/combinations", json!(2)),
         ("/model_sha256", json!("0")),
         ("/is_weighted", json!(true)),
-        ("/witnesses", json!(0)),
+        ("/witnesses", json!(7)),
     ] {
         let mut changed = honest.clone();
         *changed.pointer_mut(place).unwrap() = figure;

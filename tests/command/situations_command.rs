@@ -260,7 +260,7 @@ fn groups_of_an_attribute_that_are_too_small_are_left_out_and_named_ones_are_ref
     assert_eq!(found["groups"].as_array().unwrap().len(), 2);
     assert_eq!(found["left_out"][0]["protected"][0]["value"], "north");
     assert_eq!(found["left_out"][0]["members"], 7);
-    let said = workspace.line(&format!("{asked} --protected origin --verbose"));
+    let said = workspace.line(&format!("{asked} --protected origin"));
     said.exits(0).says(&["origin ‘north’ (7 of 400 people)"]);
     let line = format!("{asked} --protected origin=north");
     refuses(
@@ -277,8 +277,8 @@ fn groups_of_an_attribute_that_are_too_small_are_left_out_and_named_ones_are_ref
 fn a_group_is_named_whatever_its_attribute_is_called() {
     let (workspace, _) = workspace();
     let renamed = |text: String| {
-        text.replace("sex", "sex=female")
-            .replace("female,", "=yes,")
+        text.replace("female,", "=yes,")
+            .replace("sex,", "sex=female,")
     };
     workspace.write("people.csv", renamed(workspace.read("people.csv")));
     let schema = PEOPLE.replace("\"sex\"", "\"sex=female\"");

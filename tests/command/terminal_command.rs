@@ -36,7 +36,7 @@ fn an_audit_by_two_attributes_takes_25_lines_of_100_columns() {
     let printed = workspace
         .line("audit --model model --data people.csv --protected sex,origin --seeds 60 --local 20 --estimate 2000 --out run")
         .exits(0)
-        .says(&["By sex: ", "By origin: ", "Next: "])
+        .says(&["By sex, ", "By origin, ", "Next: "])
         .stdout;
     let piped = shown(&workspace, "run", Medium::Stream);
     let next = printed

@@ -66,7 +66,7 @@ fn audits_repairs_groups_and_certificates_have_pages() {
         &[
             "of the rows of the data get another decision when only sex or origin is changed (95 % interval",
             "of random inputs get another decision when only sex or origin is changed (95 % interval",
-            "By sex: as ‘male’, ",
+            "By sex, ‘female’ is at a disadvantage: as ‘male’, ",
             " ‘female’ rows would get ‘high’ (95 % interval ",
             "; as ‘female’, 0.00 % of the ",
             "Planted and found",

@@ -199,7 +199,7 @@ fn a_failed_audit_says_by_how_much_and_reports_call_things_by_their_names() {
     // Who is disadvantaged is said as in the report.
     let markdown = visitor.get(&format!("/runs/{audit}/report.md")).text;
     let mut lines = markdown.lines();
-    let who = lines.find_map(|line| line.find("By sex: as").map(|at| &line[at..]));
+    let who = lines.find_map(|line| line.find("By sex, ‘").map(|at| &line[at..]));
     let who = who.unwrap_or_else(|| panic!("{markdown}"));
     assert!(who.contains(" rows would get ‘high’"), "{who}");
     let run = run.replace("&#39;", "'");

@@ -6,11 +6,13 @@
 //! neither figure says that it is always the same persons.
 //!
 //! A combination is told of if two things are shown. Its rows gain with other values more often than
-//! they lose: the exact interval of the former among both lies above one half. And a larger share of
-//! them gains than of the other rows with each of its values: of women from the south than of women from
-//! elsewhere, and than of men from the south. The exact intervals of the two shares do not meet, so
-//! that if the rows are drawn independently, and the shares are in truth alike, one in twenty audits at
-//! most tells of any combination: the level is divided by the number of all comparisons (Bonferroni).
+//! they lose: the exact interval of the former among both lies above one half. And the share of them that
+//! gains is larger than the shares of the other rows with each of its values, added up: of women from
+//! elsewhere and of men from the south, here. The lower end of its exact interval lies above the sum of
+//! the upper ends of theirs, so that if the rows are drawn independently, and it is in truth no larger
+//! than the sum, one in twenty audits at most tells of any combination: the level is divided by the
+//! number of all intervals (Bonferroni). Where two values are a disadvantage each, and both together are
+//! one that is as large as both, no combination is told of.
 
 use std::collections::BTreeMap;
 
@@ -68,19 +70,24 @@ pub(super) fn intersections(by: &Groups, counts: &[GroupCounts]) -> Vec<Intersec
         let others = with_value.iter().zip(values).map(|(with_value, value)| {
             let [all, gaining] = with_value.get(value.as_str())?;
             let (rest, gaining) = (all - rows, gaining - gain);
-            let is_less = rest > 0 && clopper_pearson(gaining, rest, alpha)[1] < least;
-            is_less.then(|| Share::new(gaining, rest))
+            (rest > 0).then(|| (clopper_pearson(gaining, rest, alpha)[1], gaining, rest))
         });
-        let others: Option<Vec<Share>> = others.collect();
-        let intersection = Intersection {
-            attributes: by.attributes.clone(),
-            values: values.clone(),
-            rows,
-            gain: Share::new(gain, rows),
-            lose: Share::new(lose, rows),
-            others: others?,
-        };
-        Some((least, intersection))
+        let others: Vec<(f64, u64, u64)> = others.collect::<Option<_>>()?;
+        let most: f64 = others.iter().map(|(most, ..)| most).sum();
+        let shares = others
+            .into_iter()
+            .map(|(_, count, of)| Share::new(count, of));
+        (least > most).then(|| {
+            let intersection = Intersection {
+                attributes: by.attributes.clone(),
+                values: values.clone(),
+                rows,
+                gain: Share::new(gain, rows),
+                lose: Share::new(lose, rows),
+                others: shares.collect(),
+            };
+            (least, intersection)
+        })
     });
     let mut told: Vec<(f64, Intersection)> = told.collect();
     // Stable: of equal ones the first.
@@ -127,6 +134,11 @@ mod tests {
         // All women alike, wherever they are from.
         assert_eq!(
             told([[200, 0], [205, 0], [195, 0], [0, 99], [0, 99], [0, 99]]),
+            []
+        );
+        // Women, and people from the south, and for those who are both it adds up.
+        assert_eq!(
+            told([[120, 0], [180, 0], [120, 0], [0, 60], [60, 0], [0, 60]]),
             []
         );
         // As many lose as gain: nobody's disadvantage.

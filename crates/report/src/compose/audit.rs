@@ -139,7 +139,7 @@ fn verdict(audit: &AuditFindings) -> Vec<Text> {
             }
         ),
         None => format!(
-            "The search found {} among {} that it checked ({}).",
+            "The search found {} among {} that it checked ({}); it goes where decisions change, so that this is no share of people.",
             counted(
                 total.discriminatory,
                 "distinct discriminatory individual",

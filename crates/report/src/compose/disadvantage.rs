@@ -69,15 +69,16 @@ pub(super) fn sentence(effect: &AttributeEffect, stakes: &Stakes) -> Option<Stri
     let are_two = effect.values.len() == 2;
     let way = match effect.tendency {
         Tendency::None => return None,
-        Tendency::OneSided => String::new(),
+        // Of texts nobody said that the one class is good to get.
+        Tendency::OneSided if stakes.inputs == Inputs::Texts => String::new(),
+        Tendency::OneSided => format!(", ‘{}’ is at a disadvantage", Text::value(&first.from)),
         Tendency::Leaning => {
             let (worse, pairs) = worse_off(first, back);
             format!(
-                " it goes both ways, more often against ‘{}’ (in {} of {} pairs of a {} and its twin)",
+                " it goes both ways, more often against ‘{}’ ({} of the {} decisions that change)",
                 Text::value(&first.from),
-                count(worse),
-                count(pairs),
-                stakes.noun().trim_end_matches('s')
+                percent(worse as f64 / pairs.max(1) as f64),
+                count(pairs)
             )
         }
         Tendency::Balanced if are_two => " it goes both ways, in favour of neither value".into(),
@@ -107,7 +108,7 @@ pub(super) fn sentence(effect: &AttributeEffect, stakes: &Stakes) -> Option<Stri
     }
     said.push('.');
     if !are_two && effect.tendency != Tendency::Balanced {
-        said.push_str(&nets(effect));
+        said.push_str(&nets(effect, stakes.inputs));
     }
     Some(said)
 }
@@ -127,7 +128,7 @@ pub(super) fn together(intersections: &[Intersection], stakes: &Stakes) -> Optio
         )
     });
     let mut said = format!(
-        "Most of all it is {} together: with another {}, {} of these {} {} {} (95 % interval {}); {}.",
+        "Together, {} are at a disadvantage: with another {}, {} of these {} {} {} (95 % interval {}); {}.",
         values_together(first),
         listed(&attributes, "or"),
         percent(first.gain.share),
@@ -173,17 +174,26 @@ fn worse_off(first: &ExchangeEffect, back: Option<&ExchangeEffect>) -> (u64, u64
 }
 
 /// The values that gain and lose most as others.
-fn nets(effect: &AttributeEffect) -> String {
-    let named =
-        |value: &ValueEffect| format!("‘{}’ ({})", Text::value(&value.value), points(value.net));
+fn nets(effect: &AttributeEffect, inputs: Inputs) -> String {
+    let named = |value: &ValueEffect| {
+        format!(
+            "‘{}’ ({:.1})",
+            Text::value(&value.value),
+            100.0 * value.net.abs()
+        )
+    };
     let gaining = effect.values.iter().filter(|value| value.net >= NOTHING);
     let losing = effect.values.iter().filter(|value| value.net <= -NOTHING);
     let gaining: Vec<String> = gaining.take(NAMED).map(named).collect();
     let losing: Vec<String> = losing.rev().take(NAMED).map(named).collect();
-    let all = [(gaining, "would gain"), (losing, "would lose")];
+    let [gain, lose] = match inputs {
+        Inputs::Rows => ["at a disadvantage", "at an advantage"],
+        Inputs::Texts => ["would gain", "would lose"],
+    };
+    let all = [(gaining, gain), (losing, lose)];
     let said = all.iter().filter(|(values, _)| !values.is_empty());
     let said: Vec<String> = said
-        .map(|(values, verb)| format!("{} {verb}", listed(values, "and")))
+        .map(|(values, what)| format!("{what} {}", listed(values, "and")))
         .collect();
     match said.is_empty() {
         true => String::new(),
@@ -300,7 +310,7 @@ fn matrix(effect: &AttributeEffect, stakes: &Stakes, id: String) -> Block {
             net.map_or_else(HeatCell::default, |net| HeatCell {
                 label: points(net),
                 weight: if net.abs() < NOTHING { 0.0 } else { net.abs() },
-                is_second: net > 0.0,
+                is_second: net < 0.0,
             })
         });
         cells.collect()
@@ -424,7 +434,7 @@ mod tests {
         let mut two = effect(Tendency::OneSided, &values, &exchanges);
         assert_eq!(
             said(&two, Inputs::Rows),
-            "By sex: as ‘male’, 11.00 % of the 100 ‘female’ rows would get ‘high’ (95 % interval 1.00 % – 25.00 %); as ‘female’, 2.00 % of the 100 ‘male’ rows would."
+            "By sex, ‘female’ is at a disadvantage: as ‘male’, 11.00 % of the 100 ‘female’ rows would get ‘high’ (95 % interval 1.00 % – 25.00 %); as ‘female’, 2.00 % of the 100 ‘male’ rows would."
         );
         assert_eq!(
             said(&two, Inputs::Texts),
@@ -434,7 +444,7 @@ mod tests {
         for (tendency, start) in [
             (
                 Tendency::Leaning,
-                "more often against ‘female’ (in 20 of 22 pairs of a row and its twin): ",
+                "more often against ‘female’ (90.91 % of the 22 decisions that change): ",
             ),
             (Tendency::Balanced, "in favour of neither value: "),
         ] {
@@ -466,7 +476,7 @@ mod tests {
         ];
         let three = effect(Tendency::OneSided, &values, &exchanges);
         let text = said(&three, Inputs::Rows);
-        let nets = " Over all other values, in points: ‘west’ (+10.0) and ‘east’ (+4.0) would gain; ‘north’ (-14.0) would lose.";
+        let nets = " Over all other values, in points: at a disadvantage ‘west’ (10.0) and ‘east’ (4.0); at an advantage ‘north’ (14.0).";
         assert!(text.ends_with(nets), "{text}");
         let Block::Figure(figure) = matrix(&three, &stakes(Inputs::Rows), "x".into()) else {
             panic!("a figure");
@@ -495,7 +505,7 @@ mod tests {
         assert_eq!(said(&[]), None);
         assert_eq!(
             said(&[met("south", 28), met("east", 20)]).unwrap(),
-            "Most of all it is sex ‘female’ and origin ‘south’ together: with another sex or origin, 28.00 % of these 100 rows would get ‘high’ (95 % interval 1.00 % – 25.00 %); of the other ‘female’ rows 0.50 % would and of the other ‘south’ rows 0.00 % would. Likewise sex ‘female’ and origin ‘east’ (20.00 % of 100)."
+            "Together, sex ‘female’ and origin ‘south’ are at a disadvantage: with another sex or origin, 28.00 % of these 100 rows would get ‘high’ (95 % interval 1.00 % – 25.00 %); of the other ‘female’ rows 0.50 % would and of the other ‘south’ rows 0.00 % would. Likewise sex ‘female’ and origin ‘east’ (20.00 % of 100)."
         );
     }
 

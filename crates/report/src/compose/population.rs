@@ -94,7 +94,7 @@ pub(super) fn verdict(population: &Population) -> Vec<String> {
         let loss = count(ways.from_favourable.count);
         said.push(match population.gap {
             None => format!(
-                "{gain} do not get ‘{}’ and would with other protected values; {loss} get it and would lose it.",
+                "{gain} do not get ‘{}’ because of their protected values alone; {loss} get it because of theirs.",
                 Text::value(&population.favourable)
             ),
             Some(_) => format!(

@@ -14,7 +14,9 @@ const DRAWN: usize = 15;
 
 /// The verdict and the parts.
 pub(super) fn parts(found: &ProxiesFindings, id: &str) -> (Vec<Text>, Vec<Part>) {
-    let verdict = sentences(found).into_iter().map(Text::from).collect();
+    let left_out = left_out::groups(&found.left_out);
+    let said = sentences(found).into_iter().chain(left_out);
+    let verdict = said.map(Text::from).collect();
     let mut parts = vec![groups(found)];
     for (place, group) in found.groups.iter().enumerate() {
         parts.push(columns(found, group, &format!("{id}-columns{place}")));
@@ -117,9 +119,6 @@ fn groups(found: &ProxiesFindings) -> Part {
             names(&found.looked_at)
         ))
         .with_essential(Block::Table(table));
-    if let Some(said) = left_out::groups(&found.left_out) {
-        part = part.say(said);
-    }
     if !sets.is_empty() {
         part = part.with(Block::Table(Table::new(
             format!(

@@ -26,17 +26,11 @@ pub(super) fn parts(found: &SituationsFindings, id: &str) -> (Vec<Text>, Vec<Par
             count(multiple.discoveries)
         )));
     }
+    verdict.extend(left_out::groups(&found.left_out).map(Text::from));
     verdict.extend(powerless(found).map(Text::from));
     verdict.extend(found.groups.iter().filter_map(apart).map(Text::from));
     let mut figures = figures(found, id);
-    let left_out = left_out::groups(&found.left_out);
-    for said in found
-        .data
-        .as_ref()
-        .map_or(Vec::new(), left_out::rows)
-        .into_iter()
-        .chain(left_out)
-    {
+    for said in found.data.as_ref().map_or(Vec::new(), left_out::rows) {
         figures = figures.say(said);
     }
     let mut parts = vec![figures];
