@@ -44,6 +44,10 @@ class Browser:
         with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
             return json.load(answer)["value"]
 
+    def end(self):
+        """Ends the session: a chromedriver that is only terminated leaves its browser behind."""
+        urllib.request.urlopen(urllib.request.Request(self.at, method="DELETE"), timeout=PATIENCE).close()
+
     def run(self, script):
         return self.ask("/execute/sync", {"script": script, "args": []})
 
@@ -56,6 +60,7 @@ def main(folder):
         with contextlib.ExitStack() as stack:
             stack.callback(driver.terminate)
             browser = Browser(driver)
+            stack.callback(browser.end)
             for page, words in PAGES.items():
                 browser.ask("/url", {"url": home + page})
                 heading, broken, width = browser.run(SEEN)
