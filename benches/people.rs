@@ -2,14 +2,17 @@
 //! best matching, by the number of people; and, by how much sex moves them, how often an effect is
 //! found, and how many of those who are found are those to whom it happens.
 //!
-//! `cargo bench --bench people`, `cargo bench --bench people -- power`
+//! And how often the intervals of flipsets hold the share that as many people have on average.
+//!
+//! `cargo bench --bench people`, `cargo bench --bench people -- power`, `… -- intervals`
 
 use std::ops::ControlFlow;
 use std::time::Instant;
 
 use probity::indirect::coordinates::{Cell, Column, Coordinates};
-use probity::indirect::counterparts::flips::{mcnemar, rates};
+use probity::indirect::counterparts::flips::{Flip, Outcomes, mcnemar, rates, share_of};
 use probity::indirect::counterparts::matching::matched;
+use probity::indirect::counterparts::resampling::{Halves, interval};
 use probity::indirect::hidden::{HiddenPerson, hidden_person};
 use probity::indirect::neighbours::Ties;
 use probity::indirect::people::ProtectedGroup;
@@ -70,6 +73,12 @@ fn coordinates(people: &[HiddenPerson]) -> Coordinates {
     Coordinates::new(columns)
 }
 
+/// The women, beside the men.
+fn women(people: &[HiddenPerson]) -> ProtectedGroup {
+    let is_member: Vec<bool> = people.iter().map(|it| it.is_female).collect();
+    ProtectedGroup::new(Vec::new(), &is_member, true)
+}
+
 /// The options of situation testing with `k` neighbours.
 fn options(k: u32) -> SituationOptions {
     SituationOptions {
@@ -84,9 +93,11 @@ fn options(k: u32) -> SituationOptions {
 /// What the tests find in `count` people, by the effect.
 fn power(count: u64, k: u32) {
     println!(
-        "{count} people, k = {k}, level {LEVEL}; per cent of the repeats, of the women, of those found"
+        "{count} people, k = {k}, level {LEVEL}; per cent of the women (planted), of the repeats (the three tests), of the planted, of those found"
     );
-    println!("effect  repeats  planted  McNemar  Fisher  situations  of the planted found  false");
+    println!(
+        "effect  repeats  planted  McNemar  Fisher  situations  of the planted found  not planted"
+    );
     for effect in EFFECTS {
         let repeats = if effect == 0.0 {
             REPEATS_WITHOUT
@@ -101,7 +112,6 @@ fn power(count: u64, k: u32) {
                 .collect();
             let people: Vec<HiddenPerson> = pairs.iter().map(|it| it[0]).collect();
             let unfavourable: Vec<bool> = people.iter().map(|it| !it.is_hired()).collect();
-            let members: Vec<bool> = people.iter().map(|it| it.is_female).collect();
             let flips = |against: bool| {
                 let of = pairs.iter().filter(|[own, other]| {
                     own.is_female && own.is_hired() != against && other.is_hired() == against
@@ -119,7 +129,7 @@ fn power(count: u64, k: u32) {
             let subjects = Subjects {
                 people: &coordinates,
                 unfavourable: &unfavourable,
-                members: &members,
+                group: &women(&people),
                 counterfactual: None,
             };
             let found = compare(&subjects, &options(k), &|_, _| ControlFlow::Continue(()));
@@ -142,7 +152,7 @@ fn power(count: u64, k: u32) {
         }
         let percent = |sum: f64| 100.0 * sum / repeats as f64;
         println!(
-            "{effect:6.2} {repeats:8} {:8.2} {:8.2} {:7.2} {:11.2} {:21.2} {:6.2}",
+            "{effect:6.2} {repeats:8} {:8.2} {:8.2} {:7.2} {:11.2} {:21.2} {:12.2}",
             percent(planted),
             percent(given),
             percent(by_rates),
@@ -153,7 +163,84 @@ fn power(count: u64, k: u32) {
     }
 }
 
+/// A share, its standard deviation over halves, and its interval.
+type Found = (f64, f64, [f64; 2]);
+
+/// How often the intervals of `count` people hold the mean of the shares over the repeats, by the effect.
+fn intervals(count: u64) {
+    println!("{count} people, 100 halves; shares of the women in per cent");
+    println!(
+        "effect  repeats  direction  mean share  deviation  by halves  intervals hold  mean width"
+    );
+    for effect in [0.0, 0.5, 1.0] {
+        let repeats = if effect == 0.0 {
+            REPEATS_WITHOUT
+        } else {
+            REPEATS
+        };
+        let mut found: [Vec<Found>; 2] = [Vec::new(), Vec::new()];
+        for seed in 0..repeats {
+            let people: Vec<HiddenPerson> = (0..count)
+                .map(|item| hidden_person(seed, item, effect)[0])
+                .collect();
+            let gets: Vec<f64> = people
+                .iter()
+                .map(|it| f64::from(u8::from(it.is_hired())))
+                .collect();
+            let outcomes = Outcomes {
+                people: &gets,
+                counterparts: &gets,
+                gap: 0.5,
+            };
+            let (coordinates, women) = (coordinates(&people), women(&people));
+            let go_on = || ControlFlow::Continue(());
+            let matching = matched(&coordinates, &women, 0.0, &go_on).expect("there are people");
+            let halves = Halves {
+                halves: 100,
+                seed: 1,
+                place: 0,
+                gap: 0.0,
+            };
+            let variances = halves.variances(&coordinates, &women, &outcomes, &|_| go_on());
+            let variances = variances
+                .expect("nobody stops it")
+                .expect("both groups have people");
+            let members = women.members.len() as u64;
+            let ways = [
+                (Flip::Against, variances.against),
+                (Flip::Favouring, variances.favouring),
+            ];
+            for (found, (flip, variance)) in found.iter_mut().zip(ways) {
+                let share = share_of(&matching.pairs, &outcomes, flip);
+                let interval = interval(share, members, Some(variance));
+                found.push((share, variance.sqrt(), interval));
+            }
+        }
+        for (name, found) in ["worse", "better"].iter().zip(&found) {
+            let mean = |value: &dyn Fn(&Found) -> f64| {
+                100.0 * found.iter().map(value).sum::<f64>() / repeats as f64
+            };
+            let share = mean(&|it| it.0);
+            let deviation = mean(&|it| (it.0 - share / 100.0).powi(2)) / 100.0;
+            let holds = |[low, high]: [f64; 2]| low <= share / 100.0 && share / 100.0 <= high;
+            println!(
+                "{effect:6.2} {repeats:8} {name:>10} {share:11.2} {:10.2} {:10.2} {:15.2} {:11.2}",
+                100.0 * deviation.sqrt(),
+                mean(&|it| it.1),
+                mean(&|it| f64::from(u8::from(holds(it.2)))),
+                mean(&|it| it.2[1] - it.2[0])
+            );
+        }
+    }
+}
+
 fn main() {
+    if std::env::args().any(|it| it == "intervals") {
+        for count in [100, 400] {
+            intervals(count);
+        }
+        return;
+    }
     if std::env::args().any(|it| it == "power") {
         for (count, k) in [(1_000, 50), (5_000, 50)] {
             power(count, k);
@@ -163,11 +250,10 @@ fn main() {
     for count in [5_000, 50_000] {
         let (people, coordinates) = people(count);
         let unfavourable: Vec<bool> = people.iter().map(|it| !it.is_hired()).collect();
-        let members: Vec<bool> = people.iter().map(|it| it.is_female).collect();
         let subjects = Subjects {
             people: &coordinates,
             unfavourable: &unfavourable,
-            members: &members,
+            group: &women(&people),
             counterfactual: None,
         };
         let began = Instant::now();
@@ -182,12 +268,8 @@ fn main() {
     }
     for count in [2_000, 10_000, 45_000] {
         let (people, coordinates) = people(count);
-        let group = ProtectedGroup {
-            conditions: Vec::new(),
-            is_member: people.iter().map(|it| it.is_female).collect(),
-            is_named: true,
-        };
-        let (women, men) = (group.rows(true).len(), group.rows(false).len());
+        let group = women(&people);
+        let (women, men) = (group.members.len(), group.others.len());
         let began = Instant::now();
         let matching = matched(&coordinates, &group, 0.0, &|| ControlFlow::Continue(()));
         let matching = matching.expect("both groups have people");

@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use anyhow::bail;
 use clap::Args;
+use tempfile::NamedTempFile;
 
 use super::fields::Fields;
 use super::inputs::Threads;
@@ -15,6 +17,8 @@ use probity::fairness::explain::{
     Decision, Direction, Ending, Explanation, Undoing, UndoingSummary, Variant, explain,
 };
 use probity::fairness::modality::{Change, ModalityName};
+
+mod person;
 
 /// Variants that are shown at most; where there are more, only those that flip.
 const SHOWN: usize = 100;
@@ -35,20 +39,61 @@ pub(super) struct ExplainArgs {
         help_heading = "Text"
     )]
     texts: Option<PathBuf>,
+    /// Explain this one text
+    #[arg(long, conflicts_with_all = ["data", "texts", "row"], help_heading = "Text")]
+    text: Option<String>,
+    /// Run of counterparts or situations: with whom the person in the row was compared there, and in
+    /// what they differ
+    #[arg(
+        long,
+        conflicts_with_all = ["texts", "text"],
+        value_name = "DIR",
+        help_heading = "Comparisons of people"
+    )]
+    run: Option<PathBuf>,
     #[command(flatten)]
     threads: Threads,
 }
 
 /// Runs `probity explain`.
 pub(super) fn run(mut args: ExplainArgs, output: &Output) -> anyhow::Result<ExitCode> {
+    if let Some(run) = &args.run {
+        return person::run(run, &args.fields, &args.threads, output);
+    }
     if let Some(texts) = &args.texts {
         args.fields.set_texts(texts)?;
     }
+    // It lasts until the text is explained.
+    let _file = match &args.text {
+        Some(text) => Some(only_text(text, &mut args.fields)?),
+        None => None,
+    };
     started_here(&mut args.fields)?;
     let specification = args.fields.specification()?;
     args.threads.apply()?;
     let explanation = explain(&specification)?;
     output.summary("explain", &explanation, &render(&explanation))
+}
+
+/// Writes `text` as the only one of a table, which `fields` then name.
+fn only_text(
+    text: &str,
+    fields: &mut Fields<ExplainSpecification>,
+) -> anyhow::Result<NamedTempFile> {
+    const COLUMN: &str = "text";
+    if fields.is_given("text.column") {
+        bail!("--text-column has no meaning with --text");
+    }
+    let file = tempfile::Builder::new().suffix(".csv").tempfile()?;
+    let mut table = csv::Writer::from_writer(file.as_file());
+    table.write_record([COLUMN])?;
+    table.write_record([text])?;
+    table.flush()?;
+    drop(table);
+    fields.set_texts(file.path())?;
+    fields.set("text.column", COLUMN);
+    fields.set("row", 1);
+    Ok(file)
 }
 
 fn render(explained: &Explanation) -> String {

@@ -28,6 +28,24 @@ impl<S: Specification> Fields<S> {
         self.given.is_given(path)
     }
 
+    /// The value that was given for the field at `path`.
+    pub fn get(&self, path: &str) -> Option<&Value> {
+        self.given.get(path)
+    }
+
+    /// Refuses all fields but that at `path`, beside the option `beside`.
+    ///
+    /// # Errors
+    /// When another one is given.
+    pub fn expect_nothing_but(&self, path: &str, beside: &str) -> anyhow::Result<()> {
+        let fields = S::fields().into_iter();
+        let mut others = fields.filter(|it| it.path != path && self.is_given(&it.path));
+        match others.find_map(|field| field.flag()) {
+            Some(flag) => bail!("--{flag} has no meaning with --{beside}, which says it"),
+            None => Ok(()),
+        }
+    }
+
     /// Gives the field at `path` the value of another argument.
     pub fn set(&mut self, path: &str, value: impl Into<Value>) {
         self.given.set(path, value);

@@ -141,3 +141,179 @@ fn bounds_and_refusals() {
         );
     }
 }
+
+/// Three origins, of which one is refused wherever it can be.
+fn origins() -> Workspace {
+    let workspace = Workspace::new();
+    workspace.write(
+        "people.toml",
+        "name = \"three\"\n[label]\nname = \"hired\"\nclasses = [\"no\", \"yes\"]\n\
+         [[attribute]]\nname = \"years\"\nkind = \"integer\"\nmin = 0\nmax = 40\n\
+         [[attribute]]\nname = \"origin\"\nkind = \"categorical\"\nlevels = [\"east\", \"north\", \"west\"]\nprotected = true\n",
+    );
+    let mut people = String::from("years,origin,hired\n");
+    for row in 0..120 {
+        let (years, origin) = (row / 3, ["east", "north", "west"][row % 3]);
+        let bar = if origin == "east" { 30 } else { 20 };
+        let hired = if years >= bar { "yes" } else { "no" };
+        people.push_str(&format!("{years},{origin},{hired}\n"));
+    }
+    workspace.write("people.csv", people);
+    workspace
+}
+
+#[test]
+fn groups_are_compared_with_a_reference_or_in_pairs() {
+    let workspace = origins();
+    let of = |rest: &str| {
+        let line = format!("{LABEL} --protected {rest} --resamples 0 --json -q");
+        workspace.line(&line).exits(0).json()["groups"].clone()
+    };
+    let name = |side: &Value| side[0]["value"].as_str().unwrap_or("–").to_owned();
+    let pairs = |groups: &Value| -> Vec<(String, String, f64)> {
+        let groups = groups.as_array().unwrap().iter();
+        let pair = |it: &Value| {
+            let share = it["against"]["share"].as_f64().unwrap();
+            (name(&it["protected"]), name(&it["reference"]), share)
+        };
+        groups.map(pair).collect()
+    };
+    let pair = |one: &str, other: &str, share: f64| (one.to_owned(), other.to_owned(), share);
+    // Everybody has a counterpart of the same years: 10 of the 40 from the east are refused between the bars.
+    assert_eq!(
+        pairs(&of("origin --reference origin=north")),
+        [pair("east", "north", 0.25), pair("west", "north", 0.0)]
+    );
+    assert_eq!(
+        pairs(&of("origin=east --reference origin")),
+        [pair("east", "north", 0.25), pair("east", "west", 0.25)]
+    );
+    assert_eq!(pairs(&of("origin --reference origin")).len(), 6);
+    let against_both = pairs(&of("origin=east"));
+    assert_eq!(against_both, [pair("east", "–", 0.25)]);
+    let line = format!("{LABEL} --protected origin --reference origin=north --out run");
+    workspace.line(&line).exits(0).says(&[
+        "25.00 %",
+        "95 % interval",
+        "where their counterpart with origin ‘north’ does",
+    ]);
+    let pairs = workspace.read("run/pairs.csv");
+    assert!(
+        pairs.contains("origin=east beside origin=north,"),
+        "{pairs}"
+    );
+    let line = "situations --label --schema people.toml --data people.csv --k 5";
+    let line = format!("{line} --protected origin=east --reference origin=west");
+    workspace.line(&line).exits(0).says(&["with origin ‘west’"]);
+    for (rest, needle) in [
+        (
+            "--reference years=3",
+            "a protected attribute that is looked at",
+        ),
+        (
+            "--reference origin=south",
+            "a value of origin: east, north, west",
+        ),
+        (
+            "--reference origin=east",
+            "another value than that of the group",
+        ),
+        ("--reference origin --reference origin=west", "named once"),
+        (
+            "--counterfactuals people.csv --reference origin=west",
+            "not matched",
+        ),
+        ("--counterfactuals people.csv --resamples 5", "not matched"),
+        ("--resamples 1", "0, or 2 and more"),
+    ] {
+        let line = format!("{LABEL} --protected origin=east {rest}");
+        refuses(&workspace, &line, 2, &[needle]);
+    }
+}
+
+#[test]
+fn halves_give_intervals_whatever_the_threads_and_a_run_tells_of_one_person() {
+    let workspace = origins();
+    let asked = format!("{LABEL} --protected origin=east --json -q");
+    let of = |rest: &str| workspace.line(&format!("{asked} {rest}")).exits(0).json();
+    let group = of("--threads 1")["groups"][0].clone();
+    assert_eq!(group["halves"], 100);
+    let [low, high] = [0, 1].map(|end| group["against"]["ci95"][end].as_f64().unwrap());
+    assert!(low < 0.25 && 0.25 < high, "{low} {high}");
+    assert_eq!(of("--threads 2")["groups"][0], group);
+    assert_ne!(
+        of("--seed 7")["groups"][0]["against"]["ci95"],
+        group["against"]["ci95"]
+    );
+    let without = of("--resamples 0")["groups"][0].clone();
+    assert_eq!(without["halves"], 0);
+    assert!(without["against"]["ci95"].is_null());
+
+    of("--resamples 0 --out run");
+    // Row 64, from the east with 21 years, stands beside those with 21 years.
+    let explained = workspace
+        .line("explain --run run --row 64 --json")
+        .exits(0)
+        .json();
+    assert_eq!(explained["decision"], "no");
+    let people = explained["groups"][0]["people"].as_array().unwrap();
+    assert!(
+        people
+            .iter()
+            .all(|it| it["distance"] == 0.0 && it["decision"] == "yes")
+    );
+    assert_eq!(people[0]["differs"][0]["attribute"], "origin");
+    let shares = people.iter().map(|it| it["share"].as_f64().unwrap());
+    assert!((shares.sum::<f64>() - 1.0).abs() < 1e-9);
+    workspace
+        .line("explain --run run --row 64")
+        .exits(0)
+        .says(&[
+            "Row 64 (years=21, origin=east) is decided ‘no’.",
+            "origin west in place of east",
+        ]);
+    let situations = "situations --label --schema people.toml --data people.csv --k 5 --protected origin=east --out near -q";
+    workspace.line(situations).exits(0);
+    let explained = workspace
+        .line("explain --run near --row 64 --json")
+        .exits(0)
+        .json();
+    let people = explained["groups"][0]["people"].as_array().unwrap();
+    let members = people.iter().filter(|it| it["is_member"] == true).count();
+    assert!(members >= 5 && people.len() - members >= 5);
+    assert!(explained["groups"][0]["tests"]["against_p"].is_number());
+    workspace
+        .line("explain --run near --row 64")
+        .exits(0)
+        .says(&["Nearest in the group (5 of"]);
+    for (line, needle) in [
+        (
+            "explain --run run --row 65",
+            "row 65 is in none of the groups",
+        ),
+        (
+            "explain --run run --row 1000",
+            "row 1000 is in none of the groups",
+        ),
+        ("explain --run run", "--row is needed"),
+        (
+            "explain --run run --row 1 --protected origin",
+            "--protected has no meaning with --run",
+        ),
+        ("explain --run nowhere --row 1", "nowhere"),
+    ] {
+        refuses(&workspace, line, 2, &[needle]);
+    }
+    workspace.write(
+        "people.csv",
+        workspace
+            .read("people.csv")
+            .replace("39,west,yes", "38,west,yes"),
+    );
+    refuses(
+        &workspace,
+        "explain --run run --row 64",
+        2,
+        &["the data of", "is not what it was"],
+    );
+}

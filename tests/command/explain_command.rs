@@ -264,6 +264,9 @@ fn texts_are_explained_word_by_word() {
             .map(|variant| swap_of(&variant["values"][0]["value"], variant, "class"))
             .collect();
         assert_eq!(variants, swaps);
+        let alone = ["explain", "--model", "demo/model", "--json", "--text", text];
+        let alone = workspace.run(alone).exits(0).json();
+        assert_eq!(alone["variants"], said["variants"]);
         for change in said["undoing"]["changes"].as_array().unwrap() {
             undone += 1;
             let text = change["input"][0]["value"].as_str().unwrap();
@@ -280,6 +283,12 @@ fn texts_are_explained_word_by_word() {
         &format!("{explain} --fixed good"),
         2,
         &["--fixed", "texts"],
+    );
+    refuses(
+        &workspace,
+        "explain --model demo/model --text she --text-column words",
+        2,
+        &["--text-column has no meaning with --text"],
     );
     refuses(
         &workspace,

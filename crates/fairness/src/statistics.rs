@@ -82,13 +82,20 @@ impl Share {
 /// regularised incomplete beta function. (The inverse of the statistics crate in use does not end
 /// for some large counts.)
 pub fn clopper_pearson(successes: u64, trials: u64, alpha: f64) -> [f64; 2] {
-    let (k, n) = (successes as f64, trials as f64);
-    let low = if successes == 0 {
+    weighted_interval(successes as f64, trials as f64, alpha)
+}
+
+/// The interval of a share at confidence 1 − `alpha` that [`clopper_pearson`] gives of so many trials,
+/// which need not be whole numbers: with the number of independent trials that tell as much as dependent
+/// or weighted ones do, it is the interval of Korn and Graubard (1998).
+pub fn weighted_interval(successes: f64, trials: f64, alpha: f64) -> [f64; 2] {
+    let (k, n) = (successes, trials);
+    let low = if k <= 0.0 {
         0.0
     } else {
         beta_quantile(k, n - k + 1.0, alpha / 2.0)
     };
-    let high = if successes >= trials {
+    let high = if k >= n {
         1.0
     } else {
         beta_quantile(k + 1.0, n - k, 1.0 - alpha / 2.0)

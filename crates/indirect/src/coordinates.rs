@@ -203,6 +203,15 @@ impl Coordinates {
         }
     }
 
+    /// Returns the part that each column has in the distance of `person` and the person `row`; they
+    /// add up to it.
+    pub fn parts(&self, person: &[Cell], row: usize) -> Vec<f64> {
+        let columns = self.columns.iter().zip(person);
+        columns
+            .map(|(column, cell)| column.weight * cell.distance(column.cell(row)) / self.weights)
+            .collect()
+    }
+
     /// Returns the cells of the person `row`, one a column.
     pub fn person(&self, row: usize) -> Vec<Cell> {
         self.columns.iter().map(|column| column.cell(row)).collect()

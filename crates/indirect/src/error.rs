@@ -77,13 +77,11 @@ pub enum IndirectError {
         /// The attribute.
         attribute: String,
     },
-    /// Nobody has a value.
-    #[error("nobody has {attribute} = {value}")]
+    /// Nobody is in a group.
+    #[error("nobody has {group}")]
     NoMembers {
-        /// The attribute.
-        attribute: String,
-        /// The value.
-        value: String,
+        /// The group, as it is named.
+        group: String,
     },
     /// Everybody has one value.
     #[error("everybody has {attribute} = {value}: there is nobody to compare them with")]

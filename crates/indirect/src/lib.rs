@@ -11,12 +11,13 @@
 //! ```
 //!
 //! [`situations`] compares each person with those nearest of the own and of the other group, [`counterparts`] each
-//! with somebody of the other group so that all move the least; [`proxies`] says how well the other
-//! attributes tell the group. None of it is a causal claim: people are alike in what the data know about them.
+//! with somebody of the other group so that all move the least; [`explained`] tells of one person beside these;
+//! [`proxies`] says how well the other attributes tell the group. None of it is a causal claim: people are alike in what the data know about them.
 
 pub mod coordinates;
 pub mod counterparts;
 pub mod error;
+pub mod explained;
 pub mod hidden;
 pub mod neighbours;
 pub mod people;

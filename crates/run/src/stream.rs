@@ -105,6 +105,8 @@ pub enum Purpose {
     RepairNetwork = 61,
     /// Random inputs by which a repair chooses (item: sample).
     RepairChoice = 62,
+    /// Halves of two groups of people (item: group, step: half).
+    HalfSample = 95,
     /// Rows of a bootstrap sample (item: sample).
     Bootstrap = 63,
     /// Protected part of a row in a repair (item: row, step: repeat).

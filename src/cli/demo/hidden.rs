@@ -89,9 +89,13 @@ pub(super) fn run(
         (asked.label, asked.data) = (true, data.clone());
         (asked.schema, asked.protected) = (Some(schema.clone()), vec![WOMEN.to_owned()]);
         asked.counterfactuals = counterfactuals.cloned();
+        // Who it is, and not how many there would be among others.
+        asked.resamples = counterfactuals.is_none().then_some(0);
         let test = CounterpartTest::open(asked.check()?, device)?;
         let found = test.matchings(&go_on)?;
-        let found = found.iter().flat_map(|matching| test.worse_off(matching));
+        let found = found
+            .iter()
+            .flat_map(|found| test.worse_off(&found.matching));
         methods.push(Method::new(name, &found.collect(), &planted));
     }
     for (name, counterfactuals) in [

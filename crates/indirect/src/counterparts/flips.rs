@@ -66,6 +66,9 @@ impl Outcomes<'_> {
 pub struct Direction {
     /// The share of the members; where people are counterparts in part, each in part.
     pub share: f64,
+    /// Its 95 % interval, where there is one; see [`super::resampling`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ci95: Option<[f64; 2]>,
     /// Members who are decided otherwise than the counterpart that they are matched with for the most
     /// part.
     pub members: u64,
@@ -91,7 +94,20 @@ pub struct Difference {
     pub sign_overall: Option<f64>,
 }
 
-/// Returns one direction of the flipset of `pairs`.
+/// Returns the share of the members of `pairs`, each by the parts of its counterparts, that turn out
+/// one way.
+pub fn share_of(pairs: &[Pair], outcomes: &Outcomes<'_>, flip: Flip) -> f64 {
+    let (mut share, mut all) = (0.0, 0.0);
+    for pair in pairs {
+        all += pair.share;
+        if outcomes.flip(pair) == Some(flip) {
+            share += pair.share;
+        }
+    }
+    share / f64::max(all, f64::MIN_POSITIVE)
+}
+
+/// Returns one direction of the flipset of `pairs`, without an interval.
 pub fn direction(
     pairs: &[Pair],
     outcomes: &Outcomes<'_>,
@@ -103,8 +119,6 @@ pub fn direction(
         .copied()
         .filter(|pair| outcomes.flip(pair) == Some(flip))
         .collect();
-    let sum = |pairs: &[Pair]| pairs.iter().fold(0.0, |sum, pair| sum + pair.share);
-    let (all, share) = (sum(pairs), sum(&flipped));
     let main = main_pairs(pairs);
     let of_main = main.iter().filter(|pair| outcomes.flip(pair) == Some(flip));
     let mut transparency: Vec<Difference> = (0..people.columns().len())
@@ -126,7 +140,8 @@ pub fn direction(
         by_size.then_with(|| a.attribute.cmp(&b.attribute))
     });
     Direction {
-        share: share / all.max(f64::MIN_POSITIVE),
+        share: share_of(pairs, outcomes, flip),
+        ci95: None,
         members: of_main.count() as u64,
         transparency,
     }

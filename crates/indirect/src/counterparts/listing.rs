@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::flips::{Flip, Outcomes};
 use super::matching::Pair;
-use crate::people::{Condition, People, named};
+use crate::people::People;
 use probity_run::run_directory::{RunError, write_with};
 use probity_run::spreadsheet::safe;
 
@@ -24,8 +24,8 @@ const HEADER: [&str; 8] = [
     "worse_off",
 ];
 
-/// The pairs of a group, with the group's conditions.
-pub type GroupPairs = (Vec<Condition>, Vec<Pair>);
+/// The pairs of a group, with the group's name.
+pub type GroupPairs = (String, Vec<Pair>);
 
 /// Writes the pairs of `groups` to `file`, of which nothing is left if that fails: `people` beside
 /// `counterparts`, which are the same people unless others were given.
@@ -51,8 +51,7 @@ fn write_to(
 ) -> io::Result<()> {
     let mut writer = csv::Writer::from_writer(out);
     writer.write_record(HEADER)?;
-    for (conditions, pairs) in groups {
-        let group = named(conditions);
+    for (group, pairs) in groups {
         for pair in pairs {
             let (member, counterpart) = (pair.member as usize, pair.counterpart as usize);
             let worse_off = match outcomes.flip(pair) {
@@ -61,7 +60,7 @@ fn write_to(
                 Some(Flip::Favouring) => "counterpart",
             };
             let record = [
-                safe(&group).into_owned(),
+                safe(group).into_owned(),
                 people.file_row(member).to_string(),
                 safe(people.decisions.name(member)).into_owned(),
                 counterparts.file_row(counterpart).to_string(),

@@ -82,7 +82,7 @@ impl Costs for Moves<'_> {
     }
 }
 
-/// Matches the members of `group` with everybody else of `people`, at most `gap` from the best
+/// Matches the members of `group` with those of `people` beside whom they are looked at, at most `gap` from the best
 /// matching as a share of it; 0 for the best. `watch` breaks to stop.
 ///
 /// # Errors
@@ -93,10 +93,12 @@ pub fn matched(
     gap: f64,
     watch: &(dyn Fn() -> ControlFlow<()> + Sync),
 ) -> Result<Matching, IndirectError> {
-    let (members, others) = (group.rows(true), group.rows(false));
+    let ProtectedGroup {
+        members, others, ..
+    } = group;
     let moves = Moves {
-        members: &people.select(&members),
-        others: &people.select(&others),
+        members: &people.select(members),
+        others: &people.select(others),
         scale: (LARGEST / people.largest_distance().max(f64::MIN_POSITIVE)).min(FINEST),
     };
     let options = Options {
@@ -142,9 +144,9 @@ pub fn given(
     group: &ProtectedGroup,
 ) -> Matching {
     let pairs: Vec<Pair> = group
-        .rows(true)
-        .into_iter()
-        .map(|row| Pair {
+        .members
+        .iter()
+        .map(|&row| Pair {
             member: row,
             counterpart: row,
             distance: counterfactuals.distance(&people.person(row as usize), row as usize),

@@ -14,8 +14,9 @@
 //! matching adds is who is on each side of it, and in what they differ from their counterparts.
 
 pub mod flips;
-mod listing;
+pub(crate) mod listing;
 pub mod matching;
+pub mod resampling;
 pub mod run;
 pub mod specification;
 #[cfg(test)]

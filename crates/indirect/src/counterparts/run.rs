@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::flips::{Comparison, Direction, Flip, Outcomes, direction, main_pairs, mcnemar, rates};
 use super::listing;
 use super::matching::{Matching, Pair, Quality, given, matched};
+use super::resampling::{Halves, Variances, interval};
 pub use super::specification::CounterpartsSpecification;
 use crate::coordinates::Coordinates;
 use crate::error::IndirectError;
@@ -26,6 +27,11 @@ const MANY: usize = 50_000_000;
 
 /// How much longer it may then be.
 const MATCHING_GAP: f64 = 0.01;
+
+/// The number of pairs of people up to which halves are matched, where nobody says how many, and how
+/// many halves these are.
+const FEW: usize = 1_000_000;
+const HALVES: u32 = 100;
 
 /// The content of `summary.json` of a test by counterparts.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -82,12 +88,18 @@ impl CounterpartsSummary {
 pub struct GroupCounterparts {
     /// The conditions that all members meet.
     pub protected: Vec<Condition>,
+    /// The conditions of those with whom they are matched, unless that is everybody else.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub reference: Vec<Condition>,
     /// The members, and how many of them were decided unfavourably.
     pub members: Decided,
-    /// Everybody else.
+    /// Those with whom they are matched.
     pub others: Decided,
     /// How good the matching is.
     pub matching: Quality,
+    /// The number of halves of the people that were matched again for the intervals; 0 where there
+    /// are none, or counterparts are given.
+    pub halves: u32,
     /// Members who are decided worse than their counterparts.
     pub against: Direction,
     /// Members who are decided better.
@@ -134,6 +146,20 @@ pub struct Person {
     pub distance: f64,
 }
 
+/// What the matching of a group gave.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MatchedGroup {
+    /// The matching.
+    pub matching: Matching,
+    /// By how much the shares vary over halves of the people, where halves were matched.
+    pub variances: Option<Variances>,
+}
+
+/// Returns the number of pairs of a member and another of `group`.
+fn pairs_of(group: &ProtectedGroup) -> usize {
+    group.members.len() * group.others.len()
+}
+
 /// A test by counterparts whose inputs are opened and checked.
 pub struct CounterpartTest {
     specification: CounterpartsSpecification,
@@ -163,6 +189,11 @@ impl CounterpartTest {
         })
     }
 
+    /// Returns the people who are compared.
+    pub fn opened(&self) -> &OpenedPeople {
+        &self.opened
+    }
+
     /// The people who are the counterparts.
     fn counterparts(&self) -> &People {
         self.opened
@@ -171,32 +202,69 @@ impl CounterpartTest {
             .unwrap_or(&self.opened.people)
     }
 
-    /// Matches the members of every group with their counterparts; `watch` gets how many groups are
-    /// done and all of them, and breaks to stop.
+    /// Matches the members of every group with their counterparts, and halves of them for the
+    /// intervals; `watch` gets how many matchings are done and all of them, and breaks to stop.
     ///
     /// # Errors
     /// When it is stopped.
     pub fn matchings(
         &self,
         watch: &(dyn Fn(u64, u64) -> ControlFlow<()> + Sync),
-    ) -> Result<Vec<Matching>, IndirectError> {
+    ) -> Result<Vec<MatchedGroup>, IndirectError> {
         let people = self.opened.people.coordinates();
         let counterfactual = self.opened.counterfactual.as_ref();
         let counterfactual =
             counterfactual.map(|others| others.coordinates_by(&self.opened.people));
-        let all = self.opened.groups.len() as u64;
-        let groups = self.opened.groups.iter().zip(0..);
-        groups
-            .map(|(group, done)| match &counterfactual {
-                Some(counterfactual) => Ok(given(&people, counterfactual, group)),
-                None => {
-                    let pairs = group.rows(true).len() * group.rows(false).len();
-                    let usual = if pairs > MANY { MATCHING_GAP } else { 0.0 };
-                    let gap = self.specification.matching_gap.unwrap_or(usual);
-                    matched(&people, group, gap, &|| watch(done, all))
-                }
-            })
-            .collect()
+        let gets = self.gets_of_both();
+        let outcomes = self.outcomes(&gets);
+        let groups = &self.opened.groups;
+        let all = groups.iter().map(|group| 1 + u64::from(self.halves(group)));
+        let all: u64 = all.sum();
+        let (mut before, mut found) = (0, Vec::new());
+        for (group, place) in groups.iter().zip(0..) {
+            if let Some(counterfactual) = &counterfactual {
+                found.push(MatchedGroup {
+                    matching: given(&people, counterfactual, group),
+                    variances: None,
+                });
+                continue;
+            }
+            let gap = self.gap(group);
+            let matching = matched(&people, group, gap, &|| watch(before, all))?;
+            before += 1;
+            let halves = Halves {
+                halves: self.halves(group),
+                seed: self.specification.seed,
+                place,
+                gap,
+            };
+            let watch_halves = |done: u64| watch(before + done, all);
+            let variances = halves.variances(&people, group, &outcomes, &watch_halves)?;
+            before += u64::from(halves.halves);
+            found.push(MatchedGroup {
+                matching,
+                variances,
+            });
+        }
+        Ok(found)
+    }
+
+    /// How far the matching of `group` may be from the best one, as a share of it.
+    fn gap(&self, group: &ProtectedGroup) -> f64 {
+        let usual = match pairs_of(group) > MANY {
+            true => MATCHING_GAP,
+            false => 0.0,
+        };
+        self.specification.matching_gap.unwrap_or(usual)
+    }
+
+    /// The number of halves of `group` that are matched for the intervals.
+    fn halves(&self, group: &ProtectedGroup) -> u32 {
+        if self.opened.counterfactual.is_some() {
+            return 0;
+        }
+        let usual = if pairs_of(group) > FEW { 0 } else { HALVES };
+        self.specification.resamples.unwrap_or(usual)
     }
 
     /// What each person gets.
@@ -211,13 +279,18 @@ impl CounterpartTest {
         }
     }
 
+    /// What each person gets, and what each counterpart.
+    fn gets_of_both(&self) -> [Vec<f64>; 2] {
+        [
+            self.gets(&self.opened.people),
+            self.gets(self.counterparts()),
+        ]
+    }
+
     /// Returns the rows of the members who are decided worse than the counterpart that they are matched
     /// with for the most part.
     pub fn worse_off(&self, matching: &Matching) -> Vec<u32> {
-        let gets = [
-            self.gets(&self.opened.people),
-            self.gets(self.counterparts()),
-        ];
+        let gets = self.gets_of_both();
         let outcomes = self.outcomes(&gets);
         let main = main_pairs(&matching.pairs).into_iter();
         let worse = main.filter(|pair| outcomes.flip(pair) == Some(Flip::Against));
@@ -225,16 +298,13 @@ impl CounterpartTest {
     }
 
     /// Returns the summary of `matchings`, one a group; `pairs` is the file of them.
-    pub fn summary(&self, matchings: &[Matching], pairs: Option<&str>) -> CounterpartsSummary {
+    pub fn summary(&self, matchings: &[MatchedGroup], pairs: Option<&str>) -> CounterpartsSummary {
         let decisions = &self.opened.people.decisions;
         let coordinates = self.opened.people.coordinates();
         let counterparts = self.opened.counterfactual.as_ref();
         let counterparts = counterparts.map(|others| others.coordinates_by(&self.opened.people));
         let both = (&coordinates, counterparts.as_ref().unwrap_or(&coordinates));
-        let gets = [
-            self.gets(&self.opened.people),
-            self.gets(self.counterparts()),
-        ];
+        let gets = self.gets_of_both();
         let outcomes = self.outcomes(&gets);
         let groups = self.opened.groups.iter().zip(matchings);
         CounterpartsSummary {
@@ -269,15 +339,23 @@ impl CounterpartTest {
     fn group(
         &self,
         group: &ProtectedGroup,
-        matching: &Matching,
+        found: &MatchedGroup,
         outcomes: &Outcomes<'_>,
         both: (&Coordinates, &Coordinates),
     ) -> GroupCounterparts {
-        let pairs = &matching.pairs;
-        let decided = |members: bool| self.opened.people.decided(&group.rows(members));
-        let (members, others) = (decided(true), decided(false));
-        let against = direction(pairs, outcomes, both, Flip::Against);
-        let favouring = direction(pairs, outcomes, both, Flip::Favouring);
+        let pairs = &found.matching.pairs;
+        let decided = |rows: &[u32]| self.opened.people.decided(rows);
+        let (members, others) = (decided(&group.members), decided(&group.others));
+        let is_given = self.opened.counterfactual.is_some();
+        let way = |flip, variance: fn(&Variances) -> f64| {
+            let variance = found.variances.as_ref().map(variance);
+            let direction = direction(pairs, outcomes, both, flip);
+            let ci95 = (is_given || variance.is_some())
+                .then(|| interval(direction.share, members.people, variance));
+            Direction { ci95, ..direction }
+        };
+        let against = way(Flip::Against, |it| it.against);
+        let favouring = way(Flip::Favouring, |it| it.favouring);
         let comparison = match (&self.opened.counterfactual, self.specification.gap) {
             (Some(_), _) => Some(mcnemar(against.members, favouring.members)),
             (None, None) => {
@@ -290,9 +368,14 @@ impl CounterpartTest {
         let main = main_pairs(pairs);
         GroupCounterparts {
             protected: group.conditions.clone(),
+            reference: group.reference.clone(),
             members,
             others,
-            matching: matching.quality,
+            matching: found.matching.quality,
+            halves: match found.variances {
+                Some(_) => self.halves(group),
+                None => 0,
+            },
             comparison,
             subgroups: self.subgroups(&main, outcomes),
             persons: self.persons(&main, outcomes),
@@ -383,21 +466,14 @@ impl OpenedRun for CounterpartTest {
             return Ok(self.summary(&matchings, None));
         };
         let summary = self.summary(&matchings, Some(listing::FILE));
-        let gets = [
-            self.gets(&self.opened.people),
-            self.gets(self.counterparts()),
-        ];
-        let conditions = self
-            .opened
-            .groups
-            .iter()
-            .map(|group| group.conditions.clone());
-        let pairs = matchings.into_iter().map(|matching| matching.pairs);
+        let gets = self.gets_of_both();
+        let names = self.opened.groups.iter().map(ProtectedGroup::name);
+        let pairs = matchings.into_iter().map(|found| found.matching.pairs);
         listing::write(
             &directory.file(listing::FILE),
             (&self.opened.people, self.counterparts()),
             &self.outcomes(&gets),
-            &conditions.zip(pairs).collect::<Vec<_>>(),
+            &names.zip(pairs).collect::<Vec<_>>(),
         )?;
         directory.write_whole(&self.specification, self.opened.record(), &summary)?;
         Ok(summary)

@@ -42,6 +42,10 @@ pub struct CounterpartsSpecification {
     /// others. Of several groups also those who are in all of them. By default the attributes that
     /// the schema marks.
     pub protected: Vec<String>,
+    /// Group with which the groups of a protected attribute are compared, such as race=white, in place
+    /// of everybody else; of an attribute alone each of its values in turn.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub reference: Vec<String>,
     /// The class that is good to get; by default the last one of the schema.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub favourable: Option<String>,
@@ -59,6 +63,13 @@ pub struct CounterpartsSpecification {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 0.5))]
     pub matching_gap: Option<f64>,
+    /// Halves of the people that are matched again for the intervals of the shares; 0 for none. By default
+    /// 100, and 0 where the two groups make more than a million pairs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 10_000))]
+    pub resamples: Option<u32>,
+    /// Seed of the halves.
+    pub seed: u64,
     /// Compare the model's scores of the favourable class: two who differ by more than this are told
     /// apart.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -93,6 +104,7 @@ impl CounterpartsSpecification {
             decision: &self.decision,
             favourable: self.favourable.as_deref(),
             protected: &self.protected,
+            reference: &self.reference,
             weights: &self.weights,
         }
     }
@@ -111,9 +123,19 @@ impl Specification for CounterpartsSpecification {
             let expected = "left out: with gap scores are compared, whatever is decided";
             return Err(FieldError::new("decision", "given", expected));
         }
-        if self.counterfactuals.is_some() && self.matching_gap.is_some() {
-            let expected = "left out: counterparts that are given are not matched";
-            return Err(FieldError::new("matching_gap", "given", expected));
+        if self.counterfactuals.is_some() {
+            let fields = [
+                ("matching_gap", self.matching_gap.is_some()),
+                ("resamples", self.resamples.is_some()),
+                ("reference", !self.reference.is_empty()),
+            ];
+            if let Some((field, _)) = fields.into_iter().find(|(_, is_given)| *is_given) {
+                let expected = "left out: counterparts that are given are not matched";
+                return Err(FieldError::new(field, "given", expected));
+            }
+        }
+        if self.resamples == Some(1) {
+            return Err(FieldError::new("resamples", 1, "0, or 2 and more"));
         }
         Ok(())
     }

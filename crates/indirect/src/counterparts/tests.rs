@@ -39,11 +39,8 @@ fn hiring() -> [Vec<f64>; 2] {
 }
 
 fn women() -> ProtectedGroup {
-    ProtectedGroup {
-        conditions: Vec::new(),
-        is_member: (0..PEOPLE).map(|item| item < PEOPLE / 2).collect(),
-        is_named: true,
-    }
+    let is_member: Vec<bool> = (0..PEOPLE).map(|item| item < PEOPLE / 2).collect();
+    ProtectedGroup::new(Vec::new(), &is_member, true)
 }
 
 fn go_on() -> ControlFlow<()> {
@@ -98,11 +95,8 @@ fn groups_of_different_sizes_are_used_up_evenly() {
     ]);
     let some: Vec<u32> = (0..300).chain(1_000..1_170).collect();
     let people = people.select(&some);
-    let group = ProtectedGroup {
-        conditions: Vec::new(),
-        is_member: (0..some.len()).map(|row| row < 300).collect(),
-        is_named: true,
-    };
+    let is_member: Vec<bool> = (0..some.len()).map(|row| row < 300).collect();
+    let group = ProtectedGroup::new(Vec::new(), &is_member, true);
     let matching = matched(&people, &group, 0.0, &go_on).unwrap();
     let of = |row: fn(&Pair) -> u32, wanted: u32| -> f64 {
         let pairs = matching.pairs.iter().filter(|pair| row(pair) == wanted);

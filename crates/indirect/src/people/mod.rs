@@ -126,6 +126,13 @@ impl People {
         }
     }
 
+    /// Returns the place of the person with the number `row` in the file, from 1, unless they were left
+    /// out.
+    pub fn place_of(&self, row: u64) -> Option<u32> {
+        let place = self.file_rows.iter().position(|it| *it == row)?;
+        Some(place as u32)
+    }
+
     /// Returns the number that the person `row` has in the file, from 1.
     pub fn file_row(&self, row: usize) -> u64 {
         self.file_rows[row]

@@ -116,7 +116,7 @@ fn expect_outside(
     group: &ProtectedGroup,
     counterfactual: &People,
 ) -> Result<(), IndirectError> {
-    let members = group.rows(true);
+    let members = &group.members;
     let still = reader.meet(&group.conditions, counterfactual);
     let rows = members.iter().filter(|&&row| still[row as usize]).count();
     match rows {

@@ -35,6 +35,8 @@ pub struct PeopleReader {
     /// The attributes that are compared, with their weights.
     compared: Vec<(usize, f64)>,
     protected: Vec<ProtectedAttribute>,
+    /// The groups with which those of some attributes are compared, in place of everybody else.
+    references: Vec<ProtectedAttribute>,
     /// The hashes of what was opened, by role.
     pub sha256: BTreeMap<String, String>,
 }
@@ -96,6 +98,7 @@ impl PeopleReader {
         };
         let is_of_model = sources.schema.is_none();
         let protected = ProtectedAttribute::all(&schema, sources.protected, is_of_model)?;
+        let references = ProtectedAttribute::references(&schema, &protected, sources.reference)?;
         let compared = compared_of(&schema, &protected, sources.weights)?;
         Ok(PeopleReader {
             is_favourable_given: sources.favourable.is_some(),
@@ -105,6 +108,7 @@ impl PeopleReader {
             favourable,
             compared,
             protected,
+            references,
             sha256,
         })
     }
@@ -247,12 +251,12 @@ impl PeopleReader {
 
     /// Returns the protected groups among `people`: each value that was named, or, of an attribute
     /// without one, each value that people have; and, where several values were named, those who
-    /// have all of them.
+    /// have all of them. Each is compared with everybody else, or with the reference groups in turn.
     ///
     /// # Errors
     /// When a group that was named has no members, or all people are.
     pub fn groups(&self, people: &People) -> Result<Vec<ProtectedGroup>, IndirectError> {
-        groups_of(&self.protected, people)
+        groups_of(&self.protected, &self.references, people)
     }
 
     /// Returns whether each of `people` meets all of `conditions` on protected attributes.

@@ -67,6 +67,8 @@ pub struct Sources<'a> {
     pub favourable: Option<&'a str>,
     /// The protected attributes, or values of them.
     pub protected: &'a [String],
+    /// The groups with which those of a protected attribute are compared, in place of everybody else.
+    pub reference: &'a [String],
     /// The weights of attributes.
     pub weights: &'a [Weight],
 }
@@ -100,6 +102,7 @@ impl Sources<'_> {
         needed("data", self.data)?;
         self.decision.alone().rules()?;
         named_once("protected", self.protected)?;
+        named_once("reference", self.reference)?;
         let weighted: Vec<String> = self.weights.iter().map(|it| it.attribute.clone()).collect();
         named_once("weights", &weighted)
     }

@@ -138,7 +138,8 @@ impl ProxySearch {
         let groups: Result<Vec<GroupProxies>, ProxiesError> = groups
             .map(|(done, group)| {
                 let watch = |_| watch(done as u64, all);
-                sorted.group(&group.conditions, &group.is_member, &self.device, &watch)
+                let is_member = group.is_member(self.opened.people.rows());
+                sorted.group(&group.conditions, &is_member, &self.device, &watch)
             })
             .collect();
         let name = |&place: &usize| self.schema.attributes[place].name.clone();
@@ -167,12 +168,11 @@ impl ProxySearch {
 /// is telling who has the other. It is the smaller one, or the first of equal ones.
 fn drop_mirrors(groups: &mut Vec<ProtectedGroup>) {
     let is_opposite = |one: &ProtectedGroup, other: &ProtectedGroup| {
-        let mut both = one.is_member.iter().zip(&other.is_member);
-        !one.is_named && !other.is_named && both.all(|(one, other)| one != other)
+        !one.is_named && !other.is_named && one.members == other.others
     };
     let mut place = 0;
     while place < groups.len() {
-        let of = |group: &ProtectedGroup| group.rows(true).len();
+        let of = |group: &ProtectedGroup| group.members.len();
         let opposite = groups[place + 1..]
             .iter()
             .position(|other| is_opposite(&groups[place], other));

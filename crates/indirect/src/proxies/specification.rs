@@ -107,6 +107,7 @@ impl ProxiesSpecification {
             decision: &self.decision,
             favourable: self.favourable.as_deref(),
             protected: &self.protected,
+            reference: &[],
             weights: &[],
         }
     }

@@ -35,6 +35,7 @@ use serde::{Deserialize, Serialize};
 use crate::coordinates::Coordinates;
 use crate::error::IndirectError;
 use crate::neighbours::{Group, Neighbour, Ties};
+use crate::people::ProtectedGroup;
 use crate::tests_of_shares::{discoveries, fisher, is_beyond_wald};
 
 /// The test of a difference between two shares.
@@ -81,8 +82,8 @@ pub struct Subjects<'a> {
     pub people: &'a Coordinates,
     /// Whether each was decided unfavourably.
     pub unfavourable: &'a [bool],
-    /// Whether each is a member of the protected group.
-    pub members: &'a [bool],
+    /// The protected group, and those with whom its members are compared.
+    pub group: &'a ProtectedGroup,
     /// What everybody would have been outside of the group.
     pub counterfactual: Option<Counterfactual<'a>>,
 }
@@ -162,7 +163,7 @@ pub struct Situation {
     pub row: u32,
     /// The nearest members.
     pub own: Neighbourhood,
-    /// The nearest people who are no members.
+    /// The nearest of those with whom members are compared.
     pub others: Neighbourhood,
     /// The share of unfavourable decisions among the members, less that among the others.
     pub difference: f64,
@@ -182,15 +183,12 @@ pub fn compare(
     options: &SituationOptions,
     watch: &(dyn Fn(u64, u64) -> ControlFlow<()> + Sync),
 ) -> Result<Vec<Situation>, IndirectError> {
-    let rows = |wanted: bool| -> Vec<u32> {
-        let members = subjects.members.iter().enumerate();
-        let rows = members.filter(|(_, is_member)| **is_member == wanted);
-        rows.map(|(row, _)| row as u32).collect()
-    };
-    let (own, others) = (rows(true), rows(false));
+    let ProtectedGroup {
+        members, others, ..
+    } = subjects.group;
     let k = options.k as usize;
     for (group, people, needed) in [
-        ("the protected group", own.len(), k + 1),
+        ("the protected group", members.len(), k + 1),
         ("the other group", others.len(), k),
     ] {
         if people < needed {
@@ -201,8 +199,8 @@ pub fn compare(
             });
         }
     }
-    let own = Group::new(subjects.people, own);
-    let others = Group::new(subjects.people, others);
+    let own = Group::new(subjects.people, members.clone());
+    let others = Group::new(subjects.people, others.clone());
     let (done, all) = (AtomicU64::new(0), own.len() as u64);
     let compared: Result<Vec<Situation>, IndirectError> = own
         .rows()
@@ -221,32 +219,51 @@ pub fn compare(
     Ok(situations)
 }
 
-fn situation(
+/// Returns the people nearest to the member `row`: members, and those with whom members are compared.
+pub fn neighbours(
+    subjects: &Subjects<'_>,
+    options: &SituationOptions,
+    row: u32,
+) -> [Vec<Neighbour>; 2] {
+    let ProtectedGroup {
+        members, others, ..
+    } = subjects.group;
+    let [own, others] = [members, others].map(|it| Group::new(subjects.people, it.clone()));
+    nearest(subjects, options, (&own, &others), row)
+}
+
+fn nearest(
     subjects: &Subjects<'_>,
     options: &SituationOptions,
     (own, others): (&Group, &Group),
     row: u32,
-) -> Situation {
+) -> [Vec<Neighbour>; 2] {
     let k = options.k as usize;
-    let place = row as usize;
-    let person = subjects.people.person(place);
-    let near = own.nearest(&person, k, options.ties, Some(row));
-    let mut own = Neighbourhood::new(&near, subjects.unfavourable);
-    let mut others = match subjects.counterfactual {
-        None => {
-            let near = others.nearest(&person, k, options.ties, None);
-            Neighbourhood::new(&near, subjects.unfavourable)
-        }
-        Some(counterfactual) => {
-            let centre = counterfactual.coordinates.person(place);
-            let near = others.nearest(&centre, k, options.ties, None);
-            let decided = match options.centres {
-                true => counterfactual.unfavourable,
-                false => subjects.unfavourable,
-            };
-            Neighbourhood::new(&near, decided)
-        }
+    let person = subjects.people.person(row as usize);
+    let centre = match subjects.counterfactual {
+        None => &person,
+        Some(it) => &it.coordinates.person(row as usize),
     };
+    [
+        own.nearest(&person, k, options.ties, Some(row)),
+        others.nearest(centre, k, options.ties, None),
+    ]
+}
+
+fn situation(
+    subjects: &Subjects<'_>,
+    options: &SituationOptions,
+    groups: (&Group, &Group),
+    row: u32,
+) -> Situation {
+    let place = row as usize;
+    let [own, others] = nearest(subjects, options, groups, row);
+    let mut own = Neighbourhood::new(&own, subjects.unfavourable);
+    let decided = match subjects.counterfactual {
+        Some(counterfactual) if options.centres => counterfactual.unfavourable,
+        _ => subjects.unfavourable,
+    };
+    let mut others = Neighbourhood::new(&others, decided);
     if options.centres {
         own = own.with_one(subjects.unfavourable[place]);
         if let Some(counterfactual) = subjects.counterfactual {
@@ -311,15 +328,19 @@ mod tests {
         ControlFlow::Continue(())
     }
 
+    fn women(is_member: &[bool]) -> ProtectedGroup {
+        ProtectedGroup::new(Vec::new(), is_member, true)
+    }
+
     fn factual<'a>(
         people: &'a Coordinates,
         unfavourable: &'a [bool],
-        members: &'a [bool],
+        group: &'a ProtectedGroup,
     ) -> Subjects<'a> {
         Subjects {
             people,
             unfavourable,
-            members,
+            group,
             counterfactual: None,
         }
     }
@@ -337,7 +358,8 @@ mod tests {
     #[test]
     fn neighbourhoods_are_those_of_counting_by_hand() {
         let (people, unfavourable, members) = alternating(40);
-        let subjects = factual(&people, &unfavourable, &members);
+        let group = women(&members);
+        let subjects = factual(&people, &unfavourable, &group);
         let found = compare(&subjects, &OPTIONS, &watch).unwrap();
         assert_eq!(found.len(), 20);
         // Around 10: members 8, 12 and, equally near, 6 and 14; others 9, 11, and 7 and 13.
@@ -374,7 +396,7 @@ mod tests {
         let subjects = Subjects {
             people: &people,
             unfavourable: &unfavourable,
-            members: &members,
+            group: &women(&members),
             counterfactual: Some(Counterfactual {
                 coordinates: &moved,
                 unfavourable: &none,
@@ -393,7 +415,8 @@ mod tests {
     #[test]
     fn the_order_of_rows_changes_nothing_where_ties_count() {
         let (people, unfavourable, members) = alternating(60);
-        let subjects = factual(&people, &unfavourable, &members);
+        let group = women(&members);
+        let subjects = factual(&people, &unfavourable, &group);
         let straight = compare(&subjects, &OPTIONS, &watch).unwrap();
         let order: Vec<u32> = (0..60).rev().collect();
         let turned = |values: &[bool]| -> Vec<bool> {
@@ -401,7 +424,8 @@ mod tests {
         };
         let people = people.select(&order);
         let (unfavourable, members) = (turned(&unfavourable), turned(&members));
-        let subjects = factual(&people, &unfavourable, &members);
+        let group = women(&members);
+        let subjects = factual(&people, &unfavourable, &group);
         let back = compare(&subjects, &OPTIONS, &watch).unwrap();
         for (one, other) in straight.iter().zip(back.iter().rev()) {
             assert_eq!(one.row, order[other.row as usize]);
@@ -423,7 +447,8 @@ mod tests {
             let members: Vec<bool> = (0..300).map(|row| draw(row, 1) < 0.5).collect();
             let unfavourable: Vec<bool> = (0..300).map(|row| draw(row, 2) < 0.4).collect();
             let people = Coordinates::new(vec![Column::ordered("place", places)]);
-            let subjects = factual(&people, &unfavourable, &members);
+            let group = women(&members);
+            let subjects = factual(&people, &unfavourable, &group);
             let options = SituationOptions { k: 15, ..OPTIONS };
             let found = compare(&subjects, &options, &watch).unwrap();
             let is_found = found.iter().any(|it| it.negative.is_discovery);
@@ -437,11 +462,13 @@ mod tests {
     #[test]
     fn too_few_people_are_refused_and_a_stop_is_one() {
         let (people, unfavourable, members) = alternating(6);
-        let subjects = factual(&people, &unfavourable, &members);
+        let group = women(&members);
+        let subjects = factual(&people, &unfavourable, &group);
         let error = compare(&subjects, &OPTIONS, &watch).unwrap_err();
         assert!(error.to_string().contains("too few for 3"), "{error}");
         let (people, unfavourable, members) = alternating(60);
-        let subjects = factual(&people, &unfavourable, &members);
+        let group = women(&members);
+        let subjects = factual(&people, &unfavourable, &group);
         let stopped = compare(&subjects, &OPTIONS, &|_, _| ControlFlow::Break(()));
         assert!(matches!(stopped, Err(IndirectError::Interrupted)));
     }

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use super::compare::{Situation, Tested};
-use crate::people::{Condition, People, named};
+use crate::people::People;
 use probity_run::run_directory::{RunError, write_with};
 use probity_run::spreadsheet::safe;
 
@@ -31,8 +31,8 @@ const HEADER: [&str; 16] = [
     "for",
 ];
 
-/// The situations of a group's members, with the group's conditions.
-pub type GroupPersons = (Vec<Condition>, Vec<Situation>);
+/// The situations of a group's members, with the group's name.
+pub type GroupPersons = (String, Vec<Situation>);
 
 /// Writes the situations of `groups` to `file`, of which nothing is left if that fails.
 ///
@@ -45,13 +45,12 @@ pub fn write(file: &Path, people: &People, groups: &[GroupPersons]) -> Result<()
 fn write_to(out: &mut dyn Write, people: &People, groups: &[GroupPersons]) -> io::Result<()> {
     let mut writer = csv::Writer::from_writer(out);
     writer.write_record(HEADER)?;
-    for (conditions, situations) in groups {
-        let group = named(conditions);
+    for (group, situations) in groups {
         for situation in situations {
             let row = situation.row as usize;
             let (own, others) = (situation.own, situation.others);
             let mut record = vec![
-                safe(&group).into_owned(),
+                safe(group).into_owned(),
                 people.file_row(row).to_string(),
                 safe(people.decisions.name(row)).into_owned(),
                 own.unfavourable.to_string(),

@@ -11,6 +11,6 @@
 //! ```
 
 pub mod compare;
-mod listing;
+pub(crate) mod listing;
 pub mod run;
 pub mod specification;

@@ -6,11 +6,13 @@ use serde::Serialize;
 
 use super::compare::{
     Counterfactual, Neighbourhood, Situation, SituationOptions, Subjects, Test, Tested, compare,
+    neighbours,
 };
 use super::listing;
 pub use super::specification::SituationsSpecification;
+use crate::coordinates::Coordinates;
 use crate::error::IndirectError;
-use crate::neighbours::Ties;
+use crate::neighbours::{Neighbour, Ties};
 use crate::people::{Condition, Decided, LeftOut, OpenedPeople, PeopleReader, ProtectedGroup};
 use probity_data::table::ReadCounts;
 use probity_run::runner::{
@@ -92,9 +94,12 @@ impl SituationsSummary {
 pub struct GroupSituations {
     /// The conditions that all members meet.
     pub protected: Vec<Condition>,
+    /// The conditions of those with whom they are compared, unless that is everybody else.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub reference: Vec<Condition>,
     /// The members, and how many of them were decided unfavourably.
     pub members: Decided,
-    /// Everybody else.
+    /// Those with whom they are compared.
     pub others: Decided,
     /// Mean share of unfavourable decisions among the nearest members, over members.
     pub own_share: f64,
@@ -175,6 +180,42 @@ pub struct NearestOther {
     pub values: Vec<Condition>,
 }
 
+/// The people as they are compared.
+struct Compared {
+    people: Coordinates,
+    unfavourable: Vec<bool>,
+    /// What they would have been, and whether they would have been decided unfavourably.
+    counterfactual: Option<(Coordinates, Vec<bool>)>,
+}
+
+impl Compared {
+    fn new(opened: &OpenedPeople) -> Compared {
+        let counterfactual = opened.counterfactual.as_ref().map(|others| {
+            let coordinates = others.coordinates_by(&opened.people);
+            (coordinates, others.decisions.unfavourable())
+        });
+        Compared {
+            people: opened.people.coordinates(),
+            unfavourable: opened.people.decisions.unfavourable(),
+            counterfactual,
+        }
+    }
+
+    fn subjects<'a>(&'a self, group: &'a ProtectedGroup) -> Subjects<'a> {
+        let counterfactual = self.counterfactual.as_ref();
+        let counterfactual = counterfactual.map(|(coordinates, unfavourable)| Counterfactual {
+            coordinates,
+            unfavourable,
+        });
+        Subjects {
+            people: &self.people,
+            unfavourable: &self.unfavourable,
+            group,
+            counterfactual,
+        }
+    }
+}
+
 /// A situation test whose inputs are opened and checked.
 pub struct SituationTest {
     specification: SituationsSpecification,
@@ -208,6 +249,22 @@ impl SituationTest {
         })
     }
 
+    /// Returns the people who are compared.
+    pub fn opened(&self) -> &OpenedPeople {
+        &self.opened
+    }
+
+    /// Returns the people nearest to the member `row` of `group`: members, and those with whom members
+    /// are compared.
+    pub fn neighbours(&self, group: &ProtectedGroup, row: u32) -> [Vec<Neighbour>; 2] {
+        let compared = Compared::new(&self.opened);
+        neighbours(
+            &compared.subjects(group),
+            &self.specification.options(),
+            row,
+        )
+    }
+
     /// Compares the members of every group with people like them; `watch` gets the steps that are done
     /// and all of them, and breaks to stop.
     ///
@@ -217,30 +274,14 @@ impl SituationTest {
         &self,
         watch: &(dyn Fn(u64, u64) -> ControlFlow<()> + Sync),
     ) -> Result<Vec<Vec<Situation>>, IndirectError> {
-        let coordinates = self.opened.people.coordinates();
-        let unfavourable = self.opened.people.decisions.unfavourable();
-        let counterfactual = self.opened.counterfactual.as_ref().map(|others| {
-            let coordinates = others.coordinates_by(&self.opened.people);
-            (coordinates, others.decisions.unfavourable())
-        });
-        let members = |group: &ProtectedGroup| group.rows(true).len() as u64;
+        let compared = Compared::new(&self.opened);
+        let members = |group: &ProtectedGroup| group.members.len() as u64;
         let all: u64 = self.opened.groups.iter().map(members).sum();
         let mut before = 0;
         let mut found = Vec::new();
         for group in &self.opened.groups {
-            let subjects = Subjects {
-                people: &coordinates,
-                unfavourable: &unfavourable,
-                members: &group.is_member,
-                counterfactual: counterfactual.as_ref().map(|(coordinates, unfavourable)| {
-                    Counterfactual {
-                        coordinates,
-                        unfavourable,
-                    }
-                }),
-            };
             let options = self.specification.options();
-            found.push(compare(&subjects, &options, &|done, _| {
+            found.push(compare(&compared.subjects(group), &options, &|done, _| {
                 watch(before + done, all)
             })?);
             before += members(group);
@@ -293,7 +334,6 @@ impl SituationTest {
     fn group(&self, group: &ProtectedGroup, found: &[Situation]) -> GroupSituations {
         let decisions = &self.opened.people.decisions;
         let unfavourable = decisions.unfavourable();
-        let decided = |members: bool| self.opened.people.decided(&group.rows(members));
         let mean = |share: fn(&Situation) -> f64| {
             found.iter().map(share).sum::<f64>() / found.len().max(1) as f64
         };
@@ -314,8 +354,9 @@ impl SituationTest {
         };
         GroupSituations {
             protected: group.conditions.clone(),
-            members: decided(true),
-            others: decided(false),
+            reference: group.reference.clone(),
+            members: self.opened.people.decided(&group.members),
+            others: self.opened.people.decided(&group.others),
             own_share: mean(|it| it.own.share()),
             others_share: mean(|it| it.others.share()),
             own_distance: mean(|it| it.own.distance),
@@ -387,13 +428,13 @@ impl SituationTest {
             let place = found.binary_search_by_key(&row, |it| it.row);
             place.is_ok_and(|place| found[place].negative.is_discovery)
         };
-        let members = both.rows(true);
-        let discoveries = members
+        let discoveries = both
+            .members
             .iter()
             .filter(|&&row| found[..singles].iter().all(|found| is_found(row, found)));
         Some(Multiple {
             discoveries: discoveries.count() as u64,
-            members: members.len() as u64,
+            members: both.members.len() as u64,
         })
     }
 }
@@ -421,12 +462,8 @@ impl OpenedRun for SituationTest {
             return Ok(self.summary(&found, None));
         };
         let summary = self.summary(&found, Some(listing::FILE));
-        let groups = self
-            .opened
-            .groups
-            .iter()
-            .map(|group| group.conditions.clone());
-        let groups: Vec<(Vec<Condition>, Vec<Situation>)> = groups.zip(found).collect();
+        let groups = self.opened.groups.iter().map(ProtectedGroup::name);
+        let groups: Vec<(String, Vec<Situation>)> = groups.zip(found).collect();
         listing::write(&directory.file(listing::FILE), &self.opened.people, &groups)?;
         directory.write_whole(&self.specification, self.opened.record(), &summary)?;
         Ok(summary)

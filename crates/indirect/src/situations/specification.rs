@@ -44,6 +44,10 @@ pub struct SituationsSpecification {
     /// others. Of several groups also those who are in all of them. By default the attributes that
     /// the schema marks.
     pub protected: Vec<String>,
+    /// Group with which the groups of a protected attribute are compared, such as race=white, in place
+    /// of everybody else; of an attribute alone each of its values in turn.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub reference: Vec<String>,
     /// The class that is good to get; by default the last one of the schema.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub favourable: Option<String>,
@@ -95,6 +99,7 @@ impl Default for SituationsSpecification {
             out_of_domain: None,
             skip_bad_rows: false,
             protected: Vec::new(),
+            reference: Vec::new(),
             favourable: None,
             counterfactuals: None,
             weights: Vec::new(),
@@ -124,6 +129,7 @@ impl SituationsSpecification {
             decision: &self.decision,
             favourable: self.favourable.as_deref(),
             protected: &self.protected,
+            reference: &self.reference,
             weights: &self.weights,
         }
     }

@@ -15,7 +15,7 @@ pub use self::junit::to_junit;
 pub use self::sarif::to_sarif;
 use super::compose::{counterparts, situations};
 use super::error::PageError;
-use super::model::{Findings, Modality, PersonValue, Report, RunReport};
+use super::model::{Findings, Modality, Report, RunReport};
 use super::text::{interval, not_taken_sentence, percent};
 use probity_run::run_directory::RUN;
 
@@ -240,15 +240,15 @@ pub(super) fn of_run(run: &RunReport) -> Result<Option<BoundOutcome>, PageError>
         worse: None,
     };
     // Members of the worst group who were found, and counted.
-    let counted = |bound: f64, share: f64, conditions: &[PersonValue]| {
+    let counted = |bound: f64, (share, ci95): (f64, Option<[f64; 2]>), group: &str| {
         let verdict = match share > bound {
             true => Verdict::Exceeds,
             false => Verdict::Within,
         };
         let measured = Measured {
             share,
-            ci95: [share; 2],
-            protected: &[counterparts::named(conditions)],
+            ci95: ci95.unwrap_or([share; 2]),
+            protected: &[group.to_owned()],
             not_taken: &[],
         };
         let kind = BoundKind::FailAbove;
@@ -324,13 +324,16 @@ pub(super) fn of_run(run: &RunReport) -> Result<Option<BoundOutcome>, PageError>
             let (Some(bound), Some(worst)) = (found.fail_above, situations::worst(found)) else {
                 return Ok(None);
             };
-            Some(counted(bound, worst.against.share, &worst.protected))
+            let group = counterparts::named(&worst.protected, &worst.reference);
+            Some(counted(bound, (worst.against.share, None), &group))
         }
         Findings::Counterparts(found) => {
             let (Some(bound), Some(worst)) = (found.fail_above, counterparts::worst(found)) else {
                 return Ok(None);
             };
-            Some(counted(bound, worst.against.share, &worst.protected))
+            let group = counterparts::named(&worst.protected, &worst.reference);
+            let share = (worst.against.share, worst.against.ci95);
+            Some(counted(bound, share, &group))
         }
         Findings::Prove(prove) => {
             let Some(declared) = &prove.fail_above else {

@@ -3,10 +3,10 @@
 use super::super::chart::Bars;
 use super::super::document::{Block, Outcome, Part, Table};
 use super::super::model::{
-    CounterpartsDifference, CounterpartsFindings, CounterpartsOfGroup, PersonValue,
-    PersonWithCounterpart,
+    CounterpartsDifference, CounterpartsFindings, CounterpartsOfGroup, CounterpartsOneWay,
+    PersonValue, PersonWithCounterpart,
 };
-use super::super::text::{Text, count, fixed, listed, number, percent};
+use super::super::text::{Text, count, counted, fixed, listed, number, percent};
 use super::left_out;
 
 /// People of a group who are told of, each by a sentence.
@@ -59,11 +59,18 @@ pub(crate) fn worst(found: &CounterpartsFindings) -> Option<&CounterpartsOfGroup
     })
 }
 
-/// Returns `sex=female, race=black`.
-pub(crate) fn named(conditions: &[PersonValue]) -> String {
-    let conditions = conditions.iter();
-    let named = conditions.map(|it| format!("{}={}", it.attribute, it.value));
-    named.collect::<Vec<_>>().join(", ")
+/// Returns `sex=female, race=black`, or `race=black beside race=white` where people are compared with those
+/// of `reference` alone.
+pub(crate) fn named(conditions: &[PersonValue], reference: &[PersonValue]) -> String {
+    let all = |conditions: &[PersonValue]| {
+        let named = conditions.iter();
+        let named = named.map(|it| format!("{}={}", it.attribute, it.value));
+        named.collect::<Vec<_>>().join(", ")
+    };
+    match reference {
+        [] => all(conditions),
+        reference => format!("{} beside {}", all(conditions), all(reference)),
+    }
 }
 
 /// Whether what was declared holds.
@@ -72,8 +79,12 @@ pub(super) fn outcome(found: &CounterpartsFindings) -> Option<Outcome> {
     let worst = worst(found)?;
     let share = worst.against.share;
     let sign = if share > bound { ">" } else { "≤" };
+    let whose = match worst.reference[..] {
+        [] => String::new(),
+        _ => format!(" {}", elsewhere(&worst.reference)),
+    };
     let text = format!(
-        "{} {sign} {} of the people with {} are decided worse than their counterparts.",
+        "{} {sign} {} of the people with {} are decided worse than their counterparts{whose}.",
         percent(share),
         percent(bound),
         in_words(&worst.protected)
@@ -102,6 +113,31 @@ pub(super) fn in_words(conditions: &[PersonValue]) -> String {
     listed(&named.collect::<Vec<_>>(), "and")
 }
 
+/// Returns `race ‘black’`, or `race ‘black’ beside race ‘white’` where people are compared with those of
+/// `reference` alone.
+pub(super) fn beside(conditions: &[PersonValue], reference: &[PersonValue]) -> String {
+    match reference {
+        [] => in_words(conditions),
+        reference => format!("{} beside {}", in_words(conditions), in_words(reference)),
+    }
+}
+
+/// Returns where those are with whom people of a group are compared: `outside of the group`, or `with
+/// race ‘white’`.
+pub(super) fn elsewhere(reference: &[PersonValue]) -> String {
+    match reference {
+        [] => "outside of the group".to_owned(),
+        reference => format!("with {}", in_words(reference)),
+    }
+}
+
+/// Returns ` (95 % interval 11.02 % – 12.05 %)` where there is an interval.
+fn interval(way: &CounterpartsOneWay) -> String {
+    way.ci95.map_or_else(String::new, |[low, high]| {
+        format!(" (95 % interval {} – {})", percent(low), percent(high))
+    })
+}
+
 /// Returns that the given counterfactuals of a group are the people themselves, where they are.
 fn unmoved(group: &CounterpartsOfGroup, found: &CounterpartsFindings) -> Option<Text> {
     let is_unmoved = found.counterfactuals_sha256.is_some() && group.matching.mean_distance == 0.0;
@@ -116,24 +152,27 @@ fn unmoved(group: &CounterpartsOfGroup, found: &CounterpartsFindings) -> Option<
 fn sentence(group: &CounterpartsOfGroup, found: &CounterpartsFindings) -> String {
     let who = in_words(&group.protected);
     let favourable = Text::value(&found.favourable);
+    let elsewhere = elsewhere(&group.reference);
     let (against, favouring) = (&group.against, &group.favouring);
     let [worse, better] = match found.gap {
         None => [
-            format!("do not get ‘{favourable}’ where their counterpart outside of the group does"),
+            format!("do not get ‘{favourable}’ where their counterpart {elsewhere} does"),
             "get it where their counterpart does not".to_owned(),
         ],
         Some(gap) => [
             format!(
-                "have a lower score of ‘{favourable}’ than their counterpart outside of the group, by more than {gap}"
+                "have a lower score of ‘{favourable}’ than their counterpart {elsewhere}, by more than {gap}"
             ),
             "have a higher one".to_owned(),
         ],
     };
     let mut said = format!(
-        "{} of the {} people with {who} {worse}; {} {better}",
+        "{}{} of the {} people with {who} {worse}; {}{} {better}",
         percent(against.share),
+        interval(against),
         count(group.members.people),
-        percent(favouring.share)
+        percent(favouring.share),
+        interval(favouring)
     );
     if let Some(comparison) = &group.comparison {
         let test = match comparison.test.as_str() {
@@ -198,20 +237,24 @@ fn figures(found: &CounterpartsFindings) -> Part {
             true => "the best".to_owned(),
             false => format!("within {} of the best", percent(quality.gap)),
         };
+        let cells = |way: &CounterpartsOneWay| {
+            let interval = match way.ci95 {
+                None => "–".to_owned(),
+                Some([low, high]) => format!("{} – {}", percent(low), percent(high)),
+            };
+            let share = format!("{} ({})", percent(way.share), count(way.members));
+            [share, interval]
+        };
+        let [against, against_interval] = cells(&group.against);
+        let [favouring, favouring_interval] = cells(&group.favouring);
         vec![
-            in_words(&group.protected),
+            beside(&group.protected, &group.reference),
             count(group.members.people),
             count(group.others.people),
-            format!(
-                "{} ({})",
-                percent(group.against.share),
-                count(group.against.members)
-            ),
-            format!(
-                "{} ({})",
-                percent(group.favouring.share),
-                count(group.favouring.members)
-            ),
+            against,
+            against_interval,
+            favouring,
+            favouring_interval,
             number(quality.mean_distance),
             proven,
         ]
@@ -223,7 +266,9 @@ fn figures(found: &CounterpartsFindings) -> Part {
             "Members",
             "Others",
             "Decided worse",
+            "95 % interval",
             "Decided better",
+            "95 % interval",
             "Mean distance",
             "Matching",
         ],
@@ -235,7 +280,7 @@ fn figures(found: &CounterpartsFindings) -> Part {
     };
     let how = match found.counterfactuals_sha256 {
         None => {
-            "Everybody of a group is matched with people outside of it, evenly on both sides, so that all differ as little as possible on average (optimal transport). Where the groups are of different sizes, a person has several counterparts, each in part."
+            "Everybody of a group is matched with the others, evenly on both sides, so that all differ as little as possible on average (optimal transport). Where the groups are of different sizes, a person has several counterparts, each in part."
         }
         Some(_) => "The counterparts are the counterfactuals that were given, row by row.",
     };
@@ -328,7 +373,7 @@ fn transparency(group: &CounterpartsOfGroup, are_several: bool) -> Option<Part> 
             sign(difference.sign_overall),
         ]
     });
-    let who = in_words(&group.protected);
+    let who = beside(&group.protected, &group.reference);
     let data = Table::new(
         format!(
             "Members with {who} less their counterparts, in standard deviations; of levels the share of pairs that differ"
@@ -367,7 +412,7 @@ fn subgroups(group: &CounterpartsOfGroup, id: &str) -> Option<Part> {
             percent(of.share),
         ]
     });
-    let who = in_words(&group.protected);
+    let who = beside(&group.protected, &group.reference);
     let data = Table::new(
         format!(
             "Members with {who} who are decided worse than their main counterpart, by what else they are"
@@ -401,8 +446,19 @@ fn limits(found: &CounterpartsFindings) -> Part {
         causal.to_owned(),
         "The difference between the two directions is that of the two groups' rates, whatever the matching; who is on each side, and in what they differ, is what the matching adds.".to_owned(),
         "Another distance gives other counterparts: the weights of attributes are a choice.".to_owned(),
-        "The shares are of these people, with this matching; how far they would be off with other people is not estimated.".to_owned(),
     ];
+    let halves: Vec<u64> = found.groups.iter().map(|group| group.halves).collect();
+    let most = halves.iter().max().copied().unwrap_or(0);
+    let is_given = found.counterfactuals_sha256.is_some();
+    if most > 0 {
+        limits.push(format!(
+            "The intervals are of the share that as many people, drawn anew, would have on average: {} of the people were matched again to see how it varies. They are an approximation, and say nothing of what the matching of few people makes too large in every draw.",
+            counted(most, "half", "halves")
+        ));
+    }
+    if !is_given && halves.contains(&0) {
+        limits.push("Where no interval is given, the share is of these people, with this matching; how far it would be off with other people is not estimated (resamples).".to_owned());
+    }
     if found.groups.iter().any(|group| !group.matching.is_exact) {
         limits.push("A matching that is not proven to be the best may have others in its pairs; the proven gap is of distances, not of the shares.".to_owned());
     }
@@ -432,6 +488,7 @@ mod tests {
             "groups": [{
                 "protected": [{ "attribute": "sex", "value": "f" }],
                 "members": decided(200, 0.4), "others": decided(300, 0.2),
+                "reference": [], "halves": 0,
                 "matching": { "mean_distance": 0.21, "at_least": 0.21, "gap": 0.0, "is_exact": true, "rounding": 1e-5 },
                 "against": way(0.15, difference), "favouring": way(0.02, json!([])),
                 "comparison": { "test": "fisher", "p": p },

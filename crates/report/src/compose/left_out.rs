@@ -2,7 +2,7 @@
 
 use super::super::model::{BadRows, GroupLeftOut, ReadCounts};
 use super::super::text::{count, counted, listed};
-use super::counterparts::in_words;
+use super::counterparts::beside;
 
 /// What became of the rows of a table that were not used as they are, in sentences.
 pub(super) fn rows(data: &ReadCounts) -> Vec<String> {
@@ -40,7 +40,7 @@ pub(super) fn groups(left_out: &[GroupLeftOut]) -> Option<String> {
     let named = left_out.iter().map(|group| {
         format!(
             "{} ({} of {})",
-            in_words(&group.protected),
+            beside(&group.protected, &group.reference),
             count(group.members),
             counted(group.members + group.others, "person", "people")
         )

@@ -4,7 +4,7 @@ use super::super::chart::{IntervalRow, Intervals};
 use super::super::document::{Block, Outcome, Part, Table};
 use super::super::model::{PersonInSituation, PersonValue, SituationsFindings, SituationsOfGroup};
 use super::super::text::{Text, count, counted, decimal, listed, number, percent};
-use super::counterparts::in_words;
+use super::counterparts::{beside, elsewhere, in_words};
 use super::left_out;
 
 /// How much farther one side may be than the other before readers are told in the verdict.
@@ -75,15 +75,16 @@ pub(super) fn outcome(found: &SituationsFindings) -> Option<Outcome> {
 
 fn sentence(group: &SituationsOfGroup, found: &SituationsFindings) -> String {
     let who = in_words(&group.protected);
+    let elsewhere = elsewhere(&group.reference);
     let favourable = Text::value(&found.favourable);
     let (against, members) = (&group.against, group.members.people);
     let mut said = match against.discoveries {
         0 => format!(
-            "For none of the {} people with {who} is it shown that people like them are treated worse in the group than outside of it.",
+            "For none of the {} people with {who} is it shown that people like them are treated worse in the group than {elsewhere}.",
             count(members)
         ),
         discoveries => format!(
-            "{} of the {} people with {who} ({}) are found to be treated worse than people like them outside of the group; {} of these did not get ‘{favourable}’.",
+            "{} of the {} people with {who} ({}) are found to be treated worse than people like them {elsewhere}; {} of these did not get ‘{favourable}’.",
             count(discoveries),
             count(members),
             percent(against.share),
@@ -104,10 +105,18 @@ fn sentence(group: &SituationsOfGroup, found: &SituationsFindings) -> String {
         points => format!("{} points more", decimal(-points, 1)),
     };
     format!(
-        "{said} Of the people most like each of them, on average {} get ‘{favourable}’ in the group and {} outside of it: {less}.",
+        "{said} Of the people most like each of them, on average {} get ‘{favourable}’ in the group and {} {elsewhere}: {less}.",
         percent(1.0 - group.own_share),
         percent(1.0 - group.others_share)
     )
+}
+
+/// Returns what those are called with whom people of a group are compared.
+fn everybody_else(group: &SituationsOfGroup) -> String {
+    match group.reference[..] {
+        [] => format!("everybody but {}", in_words(&group.protected)),
+        _ => in_words(&group.reference),
+    }
 }
 
 /// Returns that no difference, however large, could have been found, where that is so.
@@ -128,10 +137,11 @@ fn apart(group: &SituationsOfGroup) -> Option<String> {
     let (nearer, farther) = (own.min(others), own.max(others));
     (farther > APART * nearer).then(|| {
         format!(
-            "Careful: the people who are compared with those with {} are not equally near, at {} on average in the group and {} outside of it. Where decisions change between near and far, differences are found that have nothing to do with the group; a smaller k brings the sides together.",
+            "Careful: the people who are compared with those with {} are not equally near, at {} on average in the group and {} {}. Where decisions change between near and far, differences are found that have nothing to do with the group; a smaller k brings the sides together.",
             in_words(&group.protected),
             number(own),
-            number(others)
+            number(others),
+            elsewhere(&group.reference)
         )
     })
 }
@@ -142,7 +152,7 @@ fn figures(found: &SituationsFindings, id: &str) -> Part {
         let who = in_words(&group.protected);
         let [own, others] = [
             (who.clone(), &group.members),
-            (format!("everybody but {who}"), &group.others),
+            (everybody_else(group), &group.others),
         ];
         [own, others].map(|(label, people)| IntervalRow {
             label: label.as_str().into(),
@@ -159,7 +169,7 @@ fn figures(found: &SituationsFindings, id: &str) -> Part {
         ];
         ways.map(|(name, way, members)| {
             vec![
-                in_words(&group.protected),
+                beside(&group.protected, &group.reference),
                 name.to_owned(),
                 count(members),
                 count(way.cases),
@@ -228,7 +238,7 @@ fn decided(found: &SituationsFindings, title: String) -> Table {
         let who = in_words(&group.protected);
         let sides = [
             (who.clone(), &group.members),
-            (format!("everybody but {who}"), &group.others),
+            (everybody_else(group), &group.others),
         ];
         sides.map(|(who, people)| {
             vec![
@@ -331,7 +341,7 @@ fn persons(found: &SituationsFindings) -> Option<Part> {
         group.persons.iter().map(|person| {
             vec![
                 person.row.to_string(),
-                in_words(&group.protected),
+                beside(&group.protected, &group.reference),
                 if person.is_against {
                     "against"
                 } else {
@@ -400,10 +410,11 @@ fn limits(found: &SituationsFindings) -> Part {
 fn distances(found: &SituationsFindings) -> String {
     let groups = found.groups.iter().map(|group| {
         format!(
-            "{}: {} in the group, {} outside of it",
+            "{}: {} in the group, {} {}",
             in_words(&group.protected),
             number(group.own_distance),
-            number(group.others_distance)
+            number(group.others_distance),
+            elsewhere(&group.reference)
         )
     });
     groups.collect::<Vec<_>>().join("; ")

@@ -360,7 +360,7 @@ pub(crate) fn measures(run: &RunReport) -> Vec<Measure> {
         Findings::Counterparts(found) if found.is_label => {}
         Findings::Counterparts(found) => {
             for group in &found.groups {
-                let slice = counterparts::named(&group.protected);
+                let slice = counterparts::named(&group.protected, &group.reference);
                 let what = "Members decided worse than their counterparts";
                 let measure = all.add(what, &slice, Subject::Fairness, group.against.share);
                 measure.inputs = group.members.people;
@@ -371,7 +371,7 @@ pub(crate) fn measures(run: &RunReport) -> Vec<Measure> {
         Findings::Situations(found) if found.is_label => {}
         Findings::Situations(found) => {
             for group in &found.groups {
-                let slice = counterparts::named(&group.protected);
+                let slice = counterparts::named(&group.protected, &group.reference);
                 let what = "Members found to be discriminated against by situation testing";
                 let measure = all.add(what, &slice, Subject::Fairness, group.against.share);
                 measure.inputs = group.members.people;

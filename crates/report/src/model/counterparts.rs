@@ -37,12 +37,18 @@ pub struct CounterpartsFindings {
 pub struct CounterpartsOfGroup {
     /// The conditions that all members meet.
     pub protected: Vec<PersonValue>,
+    /// The conditions of those with whom they are compared; none where that is everybody else.
+    #[serde(default)]
+    pub reference: Vec<PersonValue>,
     /// The members.
     pub members: DecidedPeople,
-    /// Everybody else.
+    /// Those with whom they are compared.
     pub others: DecidedPeople,
     /// How good the matching is.
     pub matching: MatchingQuality,
+    /// The number of halves of the people that were matched again for the intervals.
+    #[serde(default)]
+    pub halves: u64,
     /// Members who are decided worse than their counterparts.
     pub against: CounterpartsOneWay,
     /// Members who are decided better.
@@ -73,6 +79,8 @@ pub struct MatchingQuality {
 pub struct CounterpartsOneWay {
     /// The share of the members.
     pub share: f64,
+    /// Its 95 % interval, where there is one.
+    pub ci95: Option<[f64; 2]>,
     /// Members who are decided otherwise than the counterpart that they are matched with for the
     /// most part.
     pub members: u64,

@@ -50,9 +50,12 @@ pub struct SituationsFindings {
 pub struct SituationsOfGroup {
     /// The conditions that all members meet.
     pub protected: Vec<PersonValue>,
+    /// The conditions of those with whom they are compared; none where that is everybody else.
+    #[serde(default)]
+    pub reference: Vec<PersonValue>,
     /// The members.
     pub members: DecidedPeople,
-    /// Everybody else.
+    /// Those with whom they are compared.
     pub others: DecidedPeople,
     /// Mean share of unfavourable decisions among the nearest members.
     pub own_share: f64,
@@ -75,9 +78,13 @@ pub struct SituationsOfGroup {
 pub struct GroupLeftOut {
     /// The conditions that all members meet.
     pub protected: Vec<PersonValue>,
+    /// The conditions of those with whom they would have been compared; none where that is everybody
+    /// else.
+    #[serde(default)]
+    pub reference: Vec<PersonValue>,
     /// The number of members.
     pub members: u64,
-    /// The number of all others.
+    /// The number of those with whom they would have been compared.
     pub others: u64,
 }
 

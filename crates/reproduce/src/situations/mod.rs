@@ -18,6 +18,7 @@ use crate::output::{Output, count, table};
 use paper::{CASES, Counts, PaperCase, PaperFigures};
 use probity_indirect::error::IndirectError;
 use probity_indirect::neighbours::Ties;
+use probity_indirect::people::ProtectedGroup;
 use probity_indirect::situations::compare::{
     Counterfactual, Situation, SituationOptions, Subjects, Test, Tested, compare,
 };
@@ -124,7 +125,7 @@ impl Method {
         let subjects = Subjects {
             people: &people,
             unfavourable: &applicants.people.unfavourable,
-            members: &applicants.members,
+            group: &ProtectedGroup::new(Vec::new(), &applicants.members, true),
             counterfactual: (self != Method::Factual).then_some(counterfactual),
         };
         let options = SituationOptions {

@@ -133,6 +133,16 @@ impl<S: Specification> Given<S> {
         Ok(())
     }
 
+    /// Returns the value that was given for the field at `path`.
+    pub fn get(&self, path: &str) -> Option<&Value> {
+        let given = self
+            .fields
+            .iter()
+            .rev()
+            .find(|(field, _)| field.path == path);
+        given.map(|(_, value)| value)
+    }
+
     /// Returns whether the field at `path` was given.
     pub fn is_given(&self, path: &str) -> bool {
         self.fields.iter().any(|(field, _)| field.path == path)

@@ -1,0 +1,433 @@
+//! One person of a comparison: with whom they were compared, what was decided about these, and in what
+//! they differ.
+//!
+//! ```text
+//! run.toml ──► the comparison, opened again ──┐
+//! pairs.csv or persons.csv ──► the person ────┴──► the people beside them, attribute by attribute
+//! ```
+//!
+//! What a run found is read from its files, which must be as they were written, and what it read must be
+//! as it was. The nearest people of a situation are looked for again: they stand in no file.
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use thiserror::Error;
+
+use crate::coordinates::Coordinates;
+use crate::counterparts::listing as pairs;
+use crate::counterparts::run::{CounterpartTest, CounterpartsSpecification};
+use crate::error::IndirectError;
+use crate::people::{Condition, OpenedPeople, People, ProtectedGroup};
+use crate::situations::listing as persons;
+use crate::situations::run::{SituationTest, SituationsSpecification};
+use probity_run::run_directory::{RUN, RunDirectory, RunError};
+use probity_run::specification::Specification;
+use probity_run::specification::file::{Record, SpecificationError, kind_of};
+use probity_tensor::device::ComputeDevice;
+
+/// A reason why a person cannot be explained.
+#[derive(Debug, Error)]
+pub enum PersonError {
+    /// The run cannot be opened.
+    #[error("{0}")]
+    Specification(#[from] SpecificationError),
+    /// A file of the run cannot be read.
+    #[error("{0}")]
+    Run(#[from] RunError),
+    /// What the run compared cannot be opened.
+    #[error("{0}")]
+    Indirect(#[from] IndirectError),
+    /// The run is of another kind.
+    #[error(
+        "{} is a run of the kind '{kind}'; people are explained of runs of counterparts and of situations", run.display()
+    )]
+    OtherKind {
+        /// The run.
+        run: PathBuf,
+        /// Its kind.
+        kind: String,
+    },
+    /// Something is not as it was.
+    #[error("the {role} of {} is not what it was: SHA-256 is {now}, and was {then}", run.display())]
+    Changed {
+        /// The run.
+        run: PathBuf,
+        /// What it is to the run.
+        role: String,
+        /// The hash now.
+        now: String,
+        /// The hash then.
+        then: String,
+    },
+    /// The person is in no group that was looked at.
+    #[error("row {row} is in none of the groups that {} looked at, or was left out of it", run.display())]
+    NoMember {
+        /// The run.
+        run: PathBuf,
+        /// The row.
+        row: u64,
+    },
+    /// A file of the run is not one of these runs.
+    #[error("{}: {problem}", file.display())]
+    Torn {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
+}
+
+/// A person of a comparison, and those with whom they were compared.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ExplainedPerson {
+    /// Version of this layout.
+    pub schema_version: u32,
+    /// Always `explain`.
+    pub command: String,
+    /// The kind of the run: `counterparts` or `situations`.
+    pub kind: String,
+    /// The number of the row in the file, from 1.
+    pub row: u64,
+    /// The decision.
+    pub decision: String,
+    /// What the person has of each attribute.
+    pub values: Vec<Condition>,
+    /// The groups of which the person is a member.
+    pub groups: Vec<PersonOfGroup>,
+}
+
+/// A person as a member of a group.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PersonOfGroup {
+    /// The conditions that all members meet.
+    pub protected: Vec<Condition>,
+    /// The conditions of those with whom they are compared, unless that is everybody else.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub reference: Vec<Condition>,
+    /// The tests of a situation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tests: Option<PersonTests>,
+    /// The people beside whom the person was looked at: the counterparts, those who stand for most of
+    /// the person first; of a situation the nearest members, then the nearest others, each from the
+    /// nearest on.
+    pub people: Vec<PersonBeside>,
+}
+
+/// The tests of a person's situation, as the run has them.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct PersonTests {
+    /// The share of unfavourable decisions among the nearest members, less that among the nearest others.
+    pub difference: f64,
+    /// The p-value of the test that members are decided unfavourably more often.
+    pub against_p: f64,
+    /// The least share of false discoveries at which this is one.
+    pub against_q: f64,
+    /// The p-value of the test of the other direction.
+    pub for_p: f64,
+    /// The least share of false discoveries at which this is one.
+    pub for_q: f64,
+}
+
+/// Somebody beside whom a person was looked at.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PersonBeside {
+    /// The number of the row in its file, from 1.
+    pub row: u64,
+    /// Whether they are in the group, too.
+    pub is_member: bool,
+    /// The decision.
+    pub decision: String,
+    /// The part of the person that this counterpart stands for; not of situations.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub share: Option<f64>,
+    /// The distance of the two.
+    pub distance: f64,
+    /// The attributes in which they differ, what makes most of the distance first.
+    pub differs: Vec<Differing>,
+}
+
+/// An attribute in which two people differ.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Differing {
+    /// The attribute.
+    pub attribute: String,
+    /// What the person has.
+    pub own: String,
+    /// What the other one has.
+    pub other: String,
+    /// The part of the distance; nothing where people are not compared by the attribute.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub distance: Option<f64>,
+}
+
+/// Explains the person in the `row` of the data, from 1, of the comparison in the run directory `run`; a
+/// model computes on `device`.
+///
+/// # Errors
+/// When the run is no comparison of people, what it read has changed, or the person is in none of its
+/// groups.
+pub fn explain_person(
+    run: &Path,
+    row: u64,
+    device: &ComputeDevice,
+) -> Result<ExplainedPerson, PersonError> {
+    let kind = kind_of(&RunDirectory::open(run)?.file(RUN))?;
+    match kind.as_str() {
+        CounterpartsSpecification::KIND => {
+            let (directory, specification, record) =
+                RunDirectory::open_specified::<CounterpartsSpecification>(run)?;
+            let specification = specification.check().map_err(IndirectError::from)?;
+            let test = CounterpartTest::open(specification, device)?;
+            let person = Person::find(
+                run,
+                (&directory, pairs::FILE),
+                (test.opened(), &record),
+                row,
+            )?;
+            person.among_counterparts(test.opened())
+        }
+        SituationsSpecification::KIND => {
+            let (directory, specification, record) =
+                RunDirectory::open_specified::<SituationsSpecification>(run)?;
+            let specification = specification.check().map_err(IndirectError::from)?;
+            let test = SituationTest::open(specification, device)?;
+            let person = Person::find(
+                run,
+                (&directory, persons::FILE),
+                (test.opened(), &record),
+                row,
+            )?;
+            person.among_neighbours(&test)
+        }
+        _ => Err(PersonError::OtherKind {
+            run: run.to_owned(),
+            kind,
+        }),
+    }
+}
+
+/// A person, and what the file of the run says of them.
+struct Person {
+    /// The file of the run.
+    file: PathBuf,
+    /// The number of the row in the data, from 1.
+    row: u64,
+    /// The place among the people who were read.
+    place: u32,
+    /// The records of the person, without those of others.
+    records: Vec<csv::StringRecord>,
+}
+
+impl Person {
+    /// Finds the person in the `row` of the data in a file of the `run`, which compared the people that
+    /// are `opened` now.
+    fn find(
+        run: &Path,
+        (directory, file): (&RunDirectory, &str),
+        (opened, then): (&OpenedPeople, &Record),
+        row: u64,
+    ) -> Result<Person, PersonError> {
+        if let Some(changed) = then.changed_since(&opened.record().sha256) {
+            return Err(PersonError::Changed {
+                run: run.to_owned(),
+                role: changed.role.to_owned(),
+                now: changed.now.to_owned(),
+                then: changed.then.to_owned(),
+            });
+        }
+        let file = directory.unchanged(file)?;
+        let torn = |error: csv::Error| PersonError::Torn {
+            file: file.clone(),
+            problem: error.to_string(),
+        };
+        let number = row.to_string();
+        let mut records = Vec::new();
+        for record in csv::Reader::from_path(&file).map_err(torn)?.into_records() {
+            let record = record.map_err(torn)?;
+            if record.get(1) == Some(&number) {
+                records.push(record);
+            }
+        }
+        match opened.people.place_of(row) {
+            Some(place) if !records.is_empty() => Ok(Person {
+                file,
+                row,
+                place,
+                records,
+            }),
+            _ => Err(PersonError::NoMember {
+                run: run.to_owned(),
+                row,
+            }),
+        }
+    }
+
+    fn explained(self, kind: &str, people: &People, groups: Vec<PersonOfGroup>) -> ExplainedPerson {
+        let place = self.place as usize;
+        ExplainedPerson {
+            schema_version: 1,
+            command: "explain".to_owned(),
+            kind: kind.to_owned(),
+            row: self.row,
+            decision: people.decisions.name(place).to_owned(),
+            values: people.described(place),
+            groups,
+        }
+    }
+
+    fn torn(&self, problem: &str) -> PersonError {
+        PersonError::Torn {
+            file: self.file.clone(),
+            problem: problem.to_owned(),
+        }
+    }
+
+    /// The number in the column at `place` of `record`.
+    fn number(&self, record: &csv::StringRecord, place: usize) -> Result<f64, PersonError> {
+        let number = record.get(place).and_then(|cell| cell.parse().ok());
+        number.ok_or_else(|| self.torn("a number is missing"))
+    }
+
+    /// The records of the person in each of `groups`, in which there are any.
+    fn by_group<'g>(
+        &self,
+        groups: &'g [ProtectedGroup],
+    ) -> Vec<(&'g ProtectedGroup, Vec<&csv::StringRecord>)> {
+        let of_group = |group: &'g ProtectedGroup| {
+            let name = group.name();
+            let name = probity_run::spreadsheet::safe(&name).into_owned();
+            let records = self.records.iter();
+            let records = records.filter(|record| record.get(0) == Some(&name));
+            (group, records.collect::<Vec<_>>())
+        };
+        let all = groups.iter().map(of_group);
+        all.filter(|(_, records)| !records.is_empty()).collect()
+    }
+
+    fn among_counterparts(self, opened: &OpenedPeople) -> Result<ExplainedPerson, PersonError> {
+        let beside = Beside::new(opened, self.place);
+        let others = opened.counterfactual.as_ref().unwrap_or(&opened.people);
+        let mut groups = Vec::new();
+        for (group, records) in self.by_group(&opened.groups) {
+            let mut people = Vec::new();
+            for record in records {
+                let row = record.get(3).and_then(|cell| cell.parse().ok());
+                let place = row.and_then(|row| others.place_of(row));
+                let place = place.ok_or_else(|| self.torn("a counterpart is not in the data"))?;
+                people.push(PersonBeside {
+                    share: Some(self.number(record, 5)?),
+                    ..beside.person(others, place, false)
+                });
+            }
+            people.sort_by(|a, b| b.share.unwrap_or(0.0).total_cmp(&a.share.unwrap_or(0.0)));
+            groups.push(PersonOfGroup {
+                protected: group.conditions.clone(),
+                reference: group.reference.clone(),
+                tests: None,
+                people,
+            });
+        }
+        Ok(self.explained(CounterpartsSpecification::KIND, &opened.people, groups))
+    }
+
+    fn among_neighbours(self, test: &SituationTest) -> Result<ExplainedPerson, PersonError> {
+        let opened = test.opened();
+        let beside = Beside::new(opened, self.place);
+        let mut groups = Vec::new();
+        for (group, records) in self.by_group(&opened.groups) {
+            let Some(record) = records.first() else {
+                continue;
+            };
+            let number = |place| self.number(record, place);
+            let tests = PersonTests {
+                difference: number(9)?,
+                against_p: number(10)?,
+                against_q: number(11)?,
+                for_p: number(13)?,
+                for_q: number(14)?,
+            };
+            let mut people = Vec::new();
+            for (mut near, is_member) in test
+                .neighbours(group, self.place)
+                .into_iter()
+                .zip([true, false])
+            {
+                near.sort_by(|a, b| a.distance.total_cmp(&b.distance).then(a.row.cmp(&b.row)));
+                people.extend(near.into_iter().map(|it| PersonBeside {
+                    distance: it.distance,
+                    ..beside.person(&opened.people, it.row, is_member)
+                }));
+            }
+            groups.push(PersonOfGroup {
+                protected: group.conditions.clone(),
+                reference: group.reference.clone(),
+                tests: Some(tests),
+                people,
+            });
+        }
+        Ok(self.explained(SituationsSpecification::KIND, &opened.people, groups))
+    }
+}
+
+/// A person beside whom others are put.
+struct Beside<'a> {
+    opened: &'a OpenedPeople,
+    place: usize,
+    coordinates: Coordinates,
+    others: Option<Coordinates>,
+}
+
+impl Beside<'_> {
+    fn new(opened: &OpenedPeople, place: u32) -> Beside<'_> {
+        let others = opened.counterfactual.as_ref();
+        Beside {
+            opened,
+            place: place as usize,
+            coordinates: opened.people.coordinates(),
+            others: others.map(|others| others.coordinates_by(&opened.people)),
+        }
+    }
+
+    /// The person at `place` of `others`, who are the people or their counterfactuals.
+    fn person(&self, others: &People, place: u32, is_member: bool) -> PersonBeside {
+        let other = place as usize;
+        let is_given = !std::ptr::eq(others, &self.opened.people);
+        let coordinates = match &self.others {
+            Some(others) if is_given => others,
+            _ => &self.coordinates,
+        };
+        let parts = coordinates.parts(&self.coordinates.person(self.place), other);
+        let parts: Vec<(&str, f64)> = coordinates
+            .columns()
+            .iter()
+            .map(|column| column.name.as_str())
+            .zip(parts)
+            .collect();
+        let pairs = self.opened.people.described(self.place);
+        let pairs = pairs.into_iter().zip(others.described(other));
+        let mut differs: Vec<Differing> = pairs
+            .filter(|(own, other)| own.value != other.value)
+            .map(|(own, other)| Differing {
+                distance: parts
+                    .iter()
+                    .find(|(name, _)| *name == own.attribute)
+                    .map(|(_, part)| *part),
+                attribute: own.attribute,
+                own: own.value,
+                other: other.value,
+            })
+            .collect();
+        // Stable: in the order of the schema where as much of the distance is theirs.
+        let part = |it: &Differing| it.distance.unwrap_or(0.0);
+        differs.sort_by(|a, b| part(b).total_cmp(&part(a)));
+        PersonBeside {
+            row: others.file_row(other),
+            is_member,
+            decision: others.decisions.name(other).to_owned(),
+            share: None,
+            distance: parts.iter().map(|(_, part)| part).sum(),
+            differs,
+        }
+    }
+}

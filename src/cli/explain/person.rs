@@ -1,0 +1,148 @@
+//! `probity explain --run`: one person of a comparison of people, beside those with whom they were
+//! compared.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::{Context, bail};
+
+use super::super::fields::Fields;
+use super::super::inputs::Threads;
+use super::super::output::Output;
+use super::super::render::{count, figure, percent, table};
+use probity::fairness::explain::specification::ExplainSpecification;
+use probity::indirect::explained::{
+    Differing, ExplainedPerson, PersonBeside, PersonOfGroup, PersonTests, explain_person,
+};
+use probity::indirect::people::named;
+use probity::tensor::device::ComputeDevice;
+
+/// People of either side that are shown at most.
+const SHOWN: usize = 5;
+
+/// Attributes in which two people differ that are shown at most.
+const ATTRIBUTES: usize = 6;
+
+/// Explains the person of the `run` whose row `fields` name.
+pub(super) fn run(
+    run: &Path,
+    fields: &Fields<ExplainSpecification>,
+    threads: &Threads,
+    output: &Output,
+) -> anyhow::Result<ExitCode> {
+    fields.expect_nothing_but("row", "run")?;
+    let Some(row) = fields.get("row").and_then(serde_json::Value::as_u64) else {
+        bail!("--row is needed: the number of the person's row in the data of the run, from 1");
+    };
+    threads.apply()?;
+    let explained = explain_person(run, row, &ComputeDevice::flex());
+    let explained = explained.with_context(|| format!("explaining row {row}"))?;
+    output.summary("explain", &explained, &render(&explained))
+}
+
+fn render(explained: &ExplainedPerson) -> String {
+    let mut text = format!(
+        "Row {} ({}) is decided ‘{}’.\n",
+        explained.row,
+        named(&explained.values),
+        explained.decision
+    );
+    for group in &explained.groups {
+        text.push('\n');
+        text.push_str(&group_text(group));
+    }
+    text
+}
+
+fn group_text(group: &PersonOfGroup) -> String {
+    let who = named(&group.protected);
+    let others = match group.reference.is_empty() {
+        true => "outside of the group".to_owned(),
+        false => format!("with {}", named(&group.reference)),
+    };
+    let Some(tests) = &group.tests else {
+        let of = match &group.people[..] {
+            [one] => format!(
+                "The counterpart {others}, row {}, is decided ‘{}’; they differ by {}.\n",
+                one.row,
+                one.decision,
+                figure(one.distance)
+            ),
+            people => format!(
+                "{} counterparts {others}, each in part.\n",
+                count(people.len() as u64)
+            ),
+        };
+        return format!(
+            "As one of the people with {who}. {of}{}",
+            people(&group.people)
+        );
+    };
+    let sides = [true, false].map(|is_member| {
+        let side = group.people.iter().filter(|it| it.is_member == is_member);
+        side.cloned().collect::<Vec<PersonBeside>>()
+    });
+    let [own, nearest] = sides;
+    format!(
+        "As one of the people with {who}. {}Nearest in the group ({} of {}):\n{}Nearest {others} ({} of {}):\n{}",
+        tested(tests),
+        count(own.len().min(SHOWN) as u64),
+        count(own.len() as u64),
+        people(&own),
+        count(nearest.len().min(SHOWN) as u64),
+        count(nearest.len() as u64),
+        people(&nearest)
+    )
+}
+
+fn tested(tests: &PersonTests) -> String {
+    let points = 100.0 * tests.difference;
+    format!(
+        "Unfavourable decisions among those nearest: {} points {} in the group (against it p = {}, q = {}; in its favour p = {}, q = {}).\n",
+        figure(points.abs()),
+        if points < 0.0 { "fewer" } else { "more" },
+        figure(tests.against_p),
+        figure(tests.against_q),
+        figure(tests.for_p),
+        figure(tests.for_q)
+    )
+}
+
+fn people(people: &[PersonBeside]) -> String {
+    let rows: Vec<Vec<String>> = people
+        .iter()
+        .take(SHOWN)
+        .map(|it| {
+            let mut cells = vec![it.row.to_string(), it.decision.clone()];
+            cells.extend(it.share.map(percent));
+            cells.push(figure(it.distance));
+            cells.push(differing(&it.differs));
+            cells
+        })
+        .collect();
+    let mut header = vec!["row", "decision"];
+    if people.first().is_some_and(|it| it.share.is_some()) {
+        header.push("part");
+    }
+    header.extend(["distance", "what differs (and its part of the distance)"]);
+    table(&header, &rows)
+}
+
+fn differing(differs: &[Differing]) -> String {
+    let shown = differs.iter().take(ATTRIBUTES).map(|it| {
+        let part = it.distance.map(|part| format!(" ({})", figure(part)));
+        format!(
+            "{} {} in place of {}{}",
+            it.attribute,
+            it.other,
+            it.own,
+            part.unwrap_or_default()
+        )
+    });
+    let shown = shown.collect::<Vec<_>>().join("; ");
+    match differs.len().saturating_sub(ATTRIBUTES) {
+        _ if differs.is_empty() => "nothing".to_owned(),
+        0 => shown,
+        more => format!("{shown}; and {more} more"),
+    }
+}
