@@ -1,10 +1,10 @@
 //! `probity explain`
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use clap::Args;
 
+use super::exit_code::ExitCode;
 use super::fields::Fields;
 use super::inputs::Threads;
 use super::output::Output;
