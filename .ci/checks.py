@@ -40,6 +40,8 @@ SECOND_LOOKS = 12
 BY_NAME = {"clippy, GPUs", "devices"}
 #: FLAKY tests that a run may have.
 MOST_FLAKY = 2
+#: Bytes that the wheel may have.
+MOST_WHEEL = 30_000_000
 #: The limits are for what hangs: the steps take a fraction of them.
 HOUR = 3600
 
@@ -346,11 +348,16 @@ class Checks:
         built = TARGET / "built-wheel" if is_linux else WHEELS
         shutil.rmtree(built, ignore_errors=True)
         made = run(PYTHON / "bin/pip", *words.split(), "--wheel-dir", built, env={"PATH": path})
-        if not made.passed or not is_linux:
+        if made.passed and is_linux:
+            # The oldest system that it runs on becomes a part of its name.
+            repair = [PYTHON / "bin/auditwheel", "repair", "--plat", "auto", "--wheel-dir", WHEELS, wheel_in(built)]
+            made = run(*repair, env={"PATH": path})
+        if not made.passed:
             return of(made)
-        # The oldest system that it runs on becomes a part of its name.
-        repair = [PYTHON / "bin/auditwheel", "repair", "--plat", "auto", "--wheel-dir", WHEELS, wheel_in(built)]
-        return of(run(*repair, env={"PATH": path}))
+        size = wheel_in(WHEELS).stat().st_size
+        if size > MOST_WHEEL:
+            return Verdict("FAILED", [f"the wheel has {size:,} bytes, of at most {MOST_WHEEL:,}"])
+        return Verdict("passed", [f"the wheel has {size:,} bytes"])
 
     def python_package(self):
         pip = "install --quiet --disable-pip-version-check --no-deps --force-reinstall".split()
@@ -393,13 +400,14 @@ class Checks:
             return of(installed)
         imported = run(ALONE / "bin/python", "-c", "import probity; print(probity.__version__)", cwd=folder, env=env)
         demo = run(ALONE / "bin/probity", "demo", cwd=folder, env=env, limit=60)
+        module = run(ALONE / "bin/python", "-m", "probity", "--version", cwd=folder, env=env)
         # The tutorial's own pip finds them there already; from uv's cache that takes no time.
         uv = [PYTHON / "bin/uv", "pip", "install", "--quiet", "--python", ALONE / "bin/python"]
         run(*uv, "--constraint", constraints, "scikit-learn", "pandas")
         text = (ROOT / "docs/tutorials/scikit-learn.md").read_text()
         env["PIP_CONSTRAINT"] = str(constraints)
         tutorial = run("bash", "-euxc", pages.script(text), cwd=folder, env=env)
-        return of(imported, demo, tutorial)
+        return of(imported, demo, module, tutorial)
 
     def packages(self):
         """What scripts/release.sh makes besides, but for packages of crates, which compile everything anew."""

@@ -1,11 +1,14 @@
 #!/usr/bin/env bash
-# Packs the built command with completions, manual pages and the licences of all that it is made of:
+# Packs the command with completions, manual pages and the licences of all that it is made of:
 # scripts/pack-command.sh VERSION FOLDER puts probity-VERSION-ARCHITECTURE-SYSTEM.tar.gz into FOLDER.
+# It builds the command, unless PROBITY names one.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 version=$1
 folder=$2
-program=${PROBITY:-target/release/probity}
+program=${PROBITY:-${CARGO_TARGET_DIR:-target}/release/probity}
+# With the extension module of the wheel it has all libraries in common, which are then built already.
+[ -n "${PROBITY:-}" ] || cargo build --release --locked -p probity -p probity-python
 [ -f "$program" ] || program=$program.exe
 target=$(rustc -vV | sed -n 's/^host: //p')
 case $target in

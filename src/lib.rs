@@ -200,6 +200,10 @@
 //!
 //! The folder `examples/` has the same as programs.
 
+// The command calls the library as any other program does.
+#[cfg(feature = "cli")]
+extern crate self as probity;
+
 pub use probity_data as data;
 pub use probity_fairness as fairness;
 pub use probity_indirect as indirect;
@@ -215,6 +219,8 @@ pub use probity_tensor as tensor;
 pub use probity_text as text;
 pub use probity_unlearning as unlearning;
 
+#[cfg(feature = "cli")]
+pub mod cli;
 pub mod failure;
 pub mod specifications;
 

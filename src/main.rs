@@ -1,9 +1,11 @@
-//! The command `probity`: parse, dispatch, exit code.
+//! The command `probity`: arguments, exit code.
 
-mod cli;
-
+use std::env;
 use std::process::ExitCode;
 
+use probity::cli;
+use probity::run::program::Program;
+
 fn main() -> ExitCode {
-    cli::main()
+    cli::main(env::args_os(), Program::current().ok()).into()
 }

@@ -1,13 +1,11 @@
-"""Builds the wheel: the extension module by maturin, and the command `probity` beside it.
+"""Builds the wheel by maturin, and the source distribution.
 
-The command is the same program as everywhere else, compiled with the same features, and is installed
-as a script. `PROBITY_FEATURES=wgpu` builds both with GPUs. A source distribution is the checkout, but for
-what only tests and readers need, with this package's description at its root.
+`PROBITY_FEATURES=wgpu` builds the wheel with GPUs. A source distribution is the checkout, but for what only
+tests and readers need, with this package's description at its root.
 """
 
 import io
 import os
-import shutil
 import subprocess
 import tarfile
 import tempfile
@@ -17,25 +15,10 @@ import maturin
 from maturin import get_requires_for_build_editable, get_requires_for_build_wheel  # noqa: F401
 
 _HERE = Path(__file__).resolve().parent.parent
-#: Where maturin takes scripts from.
-_SCRIPTS = _HERE / "probity.data" / "scripts"
-_PROGRAM = "probity.exe" if os.name == "nt" else "probity"
 
 
 def _features() -> list[str]:
     return [name for name in os.environ.get("PROBITY_FEATURES", "").split(",") if name]
-
-
-def _build_command() -> None:
-    """Compiles the command and puts it where maturin takes scripts from."""
-    features = [f"{package}/{name}" for name in _features() for package in ("probity", "probity-python")]
-    # The extension module comes along: what both need is then compiled once, alike.
-    words = ["cargo", "build", "--release", "--locked", "-p", "probity", "-p", "probity-python"]
-    words += ["--features", ",".join(features)]
-    subprocess.run(words, cwd=_HERE.parent, check=True)
-    target = os.environ.get("CARGO_TARGET_DIR", str(_HERE.parent / "target"))
-    _SCRIPTS.mkdir(parents=True, exist_ok=True)
-    shutil.copy2(Path(target) / "release" / _PROGRAM, _SCRIPTS / _PROGRAM)
 
 
 def _settings(config_settings):
@@ -46,7 +29,6 @@ def _settings(config_settings):
 
 
 def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
-    _SCRIPTS.mkdir(parents=True, exist_ok=True)
     return maturin.prepare_metadata_for_build_wheel(metadata_directory, _settings(config_settings))
 
 
@@ -54,9 +36,7 @@ prepare_metadata_for_build_editable = prepare_metadata_for_build_wheel
 
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
-    _build_command()
-    settings = _settings(config_settings)
-    return maturin.build_wheel(wheel_directory, settings, metadata_directory)
+    return maturin.build_wheel(wheel_directory, _settings(config_settings), metadata_directory)
 
 
 #: Folders of the checkout that no build reads.
@@ -66,7 +46,6 @@ _MOVED = {
     'backend-path = ["backend"]': 'backend-path = ["python/backend"]',
     'readme = "README.md"': 'readme = "python/README.md"',
     'manifest-path = "Cargo.toml"': 'manifest-path = "python/Cargo.toml"\npython-source = "python"',
-    'data = "probity.data"': 'data = "python/probity.data"',
 }
 
 
@@ -94,6 +73,4 @@ def build_sdist(sdist_directory, config_settings=None):
 
 
 def build_editable(wheel_directory, config_settings=None, metadata_directory=None):
-    _build_command()
-    settings = _settings(config_settings)
-    return maturin.build_editable(wheel_directory, settings, metadata_directory)
+    return maturin.build_editable(wheel_directory, _settings(config_settings), metadata_directory)

@@ -9,8 +9,6 @@ from __future__ import annotations
 import json
 import math
 import os
-import sys
-import sysconfig
 from dataclasses import asdict, dataclass, field
 from datetime import timedelta
 from pathlib import Path
@@ -21,6 +19,7 @@ import numpy as np
 from . import _probity
 from ._errors import OptionError
 from ._memory import name_table
+from ._program import program
 
 #: A span of time: a number of seconds, a `timedelta`, or a text such as `20s`, `5m` and `1h 30m`.
 Time = float | str | timedelta
@@ -266,13 +265,5 @@ def _write_time(time: timedelta) -> str:
     return next(f"{time // unit}{name}" for name, unit in units.items() if not time % unit)
 
 
-def _find_command() -> Path | None:
-    """Finds the command `probity`, where it is installed beside this package."""
-    name = "probity.exe" if os.name == "nt" else "probity"
-    places = [Path(sysconfig.get_path("scripts")), Path(sys.executable).parent]
-    return next((place / name for place in places if (place / name).is_file()), None)
-
-
 # Graphs of ONNX files are computed by the command, in processes that are bounded.
-if (_program := _find_command()) is not None:
-    _probity.compute_graphs_in(str(_program))
+_probity.compute_graphs_in(program())

@@ -1,5 +1,5 @@
-//! The extension module `probity._probity`: conversions only. Requests come as specifications, as
-//! on the command line; results are run directories.
+//! The extension module `probity._probity`: conversions, and the command `probity`. Requests come as
+//! specifications, as on the command line; results are run directories.
 //!
 //! ```text
 //! data frame ── Arrow C stream ──► memory:NAME ─┐
@@ -8,6 +8,7 @@
 //!                                   probity.Audit and its kin ◄────────────────┘
 //! ```
 //!
+//! * `command` runs the command.
 //! * `memory` gives names to what lives in Python, by which a specification can call it.
 //! * `runs` performs a specification; `watch` tells Python how far it is, and looks for Ctrl-C.
 //! * `reading` reads what a run wrote, and infers schemas.
@@ -19,6 +20,7 @@
 //! and now and then for progress.
 
 mod clustering;
+mod command;
 mod errors;
 mod memory;
 mod network;
@@ -35,7 +37,8 @@ fn _probity(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<memory::NamedTable>()?;
     module.add_class::<network::SumProductNetwork>()?;
     module.add_class::<memory::NamedModel>()?;
-    module.add_function(wrap_pyfunction!(memory::compute_graphs_in, module)?)?;
+    module.add_function(wrap_pyfunction!(command::compute_graphs_in, module)?)?;
+    module.add_function(wrap_pyfunction!(command::run_command, module)?)?;
     module.add_function(wrap_pyfunction!(runs::budget_left, module)?)?;
     module.add_function(wrap_pyfunction!(runs::declare_budget, module)?)?;
     module.add_function(wrap_pyfunction!(runs::fields, module)?)?;

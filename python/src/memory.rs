@@ -1,6 +1,5 @@
 //! Tables and models that live in Python, under names by which a specification can call them.
 
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_array::ffi_stream::RecordBatchStreamReader;
@@ -9,7 +8,6 @@ use arrow_data::ArrayData;
 use arrow_pyarrow::{PyArrowType, ToPyArrow};
 use probity::data::memory;
 use probity::predictor::callable::{self, Callable};
-use probity::tensor::onnx::worker::{self, Limits};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -161,10 +159,4 @@ impl Callable for PythonModel {
         let columns = self.columns.as_ref();
         columns.is_none_or(|columns| columns.iter().any(|name| name == column))
     }
-}
-
-/// Has ONNX graphs computed by the command `program`, in processes with bounds.
-#[pyfunction]
-pub(crate) fn compute_graphs_in(program: PathBuf) {
-    worker::compute_in(program, vec!["onnx-worker".into()], Limits::default());
 }

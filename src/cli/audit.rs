@@ -1,12 +1,12 @@
 //! `probity audit`
 
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 use clap::Args;
 use serde_json::Value;
 
+use super::exit_code::ExitCode;
 use super::fields::Fields;
 use super::inputs::{Hardware, unfinished};
 use super::output::{Output, verdict};

@@ -1,11 +1,11 @@
 //! `probity certify`
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use anyhow::bail;
 use clap::Args;
 
+use super::exit_code::ExitCode;
 use super::fields::Fields;
 use super::inputs::{Hardware, Threads};
 use super::output::{Output, verdict};

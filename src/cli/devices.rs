@@ -1,10 +1,9 @@
 //! `probity devices`
 
-use std::process::ExitCode;
-
 use clap::Args;
 use serde::Serialize;
 
+use super::exit_code::ExitCode;
 use super::output::Output;
 use super::render::table;
 use probity::tensor::device::{ComputeDevice, DeviceName};

@@ -1,12 +1,12 @@
 //! `probity embeddings`
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use anyhow::{bail, ensure};
 use clap::{Args, Subcommand};
 use serde::Serialize;
 
+use super::exit_code::ExitCode;
 use super::fields::Fields;
 use super::inputs::{Hardware, Threads};
 use super::interrupt::Interrupt;

@@ -1,11 +1,11 @@
 //! `probity evaluate`
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use anyhow::Context;
 use clap::Args;
 
+use super::exit_code::ExitCode;
 use super::fields::Fields;
 use super::inputs::Hardware;
 use super::output::Output;

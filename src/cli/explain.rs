@@ -1,12 +1,12 @@
 //! `probity explain`
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use anyhow::bail;
 use clap::Args;
 use tempfile::NamedTempFile;
 
+use super::exit_code::ExitCode;
 use super::fields::Fields;
 use super::inputs::Threads;
 use super::output::Output;

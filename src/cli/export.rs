@@ -1,12 +1,12 @@
 //! `probity export`
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use anyhow::{Context, ensure};
 use clap::Args;
 use serde::Serialize;
 
+use super::exit_code::ExitCode;
 use super::output::Output;
 use probity::nn::transformer_model::{TransformerModel, export};
 

@@ -1,10 +1,10 @@
 //! `probity import`
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use clap::Args;
 
+use super::exit_code::ExitCode;
 use super::fields::Fields;
 use super::inputs::Hardware;
 use super::output::Output;

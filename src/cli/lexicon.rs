@@ -1,12 +1,12 @@
 //! `probity lexicon`
 
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use anyhow::{Context, ensure};
 use clap::{Args, Subcommand};
 use serde::Serialize;
 
+use super::exit_code::ExitCode;
 use super::output::Output;
 use super::render::{self, count, percent, table};
 use probity::data::read::BadRows;

@@ -15,6 +15,7 @@ mod devices;
 mod embeddings;
 mod evaluate;
 mod examples;
+mod exit_code;
 mod explain;
 mod export;
 mod fields;
@@ -24,6 +25,7 @@ mod help;
 mod import;
 mod inputs;
 mod interrupt;
+mod invocation;
 mod kmeans;
 mod knn;
 mod lexicon;
@@ -61,15 +63,16 @@ mod verify;
 mod work;
 
 use std::ffi::OsString;
-use std::process::ExitCode;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
+use exit_code::ExitCode;
 use option_names::OptionNames;
 use output::{Output, Reporting};
 use probity::failure;
 use probity::run::pause;
+use probity::run::program::Program;
 use supervision::Supervision;
 
 /// Find and measure individual discrimination in classifiers.
@@ -175,10 +178,9 @@ fn definition() -> clap::Command {
     help::grouped(help::usual_first(examples::shown(Cli::command(), "")))
 }
 
-/// The `arguments`, all of which are UTF-8, as what run.toml and JSON say of them has to be: before
+/// Refuses `arguments` that are not UTF-8, as what run.toml and JSON say of them has to be: before
 /// anything is done, not when it is written down.
-fn in_utf8(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
-    let arguments: Vec<OsString> = arguments.collect();
+fn expect_utf8(arguments: &[OsString]) {
     let is_foreign = |argument: &&OsString| argument.to_str().is_none();
     if let Some(foreign) = arguments.iter().find(is_foreign) {
         let foreign = foreign.display();
@@ -186,16 +188,28 @@ fn in_utf8(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
             format!("the argument '{foreign}' is not in UTF-8; rename the file, or link it");
         definition().error(ErrorKind::InvalidUtf8, message).exit();
     }
-    arguments
 }
 
-/// Runs the command line and gives its exit code.
-pub fn main() -> ExitCode {
+/// Runs the command line `arguments`, the first of which is the name of the program, and returns the
+/// exit code; or ends the process with it, where there is nothing more to do. A process has one
+/// command line: a second call in it would take the arguments of the first for its own.
+///
+/// Jobs of the service, checks of a gate and graphs of ONNX files have processes of their own, in
+/// which `program` runs the command once more. Where there is none, the first two are refused, and
+/// graphs are computed here.
+pub fn main(arguments: impl IntoIterator<Item = OsString>, program: Option<Program>) -> u8 {
+    invocation::begin(arguments.into_iter().collect(), program);
+    run_command_line().into()
+}
+
+fn run_command_line() -> ExitCode {
     #[cfg(feature = "onnx")]
     if let Some(code) = onnx_worker::begin() {
         return code;
     }
-    let matches = definition().get_matches_from(in_utf8(std::env::args_os()));
+    let arguments = invocation::arguments();
+    expect_utf8(arguments);
+    let matches = definition().get_matches_from(arguments);
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let output = Output::new(&cli.reporting, &cli.supervision);
     let outcome = numbers::expect_threads_of_environment()

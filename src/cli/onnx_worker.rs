@@ -1,9 +1,8 @@
 //! Graphs of ONNX files are computed by this program in processes of their own, so that none takes
 //! more than it may, and what it breaks is not the run.
 
-use std::env;
-use std::process::ExitCode;
-
+use super::exit_code::ExitCode;
+use super::invocation::{arguments, program};
 use probity::tensor::onnx::worker::{self, Limits};
 
 /// What makes this program such a process; it is said by itself alone, and nowhere shown.
@@ -11,7 +10,7 @@ const ARGUMENT: &str = "onnx-worker";
 
 /// Does the work of such a process, if this is one. Otherwise there will be some.
 pub(super) fn begin() -> Option<ExitCode> {
-    if env::args_os().nth(1).is_some_and(|first| first == ARGUMENT) {
+    if arguments().get(1).is_some_and(|first| first == ARGUMENT) {
         return Some(match worker::serve() {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => {
@@ -20,8 +19,8 @@ pub(super) fn begin() -> Option<ExitCode> {
             }
         });
     }
-    if let Ok(program) = env::current_exe() {
-        worker::compute_in(program, vec![ARGUMENT.into()], Limits::default());
+    if let Ok(program) = program() {
+        worker::compute_in(program.arg(ARGUMENT), Limits::default());
     }
     None
 }

@@ -1,12 +1,12 @@
 //! Files that commands write for their users.
 
-use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use anyhow::ensure;
 use clap::Args;
 
+use super::invocation::arguments;
 use probity::run::output_file::{OutputFile, are_same};
 
 /// Whether a result may replace a file.
@@ -57,11 +57,11 @@ impl Force {
 /// read or written too, be it a schema, labels or a second result.
 fn is_named_once(out: &Path) -> bool {
     let is_out = |name: &str| are_same(Path::new(name), out);
-    let names = |argument: &OsString| -> bool {
+    let names = |argument: &&OsString| -> bool {
         let argument = argument.to_string_lossy();
         let value = argument.split_once('=').map(|(_, value)| value);
         let value = value.filter(|_| argument.starts_with('-'));
         is_out(value.unwrap_or(&argument))
     };
-    env::args_os().skip(1).filter(names).count() <= 1
+    arguments().iter().skip(1).filter(names).count() <= 1
 }

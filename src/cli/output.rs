@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 use std::path::Path;
-use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
@@ -16,6 +15,7 @@ use probity::run::failure::said;
 use probity::run::output_file::OutputFile;
 use serde::Serialize;
 
+use super::exit_code::ExitCode;
 use super::option_names::OptionNames;
 use super::run::Written;
 use super::supervision::{ProgressForm, Supervision};

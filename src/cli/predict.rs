@@ -1,12 +1,12 @@
 //! `probity predict`
 
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use anyhow::{Context, ensure};
 use clap::Args;
 use serde::Serialize;
 
+use super::exit_code::ExitCode;
 use super::fields::Fields;
 use super::inputs::Hardware;
 use super::out::Force;

@@ -1,11 +1,11 @@
 //! `probity prove`
 
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use clap::Args;
 use serde_json::Value;
 
+use super::exit_code::ExitCode;
 use super::fields::Fields;
 use super::inputs::{Hardware, Threads, unfinished};
 use super::output::{Output, verdict};

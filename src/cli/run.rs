@@ -2,13 +2,13 @@
 //! run, or a shard of it; `probity merge` puts shards together.
 
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use anyhow::{Context, bail, ensure};
 use clap::Args;
 use serde_json::Value;
 use tempfile::TempDir;
 
+use super::exit_code::ExitCode;
 use super::inputs::{Hardware, RUNS};
 use super::output::Output;
 use super::progress::{Failed, Watch};

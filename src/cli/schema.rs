@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::process::ExitCode;
 use std::str::FromStr;
 
 use anyhow::anyhow;
@@ -10,6 +9,7 @@ use anyhow::anyhow;
 use clap::{Args, Subcommand};
 use serde::Serialize;
 
+use super::exit_code::ExitCode;
 use super::fields::Fields;
 use super::numbers::{number, whole};
 use super::out::Force;

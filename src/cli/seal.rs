@@ -1,11 +1,11 @@
 //! `probity seal`: signs what the files of a run are. `probity verify --seal` checks it.
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use anyhow::ensure;
 use clap::Args;
 
+use super::exit_code::ExitCode;
 use super::output::Output;
 use super::render::count;
 use probity::run::run_directory::RunDirectory;

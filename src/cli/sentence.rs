@@ -1,9 +1,8 @@
 //! `probity audit --text`: one text, examined whole.
 
-use std::process::ExitCode;
-
 use serde::Serialize;
 
+use super::exit_code::ExitCode;
 use super::inputs::Hardware;
 use super::output::Output;
 use super::render::{percent, table};

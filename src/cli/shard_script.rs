@@ -2,11 +2,11 @@
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use anyhow::{Context, bail, ensure};
 use clap::{Args, Subcommand, ValueEnum};
 
+use super::exit_code::ExitCode;
 use super::numbers::{threads, whole};
 use super::output::Output;
 use super::run::divisible;

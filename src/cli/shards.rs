@@ -2,11 +2,11 @@
 //! and of a merge that waits for another stage.
 
 use std::path::Path;
-use std::process::ExitCode;
 
 use serde::Serialize;
 use serde_json::Value;
 
+use super::exit_code::ExitCode;
 use super::output::{Output, verdict};
 use super::render::count;
 use probity::run::run_directory::RunDirectory;

@@ -1,11 +1,10 @@
 //! `probity completions` and `probity man`: from the same definitions as the parser.
 
-use std::process::ExitCode;
-
 use anyhow::Context;
 use clap::{Args, Command};
 use clap_complete::Shell;
 
+use super::exit_code::ExitCode;
 use super::output::{Output, print};
 
 /// Arguments of `probity completions`.

@@ -5,12 +5,12 @@
 //! boxes, a k-NN run the rows whose removal changes a label. What the others state is checked by doing it again.
 
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use anyhow::{Context, bail, ensure};
 use clap::Args;
 use serde::Serialize;
 
+use super::exit_code::ExitCode;
 use super::interrupt::Interrupt;
 use super::knn;
 use super::output::{Output, verdict};

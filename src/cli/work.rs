@@ -1,12 +1,13 @@
 //! `probity work`
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
 use clap::Args;
 
+use super::exit_code::ExitCode;
+use super::invocation;
 use super::numbers::{self, whole};
 use super::output::{Output, print};
 use super::serve::{asked_to_end, keep_private};
@@ -48,9 +49,9 @@ pub(super) struct WorkArgs {
 pub(super) fn run(args: WorkArgs, output: &Output) -> anyhow::Result<ExitCode> {
     output.refuse_json("work")?;
     keep_private();
-    let executable = std::env::current_exe().context("cannot tell where this program lies")?;
+    let program = invocation::program()?;
     let token = token(&args)?;
-    let mut options = WorkerOptions::new(args.service.clone(), token, args.work_dir, executable);
+    let mut options = WorkerOptions::new(args.service.clone(), token, args.work_dir, program);
     options.jobs = args.jobs.into();
     options.threads = args.job_threads.unwrap_or(options.threads);
     options.save_every = args.save_every.unwrap_or(options.save_every);

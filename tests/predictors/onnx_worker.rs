@@ -6,6 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::probity_command::{Workspace, binary};
+use probity::run::program::Program;
 use probity::tensor::onnx::worker::{Limits, compute_in};
 use probity::tensor::onnx::{Numbers, OnnxFile, OnnxModel, Tensor};
 
@@ -46,8 +47,8 @@ fn rows() -> Vec<Tensor> {
 fn workers_give_the_same_numbers() {
     let folder = tempfile::tempdir().unwrap();
     let here = open(folder.path(), "sound.onnx", SOUND);
-    let worker = vec!["onnx-worker".into()];
-    compute_in(binary().into(), worker, Limits::default());
+    let worker = Program::new(binary()).arg("onnx-worker");
+    compute_in(worker, Limits::default());
     let there = open(folder.path(), "sound.onnx", SOUND);
     assert_eq!(here.inputs(), there.inputs());
     let expected = here.run(rows()).unwrap();

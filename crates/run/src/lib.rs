@@ -16,6 +16,7 @@ pub mod output_file;
 pub mod pause;
 pub mod pipe;
 pub mod place;
+pub mod program;
 pub mod run_directory;
 pub mod runner;
 pub mod seal;

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use probity_run::program::Program;
 use thiserror::Error;
 use tokio::sync::watch;
 
@@ -103,14 +104,13 @@ pub struct ServiceOptions {
     pub private_hooks: bool,
     /// The identity provider that people may log in by; none: everybody needs a token.
     pub provider: Option<ProviderOptions>,
-    /// The executable that jobs run: this one.
-    pub executable: PathBuf,
+    /// The program that jobs run: the command `probity`.
+    pub program: Program,
 }
 
 impl ServiceOptions {
-    /// Makes the options of a service in `data_dir` whose jobs run `executable`, with the usual
-    /// limits.
-    pub fn new(data_dir: PathBuf, executable: PathBuf) -> ServiceOptions {
+    /// Makes the options of a service in `data_dir` whose jobs run `program`, with the usual limits.
+    pub fn new(data_dir: PathBuf, program: Program) -> ServiceOptions {
         ServiceOptions {
             data_dir,
             limits: Limits::default(),
@@ -118,7 +118,7 @@ impl ServiceOptions {
             hosts: Vec::new(),
             private_hooks: false,
             provider: None,
-            executable,
+            program,
         }
     }
 }
@@ -145,8 +145,8 @@ pub struct Shared {
     pub(crate) private_hooks: bool,
     /// The identity provider that people may log in by.
     pub(crate) provider: Option<Arc<Provider>>,
-    /// The executable that jobs run.
-    pub(crate) executable: PathBuf,
+    /// The program that jobs run.
+    pub(crate) program: Program,
     /// The places of files.
     pub(crate) places: Places,
     /// The views of the jobs that are not at an end.
@@ -205,7 +205,7 @@ impl Service {
             provider: provider.map(Arc::new),
             cookie: format!("probity_session_{id}"),
             begun_cookie: format!("probity_login_{id}_"),
-            executable: options.executable,
+            program: options.program,
             database,
             places,
             board: Board::default(),

@@ -1,10 +1,11 @@
 //! The service: requests, as bytes of a connection, and how it reads files that are sent.
 
 use std::io::{Cursor, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Context;
+use probity_run::program::Program;
 use probity_run::run_directory::RunDirectory;
 use probity_serve::inspection::Inspection;
 use probity_serve::limits::Limits;
@@ -153,7 +154,7 @@ fn service(folder: &Path) -> anyhow::Result<Target> {
     limits.queue_per_project = most as usize;
     limits.upload_bytes = 1 << 20;
     // The other target looks at files that are sent: this one sends none.
-    let mut options = ServiceOptions::new(data_dir, PathBuf::from("/bin/false"));
+    let mut options = ServiceOptions::new(data_dir, Program::new("/bin/false"));
     options.limits = limits;
     let service = Service::open(options)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()

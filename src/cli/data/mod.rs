@@ -3,12 +3,12 @@
 mod generate;
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 use serde::Serialize;
 
 pub(super) use self::generate::comments;
+use super::exit_code::ExitCode;
 use crate::cli::output::Output;
 use crate::cli::render::{count, table};
 use probity::data::fetch::{

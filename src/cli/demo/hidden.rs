@@ -3,10 +3,10 @@
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
-use std::process::ExitCode;
 
 use serde::Serialize;
 
+use crate::cli::exit_code::ExitCode;
 use crate::cli::fields::absolute;
 use crate::cli::output::Output;
 use crate::cli::render::{count, percent, table};

@@ -6,12 +6,12 @@ mod table;
 mod text;
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use self::demonstration::Demonstration;
+use super::exit_code::ExitCode;
 use super::fields::absolute;
 use super::inputs::{Hardware, new_run};
 use super::numbers::{MOST_ROWS, seed, whole};

@@ -8,9 +8,8 @@
 mod baseline;
 mod file;
 
-use std::env;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Stdio};
+use std::process::Stdio;
 
 use anyhow::{Context, bail, ensure};
 use clap::Args;
@@ -18,7 +17,9 @@ use serde::Serialize;
 
 use self::baseline::{Baseline, Before, Change, declared};
 use self::file::{Check, GateFile};
+use super::exit_code::ExitCode;
 use super::inputs::{Hardware, new_run};
+use super::invocation;
 use super::out::Force;
 use super::output::{Output, verdict};
 use super::render::{interval, percent, table};
@@ -129,7 +130,7 @@ fn perform(check: &Check, run: &Path, hardware: &Hardware) -> anyhow::Result<()>
     let folder = tempfile::tempdir()?;
     let specification = folder.path().join("check.toml");
     std::fs::write(&specification, &check.specification)?;
-    let mut command = Command::new(env::current_exe()?);
+    let mut command = invocation::program()?.command();
     command
         .arg("run")
         .arg(&specification)

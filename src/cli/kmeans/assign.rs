@@ -1,11 +1,11 @@
 //! `probity kmeans assign`
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use clap::Args;
 use serde::Serialize;
 
+use crate::cli::exit_code::ExitCode;
 use crate::cli::fields::Fields;
 use crate::cli::inputs::Hardware;
 use crate::cli::out::Force;

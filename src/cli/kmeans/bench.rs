@@ -1,11 +1,11 @@
 //! `probity kmeans bench`
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use clap::Args;
 use serde_json::Value;
 
+use crate::cli::exit_code::ExitCode;
 use crate::cli::fields::Fields;
 use crate::cli::inputs::{BoundsArgs, Hardware};
 use crate::cli::output::{Output, verdict};

@@ -1,10 +1,10 @@
 //! `probity kmeans fit`
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use clap::Args;
 
+use crate::cli::exit_code::ExitCode;
 use crate::cli::fields::Fields;
 use crate::cli::inputs::{BoundsArgs, Hardware};
 use crate::cli::output::Output;

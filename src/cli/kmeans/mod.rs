@@ -5,10 +5,9 @@ pub(super) mod bench;
 mod delete;
 pub(super) mod fit;
 
-use std::process::ExitCode;
-
 use clap::{Args, Subcommand};
 
+use super::exit_code::ExitCode;
 use super::output::Output;
 
 /// Arguments of `probity kmeans`.

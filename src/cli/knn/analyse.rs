@@ -1,11 +1,11 @@
 //! `probity knn` itself: certify, falsify, or say unknown.
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use anyhow::{anyhow, bail};
 use clap::Args;
 
+use crate::cli::exit_code::ExitCode;
 use crate::cli::fields::Fields;
 use crate::cli::inputs::{BoundsArgs, Hardware};
 use crate::cli::numbers::whole;

@@ -5,10 +5,9 @@ pub(super) mod analyse;
 mod predict;
 pub(super) mod verify;
 
-use std::process::ExitCode;
-
 use clap::{Args, Subcommand};
 
+use super::exit_code::ExitCode;
 use super::output::Output;
 
 /// Arguments of `probity knn`.

@@ -1,11 +1,11 @@
 //! `probity knn predict`
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use clap::Args;
 use serde::Serialize;
 
+use crate::cli::exit_code::ExitCode;
 use crate::cli::fields::Fields;
 use crate::cli::inputs::{BoundsArgs, Hardware};
 use crate::cli::out::Force;

@@ -1,11 +1,11 @@
 //! `probity knn verify`, which `probity verify` does for runs of `probity knn`.
 
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use anyhow::bail;
 use clap::Args;
 
+use crate::cli::exit_code::ExitCode;
 use crate::cli::output::{Output, verdict};
 use crate::cli::render::count;
 use probity::knn::specification::RobustnessSpecification;

@@ -1,11 +1,11 @@
 //! `probity outliers budget`: declare a budget, or show what is left.
 
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use clap::Args;
 use serde::Serialize;
 
+use crate::cli::exit_code::ExitCode;
 use crate::cli::numbers::number;
 use crate::cli::output::Output;
 use crate::cli::render::{count, table};

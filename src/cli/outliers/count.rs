@@ -1,11 +1,11 @@
 //! `probity outliers count`
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use clap::Args;
 
 use super::inputs::{RangeArgs, answer_text, bill_text, noise_text, not_private_text, said};
+use crate::cli::exit_code::ExitCode;
 use crate::cli::fields::Fields;
 use crate::cli::inputs::Hardware;
 use crate::cli::output::Output;

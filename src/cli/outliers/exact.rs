@@ -1,12 +1,11 @@
 //! `probity outliers exact`: for the owner of the data.
 
-use std::process::ExitCode;
-
 use anyhow::bail;
 use clap::Args;
 use serde::Serialize;
 
 use super::inputs::{RangeArgs, noise_text, signed};
+use crate::cli::exit_code::ExitCode;
 use crate::cli::fields::Fields;
 use crate::cli::inputs::Hardware;
 use crate::cli::output::Output;

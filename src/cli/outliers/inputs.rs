@@ -1,11 +1,11 @@
 //! What the commands on outliers share: their special arguments, and how answers are said.
 
 use std::fmt::Debug;
-use std::process::ExitCode;
 
 use clap::Args;
 use serde::Serialize;
 
+use crate::cli::exit_code::ExitCode;
 use crate::cli::fields::Fields;
 use crate::cli::output::Output;
 use crate::cli::run::Left;

@@ -6,10 +6,9 @@ mod exact;
 mod inputs;
 pub(super) mod subspaces;
 
-use std::process::ExitCode;
-
 use clap::{Args, Subcommand};
 
+use super::exit_code::ExitCode;
 use super::output::Output;
 
 /// Arguments of `probity outliers`.

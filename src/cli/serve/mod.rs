@@ -6,11 +6,12 @@ mod tokens;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use anyhow::Context;
 use clap::{Args, Subcommand};
 
+use super::exit_code::ExitCode;
+use super::invocation;
 use super::numbers::whole;
 use super::output::{Output, print};
 use limits::LimitArgs;
@@ -113,8 +114,8 @@ pub(super) fn keep_private() {}
 
 fn serve(args: &ServeArgs, output: &Output) -> anyhow::Result<ExitCode> {
     output.refuse_json("serve")?;
-    let executable = std::env::current_exe().context("cannot tell where this program lies")?;
-    let mut options = ServiceOptions::new(args.data.data_dir.clone(), executable);
+    let program = invocation::program()?;
+    let mut options = ServiceOptions::new(args.data.data_dir.clone(), program);
     options.limits = args.limits.resolve();
     options.proxies.clone_from(&args.proxy);
     options.hosts.clone_from(&args.host);

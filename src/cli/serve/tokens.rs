@@ -2,12 +2,12 @@
 //! data directory administers it.
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
 
+use crate::cli::exit_code::ExitCode;
 use crate::cli::numbers::{self, whole};
 use crate::cli::output::{Output, print};
 use crate::cli::render::table;

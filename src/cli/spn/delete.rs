@@ -1,7 +1,6 @@
 //! `probity spn delete`
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 use std::time::Instant;
 
 use anyhow::{Context, bail};
@@ -9,6 +8,7 @@ use clap::Args;
 use serde::Serialize;
 
 use crate::cli::deletion::{Counts, DeletionArgs, in_words};
+use crate::cli::exit_code::ExitCode;
 use crate::cli::inputs::Hardware;
 use crate::cli::output::{Output, verdict};
 use crate::cli::render::counted;

@@ -1,11 +1,11 @@
 //! `probity spn fit`
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use clap::Args;
 
 use super::inputs::{LeafArgs, origin};
+use crate::cli::exit_code::ExitCode;
 use crate::cli::fields::Fields;
 use crate::cli::inputs::Hardware;
 use crate::cli::output::Output;

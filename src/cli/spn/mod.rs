@@ -7,10 +7,9 @@ mod inputs;
 mod query;
 mod show;
 
-use std::process::ExitCode;
-
 use clap::{Args, Subcommand};
 
+use super::exit_code::ExitCode;
 use super::output::Output;
 
 /// Arguments of `probity spn`.

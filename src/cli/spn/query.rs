@@ -1,12 +1,12 @@
 //! `probity spn query`
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use anyhow::Context;
 use clap::{Args, Subcommand};
 use serde::Serialize;
 
+use crate::cli::exit_code::ExitCode;
 use crate::cli::numbers::{MOST_ROWS, seed, whole};
 use crate::cli::out::Force;
 use crate::cli::output::Output;

@@ -1,13 +1,13 @@
 //! `probity spn show`
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use anyhow::ensure;
 use clap::Args;
 use serde::Serialize;
 
 use super::inputs::origin;
+use crate::cli::exit_code::ExitCode;
 use crate::cli::out::Force;
 use crate::cli::output::Output;
 use crate::cli::render::{count, table};

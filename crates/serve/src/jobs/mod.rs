@@ -1,5 +1,5 @@
-//! Jobs: each runs in a process of its own, in which this executable runs a specification (`probity
-//! run`).
+//! Jobs: each runs in a process of its own, in which the service's program runs a specification
+//! (`probity run`).
 //!
 //! A job's process writes into `runs/ID` what the command line writes. It has its own memory, it is
 //! stopped as Ctrl-C stops a command, and its run can be resumed from its files; so a service that

@@ -1,4 +1,4 @@
-//! Child processes of this executable, watched and bounded.
+//! Processes of the service's program, watched and bounded.
 //!
 //! A process ends its work cleanly when its standard input ends: when it is asked to stop, and when
 //! the service is killed. It is in a process group of its own, so that a Ctrl-C for the service is
@@ -10,6 +10,7 @@ use std::path::Path;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
+use probity_run::program::Program;
 use serde::Deserialize;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader, Lines};
 use tokio::process::{Child, ChildStderr, ChildStdout, Command};
@@ -66,14 +67,14 @@ pub struct LastWords {
 }
 
 impl Process {
-    /// Starts `executable` with `arguments`; its standard output goes to `answer`.
+    /// Starts `program` with `arguments`; its standard output goes to `answer`.
     pub fn start(
-        executable: &Path,
+        program: &Program,
         arguments: &[OsString],
         bounds: &Bounds<'_>,
         answer: Stdio,
     ) -> io::Result<Process> {
-        let mut command = Command::new(executable);
+        let mut command = Command::from(program.command());
         command
             .args(arguments)
             .args(["--progress=json", "--until-stdin-ends"])
@@ -183,12 +184,12 @@ pub enum Answer {
 
 /// Runs a process to its end, and returns its answer.
 pub async fn ask(
-    executable: &Path,
+    program: &Program,
     arguments: &[OsString],
     bounds: &Bounds<'_>,
     time: Duration,
 ) -> io::Result<Answer> {
-    let mut process = Process::start(executable, arguments, bounds, Stdio::piped())?;
+    let mut process = Process::start(program, arguments, bounds, Stdio::piped())?;
     let answer = process.take_answer();
     let all = async {
         let mut printed = Vec::new();

@@ -4,7 +4,6 @@
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io;
-use std::path::Path;
 use std::process::{ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
@@ -21,6 +20,7 @@ use crate::places::{Places, gone};
 use crate::problem::{Problem, ProblemKind};
 use crate::service::blocking;
 use probity_report::Conclusion;
+use probity_run::program::Program;
 
 /// How long a process may take to end its work once it was asked to.
 const GRACE: Duration = Duration::from_secs(20);
@@ -30,8 +30,8 @@ const LEAST_TIME: Duration = Duration::from_secs(1);
 
 /// A run of a job that is about to begin or to go on.
 pub(crate) struct Attempt<'a> {
-    /// The executable that the job runs: this one.
-    pub executable: &'a Path,
+    /// The program that the job runs.
+    pub program: &'a Program,
     /// The places of the files of the job.
     pub places: &'a Places,
     /// The job.
@@ -79,7 +79,7 @@ impl Attempt<'_> {
             lock: Some(&lock),
             directory: Some(&directory),
         };
-        let mut process = Process::start(self.executable, &arguments, &bounds, Stdio::null())?;
+        let mut process = Process::start(self.program, &arguments, &bounds, Stdio::null())?;
         let deadline = Instant::now() + self.time.max(LEAST_TIME);
         let mut watched = Watched {
             attempt: self,

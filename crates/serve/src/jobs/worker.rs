@@ -56,7 +56,7 @@ impl Service {
         let ended = match self.toml_of(&job).await {
             Ok(specification) => {
                 let attempt = Attempt {
-                    executable: &self.executable,
+                    program: &self.program,
                     places: &self.places,
                     job: &job.id,
                     kind: job.kind,

@@ -1,4 +1,4 @@
-//! Has processes of this executable look at what users sent or make reports, and turns their
+//! Has processes of the service's program look at what users sent or make reports, and turns their
 //! answers into values or problems.
 
 use std::ffi::OsString;
@@ -42,7 +42,7 @@ pub(super) async fn ask(
     };
     let Task { name, instead, .. } = task;
     let too_much = |detail: String| Err(Problem::new(ProblemKind::TooLarge, detail));
-    match process::ask(&service.executable, arguments, &bounds, TIME).await? {
+    match process::ask(&service.program, arguments, &bounds, TIME).await? {
         Answer::Given(printed) => Ok(printed),
         Answer::Refused(why) => {
             let detail = sentence(&service.places.without_paths(&why));

@@ -212,7 +212,7 @@ impl WorkerJob {
     async fn run(self: &Arc<Self>, calls: watch::Receiver<Call>) -> Ended {
         let leased = &self.leased;
         let attempt = Attempt {
-            executable: &self.worker.executable,
+            program: &self.worker.program,
             places: &self.places,
             job: &leased.job,
             kind: leased.kind,

@@ -17,6 +17,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
+use probity_run::program::Program;
 use thiserror::Error;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -86,8 +87,8 @@ pub struct WorkerOptions {
     pub token: String,
     /// The folder for the files that jobs read and write meanwhile.
     pub folder: PathBuf,
-    /// The executable that jobs run: this one.
-    pub executable: PathBuf,
+    /// The program that jobs run: the command `probity`.
+    pub program: Program,
     /// The number of jobs that run at the same time.
     pub jobs: usize,
     /// The number of threads of a job.
@@ -97,19 +98,14 @@ pub struct WorkerOptions {
 }
 
 impl WorkerOptions {
-    /// Makes the options of a worker for the service at `service` that works in `folder` and runs
-    /// `executable`.
-    pub fn new(
-        service: String,
-        token: String,
-        folder: PathBuf,
-        executable: PathBuf,
-    ) -> WorkerOptions {
+    /// Makes the options of a worker for the service at `service` that works in `folder` and
+    /// whose jobs run `program`.
+    pub fn new(service: String, token: String, folder: PathBuf, program: Program) -> WorkerOptions {
         WorkerOptions {
             service,
             token,
             folder,
-            executable,
+            program,
             jobs: 1,
             threads: Limits::default().job_threads,
             save_every: Duration::from_secs(30),
@@ -122,7 +118,7 @@ struct Shared {
     client: Client,
     cache: Cache,
     folder: PathBuf,
-    executable: PathBuf,
+    program: Program,
     threads: u16,
     save_every: Duration,
 }
@@ -164,7 +160,7 @@ impl Worker {
                 client: Client::new(&url, &options.token),
                 cache,
                 folder,
-                executable: options.executable,
+                program: options.program,
                 threads: options.threads,
                 save_every: options.save_every,
             }),

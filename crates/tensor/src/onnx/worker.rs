@@ -11,15 +11,15 @@
 //!
 //! A message is a number of bytes, 8 of them, little-endian, and a value in `postcard`.
 
-use std::ffi::OsString;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{self, Child, ChildStdin, Command, Stdio};
+use std::process::{self, Child, ChildStdin, Stdio};
 use std::sync::OnceLock;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::Duration;
 
+use probity_run::program::Program;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -48,32 +48,27 @@ impl Default for Limits {
     }
 }
 
-/// A program that computes graphs.
-struct Program {
-    path: PathBuf,
-    /// The arguments that make the program compute graphs.
-    arguments: Vec<OsString>,
+/// The workers of this process.
+struct Workers {
+    /// The program that each of them runs.
+    program: Program,
     limits: Limits,
 }
 
 /// The most bytes that are shown of the last message of a worker.
 const LAST_WORDS: u64 = 1000;
 
-static PROGRAM: OnceLock<Program> = OnceLock::new();
+static WORKERS: OnceLock<Workers> = OnceLock::new();
 
-/// Lets graphs be computed by `program` from now on, which calls [`serve`] when it is started with
-/// `arguments`. The first call counts.
-pub fn compute_in(program: PathBuf, arguments: Vec<OsString>, limits: Limits) {
-    let _ = PROGRAM.set(Program {
-        path: program,
-        arguments,
-        limits,
-    });
+/// Lets graphs be computed by `program` from now on, which calls [`serve`] when it is started. The
+/// first call counts.
+pub fn compute_in(program: Program, limits: Limits) {
+    let _ = WORKERS.set(Workers { program, limits });
 }
 
 /// Returns the limits of workers, where graphs are left to some.
 pub(super) fn limits() -> Option<Limits> {
-    PROGRAM.get().map(|program| program.limits)
+    WORKERS.get().map(|workers| workers.limits)
 }
 
 /// The order that tells a worker which model it computes.
@@ -154,11 +149,10 @@ impl Worker {
             path: order.path.clone(),
             reason: format!("it cannot be started: {source}"),
         };
-        let program = PROGRAM.get();
-        let program = program.ok_or_else(|| failed(io::ErrorKind::NotFound.into()))?;
-        let mut command = Command::new(&program.path);
+        let workers = WORKERS.get();
+        let workers = workers.ok_or_else(|| failed(io::ErrorKind::NotFound.into()))?;
+        let mut command = workers.program.command();
         command
-            .args(&program.arguments)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
@@ -180,7 +174,7 @@ impl Worker {
         let mut worker = Worker {
             path: order.path.clone(),
             memory: order.memory,
-            time: program.limits.time,
+            time: workers.limits.time,
             child,
             input,
             answers,
@@ -354,6 +348,8 @@ fn read_frame(stream: &mut impl Read) -> io::Result<Option<Vec<u8>>> {
 
 #[cfg(all(test, unix))]
 mod tests {
+    use std::process::Command;
+
     use super::*;
 
     #[test]

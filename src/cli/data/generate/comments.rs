@@ -3,11 +3,11 @@
 use std::borrow::Borrow;
 use std::io::{self, Write};
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use serde::Serialize;
 
 use super::args::GenerateArgs;
+use crate::cli::exit_code::ExitCode;
 use crate::cli::output::Output;
 use crate::cli::render::{count, percent, table};
 use probity::text::comments::{BURDENED, Comment, CommentGenerator, Tone, is_burdened, toxic_rate};

@@ -1,11 +1,11 @@
 //! People who are hired by a rule that never sees their sex.
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use serde::Serialize;
 
 use super::args::GenerateArgs;
+use crate::cli::exit_code::ExitCode;
 use crate::cli::output::Output;
 use crate::cli::render::{count, percent};
 use probity::indirect::hidden::{hidden_person, write_csv};

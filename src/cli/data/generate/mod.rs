@@ -6,10 +6,9 @@ mod hidden;
 mod people;
 mod templates;
 
-use std::process::ExitCode;
-
 pub(super) use self::args::GenerateArgs;
 use self::args::Generated;
+use crate::cli::exit_code::ExitCode;
 use crate::cli::output::Output;
 
 /// Runs `probity data generate`.

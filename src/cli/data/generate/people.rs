@@ -1,12 +1,12 @@
 //! People of the synthetic census, as `probity demo` classifies them.
 
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use anyhow::Context;
 use serde::Serialize;
 
 use super::args::GenerateArgs;
+use crate::cli::exit_code::ExitCode;
 use crate::cli::output::Output;
 use crate::cli::render::{count, percent, table};
 use probity::data::builtin;

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use serde::Serialize;
 
 use super::args::GenerateArgs;
+use crate::cli::exit_code::ExitCode;
 use crate::cli::output::Output;
 use crate::cli::render::{count, table};
 use probity::text::templates::{TemplateSet, template_texts};
