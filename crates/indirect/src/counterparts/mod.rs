@@ -20,3 +20,5 @@ pub mod run;
 pub mod specification;
 #[cfg(test)]
 mod tests;
+
+pub use listing::FILE as LISTING;
