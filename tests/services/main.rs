@@ -22,6 +22,7 @@ mod service_landing;
 mod service_overview;
 mod service_page_jobs;
 mod service_pages;
+mod service_people;
 mod service_projects;
 mod service_refusals;
 mod service_retention;

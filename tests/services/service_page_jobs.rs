@@ -80,7 +80,7 @@ fn texts_are_audited_and_repaired() {
 
 /// Checks that what a reader sees of a page has no marks of code and no names of options.
 #[track_caller]
-fn is_in_words(page: &str) {
+pub fn is_in_words(page: &str) {
     let (_, main) = page.split_once("<main").unwrap();
     let (main, _) = main.split_once("</main>").unwrap();
     let texts = main.split('>').filter_map(|part| part.split('<').next());

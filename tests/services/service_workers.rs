@@ -245,6 +245,36 @@ fn a_worker_that_ends_gives_its_job_back() {
     assert!(verified.status.success(), "{verified:?}");
 }
 
+/// Comparisons of people leave the same files at a worker as at the service.
+#[test]
+fn people_are_compared_at_a_worker() {
+    let home = Home::new();
+    let server = home.serve(&["--jobs", "1"]);
+    let data = server.census(300);
+    let model = server.small_model(&data);
+    let asked = [
+        json!({ "kind": "counterparts", "data": data, "model": model, "protected": ["sex"] }),
+        json!({ "kind": "situations", "data": data, "label": true, "k": 8 }),
+        json!({ "kind": "proxies", "data": data, "folds": 2, "protected": ["sex"] }),
+    ];
+    let all = |server: &Server| {
+        let jobs = asked.iter().map(|asked| server.start(asked));
+        let jobs: Vec<String> = jobs.collect();
+        let workers = jobs.iter().map(|job| server.done(job)["worker"].clone());
+        (jobs.clone(), workers.collect::<Vec<_>>())
+    };
+    let (here, _) = all(&server);
+    server.terminate();
+    let server = home.serve(&["--jobs", "0"]);
+    let token = home.token_of("main", "worker");
+    let _worker = Worker::start(&home, &server.address, "one", &token, &OFTEN);
+    let (there, workers) = all(&server);
+    assert_eq!(workers, [(); 3].map(|()| token_id(&token)));
+    for (here, there) in here.iter().zip(&there) {
+        expect_same(&home.run(here), &home.run(there));
+    }
+}
+
 /// A user stops a job that a worker has; what it had by then is kept, and it can go on.
 #[test]
 fn stopped_at_a_worker() {

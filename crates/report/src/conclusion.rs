@@ -1,9 +1,10 @@
-//! What came of what a run declared or promises: for those who show it beside the report.
+//! What came of what a run declared or promises, and what is said of it first: for those who show it
+//! beside the report.
 
 use std::path::Path;
 
 use super::bounds::{BoundOutcome, Verdict, of_run};
-use super::compose::concluded;
+use super::compose::{concluded, said};
 use super::error::PageError;
 use super::read::run_without_pairs;
 
@@ -33,4 +34,14 @@ impl Conclusion {
             bound: of_run(&run).ok().flatten(),
         }))
     }
+}
+
+/// Returns what the report on the run in `directory` says first, sentence by sentence: what was found,
+/// besides what came of a declared bound. It is read from the summary alone.
+///
+/// # Errors
+/// See [`PageError`].
+pub fn verdict(directory: &Path) -> Result<Vec<String>, PageError> {
+    let (verdict, _) = said(&run_without_pairs(directory)?, "run", 0);
+    Ok(verdict.iter().map(ToString::to_string).collect())
 }

@@ -46,7 +46,7 @@ mod read;
 pub mod text;
 
 pub use change::Change;
-pub use conclusion::Conclusion;
+pub use conclusion::{Conclusion, verdict};
 pub use error::PageError;
 pub use form::Form;
 pub use html::{CHART_STYLE, ContentSecurity, content_security};

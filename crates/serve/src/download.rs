@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 
 use super::problem::Problem;
 
-/// The form of a report: the forms of `probity report` that are made of audits and repairs.
+/// The form of a report: the forms of `probity report` that are made of what jobs find.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReportForm {

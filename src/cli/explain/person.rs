@@ -10,12 +10,12 @@ use super::super::fields::Fields;
 use super::super::inputs::Threads;
 use super::super::output::Output;
 use super::super::render::{count, figure, percent, table};
-use probity::fairness::explain::specification::ExplainSpecification;
-use probity::indirect::explained::{
+use crate::fairness::explain::specification::ExplainSpecification;
+use crate::indirect::explained::{
     Differing, ExplainedPerson, PersonBeside, PersonOfGroup, PersonTests, explain_person,
 };
-use probity::indirect::people::named;
-use probity::tensor::device::ComputeDevice;
+use crate::indirect::people::named;
+use crate::tensor::device::ComputeDevice;
 
 /// People of either side that are shown at most.
 const SHOWN: usize = 5;

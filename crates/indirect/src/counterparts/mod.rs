@@ -21,3 +21,5 @@ pub mod run;
 pub mod specification;
 #[cfg(test)]
 mod tests;
+
+pub use listing::FILE as LISTING;

@@ -14,3 +14,5 @@ pub mod compare;
 pub(crate) mod listing;
 pub mod run;
 pub mod specification;
+
+pub use listing::FILE as LISTING;

@@ -28,7 +28,7 @@ mod texts;
 mod unlearning;
 
 use super::bounds::{BoundOutcome, Verdict, of_run};
-use super::document::{Document, Outcome, Section};
+use super::document::{Document, Outcome, Part, Section};
 use super::model::{DecidedAlike, Findings, Report, RunReport};
 use super::text::{Text, percent};
 
@@ -61,7 +61,21 @@ fn title(report: &Report) -> Text {
 }
 
 fn section(run: &RunReport, number: Option<usize>, id: &str, most_pairs: usize) -> Section {
-    let (verdict, mut parts) = match &run.findings {
+    let (verdict, mut parts) = said(run, id, most_pairs);
+    parts.insert(0, subject::subject(run));
+    parts.push(subject::provenance(run));
+    Section {
+        id: id.to_owned(),
+        title: subject::title(run, number),
+        outcome: outcome(run),
+        verdict,
+        parts,
+    }
+}
+
+/// The verdict on `run`, and the parts on what was found, with at most `most_pairs` pairs.
+pub(super) fn said(run: &RunReport, id: &str, most_pairs: usize) -> (Vec<Text>, Vec<Part>) {
+    match &run.findings {
         Findings::Audit(audit) => audit::parts(audit, id, most_pairs),
         Findings::Repair(repair) => repair::parts(repair, id),
         Findings::TextRepair(repair) => repair::text_parts(repair, id),
@@ -78,15 +92,6 @@ fn section(run: &RunReport, number: Option<usize>, id: &str, most_pairs: usize) 
         Findings::Spn(bench) => unlearning::spn_parts(bench),
         Findings::OutlierCount(release) => outliers::count_parts(release),
         Findings::OutlierSubspaces(release) => outliers::subspace_parts(release),
-    };
-    parts.insert(0, subject::subject(run));
-    parts.push(subject::provenance(run));
-    Section {
-        id: id.to_owned(),
-        title: subject::title(run, number),
-        outcome: outcome(run),
-        verdict,
-        parts,
     }
 }
 

@@ -141,8 +141,8 @@ impl From<String> for Text {
     }
 }
 
-/// `a`, `a or b`, `a, b or c`.
-pub(super) fn listed(names: &[String], last: &str) -> String {
+/// Returns `a`, `a or b`, or `a, b or c` of `names`, with `last` before the last one.
+pub fn listed(names: &[String], last: &str) -> String {
     match names {
         [] => String::new(),
         [one] => one.clone(),

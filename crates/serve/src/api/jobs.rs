@@ -88,7 +88,7 @@ pub(super) async fn list(
     Ok(Json(operations::views(&access.service, jobs)))
 }
 
-/// Start a training, an audit or a repair.
+/// Start a job: a training, an audit, a repair, or a comparison of people.
 #[utoipa::path(
     post, path = "/api/v1/jobs", tag = "jobs",
     params(("label" = Option<String>, Query, description = "What the job shall be called; left out: after what it does")),
@@ -151,7 +151,7 @@ pub(super) async fn stop(one: One<Change>) -> Result<Json<JobView>, Problem> {
     Ok(Json(job))
 }
 
-/// Put a stopped training or audit back into the queue; it goes on where it was.
+/// Put a stopped job back into the queue; it goes on where it was, a comparison of people anew.
 #[utoipa::path(
     post, path = "/api/v1/jobs/{id}/resume", tag = "jobs", params(One),
     responses((status = 200, description = "The job, in the queue", body = JobView), ProblemDocument)
@@ -195,7 +195,7 @@ pub(super) async fn summary(one: One) -> Result<Json<Value>, Problem> {
     ))
 }
 
-/// The report on an audit or a repair.
+/// The report on what a job found.
 #[utoipa::path(
     get, path = "/api/v1/jobs/{id}/report", tag = "results",
     params(One, ("form" = Option<ReportForm>, Query, description = "The form of the report; left out: a page")),
@@ -214,7 +214,8 @@ pub(super) async fn report(
     document.attached()
 }
 
-/// The samples that an audit found: CSV or Parquet, as was asked for.
+/// All that was found, one by one: the samples of an audit, CSV or Parquet as was asked for; the
+/// pairs of counterparts, or the people of a situation test.
 #[utoipa::path(
     get, path = "/api/v1/jobs/{id}/samples", tag = "results", params(One),
     responses(

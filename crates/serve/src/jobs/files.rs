@@ -2,22 +2,35 @@
 
 use std::path::PathBuf;
 
-use super::specification::{JobSpecification, RunSpecification, whichever};
+use super::asked::Asked;
+use super::kind::{RunSpecification, whichever};
+use super::specification::JobSpecification;
 use crate::identifier::Id;
 use crate::places::Places;
 use crate::store::{DataSet, Model};
-use probity_nn::modality::ModalityName;
 use probity_run::specification::file::to_toml;
 use probity_run::specification::{FieldError, Limits, Specification};
+
+/// The things that a job reads, besides runs.
+#[derive(Debug, Clone)]
+pub struct Things {
+    /// The data set that the job is about.
+    pub data: DataSet,
+    /// The data set of what the people in the data would have been.
+    pub counterfactuals: Option<DataSet>,
+    /// The model.
+    pub model: Option<Model>,
+}
 
 /// The paths of the files that a job reads, as seen from its run directory: so a run names them
 /// alike on every machine.
 #[derive(Debug, Clone)]
 pub struct Files {
-    data: PathBuf,
-    schema: PathBuf,
-    model: PathBuf,
-    runs: Vec<PathBuf>,
+    pub(super) data: PathBuf,
+    pub(super) schema: PathBuf,
+    pub(super) counterfactuals: Option<PathBuf>,
+    pub(super) model: PathBuf,
+    pub(super) runs: Vec<PathBuf>,
 }
 
 /// A specification of a run with paths, which a process of a job can begin with.
@@ -29,34 +42,21 @@ impl JobSpecification {
     /// runs.
     pub fn of_files(&self, files: &Files) -> FileSpecification {
         let mut asked = self.asked.clone();
-        match &mut asked {
-            RunSpecification::Train(train) => {
-                train.data.clone_from(&files.data);
-                if train.modality == ModalityName::Table {
-                    train.schema = Some(files.schema.display().to_string());
-                }
-            }
-            RunSpecification::Audit(audit) => {
-                audit.data.clone_from(&files.data);
-                audit.model = Some(files.model.clone());
-            }
-            RunSpecification::Repair(repair) => {
-                repair.data.clone_from(&files.data);
-                repair.model.clone_from(&files.model);
-                repair.runs.clone_from(&files.runs);
-            }
-        }
+        whichever!(&mut asked, one => one.locate(files));
         FileSpecification(asked)
     }
 }
 
 impl Files {
-    /// The paths of the files of `data`, `model` and `runs` in `places`.
-    pub fn new(places: &Places, data: &DataSet, model: Option<&Model>, runs: &[Id]) -> Files {
+    /// The paths of the files of `things` and of the runs `runs` in `places`.
+    pub fn new(places: &Places, things: &Things, runs: &[Id]) -> Files {
         let seen = |path: PathBuf| places.seen_from_run(&path);
+        let file_of = |data: &DataSet| seen(places.file_of(data));
+        let model = things.model.as_ref();
         Files {
-            data: seen(places.file_of(data)),
-            schema: seen(places.schema(&data.id)),
+            data: file_of(&things.data),
+            schema: seen(places.schema(&things.data.id)),
+            counterfactuals: things.counterfactuals.as_ref().map(file_of),
             model: model.map_or_else(PathBuf::new, |model| seen(places.model(model))),
             runs: runs.iter().map(|id| seen(places.run(id))).collect(),
         }
@@ -101,6 +101,7 @@ mod tests {
         let files = Files {
             data: "/d/data.csv".into(),
             schema: "/d/schema.toml".into(),
+            counterfactuals: None,
             model: "/m".into(),
             runs: vec!["/r/1".into()],
         };
@@ -116,6 +117,14 @@ mod tests {
             assert!(toml.contains(line), "{toml}");
         }
         assert_eq!(train.of_files(&files).check(&limits), Ok(()));
+        let asked = json!({ "kind": "situations", "data": ID, "model": ID, "protected": ["sex"] });
+        let situations = JobSpecification::try_from(asked).unwrap().of_files(&files);
+        let toml = situations.to_toml().unwrap();
+        for line in ["model = \"/m\"", "schema = \"/d/schema.toml\""] {
+            assert!(toml.contains(line), "{toml}");
+        }
+        assert!(!toml.contains("counterfactuals"), "{toml}");
+        assert_eq!(situations.check(&limits), Ok(()));
         for (more, field) in [
             (json!({ "epochs": 0 }), "training.epochs"),
             (json!({ "epochs": 11 }), "training.epochs"),

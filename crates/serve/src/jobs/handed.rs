@@ -119,10 +119,13 @@ impl AtWorker {
 /// The paths of the files that `job` reads.
 async fn sources(service: &Service, scope: &Scope, job: &Job) -> Result<Vec<PathBuf>, Problem> {
     let (asked, places) = (&job.specification, &service.places);
-    let data: DataSet = service.find(scope, asked.data()).await?;
-    let mut files = vec![places.file_of(&data)];
-    if asked.as_train().is_some() && data.has_schema {
-        files.push(places.schema(&data.id));
+    let mut files = Vec::new();
+    for id in asked.data_sets() {
+        let data: DataSet = service.find(scope, id).await?;
+        files.push(places.file_of(&data));
+    }
+    if asked.reads_schema() {
+        files.push(places.schema(asked.data()));
     }
     let mut folders: Vec<PathBuf> = asked.runs().iter().map(|run| places.run(run)).collect();
     if let Some(model) = asked.model() {

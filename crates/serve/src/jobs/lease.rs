@@ -14,7 +14,6 @@ use tokio::sync::watch;
 use super::Itself;
 use super::handed::AtWorker;
 use super::queue::Held;
-use super::specification::JobKind;
 use super::wire::{Call, Ended, Ending};
 use crate::identifier::Id;
 use crate::log;
@@ -93,7 +92,7 @@ impl Service {
         let scope = job.scope(ITSELF);
         let mut ended = ended.clone();
         if ended.ending == Ending::Done
-            && job.kind != JobKind::Audit
+            && job.kind.makes_model()
             && let Err(problem) = register_model(self, ITSELF, &scope, job).await
         {
             ended = Ended::saying(Ending::Failed, problem.detail);

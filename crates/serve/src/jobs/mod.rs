@@ -4,8 +4,8 @@
 //! A job's process writes into `runs/ID` what the command line writes. It has its own memory, it is
 //! stopped as Ctrl-C stops a command, and its run can be resumed from its files; so a service that
 //! is killed loses no job. A job that ran when the service ended goes on when the service starts
-//! again: a training or an audit where it was, a repair after its last complete network. The result
-//! is that of an uninterrupted run.
+//! again: a training or an audit where it was, a repair after its last complete network, a comparison
+//! of people from its beginning. The result is that of an uninterrupted run.
 //!
 //! **Workers.** Jobs run at the service itself, and at workers on other machines
 //! ([`crate::work`]). Both take a job from the queue, hold it by a number, and end it by that number
@@ -20,9 +20,11 @@
 //! from there (`../../data/ID/data.csv`). The data directory of the service and the folder of a job
 //! at a worker are laid out alike ([`Places`](crate::places::Places)).
 
+mod asked;
 pub mod board;
 pub mod files;
 pub mod handed;
+pub mod kind;
 mod lease;
 mod notify;
 pub mod process;

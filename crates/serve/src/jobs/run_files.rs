@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use probity_fairness::samples::SamplesFormat;
+use probity_indirect::{counterparts, situations};
 use probity_nn::model::{DESCRIPTION, WEIGHTS};
 use probity_nn::provenance::PROVENANCE;
 use probity_nn::text_model::{SENTENCES, TOKENIZER};
@@ -12,7 +13,7 @@ use probity_run::run_directory::{CHECKPOINT, RUN, SUMMARY, is_spilled};
 /// The names of the files of a run, the last one written first. So a reader that takes the files of
 /// an unfinished run in this order sees nothing that is newer than the file that says how far the
 /// run is.
-const RUN_FILES: [&str; 10] = [
+const RUN_FILES: [&str; 12] = [
     CHECKPOINT,
     SUMMARY,
     PROVENANCE,
@@ -22,6 +23,8 @@ const RUN_FILES: [&str; 10] = [
     WEIGHTS,
     SamplesFormat::Parquet.file_name(),
     SamplesFormat::Csv.file_name(),
+    counterparts::LISTING,
+    situations::LISTING,
     RUN,
 ];
 

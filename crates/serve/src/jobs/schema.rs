@@ -3,28 +3,24 @@
 
 use serde_json::{Map, Value, json};
 
+use super::asked::Asked;
+use super::kind::{JobKind, of_kind};
 use super::specification::{IDENTIFIERS, REFUSED, named, refused};
-use probity_fairness::repair::RepairSpecification;
-use probity_fairness::specification::AuditSpecification;
-use probity_nn::train::TrainSpecification;
-use probity_run::specification::Specification;
 
 /// The regular expression of an identifier.
 const PATTERN: &str = "^[0-9a-f]{16}$";
 
 /// Makes the JSON schema of a specification as the service takes it, from the schemas of the types.
 pub fn schema() -> Value {
+    let schemas = JobKind::ALL.iter();
+    let schemas = schemas.map(|kind| of_kind!(kind, S => schema_of::<S>()));
     json!({
-        "description": "A training, an audit or a repair: the specification of the run, with identifiers for its files.",
-        "oneOf": [
-            schema_of::<TrainSpecification>(),
-            schema_of::<AuditSpecification>(),
-            schema_of::<RepairSpecification>(),
-        ],
+        "description": "A job: the specification of the run, with identifiers for its files.",
+        "oneOf": schemas.collect::<Vec<_>>(),
     })
 }
 
-fn schema_of<S: Specification>() -> Value {
+fn schema_of<S: Asked>() -> Value {
     let mut schema = S::schema();
     without_flags(&mut schema);
     if let Some(map) = schema.as_object_mut() {
@@ -43,7 +39,7 @@ fn schema_of<S: Specification>() -> Value {
         }
     }
     if let Some(properties) = schema["properties"].as_object_mut() {
-        let required = identify(properties);
+        let required = identify(properties, S::NEEDS_MODEL);
         properties.insert(
             "kind".to_owned(),
             json!({ "type": "string", "enum": [S::KIND] }),
@@ -98,28 +94,35 @@ fn property<'s>(schema: &'s mut Value, path: &str) -> Option<&'s mut Value> {
 
 /// Turns the properties for paths into identifiers; returns the properties that a request must
 /// have.
-fn identify(properties: &mut Map<String, Value>) -> Vec<&'static str> {
+fn identify(properties: &mut Map<String, Value>, needs_model: bool) -> Vec<&'static str> {
     let mut required = vec!["kind"];
     for name in IDENTIFIERS {
         let Some(property) = properties.get_mut(name) else {
             continue;
         };
         let identifier = json!({ "type": "string", "pattern": PATTERN });
+        let of = match name {
+            "data" => "data set",
+            "counterfactuals" => {
+                "data set of what the same people would have been outside of the group, row by row"
+            }
+            name => name,
+        };
         *property = match name {
             "runs" => json!({
                 "type": "array",
                 "items": identifier,
                 "description": "Audits of the model: the identifiers of their jobs.",
             }),
-            name => {
-                required.push(name);
-                json!({
-                    "type": "string",
-                    "pattern": PATTERN,
-                    "description": format!("Identifier of the {}.", if name == "data" { "data set" } else { name }),
-                })
-            }
+            _ => json!({
+                "type": "string",
+                "pattern": PATTERN,
+                "description": format!("Identifier of the {of}."),
+            }),
         };
+        if name == "data" || (name == "model" && needs_model) {
+            required.push(name);
+        }
     }
     required
 }
@@ -141,12 +144,12 @@ fn without_flags(schema: &mut Value) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::jobs::specification::{JobKind, fields};
+    use crate::jobs::specification::fields;
 
     #[test]
     fn the_schema_has_every_field_that_can_be_given_and_no_other() {
         let schema = schema();
-        for kind in [JobKind::Train, JobKind::Audit, JobKind::Repair] {
+        for &kind in JobKind::ALL {
             let is_of_kind = |one: &&Value| one["properties"]["kind"]["enum"][0] == kind.name();
             let all = schema["oneOf"].as_array().unwrap();
             let one = all.iter().find(is_of_kind).unwrap();
@@ -156,6 +159,10 @@ mod tests {
             for path in ["predictor", "schema", "out", "transformer.encoder"] {
                 assert!(found(one, path).is_none(), "{path}");
             }
+            let required = one["required"].as_array().unwrap();
+            let needs_model = matches!(kind, JobKind::Audit | JobKind::Repair);
+            assert_eq!(required.contains(&json!("model")), needs_model, "{kind:?}");
+            assert!(required.contains(&json!("data")), "{kind:?}");
         }
         assert!(!schema.to_string().contains("x-flag"));
         let train = &schema["oneOf"][0];

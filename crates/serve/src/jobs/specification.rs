@@ -7,48 +7,28 @@
 //! that would have the service open other files or start programs are refused.
 
 use std::borrow::Cow;
-use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::openapi::{Object, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
+use super::asked::{Asked, Reads};
+pub use super::kind::JobKind;
+use super::kind::{RunSpecification, of_kind, whichever};
 use crate::identifier::Id;
 use probity_fairness::repair::RepairSpecification;
 use probity_fairness::specification::AuditSpecification;
+use probity_indirect::people::Sources;
 use probity_nn::modality::ModalityName;
 use probity_nn::train::TrainSpecification;
 use probity_run::specification::{Choice, Field, FieldError, FieldKind, Specification, dotted};
 
 /// The fields that hold identifiers of the service.
-pub(super) const IDENTIFIERS: [&str; 3] = ["data", "model", "runs"];
+pub(super) const IDENTIFIERS: [&str; 4] = ["data", "counterfactuals", "model", "runs"];
 
 /// Fields and tables that name files or programs although they are no paths.
 pub(super) const REFUSED: [&str; 2] = ["predictor", "schema"];
-
-/// The command that a job runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum JobKind {
-    /// `probity train`.
-    Train,
-    /// `probity audit`.
-    Audit,
-    /// `probity repair`.
-    Repair,
-}
-
-impl JobKind {
-    /// The name of the kind, as in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            JobKind::Train => "train",
-            JobKind::Audit => "audit",
-            JobKind::Repair => "repair",
-        }
-    }
-}
 
 /// A specification that names the data set, the model and the jobs by identifiers in place of
 /// paths.
@@ -59,42 +39,10 @@ pub struct JobSpecification {
     reads: Reads,
 }
 
-/// The specification of a kind that the service runs.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum RunSpecification {
-    Train(Box<TrainSpecification>),
-    Audit(Box<AuditSpecification>),
-    Repair(Box<RepairSpecification>),
-}
-
-/// Evaluates the same expression with the specification of any kind.
-macro_rules! whichever {
-    ($asked:expr, $one:ident => $result:expr) => {
-        match $asked {
-            RunSpecification::Train($one) => $result,
-            RunSpecification::Audit($one) => $result,
-            RunSpecification::Repair($one) => $result,
-        }
-    };
-}
-pub(super) use whichever;
-
-/// The identifiers of the things that a job reads.
-#[derive(Debug, Clone, PartialEq)]
-struct Reads {
-    data: Id,
-    model: Option<Id>,
-    runs: Vec<Id>,
-}
-
 /// The fields that a specification of `kind` can have here; those for which a word may stand for a
 /// file are choices of such words.
 pub fn fields(kind: JobKind) -> Vec<Field> {
-    let mut fields = match kind {
-        JobKind::Train => TrainSpecification::fields(),
-        JobKind::Audit => AuditSpecification::fields(),
-        JobKind::Repair => RepairSpecification::fields(),
-    };
+    let mut fields = of_kind!(kind, S => S::fields());
     fields.retain(|field| !is_refused(field));
     for field in fields.iter_mut().filter(|field| is_named(field)) {
         let names = field.names.iter().cloned();
@@ -142,21 +90,27 @@ fn at<'v>(value: &'v Value, path: &str) -> Option<&'v Value> {
 impl JobSpecification {
     /// The kind of the job.
     pub fn kind(&self) -> JobKind {
-        match &self.asked {
-            RunSpecification::Train(_) => JobKind::Train,
-            RunSpecification::Audit(_) => JobKind::Audit,
-            RunSpecification::Repair(_) => JobKind::Repair,
-        }
+        self.asked.kind()
     }
 
     /// The kind of the data, which is also what the model classifies.
     pub fn modality(&self) -> ModalityName {
-        whichever!(&self.asked, one => one.modality)
+        whichever!(&self.asked, one => one.modality())
     }
 
-    /// The data set that the job reads.
+    /// The data set that the job is about.
     pub fn data(&self) -> &Id {
         &self.reads.data
+    }
+
+    /// The data set of what the people in the data would have been, if the job reads one.
+    pub fn counterfactuals(&self) -> Option<&Id> {
+        self.reads.counterfactuals.as_ref()
+    }
+
+    /// All data sets that the job reads.
+    pub fn data_sets(&self) -> impl Iterator<Item = &Id> {
+        [self.data()].into_iter().chain(self.counterfactuals())
     }
 
     /// The model that the job reads, if it reads one.
@@ -167,6 +121,26 @@ impl JobSpecification {
     /// The jobs whose runs the job reads.
     pub fn runs(&self) -> &[Id] {
         &self.reads.runs
+    }
+
+    /// Whether the job reads the schema of its data set.
+    pub fn reads_schema(&self) -> bool {
+        whichever!(&self.asked, one => one.reads_schema())
+    }
+
+    /// What names people and the decisions about them, where the job compares people.
+    pub fn people(&self) -> Option<Sources<'_>> {
+        whichever!(&self.asked, one => one.people())
+    }
+
+    /// The largest acceptable share, where the job declares one.
+    pub fn fail_above(&self) -> Option<f64> {
+        whichever!(&self.asked, one => one.fail_above())
+    }
+
+    /// The name of the file in the run directory that lists all that was found, where there is one.
+    pub fn listing(&self) -> Option<&'static str> {
+        whichever!(&self.asked, one => one.listing())
     }
 
     /// The specification as a training, if it is one.
@@ -217,56 +191,17 @@ fn read<S: Specification>(value: Value) -> Result<S, FieldError> {
     S::from_json(&value)
 }
 
-fn id(field: &str, path: &Path) -> Result<Id, FieldError> {
-    let text = path.to_string_lossy();
-    let value = match text.as_ref() {
-        "" => "missing".to_owned(),
-        text => format!("'{}'", text.escape_debug()),
-    };
-    text.parse()
-        .map_err(|_| FieldError::new(field, value, "an identifier of this service"))
-}
-
 impl TryFrom<Value> for JobSpecification {
     type Error = FieldError;
 
     fn try_from(mut value: Value) -> Result<JobSpecification, FieldError> {
         let kind = value.as_object_mut().and_then(|map| map.remove("kind"));
-        let Some(kind) = kind else {
-            return Err(FieldError::new("kind", "missing", "train, audit or repair"));
+        let kind = kind.ok_or_else(|| FieldError::new("kind", "missing", JobKind::names()))?;
+        let Some(kind) = kind.as_str().and_then(JobKind::called) else {
+            return Err(FieldError::new("kind", kind, JobKind::names()));
         };
-        let (asked, reads) = match kind.as_str() {
-            Some(TrainSpecification::KIND) => {
-                let train: TrainSpecification = read(value)?;
-                let reads = Reads {
-                    data: id("data", &train.data)?,
-                    model: None,
-                    runs: Vec::new(),
-                };
-                (RunSpecification::Train(Box::new(train)), reads)
-            }
-            Some(AuditSpecification::KIND) => {
-                let audit: AuditSpecification = read(value)?;
-                let model = audit.model.as_deref().unwrap_or(Path::new(""));
-                let reads = Reads {
-                    data: id("data", &audit.data)?,
-                    model: Some(id("model", model)?),
-                    runs: Vec::new(),
-                };
-                (RunSpecification::Audit(Box::new(audit)), reads)
-            }
-            Some(RepairSpecification::KIND) => {
-                let repair: RepairSpecification = read(value)?;
-                let runs = repair.runs.iter().map(|run| id("runs", run));
-                let reads = Reads {
-                    data: id("data", &repair.data)?,
-                    model: Some(id("model", &repair.model)?),
-                    runs: runs.collect::<Result<_, _>>()?,
-                };
-                (RunSpecification::Repair(Box::new(repair)), reads)
-            }
-            _ => return Err(FieldError::new("kind", kind, "train, audit or repair")),
-        };
+        let asked = of_kind!(kind, S => RunSpecification::from(read::<S>(value)?));
+        let reads = whichever!(&asked, one => one.reads()?);
         Ok(JobSpecification { asked, reads })
     }
 }
@@ -332,9 +267,21 @@ mod tests {
                 json!({ "modality": "text", "search": { "seeds": 7 } }),
             ),
             ("repair", json!({ "modality": "table", "runs": [ID] })),
+            (
+                "counterparts",
+                json!({ "protected": ["sex=female"], "counterfactuals": ID, "fail_above": 0.1 }),
+            ),
+            (
+                "situations",
+                json!({ "model": "", "label": true, "k": 8, "weights": ["age=2"] }),
+            ),
+            ("proxies", json!({ "columns": ["age"] })),
+            ("proxies", json!({ "model": "" })),
         ] {
             let specification = read_job(kind, more).unwrap();
             assert_eq!(specification.kind().name(), kind);
+            let is_of_people = !["train", "audit", "repair"].contains(&kind);
+            assert_eq!(specification.people().is_some(), is_of_people);
             let written = Value::from(specification.clone());
             assert_eq!(JobSpecification::try_from(written), Ok(specification));
         }
@@ -382,6 +329,27 @@ mod tests {
                 "text.lexicon",
             ),
             ("audit", json!({ "out": "/x" }), "out"),
+            (
+                "counterparts",
+                json!({ "predictor": { "source": "command:id", "schema": "x" } }),
+                "predictor.",
+            ),
+            ("counterparts", json!({ "schema": "/etc/passwd" }), "schema"),
+            ("situations", json!({ "schema": "census" }), "schema"),
+            ("proxies", json!({ "schema": "/etc/passwd" }), "schema"),
+            (
+                "counterparts",
+                json!({ "counterfactuals": "/etc/passwd" }),
+                "counterfactuals",
+            ),
+            ("situations", json!({ "model": "/x" }), "model"),
+            ("situations", json!({ "model": "" }), "model"),
+            ("proxies", json!({ "data": "/x" }), "data"),
+            (
+                "proxies",
+                json!({ "counterfactuals": ID }),
+                "counterfactuals",
+            ),
             ("format-disk", json!({}), "kind"),
         ] {
             let refused = read_job(kind, more).unwrap_err();

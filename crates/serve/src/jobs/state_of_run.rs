@@ -27,16 +27,17 @@ pub fn state_of_run(directory: &Path, kind: JobKind) -> StateOfRun {
     let summary: Option<Value> = fs::read(directory.join(SUMMARY))
         .ok()
         .and_then(|bytes| serde_json::from_slice(&bytes).ok());
-    let is_finished = summary.is_some_and(|summary| match kind {
-        JobKind::Train | JobKind::Repair => summary["finished"] == true,
-        JobKind::Audit => summary["ending"] != "interrupted",
+    let is_finished = summary.is_some_and(|summary| match kind.makes_model() {
+        true => summary["finished"] == true,
+        false => summary["ending"] != "interrupted",
     });
-    match kind {
-        _ if is_finished && !has_checkpoint => StateOfRun::Finished,
-        // A repair that saved no model keeps its networks.
-        JobKind::Audit | JobKind::Repair if is_finished => StateOfRun::Finished,
-        _ if directory.join(RUN).is_file() => StateOfRun::Unfinished,
-        _ => StateOfRun::Nothing,
+    // A repair that saved no model keeps its networks; a training has a checkpoint until its end.
+    if is_finished && (kind != JobKind::Train || !has_checkpoint) {
+        StateOfRun::Finished
+    } else if kind.goes_on() && directory.join(RUN).is_file() {
+        StateOfRun::Unfinished
+    } else {
+        StateOfRun::Nothing
     }
 }
 
@@ -46,7 +47,7 @@ mod tests {
 
     #[test]
     fn what_the_files_of_a_run_say() {
-        use JobKind::{Audit, Repair, Train};
+        use JobKind::{Audit, Counterparts, Repair, Train};
         use StateOfRun::{Finished, Nothing, Unfinished};
         let (complete, interrupted) = (r#"{"ending": "complete"}"#, r#"{"ending": "interrupted"}"#);
         let (finished, unfinished) = (r#"{"finished": true}"#, r#"{"finished": false}"#);
@@ -66,6 +67,10 @@ mod tests {
             (Repair, true, true, Some(unfinished), Unfinished),
             (Repair, true, false, Some(finished), Finished),
             (Repair, true, true, Some(finished), Finished),
+            (Counterparts, false, false, None, Nothing),
+            // It cannot go on.
+            (Counterparts, true, false, None, Nothing),
+            (Counterparts, true, false, Some("{}"), Finished),
         ] {
             let folder = tempfile::tempdir().unwrap();
             if has_run {

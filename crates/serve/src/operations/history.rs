@@ -10,6 +10,7 @@ use super::jobs::views;
 use super::results::{AuditFigures, ComparedJob, ShareFigure, compared, samples};
 use crate::identifier::Id;
 use crate::inspection::Inspection;
+use crate::jobs::specification::JobKind;
 use crate::problem::Problem;
 use crate::service::Service;
 use crate::store::{Job, Model, Scope, Series};
@@ -141,11 +142,18 @@ pub async fn of_model(service: &Service, scope: &Scope, id: &Id) -> Result<Histo
 /// Returns the history of the audits that have the same name as the job `id`.
 /// Fails when there is no such job, or it is no audit.
 pub async fn of_name(service: &Service, scope: &Scope, id: &Id) -> Result<History, Problem> {
+    let audit = audit(service, scope, id).await?;
+    history(service, scope, Series::Called(audit.label)).await
+}
+
+/// Returns the job `id`.
+/// Fails when there is no such job, or it is no audit.
+async fn audit(service: &Service, scope: &Scope, id: &Id) -> Result<Job, Problem> {
     let job: Job = service.find(scope, id).await?;
-    if job.specification.as_audit().is_none() {
-        return Err(Problem::conflict("Only audits are compared over time."));
+    match job.kind {
+        JobKind::Audit => Ok(job),
+        _ => Err(Problem::conflict("Only audits are compared over time.")),
     }
-    history(service, scope, Series::Called(job.label)).await
 }
 
 async fn history(service: &Service, scope: &Scope, series: Series) -> Result<History, Problem> {
@@ -223,6 +231,9 @@ pub async fn new_pairs(
     id: &Id,
     since: &Id,
 ) -> Result<PairChanges, Problem> {
+    for id in [since, id] {
+        audit(service, scope, id).await?;
+    }
     let inspection = Inspection::Pairs {
         before: samples(service, scope, since).await?.path,
         after: samples(service, scope, id).await?.path,

@@ -14,7 +14,7 @@ use crate::store::{
     Added, Bounds, Change, Contents, Job, JobState, NewJob, Record, Resumed, Scope,
 };
 
-/// Puts a training, an audit or a repair into the queue.
+/// Puts a job into the queue.
 /// Fails when the specification makes no sense, or the queue is full.
 pub async fn start_job(
     service: &Service,
@@ -109,7 +109,8 @@ pub async fn watch_job(
     Ok(channel)
 }
 
-/// Asks a job to stop. What an audit has found by then is kept.
+/// Asks a job to stop. What an audit has found by then is kept, and what a training or a repair has
+/// learnt.
 /// Fails when there is no such job, or it is at an end.
 pub async fn stop_job(service: &Service, change: &Change, id: &Id) -> Result<JobView, Problem> {
     job(service, change, id).await?;
@@ -139,7 +140,7 @@ pub async fn stop_job(service: &Service, change: &Change, id: &Id) -> Result<Job
     job(service, change, id).await
 }
 
-/// Puts a stopped job back into the queue; it goes on where it was.
+/// Puts a stopped job back into the queue; it goes on where it was, if its kind can.
 /// Fails when there is no such job, it was not stopped, or its time is used up.
 pub async fn resume_job(service: &Service, change: &Change, id: &Id) -> Result<JobView, Problem> {
     let stopped = job(service, change, id).await?.job;

@@ -18,11 +18,10 @@ use crate::jobs::specification::JobKind;
 use crate::problem::{Problem, ProblemKind};
 use crate::service::Service;
 use crate::store::{DataSet, Job, Model, Scope};
-use probity_fairness::samples::SamplesFormat;
 use probity_fairness::specification::BoundOn;
-use probity_report::Conclusion;
 use probity_report::bounds::Verdict;
-use probity_report::model::AuditSummary;
+use probity_report::model::{AuditSummary, PersonValue};
+use probity_report::{Conclusion, verdict};
 use probity_run::run_directory::{SUMMARY, write_atomically};
 
 /// A discriminatory share, for some protected attributes.
@@ -120,6 +119,25 @@ pub struct RepairFigures {
     pub holds: bool,
 }
 
+/// What a comparison of people found.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub struct PeopleFigures {
+    /// What its report says first, sentence by sentence.
+    pub said: Vec<String>,
+    /// The shares of the groups that are at a disadvantage: decided worse than their counterparts, or
+    /// found to be treated worse than people like them. A search for proxies has none.
+    pub shares: Vec<GroupShare>,
+}
+
+/// The share of a protected group that is at a disadvantage.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub struct GroupShare {
+    /// The conditions that all members of the group meet, such as `sex=female`.
+    pub protected: Vec<String>,
+    /// The share.
+    pub share: f64,
+}
+
 /// A job in a comparison.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct ComparedJob {
@@ -137,6 +155,9 @@ pub struct ComparedJob {
     /// The result of the repair, for a repair that is done.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repair: Option<RepairFigures>,
+    /// The findings of the comparison of people, for one that is done.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub people: Option<PeopleFigures>,
     /// What came of what the job declared or promises, where it did either: as its report says it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outcome: Option<OutcomeFigure>,
@@ -162,9 +183,9 @@ pub async fn report(
     form: ReportForm,
 ) -> Result<Document, Problem> {
     let job: Job = service.find(scope, id).await?;
-    if job.kind == JobKind::Train {
+    if !job.kind.has_report() {
         return Err(Problem::conflict(
-            "There are reports on audits and repairs; a training has a summary.",
+            "There are reports on what jobs find; a training has a summary.",
         ));
     }
     summary(service, scope, id).await?;
@@ -235,8 +256,10 @@ async fn names_in(
                 names.extend(path.to_str().map(|path| (path.to_owned(), name)));
             };
             call(places.run(&job.id), job.label.clone());
-            if let Some(data) = store.find::<DataSet>(&scope, asked.data())? {
-                call(places.seen_from_run(&places.file_of(&data)), data.label);
+            for id in asked.data_sets() {
+                if let Some(data) = store.find::<DataSet>(&scope, id)? {
+                    call(places.seen_from_run(&places.file_of(&data)), data.label);
+                }
             }
             if let Some(id) = asked.model()
                 && let Some(model) = store.find::<Model>(&scope, id)?
@@ -295,25 +318,26 @@ async fn read_summary(service: &Service, job: &Job) -> Result<Option<Value>, Pro
         .await
 }
 
-/// Returns the samples that an audit found.
-/// Fails when there is no such job, it is no audit, or it has found nothing yet.
+/// Returns the file that lists all that was found: the pairs of an audit, the people beside their
+/// counterparts, or the people of a situation test.
+/// Fails when there is no such job, it writes no such file, or it has found nothing yet.
 pub async fn samples(service: &Service, scope: &Scope, id: &Id) -> Result<RunFile, Problem> {
     let job: Job = service.find(scope, id).await?;
-    let Some(audit) = job.specification.as_audit() else {
-        return Err(Problem::conflict("Only audits find samples."));
+    let Some(name) = job.specification.listing() else {
+        return Err(Problem::conflict(
+            "Only audits, counterparts and situation tests list all that they found.",
+        ));
     };
     summary(service, scope, id).await?;
-    let (ending, media_type) = match audit.samples_format {
-        SamplesFormat::Csv => ("csv", "text/csv; charset=utf-8"),
-        SamplesFormat::Parquet => ("parquet", "application/vnd.apache.parquet"),
+    let (what, ending) = name.split_once('.').unwrap_or((name, "csv"));
+    let media_type = match ending {
+        "parquet" => "application/vnd.apache.parquet",
+        _ => "text/csv; charset=utf-8",
     };
     Ok(RunFile {
-        path: service
-            .places
-            .run(id)
-            .join(audit.samples_format.file_name()),
+        path: service.places.run(id).join(name),
         media_type,
-        name: file_name("samples", &job, ending),
+        name: file_name(what, &job, ending),
     })
 }
 
@@ -350,33 +374,73 @@ pub async fn compared(
             Ok((data, model))
         })
         .await?;
-    let (mut audit, mut repair, mut outcome) = (None, None, None);
-    if view.job.kind != JobKind::Train
-        && let Some(mut summary) = read_summary(service, &view.job).await?
-    {
-        match view.job.kind {
-            JobKind::Audit => {
-                // The report has the words.
-                let told: Option<AuditSummary> = serde_json::from_value(summary.clone()).ok();
-                let disadvantaged = told.map(|told| told.disadvantaged());
-                let read: Option<Summary> = serde_json::from_value(summary).ok();
-                audit = read.map(|read| figures(read, disadvantaged.unwrap_or_default()));
-            }
-            _ => repair = serde_json::from_value(summary["verdict"].take()).ok(),
-        }
-        let run = service.places.run(&view.job.id);
-        // A run that no report can be made of has no outcome to show; its report says why.
-        let concluded = service.blocking(move || Ok(Conclusion::read(&run).ok().flatten()));
-        outcome = concluded.await?.map(OutcomeFigure::from);
-    }
-    Ok(ComparedJob {
-        job: view,
+    let mut found = ComparedJob {
         data_label: data.map(|data| data.label),
         model_label: model.map(|model| model.label),
-        audit,
-        repair,
-        outcome,
-    })
+        audit: None,
+        repair: None,
+        people: None,
+        outcome: None,
+        job: view,
+    };
+    let job = &found.job.job;
+    if !job.kind.has_report() {
+        return Ok(found);
+    }
+    let Some(mut summary) = read_summary(service, job).await? else {
+        return Ok(found);
+    };
+    let run = service.places.run(&job.id);
+    match job.kind {
+        JobKind::Audit => {
+            // The report has the words.
+            let told: Option<AuditSummary> = serde_json::from_value(summary.clone()).ok();
+            let disadvantaged = told.map(|told| told.disadvantaged());
+            let read: Option<Summary> = serde_json::from_value(summary).ok();
+            found.audit = read.map(|read| figures(read, disadvantaged.unwrap_or_default()));
+        }
+        JobKind::Train | JobKind::Repair => {
+            found.repair = serde_json::from_value(summary["verdict"].take()).ok();
+        }
+        JobKind::Counterparts | JobKind::Situations | JobKind::Proxies => {
+            let directory = run.clone();
+            let said = service.blocking(move || Ok(verdict(&directory).unwrap_or_default()));
+            let groups = serde_json::from_value(summary["groups"].take());
+            let groups: Vec<Group> = groups.unwrap_or_default();
+            found.people = Some(PeopleFigures {
+                said: said.await?,
+                shares: groups.into_iter().filter_map(Group::share).collect(),
+            });
+        }
+    }
+    // A run that no report can be made of has no outcome to show; its report says why.
+    let concluded = service.blocking(move || Ok(Conclusion::read(&run).ok().flatten()));
+    found.outcome = concluded.await?.map(OutcomeFigure::from);
+    Ok(found)
+}
+
+/// The part of a summary that a comparison reads of a group of people.
+#[derive(Deserialize)]
+struct Group {
+    protected: Vec<PersonValue>,
+    against: Option<Against>,
+}
+
+#[derive(Deserialize)]
+struct Against {
+    share: f64,
+}
+
+impl Group {
+    /// The share of the group that is at a disadvantage, where the comparison has one.
+    fn share(self) -> Option<GroupShare> {
+        let protected = self.protected.iter();
+        let protected = protected.map(|one| format!("{}={}", one.attribute, one.value));
+        Some(GroupShare {
+            share: self.against?.share,
+            protected: protected.collect(),
+        })
+    }
 }
 
 /// The part of an audit's summary that a comparison reads.

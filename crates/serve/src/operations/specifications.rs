@@ -2,13 +2,16 @@
 //! bounds of its fields are those of its type and of the operator. Errors that only reading the
 //! files can show, the job itself finds.
 
-use crate::jobs::files::Files;
+use super::data::schema;
+use super::schema::TableSchema;
+use crate::jobs::files::{Files, Things};
 use crate::jobs::specification::{JobKind, JobSpecification};
 use crate::problem::Problem;
 use crate::service::Service;
 use crate::store::{DataKind, DataSet, Job, JobState, Model, ModelKind, Scope};
 use probity_fairness::repair::RepairSpecification;
 use probity_fairness::specification::AuditSpecification;
+use probity_indirect::people::Sources;
 use probity_nn::modality::ModalityName;
 use probity_nn::train::TrainSpecification;
 use probity_run::specification::FieldError;
@@ -20,30 +23,49 @@ pub(super) async fn check(
     scope: &Scope,
     specification: &JobSpecification,
 ) -> Result<String, Problem> {
-    let (data, model) = read_by(service, scope, specification).await?;
-    let modality = specification.modality();
-    expect_data(&data, modality)?;
-    if let Some(model) = &model {
-        expect_model(model, modality)?;
+    let things = read_by(service, scope, specification).await?;
+    let Things {
+        data,
+        counterfactuals,
+        model,
+    } = &things;
+    let kind = specification.kind();
+    expect_data(data, specification)?;
+    if let Some(counterfactuals) = counterfactuals {
+        expect_data(counterfactuals, specification)?;
     }
-    let label = model.as_ref().map_or("", |model| model.label.as_str());
-    let name = match specification.kind() {
-        JobKind::Train => format!("Classifier of {}", data.label),
-        JobKind::Audit => format!("Audit of {label}"),
+    if let Some(model) = model {
+        expect_model(model, specification.modality())?;
+    }
+    if specification.reads_schema() && !data.has_schema {
+        return Err(Problem::conflict(
+            "The table has no schema yet; draft one, and mark what is protected.",
+        ));
+    }
+    let label = model.as_ref().map_or(&data.label, |model| &model.label);
+    let name = match kind {
+        JobKind::Train => format!("Classifier of {label}"),
+        JobKind::Audit => format!("{} of {label}", kind.title()),
         JobKind::Repair => format!("{label}, repaired"),
+        JobKind::Counterparts | JobKind::Situations | JobKind::Proxies => {
+            format!("{}: {label}", kind.title())
+        }
     };
     if let Some(train) = specification.as_train() {
-        check_train(train, &data)?;
+        check_train(train, data)?;
     }
-    if let (Some(audit), Some(model)) = (specification.as_audit(), &model) {
-        check_audit(audit, &data, model)?;
+    if let (Some(audit), Some(model)) = (specification.as_audit(), model) {
+        check_audit(audit, data, model)?;
     }
-    if let (Some(repair), Some(model)) = (specification.as_repair(), &model) {
+    if let (Some(repair), Some(model)) = (specification.as_repair(), model) {
         check_repair(repair, model)?;
+    }
+    if let Some(people) = specification.people() {
+        check_people(&people, &schema(service, scope, &data.id).await?)?;
     }
     check_runs(service, scope, specification).await?;
     let places = &service.places;
-    let files = Files::new(places, &data, model.as_ref(), specification.runs());
+    let files = Files::new(places, &things, specification.runs());
     let checked = specification
         .of_files(&files)
         .check(&service.limits.specifications);
@@ -62,26 +84,34 @@ pub(crate) async fn files(
     scope: &Scope,
     specification: &JobSpecification,
 ) -> Result<Files, Problem> {
-    let (data, model) = read_by(service, scope, specification).await?;
-    let runs = specification.runs();
-    Ok(Files::new(&service.places, &data, model.as_ref(), runs))
+    let things = read_by(service, scope, specification).await?;
+    Ok(Files::new(&service.places, &things, specification.runs()))
 }
 
-/// Returns the data set and the model that `specification` reads.
+/// Returns the data sets and the model that `specification` reads.
 async fn read_by(
     service: &Service,
     scope: &Scope,
     specification: &JobSpecification,
-) -> Result<(DataSet, Option<Model>), Problem> {
+) -> Result<Things, Problem> {
     let data = service.find(scope, specification.data()).await?;
+    let counterfactuals = match specification.counterfactuals() {
+        Some(id) => Some(service.find(scope, id).await?),
+        None => None,
+    };
     let model = match specification.model() {
         Some(id) => Some(service.find(scope, id).await?),
         None => None,
     };
-    Ok((data, model))
+    Ok(Things {
+        data,
+        counterfactuals,
+        model,
+    })
 }
 
-fn expect_data(data: &DataSet, modality: ModalityName) -> Result<(), Problem> {
+fn expect_data(data: &DataSet, specification: &JobSpecification) -> Result<(), Problem> {
+    let modality = specification.modality();
     let detail = match (data.kind, modality) {
         (DataKind::Table, ModalityName::Table) | (DataKind::Texts, ModalityName::Text) => {
             return Ok(());
@@ -89,9 +119,10 @@ fn expect_data(data: &DataSet, modality: ModalityName) -> Result<(), Problem> {
         (DataKind::Texts, ModalityName::Table) => "The data set holds texts, no table.",
         (DataKind::Table, ModalityName::Text) => "The data set is a table, not texts.",
     };
-    Err(Problem::invalid(format!(
-        "{detail} The field modality says '{modality}'."
-    )))
+    Err(Problem::invalid(match specification.people() {
+        Some(_) => format!("{detail} People are compared by the columns of a table."),
+        None => format!("{detail} The field modality says '{modality}'."),
+    }))
 }
 
 fn expect_model(model: &Model, modality: ModalityName) -> Result<(), Problem> {
@@ -139,11 +170,6 @@ pub fn lexicon_attributes() -> Vec<String> {
 }
 
 fn check_train(train: &TrainSpecification, data: &DataSet) -> Result<(), Problem> {
-    if train.modality == ModalityName::Table && !data.has_schema {
-        return Err(Problem::conflict(
-            "The table has no schema yet; draft one, and mark what is protected.",
-        ));
-    }
     if train.modality == ModalityName::Text && data.form.is_lines() {
         return Err(Problem::invalid(
             "A file with a text on each line has no labels to learn; upload a table with a column of texts and one of labels.",
@@ -189,6 +215,27 @@ fn check_repair(repair: &RepairSpecification, model: &Model) -> Result<(), Probl
         ));
     }
     known(&repair.protected, &lexicon_attributes())
+}
+
+/// Checks that `schema` has the attributes that `people` name as protected, or marks some.
+fn check_people(people: &Sources<'_>, schema: &TableSchema) -> Result<(), Problem> {
+    let attributes = schema.attributes.iter();
+    if people.protected.is_empty() && !attributes.clone().any(|attribute| attribute.protected) {
+        return Err(Problem::invalid(
+            "The table's schema marks no attribute as protected; name those that decisions must not depend on.",
+        ));
+    }
+    let names: Vec<String> = attributes.map(|attribute| attribute.name.clone()).collect();
+    // An attribute may be named with one of its values: sex=female.
+    let is_one = |name: &&String, of: &str| {
+        let value = of.strip_prefix(name.as_str()).map(str::trim_start);
+        value.is_some_and(|value| value.is_empty() || value.starts_with('='))
+    };
+    let named = people.protected.iter().map(|given| {
+        let attribute = names.iter().find(|name| is_one(name, given));
+        attribute.unwrap_or(given).clone()
+    });
+    known(&named.collect::<Vec<_>>(), &names)
 }
 
 /// Checks that the runs are audits of the model that came to their end.

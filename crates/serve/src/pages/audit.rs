@@ -225,7 +225,7 @@ impl AuditForm {
 }
 
 /// Whether a data set has the inputs that the model takes.
-fn fits(model: &Model, data: &DataSet) -> bool {
+pub(super) fn fits(model: &Model, data: &DataSet) -> bool {
     match (model.description.kind, data.kind) {
         (ModelKind::Texts, DataKind::Texts) => true,
         (ModelKind::Table, DataKind::Table) => model.description.attributes.iter().all(|name| {

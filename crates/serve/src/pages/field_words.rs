@@ -67,6 +67,32 @@ const ALL: &[Words] = &[
         "The report says who is kept from it.",
     ),
     words(
+        "favourable",
+        "Which outcome is good for the person?",
+        "Not to get it is what people of a group are compared by.",
+    ),
+    words(
+        "k",
+        "People looked at on each side",
+        "For the question who is treated worse than people like them: how many of those most like each person.",
+    ),
+    words(
+        "level",
+        "False finds at most (%)",
+        "For the same question: the share of those found who may be found by chance.",
+    )
+    .share(),
+    words(
+        "gap",
+        "Difference between scores",
+        "For the question about counterparts: the scores of a model are compared in place of its decisions, and who differs by more than this is told apart. Left empty, decisions are compared.",
+    ),
+    words(
+        "folds",
+        "Parts of the rows",
+        "For the question what the columns tell: each part is told by networks that learn from the others.",
+    ),
+    words(
         "strategy",
         "Way of searching",
         "Left as it is, the search follows what the model says of itself.",
@@ -220,9 +246,8 @@ mod tests {
 
     #[test]
     fn every_word_is_about_a_field_and_offers_what_the_field_takes() {
-        let kinds = [JobKind::Train, JobKind::Audit, JobKind::Repair];
         for words in ALL {
-            let of = kinds.iter().find_map(|&kind| {
+            let of = JobKind::ALL.iter().find_map(|&kind| {
                 let field = fields(kind)
                     .into_iter()
                     .find(|field| field.path == words.path);

@@ -8,7 +8,8 @@ use super::views::{Figure, Quality, State};
 use super::words::{attributes_in_words, bound, count, interval, list, percent};
 use crate::jobs::board::JobView;
 use crate::operations::results::{
-    AuditFigures, ComparedJob, OutcomeFigure, RepairFigures, ShareFigure, compared,
+    AuditFigures, ComparedJob, GroupShare, OutcomeFigure, PeopleFigures, RepairFigures,
+    ShareFigure, compared,
 };
 use crate::problem::Problem;
 use crate::service::Service;
@@ -18,6 +19,9 @@ use probity_nn::modality::ModalityName;
 use probity_nn::train::run::LEAST_COVERAGE;
 use probity_report::bounds::Verdict;
 use probity_report::text::not_taken;
+
+/// What is said of a run that no report can be made of.
+const NO_REPORT: &str = "No report can be made of this run, so nothing is said of it.";
 
 /// The quality of a model on each part of its data, from the summary of its training.
 pub(super) fn qualities(summary: &Value) -> Vec<Quality> {
@@ -100,6 +104,41 @@ fn class(outcome: &OutcomeFigure) -> &'static str {
     }
 }
 
+/// Returns the group with the largest share, the first of several.
+pub(super) fn worst(people: &PeopleFigures) -> Option<&GroupShare> {
+    people.shares.iter().reduce(|worst, group| {
+        if group.share > worst.share {
+            group
+        } else {
+            worst
+        }
+    })
+}
+
+/// The result of a comparison of people, in sentences and a colour: what came of the bound that was
+/// declared, and what its report says first.
+pub(super) fn people_verdict(
+    people: &PeopleFigures,
+    outcome: Option<&OutcomeFigure>,
+) -> (&'static str, Vec<String>) {
+    let bound = outcome.map(|outcome| outcome.text.clone());
+    let mut said: Vec<String> = bound.into_iter().chain(people.said.clone()).collect();
+    if said.is_empty() {
+        said.push(NO_REPORT.to_owned());
+    }
+    (outcome.map_or("", class), said)
+}
+
+/// The main figures of a comparison of people.
+pub(super) fn of_people(people: &PeopleFigures) -> Vec<Figure> {
+    let figure = |group: &GroupShare| Figure {
+        name: format!("At a disadvantage, of {}", list(&group.protected)),
+        value: percent(group.share),
+        note: String::new(),
+    };
+    people.shares.iter().map(figure).collect()
+}
+
 /// The result of an audit, in a sentence or two and a colour: what its report says of the bound that
 /// was declared, else what it measured.
 pub(super) fn verdict(
@@ -159,16 +198,7 @@ pub(super) fn mark(audit: &AuditFigures, outcome: Option<&OutcomeFigure>) -> Sta
         return State::marked("warn", "decides alike");
     }
     if let Some(outcome) = outcome {
-        let text = match (outcome.verdict, outcome.share) {
-            (Verdict::Within, _) => "pass".to_owned(),
-            (Verdict::Exceeds, Some([share, most])) => {
-                format!("{} > {}", percent(share), bound(most))
-            }
-            (Verdict::Exceeds, None) => "fail".to_owned(),
-            (Verdict::Inconclusive, _) => "not shown".to_owned(),
-            (Verdict::NotApplicable, _) => "not applicable".to_owned(),
-        };
-        return State::marked(class(outcome), text);
+        return bound_mark(outcome);
     }
     let (class, text) = match share {
         None => ("warn", "not estimated"),
@@ -179,12 +209,27 @@ pub(super) fn mark(audit: &AuditFigures, outcome: Option<&OutcomeFigure>) -> Sta
     State::marked(class, text)
 }
 
+/// What came of a bound, in a word or two and a colour; the share and the bound where it is broken.
+fn bound_mark(outcome: &OutcomeFigure) -> State {
+    let text = match (outcome.verdict, outcome.share) {
+        (Verdict::Within, _) => "pass".to_owned(),
+        (Verdict::Exceeds, Some([share, most])) => {
+            format!("{} > {}", percent(share), bound(most))
+        }
+        (Verdict::Exceeds, None) => "fail".to_owned(),
+        (Verdict::Inconclusive, _) => "not shown".to_owned(),
+        (Verdict::NotApplicable, _) => "not applicable".to_owned(),
+    };
+    State::marked(class(outcome), text)
+}
+
 /// The result of a job, in a word or two and a colour; without a word where it has none.
 pub(super) fn result(compared: &ComparedJob) -> State {
-    match (&compared.audit, compared.repair) {
-        (Some(audit), _) => mark(audit, compared.outcome.as_ref()),
-        (None, Some(repair)) => repair_mark(repair),
-        (None, None) => State::default(),
+    match (&compared.audit, compared.repair, &compared.outcome) {
+        (Some(audit), _, outcome) => mark(audit, outcome.as_ref()),
+        (None, Some(repair), _) => repair_mark(repair),
+        (None, None, Some(outcome)) => bound_mark(outcome),
+        (None, None, None) => State::default(),
     }
 }
 
@@ -297,10 +342,7 @@ pub(super) fn has_saved(summary: &Value) -> bool {
 pub(super) fn repair_verdict(outcome: Option<&OutcomeFigure>) -> (&'static str, String) {
     match outcome {
         Some(outcome) => (class(outcome), outcome.text.clone()),
-        None => (
-            "warn",
-            "No report can be made of this run, so nothing is said of it.".to_owned(),
-        ),
+        None => ("warn", NO_REPORT.to_owned()),
     }
 }
 
@@ -475,6 +517,31 @@ mod tests {
         };
         let (class, text) = repair_verdict(Some(&failed));
         assert_eq!((class, text.as_str()), ("bad", failed.text.as_str()));
+    }
+
+    #[test]
+    fn people_are_told_of_with_the_bound_first() {
+        let group = |name: &str, share| GroupShare {
+            protected: vec![name.to_owned()],
+            share,
+        };
+        let people = PeopleFigures {
+            said: vec!["Who and how many.".to_owned()],
+            shares: vec![group("sex=female", 0.1), group("sex=male", 0.3)],
+        };
+        assert_eq!(worst(&people), Some(&people.shares[1]));
+        assert_eq!(of_people(&people)[0].value, "10.00\u{a0}%");
+        let (found, said) = people_verdict(&people, None);
+        assert_eq!((found, said), ("", people.said.clone()));
+        let outcome = OutcomeFigure {
+            verdict: Verdict::Exceeds,
+            text: "30.00 % > 5.00 %.".to_owned(),
+            share: Some([0.3, 0.05]),
+        };
+        let (found, said) = people_verdict(&people, Some(&outcome));
+        assert_eq!(found, "bad");
+        assert_eq!(said, ["30.00 % > 5.00 %.", "Who and how many."]);
+        assert_eq!(bound_mark(&outcome).text, "30.00\u{a0}% > 5\u{a0}%");
     }
 
     #[test]

@@ -15,7 +15,7 @@ use super::figures::{doubts, result_of};
 use super::named::{Named, Path};
 use super::sent::SentForm;
 use super::views::{JobPage, Shown, State, UsualAudit};
-use super::words::{kind, message, percent_done, phase, state};
+use super::words::{message, percent_done, phase, state};
 use crate::identifier::Id;
 use crate::jobs::board::JobView;
 use crate::jobs::specification::JobKind;
@@ -81,12 +81,19 @@ pub(super) async fn show(Named(service, visitor, id): Named) -> Answer {
     let facts = facts(&service, &visitor.may, &view.job).await;
     let (result, result_text) = match view.job.kind {
         JobKind::Train => (format!("/models/{id}"), "See the model"),
-        JobKind::Audit | JobKind::Repair => (format!("/runs/{id}"), "See the result"),
+        _ => (format!("/runs/{id}"), "See the result"),
     };
     let stop_hint = match view.job.kind {
         JobKind::Train => "It can go on later where it stopped.",
         JobKind::Audit => "What was found until then is kept, and it can go on later.",
         JobKind::Repair => "Models that are complete are kept, and it can go on later.",
+        JobKind::Counterparts | JobKind::Situations | JobKind::Proxies => {
+            "Nothing is kept of it; it can begin anew later."
+        }
+    };
+    let resume_text = match view.job.kind.goes_on() {
+        true => "Go on where it stopped",
+        false => "Begin anew",
     };
     let events = match shown.is_over {
         true => String::new(),
@@ -94,16 +101,17 @@ pub(super) async fn show(Named(service, visitor, id): Named) -> Answer {
     };
     let audit = match view.job.kind {
         JobKind::Train => usual_audit(&service, &visitor.may, view.job.specification.data()).await,
-        JobKind::Audit | JobKind::Repair => None,
+        _ => None,
     };
     page(&JobPage {
         frame: &visitor.frame(""),
         id: id.as_str(),
-        kind: kind(view.job.kind),
+        kind: view.job.kind.title(),
         heading: &view.job.label,
         events: &events,
         shown: &shown,
         stop_hint,
+        resume_text,
         result: &result,
         result_text,
         audit: audit.as_ref(),

@@ -6,12 +6,12 @@ use form_urlencoded::Serializer;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::figures::{first, result};
+use super::figures::{first, result, worst};
 use super::form::{Choice, Form};
 use super::landing::HOME;
 use super::things;
 use super::views::{JobLine, State};
-use super::words::{bytes, duration, interval, kind, moment, percent, state};
+use super::words::{bytes, duration, interval, list, moment, percent, state};
 use crate::identifier::Id;
 use crate::jobs::specification::JobKind;
 use crate::operations::results::ComparedJob;
@@ -85,9 +85,11 @@ fn word<T: DeserializeOwned>(text: &str) -> Option<T> {
 
 /// The kinds of jobs to choose from.
 pub(super) fn kinds() -> Vec<Choice> {
-    let kinds = [JobKind::Audit, JobKind::Repair, JobKind::Train];
-    let choices = kinds.map(|one| Choice::new(one.name(), kind(one)));
-    any("All", choices)
+    let choices = JobKind::ALL.iter();
+    any(
+        "All",
+        choices.map(|one| Choice::new(one.name(), one.title())),
+    )
 }
 
 /// The states of jobs to choose from.
@@ -148,7 +150,7 @@ pub(super) fn line(compared: &ComparedJob, stored: u64, owners: &Owners) -> JobL
     let (result, [share, interval]) = (result(compared), share(compared));
     let state = match state(job.state) {
         // What is done need not be good.
-        done if is_done && result.class != "good" && job.kind != JobKind::Train => {
+        done if is_done && result.class != "good" && job.kind.has_report() => {
             State { class: "", ..done }
         }
         other => other,
@@ -158,8 +160,8 @@ pub(super) fn line(compared: &ComparedJob, stored: u64, owners: &Owners) -> JobL
         address: things::address(job),
         title: job.label.clone(),
         detail: match about {
-            Some(about) => format!("{} · {about}", kind(job.kind)),
-            None => kind(job.kind).to_owned(),
+            Some(about) => format!("{} · {about}", job.kind.title()),
+            None => job.kind.title().to_owned(),
         },
         can_be_picked: is_done && job.kind == JobKind::Audit,
         result,
@@ -170,18 +172,23 @@ pub(super) fn line(compared: &ComparedJob, stored: u64, owners: &Owners) -> JobL
         took: took(job),
         owner: owners.name(&job.owner),
         stored: bytes(stored),
-        report: match is_done && job.kind != JobKind::Train {
+        report: match is_done && job.kind.has_report() {
             true => format!("/runs/{}/report", job.id),
             false => String::new(),
         },
     }
 }
 
-/// The share that an audit found and its interval, in words.
+/// The share that an audit found and its interval, or the largest share that a comparison of people
+/// found and of which group, in words.
 fn share(compared: &ComparedJob) -> [String; 2] {
-    let share = compared.audit.as_ref().and_then(first);
-    let share = share.map(|share| [percent(share.share), interval(share.ci95)]);
-    share.unwrap_or_default()
+    let audit = compared.audit.as_ref().and_then(first);
+    let audit = audit.map(|share| [percent(share.share), interval(share.ci95)]);
+    let people = || {
+        let worst = worst(compared.people.as_ref()?)?;
+        Some([percent(worst.share), list(&worst.protected)])
+    };
+    audit.or_else(people).unwrap_or_default()
 }
 
 /// How long a job ran; empty where it is not at an end, or never began.

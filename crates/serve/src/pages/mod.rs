@@ -7,7 +7,7 @@
 //! | `home`, `lines` | everything that there is, and how to find it                |
 //! | `data`, `columns`, `schema` | a data set: upload, roles of its columns, its schema |
 //! | `train`, `models` | a model: training or upload, its quality                  |
-//! | `audit`, `repair`, `rename` | the forms of the three                          |
+//! | `audit`, `people`, `repair`, `rename` | their forms                            |
 //! | `jobs`     | how far a job is                                                 |
 //! | `runs`, `compare`, `history` | what was found, beside other runs and over time |
 //! | `links`    | links to a report for people without a token                     |
@@ -49,6 +49,7 @@ mod models;
 mod named;
 mod options;
 mod parts;
+mod people;
 mod projects;
 mod rename;
 mod repair;
@@ -74,6 +75,7 @@ use self::audit::AuditForm;
 use self::columns::ColumnsForm;
 use self::filled::{show, submit};
 pub use self::headers::secured;
+use self::people::PeopleForm;
 use self::rename::RenameForm;
 use self::repair::RepairForm;
 use self::schema::SchemaForm;
@@ -142,6 +144,10 @@ fn pages() -> Routes {
             get(show::<TrainForm>).post(submit::<TrainForm>),
         ),
         (
+            "/data/{id}/people",
+            get(show::<PeopleForm>).post(submit::<PeopleForm>),
+        ),
+        (
             "/data/{id}/rename",
             get(show::<RenameForm<DataSet>>).post(submit::<RenameForm<DataSet>>),
         ),
@@ -154,6 +160,7 @@ fn pages() -> Routes {
             "/models/{id}/audit",
             get(show::<AuditForm>).post(submit::<AuditForm>),
         ),
+        ("/models/{id}/people", get(people::of_model)),
         (
             "/models/{id}/rename",
             get(show::<RenameForm<Model>>).post(submit::<RenameForm<Model>>),

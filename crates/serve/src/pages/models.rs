@@ -15,7 +15,7 @@ use super::words::{bytes, count, list, moment};
 use crate::operations::{jobs, models, results};
 use crate::problem::Problem;
 use crate::service::{LISTED, Service};
-use crate::store::{Change, DataSet, Job, Model, ModelOrigin, Scope, WhichJobs};
+use crate::store::{Change, DataSet, Job, Model, ModelKind, ModelOrigin, Scope, WhichJobs};
 
 /// Shows the form of an upload.
 pub(super) async fn show_new(State(service): State<Service>, visitor: Visitor<Change>) -> Answer {
@@ -85,6 +85,7 @@ pub(super) async fn show(Named(service, visitor, id): Named) -> Answer {
         doubts: &doubts,
         has_history: runs.iter().any(|run| run.can_be_picked),
         runs: &runs,
+        is_of_rows: model.description.kind == ModelKind::Table,
     })
 }
 

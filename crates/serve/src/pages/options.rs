@@ -61,6 +61,23 @@ impl Options {
         }
     }
 
+    /// Whether the field at `path` is among the fields.
+    pub fn has(&self, path: &str) -> bool {
+        self.fields.iter().any(|field| field.path == path)
+    }
+
+    /// The names of the inputs of `form` that hold anything else than their defaults.
+    pub fn changed(&self, form: &Form) -> Vec<String> {
+        let mut usual = Form::default();
+        self.fill(&mut usual);
+        let paths = self.fields.iter().map(|field| field.path.as_str());
+        let is_changed = |path: &&str| {
+            let entered = form.filled(path);
+            entered.is_some_and(|entered| entered != usual.value(path))
+        };
+        paths.filter(is_changed).map(str::to_owned).collect()
+    }
+
     /// Puts the values that were entered in `form` into `specification`; a field that is left empty
     /// keeps its default.
     pub fn read(&self, form: &mut Form, specification: &mut Value) {
@@ -306,7 +323,9 @@ mod tests {
         assert_eq!(form.value("training.epochs"), "");
         assert_eq!(form.value("training.test"), "20");
         assert_eq!(form.value("network.hidden"), "100");
+        assert!(options.changed(&form).is_empty() && options.has("training.test"));
         form.set("training.epochs", "7");
+        assert_eq!(options.changed(&form), ["training.epochs"]);
         let mut specification = json!({ "kind": "train" });
         options.read(&mut form, &mut specification);
         assert_eq!(

@@ -11,6 +11,7 @@ use super::session::Visitor;
 use super::things;
 use super::views::RenamePage;
 use crate::identifier::Id;
+use crate::jobs::specification::JobKind;
 use crate::operations::names::rename;
 use crate::service::Service;
 use crate::store::{Change, DataSet, Job, Model, ModelOrigin, Record};
@@ -57,9 +58,10 @@ impl HasPage for Job {
     }
 
     fn also(&self) -> &'static str {
-        match self.specification.as_audit() {
-            Some(_) => "Audits that are called alike are shown over time.",
-            None => "The model that it makes gets the same name.",
+        match self.kind {
+            JobKind::Audit => "Audits that are called alike are shown over time.",
+            kind if kind.makes_model() => "The model that it makes gets the same name.",
+            _ => "",
         }
     }
 }

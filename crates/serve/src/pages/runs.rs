@@ -1,4 +1,4 @@
-//! The pages of the results of an audit or a repair: the result, the report, the files.
+//! The pages of what a job found: the result, the report, the files.
 
 use axum::http::{HeaderValue, header};
 use axum::response::IntoResponse;
@@ -6,13 +6,12 @@ use axum::response::IntoResponse;
 use super::answer::{Answer, page, redirect};
 use super::asked;
 use super::figures::{
-    caveat, has_saved, of_audit, of_repair, repair_caveat, repair_verdict, verdict,
+    caveat, has_saved, of_audit, of_people, of_repair, people_verdict, repair_caveat,
+    repair_verdict, verdict,
 };
 use super::named::Named;
 use super::views::{Fact, Link, RunPage};
-use super::words::kind;
 use crate::download::{Document, ReportForm};
-use crate::identifier::Id;
 use crate::jobs::specification::JobKind;
 use crate::operations::results::{self, AuditFigures};
 use crate::problem::Problem;
@@ -24,18 +23,18 @@ pub(super) async fn show(Named(service, visitor, id): Named) -> Answer {
     let job: Job = service.find(&visitor.may, &id).await?;
     match (job.kind, job.state) {
         (JobKind::Train, JobState::Done) => return Ok(redirect(&format!("/models/{id}"))),
-        (JobKind::Audit, JobState::Done | JobState::Stopped)
-        | (JobKind::Repair, JobState::Done) => {}
+        (_, JobState::Done) | (JobKind::Audit, JobState::Stopped) => {}
         _ => return Ok(redirect(&format!("/jobs/{id}"))),
     }
     let summary = results::summary(&service, &visitor.may, &id).await?;
     let compared = results::compare(&service, &visitor.may, std::slice::from_ref(&id)).await?;
     let compared = compared.jobs.into_iter().next();
-    let (audit, outcome) = compared.map_or((None, None), |job| (job.audit, job.outcome));
+    let found = compared.map(|job| (job.audit, job.people, job.outcome));
+    let (audit, people, outcome) = found.unwrap_or_default();
     let (outcome, modality) = (outcome.as_ref(), job.specification.modality());
     let mut facts = asked::facts(&service, &visitor.may, &job).await;
-    let (class, verdict, caveat, figures) = match &audit {
-        Some(audit) => {
+    let (class, verdict, caveat, figures) = match (&audit, &people) {
+        (Some(audit), _) => {
             let (class, text) = verdict(audit, outcome, modality);
             facts.insert(0, Fact::new("Way of searching", &audit.strategy));
             (
@@ -45,7 +44,11 @@ pub(super) async fn show(Named(service, visitor, id): Named) -> Answer {
                 of_audit(audit, modality),
             )
         }
-        None => {
+        (None, Some(people)) => {
+            let (class, said) = people_verdict(people, outcome);
+            (class, said, String::new(), of_people(people))
+        }
+        (None, None) => {
             let (class, text) = repair_verdict(outcome);
             if has_saved(&summary) {
                 facts.insert(
@@ -64,13 +67,13 @@ pub(super) async fn show(Named(service, visitor, id): Named) -> Answer {
     page(&RunPage {
         frame: &visitor.frame(""),
         id: id.as_str(),
-        kind: kind(job.kind),
+        kind: job.kind.title(),
         heading: &job.label,
         verdict_class: class,
         verdict: &verdict,
         caveat: &caveat,
         figures: &figures,
-        downloads: &downloads(&id, audit.is_some()),
+        downloads: &downloads(&job),
         can_repair: audit.is_some() && job.state == JobState::Done,
         has_history: audit.is_some() && job.state == JobState::Done,
         repaired: match job.kind {
@@ -94,20 +97,32 @@ fn said_first(audit: &AuditFigures, is_declared: bool, verdict: String) -> Vec<S
     said
 }
 
-fn downloads(id: &Id, has_samples: bool) -> Vec<Link> {
-    let link = |file: &str, text: &str| Link {
-        address: format!("/runs/{id}/{file}"),
+/// The files that can be kept of what `job` found.
+fn downloads(job: &Job) -> Vec<Link> {
+    let asked = &job.specification;
+    let listed = match job.kind {
+        JobKind::Audit => "All pairs that were found",
+        _ => "All people who were compared",
+    };
+    let files = [
+        ("samples", listed, asked.listing().is_some()),
+        ("report.md", "Report (Markdown)", true),
+        ("report.json", "Report (JSON)", true),
+        ("report.annex.html", "Annex for the AI Act", true),
+        // It is of a model.
+        (
+            "report.cdx.json",
+            "Bill of materials (CycloneDX)",
+            asked.model().is_some(),
+        ),
+        ("summary.json", "Summary (JSON)", true),
+    ];
+    let files = files.into_iter().filter(|(_, _, is_there)| *is_there);
+    let link = |(file, text, _): (&str, &str, bool)| Link {
+        address: format!("/runs/{}/{file}", job.id),
         text: text.to_owned(),
     };
-    let samples = has_samples.then(|| link("samples", "All pairs that were found"));
-    let others = [
-        link("report.md", "Report (Markdown)"),
-        link("report.json", "Report (JSON)"),
-        link("report.annex.html", "Annex for the AI Act"),
-        link("report.cdx.json", "Bill of materials (CycloneDX)"),
-        link("summary.json", "Summary (JSON)"),
-    ];
-    samples.into_iter().chain(others).collect()
+    files.map(link).collect()
 }
 
 /// Shows the report: one page that loads nothing.
@@ -163,7 +178,7 @@ pub(super) async fn summary(Named(service, visitor, id): Named) -> Answer {
     Ok(document.attached()?)
 }
 
-/// Sends the file of samples.
+/// Sends the file that lists all that was found.
 pub(super) async fn samples(Named(service, visitor, id): Named) -> Answer {
     let file = results::samples(&service, &visitor.may, &id).await?;
     Ok(file.send().await?)

@@ -1,7 +1,7 @@
 //! Data sets, models and jobs as lines of a list.
 
 use super::views::{Frame, Link, State, Thing};
-use super::words::{bytes, counted, duration, kind, list, moment, percent_done, phase, state};
+use super::words::{bytes, counted, duration, list, moment, percent_done, phase, state};
 use crate::jobs::board::JobView;
 use crate::jobs::specification::JobKind;
 use crate::store::{DataKind, DataSet, Job, JobState, Model, ModelKind, ModelOrigin};
@@ -93,7 +93,7 @@ pub(super) fn address(job: &Job) -> String {
 /// A job as a line; its state is `result` where it has one.
 pub(super) fn of_job(view: &JobView, result: State) -> Thing {
     let job = &view.job;
-    let mut detail = vec![kind(job.kind).to_owned()];
+    let mut detail = vec![job.kind.title().to_owned()];
     if job.state.is_final() {
         if let (Some(started), Some(ended)) = (job.started, job.ended) {
             detail.push(duration(ended.0.saturating_sub(started.0)));
@@ -106,7 +106,7 @@ pub(super) fn of_job(view: &JobView, result: State) -> Thing {
         }
     }
     let links = match job.state {
-        JobState::Done if job.kind != JobKind::Train => vec![Link {
+        JobState::Done if job.kind.has_report() => vec![Link {
             address: format!("/runs/{}/report", job.id),
             text: "Report".to_owned(),
         }],

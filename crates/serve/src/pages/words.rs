@@ -79,15 +79,6 @@ pub(super) fn attributes_in_words(names: &[String], modality: ModalityName) -> S
     list(&names)
 }
 
-/// Writes what a job does, as the beginning of a sentence.
-pub(super) fn kind(kind: JobKind) -> &'static str {
-    match kind {
-        JobKind::Train => "Training",
-        JobKind::Audit => "Audit",
-        JobKind::Repair => "Repair",
-    }
-}
-
 /// The state of a job as a coloured word.
 pub(super) fn state(state: JobState) -> State {
     let (class, text) = match state {
@@ -114,14 +105,19 @@ pub(super) fn phase(job: &Job, progress: Option<&Progress>) -> String {
         };
     };
     let is_of_texts = job.specification.modality() == ModalityName::Text;
+    if progress.phase == "open" && job.specification.model().is_none() {
+        let read = match is_of_texts {
+            true => "Reading the texts and the word vectors",
+            false => "Reading the data",
+        };
+        return read.to_owned();
+    }
     phase_of(&progress.phase, job.kind, is_of_texts).to_owned()
 }
 
-/// What goes on in the part `phase` of a job.
+/// What goes on in the part `phase` of a job, which reads a model.
 fn phase_of(phase: &str, kind: JobKind, is_of_texts: bool) -> &'static str {
     match (phase, kind, is_of_texts) {
-        ("open", JobKind::Train, true) => "Reading the texts and the word vectors",
-        ("open", JobKind::Train, false) => "Reading the data",
         ("open", _, true) => "Reading the model and the texts",
         ("open", _, false) => "Reading the model and the data",
         ("prepare", JobKind::Train, _) => "Preparing the network",
@@ -136,6 +132,9 @@ fn phase_of(phase: &str, kind: JobKind, is_of_texts: bool) -> &'static str {
         ("train", _, _) => "Training the network",
         ("search", _, true) => "Looking for texts to learn from",
         ("search", _, false) => "Looking for individuals to learn from",
+        ("match", _, _) => "Matching people with their counterparts",
+        ("compare", _, _) => "Comparing people with those most like them",
+        ("proxies", _, _) => "Finding out what the columns tell",
         ("write", _, _) => "Writing what was found",
         _ => "Working",
     }
@@ -230,6 +229,9 @@ mod tests {
             "local",
             "population",
             "estimate",
+            "match",
+            "compare",
+            "proxies",
             "write",
         ] {
             for is_of_texts in [false, true] {

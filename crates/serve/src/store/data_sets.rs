@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::access::Change;
-use super::job::unfinished;
+use super::job::{Job, unfinished};
 use super::lists::Which;
 use super::log::{Action, note};
 use super::{Contents, Count, InJson, Record, Removal, Store, StoreError, put, remove};
@@ -334,7 +334,8 @@ impl Store {
     pub(crate) fn remove_data_set(&self, change: &Change, id: &Id) -> Result<Removal, StoreError> {
         let removal = self.write(|transaction| {
             let jobs = unfinished(transaction, Some(change.project()))?;
-            if let Some(job) = jobs.iter().find(|job| job.specification.data() == id) {
+            let reads = |job: &&Job| job.specification.data_sets().any(|data| data == id);
+            if let Some(job) = jobs.iter().find(reads) {
                 return Ok(Removal::Needed(job.id.clone()));
             }
             if !remove::<DataSet>(transaction, change, id)? {

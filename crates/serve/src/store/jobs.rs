@@ -225,8 +225,10 @@ fn is_there(
     scope: &Scope,
     specification: &JobSpecification,
 ) -> Result<bool, StoreError> {
-    if find::<DataSet>(transaction, scope, specification.data())?.is_none() {
-        return Ok(false);
+    for data in specification.data_sets() {
+        if find::<DataSet>(transaction, scope, data)?.is_none() {
+            return Ok(false);
+        }
     }
     if let Some(model) = specification.model()
         && find::<Model>(transaction, scope, model)?.is_none()

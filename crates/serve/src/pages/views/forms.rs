@@ -215,6 +215,25 @@ pub(in crate::pages) struct AuditPage<'a> {
     pub advanced: &'a str,
 }
 
+/// The page that compares people.
+#[derive(Template)]
+#[template(path = "service/people.html")]
+pub(in crate::pages) struct PeoplePage<'a> {
+    pub frame: &'a Frame,
+    pub form: &'a Form,
+    /// The identifier of the data set that holds the people.
+    pub id: &'a str,
+    pub label: &'a str,
+    pub questions: &'a [Choice],
+    /// Whose decisions can be looked at; none where nobody decides.
+    pub deciders: &'a [Choice],
+    pub attributes: &'a [Choice],
+    pub favourable: &'a Field,
+    pub fail_above: &'a Field,
+    pub fields: &'a [Field],
+    pub advanced: &'a str,
+}
+
 /// The page that repairs a model.
 #[derive(Template)]
 #[template(path = "service/repair.html")]

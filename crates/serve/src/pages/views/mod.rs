@@ -14,8 +14,8 @@ pub(super) use self::administration::{
 };
 pub(super) use self::forms::{
     AccessPage, AuditPage, ColumnFields, DataColumnsPage, DataNewPage, DataSchemaPage, DeletePage,
-    ListedAccess, LoggedInPage, LoginPage, ModelNewPage, Names, ProblemPage, RawColumn, RenamePage,
-    RepairPage, TrainPage,
+    ListedAccess, LoggedInPage, LoginPage, ModelNewPage, Names, PeoplePage, ProblemPage, RawColumn,
+    RenamePage, RepairPage, TrainPage,
 };
 pub(super) use self::shown::{
     ChangeLine, ComparePage, ComparedLine, DataPage, DescribedColumn, Drawn, Figure, HistoryLine,

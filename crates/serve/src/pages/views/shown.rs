@@ -98,6 +98,8 @@ pub(in crate::pages) struct ModelPage<'a> {
     pub doubts: &'a [String],
     pub runs: &'a [Thing],
     pub has_history: bool,
+    /// Whether the model decides about rows of a table, so that the people in them can be compared.
+    pub is_of_rows: bool,
 }
 
 /// A job as its page shows it, and as an event tells the page.
@@ -133,6 +135,8 @@ pub(in crate::pages) struct JobPage<'a> {
     pub events: &'a str,
     pub shown: &'a Shown,
     pub stop_hint: &'a str,
+    /// What the button says that lets a stopped job go on.
+    pub resume_text: &'a str,
     pub result: &'a str,
     pub result_text: &'a str,
     /// The proposal for an audit of the model that the job trains; none where there is nothing to
@@ -158,12 +162,13 @@ pub(in crate::pages) struct RunPage<'a> {
     pub heading: &'a str,
     pub verdict_class: &'a str,
     pub verdict: &'a [String],
+    /// The remarks beside the verdict; may be empty.
     pub caveat: &'a str,
     pub figures: &'a [Figure],
     pub downloads: &'a [Link],
     pub can_repair: bool,
     pub has_history: bool,
-    /// The address of the model that a repair made; empty for an audit.
+    /// The address of the model that a repair made; empty for other jobs.
     pub repaired: String,
     pub facts: &'a [Fact],
 }
