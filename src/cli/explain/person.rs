@@ -2,20 +2,20 @@
 //! compared.
 
 use std::path::Path;
-use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 
+use super::super::exit_code::ExitCode;
 use super::super::fields::Fields;
 use super::super::inputs::Threads;
 use super::super::output::Output;
 use super::super::render::{count, figure, percent, table};
-use crate::fairness::explain::specification::ExplainSpecification;
-use crate::indirect::explained::{
+use probity::fairness::explain::specification::ExplainSpecification;
+use probity::indirect::explained::{
     Differing, ExplainedPerson, PersonBeside, PersonOfGroup, PersonTests, explain_person,
 };
-use crate::indirect::people::named;
-use crate::tensor::device::ComputeDevice;
+use probity::indirect::people::named;
+use probity::tensor::device::ComputeDevice;
 
 /// People of either side that are shown at most.
 const SHOWN: usize = 5;
