@@ -211,7 +211,8 @@ def situations(
 
     `protected` names groups, such as `sex=female`, or attributes, each of whose values is then one.
     `counterfactuals` is a table like `data`: what the same people, row by row, would have been outside
-    of the group. `probity.options("situations")` lists the other options, such as `k`.
+    of the group. `probity.options("situations")` lists the other options, such as `k`, and `reference`,
+    the groups with which members are compared in place of everybody else, such as `race=white`.
 
     `summary["groups"]` says what was found; every member is in the file `persons.csv` of the run.
     """
@@ -238,7 +239,8 @@ def counterparts(
     `model`, `data`, `protected`, `label`, `schema`, `classes`, `ignore` and `gives` are as in
     `probity.situations`. With `counterfactuals`, a table like `data`, the counterpart of each person is
     the same row of it. `probity.options("counterparts")` lists the other options, such as `gap`, by
-    which scores are compared in place of decisions.
+    which scores are compared in place of decisions, `reference` as there, and `resamples`, the halves of
+    the people that are matched again for the intervals of the shares.
 
     `summary["groups"]` says what was found; every pair is in the file `pairs.csv` of the run.
     """
@@ -285,6 +287,8 @@ def _compare_people(
         raise OptionError("data is needed: the table of the people")
     if len(names := list_names(protected)):
         options["protected"] = names
+    if "reference" in options:
+        options["reference"] = list_names(options["reference"])
     favourable = options.get("favourable")
     if favourable is not None:
         options["favourable"] = favourable = to_word(favourable)

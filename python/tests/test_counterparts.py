@@ -52,6 +52,18 @@ def test_pairs_are_those_of_the_best_matching():
     assert abs(difference - (rates[0] - rates[1])) < 1e-12
 
 
+def test_shares_have_intervals_and_groups_may_have_a_reference():
+    (group,) = probity.counterparts(data=FRAME, reference="sex=male", resamples=20, **ASKED).summary["groups"]
+    assert group["reference"] == [{"attribute": "sex", "value": "male"}] and group["halves"] == 20
+    low, high = group["against"]["ci95"]
+    assert 0 <= low < group["against"]["share"] < high <= 1
+    # There are no others than men.
+    (same,) = probity.counterparts(data=FRAME, resamples=0, **ASKED).summary["groups"]
+    assert same["against"]["share"] == group["against"]["share"] and "ci95" not in same["against"]
+    (near,) = probity.situations(data=FRAME, reference=["sex=male"], k=10, **ASKED).summary["groups"]
+    assert near["others"] == group["others"]
+
+
 def test_an_estimator_that_never_sees_the_attribute_and_given_counterparts():
     linear = pytest.importorskip("sklearn.linear_model")
     model = linear.LogisticRegression().fit(FRAME[["skill", "hair"]], FRAME.loan)
