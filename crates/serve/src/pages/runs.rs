@@ -109,11 +109,11 @@ fn downloads(job: &Job) -> Vec<Link> {
         ("report.md", "Report (Markdown)", true),
         ("report.json", "Report (JSON)", true),
         ("report.annex.html", "Annex for the AI Act", true),
-        // It is of a model.
+        // It has no place for people.
         (
             "report.cdx.json",
             "Bill of materials (CycloneDX)",
-            asked.model().is_some(),
+            asked.people().is_none(),
         ),
         ("summary.json", "Summary (JSON)", true),
     ];
