@@ -201,19 +201,19 @@ fn intervals(count: u64) {
                 place: 0,
                 gap: 0.0,
             };
-            let variances = halves.variances(&coordinates, &women, &outcomes, &|_| go_on());
-            let variances = variances
+            let spreads = halves.spreads(&coordinates, &women, &outcomes, &|_| go_on());
+            let spreads = spreads
                 .expect("nobody stops it")
                 .expect("both groups have people");
-            let members = women.members.len() as u64;
+            let fewer = women.members.len().min(women.others.len()) as u64;
             let ways = [
-                (Flip::Against, variances.against),
-                (Flip::Favouring, variances.favouring),
+                (Flip::Against, spreads.against),
+                (Flip::Favouring, spreads.favouring),
             ];
-            for (found, (flip, variance)) in found.iter_mut().zip(ways) {
+            for (found, (flip, spread)) in found.iter_mut().zip(ways) {
                 let share = share_of(&matching.pairs, &outcomes, flip);
-                let interval = interval(share, members, Some(variance));
-                found.push((share, variance.sqrt(), interval));
+                let interval = interval(share, fewer, Some(spread));
+                found.push((share, spread.variance.sqrt(), interval));
             }
         }
         for (name, found) in ["worse", "better"].iter().zip(&found) {

@@ -184,7 +184,15 @@ impl<S: Specification> FromArgMatches for Fields<S> {
             let of_predictor = given
                 .iter_mut()
                 .filter(|it| it.0.path == "predictor.schema");
-            of_predictor.for_each(|it| it.0 = own.clone());
+            for (field, value) in of_predictor {
+                *field = own.clone();
+                // A run is read again from elsewhere, too. What is no file is a schema that is built in.
+                if let Some(file) = value.as_str().map(Path::new).filter(|file| file.is_file())
+                    && let Some(file) = absolute(file).to_str()
+                {
+                    *value = Value::from(file);
+                }
+            }
         }
         Ok(Fields {
             given: Given::new(given),

@@ -304,6 +304,11 @@ fn halves_give_intervals_whatever_the_threads_and_a_run_tells_of_one_person() {
     ] {
         refuses(&workspace, line, 2, &[needle]);
     }
+    // From elsewhere, too, though the schema was named from here.
+    let run = workspace.path("run").display().to_string();
+    let line = format!("explain --run {run} --row 64 -q");
+    let elsewhere = workspace.prepared(&line).current_dir("/").output().unwrap();
+    assert!(elsewhere.status.success(), "{elsewhere:?}");
     workspace.write(
         "people.csv",
         workspace
@@ -316,4 +321,53 @@ fn halves_give_intervals_whatever_the_threads_and_a_run_tells_of_one_person() {
         2,
         &["the data of", "is not what it was"],
     );
+}
+
+#[test]
+fn two_people_on_the_other_side_are_no_more_than_two() {
+    let workspace = origins();
+    let mut people = String::from("years,origin,hired\n");
+    for row in 0..42 {
+        let (origin, hired) = if row < 40 {
+            ("west", "yes")
+        } else {
+            ("east", "no")
+        };
+        people.push_str(&format!("{},{origin},{hired}\n", row % 40));
+    }
+    workspace.write("people.csv", people);
+    let line = format!("{LABEL} --protected origin=west --json -q");
+    let favouring = &workspace.line(&line).exits(0).json()["groups"][0]["favouring"];
+    assert_eq!(favouring["share"], 1.0);
+    let low = favouring["ci95"][0].as_f64().unwrap();
+    // The exact interval of 2 of 2 begins at the root of 0.025.
+    assert!((low - 0.025_f64.sqrt()).abs() < 1e-6, "{low}");
+}
+
+#[test]
+fn neighbours_outside_stand_beside_what_the_person_would_have_been() {
+    let (workspace, _) = workspace("");
+    let line = "situations --label --schema people.toml --data people.csv --protected sex=female --k 10 --outside clip";
+    workspace
+        .line(&format!("{line} --counterfactuals others.csv --out run -q"))
+        .exits(0);
+    let persons = workspace.read("run/persons.csv");
+    let mut persons = csv::Reader::from_reader(persons.as_bytes());
+    let first = persons.records().next().unwrap().unwrap();
+    let explain = format!("explain --run run --row {} --json", &first[1]);
+    let explained = workspace.line(&explain).exits(0).json();
+    for side in [true, false] {
+        let people = explained["groups"][0]["people"].as_array().unwrap();
+        let of_side: Vec<&Value> = people.iter().filter(|it| it["is_member"] == side).collect();
+        let distance = |it: &Value| it["distance"].as_f64().unwrap();
+        for person in &of_side {
+            let parts = person["differs"].as_array().unwrap().iter();
+            let parts: f64 = parts.filter_map(|it| it["distance"].as_f64()).sum();
+            assert!((parts - distance(person)).abs() < 1e-9, "{person}");
+        }
+        let mean = of_side.iter().map(|it| distance(it)).sum::<f64>() / of_side.len() as f64;
+        let column = if side { 7 } else { 8 };
+        let written: f64 = first[column].parse().unwrap();
+        assert!((mean - written).abs() < 1e-9, "{mean} {written}");
+    }
 }

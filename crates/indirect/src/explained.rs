@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use thiserror::Error;
 
-use crate::coordinates::Coordinates;
+use crate::coordinates::{Cell, Coordinates};
 use crate::counterparts::listing as pairs;
 use crate::counterparts::run::{CounterpartTest, CounterpartsSpecification};
 use crate::error::IndirectError;
@@ -110,7 +110,7 @@ pub struct PersonOfGroup {
     pub tests: Option<PersonTests>,
     /// The people beside whom the person was looked at: the counterparts, those who stand for most of
     /// the person first; of a situation the nearest members, then the nearest others, each from the
-    /// nearest on.
+    /// nearest on. Where counterfactuals are given, these others are beside what the person would have been.
     pub people: Vec<PersonBeside>,
 }
 
@@ -348,16 +348,20 @@ impl Person {
                 for_q: number(14)?,
             };
             let mut people = Vec::new();
+            // The others were looked for around what the person would have been.
+            let around = match &opened.counterfactual {
+                Some(counterfactual) => Beside::around(opened, counterfactual, self.place),
+                None => Beside::new(opened, self.place),
+            };
             for (mut near, is_member) in test
                 .neighbours(group, self.place)
                 .into_iter()
                 .zip([true, false])
             {
                 near.sort_by(|a, b| a.distance.total_cmp(&b.distance).then(a.row.cmp(&b.row)));
-                people.extend(near.into_iter().map(|it| PersonBeside {
-                    distance: it.distance,
-                    ..beside.person(&opened.people, it.row, is_member)
-                }));
+                let beside = if is_member { &beside } else { &around };
+                let near = near.into_iter();
+                people.extend(near.map(|it| beside.person(&opened.people, it.row, is_member)));
             }
             groups.push(PersonOfGroup {
                 protected: group.conditions.clone(),
@@ -370,20 +374,29 @@ impl Person {
     }
 }
 
-/// A person beside whom others are put.
+/// A person, or what they would have been, beside whom others are put.
 struct Beside<'a> {
     opened: &'a OpenedPeople,
-    place: usize,
+    /// What the person has of each attribute that is compared, and of all.
+    cells: Vec<Cell>,
+    values: Vec<Condition>,
     coordinates: Coordinates,
     others: Option<Coordinates>,
 }
 
 impl Beside<'_> {
     fn new(opened: &OpenedPeople, place: u32) -> Beside<'_> {
+        Beside::around(opened, &opened.people, place)
+    }
+
+    /// Puts others beside the person at `place` of `centre`: of the people, or of their counterfactuals.
+    fn around<'a>(opened: &'a OpenedPeople, centre: &People, place: u32) -> Beside<'a> {
         let others = opened.counterfactual.as_ref();
+        let place = place as usize;
         Beside {
             opened,
-            place: place as usize,
+            cells: centre.coordinates_by(&opened.people).person(place),
+            values: centre.described(place),
             coordinates: opened.people.coordinates(),
             others: others.map(|others| others.coordinates_by(&opened.people)),
         }
@@ -397,15 +410,14 @@ impl Beside<'_> {
             Some(others) if is_given => others,
             _ => &self.coordinates,
         };
-        let parts = coordinates.parts(&self.coordinates.person(self.place), other);
+        let parts = coordinates.parts(&self.cells, other);
         let parts: Vec<(&str, f64)> = coordinates
             .columns()
             .iter()
             .map(|column| column.name.as_str())
             .zip(parts)
             .collect();
-        let pairs = self.opened.people.described(self.place);
-        let pairs = pairs.into_iter().zip(others.described(other));
+        let pairs = self.values.iter().cloned().zip(others.described(other));
         let mut differs: Vec<Differing> = pairs
             .filter(|(own, other)| own.value != other.value)
             .map(|(own, other)| Differing {

@@ -6,6 +6,15 @@ use statrs::function::factorial::ln_factorial;
 /// The level of the papers, and the quantile of the normal distribution that they use for it.
 const PUBLISHED: (f64, f64) = (0.05, 1.645);
 
+/// How much a p-value may be above a level that it equals but for rounding, as a share of it.
+const ROUNDING: f64 = 1e-9;
+
+/// Returns whether a p-value, or the level of a discovery, is at most `level`, but for rounding: 1 in 10
+/// is at most 0.1, whatever the last bit of its sum.
+pub(crate) fn is_at_most(p: f64, level: f64) -> bool {
+    p <= level * (1.0 + ROUNDING)
+}
+
 /// Returns Fisher's exact one-sided p-value of counts `[unfavourable, of]`: the probability of at least
 /// as many unfavourable ones among `more`, given how many there are on both sides together.
 ///

@@ -97,10 +97,13 @@ fn group_text(group: &PersonOfGroup) -> String {
 
 fn tested(tests: &PersonTests) -> String {
     let points = 100.0 * tests.difference;
+    let difference = match points {
+        0.0 => "as many in the group as elsewhere".to_owned(),
+        points if points < 0.0 => format!("{} points fewer in the group", figure(-points)),
+        points => format!("{} points more in the group", figure(points)),
+    };
     format!(
-        "Unfavourable decisions among those nearest: {} points {} in the group (against it p = {}, q = {}; in its favour p = {}, q = {}).\n",
-        figure(points.abs()),
-        if points < 0.0 { "fewer" } else { "more" },
+        "Unfavourable decisions among those nearest: {difference} (against it p = {}, q = {}; in its favour p = {}, q = {}).\n",
         figure(tests.against_p),
         figure(tests.against_q),
         figure(tests.for_p),

@@ -15,10 +15,12 @@
 //! more different people would not have.
 //!
 //! With `v` the variance of the share over the halves and `p` the share itself, `p (1 − p) / v`
-//! independent trials would vary as much. The interval is the exact one (Clopper, Pearson 1934) of so
-//! many trials, but no more than there are members, as surveys have it (Korn, Graubard 1998): so
-//! where nobody is decided worse it does not shrink to a point. Counterparts that are given
-//! are pairs of their own, and the interval is the exact one of these.
+//! independent trials would vary as much; where everybody or nobody is decided worse, `p` is here the mean
+//! over the halves, in which some may be. The interval is the exact one (Clopper, Pearson 1934) of so
+//! many trials, but no more than there are people on the smaller side, as surveys have it (Korn,
+//! Graubard 1998): so where nobody is decided worse it does not shrink to a point, and two people on the
+//! other side are no more than two. Counterparts that are given are pairs of their own, and the
+//! interval is the exact one of these.
 //!
 //! It is an approximation and no theorem. How often it holds is counted in docs/benchmarks.md.
 
@@ -53,29 +55,38 @@ pub struct Halves {
     pub gap: f64,
 }
 
-/// By how much shares vary over the halves of the people.
+/// What a share is over the halves of the people.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Variances {
-    /// The variance of the share of members who are decided worse.
-    pub against: f64,
-    /// The variance of the share of members who are decided better.
-    pub favouring: f64,
+pub struct Spread {
+    /// The mean.
+    pub mean: f64,
+    /// The variance.
+    pub variance: f64,
+}
+
+/// What both shares are over the halves of the people.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Spreads {
+    /// The share of members who are decided worse.
+    pub against: Spread,
+    /// The share of members who are decided better.
+    pub favouring: Spread,
 }
 
 impl Halves {
-    /// Matches the halves of `group`, and returns by how much the shares vary over them; nothing where
-    /// they are fewer than two, or a side has fewer than two people. `watch` breaks to stop, and gets the
+    /// Matches the halves of `group`, and returns what the shares are over them; nothing where they
+    /// are fewer than two, or a side has fewer than two people. `watch` breaks to stop, and gets the
     /// number of halves that are done.
     ///
     /// # Errors
     /// When it is stopped.
-    pub fn variances(
+    pub fn spreads(
         self,
         people: &Coordinates,
         group: &ProtectedGroup,
         outcomes: &Outcomes<'_>,
         watch: &(dyn Fn(u64) -> ControlFlow<()> + Sync),
-    ) -> Result<Option<Variances>, IndirectError> {
+    ) -> Result<Option<Spreads>, IndirectError> {
         if self.halves < 2 || group.members.len() < 2 || group.others.len() < 2 {
             return Ok(None);
         }
@@ -93,15 +104,18 @@ impl Halves {
             })
             .collect();
         let shares = shares?;
-        let variance = |way: usize| {
+        let spread = |way: usize| {
             let values = shares.iter().map(|shares| shares[way]);
             let mean = values.clone().sum::<f64>() / shares.len() as f64;
             let squares: f64 = values.map(|share| (share - mean).powi(2)).sum();
-            squares / (shares.len() - 1) as f64
+            Spread {
+                mean,
+                variance: squares / (shares.len() - 1) as f64,
+            }
         };
-        Ok(Some(Variances {
-            against: variance(0),
-            favouring: variance(1),
+        Ok(Some(Spreads {
+            against: spread(0),
+            favouring: spread(1),
         }))
     }
 
@@ -124,20 +138,64 @@ impl Halves {
     }
 }
 
-/// Returns the 95 % interval of a `share` of `members`, which varies by `variance`; without one, members
-/// are independent of each other.
-pub fn interval(share: f64, members: u64, variance: Option<f64>) -> [f64; 2] {
-    let members = members as f64;
-    let alike = match variance {
-        Some(variance) if variance > 0.0 => share * (1.0 - share) / variance,
-        _ => members,
-    };
-    // A share of 0 or 1 says nothing of how it varies.
-    let trials = if alike > 0.0 {
-        alike.min(members)
-    } else {
-        members
-    };
+/// Returns the 95 % interval of a `share` of members, where there are `people` on the smaller side and the
+/// share has the `spread` over halves; without one, members are independent of each other.
+pub fn interval(share: f64, people: u64, spread: Option<Spread>) -> [f64; 2] {
+    // Shares are sums of parts, which may miss an end by a rounding.
+    let share = snapped(share);
+    let people = people as f64;
+    let trials = spread.map_or(people, |spread| {
+        let shown = match share {
+            0.0 | 1.0 => spread.mean,
+            share => share,
+        };
+        match spread.variance {
+            0.0 => people,
+            variance => (shown * (1.0 - shown) / variance).min(people),
+        }
+    });
     let [low, high] = weighted_interval(share * trials, trials, ALPHA);
-    [low.min(share), high.max(share)]
+    [snapped(low.min(share)), snapped(high.max(share))]
+}
+
+/// Returns 0 or 1 in place of a share that is next to it: of a billion nobody tells one.
+fn snapped(share: f64) -> f64 {
+    const NEXT: f64 = 1e-9;
+    match share {
+        share if share < NEXT => 0.0,
+        share if share > 1.0 - NEXT => 1.0,
+        share => share,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn intervals_know_no_more_than_the_smaller_side_and_the_halves() {
+        let still = Spread {
+            mean: 1.0,
+            variance: 0.0,
+        };
+        // The exact interval of 2 of 2.
+        let [low, high] = interval(1.0, 2, Some(still));
+        assert!(
+            (low - 0.025_f64.sqrt()).abs() < 1e-9 && high == 1.0,
+            "{low} {high}"
+        );
+        let of = |mean, variance| Some(Spread { mean, variance });
+        // Nobody, though in the halves some are: 0.056·0.944/0.004 trials.
+        let [low, high] = interval(0.0, 36, of(0.056, 0.004));
+        let trials = 0.056 * 0.944 / 0.004;
+        assert!(low == 0.0 && (high - (1.0 - 0.025_f64.powf(1.0 / trials))).abs() < 1e-9);
+        let [low, high] = interval(1e-17, 50, of(1e-17, 0.0));
+        assert_eq!(low, 0.0);
+        assert!((high - (1.0 - 0.025_f64.powf(1.0 / 50.0))).abs() < 1e-9);
+        let [low, high] = interval(0.3, 100, of(0.3, 0.021));
+        assert!(
+            low > 0.05 && low < 0.09 && high > 0.6 && high < 0.66,
+            "{low} {high}"
+        );
+    }
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::flips::{Comparison, Direction, Flip, Outcomes, direction, main_pairs, mcnemar, rates};
 use super::listing;
 use super::matching::{Matching, Pair, Quality, given, matched};
-use super::resampling::{Halves, Variances, interval};
+use super::resampling::{Halves, Spread, Spreads, interval};
 pub use super::specification::CounterpartsSpecification;
 use crate::coordinates::Coordinates;
 use crate::error::IndirectError;
@@ -151,8 +151,8 @@ pub struct Person {
 pub struct MatchedGroup {
     /// The matching.
     pub matching: Matching,
-    /// By how much the shares vary over halves of the people, where halves were matched.
-    pub variances: Option<Variances>,
+    /// What the shares are over halves of the people, where halves were matched.
+    pub spreads: Option<Spreads>,
 }
 
 /// Returns the number of pairs of a member and another of `group`.
@@ -225,7 +225,7 @@ impl CounterpartTest {
             if let Some(counterfactual) = &counterfactual {
                 found.push(MatchedGroup {
                     matching: given(&people, counterfactual, group),
-                    variances: None,
+                    spreads: None,
                 });
                 continue;
             }
@@ -239,12 +239,9 @@ impl CounterpartTest {
                 gap,
             };
             let watch_halves = |done: u64| watch(before + done, all);
-            let variances = halves.variances(&people, group, &outcomes, &watch_halves)?;
+            let spreads = halves.spreads(&people, group, &outcomes, &watch_halves)?;
             before += u64::from(halves.halves);
-            found.push(MatchedGroup {
-                matching,
-                variances,
-            });
+            found.push(MatchedGroup { matching, spreads });
         }
         Ok(found)
     }
@@ -347,11 +344,15 @@ impl CounterpartTest {
         let decided = |rows: &[u32]| self.opened.people.decided(rows);
         let (members, others) = (decided(&group.members), decided(&group.others));
         let is_given = self.opened.counterfactual.is_some();
-        let way = |flip, variance: fn(&Variances) -> f64| {
-            let variance = found.variances.as_ref().map(variance);
+        let way = |flip, spread: fn(&Spreads) -> Spread| {
+            let spread = found.spreads.as_ref().map(spread);
             let direction = direction(pairs, outcomes, both, flip);
-            let ci95 = (is_given || variance.is_some())
-                .then(|| interval(direction.share, members.people, variance));
+            let people = match is_given {
+                true => members.people,
+                false => members.people.min(others.people),
+            };
+            let ci95 =
+                (is_given || spread.is_some()).then(|| interval(direction.share, people, spread));
             Direction { ci95, ..direction }
         };
         let against = way(Flip::Against, |it| it.against);
@@ -372,7 +373,7 @@ impl CounterpartTest {
             members,
             others,
             matching: found.matching.quality,
-            halves: match found.variances {
+            halves: match found.spreads {
                 Some(_) => self.halves(group),
                 None => 0,
             },

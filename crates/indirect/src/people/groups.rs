@@ -388,7 +388,8 @@ fn intersection(
             .zip(of_group)
             .for_each(|(is, of)| *is &= of);
     }
-    let mut both = ProtectedGroup::new(conditions.collect(), &is_member, true);
+    // Nobody asked for it by name, so that it may be left out where it is small.
+    let mut both = ProtectedGroup::new(conditions.collect(), &is_member, false);
     for group in groups.iter().filter(|group| !group.reference.is_empty()) {
         both.reference.extend(group.reference.iter().cloned());
         both.others

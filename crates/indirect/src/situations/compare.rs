@@ -36,7 +36,7 @@ use crate::coordinates::Coordinates;
 use crate::error::IndirectError;
 use crate::neighbours::{Group, Neighbour, Ties};
 use crate::people::ProtectedGroup;
-use crate::tests_of_shares::{discoveries, fisher, is_beyond_wald};
+use crate::tests_of_shares::{discoveries, fisher, is_at_most, is_beyond_wald};
 
 /// The test of a difference between two shares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -286,7 +286,7 @@ fn tested(more: Neighbourhood, less: Neighbourhood, options: &SituationOptions) 
     let p = fisher([more.unfavourable, more.of], [less.unfavourable, less.of]);
     let counts = |it: Neighbourhood| [it.unfavourable, it.of];
     let (is_case, is_significant) = match options.test {
-        Test::Exact => (more.share() > less.share(), p <= options.level),
+        Test::Exact => (more.share() > less.share(), is_at_most(p, options.level)),
         Test::Wald => is_beyond_wald(counts(more), counts(less), options.level),
     };
     Tested {
@@ -304,7 +304,7 @@ fn correct(situations: &mut [Situation], level: f64, side: impl Fn(&mut Situatio
     for (situation, q) in situations.iter_mut().zip(discoveries(&p)) {
         let tested = side(situation);
         tested.q = q;
-        tested.is_discovery = q <= level;
+        tested.is_discovery = is_at_most(q, level);
     }
 }
 
@@ -457,6 +457,28 @@ mod tests {
         // All of them are false, so that the share of repeats with one is the expected share of false
         // ones: 5 % at most, and three standard deviations of what 400 repeats show.
         assert!(with_a_discovery <= 33, "{with_a_discovery}");
+    }
+
+    /// 8 of 8 against 5 of 8: the exact p-value is 1 in 10, and its sum a bit more.
+    #[test]
+    fn a_p_value_of_the_very_level_is_significant() {
+        let places = Column::ordered("place", vec![0.0; 17]);
+        let group = women(&[vec![true; 9], vec![false; 8]].concat());
+        let unfavourable = [vec![true; 14], vec![false; 3]].concat();
+        let people = Coordinates::new(vec![places]);
+        let subjects = factual(&people, &unfavourable, &group);
+        let options = SituationOptions {
+            k: 8,
+            level: 0.1,
+            ..OPTIONS
+        };
+        let found = compare(&subjects, &options, &watch).unwrap();
+        assert!((found[0].negative.p - 0.1).abs() < 1e-12, "{:?}", found[0]);
+        assert!(
+            found
+                .iter()
+                .all(|it| it.negative.is_significant && it.negative.is_discovery)
+        );
     }
 
     #[test]

@@ -301,7 +301,12 @@ fn figures(found: &CounterpartsFindings) -> Part {
 fn stories(found: &CounterpartsFindings) -> Option<Part> {
     let told = found.groups.iter().flat_map(|group| {
         let of_group = group.persons.iter().take(TOLD);
-        of_group.map(|person| Text::from(story(person)))
+        // With several groups a person may be told of more than once.
+        let whose = match found.groups.len() {
+            1 => String::new(),
+            _ => format!("{}: ", beside(&group.protected, &group.reference)),
+        };
+        of_group.map(move |person| Text::from(format!("{whose}{}", story(person))))
     });
     let told: Vec<Text> = told.collect();
     if told.is_empty() {
