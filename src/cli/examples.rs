@@ -151,7 +151,6 @@ const EXAMPLES: [(&str, &[&str]); 65] = [
             "probity explain --model models/people --data people.csv --row 17 --protected sex,origin --favourable high",
             "probity explain --model models/toxic --texts comments.csv --text-column comment_text --row 2",
             "probity explain --model models/toxic --text \"She is a doctor.\"",
-            "probity explain --run runs/counterparts --row 17",
         ],
     ),
     (

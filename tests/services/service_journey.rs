@@ -27,7 +27,7 @@ fn a_table_is_audited_and_its_model_repaired() {
     assert_eq!(about["token_label"], "test");
     let document = server.get("/api/v1/openapi.json").expect(200).json();
     let specifications = &document["components"]["schemas"]["JobSpecification"]["oneOf"];
-    assert_eq!(specifications.as_array().map(Vec::len), Some(3));
+    assert_eq!(specifications.as_array().map(Vec::len), Some(6));
     assert_eq!(about["version"], env!("CARGO_PKG_VERSION"));
 
     // Upload, draft a schema, change it.

@@ -27,6 +27,9 @@ fn schema(has_sex: bool) -> Value {
     let mut schema = serde_json::to_value(schema).unwrap();
     let attributes = schema["attribute"].as_array_mut().unwrap();
     attributes.retain(|attribute| has_sex || attribute["name"] != "sex");
+    if !has_sex {
+        schema["format"]["ignore_other_columns"] = true.into();
+    }
     schema
 }
 

@@ -105,10 +105,19 @@ fn sentence(group: &SituationsOfGroup, found: &SituationsFindings) -> String {
         points => format!("{} points more", decimal(-points, 1)),
     };
     format!(
-        "{said} Of the people most like each of them, on average {} get ‘{favourable}’ in the group and {} {elsewhere}: {less}.",
+        "{said} Of the people most like each of them, on average {} get ‘{favourable}’ in the group and {} {}: {less}.",
         percent(1.0 - group.own_share),
-        percent(1.0 - group.others_share)
+        percent(1.0 - group.others_share),
+        there(group)
     )
+}
+
+/// Returns where those are with whom people of a group are compared, after the group was spoken of.
+fn there(group: &SituationsOfGroup) -> String {
+    match group.reference[..] {
+        [] => "outside of it".to_owned(),
+        _ => elsewhere(&group.reference),
+    }
 }
 
 /// Returns what those are called with whom people of a group are compared.
@@ -141,7 +150,7 @@ fn apart(group: &SituationsOfGroup) -> Option<String> {
             in_words(&group.protected),
             number(own),
             number(others),
-            elsewhere(&group.reference)
+            there(group)
         )
     })
 }
@@ -414,7 +423,7 @@ fn distances(found: &SituationsFindings) -> String {
             in_words(&group.protected),
             number(group.own_distance),
             number(group.others_distance),
-            elsewhere(&group.reference)
+            there(group)
         )
     });
     groups.collect::<Vec<_>>().join("; ")
