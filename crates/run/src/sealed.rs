@@ -274,6 +274,14 @@ pub fn write_json(file: &Path, object: &impl Serialize) -> Result<(), RunError> 
 /// # Errors
 /// When it cannot be read, was changed, or is another kind of object.
 pub fn read_json<T: DeserializeOwned>(file: &Path) -> Result<T, RunError> {
+    Ok(read_json_hashed(file)?.0)
+}
+
+/// Reads the object that [`write_json`] wrote, with the SHA-256 of the whole file, in hex.
+///
+/// # Errors
+/// See [`read_json`].
+pub fn read_json_hashed<T: DeserializeOwned>(file: &Path) -> Result<(T, String), RunError> {
     let text = fs::read_to_string(file).map_err(|source| RunError::Read {
         file: file.to_owned(),
         source,
@@ -287,7 +295,8 @@ pub fn read_json<T: DeserializeOwned>(file: &Path) -> Result<T, RunError> {
             file: file.to_owned(),
         });
     }
-    serde_json::from_str(&text).map_err(|error| foreign(file, &error))
+    let object = serde_json::from_str(&text).map_err(|error| foreign(file, &error))?;
+    Ok((object, hex(&Sha256::digest(text.as_bytes()))))
 }
 
 /// A writer that hashes what it writes.

@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use crate::error::PageError;
 use crate::model::Planted;
-use probity_run::run_directory::{RUN, RunDirectory, RunError, SUMMARY};
-use probity_run::sealed::read_json;
+use probity_run::run_directory::{RUN, RunDirectory, RunError, SUMMARY, file_sha256};
+use probity_run::sealed::read_json_hashed;
 
 /// The layout of a summary that is read.
 const SCHEMA_VERSION: u64 = 1;
@@ -25,6 +25,8 @@ pub(crate) struct RunFiles {
     pub command: String,
     /// `run.toml`; empty where the command writes none.
     pub options: toml::Table,
+    /// The SHA-256 of `summary.json`.
+    pub summary_sha256: String,
     summary: Value,
     /// The summary of the demonstration that this run is part of, if it was given.
     demonstration: Value,
@@ -50,7 +52,7 @@ impl RunFiles {
             .and_then(|options| options.get("kind").or_else(|| options.get("command")))
             .and_then(toml::Value::as_str)
             .map(str::to_owned);
-        let Some(summary) = summary else {
+        let Some((summary, summary_sha256)) = summary else {
             return Err(match asked {
                 Some(command) => PageError::Unfinished {
                     advice: advice(&command, directory),
@@ -90,9 +92,17 @@ impl RunFiles {
             directory: directory.to_owned(),
             command,
             options: options.unwrap_or_default(),
+            summary_sha256,
             summary,
             demonstration: Value::Null,
         })
+    }
+
+    /// Returns whether the run is the same still: whoever goes on with it removes its summary before
+    /// they change any other file, and writes a new one last.
+    pub fn are_as_opened(&self) -> bool {
+        let summary = file_sha256(&self.file(SUMMARY));
+        summary.is_ok_and(|now| now == self.summary_sha256)
     }
 
     /// The summary as a structure.
@@ -188,11 +198,11 @@ fn options_of(directory: &Path) -> Result<Option<toml::Table>, PageError> {
     Ok(options.transpose()?)
 }
 
-/// Reads the summary of the run in `directory`, where it has one.
-fn summary_of(directory: &Path) -> Result<Option<Value>, PageError> {
+/// Reads the summary of the run in `directory`, where it has one, and its SHA-256.
+fn summary_of(directory: &Path) -> Result<Option<(Value, String)>, PageError> {
     let summary = directory.join(SUMMARY);
     match summary.is_file() {
-        true => Ok(Some(read_json(&summary)?)),
+        true => Ok(Some(read_json_hashed(&summary)?)),
         false => Ok(None),
     }
 }

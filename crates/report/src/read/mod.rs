@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use self::files::{RunFiles, names_of};
 use super::error::PageError;
 use super::model::{AuditFindings, Comparison, Findings, GroupRunFindings, Report, RunReport};
-use probity_run::run_directory::{SEAL, SUMMARY, file_sha256};
+use probity_run::run_directory::SEAL;
 
 impl Report {
     /// Reads `runs`: directories that a command has written. That of `probity demo` stands for the
@@ -24,16 +24,16 @@ impl Report {
         let mut seen: Vec<PathBuf> = Vec::new();
         let mut reports = Vec::new();
         for directory in runs {
-            let files = RunFiles::open(directory, KNOWN_RUNS)?;
+            let report = read_run(directory, findings)?;
             let place =
-                fs::canonicalize(&files.directory).unwrap_or_else(|_| files.directory.clone());
+                fs::canonicalize(&report.directory).unwrap_or_else(|_| report.directory.clone());
             if seen.contains(&place) {
                 return Err(PageError::Twice {
                     directory: directory.clone(),
                 });
             }
             seen.push(place);
-            reports.push(read_run(&files)?);
+            reports.push(report);
         }
         for (report, name) in reports.iter_mut().zip(names_of(&seen)) {
             report.name = name;
@@ -100,16 +100,26 @@ pub const KNOWN_RUNS: &[&str] = &{
 
 /// Reads the run in `directory`, without the pairs that an audit found.
 pub(super) fn run_without_pairs(directory: &Path) -> Result<RunReport, PageError> {
-    let files = RunFiles::open(directory, KNOWN_RUNS)?;
-    let findings = match files.command.as_str() {
-        "audit" => Findings::Audit(Box::new(audit::read_without_pairs(&files)?)),
-        _ => findings(&files)?,
-    };
-    run_with(&files, findings)
+    read_run(directory, |files| match files.command.as_str() {
+        "audit" => Ok(Findings::Audit(Box::new(audit::read_without_pairs(files)?))),
+        _ => findings(files),
+    })
 }
 
-fn read_run(files: &RunFiles) -> Result<RunReport, PageError> {
-    run_with(files, findings(files)?)
+/// Reads the run in `directory`, of which `findings` come: all files as they stood at one time, even
+/// where somebody goes on with the run meanwhile.
+fn read_run(
+    directory: &Path,
+    findings: impl Fn(&RunFiles) -> Result<Findings, PageError>,
+) -> Result<RunReport, PageError> {
+    loop {
+        let files = RunFiles::open(directory, KNOWN_RUNS)?;
+        let run = findings(&files).map(|findings| run_with(&files, findings));
+        // What does not fit together is an error only where nothing has moved.
+        if files.are_as_opened() {
+            return run;
+        }
+    }
 }
 
 /// What came out of the run in `files`.
@@ -124,9 +134,9 @@ fn findings(files: &RunFiles) -> Result<Findings, PageError> {
 }
 
 /// The run in `files`, of which `findings` came out.
-fn run_with(files: &RunFiles, findings: Findings) -> Result<RunReport, PageError> {
+fn run_with(files: &RunFiles, findings: Findings) -> RunReport {
     let (subject, options) = options::facts(files);
-    Ok(RunReport {
+    RunReport {
         name: String::new(),
         called: None,
         directory: files.directory.clone(),
@@ -136,11 +146,11 @@ fn run_with(files: &RunFiles, findings: Findings) -> Result<RunReport, PageError
         subject,
         options,
         reproduce: options::reproduction(files),
-        summary_sha256: file_sha256(&files.file(SUMMARY))?,
+        summary_sha256: files.summary_sha256.clone(),
         is_sealed: files.file(SEAL).is_file(),
         architecture: model::architecture(files),
         findings,
-    })
+    }
 }
 
 /// A measurement of groups of rows.
