@@ -7,7 +7,7 @@ use thiserror::Error;
 use super::certify::parts::{Part, PartError};
 use super::domain::DomainError;
 use super::group::error::GroupError;
-use super::population::PlausibilityError;
+use super::population::DensityError;
 use probity_data::named_schema::NamedSchemaError;
 use probity_data::read::ReadError;
 use probity_data::schema::SchemaError;
@@ -99,7 +99,7 @@ pub enum AuditError {
     Groups(#[from] GroupError),
     /// Individuals cannot be graded.
     #[error("{0}")]
-    Plausibility(#[from] PlausibilityError),
+    Plausibility(#[from] DensityError),
     /// The parts of the data are not known.
     #[error("{0}")]
     Part(#[from] PartError),

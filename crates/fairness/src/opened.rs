@@ -7,7 +7,7 @@ use std::path::Path;
 use sha2::{Digest, Sha256};
 
 use super::audit_error::AuditError;
-use super::population::PlausibilityError;
+use super::population::DensityError;
 use super::text::encoder::Encoder;
 use super::text::preset::Preset;
 use super::text::protected::Protected;
@@ -173,7 +173,7 @@ pub fn open_vectors(file: Option<&Path>) -> Result<Opened<EmbeddingTable>, Audit
 ///
 /// # Errors
 /// When there is none, or it was changed.
-pub fn open_spn(directory: &Path) -> Result<Opened<SpnNetwork>, PlausibilityError> {
+pub fn open_spn(directory: &Path) -> Result<Opened<SpnNetwork>, DensityError> {
     let model = SpnModel::load(directory)?;
     Ok(Opened {
         sha256: hex(&Sha256::digest(model.to_bytes()?)),

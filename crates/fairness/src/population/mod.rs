@@ -19,6 +19,7 @@
 //! and Pearson) are for whom the rows were drawn from. Where only some rows are asked about, drawn
 //! without replacement, the intervals hold for all rows, too: they are wider than they need to be.
 
+mod density;
 mod graded;
 mod intersection;
 mod measure;
@@ -28,14 +29,16 @@ mod plausibility;
 mod summary;
 mod tally;
 
+pub use density::{Cell, Density, DensityError};
+pub(crate) use density::{Column, columns};
 pub(crate) use graded::Graded;
 pub use graded::PlausibilitySummary;
 pub use intersection::Intersection;
 pub use measure::count_people;
 pub use moves::{ChangeQuantile, Changes, Moves};
 pub use people::{People, Source};
-pub(crate) use plausibility::{Column, PLAUSIBLE, columns};
-pub use plausibility::{Plausibility, PlausibilityError};
+pub(crate) use plausibility::PLAUSIBLE;
+pub use plausibility::Plausibility;
 pub use summary::{Directions, GroupOfRows, GroupedRows, PopulationSummary};
 pub use tally::Tally;
 

@@ -21,7 +21,7 @@ use thiserror::Error;
 use super::measure::{Measure, Product};
 use super::network::SumNetwork;
 use crate::opened::{Opened, open_spn};
-use crate::population::{Column, PlausibilityError, columns};
+use crate::population::{Column, DensityError, columns};
 use probity_data::schema::{Attribute, Kind, Schema};
 use probity_unlearning::spn::mixture::{Bounds, Component, added, product};
 use probity_unlearning::spn::{Domain, Network, Variable};
@@ -34,7 +34,7 @@ const MOST_COMPONENTS: usize = 4_096;
 pub enum FittedError {
     /// There is no network, or it is of other columns.
     #[error("{0}")]
-    Network(#[from] PlausibilityError),
+    Network(#[from] DensityError),
     /// The values are of another kind.
     #[error("its values of the attribute '{attribute}' are {found}")]
     Kind {
