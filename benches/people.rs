@@ -271,13 +271,15 @@ fn main() {
         let group = women(&people);
         let (women, men) = (group.members.len(), group.others.len());
         let began = Instant::now();
-        let matching = matched(&coordinates, &group, 0.0, &|| ControlFlow::Continue(()));
+        // As a run does where the two groups make more than 50 million pairs.
+        let gap = if women * men > 50_000_000 { 0.01 } else { 0.0 };
+        let matching = matched(&coordinates, &group, gap, &|| ControlFlow::Continue(()));
         let matching = matching.expect("both groups have people");
         println!(
-            "counterparts, {women} × {men}: {:.2} s, mean distance {:.6}, best: {}",
+            "counterparts, {women} × {men}: {:.2} s, mean distance {:.6}, proven gap {:.4}",
             began.elapsed().as_secs_f64(),
             matching.quality.mean_distance,
-            matching.quality.is_exact
+            matching.quality.gap
         );
     }
 }

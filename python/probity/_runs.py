@@ -240,9 +240,11 @@ def counterparts(
     `probity.situations`. With `counterfactuals`, a table like `data`, the counterpart of each person is
     the same row of it. `probity.options("counterparts")` lists the other options, such as `gap`, by
     which scores are compared in place of decisions, `reference` as there, and `resamples`, the halves of
-    the people that are matched again for the intervals of the shares.
+    the people that are matched again for the intervals of the shares. `counterpart="density"` draws the
+    counterparts in place of matching them, with what `unaffected` names as the person has it.
 
-    `summary["groups"]` says what was found; every pair is in the file `pairs.csv` of the run.
+    `summary["groups"]` says what was found; every pair is in the file `pairs.csv` of the run, and whoever
+    was drawn in `drawn.csv`.
     """
     given = Description(label, schema, classes, ignore, gives)
     return _compare_people("counterparts", model, data, protected, given, counterfactuals, options)
@@ -287,8 +289,9 @@ def _compare_people(
         raise OptionError("data is needed: the table of the people")
     if len(names := list_names(protected)):
         options["protected"] = names
-    if "reference" in options:
-        options["reference"] = list_names(options["reference"])
+    for name in ("reference", "unaffected"):
+        if name in options:
+            options[name] = list_names(options[name])
     favourable = options.get("favourable")
     if favourable is not None:
         options["favourable"] = favourable = to_word(favourable)

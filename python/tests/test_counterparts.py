@@ -91,3 +91,25 @@ def test_the_column_that_tells_the_group_is_named():
     assert group["smallest"]["attributes"] == ["hair"]
     assert group["auc"]["ci95"][0] > 0.5
     assert "hair" in run.report(format="markdown")
+
+
+def test_counterparts_are_drawn_with_what_is_unaffected():
+    def decide(frame):
+        return np.where(frame.skill + 0.5 * frame.hair > 0.3, 0.9, 0.1)
+
+    run = probity.counterparts(
+        decide, FRAME, **ASKED, counterpart="density", unaffected="skill", classes=["refused", "granted"]
+    )
+    (group,) = run.summary["groups"]
+    assert group["comparison"]["test"] == "mcnemar" and run.summary["drawn"]["unaffected"] == ["skill"]
+    drawn, pairs = (pd.read_csv(run.directory / name) for name in ("drawn.csv", "pairs.csv"))
+    own = FRAME.loc[drawn.row - 1].reset_index(drop=True)
+    assert (drawn.sex == "male").all() and (drawn.skill == own.skill).all()
+    # The hair of men: nobody here has hair of their own.
+    assert drawn.hair.isin(FRAME.hair[FRAME.sex == "male"]).all() and drawn.hair.mean() < 0 < own.hair.mean()
+    said = np.where(decide(drawn) > 0.5, "granted", "refused")
+    assert (pairs.counterpart_decision == said).all()
+    worse = (np.where(decide(own) > 0.5, "granted", "refused") == "refused") & (said == "granted")
+    assert group["against"]["members"] == worse.sum()
+    with pytest.raises(probity.OptionError, match="unaffected"):
+        probity.counterparts(decide, FRAME, **ASKED, unaffected="skill", classes=["refused", "granted"])

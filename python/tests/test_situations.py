@@ -198,8 +198,8 @@ def test_what_cannot_be_compared_is_refused(model):
     # What is neither an option that is wrong nor data that cannot be read.
     women = FRAME[FRAME.sex == "female"]
     for data, groups, k, expected in (
-        (FRAME, "sex=other", K, "nobody has sex=other"),
-        (women, "sex=female", K, "everybody has sex = female"),
+        (FRAME, "sex=other", K, "there is nobody with sex=other"),
+        (women, "sex=female", K, "everybody has sex=female"),
         (FRAME, "sex=female", 300, "too few for 300 neighbours"),
     ):
         with pytest.raises(probity.ProbityError, match=expected) as caught:

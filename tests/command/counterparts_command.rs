@@ -371,3 +371,118 @@ fn neighbours_outside_stand_beside_what_the_person_would_have_been() {
         assert!((mean - written).abs() < 1e-9, "{mean} {written}");
     }
 }
+
+/// A table without some of its columns.
+fn without(table: &str, columns: &[&str]) -> String {
+    let mut reader = csv::Reader::from_reader(table.as_bytes());
+    let header = reader.headers().unwrap().clone();
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    for record in [header.clone()]
+        .into_iter()
+        .chain(reader.records().map(Result::unwrap))
+    {
+        let cells = header.iter().zip(record.iter());
+        let cells = cells.filter(|(name, _)| !columns.contains(name));
+        writer.write_record(cells.map(|(_, cell)| cell)).unwrap();
+    }
+    String::from_utf8(writer.into_inner().unwrap()).unwrap()
+}
+
+#[test]
+fn drawn_counterparts_are_decided_by_the_model_and_kept_in_a_file() {
+    let (workspace, _) = workspace("");
+    // The model never sees the sex.
+    let schema: String = PEOPLE
+        .split("[[attribute]]\nname = \"sex\"")
+        .take(1)
+        .collect();
+    workspace.write("model.toml", schema.replace("\"hidden\"", "\"seen\""));
+    let seen = without(&workspace.read("people.csv"), &["sex"]);
+    workspace.write("seen.csv", seen);
+    let train = "train seen.csv --schema model.toml --hidden 8 --epochs 10 --out model -q";
+    workspace.line(train).exits(0);
+    let asked = "counterparts --model model --schema people.toml --data people.csv --protected sex=female --counterpart density --unaffected age";
+    let of = |rest: &str| {
+        let line = format!("{asked} --json -q {rest}");
+        workspace.line(&line).exits(0).json()
+    };
+    let summary = of("--out run --threads 1");
+    assert_eq!(summary["drawn"]["unaffected"][0], "age");
+    assert_eq!(of("--threads 2")["groups"], summary["groups"]);
+    assert_ne!(of("--seed 5")["groups"], summary["groups"]);
+    let group = &summary["groups"][0];
+    assert_eq!(group["comparison"]["test"], "mcnemar");
+    assert!(group["against"]["ci95"].is_array());
+
+    // What the model says of the people in the file is what was said of the counterparts.
+    let drawn = workspace.read("run/drawn.csv");
+    workspace.write("drawn.csv", without(&drawn, &["group", "row", "sex"]));
+    workspace
+        .line("predict --model model --data drawn.csv --out said.csv -q")
+        .exits(0);
+    let rows = |text: String| -> Vec<csv::StringRecord> {
+        let mut reader = csv::Reader::from_reader(text.as_bytes());
+        reader.records().map(Result::unwrap).collect()
+    };
+    let (drawn, pairs) = (rows(drawn), rows(workspace.read("run/pairs.csv")));
+    let people = rows(workspace.read("people.csv"));
+    let said = workspace.read("said.csv");
+    let mut said = csv::Reader::from_reader(said.as_bytes());
+    let place = said
+        .headers()
+        .unwrap()
+        .iter()
+        .position(|it| it == "prediction");
+    let said: Vec<csv::StringRecord> = said.records().map(Result::unwrap).collect();
+    assert_eq!(drawn.len(), pairs.len());
+    let mut against = 0;
+    for ((drawn, pair), said) in drawn.iter().zip(&pairs).zip(&said) {
+        assert_eq!((&drawn[1], &drawn[7]), (&pair[1], "male"));
+        let row: usize = drawn[1].parse().unwrap();
+        let age = people[row - 1].iter().any(|cell| *cell == drawn[2]);
+        assert!(age, "{drawn:?} {:?}", people[row - 1]);
+        assert_eq!(pair[4], said[place.unwrap()], "{drawn:?}");
+        against += u64::from(&pair[2] == "no" && &pair[4] == "yes");
+    }
+    assert_eq!(group["against"]["members"], against);
+    workspace.line("report run").exits(0);
+    workspace
+        .line(&format!("explain --run run --row {}", &drawn[0][1]))
+        .exits(0)
+        .says(&["sex male in place of female"]);
+    for (rest, needle) in [
+        (
+            "--resamples 5",
+            "counterparts that are drawn are not matched",
+        ),
+        (
+            "--counterfactuals people.csv",
+            "counterparts that are given are not matched",
+        ),
+        ("--unaffected sex", "by which sex=female is not told"),
+    ] {
+        refuses(&workspace, &format!("{asked} {rest}"), 2, &[needle]);
+    }
+    for (rest, needle) in [
+        (
+            "--counterpart density",
+            "nobody decided about people who are drawn",
+        ),
+        (
+            "--unaffected age",
+            "nothing is drawn without counterpart density",
+        ),
+    ] {
+        refuses(
+            &workspace,
+            &format!("{LABEL} --protected sex {rest}"),
+            2,
+            &[needle],
+        );
+    }
+    let around = "situations --label --schema people.toml --data people.csv --protected sex=female --k 10 --counterpart density --unaffected age,education --out near --json -q";
+    let near = workspace.line(around).exits(0).json();
+    assert_eq!(near["drawn"]["unaffected"][1], "education");
+    workspace.line("verify near").exits(0);
+    workspace.line("verify run").exits(0);
+}

@@ -344,6 +344,7 @@ fn people_are_compared_by_the_pages() {
     let home = Home::new();
     let server = home.serve(&[]);
     let (data, model) = blind_model(&server);
+    let others = upload(&server, "The others", &people(true));
     let visitor = Visitor::logged_in(&server);
     for page in [format!("/data/{data}"), format!("/models/{model}")] {
         let link = format!("href=\"{page}/people\"");
@@ -361,6 +362,10 @@ fn people_are_compared_by_the_pages() {
     assert!(form.contains("<option value=\"yes\" selected>"), "{form}");
     assert!(form.contains("Largest acceptable share (%)"), "{form}");
     crate::service_page_jobs::is_in_words(&form);
+    let given =
+        format!("<option value=\"{others}\">What they would have been by the table The others");
+    assert!(form.contains(&given), "{form}");
+    assert_eq!(form.matches("id=\"seed\"").count(), 1, "{form}");
 
     let address = format!("/data/{data}/people");
     let usual = [
@@ -391,6 +396,36 @@ fn people_are_compared_by_the_pages() {
     refused(&odd, "decides for one of no, yes");
     let many = [("kind", "situations"), ("fail_above", "101")];
     refused(&[&many[..], &usual].concat(), "is not a share such as 5");
+
+    let drawn = [("beside", "density"), ("unaffected", "age")];
+    let of_proxies = [&[("kind", "proxies")], &drawn[..1], &usual].concat();
+    refused(&of_proxies, "compares nobody");
+    let matched = [&[("kind", "counterparts")], &drawn[1..], &usual].concat();
+    refused(&matched, "only where somebody is drawn");
+    let odd = [("kind", "counterparts"), ("beside", data.as_str())];
+    refused(
+        &[&odd[..], &usual].concat(),
+        "Choose whom they are compared",
+    );
+    let itself = [("unaffected", "sex")];
+    let itself = [&[("kind", "counterparts")], &drawn[..1], &itself, &usual].concat();
+    refused(&itself, "is what tells the group");
+
+    let drawn = [&[("kind", "counterparts")], &drawn[..], &usual].concat();
+    let drawn = visitor.does(&address, &drawn);
+    let report = visitor.get(&format!("/runs/{drawn}/report.md")).text;
+    assert!(
+        report.contains("is drawn from the density of the others, with the age"),
+        "{report}"
+    );
+    let given = [
+        ("kind", "situations"),
+        ("k", "20"),
+        ("beside", others.as_str()),
+    ];
+    let given = visitor.does(&address, &[&given[..], &usual].concat());
+    let run = visitor.get(&format!("/runs/{given}")).text;
+    assert!(run.contains("The others"), "{run}");
 
     let strict = visitor.does(&address, &bound("counterparts"));
     let run = visitor.get(&format!("/runs/{strict}")).text;

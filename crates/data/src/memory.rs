@@ -12,9 +12,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use arrow_array::RecordBatch;
+use arrow_array::{ArrayRef, RecordBatch, StringArray};
 use arrow_row::{RowConverter, SortField};
-use arrow_schema::{ArrowError, SchemaRef};
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use sha2::{Digest, Sha256};
 
 /// The beginning of the path of a table in memory.
@@ -63,6 +63,23 @@ pub fn register(name: &str, batches: Vec<RecordBatch>) -> io::Result<Registered>
     }
     tables.insert(path.clone(), batches.into());
     Ok(Registered { path })
+}
+
+/// Registers a table of the texts of `columns`, each with its name and as long as the others, as
+/// `memory:NAME`.
+///
+/// # Errors
+/// When another table has this name, or the columns differ in length.
+pub fn register_texts(name: &str, columns: &[(&str, Vec<String>)]) -> io::Result<Registered> {
+    let fields = columns
+        .iter()
+        .map(|(name, _)| Field::new(*name, DataType::Utf8, true));
+    let schema = Schema::new(fields.collect::<Vec<_>>());
+    let columns = columns
+        .iter()
+        .map(|(_, texts)| Arc::new(StringArray::from_iter_values(texts)) as ArrayRef);
+    let batch = RecordBatch::try_new(Arc::new(schema), columns.collect());
+    register(name, vec![batch.map_err(io::Error::other)?])
 }
 
 /// Returns whether `path` is the name of a table in memory, of this process or of another.

@@ -10,6 +10,7 @@ use probity_data::read::ReadError;
 use probity_data::schema::SchemaError;
 use probity_fairness::audit::AuditError;
 use probity_fairness::group::GroupError;
+use probity_fairness::population::DensityError;
 use probity_run::run_directory::RunError;
 use probity_run::specification::FieldError;
 
@@ -78,13 +79,13 @@ pub enum IndirectError {
         attribute: String,
     },
     /// Nobody is in a group.
-    #[error("nobody has {group}")]
+    #[error("there is nobody with {group}")]
     NoMembers {
         /// The group, as it is named.
         group: String,
     },
     /// Everybody has one value.
-    #[error("everybody has {attribute} = {value}: there is nobody to compare them with")]
+    #[error("everybody has {attribute}={value}: there is nobody to compare them with")]
     OneGroup {
         /// The attribute.
         attribute: String,
@@ -115,6 +116,40 @@ pub enum IndirectError {
         /// The number of people.
         people: usize,
     },
+    /// No density can be learnt.
+    #[error("{0}")]
+    Density(#[from] DensityError),
+    /// The density gives no counterpart of a person.
+    #[error(
+        "no counterpart of row {row} can be drawn outside of {group}: nobody there is like it in what is unaffected; declare less unaffected"
+    )]
+    Undrawable {
+        /// The row in the file, from 1.
+        row: u64,
+        /// The group.
+        group: String,
+    },
+    /// A value that was drawn is another one when it is read again.
+    #[error(
+        "counterparts cannot be drawn by this schema: its value '{value}' of the attribute '{attribute}' is another one when it is read from a table"
+    )]
+    Unwritable {
+        /// The attribute.
+        attribute: String,
+        /// The value.
+        value: String,
+    },
+    /// The model reads a column of which nothing can be drawn.
+    #[error(
+        "the model reads '{attribute}', which the schema of the people does not describe, so that nobody can be drawn whom it could decide about"
+    )]
+    Undescribed {
+        /// The attribute.
+        attribute: String,
+    },
+    /// A table cannot be kept in memory.
+    #[error("a table in memory: {0}")]
+    Table(#[source] std::io::Error),
     /// Counterfactuals leave people in their group.
     #[error(
         "{}: {rows} of the {members} people with {group} have it there too; counterfactuals say what people would have been without it (name the groups that they are of with protected)", file.display()

@@ -22,8 +22,8 @@ use crate::people::{Condition, OpenedPeople, People, ProtectedGroup};
 use crate::situations::listing as persons;
 use crate::situations::run::{SituationTest, SituationsSpecification};
 use probity_run::run_directory::{RUN, RunDirectory, RunError};
-use probity_run::specification::Specification;
 use probity_run::specification::file::{Record, SpecificationError, kind_of};
+use probity_run::specification::{Checked, Specification};
 use probity_tensor::device::ComputeDevice;
 
 /// A reason why a person cannot be explained.
@@ -175,29 +175,15 @@ pub fn explain_person(
     let kind = kind_of(&RunDirectory::open(run)?.file(RUN))?;
     match kind.as_str() {
         CounterpartsSpecification::KIND => {
-            let (directory, specification, record) =
-                RunDirectory::open_specified::<CounterpartsSpecification>(run)?;
-            let specification = specification.check().map_err(IndirectError::from)?;
-            let test = CounterpartTest::open(specification, device)?;
-            let person = Person::find(
-                run,
-                (&directory, pairs::FILE),
-                (test.opened(), &record),
-                row,
-            )?;
+            let (directory, test, record) = opened(run, |it| CounterpartTest::open(it, device))?;
+            let file = directory.unchanged(pairs::FILE)?;
+            let person = Person::find(run, file, (test.opened(), &record), row)?;
             person.among_counterparts(test.opened())
         }
         SituationsSpecification::KIND => {
-            let (directory, specification, record) =
-                RunDirectory::open_specified::<SituationsSpecification>(run)?;
-            let specification = specification.check().map_err(IndirectError::from)?;
-            let test = SituationTest::open(specification, device)?;
-            let person = Person::find(
-                run,
-                (&directory, persons::FILE),
-                (test.opened(), &record),
-                row,
-            )?;
+            let (directory, test, record) = opened(run, |it| SituationTest::open(it, device))?;
+            let file = directory.unchanged(persons::FILE)?;
+            let person = Person::find(run, file, (test.opened(), &record), row)?;
             person.among_neighbours(&test)
         }
         _ => Err(PersonError::OtherKind {
@@ -205,6 +191,16 @@ pub fn explain_person(
             kind,
         }),
     }
+}
+
+/// The test of the run in the directory `run`, opened again, and what the run had opened.
+fn opened<S: Specification, T>(
+    run: &Path,
+    open: impl FnOnce(Checked<S>) -> Result<T, IndirectError>,
+) -> Result<(RunDirectory, T, Record), PersonError> {
+    let (directory, specification, record) = RunDirectory::open_specified::<S>(run)?;
+    let specification = specification.check().map_err(IndirectError::from)?;
+    Ok((directory, open(specification)?, record))
 }
 
 /// A person, and what the file of the run says of them.
@@ -220,11 +216,11 @@ struct Person {
 }
 
 impl Person {
-    /// Finds the person in the `row` of the data in a file of the `run`, which compared the people that
+    /// Finds the person in the `row` of the data in a `file` of the `run`, which compared the people that
     /// are `opened` now.
     fn find(
         run: &Path,
-        (directory, file): (&RunDirectory, &str),
+        file: PathBuf,
         (opened, then): (&OpenedPeople, &Record),
         row: u64,
     ) -> Result<Person, PersonError> {
@@ -236,7 +232,6 @@ impl Person {
                 then: changed.then.to_owned(),
             });
         }
-        let file = directory.unchanged(file)?;
         let torn = |error: csv::Error| PersonError::Torn {
             file: file.clone(),
             problem: error.to_string(),
@@ -289,27 +284,27 @@ impl Person {
         number.ok_or_else(|| self.torn("a number is missing"))
     }
 
-    /// The records of the person in each of `groups`, in which there are any.
-    fn by_group<'g>(
-        &self,
-        groups: &'g [ProtectedGroup],
-    ) -> Vec<(&'g ProtectedGroup, Vec<&csv::StringRecord>)> {
-        let of_group = |group: &'g ProtectedGroup| {
+    /// The records of the person in each of `groups`, by its number, in which there are any.
+    fn by_group(&self, groups: &[ProtectedGroup]) -> Vec<(usize, Vec<&csv::StringRecord>)> {
+        let of_group = |(place, group): (usize, &ProtectedGroup)| {
             let name = group.name();
             let name = probity_run::spreadsheet::safe(&name).into_owned();
             let records = self.records.iter();
             let records = records.filter(|record| record.get(0) == Some(&name));
-            (group, records.collect::<Vec<_>>())
+            (place, records.collect::<Vec<_>>())
         };
-        let all = groups.iter().map(of_group);
+        let all = groups.iter().enumerate().map(of_group);
         all.filter(|(_, records)| !records.is_empty()).collect()
     }
 
     fn among_counterparts(self, opened: &OpenedPeople) -> Result<ExplainedPerson, PersonError> {
-        let beside = Beside::new(opened, self.place);
-        let others = opened.counterfactual.as_ref().unwrap_or(&opened.people);
+        let beside = Beside::new(&opened.people, &opened.people, self.place);
         let mut groups = Vec::new();
-        for (group, records) in self.by_group(&opened.groups) {
+        for (place, records) in self.by_group(&opened.groups) {
+            let group = &opened.groups[place];
+            let counterfactuals = opened.counterfactuals.of(place);
+            let others = counterfactuals.unwrap_or(&opened.people);
+            let coordinates = others.coordinates_by(&opened.people);
             let mut people = Vec::new();
             for record in records {
                 let row = record.get(3).and_then(|cell| cell.parse().ok());
@@ -317,7 +312,7 @@ impl Person {
                 let place = place.ok_or_else(|| self.torn("a counterpart is not in the data"))?;
                 people.push(PersonBeside {
                     share: Some(self.number(record, 5)?),
-                    ..beside.person(others, place, false)
+                    ..beside.person((others, &coordinates), place, false)
                 });
             }
             people.sort_by(|a, b| b.share.unwrap_or(0.0).total_cmp(&a.share.unwrap_or(0.0)));
@@ -333,9 +328,11 @@ impl Person {
 
     fn among_neighbours(self, test: &SituationTest) -> Result<ExplainedPerson, PersonError> {
         let opened = test.opened();
-        let beside = Beside::new(opened, self.place);
+        let coordinates = opened.people.coordinates();
+        let beside = Beside::new(&opened.people, &opened.people, self.place);
         let mut groups = Vec::new();
-        for (group, records) in self.by_group(&opened.groups) {
+        for (place, records) in self.by_group(&opened.groups) {
+            let group = &opened.groups[place];
             let Some(record) = records.first() else {
                 continue;
             };
@@ -349,19 +346,19 @@ impl Person {
             };
             let mut people = Vec::new();
             // The others were looked for around what the person would have been.
-            let around = match &opened.counterfactual {
-                Some(counterfactual) => Beside::around(opened, counterfactual, self.place),
-                None => Beside::new(opened, self.place),
-            };
+            let counterfactuals = opened.counterfactuals.of(place);
+            let centre = counterfactuals.unwrap_or(&opened.people);
+            let around = Beside::new(centre, &opened.people, self.place);
             for (mut near, is_member) in test
-                .neighbours(group, self.place)
+                .neighbours(place, self.place)
                 .into_iter()
                 .zip([true, false])
             {
                 near.sort_by(|a, b| a.distance.total_cmp(&b.distance).then(a.row.cmp(&b.row)));
                 let beside = if is_member { &beside } else { &around };
                 let near = near.into_iter();
-                people.extend(near.map(|it| beside.person(&opened.people, it.row, is_member)));
+                let others = (&opened.people, &coordinates);
+                people.extend(near.map(|it| beside.person(others, it.row, is_member)));
             }
             groups.push(PersonOfGroup {
                 protected: group.conditions.clone(),
@@ -375,41 +372,31 @@ impl Person {
 }
 
 /// A person, or what they would have been, beside whom others are put.
-struct Beside<'a> {
-    opened: &'a OpenedPeople,
+struct Beside {
     /// What the person has of each attribute that is compared, and of all.
     cells: Vec<Cell>,
     values: Vec<Condition>,
-    coordinates: Coordinates,
-    others: Option<Coordinates>,
 }
 
-impl Beside<'_> {
-    fn new(opened: &OpenedPeople, place: u32) -> Beside<'_> {
-        Beside::around(opened, &opened.people, place)
-    }
-
-    /// Puts others beside the person at `place` of `centre`: of the people, or of their counterfactuals.
-    fn around<'a>(opened: &'a OpenedPeople, centre: &People, place: u32) -> Beside<'a> {
-        let others = opened.counterfactual.as_ref();
+impl Beside {
+    /// Puts others beside the person at `place` of `centre`, who are the `people` or their counterfactuals.
+    fn new(centre: &People, people: &People, place: u32) -> Beside {
         let place = place as usize;
         Beside {
-            opened,
-            cells: centre.coordinates_by(&opened.people).person(place),
+            cells: centre.coordinates_by(people).person(place),
             values: centre.described(place),
-            coordinates: opened.people.coordinates(),
-            others: others.map(|others| others.coordinates_by(&opened.people)),
         }
     }
 
-    /// The person at `place` of `others`, who are the people or their counterfactuals.
-    fn person(&self, others: &People, place: u32, is_member: bool) -> PersonBeside {
+    /// The person at `place` of `others`, who are the people or their counterfactuals, by their
+    /// coordinates.
+    fn person(
+        &self,
+        (others, coordinates): (&People, &Coordinates),
+        place: u32,
+        is_member: bool,
+    ) -> PersonBeside {
         let other = place as usize;
-        let is_given = !std::ptr::eq(others, &self.opened.people);
-        let coordinates = match &self.others {
-            Some(others) if is_given => others,
-            _ => &self.coordinates,
-        };
         let parts = coordinates.parts(&self.cells, other);
         let parts: Vec<(&str, f64)> = coordinates
             .columns()

@@ -107,6 +107,8 @@ pub enum Purpose {
     RepairChoice = 62,
     /// Halves of two groups of people (item: group, step: half).
     HalfSample = 95,
+    /// Numbers of counterparts that are drawn (item: row, step: attribute).
+    CounterpartNumber = 96,
     /// Rows of a bootstrap sample (item: sample).
     Bootstrap = 63,
     /// Protected part of a row in a repair (item: row, step: repeat).

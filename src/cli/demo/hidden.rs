@@ -95,7 +95,8 @@ pub(super) fn run(
         let found = test.matchings(&go_on)?;
         let found = found
             .iter()
-            .flat_map(|found| test.worse_off(&found.matching));
+            .enumerate()
+            .flat_map(|(group, found)| test.worse_off(group, &found.matching));
         methods.push(Method::new(name, &found.collect(), &planted));
     }
     for (name, counterfactuals) in [

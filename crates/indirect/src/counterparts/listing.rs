@@ -24,43 +24,40 @@ const HEADER: [&str; 8] = [
     "worse_off",
 ];
 
-/// The pairs of a group, with the group's name.
-pub type GroupPairs = (String, Vec<Pair>);
+/// The pairs of a group.
+pub struct GroupPairs<'a> {
+    /// The group's name.
+    pub name: String,
+    /// The pairs.
+    pub pairs: &'a [Pair],
+    /// The people who are the counterparts: the same ones, unless others were given or drawn.
+    pub counterparts: &'a People,
+    /// What the people and their counterparts get.
+    pub outcomes: Outcomes<'a>,
+}
 
-/// Writes the pairs of `groups` to `file`, of which nothing is left if that fails: `people` beside
-/// `counterparts`, which are the same people unless others were given.
+/// Writes the pairs of `groups` of `people` to `file`, of which nothing is left if that fails.
 ///
 /// # Errors
 /// When it cannot be written.
-pub fn write(
-    file: &Path,
-    (people, counterparts): (&People, &People),
-    outcomes: &Outcomes<'_>,
-    groups: &[GroupPairs],
-) -> Result<(), RunError> {
-    write_with(file, |out| {
-        write_to(out, (people, counterparts), outcomes, groups)
-    })
+pub fn write(file: &Path, people: &People, groups: &[GroupPairs<'_>]) -> Result<(), RunError> {
+    write_with(file, |out| write_to(out, people, groups))
 }
 
-fn write_to(
-    out: &mut dyn Write,
-    (people, counterparts): (&People, &People),
-    outcomes: &Outcomes<'_>,
-    groups: &[GroupPairs],
-) -> io::Result<()> {
+fn write_to(out: &mut dyn Write, people: &People, groups: &[GroupPairs<'_>]) -> io::Result<()> {
     let mut writer = csv::Writer::from_writer(out);
     writer.write_record(HEADER)?;
-    for (group, pairs) in groups {
-        for pair in pairs {
+    for group in groups {
+        let counterparts = group.counterparts;
+        for pair in group.pairs {
             let (member, counterpart) = (pair.member as usize, pair.counterpart as usize);
-            let worse_off = match outcomes.flip(pair) {
+            let worse_off = match group.outcomes.flip(pair) {
                 None => "nobody",
                 Some(Flip::Against) => "member",
                 Some(Flip::Favouring) => "counterpart",
             };
             let record = [
-                safe(group).into_owned(),
+                safe(&group.name).into_owned(),
                 people.file_row(member).to_string(),
                 safe(people.decisions.name(member)).into_owned(),
                 counterparts.file_row(counterpart).to_string(),

@@ -5,13 +5,15 @@ use std::ops::ControlFlow;
 use serde::Serialize;
 
 use super::flips::{Comparison, Direction, Flip, Outcomes, direction, main_pairs, mcnemar, rates};
-use super::listing;
+use super::listing::{self, GroupPairs};
 use super::matching::{Matching, Pair, Quality, given, matched};
 use super::resampling::{Halves, Spread, Spreads, interval};
 pub use super::specification::CounterpartsSpecification;
 use crate::coordinates::Coordinates;
 use crate::error::IndirectError;
-use crate::people::{Condition, Decided, OpenedPeople, People, PeopleReader, ProtectedGroup};
+use crate::people::{
+    Condition, Decided, Drawn, OpenedPeople, People, PeopleReader, ProtectedGroup,
+};
 use probity_data::table::ReadCounts;
 use probity_run::runner::{
     Failure, Observer, OpenedRun, Outcome, RunKind, Setting, Target, perform, watched,
@@ -50,6 +52,9 @@ pub struct CounterpartsSummary {
     /// SHA-256 of the file of counterfactuals, if counterparts were given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub counterfactuals_sha256: Option<String>,
+    /// How the counterparts were drawn, if they were.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drawn: Option<Drawn>,
     /// Counts of what reading the table changed or left out.
     pub data: ReadCounts,
     /// Whether the outcomes in the data are looked at, in place of a model's decisions.
@@ -181,6 +186,10 @@ impl CounterpartTest {
         let reader = PeopleReader::new(&specification.sources())?;
         let counterfactuals = specification.counterfactuals.as_deref();
         let opened = OpenedPeople::read(&reader, &specification.data, counterfactuals, device)?;
+        let opened = match specification.drawing() {
+            Some(drawing) => opened.with_drawn(&reader, drawing, device)?,
+            None => opened,
+        };
         specification.protected.clone_from(&opened.protected);
         Ok(CounterpartTest {
             specification,
@@ -194,12 +203,10 @@ impl CounterpartTest {
         &self.opened
     }
 
-    /// The people who are the counterparts.
-    fn counterparts(&self) -> &People {
-        self.opened
-            .counterfactual
-            .as_ref()
-            .unwrap_or(&self.opened.people)
+    /// The people who are the counterparts of the group number `group`.
+    fn counterparts(&self, group: usize) -> &People {
+        let counterfactuals = self.opened.counterfactuals.of(group);
+        counterfactuals.unwrap_or(&self.opened.people)
     }
 
     /// Matches the members of every group with their counterparts, and halves of them for the
@@ -212,30 +219,28 @@ impl CounterpartTest {
         watch: &(dyn Fn(u64, u64) -> ControlFlow<()> + Sync),
     ) -> Result<Vec<MatchedGroup>, IndirectError> {
         let people = self.opened.people.coordinates();
-        let counterfactual = self.opened.counterfactual.as_ref();
-        let counterfactual =
-            counterfactual.map(|others| others.coordinates_by(&self.opened.people));
-        let gets = self.gets_of_both();
-        let outcomes = self.outcomes(&gets);
         let groups = &self.opened.groups;
         let all = groups.iter().map(|group| 1 + u64::from(self.halves(group)));
         let all: u64 = all.sum();
         let (mut before, mut found) = (0, Vec::new());
-        for (group, place) in groups.iter().zip(0..) {
-            if let Some(counterfactual) = &counterfactual {
+        for (place, group) in groups.iter().enumerate() {
+            if let Some(counterfactual) = self.opened.counterfactuals.of(place) {
+                let counterfactual = counterfactual.coordinates_by(&self.opened.people);
                 found.push(MatchedGroup {
-                    matching: given(&people, counterfactual, group),
+                    matching: given(&people, &counterfactual, group),
                     spreads: None,
                 });
                 continue;
             }
+            let gets = self.gets_of_both(place);
+            let outcomes = self.outcomes(&gets);
             let gap = self.gap(group);
             let matching = matched(&people, group, gap, &|| watch(before, all))?;
             before += 1;
             let halves = Halves {
                 halves: self.halves(group),
                 seed: self.specification.seed,
-                place,
+                place: place as u64,
                 gap,
             };
             let watch_halves = |done: u64| watch(before + done, all);
@@ -257,7 +262,7 @@ impl CounterpartTest {
 
     /// The number of halves of `group` that are matched for the intervals.
     fn halves(&self, group: &ProtectedGroup) -> u32 {
-        if self.opened.counterfactual.is_some() {
+        if !self.opened.counterfactuals.are_none() {
             return 0;
         }
         let usual = if pairs_of(group) > FEW { 0 } else { HALVES };
@@ -276,18 +281,18 @@ impl CounterpartTest {
         }
     }
 
-    /// What each person gets, and what each counterpart.
-    fn gets_of_both(&self) -> [Vec<f64>; 2] {
+    /// What each person gets, and what each counterpart of the group number `group`.
+    fn gets_of_both(&self, group: usize) -> [Vec<f64>; 2] {
         [
             self.gets(&self.opened.people),
-            self.gets(self.counterparts()),
+            self.gets(self.counterparts(group)),
         ]
     }
 
-    /// Returns the rows of the members who are decided worse than the counterpart that they are matched
-    /// with for the most part.
-    pub fn worse_off(&self, matching: &Matching) -> Vec<u32> {
-        let gets = self.gets_of_both();
+    /// Returns the rows of the members of the group number `group` who are decided worse than the
+    /// counterpart that they are matched with for the most part.
+    pub fn worse_off(&self, group: usize, matching: &Matching) -> Vec<u32> {
+        let gets = self.gets_of_both(group);
         let outcomes = self.outcomes(&gets);
         let main = main_pairs(&matching.pairs).into_iter();
         let worse = main.filter(|pair| outcomes.flip(pair) == Some(Flip::Against));
@@ -298,12 +303,7 @@ impl CounterpartTest {
     pub fn summary(&self, matchings: &[MatchedGroup], pairs: Option<&str>) -> CounterpartsSummary {
         let decisions = &self.opened.people.decisions;
         let coordinates = self.opened.people.coordinates();
-        let counterparts = self.opened.counterfactual.as_ref();
-        let counterparts = counterparts.map(|others| others.coordinates_by(&self.opened.people));
-        let both = (&coordinates, counterparts.as_ref().unwrap_or(&coordinates));
-        let gets = self.gets_of_both();
-        let outcomes = self.outcomes(&gets);
-        let groups = self.opened.groups.iter().zip(matchings);
+        let groups = matchings.iter().enumerate();
         CounterpartsSummary {
             schema_version: 1,
             command: "counterparts".to_owned(),
@@ -311,6 +311,7 @@ impl CounterpartTest {
             model_sha256: self.opened.sha256_of("model"),
             data_sha256: self.opened.people.sha256.clone(),
             counterfactuals_sha256: self.opened.sha256_of("counterfactuals"),
+            drawn: self.specification.drawing().map(Drawn::from),
             data: self.opened.people.table.counts.clone(),
             is_label: self.specification.label,
             favourable: decisions.favourable_name().to_owned(),
@@ -319,7 +320,7 @@ impl CounterpartTest {
             compared: self.opened.people.compared(),
             fail_above: self.specification.fail_above,
             groups: groups
-                .map(|(group, matching)| self.group(group, matching, &outcomes, both))
+                .map(|(group, matching)| self.group(group, matching, &coordinates))
                 .collect(),
             pairs: pairs.map(str::to_owned),
         }
@@ -333,17 +334,17 @@ impl CounterpartTest {
         }
     }
 
-    fn group(
-        &self,
-        group: &ProtectedGroup,
-        found: &MatchedGroup,
-        outcomes: &Outcomes<'_>,
-        both: (&Coordinates, &Coordinates),
-    ) -> GroupCounterparts {
+    fn group(&self, place: usize, found: &MatchedGroup, people: &Coordinates) -> GroupCounterparts {
+        let group = &self.opened.groups[place];
+        let counterfactuals = self.opened.counterfactuals.of(place);
+        let counterparts = counterfactuals.map(|it| it.coordinates_by(&self.opened.people));
+        let both = (people, counterparts.as_ref().unwrap_or(people));
+        let gets = self.gets_of_both(place);
+        let outcomes = &self.outcomes(&gets);
         let pairs = &found.matching.pairs;
         let decided = |rows: &[u32]| self.opened.people.decided(rows);
         let (members, others) = (decided(&group.members), decided(&group.others));
-        let is_given = self.opened.counterfactual.is_some();
+        let is_given = counterfactuals.is_some();
         let way = |flip, spread: fn(&Spreads) -> Spread| {
             let spread = found.spreads.as_ref().map(spread);
             let direction = direction(pairs, outcomes, both, flip);
@@ -357,7 +358,7 @@ impl CounterpartTest {
         };
         let against = way(Flip::Against, |it| it.against);
         let favouring = way(Flip::Favouring, |it| it.favouring);
-        let comparison = match (&self.opened.counterfactual, self.specification.gap) {
+        let comparison = match (counterfactuals, self.specification.gap) {
             (Some(_), _) => Some(mcnemar(against.members, favouring.members)),
             (None, None) => {
                 let counts = |it: Decided| [it.unfavourable.count as u32, it.people as u32];
@@ -379,7 +380,7 @@ impl CounterpartTest {
             },
             comparison,
             subgroups: self.subgroups(&main, outcomes),
-            persons: self.persons(&main, outcomes),
+            persons: self.persons(place, &main, outcomes),
             against,
             favouring,
         }
@@ -417,7 +418,7 @@ impl CounterpartTest {
         subgroups
     }
 
-    fn persons(&self, main: &[Pair], outcomes: &Outcomes<'_>) -> Vec<Person> {
+    fn persons(&self, group: usize, main: &[Pair], outcomes: &Outcomes<'_>) -> Vec<Person> {
         let flipped = main
             .iter()
             .filter(|pair| outcomes.flip(pair) == Some(Flip::Against));
@@ -427,7 +428,7 @@ impl CounterpartTest {
             by_distance.then(a.member.cmp(&b.member))
         });
         flipped.truncate(LISTED);
-        let counterparts = self.counterparts();
+        let counterparts = self.counterparts(group);
         let persons = flipped.into_iter().map(|pair| {
             let (member, counterpart) = (pair.member as usize, pair.counterpart as usize);
             Person {
@@ -467,15 +468,22 @@ impl OpenedRun for CounterpartTest {
             return Ok(self.summary(&matchings, None));
         };
         let summary = self.summary(&matchings, Some(listing::FILE));
-        let gets = self.gets_of_both();
-        let names = self.opened.groups.iter().map(ProtectedGroup::name);
-        let pairs = matchings.into_iter().map(|found| found.matching.pairs);
+        let gets: Vec<[Vec<f64>; 2]> = (0..matchings.len())
+            .map(|group| self.gets_of_both(group))
+            .collect();
+        let groups = self.opened.groups.iter().zip(&matchings).enumerate();
+        let groups = groups.map(|(place, (group, found))| GroupPairs {
+            name: group.name(),
+            pairs: &found.matching.pairs,
+            counterparts: self.counterparts(place),
+            outcomes: self.outcomes(&gets[place]),
+        });
         listing::write(
             &directory.file(listing::FILE),
-            (&self.opened.people, self.counterparts()),
-            &self.outcomes(&gets),
-            &names.zip(pairs).collect::<Vec<_>>(),
+            &self.opened.people,
+            &groups.collect::<Vec<_>>(),
         )?;
+        self.opened.write_drawn(directory)?;
         directory.write_whole(&self.specification, self.opened.record(), &summary)?;
         Ok(summary)
     }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::people::{Sources, Weight};
+use crate::people::{CounterpartSource, Drawing, Sources, Weight};
 use probity_data::schema::OutOfDomain;
 use probity_fairness::specification::{DecisionSpecification, PredictorSpecification};
 use probity_run::specification::{FieldError, Specification};
@@ -49,6 +49,14 @@ pub struct CounterpartsSpecification {
     /// The class that is good to get; by default the last one of the schema.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub favourable: Option<String>,
+    /// Where the counterparts come from: from the other side, matched, or drawn from a density that is
+    /// learnt from it.
+    #[serde(skip_serializing_if = "is_usual")]
+    pub counterpart: CounterpartSource,
+    /// Attributes that counterparts which are drawn have from the person, since the group does not
+    /// affect them; other protected attributes are such anyway.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unaffected: Vec<String>,
     /// Table of what the same people would have been outside of the group, row by row, by a causal
     /// model of yours: these are then the counterparts.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -68,7 +76,7 @@ pub struct CounterpartsSpecification {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 10_000))]
     pub resamples: Option<u32>,
-    /// Seed of the halves.
+    /// Seed of the halves, and of counterparts that are drawn.
     pub seed: u64,
     /// Compare the model's scores of the favourable class: two who differ by more than this are told
     /// apart.
@@ -90,7 +98,19 @@ fn is_empty(path: &std::path::Path) -> bool {
     path.as_os_str().is_empty()
 }
 
+fn is_usual(source: &CounterpartSource) -> bool {
+    *source == CounterpartSource::default()
+}
+
 impl CounterpartsSpecification {
+    /// Returns how counterparts are drawn, where they are.
+    pub fn drawing(&self) -> Option<Drawing<'_>> {
+        (self.counterpart == CounterpartSource::Density).then_some(Drawing {
+            unaffected: &self.unaffected,
+            seed: self.seed,
+        })
+    }
+
     /// Returns what names the people and the decisions about them.
     pub fn sources(&self) -> Sources<'_> {
         Sources {
@@ -123,16 +143,25 @@ impl Specification for CounterpartsSpecification {
             let expected = "left out: with gap scores are compared, whatever is decided";
             return Err(FieldError::new("decision", "given", expected));
         }
-        if self.counterfactuals.is_some() {
-            let fields = [
-                ("matching_gap", self.matching_gap.is_some()),
-                ("resamples", self.resamples.is_some()),
-                ("reference", !self.reference.is_empty()),
-            ];
-            if let Some((field, _)) = fields.into_iter().find(|(_, is_given)| *is_given) {
-                let expected = "left out: counterparts that are given are not matched";
-                return Err(FieldError::new(field, "given", expected));
-            }
+        let are_drawn = self.drawing().is_some();
+        Drawing::rules(&self.unaffected, are_drawn)?;
+        if are_drawn && self.label {
+            let expected = "matched with label: nobody decided about people who are drawn";
+            return Err(FieldError::new("counterpart", "density", expected));
+        }
+        let are_given = self.counterfactuals.is_some();
+        let fields = [
+            ("counterpart", are_given && are_drawn),
+            ("reference", are_given && !self.reference.is_empty()),
+            ("matching_gap", self.matching_gap.is_some()),
+            ("resamples", self.resamples.is_some()),
+        ];
+        if (are_given || are_drawn)
+            && let Some((field, _)) = fields.into_iter().find(|(_, is_given)| *is_given)
+        {
+            let how = if are_given { "given" } else { "drawn" };
+            let expected = format!("left out: counterparts that are {how} are not matched");
+            return Err(FieldError::new(field, "given", expected));
         }
         if self.resamples == Some(1) {
             return Err(FieldError::new("resamples", 1, "0, or 2 and more"));

@@ -20,15 +20,20 @@ use probity_data::table::{CellNumbers, Table};
 use probity_fairness::statistics::Share;
 use probity_run::specification::FieldError;
 
+pub(crate) use drawn::FILE as DRAWN;
+pub use drawn::{Drawing, Drawn};
 pub use groups::{LeftOut, ProtectedGroup, with_enough};
-pub use opened::OpenedPeople;
+pub use opened::{Counterfactuals, OpenedPeople};
 pub use reader::PeopleReader;
-pub use sources::{Sources, Weight};
+pub use sources::{Centre, CounterpartSource, Sources, Weight};
 
+mod drawn;
 mod groups;
 mod opened;
 mod reader;
 mod sources;
+#[cfg(test)]
+mod tests_of_drawing;
 
 /// A condition on a protected attribute: that its value is this one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -206,12 +211,18 @@ impl People {
         let attributes = self.schema.attributes.iter().enumerate();
         let described = attributes.map(|(place, attribute)| Condition {
             attribute: attribute.name.clone(),
-            value: match (&attribute.kind, self.number(place, row)) {
-                (Kind::Numeric { .. }, Some(number)) => number.to_string(),
-                _ => attribute.decode(self.table.row(row)[place]),
-            },
+            value: self.text(place, row),
         });
         described.collect()
+    }
+
+    /// Returns what the person `row` has of the attribute at `place`, as it would stand in a file.
+    fn text(&self, place: usize, row: usize) -> String {
+        let attribute = &self.schema.attributes[place];
+        match (&attribute.kind, self.number(place, row)) {
+            (Kind::Numeric { .. }, Some(number)) => number.to_string(),
+            _ => attribute.decode(self.table.row(row)[place]),
+        }
     }
 
     /// Refuses `others` if they are not the same people in the same order, as many rows with the same

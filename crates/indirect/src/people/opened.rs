@@ -2,18 +2,45 @@
 
 use std::path::Path;
 
-use super::{LeftOut, People, PeopleReader, ProtectedGroup, named};
+use super::{DRAWN, Drawing, LeftOut, People, PeopleReader, ProtectedGroup, drawn, named};
 use crate::error::IndirectError;
 use probity_fairness::record::record_of;
+use probity_run::run_directory::{RunDirectory, RunError};
 use probity_run::specification::file::Record;
 use probity_tensor::device::ComputeDevice;
+
+/// What people would have been outside of their group.
+pub enum Counterfactuals {
+    /// Nothing says it.
+    None,
+    /// Somebody said so, of all groups alike.
+    Given(Box<People>),
+    /// It was drawn, for each group anew.
+    Drawn(Vec<People>),
+}
+
+impl Counterfactuals {
+    /// Returns what people would have been outside of the group number `group`.
+    pub fn of(&self, group: usize) -> Option<&People> {
+        match self {
+            Counterfactuals::None => None,
+            Counterfactuals::Given(people) => Some(people),
+            Counterfactuals::Drawn(drawn) => drawn.get(group),
+        }
+    }
+
+    /// Returns whether nothing says it.
+    pub fn are_none(&self) -> bool {
+        matches!(self, Counterfactuals::None)
+    }
+}
 
 /// People, with the protected groups among them.
 pub struct OpenedPeople {
     /// The people.
     pub people: People,
-    /// What each would have been outside of their group, if somebody said so.
-    pub counterfactual: Option<People>,
+    /// What each would have been outside of their group, if anything says so.
+    pub counterfactuals: Counterfactuals,
     /// The groups that are looked at.
     pub groups: Vec<ProtectedGroup>,
     /// The groups that are left out.
@@ -59,7 +86,7 @@ impl OpenedPeople {
         let groups = reader.groups(&people)?;
         let mut sha256 = reader.sha256.clone();
         sha256.insert("data".to_owned(), people.sha256.clone());
-        let mut counterfactual = None;
+        let mut given = Counterfactuals::None;
         if let Some(file) = counterfactuals {
             // Everybody may be decided alike then.
             let others = reader.read_whoever(file, device)?;
@@ -68,11 +95,11 @@ impl OpenedPeople {
                 expect_outside(reader, group, &others)?;
             }
             sha256.insert("counterfactuals".to_owned(), others.sha256.clone());
-            counterfactual = Some(others);
+            given = Counterfactuals::Given(Box::new(others));
         }
         Ok(OpenedPeople {
             people,
-            counterfactual,
+            counterfactuals: given,
             groups,
             left_out: Vec::new(),
             protected: reader.protected(),
@@ -95,6 +122,36 @@ impl OpenedPeople {
             left_out,
             ..self
         })
+    }
+
+    /// Draws counterparts of the members of every group, with the `reader` of the people; a model computes
+    /// on `device`.
+    ///
+    /// # Errors
+    /// See [`PeopleReader::draw`].
+    pub fn with_drawn(
+        mut self,
+        reader: &PeopleReader,
+        drawing: Drawing<'_>,
+        device: &ComputeDevice,
+    ) -> Result<OpenedPeople, IndirectError> {
+        let groups = self.groups.iter();
+        let drawn = groups.map(|group| reader.draw(&self.people, group, drawing, device));
+        self.counterfactuals = Counterfactuals::Drawn(drawn.collect::<Result<_, _>>()?);
+        Ok(self)
+    }
+
+    /// Writes who was drawn into `directory`, where anybody was.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub(crate) fn write_drawn(&self, directory: &RunDirectory) -> Result<(), RunError> {
+        match &self.counterfactuals {
+            Counterfactuals::Drawn(drawn) => {
+                drawn::write(&directory.file(DRAWN), &self.groups, drawn)
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Returns what a run's file tells of what was opened.

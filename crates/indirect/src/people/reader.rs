@@ -11,6 +11,7 @@ use probity_data::named_schema::named_schema;
 use probity_data::schema::Schema;
 use probity_data::table::{Labels, ReadCounts, Table};
 use probity_fairness::group::grouping::AttributeGroups;
+use probity_fairness::population::Cell;
 use probity_fairness::table_model::TableModel;
 use probity_nn::decision::Decision;
 use probity_run::specification::FieldError;
@@ -261,18 +262,67 @@ impl PeopleReader {
 
     /// Returns whether each of `people` meets all of `conditions` on protected attributes.
     pub fn meet(&self, conditions: &[Condition], people: &People) -> Vec<bool> {
-        let mut meet = vec![true; people.rows()];
-        for condition in conditions {
+        let rows = 0..people.rows();
+        let cells = |row| people.table.row(row).iter().copied().enumerate();
+        rows.map(|row| self.meets(conditions, &cells(row).collect::<Vec<Cell>>()))
+            .collect()
+    }
+
+    /// Returns whether somebody with `cells`, one an attribute, meets all of `conditions` on protected
+    /// attributes.
+    pub(super) fn meets(&self, conditions: &[Condition], cells: &[Cell]) -> bool {
+        conditions.iter().all(|condition| {
             let named = |it: &&ProtectedAttribute| it.groups.name == condition.attribute;
             let Some(ProtectedAttribute { groups, .. }) = self.protected.iter().find(named) else {
-                continue;
+                return true;
             };
-            for (row, meets) in meet.iter_mut().enumerate() {
-                let group = groups.group(people.table.row(row)[groups.position]);
-                *meets &= groups.labels[group as usize] == condition.value;
-            }
+            let group = groups.group(cells[groups.position].1);
+            groups.labels[group as usize] == condition.value
+        })
+    }
+
+    /// Returns the places of the protected attributes that are looked at.
+    pub(super) fn protected_places(&self) -> Vec<usize> {
+        let protected = self.protected.iter();
+        protected.map(|it| it.groups.position).collect()
+    }
+
+    /// Refuses a model that reads a column of which the schema of the people says nothing.
+    pub(super) fn expect_all_described(&self) -> Result<(), IndirectError> {
+        let Decider::Model(model, _) = &self.decider else {
+            return Ok(());
+        };
+        let is_described = |name: &str| self.schema.attributes.iter().any(|own| own.name == name);
+        let mut unknown = model.schema().attributes.iter();
+        match unknown.find(|it| !is_described(&it.name)) {
+            None => Ok(()),
+            Some(attribute) => Err(IndirectError::Undescribed {
+                attribute: attribute.name.clone(),
+            }),
         }
-        meet
+    }
+
+    /// Reads what was drawn of `people`, in their order, from the table `file`; outcomes in the data are
+    /// those of the people themselves, since nobody decided about whom is drawn.
+    pub(super) fn read_drawn(
+        &self,
+        file: &Path,
+        people: &People,
+        device: &ComputeDevice,
+    ) -> Result<People, IndirectError> {
+        let mut drawn = self.read_whoever(file, device)?;
+        if drawn.rows() != people.rows() {
+            return Err(IndirectError::OtherPeople {
+                file: file.to_owned(),
+                rows: drawn.rows(),
+                people: people.rows(),
+            });
+        }
+        drawn.file_rows.clone_from(&people.file_rows);
+        if let Decider::Label = self.decider {
+            drawn.decisions.clone_from(&people.decisions);
+        }
+        Ok(drawn)
     }
 }
 

@@ -43,6 +43,29 @@ impl From<Weight> for String {
     }
 }
 
+/// Where the counterparts of people come from.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum CounterpartSource {
+    /// From the people on the other side, who are matched with those of the group.
+    #[default]
+    Matched,
+    /// From a density that is learnt from the people on the other side, and of which somebody with the
+    /// same unaffected attributes is drawn.
+    Density,
+}
+
+/// Whoever others are looked for around.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Centre {
+    /// The person.
+    #[default]
+    Person,
+    /// A counterpart on the other side, drawn from a density that is learnt from the people there.
+    Density,
+}
+
 /// The inputs that name people and what is decided about them; a specification holds them field by
 /// field.
 #[derive(Debug, Clone, Copy)]

@@ -13,7 +13,9 @@ pub use super::specification::SituationsSpecification;
 use crate::coordinates::Coordinates;
 use crate::error::IndirectError;
 use crate::neighbours::{Neighbour, Ties};
-use crate::people::{Condition, Decided, LeftOut, OpenedPeople, PeopleReader, ProtectedGroup};
+use crate::people::{
+    Condition, Decided, Drawn, LeftOut, OpenedPeople, PeopleReader, ProtectedGroup,
+};
 use probity_data::table::ReadCounts;
 use probity_run::runner::{
     Failure, Observer, OpenedRun, Outcome, RunKind, Setting, Target, perform, watched,
@@ -41,6 +43,9 @@ pub struct SituationsSummary {
     /// SHA-256 of the file of counterfactuals, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub counterfactuals_sha256: Option<String>,
+    /// Whom the others are looked for around, unless it is the person or a counterfactual that is given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drawn: Option<Drawn>,
     /// Counts of what reading the table changed or left out.
     pub data: ReadCounts,
     /// Whether the outcomes in the data are looked at, in place of a model's decisions.
@@ -180,7 +185,7 @@ pub struct NearestOther {
     pub values: Vec<Condition>,
 }
 
-/// The people as they are compared.
+/// The people as they are compared for a group.
 struct Compared {
     people: Coordinates,
     unfavourable: Vec<bool>,
@@ -189,8 +194,8 @@ struct Compared {
 }
 
 impl Compared {
-    fn new(opened: &OpenedPeople) -> Compared {
-        let counterfactual = opened.counterfactual.as_ref().map(|others| {
+    fn new(opened: &OpenedPeople, group: usize) -> Compared {
+        let counterfactual = opened.counterfactuals.of(group).map(|others| {
             let coordinates = others.coordinates_by(&opened.people);
             (coordinates, others.decisions.unfavourable())
         });
@@ -242,6 +247,10 @@ impl SituationTest {
             people,
             k: specification.k,
         })?;
+        let opened = match specification.drawing() {
+            Some(drawing) => opened.with_drawn(&reader, drawing, device)?,
+            None => opened,
+        };
         specification.protected.clone_from(&opened.protected);
         Ok(SituationTest {
             specification,
@@ -254,12 +263,12 @@ impl SituationTest {
         &self.opened
     }
 
-    /// Returns the people nearest to the member `row` of `group`: members, and those with whom members
-    /// are compared.
-    pub fn neighbours(&self, group: &ProtectedGroup, row: u32) -> [Vec<Neighbour>; 2] {
-        let compared = Compared::new(&self.opened);
+    /// Returns the people nearest to the member `row` of the group number `group`: members, and those with
+    /// whom members are compared.
+    pub fn neighbours(&self, group: usize, row: u32) -> [Vec<Neighbour>; 2] {
+        let compared = Compared::new(&self.opened, group);
         neighbours(
-            &compared.subjects(group),
+            &compared.subjects(&self.opened.groups[group]),
             &self.specification.options(),
             row,
         )
@@ -274,12 +283,12 @@ impl SituationTest {
         &self,
         watch: &(dyn Fn(u64, u64) -> ControlFlow<()> + Sync),
     ) -> Result<Vec<Vec<Situation>>, IndirectError> {
-        let compared = Compared::new(&self.opened);
         let members = |group: &ProtectedGroup| group.members.len() as u64;
         let all: u64 = self.opened.groups.iter().map(members).sum();
         let mut before = 0;
         let mut found = Vec::new();
-        for group in &self.opened.groups {
+        for (place, group) in self.opened.groups.iter().enumerate() {
+            let compared = Compared::new(&self.opened, place);
             let options = self.specification.options();
             found.push(compare(&compared.subjects(group), &options, &|done, _| {
                 watch(before + done, all)
@@ -308,6 +317,7 @@ impl SituationTest {
             model_sha256: self.opened.sha256_of("model"),
             data_sha256: self.opened.people.sha256.clone(),
             counterfactuals_sha256: self.opened.sha256_of("counterfactuals"),
+            drawn: specification.drawing().map(Drawn::from),
             data: self.opened.people.table.counts.clone(),
             is_label: specification.label,
             favourable: decisions.favourable_name().to_owned(),
@@ -320,7 +330,7 @@ impl SituationTest {
             level,
             least_p: specification
                 .options()
-                .least_p(specification.counterfactuals.is_some()),
+                .least_p(!self.opened.counterfactuals.are_none()),
             fail_above: specification.fail_above,
             groups: groups
                 .map(|(group, found)| self.group(group, found))
@@ -465,6 +475,7 @@ impl OpenedRun for SituationTest {
         let groups = self.opened.groups.iter().map(ProtectedGroup::name);
         let groups: Vec<(String, Vec<Situation>)> = groups.zip(found).collect();
         listing::write(&directory.file(listing::FILE), &self.opened.people, &groups)?;
+        self.opened.write_drawn(directory)?;
         directory.write_whole(&self.specification, self.opened.record(), &summary)?;
         Ok(summary)
     }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::compare::{SituationOptions, Test};
 use crate::neighbours::Ties;
-use crate::people::{Sources, Weight};
+use crate::people::{Centre, Drawing, Sources, Weight};
 use probity_data::schema::OutOfDomain;
 use probity_fairness::specification::{DecisionSpecification, PredictorSpecification};
 use probity_run::specification::{FieldError, Specification};
@@ -51,6 +51,16 @@ pub struct SituationsSpecification {
     /// The class that is good to get; by default the last one of the schema.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub favourable: Option<String>,
+    /// Whom the others are looked for around: the person, or a counterpart that is drawn from a density
+    /// which is learnt from the others.
+    #[serde(skip_serializing_if = "is_usual")]
+    pub counterpart: Centre,
+    /// Attributes that counterparts which are drawn have from the person, since the group does not
+    /// affect them; other protected attributes are such anyway.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unaffected: Vec<String>,
+    /// Seed of counterparts that are drawn.
+    pub seed: u64,
     /// Table of what the same people would have been outside of the group, row by row, by a causal
     /// model of yours: others are then looked for around that.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -101,6 +111,9 @@ impl Default for SituationsSpecification {
             protected: Vec::new(),
             reference: Vec::new(),
             favourable: None,
+            counterpart: Centre::default(),
+            unaffected: Vec::new(),
+            seed: 0,
             counterfactuals: None,
             weights: Vec::new(),
             k: 50,
@@ -115,7 +128,19 @@ impl Default for SituationsSpecification {
     }
 }
 
+fn is_usual(centre: &Centre) -> bool {
+    *centre == Centre::default()
+}
+
 impl SituationsSpecification {
+    /// Returns how counterparts are drawn, where they are.
+    pub fn drawing(&self) -> Option<Drawing<'_>> {
+        (self.counterpart == Centre::Density).then_some(Drawing {
+            unaffected: &self.unaffected,
+            seed: self.seed,
+        })
+    }
+
     /// Returns what names the people and the decisions about them.
     pub fn sources(&self) -> Sources<'_> {
         Sources {
@@ -153,6 +178,16 @@ impl Specification for SituationsSpecification {
         self.sources().rules()?;
         if self.counterfactuals.as_ref().is_some_and(|it| is_empty(it)) {
             return Err(FieldError::new("counterfactuals", "missing", "a table"));
+        }
+        let are_drawn = self.drawing().is_some();
+        Drawing::rules(&self.unaffected, are_drawn)?;
+        if are_drawn && self.counterfactuals.is_some() {
+            let expected = "left out: the counterfactuals that are given say who it is";
+            return Err(FieldError::new("counterpart", "density", expected));
+        }
+        if are_drawn && self.centres && self.label {
+            let expected = "left out: nobody decided about people who are drawn";
+            return Err(FieldError::new("centres", "given", expected));
         }
         Ok(())
     }

@@ -4,13 +4,16 @@ use super::super::chart::Bars;
 use super::super::document::{Block, Outcome, Part, Table};
 use super::super::model::{
     CounterpartsDifference, CounterpartsFindings, CounterpartsOfGroup, CounterpartsOneWay,
-    PersonValue, PersonWithCounterpart,
+    DrawnCounterparts, PersonValue, PersonWithCounterpart,
 };
 use super::super::text::{Text, count, counted, fixed, listed, number, percent};
 use super::left_out;
 
 /// People of a group who are told of, each by a sentence.
 const TOLD: usize = 3;
+
+/// What is said of counterparts that were drawn.
+pub(super) const DRAWN_LIMIT: &str = "A counterpart that is drawn is one of many that could be, and no real person. That it is what the person would have been rests on what was declared unaffected, and on nothing else: no data can show it. The density is learnt from the others, and smooths; an interval takes it for right. Another seed draws others, a few runs of which show how much hangs on that.";
 
 /// Attributes that a sentence names.
 const ATTRIBUTES: usize = 8;
@@ -234,6 +237,7 @@ fn figures(found: &CounterpartsFindings) -> Part {
         let quality = &group.matching;
         let proven = match quality.is_exact {
             _ if found.counterfactuals_sha256.is_some() => "given".to_owned(),
+            _ if found.drawn.is_some() => "drawn".to_owned(),
             true => "the best".to_owned(),
             false => format!("within {} of the best", percent(quality.gap)),
         };
@@ -278,11 +282,17 @@ fn figures(found: &CounterpartsFindings) -> Part {
         true => "The outcomes in the data are looked at.",
         false => "The decisions of the model are looked at.",
     };
-    let how = match found.counterfactuals_sha256 {
-        None => {
-            "Everybody of a group is matched with the others, evenly on both sides, so that all differ as little as possible on average (optimal transport). Where the groups are of different sizes, a person has several counterparts, each in part."
+    let how = match (&found.counterfactuals_sha256, &found.drawn) {
+        (None, None) => {
+            "Everybody of a group is matched with the others, evenly on both sides, so that all differ as little as possible on average (optimal transport). Where the groups are of different sizes, a person has several counterparts, each in part.".to_owned()
         }
-        Some(_) => "The counterparts are the counterfactuals that were given, row by row.",
+        (Some(_), _) => {
+            "The counterparts are the counterfactuals that were given, row by row.".to_owned()
+        }
+        (None, Some(drawn)) => format!(
+            "Each counterpart is nobody of the data: it is drawn from the density of the others, {}.",
+            given(drawn)
+        ),
     };
     let compared: Vec<String> = found
         .compared
@@ -297,16 +307,30 @@ fn figures(found: &CounterpartsFindings) -> Part {
         .with_essential(Block::Table(data))
 }
 
+/// Returns what counterparts that are drawn have from the person.
+pub(super) fn given(drawn: &DrawnCounterparts) -> String {
+    let names = drawn.unaffected.iter();
+    let names: Vec<String> = names.map(|name| Text::value(name).to_string()).collect();
+    match &names[..] {
+        [] => "with nothing of the person but any other protected attribute".to_owned(),
+        names => format!(
+            "with the {} of the person, and any other protected attribute",
+            listed(names, "and")
+        ),
+    }
+}
+
 /// A few pairs as they are, the nearest ones.
 fn stories(found: &CounterpartsFindings) -> Option<Part> {
     let told = found.groups.iter().flat_map(|group| {
         let of_group = group.persons.iter().take(TOLD);
+        let is_drawn = found.drawn.is_some();
         // With several groups a person may be told of more than once.
         let whose = match found.groups.len() {
             1 => String::new(),
             _ => format!("{}: ", beside(&group.protected, &group.reference)),
         };
-        of_group.map(move |person| Text::from(format!("{whose}{}", story(person))))
+        of_group.map(move |person| Text::from(format!("{whose}{}", story(person, is_drawn))))
     });
     let told: Vec<Text> = told.collect();
     if told.is_empty() {
@@ -317,7 +341,7 @@ fn stories(found: &CounterpartsFindings) -> Option<Part> {
     Some(part.with(Block::List(told)))
 }
 
-fn story(person: &PersonWithCounterpart) -> String {
+fn story(person: &PersonWithCounterpart, is_drawn: bool) -> String {
     let differing = person.counterpart_values.iter().zip(&person.values);
     let differing: Vec<String> = differing
         .filter(|(theirs, own)| theirs.value != own.value)
@@ -340,12 +364,15 @@ fn story(person: &PersonWithCounterpart) -> String {
         0 => String::new(),
         more => format!(", and {more} more"),
     };
+    let counterpart = match is_drawn {
+        true => "The counterpart who was drawn".to_owned(),
+        false => format!("The counterpart, row {},", person.counterpart_row),
+    };
     format!(
-        "Row {} ({}{more}) is decided ‘{}’. The counterpart, row {}, is decided ‘{}’; what differs: {}.",
+        "Row {} ({}{more}) is decided ‘{}’. {counterpart} is decided ‘{}’; what differs: {}.",
         person.row,
         own.join(", "),
         Text::value(&person.decision),
-        person.counterpart_row,
         Text::value(&person.counterpart_decision),
         listed(&differing, "and")
     )
@@ -439,22 +466,26 @@ fn subgroups(group: &CounterpartsOfGroup, id: &str) -> Option<Part> {
 }
 
 fn limits(found: &CounterpartsFindings) -> Part {
-    let causal = match found.counterfactuals_sha256 {
-        None => {
+    let causal = match (&found.counterfactuals_sha256, &found.drawn) {
+        (None, Some(_)) => DRAWN_LIMIT,
+        (None, None) => {
             "A counterpart is somebody alike, not what the person would have been: no cause is shown. Where attributes were moved by discrimination themselves, such as a salary, people are matched with others who were treated better in them."
         }
-        Some(_) => {
+        (Some(_), _) => {
             "What people would have been outside of the group is what the given counterfactuals say; the figures are as right as the causal model behind them."
         }
     };
-    let mut limits = vec![
-        causal.to_owned(),
-        "The difference between the two directions is that of the two groups' rates, whatever the matching; who is on each side, and in what they differ, is what the matching adds.".to_owned(),
-        "Another distance gives other counterparts: the weights of attributes are a choice.".to_owned(),
-    ];
+    let mut limits = vec![causal.to_owned()];
+    let is_given = found.counterfactuals_sha256.is_some() || found.drawn.is_some();
+    if !is_given {
+        limits.push("The difference between the two directions is that of the two groups' rates, whatever the matching; who is on each side, and in what they differ, is what the matching adds.".to_owned());
+        limits.push(
+            "Another distance gives other counterparts: the weights of attributes are a choice."
+                .to_owned(),
+        );
+    }
     let halves: Vec<u64> = found.groups.iter().map(|group| group.halves).collect();
     let most = halves.iter().max().copied().unwrap_or(0);
-    let is_given = found.counterfactuals_sha256.is_some();
     if most > 0 {
         limits.push(format!(
             "The intervals are of the share that as many people, drawn anew, would have on average: {} of the people were matched again to see how it varies. They are an approximation, and say nothing of what the matching of few people makes too large in every draw.",

@@ -4,7 +4,7 @@ use super::super::chart::{IntervalRow, Intervals};
 use super::super::document::{Block, Outcome, Part, Table};
 use super::super::model::{PersonInSituation, PersonValue, SituationsFindings, SituationsOfGroup};
 use super::super::text::{Text, count, counted, decimal, listed, number, percent};
-use super::counterparts::{beside, elsewhere, in_words};
+use super::counterparts::{DRAWN_LIMIT, beside, elsewhere, given, in_words};
 use super::left_out;
 
 /// How much farther one side may be than the other before readers are told in the verdict.
@@ -211,11 +211,15 @@ fn figures(found: &SituationsFindings, id: &str) -> Part {
         true => "The outcomes in the data are looked at.",
         false => "The decisions of the model are looked at.",
     };
-    let around = match (&found.counterfactuals_sha256, found.centres) {
-        (None, _) => "around each person",
+    let around = match (&found.counterfactuals_sha256, &found.drawn) {
+        (None, None) => "around each person".to_owned(),
         (Some(_), _) => {
-            "around each person and, outside of the group, around what the person would have been there by the counterfactuals that were given"
+            "around each person and, outside of the group, around what the person would have been there by the counterfactuals that were given".to_owned()
         }
+        (None, Some(drawn)) => format!(
+            "around each person and, outside of the group, around a counterpart who is drawn from the density of the others, {}",
+            given(drawn)
+        ),
     };
     Part::new("How often people like them get it")
         .say(format!(
@@ -392,11 +396,12 @@ fn persons(found: &SituationsFindings) -> Option<Part> {
 }
 
 fn limits(found: &SituationsFindings) -> Part {
-    let causal = match found.counterfactuals_sha256 {
-        None => {
+    let causal = match (&found.counterfactuals_sha256, &found.drawn) {
+        (None, Some(_)) => DRAWN_LIMIT,
+        (None, None) => {
             "People are alike in what the data say about them. Where the attributes that they are compared by were moved by discrimination themselves, such as a salary, people who are alike in them are not alike in what matters, and the figures say too little."
         }
-        Some(_) => {
+        (Some(_), _) => {
             "What people would have been outside of the group is what the given counterfactuals say; the figures are as right as the causal model behind them."
         }
     };

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::figures::ReadCounts;
-use super::situations::{DecidedPeople, PersonValue};
+use super::situations::{DecidedPeople, DrawnCounterparts, PersonValue};
 
 /// A run of `probity counterparts`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -14,6 +14,8 @@ pub struct CounterpartsFindings {
     pub data: Option<ReadCounts>,
     /// SHA-256 of the file of counterfactuals, if counterparts were given.
     pub counterfactuals_sha256: Option<String>,
+    /// How the counterparts were drawn, if they were.
+    pub drawn: Option<DrawnCounterparts>,
     /// Whether the outcomes in the data are looked at, in place of a model's decisions.
     pub is_label: bool,
     /// The class that is good to get.

@@ -14,6 +14,8 @@ pub struct SituationsFindings {
     pub data: Option<ReadCounts>,
     /// SHA-256 of the file of counterfactuals, if there is one.
     pub counterfactuals_sha256: Option<String>,
+    /// How the counterparts around whom the others are looked for were drawn, if they were.
+    pub drawn: Option<DrawnCounterparts>,
     /// Whether the outcomes in the data are looked at, in place of a model's decisions.
     pub is_label: bool,
     /// The class that is good to get.
@@ -43,6 +45,15 @@ pub struct SituationsFindings {
     pub multiple: Option<MultipleSituations>,
     /// The file of all members.
     pub persons: Option<String>,
+}
+
+/// How counterparts were drawn from the density of those with whom people are compared.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DrawnCounterparts {
+    /// The attributes that were declared unaffected by the group.
+    pub unaffected: Vec<String>,
+    /// The seed.
+    pub seed: u64,
 }
 
 /// What was found of one group.

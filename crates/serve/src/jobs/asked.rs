@@ -201,57 +201,48 @@ fn locate_people(
     *schema = named(&files.schema);
 }
 
-impl Asked for CounterpartsSpecification {
-    const TITLE: &'static str = "Counterparts";
-    const NEEDS_MODEL: bool = false;
+/// Makes a comparison of people a job: of a specification, with a title and the file of all who are
+/// compared.
+macro_rules! comparison_of_people {
+    ($kind:ty, $title:literal, $listing:expr) => {
+        impl Asked for $kind {
+            const TITLE: &'static str = $title;
+            const NEEDS_MODEL: bool = false;
 
-    fn reads(&self) -> Result<Reads, FieldError> {
-        Reads::of_people(&self.sources(), self.counterfactuals.as_deref())
-    }
+            fn reads(&self) -> Result<Reads, FieldError> {
+                Reads::of_people(&self.sources(), self.counterfactuals.as_deref())
+            }
 
-    fn locate(&mut self, files: &Files) {
-        locate_people(files, (&mut self.data, &mut self.model, &mut self.schema));
-        self.counterfactuals.clone_from(&files.counterfactuals);
-    }
+            fn locate(&mut self, files: &Files) {
+                locate_people(files, (&mut self.data, &mut self.model, &mut self.schema));
+                self.counterfactuals.clone_from(&files.counterfactuals);
+            }
 
-    fn people(&self) -> Option<Sources<'_>> {
-        Some(self.sources())
-    }
+            fn people(&self) -> Option<Sources<'_>> {
+                Some(self.sources())
+            }
 
-    fn fail_above(&self) -> Option<f64> {
-        self.fail_above
-    }
+            fn fail_above(&self) -> Option<f64> {
+                self.fail_above
+            }
 
-    fn listing(&self) -> Option<&'static str> {
-        Some(counterparts::LISTING)
-    }
+            fn listing(&self) -> Option<&'static str> {
+                Some($listing)
+            }
+        }
+    };
 }
 
-impl Asked for SituationsSpecification {
-    const TITLE: &'static str = "Situation test";
-    const NEEDS_MODEL: bool = false;
-
-    fn reads(&self) -> Result<Reads, FieldError> {
-        Reads::of_people(&self.sources(), self.counterfactuals.as_deref())
-    }
-
-    fn locate(&mut self, files: &Files) {
-        locate_people(files, (&mut self.data, &mut self.model, &mut self.schema));
-        self.counterfactuals.clone_from(&files.counterfactuals);
-    }
-
-    fn people(&self) -> Option<Sources<'_>> {
-        Some(self.sources())
-    }
-
-    fn fail_above(&self) -> Option<f64> {
-        self.fail_above
-    }
-
-    fn listing(&self) -> Option<&'static str> {
-        Some(situations::LISTING)
-    }
-}
+comparison_of_people!(
+    CounterpartsSpecification,
+    "Counterparts",
+    counterparts::LISTING
+);
+comparison_of_people!(
+    SituationsSpecification,
+    "Situation test",
+    situations::LISTING
+);
 
 impl Asked for ProxiesSpecification {
     const TITLE: &'static str = "Proxies";

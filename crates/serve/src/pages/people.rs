@@ -1,9 +1,11 @@
 //! The page that starts a comparison of people: the people in a data set, and what a model decides
 //! about them, or what the data say was decided.
 
+use std::collections::BTreeSet;
+
 use axum::http::StatusCode;
 use axum::response::Response;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::answer::{Answer, page_with, redirect};
 use super::audit::fits;
@@ -48,11 +50,22 @@ const FIRST: [&str; 2] = [FAVOURABLE, "fail_above"];
 /// Those that most people leave alone.
 const ADVANCED: [&str; 5] = ["k", "level", "gap", "folds", "seed"];
 
-/// The people in a described table, and the models that decide about such people.
+/// The field of whom people are compared with: what the question says, unless something is chosen.
+const BESIDE: &str = "beside";
+
+/// The answer to it that asks for counterparts who are drawn.
+const DRAWN: &str = "density";
+
+/// The field of the attributes that such counterparts have from the person.
+const UNAFFECTED: &str = "unaffected";
+
+/// The people in a described table, the models that decide about such people, and other tables with
+/// their columns.
 pub(super) struct PeopleForm {
     data: DataSet,
     schema: TableSchema,
     models: Vec<Model>,
+    others: Vec<DataSet>,
 }
 
 impl FormPage for PeopleForm {
@@ -70,10 +83,13 @@ impl FormPage for PeopleForm {
         models.retain(|model| fits(model, &data));
         // The models that learnt from these data come first.
         models.sort_by_key(|model| model.data.as_ref() != Some(id));
+        let mut others: Vec<DataSet> = service.newest(change).await?;
+        others.retain(|other| other.id != data.id && has_columns_of(other, &schema));
         Ok(PeopleForm {
             data,
             schema,
             models,
+            others,
         })
     }
 
@@ -111,7 +127,10 @@ impl FormPage for PeopleForm {
         let [favourable, fail_above] =
             FIRST.map(|name| Options::new(JobKind::Counterparts, &[name]).input(name));
         let fields = QUESTIONS.map(|(kind, _)| Options::new(kind, &ADVANCED).inputs());
-        let fields = fields.concat();
+        let mut fields = fields.concat();
+        // What several questions have stands there once.
+        let mut shown = BTreeSet::new();
+        fields.retain(|field| shown.insert(field.name.clone()));
         let attributes = self.schema.attributes.iter();
         let attributes = attributes.map(|it| Choice::new(&it.name, &it.name));
         page_with(
@@ -123,6 +142,7 @@ impl FormPage for PeopleForm {
                 label: &self.data.label,
                 questions: &questions,
                 deciders: &self.deciders(),
+                beside: &self.beside(),
                 attributes: &attributes.collect::<Vec<_>>(),
                 favourable: &Field {
                     choices: outcomes
@@ -166,6 +186,60 @@ impl PeopleForm {
         models.chain(outcomes).collect()
     }
 
+    /// Whom people can be compared with.
+    fn beside(&self) -> Vec<Choice> {
+        let usual = [
+            Choice::new("", "The people of the data who are most like them"),
+            Choice::new(
+                DRAWN,
+                "Somebody who is drawn from what the others are like, with what is unaffected as the person has it",
+            ),
+        ];
+        let given = self.others.iter().map(|other| {
+            let text = format!(
+                "What they would have been by the table {}, the same people row by row",
+                other.label
+            );
+            Choice::new(other.id.as_str(), text)
+        });
+        usual.into_iter().chain(given).collect()
+    }
+
+    /// Puts the answer to whom people are compared with into `asked`; or notes errors in the form.
+    fn read_beside(&self, kind: JobKind, form: &mut Form, asked: &mut Value) {
+        let beside = form.value(BESIDE).to_owned();
+        let is_drawn = beside == DRAWN;
+        let attributes = self.schema.attributes.iter().map(|it| &it.name);
+        let unaffected = attributes.filter(|name| form.has(UNAFFECTED, name));
+        let unaffected: Vec<&String> = unaffected.collect();
+        if kind == JobKind::Proxies && !beside.is_empty() {
+            form.refuse(
+                BESIDE,
+                "The question that you chose compares nobody; leave this as it was.",
+            );
+        }
+        if !is_drawn && !unaffected.is_empty() {
+            form.refuse(
+                UNAFFECTED,
+                "This has a meaning only where somebody is drawn; leave it empty.",
+            );
+        }
+        if unaffected.iter().any(|name| form.has("protected", name)) {
+            form.refuse(
+                UNAFFECTED,
+                "Here stands what the group leaves as it is; a protected attribute is what tells the group.",
+            );
+        }
+        if is_drawn {
+            insert(asked, "counterpart", DRAWN.into());
+            insert(asked, UNAFFECTED, json!(unaffected));
+        } else if self.others.iter().any(|it| it.id.as_str() == beside) {
+            insert(asked, "counterfactuals", beside.into());
+        } else if !beside.is_empty() {
+            form.refuse(BESIDE, "Choose whom they are compared with.");
+        }
+    }
+
     /// The usual name of the comparison, and the specification that the form asks for; or notes
     /// errors in the form.
     fn specification(&self, form: &mut Form) -> Option<(String, JobSpecification)> {
@@ -203,6 +277,7 @@ impl PeopleForm {
             None if kind == JobKind::Proxies => {}
             None => insert(&mut asked, "label", true.into()),
         }
+        self.read_beside(kind, form, &mut asked);
         let shown = [&FIRST[..], &ADVANCED].concat();
         let options = Options::new(kind, &shown);
         options.read(form, &mut asked);
@@ -221,6 +296,13 @@ impl PeopleForm {
         let specification = specified(form, asked)?;
         Some((label.chars().take(100).collect(), specification))
     }
+}
+
+/// Whether `other` is a table with the columns that the schema describes.
+fn has_columns_of(other: &DataSet, schema: &TableSchema) -> bool {
+    let columns = &other.sketch.columns;
+    let has = |name: &str| columns.iter().any(|column| column.name == name);
+    other.kind == DataKind::Table && schema.attributes.iter().all(|it| has(&it.name))
 }
 
 /// Shows the form about the people in the data that a model learnt from, else in the newest data

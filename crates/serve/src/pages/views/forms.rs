@@ -227,6 +227,8 @@ pub(in crate::pages) struct PeoplePage<'a> {
     pub questions: &'a [Choice],
     /// Whose decisions can be looked at; none where nobody decides.
     pub deciders: &'a [Choice],
+    /// Whom people can be compared with.
+    pub beside: &'a [Choice],
     pub attributes: &'a [Choice],
     pub favourable: &'a Field,
     pub fail_above: &'a Field,
