@@ -167,8 +167,15 @@ def perform_on_outcomes(
             )
         read = Data(data, ignored) if is_path(data) else given
         protected = list_attributes(runner.options.get("protected", ()), read.table.column_names)
+        # Numbers are compared by a gap, and by nothing else.
+        is_number = runner.options.get("gap") is not None
         schema = infer_schema(
-            given, label, protected=protected, ignore=ignored, favourable=description.favourable
+            given,
+            label,
+            protected=protected,
+            ignore=ignored,
+            favourable=None if is_number else description.favourable,
+            number=is_number,
         )
     elif label is not None and label != (name := read_schema(schema)["label"]["name"]):
         raise OptionError(f"label is '{label}', but the schema has the outcomes in '{name}'")

@@ -223,7 +223,8 @@ def infer_model_schema(
         classes=known if label is None and known else [],
         protected=attributes,
         ignore=others,
-        favourable=None if favourable is None else to_word(favourable),
+        # Of numbers it is lower or higher ones, and no class of the schema.
+        favourable=None if favourable is None or model.gives_numbers else to_word(favourable),
         number=model.gives_numbers,
     )
     return _draft(data, options)

@@ -113,3 +113,23 @@ def test_counterparts_are_drawn_with_what_is_unaffected():
     assert group["against"]["members"] == worse.sum()
     with pytest.raises(probity.OptionError, match="unaffected"):
         probity.counterparts(decide, FRAME, **ASKED, unaffected="skill", classes=["refused", "granted"])
+
+
+def test_numbers_are_compared_by_a_gap():
+    years = np.arange(400) // 2 % 40
+    female = np.arange(400) % 2 == 0
+    pay = pd.DataFrame({"years": years, "sex": np.where(female, "f", "m")})
+    pay["wage"] = 1000.0 + 100 * years - 300 * female
+    asked = dict(protected=["sex=f"], label="wage", gap=299)
+    (group,) = probity.counterparts(data=pay, **asked).summary["groups"]
+    assert group["against"]["share"] == 1 and group["members"]["mean"] == pay.wage[female].mean()
+
+    def predict(frame):
+        return 900.0 + 100 * frame.years - 300 * (frame.sex == "f")
+
+    run = probity.counterparts(predict, pay, **asked, gives="numbers", favourable="lower")
+    (group,) = run.summary["groups"]
+    assert run.summary["number"] == "wage" and group["favouring"]["share"] == 1
+    assert abs(group["others"]["mean"] - predict(pay)[~female].mean()) < 1e-3
+    with pytest.raises(probity.ProbityError, match="holds numbers"):
+        probity.counterparts(predict, pay, protected=["sex=f"], label="wage", gives="numbers")

@@ -486,3 +486,92 @@ fn drawn_counterparts_are_decided_by_the_model_and_kept_in_a_file() {
     workspace.line("verify near").exits(0);
     workspace.line("verify run").exits(0);
 }
+
+const PAY: &str = "name = \"pay\"\n[label]\nname = \"wage\"\nkind = \"number\"\n\
+    [[attribute]]\nname = \"years\"\nkind = \"integer\"\nmin = 0\nmax = 39\n\
+    [[attribute]]\nname = \"sex\"\nkind = \"categorical\"\nlevels = [\"f\", \"m\"]\nprotected = true\n";
+
+#[test]
+fn numbers_are_compared_by_a_gap_in_their_unit() {
+    let workspace = Workspace::new();
+    workspace.write("pay.toml", PAY);
+    let mut people = String::from("years,sex,wage\n");
+    for row in 0..400 {
+        let (years, sex) = (row / 2 % 40, if row % 2 == 0 { "f" } else { "m" });
+        let less = if sex == "f" { 300 } else { 0 };
+        people.push_str(&format!("{years},{sex},{}\n", 1_000 + 100 * years - less));
+    }
+    workspace.write("pay.csv", people);
+    let asked = "counterparts --label --schema pay.toml --data pay.csv --protected sex=f -q --json";
+    let of = |rest: &str| workspace.line(&format!("{asked} {rest}")).exits(0).json();
+    for (rest, worse, better) in [
+        ("--gap 299", 1.0, 0.0),
+        // What equals the gap is no difference.
+        ("--gap 300", 0.0, 0.0),
+        ("--gap 299 --favourable lower", 0.0, 1.0),
+    ] {
+        let summary = of(rest);
+        let group = &summary["groups"][0];
+        assert_eq!(summary["number"], "wage", "{rest}");
+        assert_eq!(group["against"]["share"], worse, "{rest}");
+        assert_eq!(group["favouring"]["share"], better, "{rest}");
+        assert_eq!(group["members"]["mean"], 2650.0, "{rest}");
+        assert_eq!(group["others"]["mean"], 2950.0, "{rest}");
+        assert!(group["members"].get("unfavourable").is_none());
+        assert!(group.get("comparison").is_none());
+    }
+    workspace
+        .line("counterparts --label --schema pay.toml --data pay.csv --protected sex=f --gap 299 --fail-above 0.1 --out run")
+        .exits(1)
+        .says(&[
+            "100.00 %",
+            "have a lower ‘wage’ than their counterpart outside of the group, by more than 299",
+            "on average they have 2650, and the others 2950",
+        ]);
+    let pairs = workspace.read("run/pairs.csv");
+    let mut pairs = csv::Reader::from_reader(pairs.as_bytes());
+    for pair in pairs.records() {
+        let pair = pair.unwrap();
+        let [own, other] = [2, 4].map(|at| pair[at].parse::<f64>().unwrap());
+        assert_eq!((other - own, &pair[7]), (300.0, "member"));
+    }
+    workspace
+        .line("explain --run run --row 1")
+        .exits(0)
+        .says(&["700"]);
+    workspace.line("report run --out page.html -q").exits(0);
+
+    // A regressor is asked likewise, of people and of whoever is drawn.
+    workspace
+        .line("train --data pay.csv --schema pay.toml --hidden 8 --epochs 2 --out model -q")
+        .exits(0);
+    let model = "counterparts --model model --data pay.csv --protected sex=f -q --json";
+    let summary = workspace.line(&format!("{model} --gap 1")).exits(0).json();
+    assert!(summary["groups"][0]["members"]["mean"].is_number());
+    let drawn = format!("{model} --gap 1 --counterpart density --unaffected years");
+    let drawn = workspace.line(&drawn).exits(0).json();
+    assert_eq!(drawn["groups"][0]["comparison"]["test"], "mcnemar");
+    let group = &drawn["groups"][0];
+    assert_eq!(group["matching"]["mean_distance"], 0.0);
+
+    for (line, needle) in [
+        (model.to_owned(), "holds numbers: counterparts compare them where gap"),
+        (asked.to_owned(), "holds numbers"),
+        (asked.replace("counterparts", "situations"), "holds numbers"),
+        (format!("{asked} --gap 5 --favourable wage"), "one of lower, higher"),
+        (format!("{model} --gap 5 --threshold 0.5"), "threshold"),
+    ] {
+        refuses(&workspace, &line, 2, &[needle]);
+    }
+    workspace.write("classes.toml", PAY.replace("kind = \"number\"", "classes = [\"no\", \"yes\"]"));
+    workspace.write("classes.csv", "years,sex,wage\n1,f,no\n2,m,yes\n1,m,no\n2,f,no\n".repeat(20));
+    workspace
+        .line("train --data classes.csv --schema classes.toml --hidden 4 --epochs 1 --out classes -q")
+        .exits(0);
+    refuses(
+        &workspace,
+        "counterparts --model classes --data classes.csv --protected sex=f --gap 2",
+        2,
+        &["at most 1, since probabilities are compared"],
+    );
+}

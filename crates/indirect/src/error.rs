@@ -51,7 +51,9 @@ pub enum IndirectError {
     #[error("{0}")]
     Run(#[from] RunError),
     /// The outcome is a number.
-    #[error("the label '{label}' holds numbers, and people are compared by classes")]
+    #[error(
+        "the label '{label}' holds numbers: counterparts compare them where gap says which difference counts, in the unit of the label; situations and proxies compare people by classes"
+    )]
     Numbers {
         /// The name of the label.
         label: String,

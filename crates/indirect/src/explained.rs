@@ -265,7 +265,7 @@ impl Person {
             command: "explain".to_owned(),
             kind: kind.to_owned(),
             row: self.row,
-            decision: people.decisions.name(place).to_owned(),
+            decision: people.decisions.name(place),
             values: people.described(place),
             groups,
         }
@@ -423,7 +423,7 @@ impl Beside {
         PersonBeside {
             row: others.file_row(other),
             is_member,
-            decision: others.decisions.name(other).to_owned(),
+            decision: others.decisions.name(other),
             share: None,
             distance: parts.iter().map(|(_, part)| part).sum(),
             differs,

@@ -59,9 +59,9 @@ fn write_to(out: &mut dyn Write, people: &People, groups: &[GroupPairs<'_>]) -> 
             let record = [
                 safe(&group.name).into_owned(),
                 people.file_row(member).to_string(),
-                safe(people.decisions.name(member)).into_owned(),
+                safe(&people.decisions.name(member)).into_owned(),
                 counterparts.file_row(counterpart).to_string(),
-                safe(counterparts.decisions.name(counterpart)).into_owned(),
+                safe(&counterparts.decisions.name(counterpart)).into_owned(),
                 pair.share.to_string(),
                 pair.distance.to_string(),
                 worse_off.to_owned(),

@@ -12,9 +12,11 @@ pub use super::specification::CounterpartsSpecification;
 use crate::coordinates::Coordinates;
 use crate::error::IndirectError;
 use crate::people::{
-    Condition, Decided, Drawn, OpenedPeople, People, PeopleReader, ProtectedGroup,
+    Condition, Drawn, OpenedPeople, People, PeopleReader, ProtectedGroup,
 };
 use probity_data::table::ReadCounts;
+use probity_fairness::statistics::Share;
+use probity_nn::decision::{Gap, Score};
 use probity_run::runner::{
     Failure, Observer, OpenedRun, Outcome, RunKind, Setting, Target, perform, watched,
 };
@@ -63,7 +65,11 @@ pub struct CounterpartsSummary {
     pub favourable: String,
     /// Whether somebody said that it is.
     pub is_favourable_given: bool,
-    /// By how much scores must differ to be told apart, where scores are compared.
+    /// The label whose numbers are compared, where they are numbers; `favourable` says whether `lower` or
+    /// `higher` ones are good to get.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub number: Option<String>,
+    /// By how much scores or numbers must differ to be told apart, where these are compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gap: Option<f64>,
     /// The attributes by which people are compared.
@@ -96,10 +102,10 @@ pub struct GroupCounterparts {
     /// The conditions of those with whom they are matched, unless that is everybody else.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub reference: Vec<Condition>,
-    /// The members, and how many of them were decided unfavourably.
-    pub members: Decided,
+    /// The members.
+    pub members: Side,
     /// Those with whom they are matched.
-    pub others: Decided,
+    pub others: Side,
     /// How good the matching is.
     pub matching: Quality,
     /// The number of halves of the people that were matched again for the intervals; 0 where there
@@ -116,6 +122,33 @@ pub struct GroupCounterparts {
     pub subgroups: Vec<Subgroup>,
     /// Members who are decided worse than their counterpart, the nearest pairs first, at most 20.
     pub persons: Vec<Person>,
+}
+
+/// One side of a comparison.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Side {
+    /// The number of people.
+    pub people: u64,
+    /// Those decided unfavourably, where anything is decided.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unfavourable: Option<Share>,
+    /// The mean of their numbers, where they get numbers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mean: Option<f64>,
+}
+
+impl Side {
+    /// Creates the side of the people `rows`.
+    fn new(people: &People, rows: &[u32]) -> Side {
+        let mean = people.mean_number(rows);
+        Side {
+            people: rows.len() as u64,
+            unfavourable: mean
+                .is_none()
+                .then(|| people.decided(rows).unfavourable),
+            mean,
+        }
+    }
 }
 
 /// The members with one value of an attribute.
@@ -271,14 +304,7 @@ impl CounterpartTest {
 
     /// What each person gets.
     fn gets(&self, people: &People) -> Vec<f64> {
-        match self.specification.gap {
-            Some(_) => people.decisions.scores.clone(),
-            None => {
-                let unfavourable = people.decisions.unfavourable();
-                let gets = unfavourable.iter();
-                gets.map(|&is| if is { 0.0 } else { 1.0 }).collect()
-            }
-        }
+        people.decisions.gets(self.specification.gap.is_some())
     }
 
     /// What each person gets, and what each counterpart of the group number `group`.
@@ -316,6 +342,7 @@ impl CounterpartTest {
             is_label: self.specification.label,
             favourable: decisions.favourable_name().to_owned(),
             is_favourable_given: decisions.is_favourable_given,
+            number: decisions.number.clone(),
             gap: self.specification.gap,
             compared: self.opened.people.compared(),
             fail_above: self.specification.fail_above,
@@ -330,7 +357,13 @@ impl CounterpartTest {
         Outcomes {
             people,
             counterparts,
-            gap: self.specification.gap.unwrap_or(0.5),
+            gap: self.specification.gap.map_or(0.5, |most| {
+                let score = match self.opened.people.decisions.number {
+                    Some(_) => Score::Number,
+                    None => Score::Probability(0),
+                };
+                Gap { score, most }.with_rounding()
+            }),
         }
     }
 
@@ -342,8 +375,8 @@ impl CounterpartTest {
         let gets = self.gets_of_both(place);
         let outcomes = &self.outcomes(&gets);
         let pairs = &found.matching.pairs;
-        let decided = |rows: &[u32]| self.opened.people.decided(rows);
-        let (members, others) = (decided(&group.members), decided(&group.others));
+        let side = |rows: &[u32]| Side::new(&self.opened.people, rows);
+        let (members, others) = (side(&group.members), side(&group.others));
         let is_given = counterfactuals.is_some();
         let way = |flip, spread: fn(&Spreads) -> Spread| {
             let spread = found.spreads.as_ref().map(spread);
@@ -361,8 +394,9 @@ impl CounterpartTest {
         let comparison = match (counterfactuals, self.specification.gap) {
             (Some(_), _) => Some(mcnemar(against.members, favouring.members)),
             (None, None) => {
-                let counts = |it: Decided| [it.unfavourable.count as u32, it.people as u32];
-                Some(rates(counts(members), counts(others)))
+                let counts = |it: &Side| Some([it.unfavourable?.count as u32, it.people as u32]);
+                let both = counts(&members).zip(counts(&others));
+                both.map(|(members, others)| rates(members, others))
             }
             // Scores have no rates.
             (None, Some(_)) => None,
@@ -433,10 +467,10 @@ impl CounterpartTest {
             let (member, counterpart) = (pair.member as usize, pair.counterpart as usize);
             Person {
                 row: self.opened.people.file_row(member),
-                decision: self.opened.people.decisions.name(member).to_owned(),
+                decision: self.opened.people.decisions.name(member),
                 values: self.opened.people.described(member),
                 counterpart_row: counterparts.file_row(counterpart),
-                counterpart_decision: counterparts.decisions.name(counterpart).to_owned(),
+                counterpart_decision: counterparts.decisions.name(counterpart),
                 counterpart_values: counterparts.described(counterpart),
                 distance: pair.distance,
             }

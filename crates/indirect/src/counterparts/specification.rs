@@ -46,7 +46,8 @@ pub struct CounterpartsSpecification {
     /// of everybody else; of an attribute alone each of its values in turn.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub reference: Vec<String>,
-    /// The class that is good to get; by default the last one of the schema.
+    /// The class that is good to get, by default the last one of the schema; of numbers whether `lower`
+    /// or `higher` ones are, by default higher ones.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub favourable: Option<String>,
     /// Where the counterparts come from: from the other side, matched, or drawn from a density that is
@@ -78,10 +79,10 @@ pub struct CounterpartsSpecification {
     pub resamples: Option<u32>,
     /// Seed of the halves, and of counterparts that are drawn.
     pub seed: u64,
-    /// Compare the model's scores of the favourable class: two who differ by more than this are told
-    /// apart.
+    /// Compare the model's scores of the favourable class, or numbers: two who differ by more than this
+    /// are told apart.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 0, max = 1))]
+    #[schemars(range(min = 0, max = 1e15))]
     pub gap: Option<f64>,
     /// Exit code 1 if a larger share of a group than this is decided worse than their counterparts.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -122,6 +123,7 @@ impl CounterpartsSpecification {
             out_of_domain: self.out_of_domain,
             skip_bad_rows: self.skip_bad_rows,
             decision: &self.decision,
+            gap: self.gap,
             favourable: self.favourable.as_deref(),
             protected: &self.protected,
             reference: &self.reference,
@@ -135,10 +137,6 @@ impl Specification for CounterpartsSpecification {
 
     fn rules(&self) -> Result<(), FieldError> {
         self.sources().rules()?;
-        if self.label && self.gap.is_some() {
-            let expected = "left out: the outcomes in the data have no scores";
-            return Err(FieldError::new("gap", "given", expected));
-        }
         if self.gap.is_some() && self.decision != DecisionSpecification::default() {
             let expected = "left out: with gap scores are compared, whatever is decided";
             return Err(FieldError::new("decision", "given", expected));

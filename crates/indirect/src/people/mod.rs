@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use crate::coordinates::{Cell, Column, Coordinates};
 use crate::error::IndirectError;
-use probity_data::schema::{Kind, Schema};
+use probity_data::schema::{Kind, SIDES, Schema};
 use probity_data::table::{CellNumbers, Table};
 use probity_fairness::statistics::Share;
 use probity_run::specification::FieldError;
@@ -56,8 +56,11 @@ pub fn named(conditions: &[Condition]) -> String {
 pub struct Decisions {
     /// The number of the decision about each person.
     pub decided: Vec<u32>,
-    /// The probability of the favourable class, one a person; empty where outcomes are looked at.
+    /// The probability of the favourable class, or the number, one a person; empty where outcomes that are
+    /// classes are looked at.
     pub scores: Vec<f64>,
+    /// The label whose numbers these are, where they are numbers; nothing is decided then.
+    pub number: Option<String>,
     /// The names of the decisions, by number.
     pub names: Vec<String>,
     /// The number of the favourable decision.
@@ -73,10 +76,34 @@ impl Decisions {
         self.decided.iter().map(is_unfavourable).collect()
     }
 
-    /// Returns the name of the decision about the person `row`.
-    pub fn name(&self, row: usize) -> &str {
+    /// Returns the name of the decision about the person `row`, or their number.
+    pub fn name(&self, row: usize) -> String {
+        if self.number.is_some() {
+            // As it was in 32 bits.
+            return (self.scores[row] as f32).to_string();
+        }
         let name = self.names.get(self.decided[row] as usize);
-        name.map_or("", String::as_str)
+        name.cloned().unwrap_or_default()
+    }
+
+    /// Returns what each person gets, the higher the better: their score or number where these
+    /// `are_compared`, else 1 for the favourable decision and 0 for others.
+    pub fn gets(&self, are_compared: bool) -> Vec<f64> {
+        let is_more_better = self.number.is_none() || self.favourable_name() == SIDES[1];
+        if are_compared {
+            let sign = if is_more_better { 1.0 } else { -1.0 };
+            return self.scores.iter().map(|score| sign * score).collect();
+        }
+        let unfavourable = self.unfavourable().into_iter();
+        unfavourable.map(|is| if is { 0.0 } else { 1.0 }).collect()
+    }
+
+    /// Returns the number of people about whom something is known.
+    fn count(&self) -> usize {
+        match self.number {
+            Some(_) => self.scores.len(),
+            None => self.decided.len(),
+        }
     }
 
     /// Returns the name of the favourable decision.
@@ -129,6 +156,16 @@ impl People {
             people: rows.len() as u64,
             unfavourable: Share::new(count as u64, rows.len() as u64),
         }
+    }
+
+    /// Returns the mean number of the people `rows`, where they get numbers.
+    pub fn mean_number(&self, rows: &[u32]) -> Option<f64> {
+        self.decisions.number.as_ref()?;
+        let sum: f64 = rows
+            .iter()
+            .map(|&row| self.decisions.scores[row as usize])
+            .sum();
+        Some(sum / rows.len().max(1) as f64)
     }
 
     /// Returns the place of the person with the number `row` in the file, from 1, unless they were left
@@ -231,7 +268,7 @@ impl People {
     /// # Errors
     /// [`IndirectError::OtherPeople`]; [`IndirectError::Field`] where nothing is decided.
     pub fn expect_same_rows(&self, others: &People) -> Result<(), IndirectError> {
-        if others.decisions.decided.len() != others.rows() {
+        if others.decisions.count() != others.rows() {
             let expected = "a table with an outcome in every row";
             let field = FieldError::new("counterfactuals", others.file.display(), expected);
             return Err(field.into());

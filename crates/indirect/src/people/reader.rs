@@ -13,7 +13,7 @@ use probity_data::table::{Labels, ReadCounts, Table};
 use probity_fairness::group::grouping::AttributeGroups;
 use probity_fairness::population::Cell;
 use probity_fairness::table_model::TableModel;
-use probity_nn::decision::Decision;
+use probity_nn::decision::{Decision, Score};
 use probity_run::specification::FieldError;
 use probity_tensor::device::ComputeDevice;
 
@@ -30,6 +30,8 @@ enum Decider {
 pub struct PeopleReader {
     schema: Schema,
     decider: Decider,
+    /// The label that is decided about, where it holds numbers.
+    number: Option<String>,
     names: Vec<String>,
     favourable: usize,
     is_favourable_given: bool,
@@ -80,17 +82,17 @@ impl PeopleReader {
             Some(model) => &model.schema().label,
             None => &schema.label,
         };
-        if label.is_number() {
-            return Err(IndirectError::Numbers {
-                label: label.name.clone(),
-            });
-        }
+        let number = label.is_number().then(|| label.name.clone());
+        expect_fitting_gap(sources, number.as_deref())?;
         let classes = label.classes.clone();
         let favourable = favourable_class(sources.favourable, &classes)?;
         let (decider, names) = match model {
             Some(model) => {
                 let model = model.reading_as(&schema.format);
-                let rule = sources.decision.alone();
+                let rule = match number {
+                    Some(_) => sources.decision.or_gap(sources.gap),
+                    None => sources.decision.alone(),
+                };
                 let rule = rule.among(&classes, favourable, Some(model.schema()))?;
                 let names = rule.names(&classes);
                 (Decider::Model(Box::new(model), rule), names)
@@ -105,6 +107,7 @@ impl PeopleReader {
             is_favourable_given: sources.favourable.is_some(),
             schema,
             decider,
+            number,
             names,
             favourable,
             compared,
@@ -175,7 +178,8 @@ impl PeopleReader {
             Decider::Label => {
                 let decisions = Decisions {
                     decided: table.labels().to_vec(),
-                    scores: Vec::new(),
+                    scores: table.targets().iter().copied().map(f64::from).collect(),
+                    number: self.number.clone(),
                     names: self.names.clone(),
                     favourable: self.favourable as u32,
                     is_favourable_given: self.is_favourable_given,
@@ -234,16 +238,20 @@ impl PeopleReader {
     fn decided(&self, (table, logits): (&Table, &[f32]), rule: &Decision) -> Decisions {
         let classes = logits.len().checked_div(table.rows()).unwrap_or(0).max(1);
         let answers = logits.chunks_exact(classes).enumerate();
+        let score = match self.number {
+            Some(_) => Score::Number,
+            None => Score::Probability(self.favourable),
+        };
         let (decided, scores) = answers
             .map(|(row, logits)| {
                 let decided = rule.decide(table.row(row), logits);
-                let score = probity_nn::decision::probability(logits, self.favourable);
-                (decided, score)
+                (decided, score.compute(logits))
             })
             .unzip();
         Decisions {
             decided,
             scores,
+            number: self.number.clone(),
             names: self.names.clone(),
             favourable: self.favourable as u32,
             is_favourable_given: self.is_favourable_given,
@@ -335,6 +343,23 @@ fn common_rows(one: &Table, other: &Table) -> (Vec<u32>, Vec<u32>) {
     pairs.unzip()
 }
 
+/// Refuses a gap that has no meaning for what is decided: of numbers, those of the label `number`, there
+/// must be one, in recorded classes there are no scores, and probabilities differ by no more than 1.
+fn expect_fitting_gap(sources: &Sources<'_>, number: Option<&str>) -> Result<(), IndirectError> {
+    let expected = match (number, sources.gap) {
+        (Some(label), None) => {
+            return Err(IndirectError::Numbers {
+                label: label.to_owned(),
+            });
+        }
+        (None, Some(_)) if sources.label => "left out: the outcomes in the data have no scores",
+        (None, Some(gap)) if gap > 1.0 => "at most 1, since probabilities are compared",
+        _ => return Ok(()),
+    };
+    let found = sources.gap.map_or_else(String::new, |gap| gap.to_string());
+    Err(FieldError::new("gap", found, expected).into())
+}
+
 /// Returns the number of the favourable class: the one that is named, else the last.
 fn favourable_class(named: Option<&str>, classes: &[String]) -> Result<usize, FieldError> {
     match named {
@@ -342,7 +367,7 @@ fn favourable_class(named: Option<&str>, classes: &[String]) -> Result<usize, Fi
         Some(named) => {
             let place = classes.iter().position(|class| class == named);
             place.ok_or_else(|| {
-                let expected = format!("one of the classes {}", classes.join(", "));
+                let expected = format!("one of {}", classes.join(", "));
                 FieldError::new("favourable", named, expected)
             })
         }

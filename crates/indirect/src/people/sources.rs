@@ -86,7 +86,10 @@ pub struct Sources<'a> {
     pub skip_bad_rows: bool,
     /// The decision rule.
     pub decision: &'a DecisionSpecification,
-    /// The class that is good to get.
+    /// By how much scores or numbers must differ to be told apart, where they are compared in place of
+    /// decisions.
+    pub gap: Option<f64>,
+    /// The class that is good to get, or whether lower or higher numbers are.
     pub favourable: Option<&'a str>,
     /// The protected attributes, or values of them.
     pub protected: &'a [String],

@@ -84,6 +84,7 @@ fn drawn(
         out_of_domain: None,
         skip_bad_rows: false,
         decision: &decision,
+        gap: None,
         favourable: None,
         protected: &protected,
         reference: &reference,

@@ -105,6 +105,7 @@ impl ProxiesSpecification {
             out_of_domain: self.out_of_domain,
             skip_bad_rows: self.skip_bad_rows,
             decision: &self.decision,
+            gap: None,
             favourable: self.favourable.as_deref(),
             protected: &self.protected,
             reference: &[],

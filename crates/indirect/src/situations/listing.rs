@@ -52,7 +52,7 @@ fn write_to(out: &mut dyn Write, people: &People, groups: &[GroupPersons]) -> io
             let mut record = vec![
                 safe(group).into_owned(),
                 people.file_row(row).to_string(),
-                safe(people.decisions.name(row)).into_owned(),
+                safe(&people.decisions.name(row)).into_owned(),
                 own.unfavourable.to_string(),
                 own.of.to_string(),
                 others.unfavourable.to_string(),

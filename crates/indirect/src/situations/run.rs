@@ -404,7 +404,7 @@ impl SituationTest {
 
     fn person(&self, situation: &Situation, tested: &Tested, is_against: bool) -> Person {
         let row = situation.row as usize;
-        let decision = |row: usize| self.opened.people.decisions.name(row).to_owned();
+        let decision = |row: usize| self.opened.people.decisions.name(row);
         let nearest = situation.others.nearest.map(|other| {
             let other = other as usize;
             NearestOther {

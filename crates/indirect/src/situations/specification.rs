@@ -152,6 +152,7 @@ impl SituationsSpecification {
             out_of_domain: self.out_of_domain,
             skip_bad_rows: self.skip_bad_rows,
             decision: &self.decision,
+            gap: None,
             favourable: self.favourable.as_deref(),
             protected: &self.protected,
             reference: &self.reference,

@@ -36,7 +36,12 @@ impl Gap {
     /// Whether a score that moves by `change` moves by more than the gap, and by more than rounding
     /// makes of a change that equals the gap.
     pub fn is_beyond(&self, change: f64) -> bool {
-        change.abs() > self.most + self.slack()
+        change.abs() > self.with_rounding()
+    }
+
+    /// Returns the gap, and what rounding makes of a change that equals it.
+    pub fn with_rounding(&self) -> f64 {
+        self.most + self.slack()
     }
 
     /// The amount by which a difference must exceed the gap: for probabilities an absolute

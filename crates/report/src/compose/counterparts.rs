@@ -157,25 +157,47 @@ fn sentence(group: &CounterpartsOfGroup, found: &CounterpartsFindings) -> String
     let favourable = Text::value(&found.favourable);
     let elsewhere = elsewhere(&group.reference);
     let (against, favouring) = (&group.against, &group.favouring);
-    let [worse, better] = match found.gap {
-        None => [
+    let [worse, better] = match (&found.number, found.gap) {
+        (Some(label), Some(gap)) => {
+            let label = Text::value(label);
+            let (less, more) = match found.favourable.as_str() {
+                "lower" => ("higher", "lower"),
+                _ => ("lower", "higher"),
+            };
+            [
+                format!(
+                    "have a {less} ‘{label}’ than their counterpart {elsewhere}, by more than {gap}"
+                ),
+                format!("have a {more} one"),
+            ]
+        }
+        (_, None) => [
             format!("do not get ‘{favourable}’ where their counterpart {elsewhere} does"),
             "get it where their counterpart does not".to_owned(),
         ],
-        Some(gap) => [
+        (None, Some(gap)) => [
             format!(
                 "have a lower score of ‘{favourable}’ than their counterpart {elsewhere}, by more than {gap}"
             ),
             "have a higher one".to_owned(),
         ],
     };
+    let means = group.members.mean.zip(group.others.mean);
+    let means = means.map(|(own, others)| {
+        format!(
+            " (on average they have {}, and the others {})",
+            number(own),
+            number(others)
+        )
+    });
     let mut said = format!(
-        "{}{} of the {} people with {who} {worse}; {}{} {better}",
+        "{}{} of the {} people with {who} {worse}; {}{} {better}{}",
         percent(against.share),
         interval(against),
         count(group.members.people),
         percent(favouring.share),
-        interval(favouring)
+        interval(favouring),
+        means.unwrap_or_default()
     );
     if let Some(comparison) = &group.comparison {
         let test = match comparison.test.as_str() {
@@ -278,9 +300,10 @@ fn figures(found: &CounterpartsFindings) -> Part {
         ],
         rows.collect(),
     );
-    let decisions = match found.is_label {
-        true => "The outcomes in the data are looked at.",
-        false => "The decisions of the model are looked at.",
+    let decisions = match (found.is_label, &found.number) {
+        (true, _) => "The outcomes in the data are looked at.",
+        (false, None) => "The decisions of the model are looked at.",
+        (false, Some(_)) => "The numbers that the model gives are looked at.",
     };
     let how = match (&found.counterfactuals_sha256, &found.drawn) {
         (None, None) => {
@@ -324,13 +347,13 @@ pub(super) fn given(drawn: &DrawnCounterparts) -> String {
 fn stories(found: &CounterpartsFindings) -> Option<Part> {
     let told = found.groups.iter().flat_map(|group| {
         let of_group = group.persons.iter().take(TOLD);
-        let is_drawn = found.drawn.is_some();
+
         // With several groups a person may be told of more than once.
         let whose = match found.groups.len() {
             1 => String::new(),
             _ => format!("{}: ", beside(&group.protected, &group.reference)),
         };
-        of_group.map(move |person| Text::from(format!("{whose}{}", story(person, is_drawn))))
+        of_group.map(move |person| Text::from(format!("{whose}{}", story(person, found))))
     });
     let told: Vec<Text> = told.collect();
     if told.is_empty() {
@@ -341,7 +364,7 @@ fn stories(found: &CounterpartsFindings) -> Option<Part> {
     Some(part.with(Block::List(told)))
 }
 
-fn story(person: &PersonWithCounterpart, is_drawn: bool) -> String {
+fn story(person: &PersonWithCounterpart, found: &CounterpartsFindings) -> String {
     let differing = person.counterpart_values.iter().zip(&person.values);
     let differing: Vec<String> = differing
         .filter(|(theirs, own)| theirs.value != own.value)
@@ -364,16 +387,20 @@ fn story(person: &PersonWithCounterpart, is_drawn: bool) -> String {
         0 => String::new(),
         more => format!(", and {more} more"),
     };
-    let counterpart = match is_drawn {
+    let counterpart = match found.drawn.is_some() {
         true => "The counterpart who was drawn".to_owned(),
         false => format!("The counterpart, row {},", person.counterpart_row),
     };
+    let decided = |decision: &str| match &found.number {
+        Some(label) => format!("has the {} {decision}", Text::value(label)),
+        None => format!("is decided ‘{}’", Text::value(decision)),
+    };
     format!(
-        "Row {} ({}{more}) is decided ‘{}’. {counterpart} is decided ‘{}’; what differs: {}.",
+        "Row {} ({}{more}) {}. {counterpart} {}; what differs: {}.",
         person.row,
         own.join(", "),
-        Text::value(&person.decision),
-        Text::value(&person.counterpart_decision),
+        decided(&person.decision),
+        decided(&person.counterpart_decision),
         listed(&differing, "and")
     )
 }
@@ -477,8 +504,10 @@ fn limits(found: &CounterpartsFindings) -> Part {
     };
     let mut limits = vec![causal.to_owned()];
     let is_given = found.counterfactuals_sha256.is_some() || found.drawn.is_some();
-    if !is_given {
+    if !is_given && found.gap.is_none() {
         limits.push("The difference between the two directions is that of the two groups' rates, whatever the matching; who is on each side, and in what they differ, is what the matching adds.".to_owned());
+    }
+    if !is_given {
         limits.push(
             "Another distance gives other counterparts: the weights of attributes are a choice."
                 .to_owned(),

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::figures::ReadCounts;
-use super::situations::{DecidedPeople, DrawnCounterparts, PersonValue};
+use super::population::CountedRows;
+use super::situations::{DrawnCounterparts, PersonValue};
 
 /// A run of `probity counterparts`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -22,7 +23,10 @@ pub struct CounterpartsFindings {
     pub favourable: String,
     /// Whether somebody said that it is.
     pub is_favourable_given: bool,
-    /// By how much scores must differ to be told apart, where scores are compared.
+    /// The label whose numbers are compared, where they are numbers; then `favourable` is `lower` or
+    /// `higher`.
+    pub number: Option<String>,
+    /// By how much scores or numbers must differ to be told apart, where these are compared.
     pub gap: Option<f64>,
     /// The attributes by which people are compared.
     pub compared: Vec<String>,
@@ -34,6 +38,17 @@ pub struct CounterpartsFindings {
     pub pairs: Option<String>,
 }
 
+/// One side of a comparison.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CounterpartsSide {
+    /// The number of people.
+    pub people: u64,
+    /// Those decided unfavourably, where anything is decided.
+    pub unfavourable: Option<CountedRows>,
+    /// The mean of their numbers, where they get numbers.
+    pub mean: Option<f64>,
+}
+
 /// What was found of one group.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CounterpartsOfGroup {
@@ -43,9 +58,9 @@ pub struct CounterpartsOfGroup {
     #[serde(default)]
     pub reference: Vec<PersonValue>,
     /// The members.
-    pub members: DecidedPeople,
+    pub members: CounterpartsSide,
     /// Those with whom they are compared.
-    pub others: DecidedPeople,
+    pub others: CounterpartsSide,
     /// How good the matching is.
     pub matching: MatchingQuality,
     /// The number of halves of the people that were matched again for the intervals.
