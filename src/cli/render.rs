@@ -38,7 +38,8 @@ pub(super) fn table(header: &[&str], rows: &[Vec<String>]) -> String {
             } else {
                 CellAlignment::Right
             };
-            Cell::new(text).set_alignment(alignment)
+            // A bar would end the cell.
+            Cell::new(text.replace('|', "\\|")).set_alignment(alignment)
         }));
     }
     format!("{table}\n")

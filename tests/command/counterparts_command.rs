@@ -293,7 +293,7 @@ fn halves_give_intervals_whatever_the_threads_and_a_run_tells_of_one_person() {
         ),
         (
             "explain --run run --row 1000",
-            "row 1000 is in none of the groups",
+            "compared nobody of row 1000: there is no such row",
         ),
         ("explain --run run", "--row is needed"),
         (
@@ -449,7 +449,14 @@ fn drawn_counterparts_are_decided_by_the_model_and_kept_in_a_file() {
     workspace
         .line(&format!("explain --run run --row {}", &drawn[0][1]))
         .exits(0)
-        .says(&["sex male in place of female"]);
+        .says(&["sex male in place of female", "who was drawn and is nobody of the data"]);
+    let scores = format!("{asked} --gap 0.1 --out scored -q");
+    workspace.line(&scores).exits(0);
+    let line = format!("explain --run scored --row {} --json", &drawn[0][1]);
+    let explained = workspace.line(&line).exits(0).json();
+    assert_eq!(explained["are_drawn"], true);
+    let counterpart = &explained["groups"][0]["people"][0];
+    assert!(explained["score"].is_number() && counterpart["score"].is_number());
     for (rest, needle) in [
         (
             "--resamples 5",

@@ -18,7 +18,7 @@ use crate::coordinates::{Cell, Coordinates};
 use crate::counterparts::listing as pairs;
 use crate::counterparts::run::{CounterpartTest, CounterpartsSpecification};
 use crate::error::IndirectError;
-use crate::people::{Condition, OpenedPeople, People, ProtectedGroup};
+use crate::people::{Condition, Counterfactuals, OpenedPeople, People, ProtectedGroup};
 use crate::situations::listing as persons;
 use crate::situations::run::{SituationTest, SituationsSpecification};
 use probity_run::run_directory::{RUN, RunDirectory, RunError};
@@ -60,8 +60,16 @@ pub enum PersonError {
         /// The hash then.
         then: String,
     },
+    /// The person is not among those who were compared.
+    #[error("{} compared nobody of row {row}: there is no such row in the data, or it was left out", run.display())]
+    NoRow {
+        /// The run.
+        run: PathBuf,
+        /// The row.
+        row: u64,
+    },
     /// The person is in no group that was looked at.
-    #[error("row {row} is in none of the groups that {} looked at, or was left out of it", run.display())]
+    #[error("row {row} is in none of the groups that {} looked at; those outside of a group are shown beside its members", run.display())]
     NoMember {
         /// The run.
         run: PathBuf,
@@ -89,8 +97,13 @@ pub struct ExplainedPerson {
     pub kind: String,
     /// The number of the row in the file, from 1.
     pub row: u64,
-    /// The decision.
+    /// The decision, or the number where numbers are compared.
     pub decision: String,
+    /// The score, where scores are compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub score: Option<f64>,
+    /// Whether the counterparts were drawn, so that none of them is anybody of the data.
+    pub are_drawn: bool,
     /// What the person has of each attribute.
     pub values: Vec<Condition>,
     /// The groups of which the person is a member.
@@ -136,8 +149,11 @@ pub struct PersonBeside {
     pub row: u64,
     /// Whether they are in the group, too.
     pub is_member: bool,
-    /// The decision.
+    /// The decision, or the number where numbers are compared.
     pub decision: String,
+    /// The score, where scores are compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub score: Option<f64>,
     /// The part of the person that this counterpart stands for; not of situations.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub share: Option<f64>,
@@ -178,7 +194,7 @@ pub fn explain_person(
             let (directory, test, record) = opened(run, |it| CounterpartTest::open(it, device))?;
             let file = directory.unchanged(pairs::FILE)?;
             let person = Person::find(run, file, (test.opened(), &record), row)?;
-            person.among_counterparts(test.opened())
+            person.among_counterparts(&test)
         }
         SituationsSpecification::KIND => {
             let (directory, test, record) = opened(run, |it| SituationTest::open(it, device))?;
@@ -244,16 +260,15 @@ impl Person {
                 records.push(record);
             }
         }
+        let run = run.to_owned();
         match opened.people.place_of(row) {
-            Some(place) if !records.is_empty() => Ok(Person {
+            None => Err(PersonError::NoRow { run, row }),
+            Some(_) if records.is_empty() => Err(PersonError::NoMember { run, row }),
+            Some(place) => Ok(Person {
                 file,
                 row,
                 place,
                 records,
-            }),
-            _ => Err(PersonError::NoMember {
-                run: run.to_owned(),
-                row,
             }),
         }
     }
@@ -266,6 +281,8 @@ impl Person {
             kind: kind.to_owned(),
             row: self.row,
             decision: people.decisions.name(place),
+            score: None,
+            are_drawn: false,
             values: people.described(place),
             groups,
         }
@@ -297,7 +314,13 @@ impl Person {
         all.filter(|(_, records)| !records.is_empty()).collect()
     }
 
-    fn among_counterparts(self, opened: &OpenedPeople) -> Result<ExplainedPerson, PersonError> {
+    fn among_counterparts(self, test: &CounterpartTest) -> Result<ExplainedPerson, PersonError> {
+        let opened = test.opened();
+        let score = |people: &People, place: u32| {
+            let decisions = &people.decisions;
+            let is_score = test.compares_scores() && decisions.number.is_none();
+            is_score.then(|| decisions.scores[place as usize])
+        };
         let beside = Beside::new(&opened.people, &opened.people, self.place);
         let mut groups = Vec::new();
         for (place, records) in self.by_group(&opened.groups) {
@@ -311,6 +334,7 @@ impl Person {
                 let place = row.and_then(|row| others.place_of(row));
                 let place = place.ok_or_else(|| self.torn("a counterpart is not in the data"))?;
                 people.push(PersonBeside {
+                    score: score(others, place),
                     share: Some(self.number(record, 5)?),
                     ..beside.person((others, &coordinates), place, false)
                 });
@@ -323,7 +347,13 @@ impl Person {
                 people,
             });
         }
-        Ok(self.explained(CounterpartsSpecification::KIND, &opened.people, groups))
+        let score = score(&opened.people, self.place);
+        let are_drawn = matches!(opened.counterfactuals, Counterfactuals::Drawn(_));
+        Ok(ExplainedPerson {
+            score,
+            are_drawn,
+            ..self.explained(CounterpartsSpecification::KIND, &opened.people, groups)
+        })
     }
 
     fn among_neighbours(self, test: &SituationTest) -> Result<ExplainedPerson, PersonError> {
@@ -424,6 +454,7 @@ impl Beside {
             row: others.file_row(other),
             is_member,
             decision: others.decisions.name(other),
+            score: None,
             share: None,
             distance: parts.iter().map(|(_, part)| part).sum(),
             differs,

@@ -41,20 +41,22 @@ pub(super) fn run(
 }
 
 fn render(explained: &ExplainedPerson) -> String {
+    let score = explained.score.map(|score| format!(" (score {})", figure(score)));
     let mut text = format!(
-        "Row {} ({}) is decided ‘{}’.\n",
+        "Row {} ({}) is decided ‘{}’{}.\n",
         explained.row,
         named(&explained.values),
-        explained.decision
+        explained.decision,
+        score.unwrap_or_default()
     );
     for group in &explained.groups {
         text.push('\n');
-        text.push_str(&group_text(group));
+        text.push_str(&group_text(group, explained.are_drawn));
     }
     text
 }
 
-fn group_text(group: &PersonOfGroup) -> String {
+fn group_text(group: &PersonOfGroup, are_drawn: bool) -> String {
     let who = named(&group.protected);
     let others = match group.reference.is_empty() {
         true => "outside of the group".to_owned(),
@@ -62,6 +64,11 @@ fn group_text(group: &PersonOfGroup) -> String {
     };
     let Some(tests) = &group.tests else {
         let of = match &group.people[..] {
+            [one] if are_drawn => format!(
+                "The counterpart {others}, who was drawn and is nobody of the data, is decided ‘{}’; they differ by {}.\n",
+                one.decision,
+                figure(one.distance)
+            ),
             [one] => format!(
                 "The counterpart {others}, row {}, is decided ‘{}’; they differ by {}.\n",
                 one.row,
@@ -117,6 +124,7 @@ fn people(people: &[PersonBeside]) -> String {
         .take(SHOWN)
         .map(|it| {
             let mut cells = vec![it.row.to_string(), it.decision.clone()];
+            cells.extend(it.score.map(figure));
             cells.extend(it.share.map(percent));
             cells.push(figure(it.distance));
             cells.push(differing(&it.differs));
@@ -124,6 +132,9 @@ fn people(people: &[PersonBeside]) -> String {
         })
         .collect();
     let mut header = vec!["row", "decision"];
+    if people.first().is_some_and(|it| it.score.is_some()) {
+        header.push("score");
+    }
     if people.first().is_some_and(|it| it.share.is_some()) {
         header.push("part");
     }

@@ -81,12 +81,14 @@ pub struct Direction {
 pub struct Difference {
     /// The attribute.
     pub attribute: String,
-    /// Of numbers, the mean of the member's less the counterpart's in standard deviations; of levels
-    /// the share of pairs in which they differ.
-    pub in_flipset: f64,
+    /// Of numbers, the mean of the member's less the counterpart's in standard deviations, of pairs in
+    /// which both have one, where there are any; of levels the share of pairs in which they differ.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub in_flipset: Option<f64>,
     /// The same over all members.
-    pub overall: f64,
-    /// Of numbers, the mean of the sign of the difference, from −1 to 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub overall: Option<f64>,
+    /// Of numbers, the mean of the sign of the difference, from −1 to 1, where there are any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sign_in_flipset: Option<f64>,
     /// The same over all members.
@@ -134,7 +136,10 @@ pub fn direction(
             }
         })
         .collect();
-    let stands_out = |it: &Difference| (it.in_flipset - it.overall).abs();
+    let stands_out = |it: &Difference| {
+        let both = it.in_flipset.zip(it.overall);
+        both.map_or(0.0, |(own, overall)| (own - overall).abs())
+    };
     transparency.sort_by(|a, b| {
         let by_size = stands_out(b).total_cmp(&stands_out(a));
         by_size.then_with(|| a.attribute.cmp(&b.attribute))
@@ -148,13 +153,14 @@ pub fn direction(
 }
 
 /// The mean difference of `pairs` in one column, each pair by its share, and the mean of its sign if
-/// people have numbers there: of numbers alone, since a level lies in no direction from a number.
+/// people have numbers there: of numbers alone, since a level lies in no direction from a number. Nothing
+/// where no pair has any.
 fn differing(
     pairs: &[Pair],
     people: &Coordinates,
     counterparts: &Coordinates,
     column: usize,
-) -> (f64, Option<f64>) {
+) -> (Option<f64>, Option<f64>) {
     let [own, others] = [people, counterparts].map(|it| &it.columns()[column]);
     let (mut differences, mut signs, mut numbers) = (0.0, 0.0, 0.0);
     let (mut unlike, mut levels) = (0.0, 0.0);
@@ -181,9 +187,9 @@ fn differing(
             }
         }
     }
-    let mean = |sum: f64, of: f64| if of > 0.0 { sum / of } else { 0.0 };
+    let mean = |sum: f64, of: f64| (of > 0.0).then(|| sum / of);
     match people.columns()[column].has_numbers() {
-        true => (mean(differences, numbers), Some(mean(signs, numbers))),
+        true => (mean(differences, numbers), mean(signs, numbers)),
         false => (mean(unlike, levels), None),
     }
 }
@@ -267,15 +273,33 @@ mod tests {
         assert_eq!((against.share, against.members), (0.375, 1));
         let pay = against.transparency.iter().find(|it| it.attribute == "pay");
         let pay = pay.unwrap();
-        assert_eq!((pay.in_flipset, pay.sign_in_flipset), (-2.0, Some(-1.0)));
+        assert_eq!(pay.in_flipset, Some(-2.0));
+        assert_eq!(pay.sign_in_flipset, Some(-1.0));
         // (0.75·−2 + 0.25·−4 − 3) / 2
-        assert_eq!(pay.overall, -2.75);
+        assert_eq!(pay.overall, Some(-2.75));
         let job = against.transparency.iter().find(|it| it.attribute == "job");
-        assert_eq!(job.unwrap().in_flipset, 1.0);
+        assert_eq!(job.unwrap().in_flipset, Some(1.0));
         assert_eq!(job.unwrap().sign_overall, None);
         let favouring = of(Flip::Favouring);
         assert_eq!((favouring.share, favouring.members), (0.5, 1));
         assert_eq!(main_pairs(&pairs), [pairs[0], pairs[2]]);
+    }
+
+    #[test]
+    fn where_no_pair_has_two_numbers_there_is_no_difference_of_them() {
+        let pay = [Cell::Number(1.0), Cell::Level(9), Cell::Level(9), Cell::Level(9)];
+        let people = Coordinates::new(vec![Column::new("pay", 1.0, &pay)]);
+        let gets = [0.0, 1.0, 1.0, 0.0];
+        let outcomes = Outcomes {
+            people: &gets,
+            counterparts: &gets,
+            gap: 0.5,
+        };
+        let pairs = [pair(0, 2, 1.0), pair(1, 3, 1.0)];
+        let against = direction(&pairs, &outcomes, (&people, &people), Flip::Against);
+        let pay = &against.transparency[0];
+        assert_eq!((pay.in_flipset, pay.overall), (None, None));
+        assert_eq!((pay.sign_in_flipset, pay.sign_overall), (None, None));
     }
 
     #[test]

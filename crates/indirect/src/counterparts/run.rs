@@ -231,6 +231,11 @@ impl CounterpartTest {
         })
     }
 
+    /// Returns whether scores or numbers are compared, in place of decisions.
+    pub fn compares_scores(&self) -> bool {
+        self.specification.gap.is_some()
+    }
+
     /// Returns the people who are compared.
     pub fn opened(&self) -> &OpenedPeople {
         &self.opened

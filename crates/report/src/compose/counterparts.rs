@@ -226,29 +226,34 @@ fn sentence(group: &CounterpartsOfGroup, found: &CounterpartsFindings) -> String
 /// Returns whether members of a flipset differ more from their counterparts than all members do, or the
 /// other way round, by so much that it is seen.
 fn stands_out(difference: &CounterpartsDifference) -> bool {
-    let is_more = difference.in_flipset.abs() > difference.overall.abs();
-    let turns = difference.in_flipset * difference.overall < 0.0;
-    (is_more || turns) && (difference.in_flipset - difference.overall).abs() >= 0.05
+    let both = difference.in_flipset.zip(difference.overall);
+    both.is_some_and(|(own, overall)| {
+        (own.abs() > overall.abs() || own * overall < 0.0) && (own - overall).abs() >= 0.05
+    })
 }
 
 /// Returns in what members differ from their counterparts, in words.
 fn difference_in_words(difference: &CounterpartsDifference) -> String {
     let name = Text::value(&difference.attribute);
+    let (own, overall) = (
+        difference.in_flipset.unwrap_or(0.0),
+        difference.overall.unwrap_or(0.0),
+    );
     let size = |value: f64| fixed(value.abs(), 2);
     match difference.sign_in_flipset {
         None => format!(
             "{name}, another one in {} of the pairs ({} over all members)",
-            percent(difference.in_flipset),
-            percent(difference.overall)
+            percent(own),
+            percent(overall)
         ),
         Some(_) => {
             let way = |value: f64| if value < 0.0 { "less" } else { "more" };
             format!(
                 "{name}, {} standard deviations {} than that of their counterparts ({} {} over all members)",
-                size(difference.in_flipset),
-                way(difference.in_flipset),
-                size(difference.overall),
-                way(difference.overall)
+                size(own),
+                way(own),
+                size(overall),
+                way(overall)
             )
         }
     }
@@ -420,9 +425,12 @@ fn transparency(group: &CounterpartsOfGroup, are_several: bool) -> Option<Part> 
     }
     let rows = group.against.transparency.iter().map(|difference| {
         let sign = |sign: Option<f64>| sign.map_or("–".to_owned(), |sign| fixed(sign, 2));
-        let size = |value: f64| match difference.sign_in_flipset {
-            None => percent(value),
-            Some(_) => fixed(value, 2),
+        // Levels have no sign; of numbers one is there wherever a difference is.
+        let are_numbers = difference.sign_in_flipset.or(difference.sign_overall);
+        let size = |value: Option<f64>| match (value, are_numbers) {
+            (None, _) => "–".to_owned(),
+            (Some(value), None) => percent(value),
+            (Some(value), Some(_)) => fixed(value, 2),
         };
         vec![
             Text::value(&difference.attribute).to_string(),

@@ -110,11 +110,11 @@ pub struct CounterpartsOneWay {
 pub struct CounterpartsDifference {
     /// The attribute.
     pub attribute: String,
-    /// Of numbers, the mean difference in standard deviations; of levels the share of pairs in which
-    /// they differ.
-    pub in_flipset: f64,
+    /// Of numbers, the mean difference in standard deviations, where any pair has two; of levels the share
+    /// of pairs in which they differ.
+    pub in_flipset: Option<f64>,
     /// The same over all members.
-    pub overall: f64,
+    pub overall: Option<f64>,
     /// Of numbers, the mean sign of the difference.
     pub sign_in_flipset: Option<f64>,
     /// The same over all members.
