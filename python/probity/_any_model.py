@@ -167,8 +167,8 @@ def perform_on_outcomes(
             )
         read = Data(data, ignored) if is_path(data) else given
         protected = list_attributes(runner.options.get("protected", ()), read.table.column_names)
-        # Numbers are compared by a gap, and by nothing else.
-        is_number = runner.options.get("gap") is not None
+        # Of recorded outcomes numbers alone have a gap.
+        is_number = runner.options.get("gap") is not None and read.holds_numbers(label)
         schema = infer_schema(
             given,
             label,

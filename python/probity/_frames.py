@@ -102,6 +102,13 @@ class Data:
                 f"the column '{name}' cannot be read ({error}); leave it out, or name it in ignore"
             ) from error
 
+    def holds_numbers(self, name: str) -> bool:
+        """Whether the column `name`, where there is one, holds numbers."""
+        if name not in self.table.column_names:
+            return False
+        kind = self.table.schema.field(name).type
+        return bool(pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_decimal(kind))
+
     def list_categories(self) -> dict[str, tuple[list[str], bool]]:
         """Lists the values that occur in the columns whose type lists its values, and says whether
         these are ordered."""

@@ -102,7 +102,9 @@ def test_counterparts_are_drawn_with_what_is_unaffected():
     )
     (group,) = run.summary["groups"]
     assert group["comparison"]["test"] == "mcnemar" and run.summary["drawn"]["unaffected"] == ["skill"]
-    drawn, pairs = (pd.read_csv(run.directory / name) for name in ("drawn.csv", "pairs.csv"))
+    drawn, pairs = (
+        pd.read_csv(run.directory / name, float_precision="round_trip") for name in ("drawn.csv", "pairs.csv")
+    )
     own = FRAME.loc[drawn.row - 1].reset_index(drop=True)
     assert (drawn.sex == "male").all() and (drawn.skill == own.skill).all()
     # The hair of men: nobody here has hair of their own.

@@ -122,6 +122,7 @@ const EXAMPLES: [(&str, &[&str]); 65] = [
         &[
             "probity counterparts --model models/people --data people.csv --protected sex=female --out runs/counterparts",
             "probity counterparts --label --data people.csv --schema people.toml --protected origin=west",
+            "probity counterparts --model models/people --data people.csv --protected sex=female --counterpart density --unaffected age",
         ],
     ),
     (

@@ -68,7 +68,7 @@ const fn writer(kind: Kind, line: &'static str) -> Writer {
 }
 
 /// The commands that write, but for those of ledgers; they begin in `with_texts`.
-pub const WRITERS: [Writer; 38] = [
+pub const WRITERS: [Writer; 39] = [
     writer(Kind::Run, "train TABLE --hidden 4 --epochs 3 --out new"),
     writer(
         Kind::Run,
@@ -123,6 +123,10 @@ pub const WRITERS: [Writer; 38] = [
     writer(
         Kind::Directory,
         "counterparts --model model --data people.csv --protected sex=female --out new",
+    ),
+    writer(
+        Kind::Directory,
+        "counterparts --model model --data people.csv --protected sex=female --counterpart density --unaffected age --out new",
     ),
     writer(
         Kind::Directory,

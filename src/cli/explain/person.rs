@@ -41,7 +41,9 @@ pub(super) fn run(
 }
 
 fn render(explained: &ExplainedPerson) -> String {
-    let score = explained.score.map(|score| format!(" (score {})", figure(score)));
+    let score = explained
+        .score
+        .map(|score| format!(" (score {})", figure(score)));
     let mut text = format!(
         "Row {} ({}) is decided ‘{}’{}.\n",
         explained.row,

@@ -287,7 +287,12 @@ mod tests {
 
     #[test]
     fn where_no_pair_has_two_numbers_there_is_no_difference_of_them() {
-        let pay = [Cell::Number(1.0), Cell::Level(9), Cell::Level(9), Cell::Level(9)];
+        let pay = [
+            Cell::Number(1.0),
+            Cell::Level(9),
+            Cell::Level(9),
+            Cell::Level(9),
+        ];
         let people = Coordinates::new(vec![Column::new("pay", 1.0, &pay)]);
         let gets = [0.0, 1.0, 1.0, 0.0];
         let outcomes = Outcomes {

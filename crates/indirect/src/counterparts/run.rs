@@ -11,9 +11,7 @@ use super::resampling::{Halves, Spread, Spreads, interval};
 pub use super::specification::CounterpartsSpecification;
 use crate::coordinates::Coordinates;
 use crate::error::IndirectError;
-use crate::people::{
-    Condition, Drawn, OpenedPeople, People, PeopleReader, ProtectedGroup,
-};
+use crate::people::{Condition, Drawn, OpenedPeople, People, PeopleReader, ProtectedGroup};
 use probity_data::table::ReadCounts;
 use probity_fairness::statistics::Share;
 use probity_nn::decision::{Gap, Score};
@@ -143,9 +141,7 @@ impl Side {
         let mean = people.mean_number(rows);
         Side {
             people: rows.len() as u64,
-            unfavourable: mean
-                .is_none()
-                .then(|| people.decided(rows).unfavourable),
+            unfavourable: mean.is_none().then(|| people.decided(rows).unfavourable),
             mean,
         }
     }
