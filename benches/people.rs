@@ -2,21 +2,26 @@
 //! best matching, by the number of people; and, by how much sex moves them, how often an effect is
 //! found, and how many of those who are found are those to whom it happens.
 //!
-//! And how often the intervals of flipsets hold the share that as many people have on average.
+//! And how often the intervals of flipsets hold the share that as many people have on average; of
+//! counterparts that are drawn also how often the test finds something where there is nothing.
 //!
-//! `cargo bench --bench people`, `cargo bench --bench people -- power`, `… -- intervals`
+//! `cargo bench --bench people`, `cargo bench --bench people -- power`, `… -- intervals`, `… -- drawn`
 
 use std::ops::ControlFlow;
 use std::time::Instant;
 
+use probity::fairness::specification::{DecisionSpecification, PredictorSpecification};
 use probity::indirect::coordinates::{Cell, Column, Coordinates};
-use probity::indirect::counterparts::flips::{Flip, Outcomes, mcnemar, rates, share_of};
+use probity::indirect::counterparts::flips::{
+    Flip, Outcomes, mcnemar, mcnemar_learnt, pairs_worth, rates, share_of,
+};
 use probity::indirect::counterparts::matching::matched;
 use probity::indirect::counterparts::resampling::{Halves, interval};
-use probity::indirect::hidden::{HiddenPerson, hidden_person};
+use probity::indirect::hidden::{HiddenPerson, SCHEMA, hidden_person, write_csv};
 use probity::indirect::neighbours::Ties;
-use probity::indirect::people::ProtectedGroup;
+use probity::indirect::people::{Drawing, OpenedPeople, PeopleReader, ProtectedGroup, Sources};
 use probity::indirect::situations::compare::{SituationOptions, Subjects, Test, compare};
+use probity::tensor::device::ComputeDevice;
 
 /// A number of a person, and its name.
 type Number = (&'static str, fn(&HiddenPerson) -> i32);
@@ -234,7 +239,121 @@ fn intervals(count: u64) {
     }
 }
 
+/// Whom the rule hires, of the women of `people` and of the counterparts who are drawn for them with their
+/// age.
+fn drawn_pairs(people: &[HiddenPerson], seed: u64) -> Vec<[bool; 2]> {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let data = folder.path().join("people.csv");
+    let file = std::fs::File::create(&data).expect("a file can be made");
+    write_csv(file, people.iter().copied()).expect("people can be written");
+    let (decision, predictor) = (
+        DecisionSpecification::default(),
+        PredictorSpecification::default(),
+    );
+    let reader = PeopleReader::new(&Sources {
+        model: "".as_ref(),
+        predictor: &predictor,
+        label: true,
+        data: &data,
+        schema: Some(SCHEMA),
+        out_of_domain: None,
+        skip_bad_rows: false,
+        decision: &decision,
+        gap: None,
+        favourable: None,
+        protected: &["sex=female".to_owned()],
+        reference: &[],
+        weights: &[],
+    });
+    let reader = reader.expect("the schema is one");
+    let device = ComputeDevice::flex();
+    let opened = OpenedPeople::read(&reader, &data, None, &device).expect("there are people");
+    let drawing = Drawing {
+        unaffected: &["age".to_owned()],
+        seed,
+    };
+    let drawn = reader.draw(&opened.people, &opened.groups[0], drawing, &device);
+    let drawn = drawn.expect("there are men").people;
+    let members = opened.groups[0].members.iter();
+    let pairs = members.map(|&row| {
+        let person = people[row as usize];
+        let values = drawn.described(row as usize);
+        let number = |place: usize| values[place].value.parse().unwrap_or(0);
+        let club = ["choir", "chess", "football"];
+        let club = club.into_iter().find(|club| *club == values[4].value);
+        let counterpart = HiddenPerson {
+            age: number(0),
+            education: number(1),
+            experience: number(2),
+            hours: number(3),
+            club: club.unwrap_or("chess"),
+            is_female: false,
+        };
+        [person.is_hired(), counterpart.is_hired()]
+    });
+    pairs.collect()
+}
+
+/// A share, its interval, and the p-value of the test.
+type Tested = (f64, [f64; 2], f64);
+
+/// How often the test of counterparts that are drawn finds a difference, and how often the interval holds the
+/// mean of the share over the repeats, by the effect and by how many women and men there are.
+fn drawn() {
+    println!("age is unaffected; per cent, of the women or of the repeats");
+    println!("effect  women  men  repeats  mean share  found  intervals hold  mean width");
+    for (effect, women, men) in [
+        (0.0, 300, 300),
+        (0.0, 600, 60),
+        (0.0, 300, 10),
+        (0.0, 60, 600),
+        (1.0, 300, 300),
+        (1.0, 600, 60),
+    ] {
+        let found: Vec<Tested> = (0..REPEATS)
+            .map(|seed| {
+                let all = (0..).map(|item| hidden_person(seed, item, effect)[0]);
+                let mut left = [men, women];
+                let mut people = Vec::new();
+                for person in all {
+                    let side = &mut left[usize::from(person.is_female)];
+                    if *side > 0 {
+                        *side -= 1;
+                        people.push(person);
+                    }
+                    if left == [0, 0] {
+                        break;
+                    }
+                }
+                let pairs = drawn_pairs(&people, seed);
+                let count =
+                    |wanted: [bool; 2]| pairs.iter().filter(|pair| **pair == wanted).count() as u64;
+                let (against, favouring) = (count([false, true]), count([true, false]));
+                let share = against as f64 / women as f64;
+                let worth = (pairs_worth(women, men) as u64).max(1);
+                let p = mcnemar_learnt(against, favouring, [women, men]).p;
+                (share, interval(share, worth, None), p)
+            })
+            .collect();
+        let mean = |value: &dyn Fn(&Tested) -> f64| {
+            100.0 * found.iter().map(value).sum::<f64>() / found.len() as f64
+        };
+        let is = |is: bool| f64::from(u8::from(is));
+        let share = mean(&|it| it.0);
+        println!(
+            "{effect:6.2} {women:6} {men:4} {REPEATS:8} {share:11.2} {:6.2} {:15.2} {:11.2}",
+            mean(&|it| is(it.2 <= LEVEL)),
+            mean(&|it| is(it.1[0] <= share / 100.0 && share / 100.0 <= it.1[1])),
+            mean(&|it| it.1[1] - it.1[0])
+        );
+    }
+}
+
 fn main() {
+    if std::env::args().any(|it| it == "drawn") {
+        drawn();
+        return;
+    }
     if std::env::args().any(|it| it == "intervals") {
         for count in [100, 400] {
             intervals(count);

@@ -172,7 +172,7 @@ const BASES: &[(&str, How, &str)] = &[
     (
         "situations",
         Run,
-        "model = 'demo/model'\ndata = 'demo/people.csv'\nprotected = ['sex=female']\nk = 5\nweights = ['age=2']",
+        "model = 'demo/model'\ndata = 'demo/people.csv'\nprotected = ['sex=female']\nk = 5\nweights = ['age=2']\ncounterpart = 'density'\nunaffected = ['hours']",
     ),
     (
         "counterparts",

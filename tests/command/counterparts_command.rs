@@ -411,8 +411,18 @@ fn drawn_counterparts_are_decided_by_the_model_and_kept_in_a_file() {
     assert_eq!(of("--threads 2")["groups"], summary["groups"]);
     assert_ne!(of("--seed 5")["groups"], summary["groups"]);
     let group = &summary["groups"][0];
-    assert_eq!(group["comparison"]["test"], "mcnemar");
-    assert!(group["against"]["ci95"].is_array());
+    assert_eq!(group["comparison"]["test"], "mcnemar_learnt");
+    assert_eq!(group["unmet"], 0);
+    // The exact interval of as many pairs as both sides together tell.
+    let count = |side: &str| group[side]["people"].as_f64().unwrap();
+    let pairs = (count("members") * count("others") / (count("members") + count("others"))).floor();
+    let [low, high] = [0, 1].map(|end| group["against"]["ci95"][end].as_f64().unwrap());
+    let share = group["against"]["share"].as_f64().unwrap();
+    let wide = 2.0 * 1.96 * (share * (1.0 - share) / pairs).sqrt();
+    assert!(
+        (high - low - wide).abs() < 0.1 * wide,
+        "{low} {high} {wide}"
+    );
 
     // What the model says of the people in the file is what was said of the counterparts.
     let drawn = workspace.read("run/drawn.csv");
@@ -546,7 +556,7 @@ fn numbers_are_compared_by_a_gap_in_their_unit() {
     workspace
         .line("explain --run run --row 1")
         .exits(0)
-        .says(&["700"]);
+        .says(&["has wage=700"]);
     workspace.line("report run --out page.html -q").exits(0);
 
     // A regressor is asked likewise, of people and of whoever is drawn.
@@ -558,7 +568,7 @@ fn numbers_are_compared_by_a_gap_in_their_unit() {
     assert!(summary["groups"][0]["members"]["mean"].is_number());
     let drawn = format!("{model} --gap 1 --counterpart density --unaffected years");
     let drawn = workspace.line(&drawn).exits(0).json();
-    assert_eq!(drawn["groups"][0]["comparison"]["test"], "mcnemar");
+    assert_eq!(drawn["groups"][0]["comparison"]["test"], "mcnemar_learnt");
     let group = &drawn["groups"][0];
     assert_eq!(group["matching"]["mean_distance"], 0.0);
 
@@ -599,4 +609,83 @@ fn numbers_are_compared_by_a_gap_in_their_unit() {
         2,
         &["at most 1, since probabilities are compared"],
     );
+}
+
+#[test]
+fn a_density_that_few_people_have_taught_shows_little() {
+    let (workspace, _) = workspace("");
+    let people = workspace.read("people.csv");
+    let mut men = 0;
+    let few: Vec<&str> = people
+        .lines()
+        .filter(|line| {
+            men += u64::from(line.contains(",male"));
+            !line.contains(",male") || men <= 3
+        })
+        .collect();
+    workspace.write("few.csv", few.join("\n") + "\n");
+    workspace
+        .line("train --data people.csv --schema people.toml --hidden 8 --epochs 10 --out model -q")
+        .exits(0);
+    let asked = "counterparts --model model --data few.csv --protected sex=female --counterpart density --unaffected club";
+    let group = &workspace
+        .line(&format!("{asked} --json -q"))
+        .exits(0)
+        .json()["groups"][0];
+    assert_eq!(group["others"]["people"], 3);
+    let p = group["comparison"]["p"].as_f64().unwrap();
+    assert!(p > 0.05, "{p}");
+    // Two pairs tell next to nothing.
+    let [low, high] = [0, 1].map(|end| group["against"]["ci95"][end].as_f64().unwrap());
+    assert!(high - low > 0.5, "{low} {high}");
+    // Three men are not in all clubs.
+    let unmet = group["unmet"].as_u64().unwrap();
+    if unmet > 0 {
+        workspace
+            .line(asked)
+            .exits(0)
+            .says(&["Careful", "what the density smooths alone"]);
+    }
+    let line = format!("{asked},age --json -q");
+    let group = &workspace.line(&line).exits(0).json()["groups"][0];
+    assert!(group["unmet"].as_u64().unwrap() > 300, "{group}");
+    workspace
+        .line(&format!("{asked},age"))
+        .exits(0)
+        .says(&["Careful: of", "what the density smooths alone"]);
+}
+
+#[test]
+fn drawn_numbers_are_written_as_the_table_writes_them() {
+    let workspace = Workspace::new();
+    let mut people = String::from("x;y;sex;ok\n");
+    for row in 0..200 {
+        let (sex, ok) = (["f", "m"][row % 2], ["no", "yes"][row / 7 % 2]);
+        people.push_str(&format!(
+            "1.{:03},{};{};{sex};{ok}\n",
+            row,
+            row % 10,
+            row % 5
+        ));
+    }
+    workspace.write("people.csv", people);
+    workspace
+        .line("schema infer people.csv --label-column ok --protected sex --decimal , --thousands . --out people.toml -q")
+        .exits(0);
+    workspace
+        .line("train --data people.csv --schema people.toml --hidden 4 --epochs 1 --out model -q")
+        .exits(0);
+    workspace
+        .line("counterparts --model model --data people.csv --protected sex=f --counterpart density --out run -q")
+        .exits(0);
+    let drawn = workspace.read("run/drawn.csv");
+    let mut drawn = csv::Reader::from_reader(drawn.as_bytes());
+    for record in drawn.records() {
+        let record = record.unwrap();
+        let x: f64 = record[2].parse().unwrap();
+        assert!(
+            (1_000.0..1_200.0).contains(&x) && &record[4] == "m",
+            "{record:?}"
+        );
+    }
 }

@@ -102,6 +102,9 @@ pub struct ExplainedPerson {
     /// The score, where scores are compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub score: Option<f64>,
+    /// The label, where its numbers are compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub number: Option<String>,
     /// Whether the counterparts were drawn, so that none of them is anybody of the data.
     pub are_drawn: bool,
     /// What the person has of each attribute.
@@ -121,6 +124,10 @@ pub struct PersonOfGroup {
     /// The tests of a situation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tests: Option<PersonTests>,
+    /// What the person would have been, around whom the others of a situation were looked for: a counterfactual
+    /// that was given, or a counterpart that was drawn.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub around: Vec<Condition>,
     /// The people beside whom the person was looked at: the counterparts, those who stand for most of
     /// the person first; of a situation the nearest members, then the nearest others, each from the
     /// nearest on. Where counterfactuals are given, these others are beside what the person would have been.
@@ -282,6 +289,7 @@ impl Person {
             row: self.row,
             decision: people.decisions.name(place),
             score: None,
+            number: people.decisions.number.clone(),
             are_drawn: false,
             values: people.described(place),
             groups,
@@ -317,9 +325,8 @@ impl Person {
     fn among_counterparts(self, test: &CounterpartTest) -> Result<ExplainedPerson, PersonError> {
         let opened = test.opened();
         let score = |people: &People, place: u32| {
-            let decisions = &people.decisions;
-            let is_score = test.compares_scores() && decisions.number.is_none();
-            is_score.then(|| decisions.scores[place as usize])
+            let is_of_scores = test.is_of_scores();
+            is_of_scores.then(|| people.decisions.scores[place as usize])
         };
         let beside = Beside::new(&opened.people, &opened.people, self.place);
         let mut groups = Vec::new();
@@ -344,6 +351,7 @@ impl Person {
                 protected: group.conditions.clone(),
                 reference: group.reference.clone(),
                 tests: None,
+                around: Vec::new(),
                 people,
             });
         }
@@ -394,10 +402,17 @@ impl Person {
                 protected: group.conditions.clone(),
                 reference: group.reference.clone(),
                 tests: Some(tests),
+                around: counterfactuals
+                    .map(|centre| centre.described(self.place as usize))
+                    .unwrap_or_default(),
                 people,
             });
         }
-        Ok(self.explained(SituationsSpecification::KIND, &opened.people, groups))
+        let are_drawn = matches!(opened.counterfactuals, Counterfactuals::Drawn(_));
+        Ok(ExplainedPerson {
+            are_drawn,
+            ..self.explained(SituationsSpecification::KIND, &opened.people, groups)
+        })
     }
 }
 

@@ -45,20 +45,28 @@ fn render(explained: &ExplainedPerson) -> String {
         .score
         .map(|score| format!(" (score {})", figure(score)));
     let mut text = format!(
-        "Row {} ({}) is decided ‘{}’{}.\n",
+        "Row {} ({}) {}{}.\n",
         explained.row,
         named(&explained.values),
-        explained.decision,
+        decided(explained, &explained.decision),
         score.unwrap_or_default()
     );
     for group in &explained.groups {
         text.push('\n');
-        text.push_str(&group_text(group, explained.are_drawn));
+        text.push_str(&group_text(group, explained));
     }
     text
 }
 
-fn group_text(group: &PersonOfGroup, are_drawn: bool) -> String {
+/// Returns what was decided, or which number there is.
+fn decided(explained: &ExplainedPerson, decision: &str) -> String {
+    match &explained.number {
+        Some(label) => format!("has {label}={decision}"),
+        None => format!("is decided ‘{decision}’"),
+    }
+}
+
+fn group_text(group: &PersonOfGroup, explained: &ExplainedPerson) -> String {
     let who = named(&group.protected);
     let others = match group.reference.is_empty() {
         true => "outside of the group".to_owned(),
@@ -66,17 +74,17 @@ fn group_text(group: &PersonOfGroup, are_drawn: bool) -> String {
     };
     let Some(tests) = &group.tests else {
         let of = match &group.people[..] {
-            [one] if are_drawn => format!(
-                "The counterpart {others}, who was drawn and is nobody of the data, is decided ‘{}’; they differ by {}.\n",
-                one.decision,
-                figure(one.distance)
-            ),
-            [one] => format!(
-                "The counterpart {others}, row {}, is decided ‘{}’; they differ by {}.\n",
-                one.row,
-                one.decision,
-                figure(one.distance)
-            ),
+            [one] => {
+                let who = match explained.are_drawn {
+                    true => "who was drawn and is nobody of the data".to_owned(),
+                    false => format!("row {}", one.row),
+                };
+                format!(
+                    "The counterpart {others}, {who}, {}; they differ by {}.\n",
+                    decided(explained, &one.decision),
+                    figure(one.distance)
+                )
+            }
             people => format!(
                 "{} counterparts {others}, each in part.\n",
                 count(people.len() as u64)
@@ -92,8 +100,16 @@ fn group_text(group: &PersonOfGroup, are_drawn: bool) -> String {
         side.cloned().collect::<Vec<PersonBeside>>()
     });
     let [own, nearest] = sides;
+    let around = match (&group.around[..], explained.are_drawn) {
+        ([], _) => String::new(),
+        (centre, true) => format!(
+            " to a counterpart who was drawn and is nobody of the data ({})",
+            named(centre)
+        ),
+        (centre, false) => format!(" to what they would have been there ({})", named(centre)),
+    };
     format!(
-        "As one of the people with {who}. {}Nearest in the group ({} of {}):\n{}Nearest {others} ({} of {}):\n{}",
+        "As one of the people with {who}. {}Nearest in the group ({} of {}):\n{}Nearest {others}{around} ({} of {}):\n{}",
         tested(tests),
         count(own.len().min(SHOWN) as u64),
         count(own.len() as u64),

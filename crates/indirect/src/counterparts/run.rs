@@ -4,7 +4,10 @@ use std::ops::ControlFlow;
 
 use serde::Serialize;
 
-use super::flips::{Comparison, Direction, Flip, Outcomes, direction, main_pairs, mcnemar, rates};
+use super::flips::{
+    Comparison, Direction, Flip, Outcomes, direction, main_pairs, mcnemar, mcnemar_learnt,
+    pairs_worth, rates,
+};
 use super::listing::{self, GroupPairs};
 use super::matching::{Matching, Pair, Quality, given, matched};
 use super::resampling::{Halves, Spread, Spreads, interval};
@@ -116,6 +119,10 @@ pub struct GroupCounterparts {
     /// The test of whether the two differ; nothing where scores of matched people are compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub comparison: Option<Comparison>,
+    /// Where counterparts are drawn, the members of whom something that is kept, each attribute by itself,
+    /// nobody on the other side has: their counterparts are drawn by what the density smooths alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unmet: Option<u64>,
     /// Kinds of members, those with the most who are decided worse first, at most 20.
     pub subgroups: Vec<Subgroup>,
     /// Members who are decided worse than their counterpart, the nearest pairs first, at most 20.
@@ -174,6 +181,9 @@ pub struct Person {
     pub counterpart_row: u64,
     /// The decision about the counterpart.
     pub counterpart_decision: String,
+    /// The scores of both, where scores are compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scores: Option<[f64; 2]>,
     /// What the counterpart has of each attribute.
     pub counterpart_values: Vec<Condition>,
     /// The distance of the two.
@@ -227,9 +237,9 @@ impl CounterpartTest {
         })
     }
 
-    /// Returns whether scores or numbers are compared, in place of decisions.
-    pub fn compares_scores(&self) -> bool {
-        self.specification.gap.is_some()
+    /// Returns whether scores of the favourable class are compared, in place of decisions.
+    pub fn is_of_scores(&self) -> bool {
+        self.specification.gap.is_some() && self.opened.people.decisions.number.is_none()
     }
 
     /// Returns the people who are compared.
@@ -379,12 +389,14 @@ impl CounterpartTest {
         let side = |rows: &[u32]| Side::new(&self.opened.people, rows);
         let (members, others) = (side(&group.members), side(&group.others));
         let is_given = counterfactuals.is_some();
+        let is_drawn = self.specification.drawing().is_some();
         let way = |flip, spread: fn(&Spreads) -> Spread| {
             let spread = found.spreads.as_ref().map(spread);
             let direction = direction(pairs, outcomes, both, flip);
-            let people = match is_given {
-                true => members.people,
-                false => members.people.min(others.people),
+            let people = match (is_given, is_drawn) {
+                (_, true) => (pairs_worth(members.people, others.people) as u64).max(1),
+                (true, false) => members.people,
+                (false, false) => members.people.min(others.people),
             };
             let ci95 =
                 (is_given || spread.is_some()).then(|| interval(direction.share, people, spread));
@@ -393,6 +405,10 @@ impl CounterpartTest {
         let against = way(Flip::Against, |it| it.against);
         let favouring = way(Flip::Favouring, |it| it.favouring);
         let comparison = match (counterfactuals, self.specification.gap) {
+            (Some(_), _) if is_drawn => {
+                let sides = [members.people, others.people];
+                Some(mcnemar_learnt(against.members, favouring.members, sides))
+            }
             (Some(_), _) => Some(mcnemar(against.members, favouring.members)),
             (None, None) => {
                 let counts = |it: &Side| Some([it.unfavourable?.count as u32, it.people as u32]);
@@ -414,6 +430,7 @@ impl CounterpartTest {
                 None => 0,
             },
             comparison,
+            unmet: self.opened.counterfactuals.unmet(place),
             subgroups: self.subgroups(&main, outcomes),
             persons: self.persons(place, &main, outcomes),
             against,
@@ -472,6 +489,10 @@ impl CounterpartTest {
                 values: self.opened.people.described(member),
                 counterpart_row: counterparts.file_row(counterpart),
                 counterpart_decision: counterparts.decisions.name(counterpart),
+                scores: self.is_of_scores().then(|| {
+                    let own = self.opened.people.decisions.scores[member];
+                    [own, counterparts.decisions.scores[counterpart]]
+                }),
                 counterpart_values: counterparts.described(counterpart),
                 distance: pair.distance,
             }

@@ -148,6 +148,10 @@ impl Specification for CounterpartsSpecification {
             return Err(FieldError::new("counterpart", "density", expected));
         }
         let are_given = self.counterfactuals.is_some();
+        if are_given && self.seed != 0 {
+            let expected = "left out: nothing is drawn where counterparts are given";
+            return Err(FieldError::new("seed", self.seed, expected));
+        }
         let fields = [
             ("counterpart", are_given && are_drawn),
             ("reference", are_given && !self.reference.is_empty()),

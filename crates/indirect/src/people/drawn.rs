@@ -21,7 +21,7 @@
 //! members, kept ──────┴─► codes ──► texts ──► table in memory ──► the reader: decisions, numbers
 //! ```
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -89,6 +89,15 @@ impl From<Drawing<'_>> for Drawn {
     }
 }
 
+/// People, in the place of some of whom stands a counterpart who was drawn.
+pub struct DrawnPeople {
+    /// The people.
+    pub people: People,
+    /// Members of whom something that is kept, each attribute by itself, nobody on the other side has: their
+    /// counterparts are drawn by what the density smooths alone.
+    pub unmet: u64,
+}
+
 /// Tables that were drawn in this process: their names in memory differ.
 static DRAWN: AtomicU64 = AtomicU64::new(0);
 
@@ -105,7 +114,7 @@ impl PeopleReader {
         group: &ProtectedGroup,
         drawing: Drawing<'_>,
         device: &ComputeDevice,
-    ) -> Result<People, IndirectError> {
+    ) -> Result<DrawnPeople, IndirectError> {
         let schema = self.schema();
         let kept = kept(schema, group, drawing.unaffected, &self.protected_places())?;
         self.expect_all_described()?;
@@ -115,6 +124,16 @@ impl PeopleReader {
             .iter()
             .map(|&row| people.table.row(row as usize))
             .collect();
+        let met: Vec<BTreeSet<i32>> = kept
+            .iter()
+            .map(|&place| others.iter().map(|row| row[place]).collect())
+            .collect();
+        let is_unmet = |row: &&u32| {
+            let codes = people.table.row(**row as usize);
+            let mut each = kept.iter().zip(&met);
+            each.any(|(&place, met)| !met.contains(&codes[place]))
+        };
+        let unmet = group.members.iter().filter(is_unmet).count() as u64;
         let density = Density::learnt(schema, &all, &others, drawing.seed)?;
         let is_outside = |cells: &[Cell]| match group.reference.is_empty() {
             true => !self.meets(&group.conditions, cells),
@@ -135,19 +154,29 @@ impl PeopleReader {
             })
             .collect::<Result<_, _>>()?;
         let numbers = Numbers::new(people, &group.others);
+        // A table in memory is read as the files are, with the same mark before decimals.
+        let decimal = schema.format.number_form().decimal.to_string();
+        let text = |place: usize, code: i32, number: Option<f64>| {
+            let attribute = &schema.attributes[place];
+            match attribute.kind {
+                Kind::Numeric { .. } if attribute.are_ordered(&[code]) => number
+                    .map_or_else(|| attribute.decode(code), |number| number.to_string())
+                    .replace('.', &decimal),
+                _ => attribute.decode(code),
+            }
+        };
         let texts = |place: usize| -> Vec<String> {
-            let mut texts: Vec<String> = (0..people.rows())
-                .map(|row| people.text(place, row))
-                .collect();
+            let own = |row: usize| {
+                let code = people.table.row(row)[place];
+                text(place, code, people.number(place, row))
+            };
+            let mut texts: Vec<String> = (0..people.rows()).map(own).collect();
             if !kept.contains(&place) {
                 for (&row, cells) in group.members.iter().zip(&drawn) {
                     let row = row as usize;
                     let item = people.file_row(row);
                     let number = numbers.drawn(cells[place], (drawing.seed, item));
-                    texts[row] = match number {
-                        Some(number) => number.to_string(),
-                        None => schema.attributes[place].decode(cells[place].1),
-                    };
+                    texts[row] = text(place, cells[place].1, number);
                 }
             }
             texts
@@ -169,7 +198,10 @@ impl PeopleReader {
                 });
             }
         }
-        Ok(read)
+        Ok(DrawnPeople {
+            people: read,
+            unmet,
+        })
     }
 }
 
@@ -231,22 +263,31 @@ impl Numbers {
     }
 }
 
-/// Writes the counterparts of the members of each of `groups`, who stand in their place in one of `drawn`
-/// each, to `file`, of which nothing is left if that fails.
+/// Writes the counterparts of the members of each of `groups`, who stand in their place in one of `drawn`,
+/// to `file`, of which nothing is left if that fails.
 ///
 /// # Errors
 /// When it cannot be written.
-pub fn write(file: &Path, groups: &[ProtectedGroup], drawn: &[People]) -> Result<(), RunError> {
+pub fn write(
+    file: &Path,
+    groups: &[ProtectedGroup],
+    drawn: &[DrawnPeople],
+) -> Result<(), RunError> {
     write_with(file, |out| write_to(out, groups, drawn))
 }
 
-fn write_to(out: &mut dyn Write, groups: &[ProtectedGroup], drawn: &[People]) -> io::Result<()> {
+fn write_to(
+    out: &mut dyn Write,
+    groups: &[ProtectedGroup],
+    drawn: &[DrawnPeople],
+) -> io::Result<()> {
     let mut writer = csv::Writer::from_writer(out);
-    let attributes = drawn.iter().take(1).flat_map(|it| &it.schema.attributes);
+    let first = drawn.iter().take(1);
+    let attributes = first.flat_map(|it| &it.people.schema.attributes);
     let header = ["group", "row"].into_iter().map(str::to_owned);
     let header = header.chain(attributes.map(|it| safe(&it.name).into_owned()));
     writer.write_record(header)?;
-    for (group, people) in groups.iter().zip(drawn) {
+    for (group, DrawnPeople { people, .. }) in groups.iter().zip(drawn) {
         for &row in &group.members {
             let row = row as usize;
             let beginning = [group.name(), people.file_row(row).to_string()];

@@ -21,7 +21,7 @@ use probity_fairness::statistics::Share;
 use probity_run::specification::FieldError;
 
 pub(crate) use drawn::FILE as DRAWN;
-pub use drawn::{Drawing, Drawn};
+pub use drawn::{Drawing, Drawn, DrawnPeople};
 pub use groups::{LeftOut, ProtectedGroup, with_enough};
 pub use opened::{Counterfactuals, OpenedPeople};
 pub use reader::PeopleReader;
@@ -216,15 +216,14 @@ impl People {
         }
         let column = self.numbers.places().iter().position(|it| *it == place);
         match (&attribute.kind, column) {
-            (Kind::Numeric { .. }, Some(column)) => {
+            (Kind::Numeric { bins, .. }, Some(column)) => {
                 let number = self.numbers.row(row)[column];
                 // A value that was moved into the domain stands for an end of it.
-                let number = if number.is_nan() {
-                    attribute.decode(code).parse().ok()?
-                } else {
-                    number
-                };
-                Some(number)
+                let end = if code == 0 { bins.first() } else { bins.last() };
+                match number.is_nan() {
+                    true => end.copied(),
+                    false => Some(number),
+                }
             }
             _ => Some(f64::from(code)),
         }

@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use super::{DRAWN, Drawing, LeftOut, People, PeopleReader, ProtectedGroup, drawn, named};
+use super::{
+    DRAWN, Drawing, DrawnPeople, LeftOut, People, PeopleReader, ProtectedGroup, drawn, named,
+};
 use crate::error::IndirectError;
 use probity_fairness::record::record_of;
 use probity_run::run_directory::{RunDirectory, RunError};
@@ -16,7 +18,7 @@ pub enum Counterfactuals {
     /// Somebody said so, of all groups alike.
     Given(Box<People>),
     /// It was drawn, for each group anew.
-    Drawn(Vec<People>),
+    Drawn(Vec<DrawnPeople>),
 }
 
 impl Counterfactuals {
@@ -25,7 +27,16 @@ impl Counterfactuals {
         match self {
             Counterfactuals::None => None,
             Counterfactuals::Given(people) => Some(people),
-            Counterfactuals::Drawn(drawn) => drawn.get(group),
+            Counterfactuals::Drawn(drawn) => drawn.get(group).map(|it| &it.people),
+        }
+    }
+
+    /// Returns the members of the group number `group` of whom something that is kept nobody on the other
+    /// side has, where counterparts are drawn.
+    pub fn unmet(&self, group: usize) -> Option<u64> {
+        match self {
+            Counterfactuals::Drawn(drawn) => drawn.get(group).map(|it| it.unmet),
+            _ => None,
         }
     }
 

@@ -98,8 +98,10 @@ fn drawn(
     };
     let groups = opened.groups.iter();
     let drawn = groups.map(|group| reader.draw(&opened.people, group, drawing, &device));
+    let drawn = drawn.collect::<Result<Vec<_>, _>>()?;
+    assert!(drawn.iter().all(|it| it.unmet == 0));
     Ok(Drawn {
-        drawn: drawn.collect::<Result<_, _>>()?,
+        drawn: drawn.into_iter().map(|it| it.people).collect(),
         members: opened.groups.iter().map(|it| it.members.clone()).collect(),
         others: opened.groups.iter().map(|it| it.others.clone()).collect(),
         people: opened.people,

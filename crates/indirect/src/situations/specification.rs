@@ -182,6 +182,10 @@ impl Specification for SituationsSpecification {
         }
         let are_drawn = self.drawing().is_some();
         Drawing::rules(&self.unaffected, are_drawn)?;
+        if !are_drawn && self.seed != 0 {
+            let expected = "left out: nothing is drawn without counterpart density";
+            return Err(FieldError::new("seed", self.seed, expected));
+        }
         if are_drawn && self.counterfactuals.is_some() {
             let expected = "left out: the counterfactuals that are given say who it is";
             return Err(FieldError::new("counterpart", "density", expected));

@@ -13,7 +13,7 @@ use super::left_out;
 const TOLD: usize = 3;
 
 /// What is said of counterparts that were drawn.
-pub(super) const DRAWN_LIMIT: &str = "A counterpart that is drawn is one of many that could be, and no real person. That it is what the person would have been rests on what was declared unaffected, and on nothing else: no data can show it. The density is learnt from the others, and smooths; an interval takes it for right. Another seed draws others, a few runs of which show how much hangs on that.";
+pub(super) const DRAWN_LIMIT: &str = "A counterpart that is drawn is one of many that could be, and no real person. That it is what the person would have been rests on what was declared unaffected, and on nothing else: no data can show it. The density is learnt from the others and smooths, most where columns hang together closely, which moves shares by some points; no interval says by how many. Another seed draws others; a few runs show how much hangs on that, and nothing of what is smoothed.";
 
 /// Attributes that a sentence names.
 const ATTRIBUTES: usize = 8;
@@ -24,12 +24,9 @@ const DRAWN: usize = 8;
 /// The verdict and the parts.
 pub(super) fn parts(found: &CounterpartsFindings, id: &str) -> (Vec<Text>, Vec<Part>) {
     let mut verdict: Vec<Text> = sentences(found).into_iter().map(Text::from).collect();
-    verdict.extend(
-        found
-            .groups
-            .iter()
-            .filter_map(|group| unmoved(group, found)),
-    );
+    let groups = found.groups.iter();
+    verdict.extend(groups.clone().filter_map(|group| unmoved(group, found)));
+    verdict.extend(groups.filter_map(unmet));
     let mut figures = figures(found);
     for said in found.data.as_ref().map_or(Vec::new(), left_out::rows) {
         figures = figures.say(said);
@@ -152,6 +149,19 @@ fn unmoved(group: &CounterpartsOfGroup, found: &CounterpartsFindings) -> Option<
     })
 }
 
+/// Returns of how many members there is nobody like them on the other side in what is unaffected, where there
+/// are any.
+fn unmet(group: &CounterpartsOfGroup) -> Option<Text> {
+    let unmet = group.unmet.filter(|unmet| *unmet > 0)?;
+    Some(Text::from(format!(
+        "Careful: of {} of the {} people with {}, nobody {} has the same unaffected values; whoever is drawn for them rests on what the density smooths alone.",
+        count(unmet),
+        count(group.members.people),
+        in_words(&group.protected),
+        elsewhere(&group.reference)
+    )))
+}
+
 fn sentence(group: &CounterpartsOfGroup, found: &CounterpartsFindings) -> String {
     let who = in_words(&group.protected);
     let favourable = Text::value(&found.favourable);
@@ -202,6 +212,9 @@ fn sentence(group: &CounterpartsOfGroup, found: &CounterpartsFindings) -> String
     if let Some(comparison) = &group.comparison {
         let test = match comparison.test.as_str() {
             "mcnemar" => "McNemar's exact test of the two directions",
+            "mcnemar_learnt" => {
+                "McNemar's test of the two directions, corrected for the number of people whom the density is learnt from"
+            }
             _ => "Fisher's exact test of the two groups",
         };
         let shown = match comparison.p {
@@ -307,8 +320,9 @@ fn figures(found: &CounterpartsFindings) -> Part {
     );
     let decisions = match (found.is_label, &found.number) {
         (true, _) => "The outcomes in the data are looked at.",
-        (false, None) => "The decisions of the model are looked at.",
+        (false, None) if found.gap.is_none() => "The decisions of the model are looked at.",
         (false, Some(_)) => "The numbers that the model gives are looked at.",
+        (false, None) => "The scores of the model are looked at.",
     };
     let how = match (&found.counterfactuals_sha256, &found.drawn) {
         (None, None) => {
@@ -365,7 +379,7 @@ fn stories(found: &CounterpartsFindings) -> Option<Part> {
         return None;
     }
     let part = Part::new("Who these people are")
-        .say("The pairs that differ least, of those in which the member is decided worse.");
+        .say("The pairs that differ least, of those in which the member is worse off.");
     Some(part.with(Block::List(told)))
 }
 
@@ -396,16 +410,21 @@ fn story(person: &PersonWithCounterpart, found: &CounterpartsFindings) -> String
         true => "The counterpart who was drawn".to_owned(),
         false => format!("The counterpart, row {},", person.counterpart_row),
     };
-    let decided = |decision: &str| match &found.number {
-        Some(label) => format!("has the {} {decision}", Text::value(label)),
-        None => format!("is decided ‘{}’", Text::value(decision)),
+    let decided = |side: usize, decision: &str| match (&found.number, person.scores) {
+        (Some(label), _) => format!("has the {} {decision}", Text::value(label)),
+        (None, Some(scores)) => format!(
+            "has a score of {} (‘{}’)",
+            fixed(scores[side], 3),
+            Text::value(decision)
+        ),
+        (None, None) => format!("is decided ‘{}’", Text::value(decision)),
     };
     format!(
         "Row {} ({}{more}) {}. {counterpart} {}; what differs: {}.",
         person.row,
         own.join(", "),
-        decided(&person.decision),
-        decided(&person.counterpart_decision),
+        decided(0, &person.decision),
+        decided(1, &person.counterpart_decision),
         listed(&differing, "and")
     )
 }

@@ -72,6 +72,8 @@ pub struct CounterpartsOfGroup {
     pub favouring: CounterpartsOneWay,
     /// The test of whether the two differ.
     pub comparison: Option<DirectionsTest>,
+    /// Where counterparts are drawn, the members of whom something that is kept nobody on the other side has.
+    pub unmet: Option<u64>,
     /// Kinds of members, those with the most who are decided worse first.
     pub subgroups: Vec<CounterpartsSubgroup>,
     /// Members who are decided worse than their counterpart, the nearest pairs first.
@@ -158,6 +160,8 @@ pub struct PersonWithCounterpart {
     pub counterpart_row: u64,
     /// The decision about the counterpart.
     pub counterpart_decision: String,
+    /// The scores of both, where scores are compared.
+    pub scores: Option<[f64; 2]>,
     /// What the counterpart has of each attribute.
     pub counterpart_values: Vec<PersonValue>,
     /// The distance of the two.
