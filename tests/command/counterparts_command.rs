@@ -411,7 +411,7 @@ fn drawn_counterparts_are_decided_by_the_model_and_kept_in_a_file() {
     assert_eq!(of("--threads 2")["groups"], summary["groups"]);
     assert_ne!(of("--seed 5")["groups"], summary["groups"]);
     let group = &summary["groups"][0];
-    assert_eq!(group["comparison"]["test"], "mcnemar_learnt");
+    assert!(group.get("comparison").is_none());
     assert_eq!(group["unmet"], 0);
     // The exact interval of as many pairs as both sides together tell.
     let count = |side: &str| group[side]["people"].as_f64().unwrap();
@@ -568,7 +568,6 @@ fn numbers_are_compared_by_a_gap_in_their_unit() {
     assert!(summary["groups"][0]["members"]["mean"].is_number());
     let drawn = format!("{model} --gap 1 --counterpart density --unaffected years");
     let drawn = workspace.line(&drawn).exits(0).json();
-    assert_eq!(drawn["groups"][0]["comparison"]["test"], "mcnemar_learnt");
     let group = &drawn["groups"][0];
     assert_eq!(group["matching"]["mean_distance"], 0.0);
 
@@ -633,8 +632,6 @@ fn a_density_that_few_people_have_taught_shows_little() {
         .exits(0)
         .json()["groups"][0];
     assert_eq!(group["others"]["people"], 3);
-    let p = group["comparison"]["p"].as_f64().unwrap();
-    assert!(p > 0.05, "{p}");
     // Two pairs tell next to nothing.
     let [low, high] = [0, 1].map(|end| group["against"]["ci95"][end].as_f64().unwrap());
     assert!(high - low > 0.5, "{low} {high}");
@@ -649,10 +646,11 @@ fn a_density_that_few_people_have_taught_shows_little() {
     let line = format!("{asked},age --json -q");
     let group = &workspace.line(&line).exits(0).json()["groups"][0];
     assert!(group["unmet"].as_u64().unwrap() > 300, "{group}");
-    workspace
-        .line(&format!("{asked},age"))
-        .exits(0)
-        .says(&["Careful: of", "what the density smooths alone"]);
+    workspace.line(&format!("{asked},age")).exits(0).says(&[
+        "Careful: of",
+        "what the density smooths alone",
+        "no test says how much of that the smoothing of the density makes",
+    ]);
 }
 
 #[test]

@@ -1,7 +1,6 @@
 //! Tests of two shares, and the correction for there being many.
 
 use statrs::distribution::{ContinuousCDF, Normal};
-use statrs::function::beta::beta_reg;
 use statrs::function::factorial::ln_factorial;
 
 /// The level of the papers, and the quantile of the normal distribution that they use for it.
@@ -75,15 +74,6 @@ pub(crate) fn binomial_half(least: u64, n: u64) -> f64 {
         term *= (n - heads) as f64 / (heads + 1) as f64;
     }
     sum.min(1.0)
-}
-
-/// Returns the same of numbers that need not be whole, as where dependent trials tell as much as fewer
-/// independent ones: the incomplete beta function that the sum of the tail is.
-pub(crate) fn weighted_binomial_half(least: f64, n: f64) -> f64 {
-    match 2.0 * least <= n {
-        true => 1.0,
-        false => beta_reg(least, n - least + 1.0, 0.5).min(1.0),
-    }
 }
 
 /// Returns whether the share of `more`, counts `[unfavourable, of]`, is above that of `less` when

@@ -5,8 +5,7 @@ use std::ops::ControlFlow;
 use serde::Serialize;
 
 use super::flips::{
-    Comparison, Direction, Flip, Outcomes, direction, main_pairs, mcnemar, mcnemar_learnt,
-    pairs_worth, rates,
+    Comparison, Direction, Flip, Outcomes, direction, main_pairs, mcnemar, pairs_worth, rates,
 };
 use super::listing::{self, GroupPairs};
 use super::matching::{Matching, Pair, Quality, given, matched};
@@ -116,7 +115,8 @@ pub struct GroupCounterparts {
     pub against: Direction,
     /// Members who are decided better.
     pub favouring: Direction,
-    /// The test of whether the two differ; nothing where scores of matched people are compared.
+    /// The test of whether the two differ; nothing where scores of matched people are compared, or
+    /// counterparts are drawn.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub comparison: Option<Comparison>,
     /// Where counterparts are drawn, the members of whom something that is kept, each attribute by itself,
@@ -405,10 +405,7 @@ impl CounterpartTest {
         let against = way(Flip::Against, |it| it.against);
         let favouring = way(Flip::Favouring, |it| it.favouring);
         let comparison = match (counterfactuals, self.specification.gap) {
-            (Some(_), _) if is_drawn => {
-                let sides = [members.people, others.people];
-                Some(mcnemar_learnt(against.members, favouring.members, sides))
-            }
+            (Some(_), _) if is_drawn => None,
             (Some(_), _) => Some(mcnemar(against.members, favouring.members)),
             (None, None) => {
                 let counts = |it: &Side| Some([it.unfavourable?.count as u32, it.people as u32]);

@@ -212,9 +212,6 @@ fn sentence(group: &CounterpartsOfGroup, found: &CounterpartsFindings) -> String
     if let Some(comparison) = &group.comparison {
         let test = match comparison.test.as_str() {
             "mcnemar" => "McNemar's exact test of the two directions",
-            "mcnemar_learnt" => {
-                "McNemar's test of the two directions, corrected for the number of people whom the density is learnt from"
-            }
             _ => "Fisher's exact test of the two groups",
         };
         let shown = match comparison.p {
@@ -223,6 +220,9 @@ fn sentence(group: &CounterpartsOfGroup, found: &CounterpartsFindings) -> String
             _ => "it is in favour of the group",
         };
         said.push_str(&format!(": {shown} ({test}: p {})", chance(comparison.p)));
+    }
+    if found.drawn.is_some() {
+        said.push_str(": no test says how much of that the smoothing of the density makes");
     }
     said.push('.');
     for (way, who) in [(against, "worse"), (favouring, "better")] {
