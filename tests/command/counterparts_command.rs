@@ -412,7 +412,7 @@ fn drawn_counterparts_are_decided_by_the_model_and_kept_in_a_file() {
     assert_ne!(of("--seed 5")["groups"], summary["groups"]);
     let group = &summary["groups"][0];
     assert!(group.get("comparison").is_none());
-    assert_eq!(group["unmet"], 0);
+    assert_eq!(group["drawn"]["unmet"], 0);
     // The exact interval of as many pairs as both sides together tell.
     let count = |side: &str| group[side]["people"].as_f64().unwrap();
     let pairs = (count("members") * count("others") / (count("members") + count("others"))).floor();
@@ -636,7 +636,7 @@ fn a_density_that_few_people_have_taught_shows_little() {
     let [low, high] = [0, 1].map(|end| group["against"]["ci95"][end].as_f64().unwrap());
     assert!(high - low > 0.5, "{low} {high}");
     // Three men are not in all clubs.
-    let unmet = group["unmet"].as_u64().unwrap();
+    let unmet = group["drawn"]["unmet"].as_u64().unwrap();
     if unmet > 0 {
         workspace
             .line(asked)
@@ -645,8 +645,12 @@ fn a_density_that_few_people_have_taught_shows_little() {
     }
     let line = format!("{asked},age --json -q");
     let group = &workspace.line(&line).exits(0).json()["groups"][0];
-    assert!(group["unmet"].as_u64().unwrap() > 300, "{group}");
+    assert!(group["drawn"]["unmet"].as_u64().unwrap() > 300, "{group}");
+    // Everybody else is near nobody: all three are looked at.
+    assert_eq!(group["drawn"]["nearest"]["people"], 3);
     workspace.line(&format!("{asked},age")).exits(0).says(&[
+        "Real people beside those who were drawn for the people with sex ‘female’",
+        "apart in what is unaffected",
         "Careful: of",
         "what the density smooths alone",
         "no test says how much of that the smoothing of the density makes",

@@ -13,7 +13,9 @@ use super::resampling::{Halves, Spread, Spreads, interval};
 pub use super::specification::CounterpartsSpecification;
 use crate::coordinates::Coordinates;
 use crate::error::IndirectError;
-use crate::people::{Condition, Drawn, OpenedPeople, People, PeopleReader, ProtectedGroup};
+use crate::people::{
+    Condition, Drawn, DrawnForGroup, OpenedPeople, People, PeopleReader, ProtectedGroup,
+};
 use probity_data::table::ReadCounts;
 use probity_fairness::statistics::Share;
 use probity_nn::decision::{Gap, Score};
@@ -119,10 +121,9 @@ pub struct GroupCounterparts {
     /// counterparts are drawn.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub comparison: Option<Comparison>,
-    /// Where counterparts are drawn, the members of whom something that is kept, each attribute by itself,
-    /// nobody on the other side has: their counterparts are drawn by what the density smooths alone.
+    /// The counterparts beside real people, where they are drawn.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub unmet: Option<u64>,
+    pub drawn: Option<DrawnForGroup>,
     /// Kinds of members, those with the most who are decided worse first, at most 20.
     pub subgroups: Vec<Subgroup>,
     /// Members who are decided worse than their counterpart, the nearest pairs first, at most 20.
@@ -427,12 +428,24 @@ impl CounterpartTest {
                 None => 0,
             },
             comparison,
-            unmet: self.opened.counterfactuals.unmet(place),
+            drawn: self.drawn_for(place),
             subgroups: self.subgroups(&main, outcomes),
             persons: self.persons(place, &main, outcomes),
             against,
             favouring,
         }
+    }
+
+    /// The counterparts of the group number `group` beside real people, where they are drawn.
+    fn drawn_for(&self, group: usize) -> Option<DrawnForGroup> {
+        let outcomes =
+            |people: &People| people.decisions.outcomes(self.specification.gap.is_some());
+        let drawn = outcomes(self.counterparts(group));
+        let members = &self.opened.groups[group].members;
+        let sum: f64 = members.iter().map(|&row| drawn[row as usize]).sum();
+        let mean = sum / members.len().max(1) as f64;
+        self.opened
+            .drawn_for(group, mean, &outcomes(&self.opened.people))
     }
 
     /// Kinds of members by each attribute that is not one of the group's own.

@@ -93,9 +93,10 @@ impl From<Drawing<'_>> for Drawn {
 pub struct DrawnPeople {
     /// The people.
     pub people: People,
-    /// Members of whom something that is kept, each attribute by itself, nobody on the other side has: their
-    /// counterparts are drawn by what the density smooths alone.
-    pub unmet: u64,
+    /// Members of whom something that is kept, each attribute by itself, nobody on the other side has.
+    pub(super) unmet: u64,
+    /// The places of what is kept.
+    pub(super) kept: Vec<usize>,
 }
 
 /// Tables that were drawn in this process: their names in memory differ.
@@ -201,6 +202,7 @@ impl PeopleReader {
         Ok(DrawnPeople {
             people: read,
             unmet,
+            kept,
         })
     }
 }

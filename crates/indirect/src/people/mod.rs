@@ -23,12 +23,14 @@ use probity_run::specification::FieldError;
 pub(crate) use drawn::FILE as DRAWN;
 pub use drawn::{Drawing, Drawn, DrawnPeople};
 pub use groups::{LeftOut, ProtectedGroup, with_enough};
+pub use nearby::{DrawnForGroup, Nearby};
 pub use opened::{Counterfactuals, OpenedPeople};
 pub use reader::PeopleReader;
 pub use sources::{Centre, CounterpartSource, Sources, Weight};
 
 mod drawn;
 mod groups;
+mod nearby;
 mod opened;
 mod reader;
 mod sources;
@@ -96,6 +98,16 @@ impl Decisions {
         }
         let unfavourable = self.unfavourable().into_iter();
         unfavourable.map(|is| if is { 0.0 } else { 1.0 }).collect()
+    }
+
+    /// Returns what each person got: their score or number where these `are_compared`, else 1 for an
+    /// unfavourable decision and 0 for the favourable one.
+    pub fn outcomes(&self, are_compared: bool) -> Vec<f64> {
+        if are_compared {
+            return self.scores.clone();
+        }
+        let unfavourable = self.unfavourable().into_iter();
+        unfavourable.map(|is| if is { 1.0 } else { 0.0 }).collect()
     }
 
     /// Returns the number of people about whom something is known.
@@ -193,7 +205,13 @@ impl People {
 
     /// Returns the coordinates of the people, in standard deviations of `others`.
     pub fn coordinates_by(&self, others: &People) -> Coordinates {
-        let columns = self.compared.iter().map(|&(place, weight)| {
+        self.coordinates_of(&self.compared, others)
+    }
+
+    /// The coordinates of the people by `attributes`, each with its weight, in standard deviations of
+    /// `others`.
+    fn coordinates_of(&self, attributes: &[(usize, f64)], others: &People) -> Coordinates {
+        let columns = attributes.iter().map(|&(place, weight)| {
             let scale = others.scale(place);
             let cells: Vec<Cell> = (0..self.rows())
                 .map(|row| match self.number(place, row) {

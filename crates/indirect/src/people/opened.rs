@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use super::{
-    DRAWN, Drawing, DrawnPeople, LeftOut, People, PeopleReader, ProtectedGroup, drawn, named,
+    DRAWN, Drawing, DrawnForGroup, DrawnPeople, LeftOut, People, PeopleReader, ProtectedGroup,
+    drawn, named,
 };
 use crate::error::IndirectError;
 use probity_fairness::record::record_of;
@@ -31,11 +32,10 @@ impl Counterfactuals {
         }
     }
 
-    /// Returns the members of the group number `group` of whom something that is kept nobody on the other
-    /// side has, where counterparts are drawn.
-    pub fn unmet(&self, group: usize) -> Option<u64> {
+    /// Returns what was drawn for the group number `group`, where counterparts are.
+    fn drawn(&self, group: usize) -> Option<&DrawnPeople> {
         match self {
-            Counterfactuals::Drawn(drawn) => drawn.get(group).map(|it| it.unmet),
+            Counterfactuals::Drawn(drawn) => drawn.get(group),
             _ => None,
         }
     }
@@ -150,6 +150,17 @@ impl OpenedPeople {
         let drawn = groups.map(|group| reader.draw(&self.people, group, drawing, device));
         self.counterfactuals = Counterfactuals::Drawn(drawn.collect::<Result<_, _>>()?);
         Ok(self)
+    }
+
+    /// Returns the counterparts who were drawn for the group number `group`, if any were, who get `mean` on
+    /// average, beside real people; these get `outcomes`, one for each of the people.
+    pub fn drawn_for(&self, group: usize, mean: f64, outcomes: &[f64]) -> Option<DrawnForGroup> {
+        let drawn = self.counterfactuals.drawn(group)?;
+        Some(DrawnForGroup {
+            unmet: drawn.unmet,
+            mean,
+            nearest: drawn.nearby(&self.people, &self.groups[group], outcomes),
+        })
     }
 
     /// Writes who was drawn into `directory`, where anybody was.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use rand::RngExt;
 use tempfile::TempDir;
 
-use super::{Drawing, OpenedPeople, People, PeopleReader, Sources};
+use super::{Drawing, Nearby, OpenedPeople, People, PeopleReader, Sources};
 use crate::error::IndirectError;
 use probity_fairness::specification::{DecisionSpecification, PredictorSpecification};
 use probity_run::stream::{Purpose, stream};
@@ -51,6 +51,7 @@ struct Drawn {
     drawn: Vec<People>,
     members: Vec<Vec<u32>>,
     others: Vec<Vec<u32>>,
+    nearby: Vec<Nearby>,
 }
 
 fn drawn(
@@ -100,7 +101,12 @@ fn drawn(
     let drawn = groups.map(|group| reader.draw(&opened.people, group, drawing, &device));
     let drawn = drawn.collect::<Result<Vec<_>, _>>()?;
     assert!(drawn.iter().all(|it| it.unmet == 0));
+    let outcomes = opened.people.decisions.outcomes(false);
+    let nearby = drawn.iter().zip(&opened.groups);
     Ok(Drawn {
+        nearby: nearby
+            .map(|(drawn, group)| drawn.nearby(&opened.people, group, &outcomes))
+            .collect(),
         drawn: drawn.into_iter().map(|it| it.people).collect(),
         members: opened.groups.iter().map(|it| it.members.clone()).collect(),
         others: opened.groups.iter().map(|it| it.others.clone()).collect(),
@@ -196,4 +202,57 @@ fn what_tells_the_group_cannot_be_unaffected_by_it() {
     };
     assert!(refused(&["sex"]).contains("by which sex=f is not told"));
     assert!(refused(&["height"]).contains("height"));
+}
+
+/// The mean outcome of the 25 others nearest in pay and origin, by sorting them, and their mean distance.
+fn nearest(found: &Drawn) -> (f64, f64) {
+    let pay: Vec<f64> = (0..found.people.rows())
+        .map(|row| found.people.described(row)[4].value.parse().unwrap())
+        .collect();
+    let count = pay.len() as f64;
+    let mean = pay.iter().sum::<f64>() / count;
+    let deviation = (pay.iter().map(|it| (it - mean).powi(2)).sum::<f64>() / count).sqrt();
+    let (mut outcomes, mut distances) = (0.0, 0.0);
+    for &row in &found.members[0] {
+        let row = row as usize;
+        let distance = |other: u32| {
+            let origins = [row, other as usize].map(|it| found.people.table.row(it)[1]);
+            let differ = if origins[0] == origins[1] { 0.0 } else { 1.0 };
+            ((pay[row] - pay[other as usize]).abs() / deviation + differ) / 2.0
+        };
+        let others = found.others[0].iter();
+        let mut others: Vec<(f64, u32)> = others.map(|&it| (distance(it), it)).collect();
+        others.sort_by(|a, b| a.0.total_cmp(&b.0));
+        others.retain({
+            let last = others[24].0 + 1e-9;
+            move |it| it.0 <= last
+        });
+        let of = others.len() as f64;
+        let unfavourable = others
+            .iter()
+            .filter(|it| found.people.decisions.name(it.1 as usize) == "no");
+        outcomes += unfavourable.count() as f64 / of;
+        distances += others.iter().map(|it| it.0).sum::<f64>() / of;
+    }
+    let members = found.members[0].len() as f64;
+    (outcomes / members, distances / members)
+}
+
+#[test]
+fn real_people_beside_the_drawn_are_the_nearest_in_what_is_kept() {
+    let found = drawn(&["sex=f"], &[], &["pay"], 1).unwrap();
+    let (mean, distance) = nearest(&found);
+    let nearby = found.nearby[0];
+    assert_eq!(nearby.people, 25);
+    assert!((nearby.mean - mean).abs() < 1e-9, "{nearby:?} {mean}");
+    assert!(
+        (nearby.distance - distance).abs() < 1e-9,
+        "{nearby:?} {distance}"
+    );
+    assert!(distance > 0.0);
+    // Of women from the east nothing is kept: everybody else is as near.
+    let found = drawn(&["sex=f", "origin=east"], &[], &[], 1).unwrap();
+    let share = found.people.decided(&found.others[2]).unfavourable.share;
+    assert!((found.nearby[2].mean - share).abs() < 1e-12);
+    assert_eq!(found.nearby[2].distance, 0.0);
 }

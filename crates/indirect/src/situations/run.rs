@@ -14,7 +14,7 @@ use crate::coordinates::Coordinates;
 use crate::error::IndirectError;
 use crate::neighbours::{Neighbour, Ties};
 use crate::people::{
-    Condition, Decided, Drawn, LeftOut, OpenedPeople, PeopleReader, ProtectedGroup,
+    Condition, Decided, Drawn, DrawnForGroup, LeftOut, OpenedPeople, PeopleReader, ProtectedGroup,
 };
 use probity_data::table::ReadCounts;
 use probity_run::runner::{
@@ -110,6 +110,9 @@ pub struct GroupSituations {
     pub own_share: f64,
     /// Mean share of unfavourable decisions among the nearest others, over members.
     pub others_share: f64,
+    /// The counterparts around whom the others are looked for beside real people, where they are drawn.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drawn: Option<DrawnForGroup>,
     /// Mean distance of the nearest members, over members.
     pub own_distance: f64,
     /// Mean distance of the nearest others, over members.
@@ -309,7 +312,7 @@ impl SituationTest {
             level,
         } = specification.options();
         let decisions = &self.opened.people.decisions;
-        let groups = self.opened.groups.iter().zip(found);
+        let groups = found.iter().enumerate();
         SituationsSummary {
             schema_version: 1,
             command: "situations".to_owned(),
@@ -333,7 +336,7 @@ impl SituationTest {
                 .least_p(!self.opened.counterfactuals.are_none()),
             fail_above: specification.fail_above,
             groups: groups
-                .map(|(group, found)| self.group(group, found))
+                .map(|(place, found)| self.group(place, found))
                 .collect(),
             left_out: self.opened.left_out.clone(),
             multiple: self.multiple(found),
@@ -341,12 +344,14 @@ impl SituationTest {
         }
     }
 
-    fn group(&self, group: &ProtectedGroup, found: &[Situation]) -> GroupSituations {
+    fn group(&self, place: usize, found: &[Situation]) -> GroupSituations {
+        let group = &self.opened.groups[place];
         let decisions = &self.opened.people.decisions;
         let unfavourable = decisions.unfavourable();
         let mean = |share: fn(&Situation) -> f64| {
             found.iter().map(share).sum::<f64>() / found.len().max(1) as f64
         };
+        let others_share = mean(|it| it.others.share());
         let direction = |side: fn(&Situation) -> &Tested, is_against: bool| {
             let count = |is: &dyn Fn(&Situation) -> bool| {
                 found.iter().filter(|situation| is(situation)).count() as u64
@@ -368,7 +373,10 @@ impl SituationTest {
             members: self.opened.people.decided(&group.members),
             others: self.opened.people.decided(&group.others),
             own_share: mean(|it| it.own.share()),
-            others_share: mean(|it| it.others.share()),
+            others_share,
+            drawn: self
+                .opened
+                .drawn_for(place, others_share, &decisions.outcomes(false)),
             own_distance: mean(|it| it.own.distance),
             others_distance: mean(|it| it.others.distance),
             against: direction(|it| &it.negative, true),

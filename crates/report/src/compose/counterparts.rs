@@ -4,16 +4,14 @@ use super::super::chart::Bars;
 use super::super::document::{Block, Outcome, Part, Table};
 use super::super::model::{
     CounterpartsDifference, CounterpartsFindings, CounterpartsOfGroup, CounterpartsOneWay,
-    DrawnCounterparts, PersonValue, PersonWithCounterpart,
+    PersonValue, PersonWithCounterpart,
 };
 use super::super::text::{Text, count, counted, fixed, listed, number, percent};
+use super::drawn::{self, DRAWN_LIMIT, Outcomes, given};
 use super::left_out;
 
 /// People of a group who are told of, each by a sentence.
 const TOLD: usize = 3;
-
-/// What is said of counterparts that were drawn.
-pub(super) const DRAWN_LIMIT: &str = "A counterpart that is drawn is one of many that could be, and no real person. That it is what the person would have been rests on what was declared unaffected, and on nothing else: no data can show it. The density is learnt from the others and smooths, most where columns hang together closely, which moves shares by some points; no interval says by how many. Another seed draws others; a few runs show how much hangs on that, and nothing of what is smoothed.";
 
 /// Attributes that a sentence names.
 const ATTRIBUTES: usize = 8;
@@ -26,7 +24,17 @@ pub(super) fn parts(found: &CounterpartsFindings, id: &str) -> (Vec<Text>, Vec<P
     let mut verdict: Vec<Text> = sentences(found).into_iter().map(Text::from).collect();
     let groups = found.groups.iter();
     verdict.extend(groups.clone().filter_map(|group| unmoved(group, found)));
-    verdict.extend(groups.filter_map(unmet));
+    let asked = Outcomes::asked(found);
+    verdict.extend(groups.flat_map(|group| {
+        let of = drawn::ForGroup {
+            protected: &group.protected,
+            reference: &group.reference,
+            members: group.members.people,
+            drawn: group.drawn.as_ref(),
+            mean_of: "the drawn",
+        };
+        drawn::sentences(&of, &asked)
+    }));
     let mut figures = figures(found);
     for said in found.data.as_ref().map_or(Vec::new(), left_out::rows) {
         figures = figures.say(said);
@@ -147,19 +155,6 @@ fn unmoved(group: &CounterpartsOfGroup, found: &CounterpartsFindings) -> Option<
             in_words(&group.protected)
         ))
     })
-}
-
-/// Returns of how many members there is nobody like them on the other side in what is unaffected, where there
-/// are any.
-fn unmet(group: &CounterpartsOfGroup) -> Option<Text> {
-    let unmet = group.unmet.filter(|unmet| *unmet > 0)?;
-    Some(Text::from(format!(
-        "Careful: of {} of the {} people with {}, nobody {} has the same unaffected values; whoever is drawn for them rests on what the density smooths alone.",
-        count(unmet),
-        count(group.members.people),
-        in_words(&group.protected),
-        elsewhere(&group.reference)
-    )))
 }
 
 fn sentence(group: &CounterpartsOfGroup, found: &CounterpartsFindings) -> String {
@@ -347,19 +342,6 @@ fn figures(found: &CounterpartsFindings) -> Part {
             listed(&compared, "and")
         ))
         .with_essential(Block::Table(data))
-}
-
-/// Returns what counterparts that are drawn have from the person.
-pub(super) fn given(drawn: &DrawnCounterparts) -> String {
-    let names = drawn.unaffected.iter();
-    let names: Vec<String> = names.map(|name| Text::value(name).to_string()).collect();
-    match &names[..] {
-        [] => "with nothing of the person but any other protected attribute".to_owned(),
-        names => format!(
-            "with the {} of the person, and any other protected attribute",
-            listed(names, "and")
-        ),
-    }
 }
 
 /// A few pairs as they are, the nearest ones.

@@ -6,6 +6,7 @@ mod compare;
 mod comparison;
 pub(super) mod counterparts;
 mod disadvantage;
+mod drawn;
 mod ending;
 mod groups;
 pub(super) mod impact;

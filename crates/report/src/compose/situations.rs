@@ -4,7 +4,8 @@ use super::super::chart::{IntervalRow, Intervals};
 use super::super::document::{Block, Outcome, Part, Table};
 use super::super::model::{PersonInSituation, PersonValue, SituationsFindings, SituationsOfGroup};
 use super::super::text::{Text, count, counted, decimal, listed, number, percent};
-use super::counterparts::{DRAWN_LIMIT, beside, elsewhere, given, in_words};
+use super::counterparts::{beside, elsewhere, in_words};
+use super::drawn::{self, DRAWN_LIMIT, Outcomes, given};
 use super::left_out;
 
 /// How much farther one side may be than the other before readers are told in the verdict.
@@ -29,6 +30,17 @@ pub(super) fn parts(found: &SituationsFindings, id: &str) -> (Vec<Text>, Vec<Par
     verdict.extend(left_out::groups(&found.left_out).map(Text::from));
     verdict.extend(powerless(found).map(Text::from));
     verdict.extend(found.groups.iter().filter_map(apart).map(Text::from));
+    let asked = Outcomes::Class(Text::value(&found.favourable).to_string());
+    verdict.extend(found.groups.iter().flat_map(|group| {
+        let of = drawn::ForGroup {
+            protected: &group.protected,
+            reference: &group.reference,
+            members: group.members.people,
+            drawn: group.drawn.as_ref(),
+            mean_of: "the people around the drawn",
+        };
+        drawn::sentences(&of, &asked)
+    }));
     let mut figures = figures(found, id);
     for said in found.data.as_ref().map_or(Vec::new(), left_out::rows) {
         figures = figures.say(said);

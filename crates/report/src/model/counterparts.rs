@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::figures::ReadCounts;
 use super::population::CountedRows;
-use super::situations::{DrawnCounterparts, PersonValue};
+use super::situations::{DrawnCounterparts, DrawnForGroup, PersonValue};
 
 /// A run of `probity counterparts`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -72,8 +72,8 @@ pub struct CounterpartsOfGroup {
     pub favouring: CounterpartsOneWay,
     /// The test of whether the two differ.
     pub comparison: Option<DirectionsTest>,
-    /// Where counterparts are drawn, the members of whom something that is kept nobody on the other side has.
-    pub unmet: Option<u64>,
+    /// The counterparts beside real people, where they are drawn.
+    pub drawn: Option<DrawnForGroup>,
     /// Kinds of members, those with the most who are decided worse first.
     pub subgroups: Vec<CounterpartsSubgroup>,
     /// Members who are decided worse than their counterpart, the nearest pairs first.

@@ -56,6 +56,29 @@ pub struct DrawnCounterparts {
     pub seed: u64,
 }
 
+/// Counterparts who were drawn for the members of a group, beside real people.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DrawnForGroup {
+    /// Members of whom something that is kept, each attribute by itself, nobody on the other side has.
+    pub unmet: u64,
+    /// What the counterparts get on average, or the others around them: the share of them who are decided
+    /// unfavourably, or their mean score or number.
+    pub mean: f64,
+    /// The others who are nearest to the members in what is kept.
+    pub nearest: NearbyPeople,
+}
+
+/// The others who are nearest to the members in what is kept.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct NearbyPeople {
+    /// The number of them for each member, with those as near as the last of them.
+    pub people: u64,
+    /// Their mean distance in what is kept.
+    pub distance: f64,
+    /// What they get on average.
+    pub mean: f64,
+}
+
 /// What was found of one group.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SituationsOfGroup {
@@ -72,6 +95,8 @@ pub struct SituationsOfGroup {
     pub own_share: f64,
     /// Mean share of unfavourable decisions among the nearest others.
     pub others_share: f64,
+    /// The counterparts around whom the others are looked for beside real people, where they are drawn.
+    pub drawn: Option<DrawnForGroup>,
     /// Mean distance of the nearest members.
     pub own_distance: f64,
     /// Mean distance of the nearest others.
