@@ -72,7 +72,7 @@ fn administering_projects() {
     visit.is_sound("log-of-all");
     visit.go("/data/new");
     visit.is_sound_but("not-allowed", &["403"]);
-    browser.press("Log out");
+    visit.logs_out();
 
     visit.log_in_with(&viewer);
     visit.waits_for_heading("Overview");

@@ -56,8 +56,7 @@ fn logging_in_by_a_provider() {
         assert!(said.contains("ada@example.org can log in now"), "{said}");
         visit.is_sound("people-let-in");
     }
-    browser.press("Log out");
-    visit.waits_for_heading("Log in");
+    visit.logs_out();
     visit.is_sound("login-by-provider");
 
     // She asks for a page, chooses where she works, and gets there.
@@ -79,8 +78,7 @@ fn logging_in_by_a_provider() {
     visit.is_sound("access-chosen");
 
     // Without scripts, and as somebody whom nobody let in.
-    browser.press("Log out");
-    visit.waits_for_heading("Log in");
+    visit.logs_out();
     browser.allow_scripts(false);
     browser.follow("Log in by localhost");
     visit.waits_for_heading("Where do you want to work?");

@@ -95,8 +95,7 @@ fn every_page_is_sound_in_every_role() {
         shown.push(own);
         visit.go("/nowhere");
         browser.complaints();
-        browser.press("Log out");
-        visit.waits_for_heading("Log in");
+        visit.logs_out();
     }
     // Each sees what those before see, and more; administrators see projects alone.
     println!("pages of viewers, editors, owners, administrators: {shown:?}");

@@ -345,8 +345,7 @@ pub fn logging_out(visit: &Visit<'_>) {
     let browser = visit.browser;
     visit.go("/runs/0123456789abcdef");
     visit.is_sound_but("not-found", &["404"]);
-    browser.press("Log out");
-    visit.waits_for_heading("Log in");
+    visit.logs_out();
     // Who logs in goes on where they wanted to.
     visit.go("/data/new");
     visit.waits_for_heading("Log in");

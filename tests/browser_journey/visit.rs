@@ -62,6 +62,14 @@ impl<'a> Visit<'a> {
         self.browser.press("Log in");
     }
 
+    /// Logs out, and waits until that is done: whoever opened the next page before would still be logged
+    /// in there.
+    #[track_caller]
+    pub fn logs_out(&self) {
+        self.browser.press("Log out");
+        self.waits_for_heading("Log in");
+    }
+
     #[track_caller]
     pub fn waits_for_heading(&self, heading: &str) {
         self.browser
