@@ -650,6 +650,8 @@ fn a_density_that_few_people_have_taught_shows_little() {
     assert_eq!(group["drawn"]["nearest"]["people"], 3);
     workspace.line(&format!("{asked},age")).exits(0).says(&[
         "Real people beside those who were drawn for the people with sex ‘female’",
+        "of all 3 people outside of the group",
+        "the chance of the draws",
         "apart in what is unaffected",
         "Careful: of",
         "what the density smooths alone",

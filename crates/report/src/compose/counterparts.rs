@@ -30,8 +30,9 @@ pub(super) fn parts(found: &CounterpartsFindings, id: &str) -> (Vec<Text>, Vec<P
             protected: &group.protected,
             reference: &group.reference,
             members: group.members.people,
-            drawn: group.drawn.as_ref(),
-            mean_of: "the drawn",
+            others: group.others.people,
+            drawn: found.drawn.as_ref().zip(group.drawn.as_ref()),
+            is_around: false,
         };
         drawn::sentences(&of, &asked)
     }));

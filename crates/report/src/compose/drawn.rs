@@ -1,11 +1,11 @@
 //! What is said of counterparts who were drawn from a density.
 
 use super::super::model::{CounterpartsFindings, DrawnCounterparts, DrawnForGroup, PersonValue};
-use super::super::text::{Text, count, decimal, listed, number, percent};
+use super::super::text::{Text, count, counted, decimal, listed, number, percent};
 use super::counterparts::{elsewhere, in_words};
 
 /// What is said of counterparts that were drawn.
-pub(super) const DRAWN_LIMIT: &str = "A counterpart that is drawn is one of many that could be, and no real person. That it is what the person would have been rests on what was declared unaffected, and on nothing else: no data can show it. The density is learnt from the others and smooths, most where columns hang together closely, which moves shares by some points; no interval says by how many. Another seed draws others; a few runs show how much hangs on that, and nothing of what is smoothed.";
+pub(super) const DRAWN_LIMIT: &str = "A counterpart that is drawn is one of many that could be, and no real person. That it is what the person would have been rests on what was declared unaffected, and on nothing else: no data can show it. The density is learnt from the others and smooths, most where columns hang together closely, which moves shares by some points; no interval says by how many, and the real people beside them show it on average alone. Another seed draws others; a few runs show how much hangs on that, and nothing of what is smoothed.";
 
 /// What people get whose counterparts were drawn.
 pub(super) enum Outcomes {
@@ -55,25 +55,43 @@ pub(super) struct ForGroup<'a> {
     pub reference: &'a [PersonValue],
     /// The number of members.
     pub members: u64,
-    /// What was found of those who were drawn.
-    pub drawn: Option<&'a DrawnForGroup>,
-    /// Of whom the mean is that was found.
-    pub mean_of: &'static str,
+    /// The number of people with whom it is compared.
+    pub others: u64,
+    /// How counterparts were drawn, and what was found of them; none where nobody was drawn.
+    pub drawn: Option<(&'a DrawnCounterparts, &'a DrawnForGroup)>,
+    /// Whether the mean is of the people around those who were drawn.
+    pub is_around: bool,
 }
 
 /// Returns how real people are decided beside those who were drawn `of` a group, and how many members have
 /// nobody like them on the other side; nothing where nobody was drawn.
 pub(super) fn sentences(of: &ForGroup<'_>, outcomes: &Outcomes) -> Vec<Text> {
-    let Some(drawn) = of.drawn else {
+    let Some((how, drawn)) = of.drawn else {
         return Vec::new();
     };
     let (who, elsewhere) = (in_words(of.protected), elsewhere(of.reference));
     let nearest = &drawn.nearest;
+    let kept = match how.unaffected.is_empty() {
+        true => "any other protected attribute",
+        false => "what is unaffected",
+    };
+    let real = match of.others > nearest.people {
+        true => format!(
+            "the {} people {elsewhere} who are nearest to each person in {kept}",
+            count(nearest.people)
+        ),
+        false => format!("all {} {elsewhere}", counted(of.others, "person", "people")),
+    };
+    let (drawn_are, chance) = match of.is_around {
+        true => (
+            "the people around the drawn",
+            ", the chance of the draws and how far others stand from the drawn",
+        ),
+        false => ("the drawn", " and the chance of the draws"),
+    };
     let mut said = vec![format!(
-        "Real people beside those who were drawn for the people with {who}: of {} {}; of the {} people {elsewhere} who are nearest to each person in what is unaffected {}. What lies between, {}, is what the density smooths, as far as these people are near: on average they are {} apart in what is unaffected.",
-        of.mean_of,
+        "Real people beside those who were drawn for the people with {who}: of {drawn_are} {}; of {real} {}. What lies between, {}, is what the density smooths{chance}, as far as these people are near: on average they are {} apart in {kept}.",
         outcomes.said(drawn.mean),
-        count(nearest.people),
         outcomes.said(nearest.mean),
         outcomes.between(drawn.mean, nearest.mean),
         number(nearest.distance),

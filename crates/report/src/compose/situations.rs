@@ -36,8 +36,9 @@ pub(super) fn parts(found: &SituationsFindings, id: &str) -> (Vec<Text>, Vec<Par
             protected: &group.protected,
             reference: &group.reference,
             members: group.members.people,
-            drawn: group.drawn.as_ref(),
-            mean_of: "the people around the drawn",
+            others: group.others.people,
+            drawn: found.drawn.as_ref().zip(group.drawn.as_ref()),
+            is_around: true,
         };
         drawn::sentences(&of, &asked)
     }));
