@@ -38,6 +38,8 @@ SECOND_LOOKS = 12
 #: Steps that are done where they are named: they build the GPU's backend, and most of our crates once
 #: more, for what few changes touch.
 BY_NAME = {"clippy, GPUs", "devices"}
+#: Processes that the tests of Python are shared out to.
+PROCESSES = min(os.cpu_count() or 1, 4)
 #: FLAKY tests that a run may have.
 MOST_FLAKY = 2
 #: Bytes that the wheel may have.
@@ -365,11 +367,12 @@ class Checks:
         if not installed.passed:
             return of(installed)
         python = PYTHON / "bin/python"
-        # The types need the sources alone: they are checked while the tests run, which use one core.
+        # The types need the sources alone: they are checked while tests wait for clusters and servers.
         with ThreadPoolExecutor() as beside:
             typed = beside.submit(run, PYTHON / "bin/mypy", cwd=ROOT / "python", quiet=True)
             words = [python, "-m", "pytest", "-q", "-rfEs", "-p", "no:cacheprovider"]
-            result = run(*words, "python/tests")
+            # The tests of a file share what they made, and a cluster.
+            result = run(*words, "-n", str(PROCESSES), "--dist", "loadfile", "python/tests")
             types = typed.result()
 
         def again(failure):
