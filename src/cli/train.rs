@@ -8,15 +8,12 @@ use super::exit_code::ExitCode;
 use super::fields::Fields;
 use super::inputs::{Hardware, unfinished};
 use super::output::Output;
-use super::render::{self, count, percent};
-use super::render_quality::quality;
 use super::run::{At, Left, Performed};
 use probity::data::specification::located_schema;
-use probity::nn::metrics::Quality;
 use probity::nn::modality::ModalityName;
 use probity::nn::runs::training_device;
 use probity::nn::train::TrainSpecification;
-use probity::nn::train::run::{DataCounts, LEAST_COVERAGE, Trainable, Training, TrainingSummary};
+use probity::nn::train::run::{Trainable, Training, TrainingSummary};
 use probity::nn::train::table_set::TableSet;
 use probity::nn::train::text_set::TextSet;
 use probity::nn::train::transformer_set::TransformerSet;
@@ -98,91 +95,7 @@ fn train<T: Trainable>(
         Left::Ended { directory, summary } => (directory, summary),
         Left::Said(code) => return Ok(code),
     };
-    for warning in warnings(&summary) {
-        output.remark(&warning);
-    }
-    let text = render_summary(&summary) + &next.said(&summary, directory.path());
-    output.result(&summary, &text)
-}
-
-/// What makes a trained model one to look at again before it is audited.
-fn warnings(summary: &TrainingSummary) -> Vec<String> {
-    let mut warnings = Vec::new();
-    if let DataCounts::Text(texts) = &summary.data {
-        let coverage = texts.coverage();
-        if summary.embeddings_sha256.is_some() && coverage < LEAST_COVERAGE {
-            warnings.push(format!(
-                "WARNING: only {} of the tokens have a word vector; the model does not read the others. \
-                 Give word vectors that know these texts with --embeddings FILE (GloVe, word2vec), or make some: \
-                 probity embeddings train TEXTS --out FILE",
-                percent(coverage)
-            ));
-        }
-    }
-    // What the model has not learnt from tells more.
-    let measured = summary.test.as_ref().or(summary.validation.as_ref());
-    match measured.unwrap_or(&summary.train) {
-        // That it decides everything alike is said already.
-        Quality::Classes(metrics)
-            if summary.decides_alike.is_none() && metrics.is_guessing(summary.classes.len()) =>
-        {
-            warnings.push(format!(
-                "WARNING: the model does hardly better than always saying the most frequent class \
-                 ({} right against {}; balanced accuracy {}); what an audit finds in it says little",
-                percent(metrics.accuracy),
-                percent(metrics.majority_share),
-                percent(metrics.balanced_accuracy)
-            ));
-        }
-        Quality::Numbers(errors) if errors.r_squared.is_some_and(|of| of <= 0.0) => {
-            warnings.push(
-                "WARNING: the model does no better than always saying the mean (R² is not above 0); \
-                 what an audit finds in it says little"
-                    .to_owned(),
-            );
-        }
-        _ => {}
-    }
-    warnings
-}
-
-/// Quality part by part, and what reading the data gave.
-pub(super) fn render_summary(summary: &TrainingSummary) -> String {
-    let mut parts: Vec<(&str, &Quality)> = vec![("training", &summary.train)];
-    if let Some(validation) = &summary.validation {
-        parts.push(("validation", validation));
-    }
-    if let Some(test) = &summary.test {
-        parts.push(("test", test));
-    }
-    let inputs = match &summary.data {
-        DataCounts::Table(_) => "rows of the data",
-        DataCounts::Text(_) => "texts of the data",
-    };
-    let mut text = render::alike(
-        summary.decides_alike.as_ref(),
-        inputs,
-        "It has learnt to tell nobody in these data apart; what an audit finds of it are inputs unlike them.",
-    );
-    text.push_str(&quality(&parts, &summary.classes));
-    match &summary.data {
-        DataCounts::Table(counts) => {
-            text.push_str(&render::read_counts(counts));
-        }
-        DataCounts::Text(data) => {
-            text.push_str(&format!(
-            "{} texts of {} tokens, {} of which have a word vector; {} texts were cut to the length limit. \
-             The model knows {} words.\n",
-            count(data.texts),
-            count(data.tokens),
-            percent(data.known_tokens as f64 / data.tokens.max(1) as f64),
-            count(data.truncated),
-            count(data.words)
-        ));
-            text.push_str(&render::bad_rows(&data.bad_rows));
-        }
-    }
-    text
+    output.run(&summary, &directory, &next.said(&summary, directory.path()))
 }
 
 /// What can be done with what was trained.
@@ -199,7 +112,7 @@ impl Next {
         let (model, data) = (model.display(), specification.data.display());
         if !summary.finished {
             return format!(
-                "Interrupted after {} of {} epochs; the model so far is in {model}.\n\
+                "{} of {} epochs are done; the model so far is in {model}.\n\
                  Go on with: probity train --resume --out {model}\n",
                 summary.history.len(),
                 self.epochs

@@ -117,7 +117,7 @@ fn your_own_table() {
     workspace
         .line("train --data demo/people.csv --schema people.toml --out model --categories onehot --epochs 10")
         .exits(0)
-        .says(&["test", "majority class", "AUC", "Next: probity audit --model model"]);
+        .says(&["test", "Majority class", "AUC", "Next: probity audit --model model"]);
     let mut found = Vec::new();
     for format in ["csv", "parquet"] {
         let out = format!("audit-{format}");

@@ -8,8 +8,8 @@ use probity::run::runner::RunKind;
 use probity::run_kinds;
 use serde_json::{Value, json};
 
-/// Kinds that leave a model, of which there is no page: audits are made of it.
-const MODELS: [&str; 4] = ["train", "import", "kmeans fit", "spn fit"];
+/// Kinds that leave a model, of which there is no page.
+const MODELS: [&str; 3] = ["import", "kmeans fit", "spn fit"];
 
 /// What a report says of a run of the kind `K` in a new directory within `folder`, which has a
 /// summary or none.

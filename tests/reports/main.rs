@@ -14,3 +14,4 @@ mod report_command;
 mod report_exports;
 mod seal_command;
 mod seals;
+mod training_report;

@@ -8,7 +8,7 @@ use crate::report_page::Page;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use probity::report::{LARGEST_PAGE, content_security};
-use probity::run::run_directory::file_sha256;
+use probity::run::run_directory::{RunDirectory, file_sha256};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
@@ -705,6 +705,10 @@ fn what_is_no_finished_run_is_refused() {
     workspace.write("changed/samples.parquet", "PAR1 and nothing else");
     workspace.edit("kind/summary.json", "\"fairness\"", "\"unfairness\"");
     workspace.seal_run("kind");
+    let imported = RunDirectory::create(&workspace.path("imported")).unwrap();
+    imported.write_options("kind = \"import\"\n").unwrap();
+    let summary = json!({ "schema_version": 1, "command": "import" });
+    imported.write_summary(&summary).unwrap();
     let before = workspace.snapshot();
     for (runs, words) in [
         ("empty", ["empty is no run directory", "runs/audit-1"]),
@@ -732,7 +736,7 @@ fn what_is_no_finished_run_is_refused() {
         ),
         ("changed", ["changed/samples.parquet", "was changed"]),
         ("kind", ["kind/summary.json", "fairness"]),
-        ("demo/model", ["holds a run of 'train'", "audit, repair"]),
+        ("imported", ["holds a run of 'import'", "audit, repair"]),
         ("demo demo/audit", ["is given twice", "demo/audit"]),
     ] {
         workspace

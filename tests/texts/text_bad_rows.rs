@@ -73,7 +73,7 @@ fn bad_rows_of_texts_are_left_out_and_counted_and_the_others_keep_their_numbers(
         workspace.line(&format!("{line} {rest}")).exits(0)
     };
     audit("comments.csv", "--out a");
-    audit("gaps.csv", "--skip-bad-rows --out b").says(&["7 rows were left out of the data"]);
+    audit("gaps.csv", "--skip-bad-rows --out b").says(&["7 bad rows were left out"]);
     assert_eq!(workspace.summary("b")["texts"]["bad_rows"]["rows"], BAD);
     let rows = |run: &str| {
         let mut samples =
@@ -101,7 +101,7 @@ fn bad_rows_of_texts_are_left_out_and_counted_and_the_others_keep_their_numbers(
             "certify --model plain --texts gaps.csv {TEXTS} --skip-bad-rows --out d"
         ))
         .exits(0)
-        .says(&["7 rows were left out of the data"]);
+        .says(&["7 bad rows were left out"]);
     let numbers = |run: &str, by: u64| -> Vec<u64> {
         let file = workspace.read(&format!("{run}/certificates.csv"));
         let number = |line: &str| line.split(',').nth(1).unwrap().parse::<u64>().unwrap() + by;

@@ -18,7 +18,6 @@ use super::numbers::{MOST_ROWS, seed, whole};
 use super::output::{Output, Summary};
 use super::progress::{Failed, Watch};
 use super::run::Written;
-use super::train::render_summary;
 use probity::fairness::audit::{Audit, AuditSummary};
 use probity::fairness::estimate::Estimate;
 use probity::fairness::modality::{Modality, ModalityName, TableCase, TextCase};
@@ -138,7 +137,7 @@ fn show<T: Trainable, M: Modality>(
             "Interrupted; what there is so far is in {}.",
             directory.path().display()
         ));
-        return output.result(&trained, &render_summary(&trained));
+        return output.run(&trained, &Written::kept(model), "");
     }
 
     output.remark("Searching it for individual discrimination …");

@@ -8,8 +8,8 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::fitting::{EpochReport, Observe};
@@ -212,6 +212,37 @@ impl TextCounts {
     }
 }
 
+/// A reason why what an audit finds in a trained model says little.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Caution {
+    /// Fewer than [`LEAST_COVERAGE`] of the tokens of the texts have a word vector: the model does not
+    /// read the others.
+    FewKnownWords,
+    /// On the rows that it has not learnt from the model does no better than always answering the most
+    /// frequent class ([`Metrics::is_guessing`]), or the mean of the labels.
+    Guessing,
+}
+
+/// Returns the reasons why an audit of a model that has read `data` and is as good as `measured` on rows
+/// that tell it says little. That it decides everything alike is said by itself.
+fn cautions(data: &DataCounts, measured: &Quality, decides_alike: bool) -> Vec<Caution> {
+    let mut cautions = Vec::new();
+    if let DataCounts::Text(texts) = data
+        && texts.coverage() < LEAST_COVERAGE
+    {
+        cautions.push(Caution::FewKnownWords);
+    }
+    let is_guessing = match measured {
+        Quality::Classes(metrics) => !decides_alike && metrics.is_guessing(metrics.confusion.len()),
+        Quality::Numbers(errors) => errors.r_squared.is_some_and(|of| of <= 0.0),
+    };
+    if is_guessing {
+        cautions.push(Caution::Guessing);
+    }
+    cautions
+}
+
 /// The content of `summary.json` of a training.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TrainingSummary {
@@ -243,6 +274,9 @@ pub struct TrainingSummary {
     /// The class that every input of the data gets, if they all get one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decides_alike: Option<DecidedAlike>,
+    /// The reasons why what an audit finds in the model says little.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub cautions: Vec<Caution>,
     /// The number of trainable numbers.
     pub parameters: usize,
     /// The seconds that this call took.
@@ -405,6 +439,11 @@ impl<T: Trainable> Training<T> {
         let validation = quality(&fit.split.validation)?;
         let test = quality(&fit.split.test)?;
         let parts = [Some(&train), validation.as_ref(), test.as_ref()];
+        // What the model has not learnt from tells more.
+        let measured = test.as_ref().or(validation.as_ref()).unwrap_or(&train);
+        let data = self.inputs.counts(specification);
+        let decides_alike = DecidedAlike::in_parts(classes, parts.into_iter().flatten());
+        let cautions = cautions(&data, measured, decides_alike.is_some());
         let summary = TrainingSummary {
             schema_version: 1,
             command: TrainSpecification::KIND,
@@ -417,8 +456,9 @@ impl<T: Trainable> Training<T> {
             embeddings_sha256: embeddings,
             model_sha256,
             classes: classes.to_vec(),
-            data: self.inputs.counts(specification),
-            decides_alike: DecidedAlike::in_parts(classes, parts.into_iter().flatten()),
+            data,
+            decides_alike,
+            cautions,
             parameters: fit.parameters,
             seconds,
             train,

@@ -24,13 +24,22 @@ pub(super) fn rows(data: &ReadCounts) -> Vec<String> {
     said
 }
 
-/// That rows were left out because something is wrong with them.
+/// That rows were left out because something is wrong with them, and where the first of them stand.
 pub(super) fn bad_rows(bad: &BadRows) -> String {
-    let reasons = bad.reasons.iter();
-    let reasons = reasons.map(|of| format!("{} because {}", count(of.rows), of.reason));
+    let reasons = bad.reasons.iter().map(|of| {
+        let more = match of.rows > of.first.len() as u64 {
+            true => ", …",
+            false => "",
+        };
+        let places = match of.first.is_empty() {
+            true => String::new(),
+            false => format!(" ({}{more})", of.first.join(", ")),
+        };
+        format!("{} because {}{places}", count(of.rows), of.reason)
+    });
     format!(
-        "{} left out of the data because something is wrong with them: {}. Whether they are like the others is not known.",
-        counted(bad.rows, "row was", "rows were"),
+        "{} left out: {}. Whether they are like the others is not known.",
+        counted(bad.rows, "bad row was", "bad rows were"),
         reasons.collect::<Vec<_>>().join(", ")
     )
 }

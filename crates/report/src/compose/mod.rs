@@ -26,6 +26,7 @@ pub(super) mod subject;
 mod terms;
 mod text_groups;
 mod texts;
+mod training;
 mod unlearning;
 
 use super::bounds::{BoundOutcome, Verdict, of_run};
@@ -77,6 +78,7 @@ fn section(run: &RunReport, number: Option<usize>, id: &str, most_pairs: usize) 
 /// The verdict on `run`, and the parts on what was found, with at most `most_pairs` pairs.
 pub(super) fn said(run: &RunReport, id: &str, most_pairs: usize) -> (Vec<Text>, Vec<Part>) {
     match &run.findings {
+        Findings::Training(training) => training::parts(training, id),
         Findings::Audit(audit) => audit::parts(audit, id, most_pairs),
         Findings::Repair(repair) => repair::parts(repair, id),
         Findings::TextRepair(repair) => repair::text_parts(repair, id),

@@ -10,6 +10,7 @@ use super::super::text::Text;
 /// What a run is, in a word or two.
 pub(crate) fn kind(run: &RunReport) -> &'static str {
     match &run.findings {
+        Findings::Training(_) => "Training",
         Findings::Audit(_) => "Audit",
         Findings::Repair(_) | Findings::TextRepair(_) => "Repair",
         Findings::Groups(_) | Findings::TextGroups(_) => "Groups",

@@ -30,6 +30,46 @@ pub(super) const SEARCH: [Term; 6] = [
     ),
 ];
 
+/// The words of tables of a classifier's quality.
+pub(super) const QUALITY: [Term; 5] = [
+    (
+        "Accuracy",
+        "The share of the rows that are predicted right.",
+    ),
+    (
+        "Majority class",
+        "The share of the most frequent class: what always saying it would be right about.",
+    ),
+    (
+        "Balanced accuracy",
+        "For each class the share of its rows that is predicted right, averaged over the classes: guessing gets 50 % of two.",
+    ),
+    (
+        "AUC",
+        "How often a row of the last class has a higher score than a row of another: 0.5 is guessing, 1 is never wrong.",
+    ),
+    (
+        "F1",
+        "The harmonic mean of how many of the rows predicted the last class are of it, and how many of its rows are found.",
+    ),
+];
+
+/// The words of tables of a regressor's errors.
+pub(super) const ERRORS: [Term; 3] = [
+    (
+        "Mean absolute error",
+        "How far predictions are off, averaged over the rows, in the unit of the label.",
+    ),
+    (
+        "Root mean squared error",
+        "The same where what is far off counts more: the root of the mean of the squares.",
+    ),
+    (
+        "R²",
+        "Which share of the variance of the labels the predictions account for: 0 is always saying the mean, 1 is never wrong.",
+    ),
+];
+
 /// The words of tables of groups.
 pub(super) const GROUPS: [Term; 10] = [
     INTERVAL,

@@ -126,7 +126,8 @@ fn procedure(run: &RunReport) -> Option<&'static str> {
         Findings::Knn(_) => {
             "Proofs and counterexamples for predictions when some training rows are taken away"
         }
-        Findings::Compare(_)
+        Findings::Training(_)
+        | Findings::Compare(_)
         | Findings::KMeans(_)
         | Findings::Spn(_)
         | Findings::OutlierCount(_)

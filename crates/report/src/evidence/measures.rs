@@ -325,6 +325,11 @@ pub(crate) fn rates_of_groups(run: &RunReport) -> Vec<Measure> {
 pub(crate) fn measures(run: &RunReport) -> Vec<Measure> {
     let mut all = Measures::default();
     match &run.findings {
+        Findings::Training(training) => {
+            for (part, quality) in training.parts() {
+                all.quality(&format!("{part} part"), quality);
+            }
+        }
         Findings::Audit(audit) => all.audit(audit),
         Findings::Repair(repair) => {
             let after = &repair.chosen.figures;

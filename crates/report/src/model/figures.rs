@@ -68,6 +68,9 @@ pub struct BadReason {
     pub reason: String,
     /// How many rows.
     pub rows: u64,
+    /// Where the first of these rows stand.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub first: Vec<String>,
 }
 
 /// A discriminatory share.
@@ -153,6 +156,9 @@ pub struct ClassQuality {
     /// F1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub f1: Option<f64>,
+    /// Rows by their class, and in each of these by the predicted one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub confusion: Vec<Vec<u64>>,
 }
 
 /// Errors of a regressor, in the unit of its label.
@@ -167,6 +173,10 @@ pub struct Errors {
     /// Coefficient of determination.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub r_squared: Option<f64>,
+    /// Mean label.
+    pub mean_label: f64,
+    /// Mean prediction.
+    pub mean_prediction: f64,
 }
 
 impl Quality {

@@ -16,6 +16,7 @@ mod proxies;
 mod repair;
 mod situations;
 mod text_groups;
+mod training;
 mod unlearning;
 
 use std::collections::BTreeMap;
@@ -36,6 +37,7 @@ pub use proxies::*;
 pub use repair::*;
 pub use situations::*;
 pub use text_groups::*;
+pub use training::*;
 pub use unlearning::*;
 
 /// Everything that is reported.
@@ -268,6 +270,8 @@ pub struct Architecture {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Findings {
+    /// Of a training.
+    Training(Box<TrainingFindings>),
     /// Of a search for individual discrimination.
     Audit(Box<AuditFindings>),
     /// Of a repair of a classifier of tables.

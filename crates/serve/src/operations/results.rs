@@ -183,11 +183,6 @@ pub async fn report(
     form: ReportForm,
 ) -> Result<Document, Problem> {
     let job: Job = service.find(scope, id).await?;
-    if !job.kind.has_report() {
-        return Err(Problem::conflict(
-            "There are reports on what jobs find; a training has a summary.",
-        ));
-    }
     summary(service, scope, id).await?;
     let (word, ending, media_type) = form.facts();
     let kept = service.places.report(id, form);
@@ -384,7 +379,7 @@ pub async fn compared(
         job: view,
     };
     let job = &found.job.job;
-    if !job.kind.has_report() {
+    if job.kind == JobKind::Train {
         return Ok(found);
     }
     let Some(mut summary) = read_summary(service, job).await? else {

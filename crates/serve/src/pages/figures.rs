@@ -4,7 +4,8 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::views::{Figure, Quality, State};
+use super::views;
+use super::views::{Figure, State};
 use super::words::{attributes_in_words, bound, count, interval, list, percent};
 use crate::jobs::board::JobView;
 use crate::operations::results::{
@@ -14,17 +15,16 @@ use crate::operations::results::{
 use crate::problem::Problem;
 use crate::service::Service;
 use crate::store::{JobState, Scope};
-use probity_nn::metrics::Metrics;
 use probity_nn::modality::ModalityName;
-use probity_nn::train::run::LEAST_COVERAGE;
 use probity_report::bounds::Verdict;
+use probity_report::model::{Caution, Quality, TrainingData};
 use probity_report::text::not_taken;
 
 /// What is said of a run that no report can be made of.
 const NO_REPORT: &str = "No report can be made of this run, so nothing is said of it.";
 
 /// The quality of a model on each part of its data, from the summary of its training.
-pub(super) fn qualities(summary: &Value) -> Vec<Quality> {
+pub(super) fn qualities(summary: &Value) -> Vec<views::Quality> {
     let parts = [
         ("train", "Learnt from"),
         ("validation", "Used for choosing"),
@@ -32,7 +32,7 @@ pub(super) fn qualities(summary: &Value) -> Vec<Quality> {
     ];
     let quality = |(key, name)| {
         let part = summary.get(key)?;
-        Some(Quality {
+        Some(views::Quality {
             name,
             rows: count(part.get("rows")?.as_u64()?),
             accuracy: percent(part.get("accuracy")?.as_f64()?),
@@ -45,31 +45,30 @@ pub(super) fn qualities(summary: &Value) -> Vec<Quality> {
 /// The reasons why an audit of a model says little, from the summary of its training: that it does no
 /// better than guessing, or has no vector for many of its words.
 pub(super) fn doubts(summary: &Value) -> Vec<String> {
-    let mut doubts = Vec::new();
-    let classes = summary["classes"].as_array().map_or(0, Vec::len);
+    let cautions = Vec::<Caution>::deserialize(&summary["cautions"]).unwrap_or_default();
     // What the model has not learnt from tells more.
     let parts = ["test", "validation", "train"].map(|part| &summary[part]);
     let measured = parts.into_iter().find(|part| !part.is_null());
-    let measured = measured.and_then(|part| Metrics::deserialize(part).ok());
-    if let Some(metrics) = measured.filter(|metrics| metrics.is_guessing(classes)) {
-        doubts.push(format!(
+    let measured = measured.and_then(|part| Quality::deserialize(part).ok());
+    let data = TrainingData::deserialize(&summary["data"]).ok();
+    let doubt = |caution| {
+        match (caution, &measured, &data) {
+        (Caution::Guessing, Some(Quality::Classes(of)), _) => Some(format!(
             "The model does no better than guessing: it is right about {} of what it is tested by, against {} for always saying the most frequent outcome. What an audit finds in it says little.",
-            percent(metrics.accuracy),
-            percent(metrics.majority_share)
-        ));
+            percent(of.accuracy),
+            percent(of.majority_share)
+        )),
+        (Caution::Guessing, ..) => Some(
+            "The model does no better than always saying the mean. What an audit finds in it says little.".to_owned(),
+        ),
+        (Caution::FewKnownWords, _, Some(TrainingData::Texts(texts))) => Some(format!(
+            "Only {} of the words of the texts have a word vector; the model does not read the others. Train it with word vectors made from these texts.",
+            percent(texts.coverage())
+        )),
+        (Caution::FewKnownWords, ..) => None,
     }
-    let texts = &summary["data"];
-    let tokens = texts["tokens"].as_u64().filter(|&tokens| tokens > 0);
-    if let (Some(tokens), Some(known)) = (tokens, texts["known_tokens"].as_u64()) {
-        let coverage = known as f64 / tokens as f64;
-        if coverage < LEAST_COVERAGE {
-            doubts.push(format!(
-                "Only {} of the words of the texts have a word vector; the model does not read the others. Train it with word vectors made from these texts.",
-                percent(coverage)
-            ));
-        }
-    }
-    doubts
+    };
+    cautions.into_iter().filter_map(doubt).collect()
 }
 
 /// The result of a job that is done, in a word or two and a colour; without a word where it has none.
@@ -552,28 +551,34 @@ mod tests {
                 "balanced_accuracy": balanced, "auc": null, "f1": null, "confusion": []
             })
         };
-        let training = |test: Value, known: u64| {
+        let training = |cautions: Value, test: Value, known: u64| {
             json!({
                 "classes": ["0", "1"], "train": part(0.99, 0.99), "validation": null, "test": test,
-                "data": {"texts": 1000, "tokens": 10_000, "known_tokens": known}
+                "cautions": cautions,
+                "data": {"texts": 1000, "tokens": 10_000, "known_tokens": known, "truncated": 0, "words": 9}
             })
         };
-        let said = doubts(&training(part(0.8449, 0.53), 9000));
+        let guessing = json!(["guessing"]);
+        let said = doubts(&training(guessing.clone(), part(0.8449, 0.53), 9000));
         assert_eq!(said.len(), 1, "{said:?}");
         assert!(
             said[0].contains("84.49\u{a0}%") && said[0].contains("against 83.36\u{a0}%"),
             "{said:?}"
         );
-        assert!(doubts(&training(part(0.95, 0.9), 9000)).is_empty());
-        let said = doubts(&training(part(0.95, 0.9), 4120));
+        assert!(doubts(&training(Value::Null, part(0.95, 0.9), 9000)).is_empty());
+        let few = json!(["few_known_words"]);
+        let said = doubts(&training(few, part(0.95, 0.9), 4120));
         assert!(
             said[0].starts_with("Only 41.20\u{a0}% of the words"),
             "{said:?}"
         );
-        // Of a table nothing is said of words, and of a regressor nothing of guessing.
-        let errors = json!({"rows": 10, "r_squared": 0.1});
-        let table = json!({"classes": [], "train": errors, "test": errors, "data": {"rows": 10}});
-        assert!(doubts(&table).is_empty());
+        let errors = json!({
+            "rows": 10, "mean_label": 1.0, "mean_prediction": 1.0, "mean_absolute": 1.0,
+            "root_mean_squared": 1.0, "r_squared": -0.1
+        });
+        let table =
+            json!({"train": errors, "test": errors, "cautions": guessing, "data": {"rows": 10}});
+        assert!(doubts(&table)[0].contains("always saying the mean"));
     }
 
     #[test]

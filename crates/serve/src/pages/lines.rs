@@ -150,7 +150,7 @@ pub(super) fn line(compared: &ComparedJob, stored: u64, owners: &Owners) -> JobL
     let (result, [share, interval]) = (result(compared), share(compared));
     let state = match state(job.state) {
         // What is done need not be good.
-        done if is_done && result.class != "good" && job.kind.has_report() => {
+        done if is_done && result.class != "good" && job.kind != JobKind::Train => {
             State { class: "", ..done }
         }
         other => other,
@@ -172,7 +172,7 @@ pub(super) fn line(compared: &ComparedJob, stored: u64, owners: &Owners) -> JobL
         took: took(job),
         owner: owners.name(&job.owner),
         stored: bytes(stored),
-        report: match is_done && job.kind.has_report() {
+        report: match is_done {
             true => format!("/runs/{}/report", job.id),
             false => String::new(),
         },

@@ -106,7 +106,7 @@ pub(super) fn of_job(view: &JobView, result: State) -> Thing {
         }
     }
     let links = match job.state {
-        JobState::Done if job.kind.has_report() => vec![Link {
+        JobState::Done => vec![Link {
             address: format!("/runs/{}/report", job.id),
             text: "Report".to_owned(),
         }],

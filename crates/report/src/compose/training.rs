@@ -1,0 +1,272 @@
+//! What is said of a training: how good the model is on the rows that it has not learnt from, beside what
+//! guessing would reach, and why an audit of it may say little.
+
+use super::super::chart::{Mark, Plot, Series, Spacing};
+use super::super::document::{Block, Part, Table};
+use super::super::model::{Caution, Epoch, Quality, TrainingData, TrainingFindings};
+use super::super::text::{Text, count, counted, number, percent};
+use super::ending::interrupted;
+use super::left_out;
+use super::shares::four_digits;
+use super::terms;
+
+/// Epochs that a table shows at most.
+const EPOCHS: usize = 12;
+
+/// The verdict and the parts.
+pub(super) fn parts(training: &TrainingFindings, id: &str) -> (Vec<Text>, Vec<Part>) {
+    let mut verdict = Vec::new();
+    if !training.finished {
+        let epochs = counted(training.history.len() as u64, "epoch", "epochs");
+        verdict.push(interrupted(Some(epochs)));
+    }
+    verdict.extend(alike(training));
+    verdict.extend(measured(training));
+    verdict.extend(
+        training
+            .cautions
+            .iter()
+            .map(|&caution| said(caution, training)),
+    );
+    let mut parts = vec![quality(training)];
+    parts.extend(course(training, id));
+    parts.push(model(training));
+    parts.push(Part::limits([
+        "The rows of the test part are like those that the model has learnt from; how good it is for other people is not known.",
+        "A model that is right on average may be wrong about some groups more often than about others (probity groups), and may decide otherwise about people who differ in a protected attribute alone (probity audit).",
+    ]));
+    (verdict, parts)
+}
+
+/// That the model decides everything alike, where it does.
+fn alike(training: &TrainingFindings) -> Option<Text> {
+    let found = training.decides_alike.as_ref()?;
+    let inputs = match &training.data {
+        TrainingData::Rows(_) => "rows of the data",
+        TrainingData::Texts(_) => "texts of the data",
+    };
+    Some(Text::new(format!(
+        "DECIDES EVERYTHING ALIKE: all {} {inputs} get the class ‘{}’. It has learnt to tell nobody in these data apart; what an audit finds of it are inputs unlike them.",
+        count(found.inputs),
+        Text::value(&found.class)
+    )))
+}
+
+/// How good the model is on the part of the data that it knows least.
+fn measured(training: &TrainingFindings) -> Option<Text> {
+    let (name, quality) = training.parts().pop()?;
+    let rows = counted(quality.rows(), "row", "rows");
+    let learnt = match name {
+        "training" => ", which it has learnt from",
+        "validation" => ", by which its best epoch was chosen",
+        _ => ", which it has not learnt from",
+    };
+    let figures = match quality {
+        Quality::Classes(of) => format!(
+            "{} are classified right; always saying the most frequent class would be right for {} of them",
+            percent(of.accuracy),
+            percent(of.majority_share)
+        ),
+        Quality::Numbers(errors) => format!(
+            "predictions are off by {} on average, and R² is {}",
+            number(errors.mean_absolute),
+            errors
+                .r_squared
+                .map_or("not defined".to_owned(), |of| format!("{of:.4}"))
+        ),
+    };
+    (quality.rows() > 0).then(|| {
+        Text::new(format!(
+            "Of the {rows} of the {name} part{learnt}, {figures}."
+        ))
+    })
+}
+
+/// What a caution means for whoever goes on to audit the model.
+fn said(caution: Caution, training: &TrainingFindings) -> Text {
+    Text::new(match (caution, training.parts().pop(), &training.data) {
+        (Caution::FewKnownWords, _, TrainingData::Texts(texts)) => format!(
+            "WARNING: only {} of the tokens have a word vector; the model does not read the others. Give word vectors that know these texts with --embeddings FILE (GloVe, word2vec), or make some: probity embeddings train TEXTS --out FILE.",
+            percent(texts.coverage())
+        ),
+        (Caution::Guessing, Some((_, Quality::Classes(of))), _) => format!(
+            "WARNING: the model does hardly better than always saying the most frequent class ({} right against {}; balanced accuracy {}); what an audit finds in it says little.",
+            percent(of.accuracy),
+            percent(of.majority_share),
+            percent(of.balanced_accuracy)
+        ),
+        _ => "WARNING: the model does no better than always saying the mean (R² is not above 0); what an audit finds in it says little.".to_owned(),
+    })
+}
+
+/// Quality part by part, and which rows are in which class.
+fn quality(training: &TrainingFindings) -> Part {
+    let parts = training.parts();
+    let mut header = vec!["Part", "Rows"];
+    header.extend(training.train.header());
+    if let Quality::Numbers(_) = training.train {
+        header.extend(["Mean label", "Mean prediction"]);
+    }
+    let rows = parts.iter().map(|(name, quality)| {
+        let mut row = vec![(*name).to_owned(), count(quality.rows())];
+        row.extend(quality.row());
+        if let Quality::Numbers(errors) = quality {
+            row.extend([errors.mean_label, errors.mean_prediction].map(number));
+        }
+        row
+    });
+    let table = Table::new("Quality part by part.", &header, rows.collect());
+    let mut part = Part::new("Quality").with_essential(Block::Table(table));
+    for sentence in undefined(training) {
+        part = part.with_essential(Block::Paragraph(sentence.into()));
+    }
+    if let Some((name, Quality::Classes(of))) = parts.last()
+        && !of.confusion.is_empty()
+    {
+        part = part.with_essential(Block::Table(confusion(
+            name,
+            &training.classes,
+            &of.confusion,
+        )));
+    }
+    part.with(match training.train {
+        Quality::Classes(_) => terms::explained(&terms::QUALITY),
+        Quality::Numbers(_) => terms::explained(&terms::ERRORS),
+    })
+}
+
+/// Why figures of a part are not defined.
+fn undefined(training: &TrainingFindings) -> Vec<String> {
+    let mut said = Vec::new();
+    for (name, quality) in training.parts() {
+        match quality {
+            Quality::Classes(of) => {
+                if of.auc.is_none() {
+                    said.push(format!(
+                        "AUC is not defined for the {name} part: a class has no row in it."
+                    ));
+                }
+                if let (None, Some(last)) = (of.f1, training.classes.last()) {
+                    said.push(format!(
+                        "F1 is not defined for the {name} part: no row in it is ‘{}’ or predicted so.",
+                        Text::value(last)
+                    ));
+                }
+            }
+            Quality::Numbers(errors) => {
+                if errors.r_squared.is_none() {
+                    said.push(format!(
+                        "R² is not defined for the {name} part: all its labels are one number."
+                    ));
+                }
+            }
+        }
+    }
+    said
+}
+
+/// Rows of the part called `name` by their class and the predicted one.
+fn confusion(name: &str, classes: &[String], confusion: &[Vec<u64>]) -> Table {
+    let mut header = vec!["Actual".to_owned()];
+    header.extend(
+        classes
+            .iter()
+            .map(|class| format!("Predicted {}", Text::value(class))),
+    );
+    let header: Vec<&str> = header.iter().map(String::as_str).collect();
+    let rows = classes.iter().zip(confusion).map(|(class, row)| {
+        let mut cells = vec![Text::value(class).to_string()];
+        cells.extend(row.iter().map(|&rows| count(rows)));
+        cells
+    });
+    Table::new(
+        format!("Rows of the {name} part by their class and the one that the model predicts."),
+        &header,
+        rows.collect(),
+    )
+}
+
+/// The loss of each epoch, where there are several.
+fn course(training: &TrainingFindings, id: &str) -> Option<Part> {
+    let history = &training.history;
+    if history.len() < 2 {
+        return None;
+    }
+    let is_validated = history.iter().any(|of| of.validation_loss.is_some());
+    let line = |loss: fn(&Epoch) -> Option<f64>| -> Vec<(f64, f64)> {
+        let points = history.iter();
+        let points = points.filter_map(|of| Some((f64::from(of.epoch), loss(of)?)));
+        points.filter(|(_, loss)| loss.is_finite()).collect()
+    };
+    let mut lines = vec![("training", line(|of| Some(of.loss)))];
+    let mut header = vec!["Epoch", "Loss"];
+    let mut description =
+        "The mean loss of each epoch on the rows that are learnt from.".to_owned();
+    if is_validated {
+        lines.push(("validation", line(|of| of.validation_loss)));
+        header.extend([
+            "Validation loss",
+            match training.train {
+                Quality::Classes(_) => "Validation accuracy",
+                Quality::Numbers(_) => "Validation R²",
+            },
+        ]);
+        description += " The second line is of the validation part: where it rises while the first falls, the model learns its rows by heart.";
+    }
+    let series = lines
+        .into_iter()
+        .enumerate()
+        .map(|(colour, (name, points))| Series::new(name, colour, Mark::Line, points));
+    let plot = Plot {
+        x: ("epoch".to_owned(), Spacing::Linear),
+        y: ("loss".to_owned(), Spacing::FromZero),
+        series: series.collect(),
+    };
+    let (step, last) = (history.len().div_ceil(EPOCHS), history.len() - 1);
+    let shown = history.iter().enumerate();
+    let shown = shown.filter(|(place, _)| place % step == 0 || *place == last);
+    let rows = shown.map(|(_, of)| {
+        let mut row = vec![count(u64::from(of.epoch)), four_digits(Some(of.loss))];
+        if is_validated {
+            row.extend([of.validation_loss, of.validation_accuracy].map(four_digits));
+        }
+        row
+    });
+    let table = Table::new("Loss by epoch.", &header, rows.collect());
+    let figure = Block::figure(&plot, format!("{id}-course"), description, table);
+    Some(Part::new("Course of the training").with(figure))
+}
+
+/// The model, and what reading the data gave.
+fn model(training: &TrainingFindings) -> Part {
+    let mut facts = vec![
+        ("Trainable numbers", count(training.parameters)),
+        ("Epochs", count(training.history.len() as u64)),
+        ("SHA-256 of the model", training.model_sha256.clone()),
+    ];
+    if let Quality::Classes(_) = training.train {
+        facts.insert(0, ("Classes", training.classes.join(", ")));
+    }
+    let facts = facts.into_iter();
+    let facts = facts.map(|(name, value)| (name.into(), Text::value(&value)));
+    let mut part = Part::new("The model and its data").with(Block::Facts(facts.collect()));
+    let read = match &training.data {
+        TrainingData::Rows(rows) => left_out::rows(rows),
+        TrainingData::Texts(texts) => {
+            let said = format!(
+                "{} of {}, {} of which have a word vector; {} cut to the length limit. The model knows {}.",
+                counted(texts.texts, "text", "texts"),
+                counted(texts.tokens, "token", "tokens"),
+                percent(texts.coverage()),
+                counted(texts.truncated, "text was", "texts were"),
+                counted(texts.words, "word", "words")
+            );
+            let bad = texts.bad_rows.as_ref().map(left_out::bad_rows);
+            [said].into_iter().chain(bad).collect()
+        }
+    };
+    for sentence in read {
+        part = part.with_essential(Block::Paragraph(sentence.into()));
+    }
+    part
+}
