@@ -297,6 +297,10 @@ fn halves_give_intervals_whatever_the_threads_and_a_run_tells_of_one_person() {
         ),
         ("explain --run run", "--row is needed"),
         (
+            "explain --run run --row 0",
+            "--row is 0; rows are counted from 1",
+        ),
+        (
             "explain --run run --row 1 --protected origin",
             "--protected has no meaning with --run",
         ),

@@ -14,7 +14,7 @@ use probity::fairness::explain::specification::ExplainSpecification;
 use probity::indirect::explained::{
     Differing, ExplainedPerson, PersonBeside, PersonOfGroup, PersonTests, explain_person,
 };
-use probity::indirect::people::named;
+use probity::indirect::people::{Condition, named};
 use probity::tensor::device::ComputeDevice;
 
 /// People of either side that are shown at most.
@@ -31,9 +31,11 @@ pub(super) fn run(
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
     fields.expect_nothing_but("row", "run")?;
-    let Some(row) = fields.get("row").and_then(serde_json::Value::as_u64) else {
+    let Some(given) = fields.get("row") else {
         bail!("--row is needed: the number of the person's row in the data of the run, from 1");
     };
+    let row = given.as_u64().filter(|&row| row > 0);
+    let row = row.with_context(|| format!("--row is {given}; rows are counted from 1"))?;
     threads.apply()?;
     let explained = explain_person(run, row, &ComputeDevice::flex());
     let explained = explained.with_context(|| format!("explaining row {row}"))?;
@@ -47,7 +49,7 @@ fn render(explained: &ExplainedPerson) -> String {
     let mut text = format!(
         "Row {} ({}) {}{}.\n",
         explained.row,
-        named(&explained.values),
+        described(&explained.values),
         decided(explained, &explained.decision),
         score.unwrap_or_default()
     );
@@ -56,6 +58,21 @@ fn render(explained: &ExplainedPerson) -> String {
         text.push_str(&group_text(group, explained));
     }
     text
+}
+
+/// Returns `values` as `age=34, sex=female`.
+fn described(values: &[Condition]) -> String {
+    let values = values.iter();
+    let values = values.map(|it| format!("{}={}", it.attribute, in_words(&it.value)));
+    values.collect::<Vec<_>>().join(", ")
+}
+
+/// Returns a value as people read it: where a blank cell stands for a missing one, that it is missing.
+fn in_words(value: &str) -> &str {
+    match value.trim().is_empty() {
+        true => "(missing)",
+        false => value,
+    }
 }
 
 /// Returns what was decided, or which number there is.
@@ -104,9 +121,12 @@ fn group_text(group: &PersonOfGroup, explained: &ExplainedPerson) -> String {
         ([], _) => String::new(),
         (centre, true) => format!(
             " to a counterpart who was drawn and is nobody of the data ({})",
-            named(centre)
+            described(centre)
         ),
-        (centre, false) => format!(" to what they would have been there ({})", named(centre)),
+        (centre, false) => format!(
+            " to what they would have been there ({})",
+            described(centre)
+        ),
     };
     format!(
         "As one of the people with {who}. {}Nearest in the group ({} of {}):\n{}Nearest {others}{around} ({} of {}):\n{}",
@@ -166,8 +186,8 @@ fn differing(differs: &[Differing]) -> String {
         format!(
             "{} {} in place of {}{}",
             it.attribute,
-            it.other,
-            it.own,
+            in_words(&it.other),
+            in_words(&it.own),
             part.unwrap_or_default()
         )
     });

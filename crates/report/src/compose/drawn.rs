@@ -75,12 +75,15 @@ pub(super) fn sentences(of: &ForGroup<'_>, outcomes: &Outcomes) -> Vec<Text> {
         true => "any other protected attribute",
         false => "what is unaffected",
     };
-    let real = match of.others > nearest.people {
-        true => format!(
+    let real = match (nearest.people, of.others > nearest.people) {
+        (1, true) => {
+            format!("the one person {elsewhere} who is nearest to each person in {kept}")
+        }
+        (people, true) => format!(
             "the {} people {elsewhere} who are nearest to each person in {kept}",
-            count(nearest.people)
+            count(people)
         ),
-        false => format!("all {} {elsewhere}", counted(of.others, "person", "people")),
+        (_, false) => format!("all {} {elsewhere}", counted(of.others, "person", "people")),
     };
     let (drawn_are, chance) = match of.is_around {
         true => (
