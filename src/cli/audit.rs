@@ -9,12 +9,11 @@ use serde_json::Value;
 use super::exit_code::ExitCode;
 use super::fields::Fields;
 use super::inputs::{Hardware, unfinished};
-use super::output::{Output, verdict};
+use super::output::Output;
 use super::predictor::SearchArgs;
-use super::run::{At, Left, Performed};
+use super::run::{At, Performed};
 use super::sentence;
 use probity::fairness::audit::{Audit, AuditSpecification};
-use probity::fairness::estimate::Verdict;
 use probity::fairness::modality::{
     Modality, ModalityName, TableCase, TableDetails, TextCase, TextDetails,
 };
@@ -119,6 +118,7 @@ impl Performed for AuditSpecification {
         }
     }
 
+    /// A declared bound has to be shown to hold.
     fn passes(summary: &Value) -> bool {
         let bound = &summary["fail_above"];
         bound.is_null() || bound["verdict"] == "within"
@@ -139,27 +139,16 @@ where
     let open = || Audit::<M>::open(specification, device);
     let audit = output.while_reading(M::NAME, open);
     let audit = audit.with_context(|| auditing.clone())?;
-    let (directory, summary) = match at.perform(audit, &auditing)? {
-        Left::Ended { directory, summary } => (directory, summary),
-        Left::Said(code) => return Ok(code),
-    };
-    let found = summary.global.seeds;
-    if found < wanted {
-        output.remark(&format!(
-            "note: {}, so there are {found} seeds, not {wanted}",
-            M::Details::only(found)
-        ));
-    }
-    output.run(
-        &summary,
-        &directory,
-        &what_next(summary.ending, directory.path()),
-    )?;
-    // A declared bound has to be shown to hold.
-    let bound = summary.fail_above.as_ref();
-    Ok(verdict(
-        bound.is_none_or(|bound| bound.verdict == Verdict::Within),
-    ))
+    at.perform(audit, &auditing, |directory, summary| {
+        let found = summary.global.seeds;
+        if found < wanted {
+            output.remark(&format!(
+                "note: {}, so there are {found} seeds, not {wanted}",
+                M::Details::only(found)
+            ));
+        }
+        Ok(what_next(summary.ending, directory.path()))
+    })
 }
 
 /// Where the run is and what to do with it.

@@ -70,7 +70,7 @@ fn certify<M: Certifiable>(
     let output = at.output;
     let model = &certification.specification().model;
     let doing = format!("certifying with {}", model.display());
-    let (directory, summary) = match at.perform(certification, &doing)? {
+    let (directory, summary) = match at.end(certification, &doing)? {
         Left::Ended { directory, summary } => (directory, summary),
         Left::Said(code) => return Ok(code),
     };

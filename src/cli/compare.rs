@@ -11,7 +11,7 @@ use super::inputs::{Hardware, unfinished};
 use super::output::Output;
 use super::predictor::SearchArgs;
 use super::render::{self, count, percent, table};
-use super::run::{At, Left, Performed};
+use super::run::{At, Performed};
 use probity::fairness::compare::{CompareSpecification, Comparison, StrategyFigures};
 use probity::fairness::modality::{Modality, ModalityName, TableCase, TextCase};
 use probity::fairness::statistics::Mean;
@@ -89,22 +89,19 @@ fn compare<M: Modality>(
     let open = || Comparison::<M>::open(specification, device);
     let comparison = output.while_reading(M::NAME, open);
     let comparison = comparison.with_context(|| comparing.clone())?;
-    let (directory, summary) = match at.perform(comparison, &comparing)? {
-        Left::Ended { directory, summary } => (directory, summary),
-        Left::Said(code) => return Ok(code),
-    };
-    let path = directory.path().display();
-    let plots = render::plots(directory.run())?;
-    let mut markdown = markdown(&summary.strategies);
-    markdown.push('\n');
-    markdown.push_str(&finds(&summary.strategies));
-    write_atomically(&directory.run().file(TABLE), markdown.as_bytes())?;
-    let go_on = match summary.finished {
-        true => String::new(),
-        false => format!("Go on with: probity compare --resume --out {path}\n"),
-    };
-    let next = format!("{go_on}{plots}Run: {path}, with {TABLE}\n");
-    output.run(&summary, &directory, &next)
+    at.perform(comparison, &comparing, |directory, summary| {
+        let path = directory.path().display();
+        let plots = render::plots(directory.run())?;
+        let mut markdown = markdown(&summary.strategies);
+        markdown.push('\n');
+        markdown.push_str(&finds(&summary.strategies));
+        write_atomically(&directory.run().file(TABLE), markdown.as_bytes())?;
+        let go_on = match summary.finished {
+            true => String::new(),
+            false => format!("Go on with: probity compare --resume --out {path}\n"),
+        };
+        Ok(format!("{go_on}{plots}Run: {path}, with {TABLE}\n"))
+    })
 }
 
 /// What the strategies found, as a whole, as a Markdown table.

@@ -8,9 +8,9 @@ use clap::Args;
 use super::exit_code::ExitCode;
 use super::fields::Fields;
 use super::inputs::Hardware;
-use super::output::{Output, verdict};
+use super::output::Output;
 use super::predictor::started_here;
-use super::run::{At, Left, Performed};
+use super::run::{At, Performed};
 use probity::indirect::counterparts::run::{CounterpartTest, CounterpartsSpecification};
 use probity::run::specification::Checked;
 
@@ -39,16 +39,10 @@ pub(super) fn run(mut args: CounterpartsArgs, output: &Output) -> anyhow::Result
 impl Performed for CounterpartsSpecification {
     fn perform_at(specification: Checked<Self>, at: At<'_>) -> anyhow::Result<ExitCode> {
         let device = at.device(|name| specification.predictor.device(name))?;
-        let output = at.output;
         let matching = format!("matching the people in {}", specification.data.display());
         let test = CounterpartTest::open(specification, &device);
         let test = test.with_context(|| matching.clone())?;
-        let (directory, summary) = match at.perform(test, &matching)? {
-            Left::Ended { directory, summary } => (directory, summary),
-            Left::Said(code) => return Ok(code),
-        };
-        output.run(&summary, &directory, &directory.said())?;
-        Ok(verdict(summary.passes()))
+        at.perform(test, &matching, |directory, _| Ok(directory.said()))
     }
 
     fn passes(summary: &serde_json::Value) -> bool {

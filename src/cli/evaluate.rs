@@ -8,13 +8,11 @@ use clap::Args;
 use super::exit_code::ExitCode;
 use super::fields::Fields;
 use super::inputs::Hardware;
-use super::output::Output;
+use super::output::{Output, Summary};
 use super::predictor::{device_for, remark_on_rounding, started_here};
-use super::render::{count, read_counts, table, without_outcome};
-use super::render_quality::quality;
+use probity::fairness::predictions::evaluate;
 use probity::fairness::predictions::specification::EvaluateSpecification;
-use probity::fairness::predictions::{Evaluation, evaluate};
-use probity::fairness::statistics::Mean;
+use probity::report::model::Findings;
 
 /// Arguments of `probity evaluate`.
 #[derive(Debug, Args)]
@@ -48,43 +46,6 @@ pub(super) fn run(mut args: EvaluateArgs, output: &Output) -> anyhow::Result<Exi
         )
     })?;
     remark_on_rounding(evaluation.rounded, output);
-    let part = specification.part.to_string();
-    output.summary("evaluate", &evaluation, &render(&evaluation, &part))
-}
-
-fn render(evaluation: &Evaluation, part: &str) -> String {
-    let mut text = evaluation
-        .data
-        .as_ref()
-        .map_or_else(String::new, read_counts);
-    text.push_str(&without_outcome(evaluation.rows_without_outcome));
-    text.push_str(&quality(
-        &[(part, &evaluation.quality)],
-        &evaluation.classes,
-    ));
-    let Some(of) = &evaluation.probabilities else {
-        return text;
-    };
-    let mean = |mean: &Mean| match mean.ci95 {
-        Some([low, high]) => format!("{:.4} (95 % interval {low:.4}–{high:.4})", mean.mean),
-        None => format!("{:.4}", mean.mean),
-    };
-    text.push_str(&format!("Log loss: {}\n", mean(&of.log_loss)));
-    text.push_str(&format!("Brier score: {}\n", mean(&of.brier_score)));
-    let rows: Vec<Vec<String>> = of
-        .by_class
-        .iter()
-        .map(|class| {
-            let [low, high] = class.ci95;
-            vec![
-                class.class.clone(),
-                count(class.inputs),
-                format!("{:.4}", class.calibration_error),
-                format!("{low:.4} – {high:.4}"),
-            ]
-        })
-        .collect();
-    let head = ["class", "actual", "calibration error", "95 % interval"];
-    text.push_str(&table(&head, &rows));
-    text
+    let summary = Summary::new("evaluate", evaluation);
+    output.findings(&summary, Findings::Evaluation, "")
 }

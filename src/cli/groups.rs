@@ -10,7 +10,7 @@ use super::fields::Fields;
 use super::inputs::Hardware;
 use super::output::Output;
 use super::predictor::started_here;
-use super::run::{At, Left, Performed};
+use super::run::{At, Performed};
 use probity::fairness::group::grouping::DeclaredBins;
 use probity::fairness::group::run::{GroupMeasurement, GroupsSpecification};
 use probity::run::specification::Checked;
@@ -56,15 +56,10 @@ pub(super) fn run(mut args: GroupsArgs, output: &Output) -> anyhow::Result<ExitC
 impl Performed for GroupsSpecification {
     fn perform_at(specification: Checked<Self>, at: At<'_>) -> anyhow::Result<ExitCode> {
         let device = at.device(|name| specification.predictor.device(name))?;
-        let output = at.output;
         let name = specification.predictor.name_or(&specification.model);
         let measuring = format!("measuring {name}");
         let measurement = GroupMeasurement::open(specification, &device);
         let measurement = measurement.with_context(|| measuring.clone())?;
-        let (directory, summary) = match at.perform(measurement, &measuring)? {
-            Left::Ended { directory, summary } => (directory, summary),
-            Left::Said(code) => return Ok(code),
-        };
-        output.run(&summary, &directory, &directory.said())
+        at.perform(measurement, &measuring, |directory, _| Ok(directory.said()))
     }
 }

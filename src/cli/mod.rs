@@ -42,7 +42,6 @@ mod progress;
 mod prove;
 mod proxies;
 mod render;
-mod render_quality;
 mod repair;
 mod report;
 mod run;

@@ -10,10 +10,12 @@ use comfy_table::Table;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle, WeakProgressBar};
 use probity::data::compressed::write_as;
 use probity::nn::modality::ModalityName;
+use probity::report::model::Findings;
 use probity::report::{Extent, Medium, Report};
 use probity::run::failure::said;
 use probity::run::output_file::OutputFile;
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use super::exit_code::ExitCode;
 use super::option_names::OptionNames;
@@ -142,6 +144,26 @@ impl Output {
         }
         let text = report(directory.path(), extent)?;
         self.result(summary, &format!("{text}\n{next}"))
+    }
+
+    /// Prints a result that lies in no directory: `summary` with `--json`, else what a report would say
+    /// of the `findings` in it, and `next` below that.
+    pub fn findings<T: Serialize, F: DeserializeOwned>(
+        &self,
+        summary: &T,
+        findings: fn(Box<F>) -> Findings,
+        next: &str,
+    ) -> anyhow::Result<ExitCode> {
+        if self.json {
+            return self.result(summary, next);
+        }
+        let found = serde_json::from_value(serde_json::to_value(summary)?)?;
+        let text = findings(Box::new(found)).to_plain(medium());
+        let text = match next.is_empty() {
+            true => text,
+            false => format!("{text}\n{next}"),
+        };
+        self.result(summary, &text)
     }
 
     /// Prints the figures of `command` with `--json`, else `text`.
@@ -319,12 +341,16 @@ fn write_as_json(bar: &WeakProgressBar) {
 /// What a report says of the run in `directory`.
 fn report(directory: &Path, extent: Extent) -> anyhow::Result<String> {
     let report = Report::read(&[directory.to_owned()])?;
+    Ok(report.to_plain(medium(), extent))
+}
+
+/// What text is fitted to.
+fn medium() -> Medium {
     // It is known of standard output alone, and of that where it is a terminal.
     let columns = Table::new().width().filter(|columns| *columns > 0);
-    let medium = columns.map_or(Medium::Stream, |columns| {
+    columns.map_or(Medium::Stream, |columns| {
         Medium::Terminal(usize::from(columns))
-    });
-    Ok(report.to_plain(medium, extent))
+    })
 }
 
 fn to_stderr(text: &str) {

@@ -13,7 +13,6 @@ use super::out::Force;
 use super::output::Output;
 use super::predictor::{device_for, remark_on_rounding, started_here};
 use super::render::{count, counted, read_counts, table};
-use super::render_quality::amount;
 use probity::data::table::ReadCounts;
 use probity::fairness::modality::ModalityName;
 use probity::fairness::predictions::specification::PredictSpecification;
@@ -177,4 +176,14 @@ fn render(summary: &PredictSummary<'_>) -> String {
         .collect();
     text.push_str(&table(&["predicted", more], &rows));
     text
+}
+
+/// A number in the unit of a label, in four digits that count, and never fewer than all before the
+/// point.
+fn amount(number: f64) -> String {
+    let before = match number == 0.0 || !number.is_finite() {
+        true => 1,
+        false => number.abs().log10().floor() as i32 + 1,
+    };
+    format!("{number:.*}", (4 - before).clamp(0, 12) as usize)
 }

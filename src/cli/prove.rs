@@ -8,9 +8,8 @@ use serde_json::Value;
 use super::exit_code::ExitCode;
 use super::fields::Fields;
 use super::inputs::{Hardware, Threads, unfinished};
-use super::output::{Output, verdict};
-use super::run::{At, Left, Performed};
-use probity::fairness::estimate::Verdict;
+use super::output::Output;
+use super::run::{At, Performed};
 use probity::fairness::prove::run::{Proof, ProveSpecification};
 use probity::fairness::prove::summary::{ProofEnding, ProveSummary};
 use probity::run::place::Place;
@@ -56,21 +55,18 @@ impl Performed for ProveSpecification {
     fn perform_at(specification: Checked<Self>, at: At<'_>) -> anyhow::Result<ExitCode> {
         at.hardware.threads.apply()?;
         at.place.expect_device(DeviceName::Flex, None)?;
-        let output = at.output;
         let model = specification.model.clone();
         let proof = Proof::open(specification, at.place.began())?;
         let doing = format!("proving {}", model.display());
-        let (directory, summary) = match at.perform(proof, &doing)? {
-            Left::Ended { directory, summary } => (directory, summary),
-            Left::Said(code) => return Ok(code),
-        };
-        let next = what_next(&model, &summary, directory.path());
-        output.run(&summary, &directory, &next)?;
-        // A declared bound has to be shown to hold.
-        let bound = summary.fail_above;
-        Ok(verdict(
-            bound.is_none_or(|bound| bound.verdict == Verdict::Within),
-        ))
+        at.perform(proof, &doing, |directory, summary| {
+            Ok(what_next(&model, summary, directory.path()))
+        })
+    }
+
+    /// A declared bound has to be shown to hold.
+    fn passes(summary: &Value) -> bool {
+        let bound = &summary["fail_above"];
+        bound.is_null() || bound["verdict"] == "within"
     }
 }
 

@@ -10,7 +10,7 @@ use super::fields::Fields;
 use super::inputs::Hardware;
 use super::output::Output;
 use super::predictor::started_here;
-use super::run::{At, Left, Performed};
+use super::run::{At, Performed};
 use probity::indirect::proxies::run::{ProxiesSpecification, ProxySearch};
 use probity::run::specification::Checked;
 
@@ -39,14 +39,9 @@ pub(super) fn run(mut args: ProxiesArgs, output: &Output) -> anyhow::Result<Exit
 impl Performed for ProxiesSpecification {
     fn perform_at(specification: Checked<Self>, at: At<'_>) -> anyhow::Result<ExitCode> {
         let device = at.device(|name| specification.predictor.device(name))?;
-        let output = at.output;
         let searching = format!("looking for proxies in {}", specification.data.display());
         let search = ProxySearch::open(specification, &device);
         let search = search.with_context(|| searching.clone())?;
-        let (directory, summary) = match at.perform(search, &searching)? {
-            Left::Ended { directory, summary } => (directory, summary),
-            Left::Said(code) => return Ok(code),
-        };
-        output.run(&summary, &directory, &directory.said())
+        at.perform(search, &searching, |directory, _| Ok(directory.said()))
     }
 }

@@ -6,7 +6,6 @@ use comfy_table::{Cell, CellAlignment, Table, presets};
 
 use probity::data::read::BadRows;
 use probity::data::table::ReadCounts;
-use probity::nn::alike::DecidedAlike;
 use probity::report::PageError;
 use probity::report::text;
 use probity::run::run_directory::RunDirectory;
@@ -62,17 +61,6 @@ pub(super) fn plots(directory: &RunDirectory) -> Result<String, PageError> {
     Ok(plots.iter().map(line).collect())
 }
 
-/// That a classifier tells none of `inputs` apart, and what that means; nothing where it does.
-pub(super) fn alike(found: Option<&DecidedAlike>, inputs: &str, meaning: &str) -> String {
-    found.map_or(String::new(), |found| {
-        format!(
-            "DECIDES EVERYTHING ALIKE: all {} {inputs} get the class '{}'. {meaning}\n\n",
-            count(found.inputs),
-            found.class
-        )
-    })
-}
-
 /// That the model does not take some of the attributes `protected`, where it does not.
 pub(super) fn not_taken(attributes: &[String], protected: &[String]) -> String {
     text::not_taken(attributes, protected)
@@ -96,17 +84,6 @@ pub(super) fn read_counts(counts: &ReadCounts) -> String {
         text += &format!("Of the data, {rows} left out because the outcome is missing.\n");
     }
     text + &bad_rows(&counts.bad_rows)
-}
-
-/// That so many rows have no outcome, where any has none.
-pub(super) fn without_outcome(rows: u64) -> String {
-    match rows {
-        0 => String::new(),
-        rows => format!(
-            "{} without an outcome left out.\n",
-            counted(rows, "row", "rows")
-        ),
-    }
 }
 
 /// What was left out because something is wrong with it, where anything was.

@@ -3,14 +3,15 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use serde_json::Value;
 
 use super::exit_code::ExitCode;
 use super::fields::Fields;
 use super::inputs::{Hardware, unfinished};
 use super::numbers::number;
-use super::output::{Output, verdict};
+use super::output::Output;
 use super::render::plots;
-use super::run::{At, Left, Performed};
+use super::run::{At, Performed};
 use probity::fairness::repair::{
     LEAST_SHARE, Repair, RepairSpecification, Repairable, TableRepair, TextRepair,
     TransformerLearner,
@@ -104,6 +105,11 @@ impl Performed for RepairSpecification {
             ModalityName::Text => repair::<TextRepair>(specification, at, &device),
         }
     }
+
+    /// Whether nothing speaks against it.
+    fn passes(summary: &Value) -> bool {
+        summary["verdict"]["holds"] == true
+    }
 }
 
 fn repair<R: Repairable>(
@@ -116,10 +122,7 @@ fn repair<R: Repairable>(
     let repair = output.while_reading(modality, || Repair::<R>::open(specification, device))?;
     let data = repair.specification().data.display().to_string();
     let doing = format!("repairing {}", repair.specification().model.display());
-    let (directory, summary) = match at.perform(repair, &doing)? {
-        Left::Ended { directory, summary } => (directory, summary),
-        Left::Said(code) => return Ok(code),
-    };
+    at.perform(repair, &doing, |directory, summary| {
     let path = directory.path().display();
     let go_on = format!("go on with: probity repair --resume --out {path}");
     let mut text = plots(directory.run())?;
@@ -142,6 +145,6 @@ fn repair<R: Repairable>(
         (false, true) => format!("Interrupted: the model so far is in {path}; {go_on}\n"),
         (false, false) => format!("Interrupted, and nothing was saved; {go_on}\n"),
     });
-    output.run(&summary, &directory, &text)?;
-    Ok(verdict(summary.verdict.holds))
+    Ok(text)
+    })
 }

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use super::exit_code::ExitCode;
 use super::inputs::{Hardware, RUNS};
-use super::output::Output;
+use super::output::{Output, verdict};
 use super::progress::{Failed, Watch};
 use super::shards;
 use probity::run::failure::cause_of;
@@ -144,8 +144,30 @@ impl At<'_> {
         self.hardware.open_by(open, self.output)
     }
 
+    /// Performs `run`, and shows what it came to with what `next` makes of it below; the exit code says
+    /// whether what was declared holds. `doing` stands before errors.
+    pub fn perform<R: OpenedRun>(
+        self,
+        run: R,
+        doing: &str,
+        next: impl FnOnce(&Written, &R::Summary) -> anyhow::Result<String>,
+    ) -> anyhow::Result<ExitCode>
+    where
+        R::Kind: Performed,
+    {
+        let output = self.output;
+        let (directory, summary) = match self.end(run, doing)? {
+            Left::Ended { directory, summary } => (directory, summary),
+            Left::Said(code) => return Ok(code),
+        };
+        let next = next(&directory, &summary)?;
+        output.run(&summary, &directory, &next)?;
+        let written = serde_json::to_value(&summary)?;
+        Ok(verdict(<R::Kind as Performed>::passes(&written)))
+    }
+
     /// Performs `run`; says what became of it where it was a part. `doing` stands before errors.
-    pub fn perform<R: OpenedRun>(self, run: R, doing: &str) -> anyhow::Result<Left<R::Summary>>
+    pub fn end<R: OpenedRun>(self, run: R, doing: &str) -> anyhow::Result<Left<R::Summary>>
     where
         R::Kind: Performed,
     {

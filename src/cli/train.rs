@@ -8,7 +8,7 @@ use super::exit_code::ExitCode;
 use super::fields::Fields;
 use super::inputs::{Hardware, unfinished};
 use super::output::Output;
-use super::run::{At, Left, Performed};
+use super::run::{At, Performed};
 use probity::data::specification::located_schema;
 use probity::nn::modality::ModalityName;
 use probity::nn::runs::training_device;
@@ -84,18 +84,15 @@ fn train<T: Trainable>(
     let modality = specification.modality;
     let open = || Training::<T>::open(specification, device);
     let training = at.output.while_reading(modality, open)?;
-    let output = at.output;
     let next = Next {
         specification: training.specification().clone(),
         is_number: training.inputs().is_number(),
         epochs: training.pace().epochs,
     };
     let doing = format!("training on {}", next.specification.data.display());
-    let (directory, summary) = match at.perform(training, &doing)? {
-        Left::Ended { directory, summary } => (directory, summary),
-        Left::Said(code) => return Ok(code),
-    };
-    output.run(&summary, &directory, &next.said(&summary, directory.path()))
+    at.perform(training, &doing, |directory, summary| {
+        Ok(next.said(summary, directory.path()))
+    })
 }
 
 /// What can be done with what was trained.

@@ -181,7 +181,7 @@ fn rows_of_one_outcome_have_the_figures_that_it_defines() {
         .exits(0);
     said.says(&[
         "not defined",
-        "AUC is not defined for the all part: a class has no row in it",
+        "AUC is not defined for all rows: a class has no row in it",
     ]);
     let summary = workspace
         .line(&format!("{GROUPS} good.csv"))

@@ -54,7 +54,7 @@ fn what_is_public_of_the_noise_stands_beside_every_count() {
         .exits(0)
         .says(&[
             &format!("The noise has a standard deviation of {global:.1}."),
-            "the true count is",
+            "interval of the true count",
         ]);
     workspace
         .line(&format!("{line} --sensitivity smooth"))
@@ -86,7 +86,7 @@ fn what_is_public_of_the_noise_stands_beside_every_count() {
             "outliers subspaces --data d.csv {COLUMNS} --radius 0.3 --k 3 --dims 2 --top 1 --epsilon 2 --then-count --delta 0.01 --ledger budget.toml"
         ))
         .exits(0)
-        .says(&["noisy count of outliers", "The noise has a standard deviation of at least"]);
+        .says(&["Noisy count", "The noise has a standard deviation of at least"]);
 }
 
 #[test]
@@ -205,7 +205,11 @@ fn subspaces_are_chosen_and_counted_at_one_price() {
             "--top 2 --epsilon 4 --then-count --delta 0.01 --interval-share 0.2",
         ))
         .exits(0)
-        .says(&["1. ", "2. ", "% confidence", "Chosen among 2 subspaces"]);
+        .says(&[
+            "Of 2 subspaces of 1 column, 2 were chosen",
+            "Noisy count",
+            "%)",
+        ]);
     for (rest, needle) in [
         ("--top 3 --epsilon 1", "the top 3 of 2 subspaces"),
         ("--top 0 --epsilon 1", "--top is 0"),

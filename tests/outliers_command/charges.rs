@@ -12,10 +12,12 @@ use crate::{COLUMNS, count, with_budget};
 fn a_count_is_charged_before_it_is_printed() {
     let workspace = with_budget("--epsilon 1 --delta 0.05");
     workspace.line(&count("")).exits(0).says(&[
-        "In x × y (fewer than 3 other records within 0.5), of 65 records: noisy count of outliers",
+        "The noisy count of outliers in x × y is",
+        "of 65 records",
         "The noise has a standard deviation of at least",
-        "Cost: epsilon 0.5, delta 0.01",
-        "budget.toml: epsilon 0.5",
+        "has fewer than 3 other records within 0.5",
+        "ε 0.5, δ 0.01",
+        "Ledger: budget.toml",
     ]);
     let summary = workspace.line(&count("--out run --json")).exits(0).json();
     assert_eq!(summary["command"], "outliers count");
@@ -154,7 +156,7 @@ fn a_paid_answer_is_printed_whatever_becomes_of_its_files() {
     );
     for (line, says, out) in [
         (count(""), "noisy count of outliers", "o"),
-        (subspaces, "Chosen among 2 subspaces", "p"),
+        (subspaces, "Of 2 subspaces of 1 column, 1 was chosen", "p"),
     ] {
         let before = workspace.read("budget.toml").matches("[[query]]").count();
         // The query says that it waits for the ledger's lock, when it has made its directory.

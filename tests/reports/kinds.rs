@@ -9,7 +9,7 @@ use probity::run_kinds;
 use serde_json::{Value, json};
 
 /// Kinds that leave a model, of which there is no page.
-const MODELS: [&str; 3] = ["import", "kmeans fit", "spn fit"];
+const MODELS: [&str; 2] = ["kmeans fit", "spn fit"];
 
 /// What a report says of a run of the kind `K` in a new directory within `folder`, which has a
 /// summary or none.

@@ -705,10 +705,10 @@ fn what_is_no_finished_run_is_refused() {
     workspace.write("changed/samples.parquet", "PAR1 and nothing else");
     workspace.edit("kind/summary.json", "\"fairness\"", "\"unfairness\"");
     workspace.seal_run("kind");
-    let imported = RunDirectory::create(&workspace.path("imported")).unwrap();
-    imported.write_options("kind = \"import\"\n").unwrap();
-    let summary = json!({ "schema_version": 1, "command": "import" });
-    imported.write_summary(&summary).unwrap();
+    let clusters = RunDirectory::create(&workspace.path("clusters")).unwrap();
+    clusters.write_options("kind = \"kmeans fit\"\n").unwrap();
+    let summary = json!({ "schema_version": 1, "command": "kmeans fit" });
+    clusters.write_summary(&summary).unwrap();
     let before = workspace.snapshot();
     for (runs, words) in [
         ("empty", ["empty is no run directory", "runs/audit-1"]),
@@ -736,7 +736,7 @@ fn what_is_no_finished_run_is_refused() {
         ),
         ("changed", ["changed/samples.parquet", "was changed"]),
         ("kind", ["kind/summary.json", "fairness"]),
-        ("imported", ["holds a run of 'import'", "audit, repair"]),
+        ("clusters", ["holds a run of 'kmeans fit'", "audit, repair"]),
         ("demo demo/audit", ["is given twice", "demo/audit"]),
     ] {
         workspace

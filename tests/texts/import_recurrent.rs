@@ -223,7 +223,7 @@ fn the_command_writes_a_model_directory() {
     workspace
         .line("import --weights gru.npz --vocabulary words.txt --classes fine,toxic --out gru")
         .exits(0)
-        .says(&["single output is the log-odds of class 'toxic'"]);
+        .says(&["single output is the log-odds of class ‘toxic’"]);
     workspace
         .line("import --weights gru.npz --vocabulary words.txt --out again")
         .exits(0);

@@ -135,7 +135,7 @@ fn predictions_of_texts_and_rows_are_those_that_are_evaluated() {
     workspace
         .line(&format!("evaluate {TEXTS} --part test"))
         .exits(0)
-        .says(&["Log loss", "Brier score", "calibration error"]);
+        .says(&["Log loss", "Brier score", "Calibration error"]);
     workspace
         .line("predict --model demo/model --texts demo/comments.csv --text-column comment_text --out p.parquet")
         .exits(0);

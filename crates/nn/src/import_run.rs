@@ -66,6 +66,8 @@ pub struct ImportSummary {
     pub probity_version: &'static str,
     /// The modality that the model classifies.
     pub modality: ModalityName,
+    /// The format of the weights, in words.
+    pub format: String,
     /// SHA-256 of the weight file.
     pub weights_sha256: String,
     /// SHA-256 of the model.
@@ -190,7 +192,6 @@ impl Imported {
 pub struct Import {
     specification: Checked<ImportSpecification>,
     record: Record,
-    format: String,
     model: Imported,
     summary: ImportSummary,
 }
@@ -241,6 +242,7 @@ impl Import {
                 command: ImportSpecification::KIND,
                 probity_version: env!("CARGO_PKG_VERSION"),
                 modality: specification.modality,
+                format,
                 weights_sha256,
                 model_sha256,
                 decides_alike,
@@ -250,7 +252,6 @@ impl Import {
             },
             specification,
             record,
-            format,
             model,
         })
     }
@@ -258,11 +259,6 @@ impl Import {
     /// Returns the summary of what was imported.
     pub fn into_summary(self) -> ImportSummary {
         self.summary
-    }
-
-    /// Returns the format in which the weights stand, in words.
-    pub fn format(&self) -> &str {
-        &self.format
     }
 
     /// Writes the model into `directory`.

@@ -94,7 +94,7 @@ pub struct TextImportReport {
     /// Words that no text can contain as a token, because of how texts are split.
     pub unreachable_words: usize,
     /// The first few unreachable words.
-    #[serde(skip)]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unreachable_examples: Vec<String>,
 }
 

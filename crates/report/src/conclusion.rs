@@ -42,6 +42,6 @@ impl Conclusion {
 /// # Errors
 /// See [`PageError`].
 pub fn verdict(directory: &Path) -> Result<Vec<String>, PageError> {
-    let (verdict, _) = said(&run_without_pairs(directory)?, "run", 0);
+    let (verdict, _) = said(&run_without_pairs(directory)?.findings, "run", 0);
     Ok(verdict.iter().map(ToString::to_string).collect())
 }

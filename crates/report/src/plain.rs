@@ -11,9 +11,9 @@ use comfy_table::{
     TableStyle, Width, presets,
 };
 
-use super::compose::document;
+use super::compose::{document, said};
 use super::document::{Block, Document, PairCell, PairRow, PairTable, Piece, Section, Table};
-use super::model::Report;
+use super::model::{Findings, Report};
 use super::text::Text;
 
 /// Pairs of each audit.
@@ -69,6 +69,22 @@ impl Report {
     /// The report as plain text for `medium`.
     pub fn to_plain(&self, medium: Medium, extent: Extent) -> String {
         render(&document(self, PAIRS), medium, extent)
+    }
+}
+
+impl Findings {
+    /// What a terminal shows of findings that lie in no directory: the verdict and what it is not
+    /// understood without.
+    pub fn to_plain(&self, medium: Medium) -> String {
+        let (verdict, parts) = said(self, "run", PAIRS);
+        let section = Section {
+            id: String::new(),
+            title: Text::default(),
+            outcome: None,
+            verdict,
+            parts,
+        };
+        of_section(&section, medium, Extent::Essentials).replace('\u{a0}', " ")
     }
 }
 

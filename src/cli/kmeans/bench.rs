@@ -8,10 +8,10 @@ use serde_json::Value;
 use crate::cli::exit_code::ExitCode;
 use crate::cli::fields::Fields;
 use crate::cli::inputs::{BoundsArgs, Hardware};
-use crate::cli::output::{Output, verdict};
+use crate::cli::output::Output;
 use crate::cli::progress::Failed;
 use crate::cli::render::plots;
-use crate::cli::run::{At, Left, Performed};
+use crate::cli::run::{At, Performed};
 use probity::run::specification::Checked;
 use probity::tensor::device::ComputeDevice;
 use probity::unlearning::kmeans::kinds::Bench;
@@ -42,17 +42,10 @@ pub(super) fn run(mut args: BenchArgs, output: &Output) -> anyhow::Result<ExitCo
 impl Performed for BenchSpecification {
     fn perform_at(specification: Checked<Self>, at: At<'_>) -> anyhow::Result<ExitCode> {
         let device = at.device(ComputeDevice::open)?;
-        let output = at.output;
         let bench = Bench::open(specification, &device).map_err(Failed)?;
-        let (directory, summary) = match at.perform(bench, "measuring deletions")? {
-            Left::Ended { directory, summary } => (directory, summary),
-            Left::Said(code) => return Ok(code),
-        };
-        let plots = plots(directory.run())?;
-        let next = format!("{plots}Run: {}\n", directory.path().display());
-        output.run(&summary, &directory, &next)?;
-        let figures = &summary.measured.algorithms;
-        Ok(verdict(figures.iter().all(|figures| figures.exact)))
+        at.perform(bench, "measuring deletions", |directory, _| {
+            Ok(plots(directory.run())? + &directory.said())
+        })
     }
 
     /// Whether every model equalled a retraining.

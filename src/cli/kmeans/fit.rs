@@ -9,11 +9,11 @@ use crate::cli::fields::Fields;
 use crate::cli::inputs::{BoundsArgs, Hardware};
 use crate::cli::output::Output;
 use crate::cli::progress::Failed;
-use crate::cli::render::{bad_rows, count, figure};
 use crate::cli::run::{At, Left, Performed};
+use probity::report::model::Findings;
 use probity::run::specification::Checked;
 use probity::tensor::device::ComputeDevice;
-use probity::unlearning::kmeans::kinds::{Fit, FitSummary};
+use probity::unlearning::kmeans::kinds::Fit;
 use probity::unlearning::kmeans::specification::FitSpecification;
 
 /// Arguments of `probity kmeans fit`.
@@ -48,34 +48,15 @@ impl Performed for FitSpecification {
         let device = at.device(ComputeDevice::open)?;
         let output = at.output;
         let fit = Fit::open(specification, &device).map_err(Failed)?;
-        match at.perform(fit, "clustering")? {
-            Left::Ended { summary, .. } => output.result(&summary, &render(&summary)),
+        match at.end(fit, "clustering")? {
+            Left::Ended { summary, .. } => {
+                let path = summary.model.display();
+                let next = format!(
+                    "Model: {path}\nNext: probity kmeans delete --model {path} --ids IDS\n"
+                );
+                output.findings(&summary, Findings::KMeansFit, &next)
+            }
             Left::Said(code) => Ok(code),
         }
     }
-}
-
-fn render(summary: &FitSummary) -> String {
-    let sizes: Vec<String> = summary.sizes.iter().map(|&size| count(size)).collect();
-    let mut text = format!(
-        "{} rows, {} columns, {} clusters ({}): {}. Loss {}.\n",
-        count(summary.rows as u64),
-        summary.columns,
-        summary.clusters,
-        summary.algorithm,
-        sizes.join(", "),
-        figure(summary.loss)
-    );
-    if summary.left_out.skipped_rows > 0 {
-        text.push_str(&format!(
-            "{} rows were left out, as the schema asks.\n",
-            count(summary.left_out.skipped_rows)
-        ));
-    }
-    text.push_str(&bad_rows(&summary.left_out.bad_rows));
-    let path = summary.model.display();
-    text.push_str(&format!(
-        "Model: {path}\nNext: probity kmeans delete --model {path} --ids IDS\n"
-    ));
-    text
 }

@@ -12,7 +12,7 @@ use crate::cli::numbers::whole;
 use crate::cli::output::Output;
 use crate::cli::progress::Failed;
 use crate::cli::render::plots;
-use crate::cli::run::{At, Left, Performed};
+use crate::cli::run::{At, Performed};
 use probity::knn::inputs::RobustnessError;
 use probity::knn::run::Robustness;
 use probity::knn::specification::RobustnessSpecification;
@@ -85,16 +85,14 @@ pub(super) fn run(mut args: AnalyseArgs, output: &Output) -> anyhow::Result<Exit
 impl Performed for RobustnessSpecification {
     fn perform_at(specification: Checked<Self>, at: At<'_>) -> anyhow::Result<ExitCode> {
         let device = at.device(ComputeDevice::open)?;
-        let output = at.output;
         let run = Robustness::open(specification, device).map_err(Failed)?;
-        let (directory, summary) = match at.perform(run, "deciding").map_err(named)? {
-            Left::Ended { directory, summary } => (directory, summary),
-            Left::Said(code) => return Ok(code),
-        };
-        let path = directory.path().display();
-        let plots = plots(directory.run())?;
-        let next = format!("{plots}Run: {path}\nNext: probity knn verify {path}\n");
-        output.run(&summary, &directory, &next)
+        let performed = at.perform(run, "deciding", |directory, _| {
+            let (plots, path) = (plots(directory.run())?, directory.path().display());
+            Ok(format!(
+                "{plots}Run: {path}\nNext: probity knn verify {path}\n"
+            ))
+        });
+        performed.map_err(named)
     }
 }
 

@@ -4,16 +4,15 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::inputs::{RangeArgs, answer_text, bill_text, noise_text, not_private_text, said};
+use super::inputs::{RangeArgs, said};
 use crate::cli::exit_code::ExitCode;
 use crate::cli::fields::Fields;
 use crate::cli::inputs::Hardware;
 use crate::cli::output::Output;
-use crate::cli::render::count as grouped;
 use crate::cli::run::{At, Performed};
 use probity::privacy::query::{CountQuery, CountSummary};
 use probity::privacy::specification::CountSpecification;
-use probity::run::number::readable;
+use probity::report::model::Findings;
 use probity::run::specification::Checked;
 use probity::tensor::device::ComputeDevice;
 
@@ -46,20 +45,12 @@ impl Performed for CountSpecification {
         let device = at.device(ComputeDevice::open)?;
         let output = at.output;
         let query = CountQuery::open(specification)?.on(&device);
-        said(at.perform(query, "answering"), &render, output)
+        let answered = at.end(query, "answering");
+        said(
+            answered,
+            Findings::OutlierCount,
+            |it: &CountSummary| &it.bill,
+            output,
+        )
     }
-}
-
-fn render(summary: &CountSummary) -> String {
-    format!(
-        "{}In {} (fewer than {} other records within {}), of {} records: {}.\n{}{}",
-        not_private_text(summary.private),
-        summary.columns.join(" × "),
-        summary.k,
-        readable(summary.radius),
-        grouped(summary.rows as u64),
-        answer_text(summary.count, summary.interval.as_ref()),
-        noise_text(summary.noise, summary.sensitivity),
-        bill_text(&summary.bill)
-    )
 }

@@ -4,7 +4,7 @@ use anyhow::bail;
 use clap::Args;
 use serde::Serialize;
 
-use super::inputs::{RangeArgs, noise_text, signed};
+use super::inputs::RangeArgs;
 use crate::cli::exit_code::ExitCode;
 use crate::cli::fields::Fields;
 use crate::cli::inputs::Hardware;
@@ -19,6 +19,7 @@ use probity::privacy::query::{Data, outliers};
 use probity::privacy::sensitivity::Method;
 use probity::privacy::specification::ExactSpecification;
 use probity::privacy::subspaces::{Choice, SubspacePlan};
+use probity::report::text::signed;
 use probity::run::number::readable;
 use probity::run::specification::Checked;
 
@@ -241,4 +242,24 @@ fn figures_text(noise: &NoiseFigures) -> String {
         _ => {}
     }
     text
+}
+
+/// How far noisy counts may be off, as far as it is public.
+fn noise_text(noise: PublicNoise, sensitivity: Sensitivity) -> String {
+    let PublicNoise {
+        standard_deviation_at_least: least,
+        standard_deviation_at_most: most,
+        global_standard_deviation: global,
+    } = noise;
+    if sensitivity == Sensitivity::Global {
+        return format!("The noise has a standard deviation of {global:.1}.\n");
+    }
+    let advice = match noise.global_is_less() {
+        true => "always less, so take that",
+        false => "and its interval free",
+    };
+    format!(
+        "The noise has a standard deviation of at least {least:.1} and at most {most:.1}; which, depends on the records, and is not said.\n\
+         With --sensitivity global it would be {global:.1} at this price, {advice}.\n"
+    )
 }

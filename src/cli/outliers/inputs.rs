@@ -4,18 +4,16 @@ use std::fmt::Debug;
 
 use clap::Args;
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use crate::cli::exit_code::ExitCode;
 use crate::cli::fields::Fields;
 use crate::cli::output::Output;
 use crate::cli::run::Left;
-use probity::privacy::count::{PublicNoise, Sensitivity};
-use probity::privacy::interval::Interval;
 use probity::privacy::query::{Bill, Unwritten};
 use probity::privacy::source::DeclaredRange;
-pub(super) use probity::report::text::signed;
+use probity::report::model::Findings;
 use probity::run::failure::cause_of;
-use probity::run::number::readable;
 use probity::run::specification::Specification;
 
 /// What the command line has a short form for.
@@ -38,76 +36,27 @@ impl RangeArgs {
     }
 }
 
-/// Says what was answered. What was paid for is said, whatever becomes of its files.
-pub(super) fn said<T: Serialize + Debug + 'static>(
+/// Says what was answered, as a report says it of the findings in it, and which ledger was charged. What was
+/// paid for is said, whatever becomes of its files.
+pub(super) fn said<T: Serialize + Debug + 'static, F: DeserializeOwned>(
     answered: anyhow::Result<Left<T>>,
-    render: &dyn Fn(&T) -> String,
+    findings: fn(Box<F>) -> Findings,
+    bill: fn(&T) -> &Bill,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
+    let ledger = |answer: &T| format!("Ledger: {}\n", bill(answer).ledger.display());
     match answered {
-        Ok(Left::Ended { summary, .. }) => output.result(&summary, &render(&summary)),
+        Ok(Left::Ended { directory, summary }) => {
+            let next = ledger(&summary) + &directory.said();
+            output.findings(&summary, findings, &next)
+        }
         Ok(Left::Said(code)) => Ok(code),
         Err(error) => {
             if let Some(Unwritten::<T> { answer, .. }) = cause_of(error.as_ref()) {
-                output.result(answer, &render(answer))?;
+                output.findings(answer, findings, &ledger(answer))?;
             }
             Err(error)
         }
-    }
-}
-
-/// A bill in words.
-pub(super) fn bill_text(bill: &Bill) -> String {
-    format!(
-        "Cost: epsilon {}, delta {}. Left in {}: epsilon {}, delta {}.\n",
-        readable(bill.cost.epsilon),
-        readable(bill.cost.delta),
-        bill.ledger.display(),
-        readable(bill.left.epsilon),
-        readable(bill.left.delta)
-    )
-}
-
-/// An answer in words.
-pub(super) fn answer_text(count: i64, interval: Option<&Interval>) -> String {
-    let noisy = format!("noisy count of outliers {}", signed(count));
-    match interval {
-        None => noisy,
-        Some(interval) => format!(
-            "{noisy}; the true count is {} to {} with {} % confidence",
-            signed(interval.low),
-            signed(interval.high),
-            readable(100.0 * interval.confidence)
-        ),
-    }
-}
-
-/// How far noisy counts may be off, as far as it is public.
-pub(super) fn noise_text(noise: PublicNoise, sensitivity: Sensitivity) -> String {
-    let PublicNoise {
-        standard_deviation_at_least: least,
-        standard_deviation_at_most: most,
-        global_standard_deviation: global,
-    } = noise;
-    if sensitivity == Sensitivity::Global {
-        return format!("The noise has a standard deviation of {global:.1}.\n");
-    }
-    let advice = match noise.global_is_less() {
-        true => "always less, so take that",
-        false => "and its interval free",
-    };
-    format!(
-        "The noise has a standard deviation of at least {least:.1} and at most {most:.1}; which, depends on the records, and is not said.\n\
-         With --sensitivity global it would be {global:.1} at this price, {advice}.\n"
-    )
-}
-
-/// A statement to stand above and below answers that are not private.
-pub(super) fn not_private_text(private: bool) -> &'static str {
-    if private {
-        ""
-    } else {
-        "NOT PRIVATE: the noise follows from a seed.\n"
     }
 }
 

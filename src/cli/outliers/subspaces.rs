@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::inputs::{RangeArgs, answer_text, bill_text, noise_text, not_private_text, said};
+use super::inputs::{RangeArgs, said};
 use crate::cli::exit_code::ExitCode;
 use crate::cli::fields::Fields;
 use crate::cli::inputs::Hardware;
@@ -12,6 +12,7 @@ use crate::cli::output::Output;
 use crate::cli::run::{At, Performed};
 use probity::privacy::query::{SubspacesQuery, SubspacesSummary};
 use probity::privacy::specification::SubspacesSpecification;
+use probity::report::model::Findings;
 use probity::run::specification::Checked;
 use probity::tensor::device::ComputeDevice;
 
@@ -44,27 +45,12 @@ impl Performed for SubspacesSpecification {
         let device = at.device(ComputeDevice::open)?;
         let output = at.output;
         let query = SubspacesQuery::open(specification)?.on(&device);
-        said(at.perform(query, "answering"), &render, output)
+        let answered = at.end(query, "answering");
+        said(
+            answered,
+            Findings::OutlierSubspaces,
+            |it: &SubspacesSummary| &it.bill,
+            output,
+        )
     }
-}
-
-fn render(summary: &SubspacesSummary) -> String {
-    let mut text = not_private_text(summary.private).to_owned();
-    for (at, chosen) in summary.subspaces.iter().enumerate() {
-        text.push_str(&format!("{}. {}", at + 1, chosen.columns.join(" × ")));
-        if let Some(count) = chosen.count {
-            let answer = answer_text(count, chosen.interval.as_ref());
-            text.push_str(&format!(": {answer}"));
-        }
-        text.push('\n');
-    }
-    if let (Some(noise), Some(sensitivity)) = (summary.noise, summary.sensitivity) {
-        text.push_str(&noise_text(noise, sensitivity));
-    }
-    text.push_str(&format!(
-        "Chosen among {} subspaces, in the order of choice.\n{}",
-        summary.candidates,
-        bill_text(&summary.bill)
-    ));
-    text
 }

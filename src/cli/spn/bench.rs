@@ -10,7 +10,7 @@ use crate::cli::fields::Fields;
 use crate::cli::inputs::Hardware;
 use crate::cli::output::Output;
 use crate::cli::progress::Failed;
-use crate::cli::run::{At, Left, Performed};
+use crate::cli::run::{At, Performed};
 use probity::run::specification::Checked;
 use probity::tensor::device::ComputeDevice;
 use probity::unlearning::spn::kinds::Bench;
@@ -43,12 +43,9 @@ pub(super) fn run(mut args: BenchArgs, output: &Output) -> anyhow::Result<ExitCo
 impl Performed for BenchSpecification {
     fn perform_at(specification: Checked<Self>, at: At<'_>) -> anyhow::Result<ExitCode> {
         let device = at.device(ComputeDevice::open)?;
-        let output = at.output;
         let bench = Bench::open(specification, &device).map_err(Failed)?;
-        let (directory, summary) = match at.perform(bench, "measuring deletions")? {
-            Left::Ended { directory, summary } => (directory, summary),
-            Left::Said(code) => return Ok(code),
-        };
-        output.run(&summary, &directory, &directory.said())
+        at.perform(bench, "measuring deletions", |directory, _| {
+            Ok(directory.said())
+        })
     }
 }

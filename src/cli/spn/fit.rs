@@ -4,17 +4,17 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::inputs::{LeafArgs, origin};
+use super::inputs::LeafArgs;
 use crate::cli::exit_code::ExitCode;
 use crate::cli::fields::Fields;
 use crate::cli::inputs::Hardware;
 use crate::cli::output::Output;
 use crate::cli::progress::Failed;
-use crate::cli::render::{bad_rows, count, counted};
 use crate::cli::run::{At, Left, Performed};
+use probity::report::model::Findings;
 use probity::run::specification::Checked;
 use probity::tensor::device::ComputeDevice;
-use probity::unlearning::spn::kinds::{Fit, FitSummary};
+use probity::unlearning::spn::kinds::Fit;
 use probity::unlearning::spn::specification::FitSpecification;
 
 /// Arguments of `probity spn fit`.
@@ -49,44 +49,13 @@ impl Performed for FitSpecification {
         let device = at.device(ComputeDevice::open)?;
         let output = at.output;
         let fit = Fit::open(specification, &device).map_err(Failed)?;
-        match at.perform(fit, "learning")? {
-            Left::Ended { summary, .. } => output.result(&summary, &render(&summary)),
+        match at.end(fit, "learning")? {
+            Left::Ended { summary, .. } => {
+                let path = summary.model.display();
+                let next = format!("Model: {path}\nNext: probity spn show --model {path}\n");
+                output.findings(&summary, Findings::SpnFit, &next)
+            }
             Left::Said(code) => Ok(code),
         }
     }
-}
-
-fn render(summary: &FitSummary) -> String {
-    let shape = &summary.network;
-    let path = summary.model.display();
-    let mut text = format!(
-        "Learnt from {} rows of {} columns in {:.2} s: {} sums, {} products, {} leaves, depth {}.\n",
-        count(summary.rows as u64),
-        summary.variables,
-        summary.seconds,
-        count(shape.sums as u64),
-        count(shape.products as u64),
-        count(shape.leaves as u64),
-        shape.depth
-    );
-    text.push_str(&format!(
-        "Threshold of dependence: {} ({}).\n",
-        summary.threshold,
-        origin(&summary.parameters)
-    ));
-    if summary.left_out.skipped_rows > 0 {
-        let skipped = count(summary.left_out.skipped_rows);
-        text.push_str(&format!(
-            "{skipped} rows were left out, as the schema asks.\n"
-        ));
-    }
-    if summary.missing_values > 0 {
-        let values = counted(summary.missing_values, "value", "values");
-        text.push_str(&format!("Missing, and summed out: {values}.\n"));
-    }
-    text.push_str(&bad_rows(&summary.left_out.bad_rows));
-    text.push_str(&format!(
-        "Model: {path}\nNext: probity spn show --model {path}\n"
-    ));
-    text
 }

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::specification::EvaluateSpecification;
 use super::{decide, log_probability};
 use crate::audit_error::AuditError;
-use crate::certify::parts::{Dealer, Inputs, PartError, positions_of, rows_of};
+use crate::certify::parts::{Dealer, Inputs, Part, PartError, positions_of, rows_of};
 use crate::group::calibration::CalibrationError;
 use crate::group::outcomes_of;
 use crate::group::tally::Tally;
@@ -38,6 +38,8 @@ pub struct Judged {
 pub struct Evaluation {
     /// The kind of inputs: rows of a table, or texts.
     pub modality: ModalityName,
+    /// The part of the inputs that is measured.
+    pub part: Part,
     /// SHA-256 of the model.
     pub model_sha256: String,
     /// SHA-256 of the data file.
@@ -107,6 +109,7 @@ pub fn evaluate(
     } = opened;
     Ok(Evaluation {
         modality: specification.modality,
+        part: specification.part,
         model_sha256,
         data_sha256,
         data,

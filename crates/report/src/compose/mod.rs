@@ -8,8 +8,10 @@ pub(super) mod counterparts;
 mod disadvantage;
 mod drawn;
 mod ending;
+mod evaluation;
 mod groups;
 pub(super) mod impact;
+mod imports;
 mod knn;
 mod left_out;
 mod outliers;
@@ -63,7 +65,7 @@ fn title(report: &Report) -> Text {
 }
 
 fn section(run: &RunReport, number: Option<usize>, id: &str, most_pairs: usize) -> Section {
-    let (verdict, mut parts) = said(run, id, most_pairs);
+    let (verdict, mut parts) = said(&run.findings, id, most_pairs);
     parts.insert(0, subject::subject(run));
     parts.push(subject::provenance(run));
     Section {
@@ -75,10 +77,12 @@ fn section(run: &RunReport, number: Option<usize>, id: &str, most_pairs: usize) 
     }
 }
 
-/// The verdict on `run`, and the parts on what was found, with at most `most_pairs` pairs.
-pub(super) fn said(run: &RunReport, id: &str, most_pairs: usize) -> (Vec<Text>, Vec<Part>) {
-    match &run.findings {
+/// The verdict of `findings`, and the parts on what was found, with at most `most_pairs` pairs.
+pub(super) fn said(findings: &Findings, id: &str, most_pairs: usize) -> (Vec<Text>, Vec<Part>) {
+    match findings {
         Findings::Training(training) => training::parts(training, id),
+        Findings::Import(import) => imports::parts(import),
+        Findings::Evaluation(evaluation) => evaluation::parts(evaluation),
         Findings::Audit(audit) => audit::parts(audit, id, most_pairs),
         Findings::Repair(repair) => repair::parts(repair, id),
         Findings::TextRepair(repair) => repair::text_parts(repair, id),
@@ -93,6 +97,8 @@ pub(super) fn said(run: &RunReport, id: &str, most_pairs: usize) -> (Vec<Text>, 
         Findings::Knn(knn) => knn::parts(knn, id),
         Findings::KMeans(bench) => unlearning::kmeans_parts(bench, id),
         Findings::Spn(bench) => unlearning::spn_parts(bench),
+        Findings::KMeansFit(fit) => unlearning::kmeans_fit(fit),
+        Findings::SpnFit(fit) => unlearning::spn_fit(fit),
         Findings::OutlierCount(release) => outliers::count_parts(release),
         Findings::OutlierSubspaces(release) => outliers::subspace_parts(release),
     }

@@ -27,8 +27,12 @@ fn deviation(noise: &CountNoise) -> String {
     if least == most {
         return format!("The noise has a standard deviation of {global:.1}.");
     }
+    let advice = match global < least {
+        true => "always less, so take that",
+        false => "and its interval free",
+    };
     format!(
-        "The noise has a standard deviation of at least {least:.1} and at most {most:.1}; which, depends on the records, and is not said. By the global sensitivity it would be {global:.1} at this price."
+        "The noise has a standard deviation of at least {least:.1} and at most {most:.1}; which, depends on the records, and is not said. With --sensitivity global it would be {global:.1} at this price, {advice}."
     )
 }
 
@@ -40,15 +44,15 @@ fn not_private(private: bool) -> Option<Text> {
 
 /// The verdict and the parts of a count.
 pub(super) fn count_parts(release: &OutlierCount) -> (Vec<Text>, Vec<Part>) {
-    let mut verdict = vec![Text::new(format!(
+    let mut verdict: Vec<Text> = not_private(release.private).into_iter().collect();
+    verdict.push(Text::new(format!(
         "The noisy count of outliers in {} is {}, of {} records ({}).",
         crossed(&release.columns),
         signed(release.count),
         count(release.rows),
         within(&release.interval)
-    ))];
+    )));
     verdict.push(deviation(&release.noise).into());
-    verdict.extend(not_private(release.private));
     let part = price((release.radius, release.k), &release.cost, &release.left);
     let noise = format!(
         "Noise was fitted to the {} sensitivity.",
@@ -63,15 +67,15 @@ pub(super) fn subspace_parts(release: &OutlierSubspaces) -> (Vec<Text>, Vec<Part
         .subspaces
         .first()
         .map(|subspace| crossed(&subspace.columns));
-    let mut verdict = vec![Text::new(format!(
+    let mut verdict: Vec<Text> = not_private(release.private).into_iter().collect();
+    verdict.push(Text::new(format!(
         "Of {} of {}, {} chosen as having many outliers{}.",
         counted(release.candidates, "subspace", "subspaces"),
         counted(release.dims, "column", "columns"),
         counted(release.subspaces.len() as u64, "was", "were"),
         first.map_or(String::new(), |first| format!("; the first is {first}"))
-    ))];
+    )));
     verdict.extend(release.noise.iter().map(|noise| deviation(noise).into()));
-    verdict.extend(not_private(release.private));
     let rows = release
         .subspaces
         .iter()
@@ -93,7 +97,7 @@ pub(super) fn subspace_parts(release: &OutlierSubspaces) -> (Vec<Text>, Vec<Part
                 interval.unwrap_or_else(|| "–".to_owned()),
             ]
         });
-    let chosen = Part::new("What was released").with(Block::Table(Table::new(
+    let chosen = Part::new("What was released").with_essential(Block::Table(Table::new(
         "Subspaces in the order of choice, with noisy counts",
         &["Place", "Columns", "Noisy count", "Interval"],
         rows.collect(),
@@ -129,7 +133,7 @@ fn price((radius, k): (f64, u64), cost: &Cost, left: &Left) -> Part {
     ];
     let facts = facts.map(|(name, value)| (name.into(), value.into()));
     Part::new("What was asked, and its price")
-        .with(Block::Facts(facts.into()))
+        .with_essential(Block::Facts(facts.into()))
         .with(terms::explained(&terms::PRIVACY))
 }
 

@@ -11,6 +11,8 @@ use super::super::text::Text;
 pub(crate) fn kind(run: &RunReport) -> &'static str {
     match &run.findings {
         Findings::Training(_) => "Training",
+        Findings::Import(_) => "Import",
+        Findings::Evaluation(_) => "Evaluation",
         Findings::Audit(_) => "Audit",
         Findings::Repair(_) | Findings::TextRepair(_) => "Repair",
         Findings::Groups(_) | Findings::TextGroups(_) => "Groups",
@@ -23,6 +25,8 @@ pub(crate) fn kind(run: &RunReport) -> &'static str {
         Findings::Knn(_) => "k-NN under poisoning",
         Findings::KMeans(_) => "Deletion from k-means",
         Findings::Spn(_) => "Deletion from sum-product networks",
+        Findings::KMeansFit(_) => "Clustering",
+        Findings::SpnFit(_) => "Sum-product network",
         Findings::OutlierCount(_) | Findings::OutlierSubspaces(_) => "Outliers, privately",
     }
 }

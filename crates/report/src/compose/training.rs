@@ -4,11 +4,11 @@
 use super::super::chart::{Mark, Plot, Series, Spacing};
 use super::super::document::{Block, Part, Table};
 use super::super::model::{Caution, Epoch, Quality, TrainingData, TrainingFindings};
-use super::super::text::{Text, count, counted, number, percent};
+use super::super::text::{Text, count, counted, percent};
 use super::ending::interrupted;
 use super::left_out;
+use super::quality;
 use super::shares::four_digits;
-use super::terms;
 
 /// Epochs that a table shows at most.
 const EPOCHS: usize = 12;
@@ -28,7 +28,7 @@ pub(super) fn parts(training: &TrainingFindings, id: &str) -> (Vec<Text>, Vec<Pa
             .iter()
             .map(|&caution| said(caution, training)),
     );
-    let mut parts = vec![quality(training)];
+    let mut parts = vec![quality::part(&training.parts(), &training.classes)];
     parts.extend(course(training, id));
     parts.push(model(training));
     parts.push(Part::limits([
@@ -55,31 +55,12 @@ fn alike(training: &TrainingFindings) -> Option<Text> {
 /// How good the model is on the part of the data that it knows least.
 fn measured(training: &TrainingFindings) -> Option<Text> {
     let (name, quality) = training.parts().pop()?;
-    let rows = counted(quality.rows(), "row", "rows");
     let learnt = match name {
-        "training" => ", which it has learnt from",
-        "validation" => ", by which its best epoch was chosen",
-        _ => ", which it has not learnt from",
+        "training" => "which it has learnt from",
+        "validation" => "by which its best epoch was chosen",
+        _ => "which it has not learnt from",
     };
-    let figures = match quality {
-        Quality::Classes(of) => format!(
-            "{} are classified right; always saying the most frequent class would be right for {} of them",
-            percent(of.accuracy),
-            percent(of.majority_share)
-        ),
-        Quality::Numbers(errors) => format!(
-            "predictions are off by {} on average, and R² is {}",
-            number(errors.mean_absolute),
-            errors
-                .r_squared
-                .map_or("not defined".to_owned(), |of| format!("{of:.4}"))
-        ),
-    };
-    (quality.rows() > 0).then(|| {
-        Text::new(format!(
-            "Of the {rows} of the {name} part{learnt}, {figures}."
-        ))
-    })
+    quality::sentence(quality, &format!(" of the {name} part, {learnt},"))
 }
 
 /// What a caution means for whoever goes on to audit the model.
@@ -97,93 +78,6 @@ fn said(caution: Caution, training: &TrainingFindings) -> Text {
         ),
         _ => "WARNING: the model does no better than always saying the mean (R² is not above 0); what an audit finds in it says little.".to_owned(),
     })
-}
-
-/// Quality part by part, and which rows are in which class.
-fn quality(training: &TrainingFindings) -> Part {
-    let parts = training.parts();
-    let mut header = vec!["Part", "Rows"];
-    header.extend(training.train.header());
-    if let Quality::Numbers(_) = training.train {
-        header.extend(["Mean label", "Mean prediction"]);
-    }
-    let rows = parts.iter().map(|(name, quality)| {
-        let mut row = vec![(*name).to_owned(), count(quality.rows())];
-        row.extend(quality.row());
-        if let Quality::Numbers(errors) = quality {
-            row.extend([errors.mean_label, errors.mean_prediction].map(number));
-        }
-        row
-    });
-    let table = Table::new("Quality part by part.", &header, rows.collect());
-    let mut part = Part::new("Quality").with_essential(Block::Table(table));
-    for sentence in undefined(training) {
-        part = part.with_essential(Block::Paragraph(sentence.into()));
-    }
-    if let Some((name, Quality::Classes(of))) = parts.last()
-        && !of.confusion.is_empty()
-    {
-        part = part.with_essential(Block::Table(confusion(
-            name,
-            &training.classes,
-            &of.confusion,
-        )));
-    }
-    part.with(match training.train {
-        Quality::Classes(_) => terms::explained(&terms::QUALITY),
-        Quality::Numbers(_) => terms::explained(&terms::ERRORS),
-    })
-}
-
-/// Why figures of a part are not defined.
-fn undefined(training: &TrainingFindings) -> Vec<String> {
-    let mut said = Vec::new();
-    for (name, quality) in training.parts() {
-        match quality {
-            Quality::Classes(of) => {
-                if of.auc.is_none() {
-                    said.push(format!(
-                        "AUC is not defined for the {name} part: a class has no row in it."
-                    ));
-                }
-                if let (None, Some(last)) = (of.f1, training.classes.last()) {
-                    said.push(format!(
-                        "F1 is not defined for the {name} part: no row in it is ‘{}’ or predicted so.",
-                        Text::value(last)
-                    ));
-                }
-            }
-            Quality::Numbers(errors) => {
-                if errors.r_squared.is_none() {
-                    said.push(format!(
-                        "R² is not defined for the {name} part: all its labels are one number."
-                    ));
-                }
-            }
-        }
-    }
-    said
-}
-
-/// Rows of the part called `name` by their class and the predicted one.
-fn confusion(name: &str, classes: &[String], confusion: &[Vec<u64>]) -> Table {
-    let mut header = vec!["Actual".to_owned()];
-    header.extend(
-        classes
-            .iter()
-            .map(|class| format!("Predicted {}", Text::value(class))),
-    );
-    let header: Vec<&str> = header.iter().map(String::as_str).collect();
-    let rows = classes.iter().zip(confusion).map(|(class, row)| {
-        let mut cells = vec![Text::value(class).to_string()];
-        cells.extend(row.iter().map(|&rows| count(rows)));
-        cells
-    });
-    Table::new(
-        format!("Rows of the {name} part by their class and the one that the model predicts."),
-        &header,
-        rows.collect(),
-    )
 }
 
 /// The loss of each epoch, where there are several.

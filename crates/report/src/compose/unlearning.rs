@@ -1,9 +1,13 @@
-//! What is said of benchmarks of exact deletion.
+//! What is said of models that rows are deleted from, and of benchmarks of that.
 
 use super::super::document::{Block, Outcome, Part, Table};
-use super::super::model::{BadRows, KMeansAlgorithm, KMeansFindings, SpnFindings, Spread};
+use super::super::model::{
+    BadRows, KMeansAlgorithm, KMeansFindings, KMeansFit, SpnFindings, SpnFit, Spread,
+};
 use super::super::plots;
-use super::super::text::{Text, count, decimals_of, fixed, number, seconds, seconds_in_column};
+use super::super::text::{
+    Text, count, counted, decimals_of, fixed, number, seconds, seconds_in_column,
+};
 use super::ending::interrupted;
 use super::left_out;
 use super::terms;
@@ -179,6 +183,70 @@ pub(super) fn spn_parts(bench: &SpnFindings) -> (Vec<Text>, Vec<Part>) {
             limits(bench.bad_rows.as_ref()),
         ],
     )
+}
+
+/// What is said of a clustering.
+pub(super) fn kmeans_fit(fit: &KMeansFit) -> (Vec<Text>, Vec<Part>) {
+    let sizes: Vec<String> = fit.sizes.iter().map(|&size| count(size)).collect();
+    let said = format!(
+        "{}, {}, {} ({}): {}. Loss {}.",
+        counted(fit.rows, "row", "rows"),
+        counted(fit.columns, "column", "columns"),
+        counted(fit.clusters, "cluster", "clusters"),
+        Text::value(&fit.algorithm),
+        sizes.join(", "),
+        number(fit.loss)
+    );
+    (
+        said_with(said, fit.skipped_rows, fit.bad_rows.as_ref()),
+        Vec::new(),
+    )
+}
+
+/// What is said of a sum-product network that was learnt.
+pub(super) fn spn_fit(fit: &SpnFit) -> (Vec<Text>, Vec<Part>) {
+    let shape = &fit.network;
+    let origin = match (
+        fit.parameters.threshold,
+        fit.parameters.independence.as_str(),
+    ) {
+        (Some(_), _) => "given",
+        (None, "gtest") => "chosen on rows held out",
+        (None, _) => "the usual one",
+    };
+    let missing = match fit.missing_values {
+        0 => String::new(),
+        values => format!(
+            " Missing, and summed out: {}.",
+            counted(values, "value", "values")
+        ),
+    };
+    let said = format!(
+        "Learnt from {} of {} in {}: {}, {}, {}, depth {}. Threshold of dependence: {} ({origin}).{missing}",
+        counted(fit.rows, "row", "rows"),
+        counted(fit.variables, "column", "columns"),
+        seconds(fit.seconds),
+        counted(shape.sums, "sum", "sums"),
+        counted(shape.products, "product", "products"),
+        counted(shape.leaves, "leaf", "leaves"),
+        count(shape.depth),
+        number(fit.threshold)
+    );
+    (
+        said_with(said, fit.skipped_rows, fit.bad_rows.as_ref()),
+        Vec::new(),
+    )
+}
+
+/// `said`, and which rows were left out.
+fn said_with(said: String, skipped: u64, bad: Option<&BadRows>) -> Vec<Text> {
+    let mut all = vec![said];
+    if skipped > 0 {
+        let rows = counted(skipped, "row was", "rows were");
+        all.push(format!("{rows} left out, as the schema asks."));
+    }
+    all.extend(bad.map(left_out::bad_rows));
+    all.into_iter().map(Text::from).collect()
 }
 
 fn limits(bad_rows: Option<&BadRows>) -> Part {

@@ -127,9 +127,13 @@ fn procedure(run: &RunReport) -> Option<&'static str> {
             "Proofs and counterexamples for predictions when some training rows are taken away"
         }
         Findings::Training(_)
+        | Findings::Import(_)
+        | Findings::Evaluation(_)
         | Findings::Compare(_)
         | Findings::KMeans(_)
         | Findings::Spn(_)
+        | Findings::KMeansFit(_)
+        | Findings::SpnFit(_)
         | Findings::OutlierCount(_)
         | Findings::OutlierSubspaces(_) => return None,
     })

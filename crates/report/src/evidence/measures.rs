@@ -389,9 +389,13 @@ pub(crate) fn measures(run: &RunReport) -> Vec<Measure> {
             all.add(what, &slice, Subject::Fairness, prove.fair.share);
         }
         Findings::Knn(knn) => all.knn(&knn.summary),
-        Findings::Compare(_)
+        Findings::Import(_)
+        | Findings::Evaluation(_)
+        | Findings::Compare(_)
         | Findings::KMeans(_)
         | Findings::Spn(_)
+        | Findings::KMeansFit(_)
+        | Findings::SpnFit(_)
         | Findings::OutlierCount(_)
         | Findings::OutlierSubspaces(_) => {}
     }

@@ -159,6 +159,9 @@ pub struct ClassQuality {
     /// Rows by their class, and in each of these by the predicted one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub confusion: Vec<Vec<u64>>,
+    /// Rows of which nothing is decided.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub undecided: u64,
 }
 
 /// Errors of a regressor, in the unit of its label.

@@ -8,6 +8,7 @@ mod compare;
 mod counterparts;
 mod figures;
 mod impact;
+mod imports;
 mod knn;
 mod outliers;
 mod population;
@@ -29,6 +30,7 @@ pub use compare::*;
 pub use counterparts::*;
 pub use figures::*;
 pub use impact::*;
+pub use imports::*;
 pub use knn::*;
 pub use outliers::*;
 pub use population::*;
@@ -272,6 +274,10 @@ pub struct Architecture {
 pub enum Findings {
     /// Of a training.
     Training(Box<TrainingFindings>),
+    /// Of an evaluation, which leaves no directory: a terminal alone tells of it.
+    Evaluation(Box<EvaluationFindings>),
+    /// Of an import.
+    Import(Box<ImportFindings>),
     /// Of a search for individual discrimination.
     Audit(Box<AuditFindings>),
     /// Of a repair of a classifier of tables.
@@ -300,6 +306,11 @@ pub enum Findings {
     KMeans(Box<KMeansFindings>),
     /// Of deletions from sum-product networks.
     Spn(Box<SpnFindings>),
+    /// Of a clustering. Its directory is what training without the deleted rows leaves, file for file, and
+    /// holds no summary: a terminal alone tells of it.
+    KMeansFit(Box<KMeansFit>),
+    /// Of a sum-product network that was learnt; likewise.
+    SpnFit(Box<SpnFit>),
     /// Of a count of outliers that was released.
     OutlierCount(Box<OutlierCount>),
     /// Of subspaces with outliers that were released.

@@ -1,8 +1,9 @@
-//! A training, as its summary says it.
+//! A training and an evaluation, as their summaries say them.
 
 use serde::{Deserialize, Serialize};
 
 use super::figures::{BadRows, DecidedAlike, Modality, Quality, ReadCounts};
+use super::repair::Mean;
 
 /// What came of a training.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -107,4 +108,48 @@ impl TrainingFindings {
             .chain(others)
             .collect()
     }
+}
+
+/// The quality of a model on labelled inputs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct EvaluationFindings {
+    /// The part of the inputs: `all`, `train`, `validation` or `test`.
+    pub part: String,
+    /// What reading a table gave.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data: Option<ReadCounts>,
+    /// Rows without an outcome, left out.
+    pub rows_without_outcome: u64,
+    /// The classes, in the order of the confusion matrix.
+    pub classes: Vec<String>,
+    /// The quality.
+    #[serde(flatten)]
+    pub quality: Quality,
+    /// The quality of the probabilities; none of a regressor.
+    #[serde(flatten)]
+    pub probabilities: Option<ProbabilityFigures>,
+}
+
+/// The quality of probabilities.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ProbabilityFigures {
+    /// Mean of the negative logarithm of the probability of an input's own class.
+    pub log_loss: Mean,
+    /// Mean of the squared distance of all probabilities from 1 and 0.
+    pub brier_score: Mean,
+    /// The figures of each class against the rest.
+    pub by_class: Vec<ClassCalibration>,
+}
+
+/// How far the probability of a class lies from how often it comes true.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ClassCalibration {
+    /// The class.
+    pub class: String,
+    /// Inputs of this class.
+    pub inputs: u64,
+    /// The calibration error.
+    pub calibration_error: f64,
+    /// Its 95 % interval.
+    pub ci95: [f64; 2],
 }

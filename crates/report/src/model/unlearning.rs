@@ -112,3 +112,71 @@ pub struct SpnFindings {
     /// Whether deletion gave the bytes of learning anew.
     pub identical: bool,
 }
+
+/// A clustering.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct KMeansFit {
+    /// The algorithm with its options.
+    pub algorithm: String,
+    /// Rows.
+    pub rows: u64,
+    /// Columns.
+    pub columns: u64,
+    /// Clusters.
+    pub clusters: u64,
+    /// Rows that a policy of the schema left out.
+    pub skipped_rows: u64,
+    /// Rows with which something is wrong, left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bad_rows: Option<BadRows>,
+    /// Sum of the squared distances of the rows to the centres of their clusters.
+    pub loss: f64,
+    /// Rows of each cluster.
+    pub sizes: Vec<u64>,
+}
+
+/// A sum-product network that was learnt.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SpnFit {
+    /// Rows.
+    pub rows: u64,
+    /// Values that are not known, and summed out.
+    pub missing_values: u64,
+    /// Rows that a policy of the schema left out.
+    pub skipped_rows: u64,
+    /// Rows with which something is wrong, left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bad_rows: Option<BadRows>,
+    /// Columns.
+    pub variables: u64,
+    /// How it was learnt.
+    pub parameters: SpnLearning,
+    /// The threshold of dependence.
+    pub threshold: f64,
+    /// Its size.
+    pub network: SpnShape,
+    /// Seconds of learning.
+    pub seconds: f64,
+}
+
+/// How a sum-product network was learnt.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SpnLearning {
+    /// The threshold of dependence that was given.
+    pub threshold: Option<f64>,
+    /// The test of dependence: `gtest` or `rdc`.
+    pub independence: String,
+}
+
+/// The size of a sum-product network.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SpnShape {
+    /// Sums.
+    pub sums: u64,
+    /// Products.
+    pub products: u64,
+    /// Leaves.
+    pub leaves: u64,
+    /// Nodes from the root to the lowest leaf.
+    pub depth: u64,
+}

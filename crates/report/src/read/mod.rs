@@ -52,8 +52,9 @@ impl Report {
 type Read = fn(&RunFiles) -> Result<Findings, PageError>;
 
 /// The kinds of runs that a report is made of, and how the findings of each are read.
-const READERS: [(&str, Read); 15] = [
+const READERS: [(&str, Read); 16] = [
     ("train", |files| Ok(Findings::Training(files.parse()?))),
+    ("import", |files| Ok(Findings::Import(files.parse()?))),
     ("audit", |files| {
         Ok(Findings::Audit(Box::new(audit::read(files)?)))
     }),

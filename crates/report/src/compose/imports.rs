@@ -1,0 +1,173 @@
+//! What is said of an import: what of the file became the network, and whether that answers as the original.
+
+use super::super::document::{Block, Part, Table};
+use super::super::model::{Agreement, ImportFindings, ImportedNetwork, Modality};
+use super::super::text::{Text, count, counted, number};
+
+/// The verdict and the parts.
+pub(super) fn parts(import: &ImportFindings) -> (Vec<Text>, Vec<Part>) {
+    let mut verdict = Vec::new();
+    verdict.extend(alike(import));
+    verdict.push(format!(
+        "{}: {} matched, {} unused; {}.",
+        import.format,
+        counted(import.matched.len() as u64, "tensor", "tensors"),
+        count(import.unused.len() as u64),
+        counted(import.parameters, "parameter", "parameters")
+    ));
+    verdict.extend(import.reference.as_ref().map(agreement));
+    verdict.extend(network(import));
+    let hash = (
+        "SHA-256 of the model".into(),
+        Text::value(&import.model_sha256),
+    );
+    let parts = vec![
+        tensors(import),
+        Part::new("The model").with(Block::Facts(vec![hash])),
+        Part::limits([
+            "That all tensors match does not show that the network answers as the original: names and activations may be other than the configuration says. Answers of the original show it (--reference).",
+            "How good the model is, and whether it treats groups alike, is not measured here.",
+        ]),
+    ];
+    (verdict.into_iter().map(Text::from).collect(), parts)
+}
+
+/// That the network decides everything alike, where it does.
+fn alike(import: &ImportFindings) -> Option<String> {
+    let found = import.decides_alike.as_ref()?;
+    let inputs = match import.modality {
+        Modality::Table => "random inputs that it was tried on",
+        Modality::Text => "texts of random words that it was tried on",
+    };
+    Some(format!(
+        "DECIDES EVERYTHING ALIKE: all {} {inputs} get the class ‘{}’. See whether it does so on inputs of yours before you believe that it is fair.",
+        count(found.inputs),
+        Text::value(&found.class)
+    ))
+}
+
+/// That the network answers as the original.
+fn agreement(agreement: &Agreement) -> String {
+    let difference = agreement.largest_difference.map_or(String::new(), |most| {
+        format!(
+            "; probabilities or numbers differ by {} at most",
+            number(most)
+        )
+    });
+    let left_out = match agreement.rows_without_outcome {
+        0 => String::new(),
+        rows => format!(
+            " {} without an outcome left out.",
+            counted(rows, "row", "rows")
+        ),
+    };
+    format!(
+        "The original gives the same answers to {}{difference}.{left_out}",
+        counted(agreement.inputs, "input", "inputs")
+    )
+}
+
+/// What a network for texts is, and how it reads them.
+fn network(import: &ImportFindings) -> Vec<String> {
+    let classes: Vec<String> = import
+        .classes
+        .iter()
+        .map(|class| Text::value(class).to_string())
+        .collect();
+    let mut said = Vec::new();
+    match &import.network {
+        Some(ImportedNetwork::Recurrent {
+            cell,
+            inputs,
+            units,
+            layers,
+            bidirectional,
+        }) => {
+            let both = match bidirectional {
+                true => " in both directions",
+                false => "",
+            };
+            said.push(format!(
+                "{}, {} of {}{both}; {} of {}; classes {}.",
+                cell.to_uppercase(),
+                counted(*layers, "layer", "layers"),
+                counted(*units, "unit", "units"),
+                counted(import.words.unwrap_or_default(), "word", "words"),
+                counted(*inputs, "number", "numbers"),
+                classes.join(", ")
+            ));
+        }
+        Some(ImportedNetwork::Transformer {
+            vocabulary,
+            layers,
+            heads,
+            units,
+        }) => {
+            let of = match &classes[..] {
+                [] => "an encoder without classes".to_owned(),
+                classes => format!("classes {}", classes.join(", ")),
+            };
+            said.push(format!(
+                "{}, {} of {} and {}; {}, of which texts have at most {}; {of}.",
+                import.architecture.as_deref().unwrap_or("Transformer"),
+                counted(*layers, "layer", "layers"),
+                counted(*units, "unit", "units"),
+                counted(*heads, "head", "heads"),
+                counted(*vocabulary, "piece", "pieces"),
+                count(import.max_length.unwrap_or_default())
+            ));
+        }
+        None => {}
+    }
+    if let Some(positive) = classes.get(1).filter(|_| import.single_output) {
+        said.push(format!(
+            "The single output is the log-odds of class ‘{positive}’."
+        ));
+    }
+    for (row, what) in [
+        (import.unknown_row, "stands for unknown words"),
+        (import.padding_row, "pads texts"),
+    ] {
+        said.extend(row.map(|row| format!("Row {row} of the table {what}.")));
+    }
+    if let Some(words) = import.unreachable_words.filter(|&words| words > 0) {
+        let examples = &import.unreachable_examples;
+        let more = match words > examples.len() as u64 {
+            true => " …",
+            false => "",
+        };
+        let examples: Vec<String> = examples
+            .iter()
+            .map(|word| Text::value(word).to_string())
+            .collect();
+        said.push(format!(
+            "{} cannot occur in a text as it is split: {}{more}",
+            counted(words, "word", "words"),
+            examples.join(" ")
+        ));
+    }
+    if import.masked.is_some() {
+        said.push("It has the head of a masked language model, which measures fluency in audits with --fluency-model.".to_owned());
+    }
+    said
+}
+
+/// What became of each tensor.
+fn tensors(import: &ImportFindings) -> Part {
+    let named = |name: &str| Text::value(name).to_string();
+    let matched = import.matched.iter().map(|(name, shape)| {
+        let sizes: Vec<String> = shape.iter().map(u64::to_string).collect();
+        vec![named(name), sizes.join(" × "), "matched".to_owned()]
+    });
+    let others = [("unused", &import.unused), ("missing", &import.missing)];
+    let others = others.into_iter().flat_map(|(what, names)| {
+        let row = move |name: &String| vec![named(name), "–".to_owned(), what.to_owned()];
+        names.iter().map(row)
+    });
+    let table = Table::new(
+        "Tensors of the file.",
+        &["Tensor", "Shape", "What became of it"],
+        matched.chain(others).collect(),
+    );
+    Part::new("What of the file became the network").with_essential(Block::Table(table))
+}
