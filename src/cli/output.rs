@@ -132,8 +132,8 @@ impl Output {
         if self.json {
             return self.result(summary, next);
         }
-        let extent = match self.verbose && directory.is_kept() {
-            true => Extent::All,
+        let extent = match directory.is_kept() {
+            true => self.extent(),
             false => Extent::Essentials,
         };
         if !directory.is_kept() {
@@ -144,6 +144,14 @@ impl Output {
         }
         let text = report(directory.path(), extent)?;
         self.result(summary, &format!("{text}\n{next}"))
+    }
+
+    /// How much is said of a result.
+    fn extent(&self) -> Extent {
+        match self.verbose {
+            true => Extent::All,
+            false => Extent::Essentials,
+        }
     }
 
     /// Prints a result that lies in no directory: `summary` with `--json`, else what a report would say
@@ -158,7 +166,7 @@ impl Output {
             return self.result(summary, next);
         }
         let found = serde_json::from_value(serde_json::to_value(summary)?)?;
-        let text = findings(Box::new(found)).to_plain(medium());
+        let text = findings(Box::new(found)).to_plain(medium(), self.extent());
         let text = match next.is_empty() {
             true => text,
             false => format!("{text}\n{next}"),

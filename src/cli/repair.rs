@@ -1,6 +1,6 @@
 //! `probity repair`
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde_json::Value;
@@ -12,6 +12,7 @@ use super::numbers::number;
 use super::output::Output;
 use super::render::plots;
 use super::run::{At, Performed};
+use probity::fairness::repair::summary::RepairSummary;
 use probity::fairness::repair::{
     LEAST_SHARE, Repair, RepairSpecification, Repairable, TableRepair, TextRepair,
     TransformerLearner,
@@ -123,28 +124,36 @@ fn repair<R: Repairable>(
     let data = repair.specification().data.display().to_string();
     let doing = format!("repairing {}", repair.specification().model.display());
     at.perform(repair, &doing, |directory, summary| {
-    let path = directory.path().display();
+        Ok(plots(directory.run())? + &what_next::<R>(directory.path(), &data, summary)?)
+    })
+}
+
+/// Where the model is, if it was saved, and what to do with it.
+fn what_next<R: Repairable>(
+    directory: &Path,
+    data: &str,
+    summary: &RepairSummary<R::Figures, R::Details>,
+) -> anyhow::Result<String> {
+    let path = directory.display();
     let go_on = format!("go on with: probity repair --resume --out {path}");
-    let mut text = plots(directory.run())?;
     let next = match R::MODALITY {
         ModalityName::Table => format!("audit --model {path} --data {data}"),
         ModalityName::Text => {
             let trained = summary.repaired_sha256.as_deref();
-            let trained = trained.map(|sha256| Provenance::read(directory.path(), sha256));
+            let trained = trained.map(|sha256| Provenance::read(directory, sha256));
             let trained = trained.transpose()?.flatten();
             let column = trained.and_then(|trained| trained.specification.text_column);
             let column = column.map_or(String::new(), |name| format!(" --text-column {name}"));
             format!("audit --model {path} --texts {data}{column}")
         }
     };
-    text.push_str(&match (summary.finished, summary.verdict.saved) {
+    Ok(match (summary.finished, summary.verdict.saved) {
         (true, true) => format!("Model: {path}\nNext: probity {next}\n"),
         (true, false) => format!(
-            "Nothing was saved. To save the chosen network all the same: probity repair --resume --out {path} --save-anyway\n"
+            "Nothing was saved. To save the chosen network all the same: \
+             probity repair --resume --out {path} --save-anyway\n"
         ),
         (false, true) => format!("Interrupted: the model so far is in {path}; {go_on}\n"),
         (false, false) => format!("Interrupted, and nothing was saved; {go_on}\n"),
-    });
-    Ok(text)
     })
 }

@@ -73,9 +73,8 @@ impl Report {
 }
 
 impl Findings {
-    /// What a terminal shows of findings that lie in no directory: the verdict and what it is not
-    /// understood without.
-    pub fn to_plain(&self, medium: Medium) -> String {
+    /// These findings, which lie in no directory, as plain text for `medium`.
+    pub fn to_plain(&self, medium: Medium, extent: Extent) -> String {
         let (verdict, parts) = said(self, "run", PAIRS);
         let section = Section {
             id: String::new(),
@@ -84,7 +83,7 @@ impl Findings {
             verdict,
             parts,
         };
-        of_section(&section, medium, Extent::Essentials).replace('\u{a0}', " ")
+        of_section(&section, medium, extent).replace('\u{a0}', " ")
     }
 }
 

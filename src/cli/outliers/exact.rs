@@ -19,6 +19,7 @@ use probity::privacy::query::{Data, outliers};
 use probity::privacy::sensitivity::Method;
 use probity::privacy::specification::ExactSpecification;
 use probity::privacy::subspaces::{Choice, SubspacePlan};
+use probity::report::model::CountNoise;
 use probity::report::text::signed;
 use probity::run::number::readable;
 use probity::run::specification::Checked;
@@ -230,7 +231,12 @@ fn figures_text(noise: &NoiseFigures) -> String {
         revealed.global_sensitivity_at_least,
         revealed.global_sensitivity_at_most
     ));
-    text.push_str(&noise_text(noise.public, noise.scaled_by));
+    let public = CountNoise {
+        standard_deviation_at_least: noise.public.standard_deviation_at_least,
+        standard_deviation_at_most: noise.public.standard_deviation_at_most,
+        global_standard_deviation: noise.public.global_standard_deviation,
+    };
+    text.push_str(&(public.shown() + "\n"));
     match (noise.exact_standard_deviation, noise.method) {
         (Some(exact), _) => text.push_str(&format!(
             "With exact bounds it would be {exact:.2}: it is {:.2} times as large.\n",
@@ -242,24 +248,4 @@ fn figures_text(noise: &NoiseFigures) -> String {
         _ => {}
     }
     text
-}
-
-/// How far noisy counts may be off, as far as it is public.
-fn noise_text(noise: PublicNoise, sensitivity: Sensitivity) -> String {
-    let PublicNoise {
-        standard_deviation_at_least: least,
-        standard_deviation_at_most: most,
-        global_standard_deviation: global,
-    } = noise;
-    if sensitivity == Sensitivity::Global {
-        return format!("The noise has a standard deviation of {global:.1}.\n");
-    }
-    let advice = match noise.global_is_less() {
-        true => "always less, so take that",
-        false => "and its interval free",
-    };
-    format!(
-        "The noise has a standard deviation of at least {least:.1} and at most {most:.1}; which, depends on the records, and is not said.\n\
-         With --sensitivity global it would be {global:.1} at this price, {advice}.\n"
-    )
 }

@@ -3,20 +3,28 @@
 use super::super::document::{Block, Part, Table};
 use super::super::model::{Agreement, ImportFindings, ImportedNetwork, Modality};
 use super::super::text::{Text, count, counted, number};
+use super::shares::alike_throughout;
 
 /// The verdict and the parts.
 pub(super) fn parts(import: &ImportFindings) -> (Vec<Text>, Vec<Part>) {
-    let mut verdict = Vec::new();
-    verdict.extend(alike(import));
-    verdict.push(format!(
+    let inputs = match import.modality {
+        Modality::Table => "random inputs that it was tried on",
+        Modality::Text => "texts of random words that it was tried on",
+    };
+    let alike = alike_throughout(
+        import.decides_alike.as_ref(),
+        inputs,
+        "See whether it does so on inputs of yours before you believe that it is fair.",
+    );
+    let mut said = vec![format!(
         "{}: {} matched, {} unused; {}.",
         import.format,
         counted(import.matched.len() as u64, "tensor", "tensors"),
         count(import.unused.len() as u64),
         counted(import.parameters, "parameter", "parameters")
-    ));
-    verdict.extend(import.reference.as_ref().map(agreement));
-    verdict.extend(network(import));
+    )];
+    said.extend(import.reference.as_ref().map(agreement));
+    said.extend(network(import));
     let hash = (
         "SHA-256 of the model".into(),
         Text::value(&import.model_sha256),
@@ -29,21 +37,8 @@ pub(super) fn parts(import: &ImportFindings) -> (Vec<Text>, Vec<Part>) {
             "How good the model is, and whether it treats groups alike, is not measured here.",
         ]),
     ];
-    (verdict.into_iter().map(Text::from).collect(), parts)
-}
-
-/// That the network decides everything alike, where it does.
-fn alike(import: &ImportFindings) -> Option<String> {
-    let found = import.decides_alike.as_ref()?;
-    let inputs = match import.modality {
-        Modality::Table => "random inputs that it was tried on",
-        Modality::Text => "texts of random words that it was tried on",
-    };
-    Some(format!(
-        "DECIDES EVERYTHING ALIKE: all {} {inputs} get the class ‘{}’. See whether it does so on inputs of yours before you believe that it is fair.",
-        count(found.inputs),
-        Text::value(&found.class)
-    ))
+    let said = said.into_iter().map(Text::from);
+    (alike.into_iter().chain(said).collect(), parts)
 }
 
 /// That the network answers as the original.
@@ -152,22 +147,32 @@ fn network(import: &ImportFindings) -> Vec<String> {
     said
 }
 
-/// What became of each tensor.
+/// What became of each tensor. What did not match comes first, and is all that a terminal shows.
 fn tensors(import: &ImportFindings) -> Part {
     let named = |name: &str| Text::value(name).to_string();
     let matched = import.matched.iter().map(|(name, shape)| {
         let sizes: Vec<String> = shape.iter().map(u64::to_string).collect();
-        vec![named(name), sizes.join(" × "), "matched".to_owned()]
+        vec![named(name), sizes.join(" × ")]
     });
     let others = [("unused", &import.unused), ("missing", &import.missing)];
     let others = others.into_iter().flat_map(|(what, names)| {
-        let row = move |name: &String| vec![named(name), "–".to_owned(), what.to_owned()];
+        let row = move |name: &String| vec![named(name), what.to_owned()];
         names.iter().map(row)
     });
-    let table = Table::new(
-        "Tensors of the file.",
-        &["Tensor", "Shape", "What became of it"],
-        matched.chain(others).collect(),
+    let others = Table::new(
+        "Tensors of the file that the network has no place for (unused), and of the network that the file lacks (missing).",
+        &["Tensor", "What became of it"],
+        others.collect(),
     );
-    Part::new("What of the file became the network").with_essential(Block::Table(table))
+    let matched = Table::new(
+        "Tensors of the file that became the network.",
+        &["Tensor", "Shape"],
+        matched.collect(),
+    );
+    let part = Part::new("What of the file became the network");
+    let part = match others.rows.is_empty() {
+        true => part,
+        false => part.with_essential(Block::Table(others)),
+    };
+    part.with(Block::Table(matched))
 }

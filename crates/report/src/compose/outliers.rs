@@ -1,7 +1,7 @@
 //! What is said of outliers: what was released, and nothing else.
 
 use super::super::document::{Block, Part, Table};
-use super::super::model::{Cost, CountInterval, CountNoise, Left, OutlierCount, OutlierSubspaces};
+use super::super::model::{Cost, CountInterval, Left, OutlierCount, OutlierSubspaces};
 use super::super::text::{Text, count, counted, number, percent, signed};
 use super::shares::crossed;
 use super::terms;
@@ -16,24 +16,6 @@ fn within(interval: &Option<CountInterval>) -> String {
         ),
         None => "no interval was asked for".to_owned(),
     }
-}
-
-fn deviation(noise: &CountNoise) -> String {
-    let CountNoise {
-        standard_deviation_at_least: least,
-        standard_deviation_at_most: most,
-        global_standard_deviation: global,
-    } = noise;
-    if least == most {
-        return format!("The noise has a standard deviation of {global:.1}.");
-    }
-    let advice = match global < least {
-        true => "always less, so take that",
-        false => "and its interval free",
-    };
-    format!(
-        "The noise has a standard deviation of at least {least:.1} and at most {most:.1}; which, depends on the records, and is not said. With --sensitivity global it would be {global:.1} at this price, {advice}."
-    )
 }
 
 fn not_private(private: bool) -> Option<Text> {
@@ -52,7 +34,7 @@ pub(super) fn count_parts(release: &OutlierCount) -> (Vec<Text>, Vec<Part>) {
         count(release.rows),
         within(&release.interval)
     )));
-    verdict.push(deviation(&release.noise).into());
+    verdict.push(release.noise.shown().into());
     let part = price((release.radius, release.k), &release.cost, &release.left);
     let noise = format!(
         "Noise was fitted to the {} sensitivity.",
@@ -75,7 +57,7 @@ pub(super) fn subspace_parts(release: &OutlierSubspaces) -> (Vec<Text>, Vec<Part
         counted(release.subspaces.len() as u64, "was", "were"),
         first.map_or(String::new(), |first| format!("; the first is {first}"))
     )));
-    verdict.extend(release.noise.iter().map(|noise| deviation(noise).into()));
+    verdict.extend(release.noise.iter().map(|noise| noise.shown().into()));
     let rows = release
         .subspaces
         .iter()

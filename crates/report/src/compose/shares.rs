@@ -115,6 +115,20 @@ pub(super) fn figure(id: String, asked: InputKind, shares: &[Share]) -> Block {
     Block::figure(&Intervals { rows: &rows }, id, description, data)
 }
 
+/// That a new model gives all `inputs` one class, and what that means, as the first thing that is said.
+pub(super) fn alike_throughout(
+    found: Option<&DecidedAlike>,
+    inputs: &str,
+    meaning: &str,
+) -> Option<Text> {
+    let found = found?;
+    Some(Text::new(format!(
+        "DECIDES EVERYTHING ALIKE: all {} {inputs} get the class ‘{}’. {meaning}",
+        count(found.inputs),
+        Text::value(&found.class)
+    )))
+}
+
 /// That a model tells no inputs apart, as the first thing that is said.
 pub(super) fn alike(found: Option<&DecidedAlike>) -> Option<String> {
     found.map(|found| {

@@ -8,7 +8,7 @@ use super::super::text::{Text, count, counted, percent};
 use super::ending::interrupted;
 use super::left_out;
 use super::quality;
-use super::shares::four_digits;
+use super::shares::{alike_throughout, four_digits};
 
 /// Epochs that a table shows at most.
 const EPOCHS: usize = 12;
@@ -20,36 +20,30 @@ pub(super) fn parts(training: &TrainingFindings, id: &str) -> (Vec<Text>, Vec<Pa
         let epochs = counted(training.history.len() as u64, "epoch", "epochs");
         verdict.push(interrupted(Some(epochs)));
     }
-    verdict.extend(alike(training));
+    let inputs = match &training.data {
+        TrainingData::Rows(_) => "rows of the data",
+        TrainingData::Texts(_) => "texts of the data",
+    };
+    verdict.extend(alike_throughout(
+        training.decides_alike.as_ref(),
+        inputs,
+        "It has learnt to tell nobody in these data apart; what an audit finds of it are inputs unlike them.",
+    ));
     verdict.extend(measured(training));
     verdict.extend(
         training
             .cautions
             .iter()
-            .map(|&caution| said(caution, training)),
+            .filter_map(|&caution| said(caution, training)),
     );
     let mut parts = vec![quality::part(&training.parts(), &training.classes)];
     parts.extend(course(training, id));
     parts.push(model(training));
     parts.push(Part::limits([
-        "The rows of the test part are like those that the model has learnt from; how good it is for other people is not known.",
+        "The rows that the model is measured on are like those that it has learnt from; how good it is for other people is not known.",
         "A model that is right on average may be wrong about some groups more often than about others (probity groups), and may decide otherwise about people who differ in a protected attribute alone (probity audit).",
     ]));
     (verdict, parts)
-}
-
-/// That the model decides everything alike, where it does.
-fn alike(training: &TrainingFindings) -> Option<Text> {
-    let found = training.decides_alike.as_ref()?;
-    let inputs = match &training.data {
-        TrainingData::Rows(_) => "rows of the data",
-        TrainingData::Texts(_) => "texts of the data",
-    };
-    Some(Text::new(format!(
-        "DECIDES EVERYTHING ALIKE: all {} {inputs} get the class ‘{}’. It has learnt to tell nobody in these data apart; what an audit finds of it are inputs unlike them.",
-        count(found.inputs),
-        Text::value(&found.class)
-    )))
 }
 
 /// How good the model is on the part of the data that it knows least.
@@ -64,8 +58,8 @@ fn measured(training: &TrainingFindings) -> Option<Text> {
 }
 
 /// What a caution means for whoever goes on to audit the model.
-fn said(caution: Caution, training: &TrainingFindings) -> Text {
-    Text::new(match (caution, training.parts().pop(), &training.data) {
+fn said(caution: Caution, training: &TrainingFindings) -> Option<Text> {
+    Some(Text::new(match (caution, training.parts().pop(), &training.data) {
         (Caution::FewKnownWords, _, TrainingData::Texts(texts)) => format!(
             "WARNING: only {} of the tokens have a word vector; the model does not read the others. Give word vectors that know these texts with --embeddings FILE (GloVe, word2vec), or make some: probity embeddings train TEXTS --out FILE.",
             percent(texts.coverage())
@@ -76,8 +70,9 @@ fn said(caution: Caution, training: &TrainingFindings) -> Text {
             percent(of.majority_share),
             percent(of.balanced_accuracy)
         ),
-        _ => "WARNING: the model does no better than always saying the mean (R² is not above 0); what an audit finds in it says little.".to_owned(),
-    })
+        (Caution::Guessing, ..) => "WARNING: the model does no better than always saying the mean (R² is not above 0); what an audit finds in it says little.".to_owned(),
+        (Caution::FewKnownWords, ..) => return None,
+    }))
 }
 
 /// The loss of each epoch, where there are several.

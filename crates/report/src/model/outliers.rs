@@ -51,6 +51,27 @@ pub struct CountNoise {
     pub global_standard_deviation: f64,
 }
 
+impl CountNoise {
+    /// Returns how far counts may be off, in words, as far as that is public.
+    pub fn shown(&self) -> String {
+        let CountNoise {
+            standard_deviation_at_least: least,
+            standard_deviation_at_most: most,
+            global_standard_deviation: global,
+        } = self;
+        if least == most {
+            return format!("The noise has a standard deviation of {global:.1}.");
+        }
+        let advice = match global < least {
+            true => "always less, so take that",
+            false => "and its interval free",
+        };
+        format!(
+            "The noise has a standard deviation of at least {least:.1} and at most {most:.1}; which, depends on the records, and is not said. With --sensitivity global it would be {global:.1} at this price, {advice}."
+        )
+    }
+}
+
 /// The price of an answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Cost {
