@@ -144,7 +144,7 @@ fn a_seeded_run_says_that_it_is_not_private() {
     let outcome = outcome.says(&["NOT PRIVATE"]).complains(&["NOT PRIVATE"]);
     let again = with_budget("--epsilon 9 --delta 0.5");
     // The ledgers lie in folders of their own.
-    let figures = |text: &str| text.split("Left in").next().map(str::to_owned);
+    let figures = |text: &str| text.split("Ledger:").next().map(str::to_owned);
     assert_eq!(
         figures(&outcome.stdout),
         figures(&again.line(&count("--not-private-seed 7")).stdout)

@@ -17,7 +17,8 @@ fn a_count_is_charged_before_it_is_printed() {
         "The noise has a standard deviation of at least",
         "has fewer than 3 other records within 0.5",
         "ε 0.5, δ 0.01",
-        "Ledger: budget.toml",
+        "Ledger: ",
+        "budget.toml",
     ]);
     let summary = workspace.line(&count("--out run --json")).exits(0).json();
     assert_eq!(summary["command"], "outliers count");
