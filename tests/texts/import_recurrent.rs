@@ -202,7 +202,7 @@ fn the_command_writes_a_model_directory() {
     workspace
         .line(
             "import --weights lstm.pt --vocabulary words-special.txt --unknown-row 1 --padding-row 0 \
-             --classes fine,toxic --max-length 30 --texts texts.txt --out model",
+             --classes fine,toxic --max-length 30 --texts texts.txt --out model --verbose",
         )
         .exits(0)
         .says(&["11 tensors matched", "recurrent.weight_hh_l1", "LSTM, 2 layers of 5 units; 20 words", "fine, toxic"]);
