@@ -26,7 +26,7 @@ use probity::tensor::device::{ComputeDevice, DeviceName};
 /// Arguments of `probity run`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A specification begins with its kind, such as kind = \"audit\"; its paths are relative to its own folder.\nA directory is repeated on what its run read, which must not have changed if it is a training, audit, comparison or repair; its run.toml is run on whatever is there."
+    after_help = "A specification begins with its kind, such as kind = \"audit\"; its paths are relative to its own folder.\nA directory is repeated on what its run read, which must not have changed; its run.toml is run on whatever is there."
 )]
 pub(super) struct RunArgs {
     /// Specification (TOML), or the directory of a run

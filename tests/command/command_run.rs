@@ -31,6 +31,60 @@ fn a_directory_is_repeated() {
     workspace.line("run first/run.toml --out fewer").exits(0);
 }
 
+/// So is one of every kind that leaves a directory: on what it read, or not at all.
+#[test]
+fn no_kind_is_repeated_on_other_data() {
+    let workspace = Workspace::with_demo(500);
+    let of_people = "--data demo/people.csv --protected sex";
+    let kinds = [
+        ("groups", format!("groups --model demo/model {of_people}")),
+        (
+            "counterparts",
+            format!("counterparts --model demo/model {of_people}"),
+        ),
+        (
+            "situations",
+            format!("situations --model demo/model {of_people} --k 5"),
+        ),
+        ("proxies", format!("proxies --schema synthetic-census {of_people}")),
+        (
+            "certify",
+            format!("certify --model demo/model {of_people}"),
+        ),
+        (
+            "kmeans",
+            "kmeans bench --schema synthetic-census --data demo/people.csv --clusters 3 --deletions 2 --repeats 1".to_owned(),
+        ),
+        (
+            "spn",
+            "spn bench --schema synthetic-census --data demo/people.csv --rows 60 --deletions 2 --repeats 1".to_owned(),
+        ),
+    ];
+    for (name, line) in &kinds {
+        workspace.line(&format!("{line} --out {name}")).exits(0);
+        workspace
+            .line(&format!("run {name} --out {name}-again"))
+            .exits(0);
+    }
+    let people = workspace.read("demo/people.csv");
+    let fewer: Vec<&str> = people.lines().take(400).collect();
+    workspace.write("demo/people.csv", fewer.join("\n"));
+    for (name, _) in &kinds {
+        let needles = ["the data changed since the run began", "run.toml"];
+        let other = format!("{name}-other");
+        refuses(
+            &workspace,
+            &format!("run {name} --out {other}"),
+            2,
+            &needles,
+        );
+        assert!(!workspace.path(&other).exists());
+        workspace
+            .line(&format!("run {name}/run.toml --out {other}"))
+            .exits(0);
+    }
+}
+
 /// A run that its limit of time stopped goes on to its end.
 #[test]
 fn a_run_that_goes_on_has_no_limit_of_time() {

@@ -256,6 +256,11 @@ impl Import {
         })
     }
 
+    /// Returns the record of what was opened.
+    pub fn record(&self) -> &Record {
+        &self.record
+    }
+
     /// Returns the summary of what was imported.
     pub fn into_summary(self) -> ImportSummary {
         self.summary

@@ -9,6 +9,7 @@ use super::train::transformer_set::TransformerSet;
 use super::train::{EpochReport, TrainSpecification};
 use probity_run::device_name::DeviceName;
 use probity_run::number::percent;
+use probity_run::place::expect_same;
 use probity_run::runner::{
     Failure, Observer, OpenedRun, Outcome, Progress, RunKind, Setting, Target, perform,
 };
@@ -107,6 +108,10 @@ impl OpenedRun for Import {
     type Summary = ImportSummary;
 
     const STOPS: bool = false;
+
+    fn expect_unchanged(&self, began: &Record) -> Result<(), Failure> {
+        Ok(expect_same(began, self.record())?)
+    }
 
     fn whole(self, target: Target<'_>, _: &dyn Observer) -> Result<Self::Summary, Failure> {
         self.run(target.needed()?)?;

@@ -9,7 +9,7 @@ use crate::error::RunError;
 use crate::names::{CHECKPOINT, SUMMARY};
 use crate::output_file::{OutputError, expect_outside};
 use crate::run_directory::RunDirectory;
-use crate::specification::file::{Record, SpecificationError};
+use crate::specification::file::{Changed, Record, SpecificationError};
 use crate::specification::{FieldError, Specification};
 
 /// The reason why a run cannot be written where it is to be.
@@ -36,6 +36,18 @@ pub enum PlaceError {
         /// The directory of the run.
         directory: PathBuf,
     },
+    /// What a run opened is not what the one that it repeats opened.
+    #[error(
+        "the {role} changed since the run began (SHA-256 {now}, then {then}); give its run.toml to run it on what is there now"
+    )]
+    Changed {
+        /// What was opened: `data`, for example.
+        role: String,
+        /// Its hash now; `none` where there is nothing.
+        now: String,
+        /// Its hash then; `none` where there was nothing.
+        then: String,
+    },
     /// No directory is given for a kind whose runs all have one.
     #[error("there is no directory to write the run to")]
     Nowhere,
@@ -54,6 +66,21 @@ pub enum PlaceError {
 pub fn new_run_in(out: &Path) -> Result<RunDirectory, PlaceError> {
     expect_outside(out)?;
     Ok(RunDirectory::create(out)?)
+}
+
+/// Refuses to repeat a run whose record is `began` where what was opened is recorded otherwise `now`.
+///
+/// # Errors
+/// [`PlaceError::Changed`]
+pub fn expect_same(began: &Record, now: &Record) -> Result<(), PlaceError> {
+    match began.changed_since(&now.sha256) {
+        None => Ok(()),
+        Some(Changed { role, now, then }) => Err(PlaceError::Changed {
+            role: role.to_owned(),
+            now: now.to_owned(),
+            then: then.to_owned(),
+        }),
+    }
 }
 
 /// The place where a run is written.

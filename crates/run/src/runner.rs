@@ -77,13 +77,12 @@ pub trait OpenedRun: Sized {
     /// Whether the run can be stopped, so that its results up to then are kept.
     const STOPS: bool = true;
 
-    /// Refuses to go on if what was opened is not what the run whose record is `began` began with.
+    /// Refuses to go on with a run, or to repeat it, if what was opened is not what the run whose
+    /// record is `began` began with ([`expect_same`](crate::place::expect_same)).
     ///
     /// # Errors
     /// An error that names what differs.
-    fn expect_unchanged(&self, _began: &Record) -> Result<(), Failure> {
-        Ok(())
-    }
+    fn expect_unchanged(&self, began: &Record) -> Result<(), Failure>;
 
     /// Returns a function that ends the processes that were opened for the run.
     fn ender(&self) -> Option<ShutdownHook> {

@@ -279,6 +279,11 @@ impl<M: Certifiable> Certification<M> {
         &self.specification
     }
 
+    /// The record of what was opened.
+    pub fn record(&self) -> &Record {
+        &self.record
+    }
+
     /// The number of sets of protected attributes that are certified.
     pub fn sets(&self) -> usize {
         self.sets.len()

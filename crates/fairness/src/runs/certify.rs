@@ -5,10 +5,12 @@ use crate::certify::specification::CertifySpecification;
 use crate::certify::table::CertifiableTable;
 use crate::certify::text::CertifiableTexts;
 use crate::modality::ModalityName;
+use probity_run::place::expect_same;
 use probity_run::runner::{
     Failure, Observer, OpenedRun, Outcome, Progress, RunKind, Setting, Target, perform,
 };
 use probity_run::specification::Checked;
+use probity_run::specification::file::Record;
 
 impl RunKind for CertifySpecification {
     const DIRECTORY: Option<&'static str> = Some("certify");
@@ -35,6 +37,10 @@ impl<M: Certifiable> OpenedRun for Certification<M> {
     type Summary = CertifySummary;
 
     const STOPS: bool = false;
+
+    fn expect_unchanged(&self, began: &Record) -> Result<(), Failure> {
+        Ok(expect_same(began, self.record())?)
+    }
 
     fn whole(self, target: Target<'_>, observer: &dyn Observer) -> Result<Self::Summary, Failure> {
         Ok(self.run(target.needed()?, &mut |set| {

@@ -3,10 +3,12 @@
 use super::watched::remark_on_rounding;
 use crate::group::run::{GroupMeasurement, GroupRunSummary};
 use crate::group::specification::GroupsSpecification;
+use probity_run::place::expect_same;
 use probity_run::runner::{
     Failure, Observer, OpenedRun, Outcome, RunKind, Setting, Target, perform,
 };
 use probity_run::specification::Checked;
+use probity_run::specification::file::Record;
 
 impl RunKind for GroupsSpecification {
     const DIRECTORY: Option<&'static str> = None;
@@ -26,6 +28,10 @@ impl OpenedRun for GroupMeasurement {
     type Summary = GroupRunSummary;
 
     const STOPS: bool = false;
+
+    fn expect_unchanged(&self, began: &Record) -> Result<(), Failure> {
+        Ok(expect_same(began, self.record())?)
+    }
 
     fn whole(self, target: Target<'_>, observer: &dyn Observer) -> Result<Self::Summary, Failure> {
         let summary = self.run()?;

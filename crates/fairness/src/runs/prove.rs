@@ -9,6 +9,7 @@ use probity_run::runner::{
     Failure, Observer, OpenedRun, Outcome, Progress, RunKind, Setting, Target, perform,
 };
 use probity_run::specification::Checked;
+use probity_run::specification::file::Record;
 
 impl RunKind for ProveSpecification {
     const DIRECTORY: Option<&'static str> = Some("prove");
@@ -27,6 +28,11 @@ impl RunKind for ProveSpecification {
 impl OpenedRun for Proof {
     type Kind = ProveSpecification;
     type Summary = ProveSummary;
+
+    /// [`Proof::open`] does: it asks nothing of another model.
+    fn expect_unchanged(&self, _began: &Record) -> Result<(), Failure> {
+        Ok(())
+    }
 
     fn whole(self, target: Target<'_>, observer: &dyn Observer) -> Result<Self::Summary, Failure> {
         let observe = &mut |progress: ProofProgress| match progress {

@@ -19,10 +19,12 @@ use crate::people::{
 use probity_data::table::ReadCounts;
 use probity_fairness::statistics::Share;
 use probity_nn::decision::{Gap, Score};
+use probity_run::place::expect_same;
 use probity_run::runner::{
     Failure, Observer, OpenedRun, Outcome, RunKind, Setting, Target, perform, watched,
 };
 use probity_run::specification::Checked;
+use probity_run::specification::file::Record;
 use probity_tensor::device::ComputeDevice;
 
 /// The largest number of people, and of subgroups, whom a summary tells of.
@@ -527,6 +529,10 @@ impl RunKind for CounterpartsSpecification {
 impl OpenedRun for CounterpartTest {
     type Kind = CounterpartsSpecification;
     type Summary = CounterpartsSummary;
+
+    fn expect_unchanged(&self, began: &Record) -> Result<(), Failure> {
+        Ok(expect_same(began, self.opened.record())?)
+    }
 
     fn whole(self, target: Target<'_>, observer: &dyn Observer) -> Result<Self::Summary, Failure> {
         let matchings = self.matchings(&watched(observer, "match"))?;

@@ -12,9 +12,11 @@ use crate::error::IndirectError;
 use crate::people::{LeftOut, OpenedPeople, PeopleReader, ProtectedGroup};
 use probity_data::schema::Schema;
 use probity_data::table::ReadCounts;
+use probity_run::place::expect_same;
 use probity_run::runner::{
     Failure, Observer, OpenedRun, Outcome, RunKind, Setting, Target, perform, watched,
 };
+use probity_run::specification::file::Record;
 use probity_run::specification::{Checked, FieldError};
 use probity_tensor::device::ComputeDevice;
 
@@ -245,6 +247,10 @@ impl RunKind for ProxiesSpecification {
 impl OpenedRun for ProxySearch {
     type Kind = ProxiesSpecification;
     type Summary = ProxiesSummary;
+
+    fn expect_unchanged(&self, began: &Record) -> Result<(), Failure> {
+        Ok(expect_same(began, self.opened.record())?)
+    }
 
     fn whole(self, target: Target<'_>, observer: &dyn Observer) -> Result<Self::Summary, Failure> {
         let summary = self.run(&watched(observer, "proxies"))?;

@@ -17,10 +17,12 @@ use crate::people::{
     Condition, Decided, Drawn, DrawnForGroup, LeftOut, OpenedPeople, PeopleReader, ProtectedGroup,
 };
 use probity_data::table::ReadCounts;
+use probity_run::place::expect_same;
 use probity_run::runner::{
     Failure, Observer, OpenedRun, Outcome, RunKind, Setting, Target, perform, watched,
 };
 use probity_run::specification::Checked;
+use probity_run::specification::file::Record;
 use probity_tensor::device::ComputeDevice;
 
 /// The largest number of people whom a summary tells of.
@@ -473,6 +475,10 @@ impl RunKind for SituationsSpecification {
 impl OpenedRun for SituationTest {
     type Kind = SituationsSpecification;
     type Summary = SituationsSummary;
+
+    fn expect_unchanged(&self, began: &Record) -> Result<(), Failure> {
+        Ok(expect_same(began, self.opened.record())?)
+    }
 
     fn whole(self, target: Target<'_>, observer: &dyn Observer) -> Result<Self::Summary, Failure> {
         let found = self.situations(&watched(observer, "compare"))?;

@@ -7,6 +7,7 @@ use super::{
 };
 use crate::inputs::Inputs;
 use crate::specification::RobustnessSpecification;
+use probity_run::place::expect_same;
 use probity_run::run_directory::RunDirectory;
 use probity_run::runner::{
     Failure, Merged, Observer, OpenedRun, Outcome, Progress, RunKind, Setting, Target, perform,
@@ -113,6 +114,10 @@ fn watching(observer: &dyn Observer) -> impl FnMut(RobustnessProgress) {
 impl OpenedRun for Robustness {
     type Kind = RobustnessSpecification;
     type Summary = RobustnessSummary;
+
+    fn expect_unchanged(&self, began: &Record) -> Result<(), Failure> {
+        Ok(expect_same(began, &self.record)?)
+    }
 
     fn whole(self, target: Target<'_>, observer: &dyn Observer) -> Result<Self::Summary, Failure> {
         Ok(decide_robustness(

@@ -56,6 +56,11 @@ impl OpenedRun for CountQuery {
 
     const STOPS: bool = false;
 
+    /// Private answers are not repeated, and say nothing of the data.
+    fn expect_unchanged(&self, _began: &Record) -> Result<(), Failure> {
+        Ok(())
+    }
+
     fn whole(self, target: Target<'_>, observer: &dyn Observer) -> Result<Self::Summary, Failure> {
         let answer = self.answer(&mut |remark| tell(remark, observer));
         written(answer, (self.specification(), self.record()), target)
@@ -67,6 +72,11 @@ impl OpenedRun for SubspacesQuery {
     type Summary = SubspacesSummary;
 
     const STOPS: bool = false;
+
+    /// Private answers are not repeated, and say nothing of the data.
+    fn expect_unchanged(&self, _began: &Record) -> Result<(), Failure> {
+        Ok(())
+    }
 
     fn whole(self, target: Target<'_>, observer: &dyn Observer) -> Result<Self::Summary, Failure> {
         let answer = self.answer(&mut |remark| tell(remark, observer));

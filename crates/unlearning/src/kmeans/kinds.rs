@@ -14,6 +14,7 @@ use super::model::Algorithm;
 use super::specification::{BenchSpecification, FitSpecification};
 use probity_data::read::LeftOut;
 use probity_data::specification::record_schema;
+use probity_run::place::expect_same;
 use probity_run::run_directory::RunDirectory;
 use probity_run::runner::{
     Failure, Merged, Observer, OpenedRun, Outcome, Progress, RunKind, Setting, Target, perform,
@@ -93,6 +94,11 @@ impl OpenedRun for Fit {
     type Summary = FitSummary;
 
     const STOPS: bool = false;
+
+    /// A model says of itself what it was made of; it leaves no run that could be repeated.
+    fn expect_unchanged(&self, _began: &Record) -> Result<(), Failure> {
+        Ok(())
+    }
 
     fn whole(self, target: Target<'_>, _: &dyn Observer) -> Result<Self::Summary, Failure> {
         let directory = target.needed()?;
@@ -272,6 +278,10 @@ impl RunKind for BenchSpecification {
 impl OpenedRun for Bench {
     type Kind = BenchSpecification;
     type Summary = BenchSummary;
+
+    fn expect_unchanged(&self, began: &Record) -> Result<(), Failure> {
+        Ok(expect_same(began, &self.record)?)
+    }
 
     fn whole(self, target: Target<'_>, observer: &dyn Observer) -> Result<Self::Summary, Failure> {
         let observe = &mut watching(observer, self.options.deletions);
