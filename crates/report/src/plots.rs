@@ -226,7 +226,7 @@ pub(super) fn deletions(bench: &KMeansFindings) -> Plot {
     if !trainings.is_empty() {
         let each = trainings.iter().sum::<f64>() / trainings.len() as f64;
         let all = bench.options.deletions as f64;
-        let places = (1..=20).map(|step| (all * f64::from(step) / 20.0).max(1.0));
+        let places = (1..=20).map(|step| (all * f64::from(step) / 20.0).round().max(1.0));
         let points = std::iter::once(1.0)
             .chain(places)
             .map(|deletions| (deletions, each * deletions));
@@ -236,7 +236,8 @@ pub(super) fn deletions(bench: &KMeansFindings) -> Plot {
             points.collect(),
         ));
     }
-    for algorithm in &bench.algorithms {
+    let done = bench.algorithms.iter();
+    for algorithm in done.filter(|algorithm| !algorithm.replicates.is_empty()) {
         let name = Text::value(&algorithm.algorithm);
         let points = mean_seconds(&algorithm.replicates);
         series.push(Series::curve(series.len(), name, points));

@@ -2,13 +2,13 @@
 
 use serde::Serialize;
 
-/// The mean and the standard deviation (of a sample; 0 of a single value).
+/// The mean and the standard deviation of a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Spread {
     /// The mean.
     pub mean: f64,
-    /// The standard deviation.
-    pub sd: f64,
+    /// The standard deviation; of a single value it is not known.
+    pub sd: Option<f64>,
 }
 
 impl Spread {
@@ -20,12 +20,17 @@ impl Spread {
         }
         let mean = values.iter().sum::<f64>() / n;
         let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-        let sd = if values.len() > 1 {
-            (squares / (n - 1.0)).sqrt()
-        } else {
-            0.0
-        };
+        let sd = (values.len() > 1).then(|| (squares / (n - 1.0)).sqrt());
         Some(Spread { mean, sd })
+    }
+
+    /// Returns the mean ± the standard deviation, as far as it is known, with so many decimals.
+    pub fn shown(self, decimals: usize) -> String {
+        let mean = format!("{:.decimals$}", self.mean);
+        match self.sd {
+            Some(sd) => format!("{mean} ± {sd:.decimals$}"),
+            None => mean,
+        }
     }
 }
 
@@ -36,8 +41,8 @@ mod tests {
     #[test]
     fn the_deviation_is_that_of_a_sample() {
         let spread = Spread::from_values(&[1.0, 3.0]).unwrap();
-        assert_eq!((spread.mean, spread.sd), (2.0, 2_f64.sqrt()));
-        assert_eq!(Spread::from_values(&[5.0]).unwrap().sd, 0.0);
+        assert_eq!((spread.mean, spread.sd), (2.0, Some(2_f64.sqrt())));
+        assert_eq!(Spread::from_values(&[5.0]).unwrap().sd, None);
         assert_eq!(Spread::from_values(&[]), None);
     }
 }

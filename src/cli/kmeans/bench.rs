@@ -19,7 +19,9 @@ use probity::unlearning::kmeans::specification::BenchSpecification;
 
 /// Arguments of `probity kmeans bench`.
 #[derive(Debug, Args)]
-#[command(after_help = "Exit code 1 when a model differs from a retraining after its deletions.")]
+#[command(
+    after_help = "Exit code 1 when a model differs from a retraining after its deletions, or none was compared."
+)]
 pub(super) struct BenchArgs {
     #[command(flatten)]
     fields: Fields<BenchSpecification>,
@@ -48,7 +50,7 @@ impl Performed for BenchSpecification {
         })
     }
 
-    /// Whether every model equalled a retraining.
+    /// Whether every model equalled a retraining, and there is one of each algorithm.
     fn passes(summary: &Value) -> bool {
         let algorithms = summary["algorithms"].as_array();
         algorithms.is_some_and(|all| all.iter().all(|figures| figures["exact"] == true))

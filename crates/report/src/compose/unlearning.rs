@@ -1,12 +1,13 @@
 //! What is said of models that rows are deleted from, and of benchmarks of that.
 
+use super::super::bounds::Verdict;
 use super::super::document::{Block, Outcome, Part, Table};
 use super::super::model::{
     BadRows, KMeansAlgorithm, KMeansFindings, KMeansFit, SpnFindings, SpnFit, Spread,
 };
 use super::super::plots;
 use super::super::text::{
-    Text, count, counted, decimals_of, fixed, number, seconds, seconds_in_column,
+    Text, count, counted, decimals_of, fixed, number, seconds, seconds_in_column, skipped_rows,
 };
 use super::ending::interrupted;
 use super::left_out;
@@ -17,10 +18,18 @@ fn spreads(column: &[&Option<Spread>]) -> Vec<String> {
     let means = column.iter().filter_map(|spread| spread.as_ref());
     let decimals = decimals_of(means.map(|spread| spread.mean));
     let shown = |spread: &&Option<Spread>| match spread {
-        Some(of) => format!("{} ± {}", fixed(of.mean, decimals), fixed(of.sd, decimals)),
+        Some(Spread { mean, sd: Some(sd) }) => {
+            format!("{} ± {}", fixed(*mean, decimals), fixed(*sd, decimals))
+        }
+        Some(Spread { mean, sd: None }) => fixed(*mean, decimals),
         None => "–".to_owned(),
     };
     column.iter().map(shown).collect()
+}
+
+/// Whether there is more than one value of any of `spreads`.
+fn has_deviation<'s>(spreads: impl IntoIterator<Item = &'s Spread>) -> bool {
+    spreads.into_iter().any(|spread| spread.sd.is_some())
 }
 
 /// The verdict and the parts of a benchmark of k-means.
@@ -40,10 +49,14 @@ pub(super) fn kmeans_parts(bench: &KMeansFindings, id: &str) -> (Vec<Text>, Vec<
         && fastest.speedup.is_some()
     {
         verdict.push(Text::new(format!(
-            "{}: one training and {} deletions were {} times as fast as training k-means anew each time (mean ± standard deviation).",
+            "{}: one training and {} were {} times as fast as training k-means anew each time{}.",
             fastest.algorithm,
-            count(bench.options.deletions),
-            spreads(&[&fastest.speedup]).concat()
+            counted(bench.options.deletions, "deletion", "deletions"),
+            spreads(&[&fastest.speedup]).concat(),
+            match has_deviation(&fastest.speedup) {
+                true => " (mean ± standard deviation)",
+                false => "",
+            }
         )));
     }
     if !bench.finished {
@@ -61,11 +74,15 @@ pub(super) fn kmeans_parts(bench: &KMeansFindings, id: &str) -> (Vec<Text>, Vec<
     ];
     let table = Table::new(
         format!(
-            "{} rows of {} columns, {} clusters, {} deletions. Speed-up is against k-means trained anew after each deletion. Mean ± standard deviation over the replicates.",
-            count(bench.rows),
-            count(bench.columns),
-            count(bench.options.clusters),
-            count(bench.options.deletions)
+            "{} of {}, {}, {}. Speed-up is against k-means trained anew after each deletion: so many times as long as one of the trainings that were timed takes on average.{}",
+            counted(bench.rows, "row", "rows"),
+            counted(bench.columns, "column", "columns"),
+            counted(bench.options.clusters, "cluster", "clusters"),
+            counted(bench.options.deletions, "deletion", "deletions"),
+            match has_deviation(bench.algorithms.iter().filter_map(|of| of.seconds.as_ref())) {
+                true => " Mean ± standard deviation over the replicates.",
+                false => "",
+            }
         ),
         &[
             "Algorithm",
@@ -83,7 +100,11 @@ pub(super) fn kmeans_parts(bench: &KMeansFindings, id: &str) -> (Vec<Text>, Vec<
             .map(|(place, algorithm)| {
                 let mut row = vec![algorithm.algorithm.clone()];
                 row.extend(columns.iter().map(|column| column[place].clone()));
-                row.push(if algorithm.exact { "yes" } else { "NO" }.to_owned());
+                let exact = algorithm.exact.map_or("–", |is_exact| match is_exact {
+                    true => "yes",
+                    false => "NO",
+                });
+                row.push(exact.to_owned());
                 row
             })
             .collect(),
@@ -95,17 +116,19 @@ pub(super) fn kmeans_parts(bench: &KMeansFindings, id: &str) -> (Vec<Text>, Vec<
     (verdict, vec![part, limits(bench.bad_rows.as_ref())])
 }
 
-/// Whether deletions left what training anew leaves.
-pub(super) fn exactness(is_exact: bool) -> Outcome {
-    let said = match is_exact {
-        true => {
-            "After the deletions every model was, bit for bit, the one that training anew without the rows gives."
-        }
-        false => {
-            "NOT EXACT: a model differed from one trained anew. That is a defect of Probity; do not rely on this run."
-        }
-    };
-    Outcome::from_check(is_exact, said)
+/// Whether deletions left what training anew leaves, by whether those of each algorithm did; nothing of one
+/// of which no model was compared.
+pub(super) fn exactness(of_algorithms: &[Option<bool>]) -> Outcome {
+    if of_algorithms.contains(&Some(false)) {
+        let said = "NOT EXACT: a model differed from one trained anew. That is a defect of Probity; do not rely on this run.";
+        return Outcome::new(Verdict::Exceeds, said);
+    }
+    if of_algorithms.contains(&None) {
+        let said = "Whether deletions leave what training anew leaves is not shown of each algorithm: it was stopped before.";
+        return Outcome::new(Verdict::Inconclusive, said);
+    }
+    let said = "After the deletions every model was, bit for bit, the one that training anew without the rows gives.";
+    Outcome::new(Verdict::Within, said)
 }
 
 fn curves(bench: &KMeansFindings, id: String) -> Block {
@@ -153,12 +176,17 @@ pub(super) fn spn_parts(bench: &SpnFindings) -> (Vec<Text>, Vec<Part>) {
     ];
     let column = |of: fn(&Spread) -> f64| timed.map(|(_, spread)| of(spread));
     // Both in the unit of the longest.
-    let both = [column(|of| of.mean), column(|of| of.sd)].concat();
+    let deviation = |of: &Spread| of.sd.unwrap_or_default();
+    let both = [column(|of| of.mean), column(deviation)].concat();
     let times = seconds_in_column(&both);
     let rows = timed.iter().enumerate();
-    let rows = rows.map(|(place, (name, _))| {
+    let rows = rows.map(|(place, (name, spread))| {
         let [mean, sd] = [place, place + timed.len()].map(|at| times[at].as_str());
-        vec![(*name).to_owned(), format!("{mean} ± {sd}")]
+        let time = match spread.sd {
+            Some(_) => format!("{mean} ± {sd}"),
+            None => mean.to_owned(),
+        };
+        vec![(*name).to_owned(), time]
     });
     let mut rows: Vec<Vec<String>> = rows.collect();
     if let Some(likelihood) = &bench.test_log_likelihood {
@@ -169,9 +197,13 @@ pub(super) fn spn_parts(bench: &SpnFindings) -> (Vec<Text>, Vec<Part>) {
     }
     let table = Table::new(
         format!(
-            "{} rows of {} columns. Mean ± standard deviation over the repeats.",
-            count(bench.rows),
-            count(bench.variables)
+            "{} of {}.{}",
+            counted(bench.rows, "row", "rows"),
+            counted(bench.variables, "column", "columns"),
+            match has_deviation(timed.map(|(_, spread)| spread)) {
+                true => " Mean ± standard deviation over the repeats.",
+                false => "",
+            }
         ),
         &["Figure", "Value"],
         rows,
@@ -189,7 +221,7 @@ pub(super) fn spn_parts(bench: &SpnFindings) -> (Vec<Text>, Vec<Part>) {
 pub(super) fn kmeans_fit(fit: &KMeansFit) -> (Vec<Text>, Vec<Part>) {
     let sizes: Vec<String> = fit.sizes.iter().map(|&size| count(size)).collect();
     let said = format!(
-        "{}, {}, {} ({}): {}. Loss {}.",
+        "{}, {}, {} ({}) of {} rows. Sum of the squared distances to their centres: {}.",
         counted(fit.rows, "row", "rows"),
         counted(fit.columns, "column", "columns"),
         counted(fit.clusters, "cluster", "clusters"),
@@ -241,10 +273,7 @@ pub(super) fn spn_fit(fit: &SpnFit) -> (Vec<Text>, Vec<Part>) {
 /// `said`, and which rows were left out.
 fn said_with(said: String, skipped: u64, bad: Option<&BadRows>) -> Vec<Text> {
     let mut all = vec![said];
-    if skipped > 0 {
-        let rows = counted(skipped, "row was", "rows were");
-        all.push(format!("{rows} left out, as the schema asks."));
-    }
+    all.extend((skipped > 0).then(|| skipped_rows(skipped)));
     all.extend(bad.map(left_out::bad_rows));
     all.into_iter().map(Text::from).collect()
 }

@@ -60,8 +60,8 @@ pub struct KMeansAlgorithm {
     /// Normalised mutual information with the labels.
     #[serde(default, skip_serializing)]
     pub nmi: Option<Spread>,
-    /// Whether every model equalled one trained anew.
-    pub exact: bool,
+    /// Whether every model equalled one trained anew, where there is one.
+    pub exact: Option<bool>,
     /// The replicates.
     pub replicates: Vec<Replicate>,
 }
@@ -78,8 +78,8 @@ pub struct Replicate {
 pub struct Spread {
     /// Mean.
     pub mean: f64,
-    /// Standard deviation.
-    pub sd: f64,
+    /// Standard deviation, of several values.
+    pub sd: Option<f64>,
 }
 
 /// Deletions from sum-product networks.

@@ -217,7 +217,7 @@ fn render(summary: &ReproduceSummary) -> String {
     let beside = |paper: Printed, ours: Option<Spread>| {
         let paper = Spread {
             mean: paper.0,
-            sd: paper.1,
+            sd: Some(paper.1),
         };
         let [paper, ours] = [Some(paper), ours].map(|figure| spread(figure, DECIMALS));
         format!("{paper} / {ours}")
@@ -275,7 +275,12 @@ fn render(summary: &ReproduceSummary) -> String {
             row.clusters,
             names.join("; ")
         ));
-        if row.ours.algorithms.iter().any(|figures| !figures.exact) {
+        if row
+            .ours
+            .algorithms
+            .iter()
+            .any(|figures| figures.exact == Some(false))
+        {
             text.push_str("NOT EXACT: a model differed from a retraining after its deletions; please report this.\n");
         }
     }
@@ -292,10 +297,7 @@ fn render(summary: &ReproduceSummary) -> String {
 
 /// Writes a mean ± standard deviation with this many decimals.
 fn spread(spread: Option<Spread>, decimals: usize) -> String {
-    spread.map_or_else(
-        || "-".to_owned(),
-        |spread| format!("{:.decimals$} ± {:.decimals$}", spread.mean, spread.sd),
-    )
+    spread.map_or_else(|| "-".to_owned(), |spread| spread.shown(decimals))
 }
 
 fn deletions_of(figures: &AlgorithmFigures) -> usize {

@@ -155,7 +155,7 @@ pub fn run(args: &SpnArgs, output: &Output) -> anyhow::Result<()> {
 
 /// Writes a mean time with its standard deviation.
 fn seconds(spread: &Spread) -> String {
-    format!("{:.4} ± {:.4}", spread.mean, spread.sd)
+    spread.shown(4)
 }
 
 fn render(summary: &ReproduceSummary) -> String {

@@ -254,8 +254,9 @@ pub struct AlgorithmFigures {
     pub nmi: Option<Spread>,
     /// The share of deletions that changed no centroid.
     pub free_share: Option<Spread>,
-    /// Whether every model equalled a retraining, byte for byte, after its deletions.
-    pub exact: bool,
+    /// Whether every model equalled a retraining, byte for byte, after its deletions; not known where
+    /// no replicate was done.
+    pub exact: Option<bool>,
     /// The replicates that the figures are of.
     pub replicates: Vec<Replicate>,
 }
@@ -295,7 +296,8 @@ impl AlgorithmFigures {
             silhouette: some(&|replicate| replicate.quality.silhouette),
             nmi: some(&|replicate| replicate.quality.nmi),
             free_share: all(&|replicate| replicate.free as f64 / deletions.max(1) as f64),
-            exact: replicates.iter().all(|replicate| replicate.exact),
+            exact: (!replicates.is_empty())
+                .then(|| replicates.iter().all(|replicate| replicate.exact)),
             replicates,
         }
     }
@@ -358,8 +360,12 @@ mod tests {
                 std::slice::from_ref(&base),
                 50,
             );
+            assert_eq!(figures.exact, Some(true));
             assert!(figures.loss_ratio.unwrap().mean >= 0.99);
             assert!(figures.nmi.unwrap().mean < 0.2);
         }
+        // Nothing is shown by what was not done.
+        let figures = AlgorithmFigures::new("x".to_owned(), Vec::new(), &[], 50);
+        assert!(figures.exact.is_none() && figures.seconds.is_none());
     }
 }

@@ -185,7 +185,7 @@ pub fn figures(pool: &Pool, protocol: Protocol, repeats: &[Repeat]) -> Benchmark
     let (rows, deletions) = protocol.counts(pool);
     let nothing = Spread {
         mean: f64::NAN,
-        sd: 0.0,
+        sd: None,
     };
     let spread = |value: fn(&Repeat) -> f64| {
         let values: Vec<f64> = repeats.iter().map(value).collect();
