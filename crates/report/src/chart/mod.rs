@@ -16,6 +16,7 @@ mod plot;
 mod ratios;
 mod rows;
 mod scale;
+mod sides;
 mod treemap;
 
 pub use canvas::Canvas;
@@ -27,6 +28,7 @@ pub(super) use bars::{Bars, Histogram, Layer, StackedBars};
 pub(super) use heat::{Heat, HeatCell};
 pub(super) use intervals::{IntervalRow, Intervals};
 pub(super) use ratios::Ratios;
+pub(super) use sides::{Sides, SidesRow};
 pub(super) use treemap::{Tile, Treemap};
 
 use super::text::Text;

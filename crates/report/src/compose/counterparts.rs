@@ -1,6 +1,6 @@
 //! What is said of a test by counterparts.
 
-use super::super::chart::Bars;
+use super::super::chart::{Bars, Sides, SidesRow};
 use super::super::document::{Block, Outcome, Part, Table};
 use super::super::model::{
     CounterpartsDifference, CounterpartsFindings, CounterpartsOfGroup, CounterpartsOneWay,
@@ -16,7 +16,7 @@ const TOLD: usize = 3;
 /// Attributes that a sentence names.
 const ATTRIBUTES: usize = 8;
 
-/// Subgroups that are drawn.
+/// Subgroups, and attributes, that are drawn.
 const DRAWN: usize = 8;
 
 /// The verdict and the parts.
@@ -43,8 +43,9 @@ pub(super) fn parts(found: &CounterpartsFindings, id: &str) -> (Vec<Text>, Vec<P
     let mut parts = vec![figures];
     parts.extend(stories(found));
     for (place, group) in found.groups.iter().enumerate() {
-        parts.extend(transparency(group, found.groups.len() > 1));
-        parts.extend(subgroups(group, &format!("{id}-group{place}")));
+        let id = format!("{id}-group{place}");
+        parts.extend(transparency(group, found.groups.len() > 1, &id));
+        parts.extend(subgroups(group, &id));
     }
     parts.push(limits(found));
     (verdict, parts)
@@ -420,24 +421,39 @@ fn value_in_words(value: &PersonValue) -> String {
     )
 }
 
-/// The transparency report of a group.
-fn transparency(group: &CounterpartsOfGroup, are_several: bool) -> Option<Part> {
+/// The transparency report of a group, as bars and as a table.
+fn transparency(group: &CounterpartsOfGroup, are_several: bool, id: &str) -> Option<Part> {
     if group.against.share == 0.0 {
         return None;
     }
-    let rows = group.against.transparency.iter().map(|difference| {
+    // Levels have no sign; of numbers one is there wherever a difference is.
+    let are_numbers =
+        |of: &CounterpartsDifference| of.sign_in_flipset.or(of.sign_overall).is_some();
+    let size = |of: &CounterpartsDifference, value: Option<f64>| match (value, are_numbers(of)) {
+        (None, _) => "–".to_owned(),
+        (Some(value), false) => percent(value),
+        (Some(value), true) => fixed(value, 2),
+    };
+    let differences = &group.against.transparency;
+    let both =
+        |of: &CounterpartsDifference| [of.in_flipset, of.overall].map(Option::unwrap_or_default);
+    let numbers = differences.iter().filter(|of| are_numbers(of));
+    let most = numbers.flat_map(both).map(f64::abs).fold(0.0, f64::max);
+    let bars = differences.iter().take(DRAWN).map(|of| SidesRow {
+        label: Text::value(&of.attribute),
+        amounts: both(of).map(|amount| match are_numbers(of) {
+            true if most > 0.0 => amount / most,
+            _ => amount,
+        }),
+        shown: format!("{} ({})", size(of, of.in_flipset), size(of, of.overall)),
+    });
+    let bars: Vec<SidesRow> = bars.collect();
+    let rows = differences.iter().map(|difference| {
         let sign = |sign: Option<f64>| sign.map_or("–".to_owned(), |sign| fixed(sign, 2));
-        // Levels have no sign; of numbers one is there wherever a difference is.
-        let are_numbers = difference.sign_in_flipset.or(difference.sign_overall);
-        let size = |value: Option<f64>| match (value, are_numbers) {
-            (None, _) => "–".to_owned(),
-            (Some(value), None) => percent(value),
-            (Some(value), Some(_)) => fixed(value, 2),
-        };
         vec![
             Text::value(&difference.attribute).to_string(),
-            size(difference.in_flipset),
-            size(difference.overall),
+            size(difference, difference.in_flipset),
+            size(difference, difference.overall),
             sign(difference.sign_in_flipset),
             sign(difference.sign_overall),
         ]
@@ -463,7 +479,13 @@ fn transparency(group: &CounterpartsOfGroup, are_several: bool) -> Option<Part> 
     let part = Part::new(&title).say(
         "What differs otherwise among those who are decided worse than over all members is what the decisions hang on; what differs most otherwise stands first. The sign is the mean of −1, 0 and 1: whether nearly all differ in the same direction.",
     );
-    Some(part.with(Block::Table(data)))
+    let names = ["those who are decided worse", "all members (in brackets)"].map(Text::from);
+    Some(part.with(Block::figure(
+        &Sides { rows: &bars, names },
+        format!("{id}-transparency"),
+        "Numbers are drawn to the right of the middle where the members have more than their counterparts, to the left where they have less, in parts of the largest difference; levels as the share of the pairs that differ.",
+        data,
+    )))
 }
 
 /// Which kinds of members are decided worse.
