@@ -100,7 +100,7 @@ fn every_form_of_a_vocabulary_gives_the_same_network() {
     ] {
         let rest = format!("--vocabulary {form} --reference labels.csv");
         imported(&workspace, form.split('.').next().unwrap(), &rest).says(&[
-            "same answers to 16 inputs",
+            "class of each of 16 inputs",
             "Row 1 of the table stands for unknown words",
         ]);
         let folder = form.split('.').next().unwrap();

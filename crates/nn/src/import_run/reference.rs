@@ -18,7 +18,7 @@ use crate::train::parallel_logits;
 use crate::{Classifier, Rows, predicted_class};
 use probity_data::read::{Place, Record as Row};
 use probity_data::source::DataFile;
-use probity_data::table::{Labels, Table};
+use probity_data::table::{Labels, ReadCounts, Table};
 use probity_run::specification::file::Record;
 use probity_tensor::device::ComputeDevice;
 use probity_text::corpus::text_records;
@@ -44,6 +44,12 @@ pub struct Agreement {
     /// The number of rows of a table without an answer of the original, which are left out.
     #[serde(rename = "rows_without_outcome", skip_serializing_if = "is_none")]
     pub without_outcome: u64,
+    /// The number of texts without a word, which a network cannot answer.
+    #[serde(skip_serializing_if = "is_none")]
+    pub blank: u64,
+    /// The counts of what reading a table changed or left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data: Option<ReadCounts>,
     /// The largest difference of a probability, or of a regressor's number, where the original's were
     /// given.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -89,6 +95,7 @@ pub(super) fn compare_texts(
         )));
     }
     let (mut texts, mut answers) = (Vec::new(), Vec::new());
+    let mut blank = 0;
     while let Some(row) = records.advance()? {
         let text = row.cell(text_column)?;
         let class = label_column.map(|at| class_in(&row, at, &model.classes));
@@ -109,11 +116,13 @@ pub(super) fn compare_texts(
         };
         let mut ids = model.reader.encode(text)?.ids;
         // A network has no answer to a text without words.
-        if !ids.is_empty() {
-            ids.resize(model.reader.max_length, PADDING);
-            texts.push((text.to_owned(), ids));
-            answers.push(answer);
+        if ids.is_empty() {
+            blank += 1;
+            continue;
         }
+        ids.resize(model.reader.max_length, PADDING);
+        texts.push((text.to_owned(), ids));
+        answers.push(answer);
     }
     drop(records);
     record
@@ -129,7 +138,8 @@ pub(super) fn compare_texts(
             comparison.add(logits, answer, || format!("\"{}\"", shortened(text)));
         }
     }
-    comparison.agreement("texts").map_err(refused)
+    let agreement = comparison.agreement("texts").map_err(refused)?;
+    Ok(Agreement { blank, ..agreement })
 }
 
 /// Compares the answers to the rows in `file`, whose classes are the original's; rows without a
@@ -150,9 +160,9 @@ pub(super) fn compare_rows(
         .filter(|&row| all.has_label(row as usize))
         .collect();
     if answered.is_empty() {
-        let column = &label.name;
         return Err(refused(format!(
-            "it has no column '{column}' with the original's answers"
+            "no row has an answer of the original in a column '{}'",
+            label.name
         )));
     }
     let table = all.select(&answered);
@@ -181,6 +191,7 @@ pub(super) fn compare_rows(
     let agreement = comparison.agreement("rows").map_err(refused)?;
     Ok(Agreement {
         without_outcome: (all.rows() - table.rows()) as u64,
+        data: Some(all.counts.clone()),
         ..agreement
     })
 }
@@ -297,6 +308,8 @@ impl Comparison<'_> {
             return Ok(Agreement {
                 inputs: self.inputs,
                 without_outcome: 0,
+                blank: 0,
+                data: None,
                 largest_difference: self.largest_difference,
             });
         }

@@ -3,6 +3,7 @@
 use super::super::document::{Block, Part, Table};
 use super::super::model::{Agreement, ImportFindings, ImportedNetwork, Modality};
 use super::super::text::{Text, count, counted, number};
+use super::left_out;
 use super::shares::alike_throughout;
 
 /// The verdict and the parts.
@@ -23,7 +24,7 @@ pub(super) fn parts(import: &ImportFindings) -> (Vec<Text>, Vec<Part>) {
         count(import.unused.len() as u64),
         counted(import.parameters, "parameter", "parameters")
     )];
-    said.extend(import.reference.as_ref().map(agreement));
+    said.extend(import.reference.as_ref().map_or_else(Vec::new, agreement));
     said.extend(network(import));
     let hash = (
         "SHA-256 of the model".into(),
@@ -32,34 +33,58 @@ pub(super) fn parts(import: &ImportFindings) -> (Vec<Text>, Vec<Part>) {
     let parts = vec![
         tensors(import),
         Part::new("The model").with(Block::Facts(vec![hash])),
-        Part::limits([
-            "That all tensors match does not show that the network answers as the original: names and activations may be other than the configuration says. Answers of the original show it (--reference).",
-            "How good the model is, and whether it treats groups alike, is not measured here.",
-        ]),
+        limits(import),
     ];
     let said = said.into_iter().map(Text::from);
     (alike.into_iter().chain(said).collect(), parts)
 }
 
-/// That the network answers as the original.
-fn agreement(agreement: &Agreement) -> String {
-    let difference = agreement.largest_difference.map_or(String::new(), |most| {
-        format!(
-            "; probabilities or numbers differ by {} at most",
+/// What an import does not show. That nobody compared the answers is said wherever it is read.
+fn limits(import: &ImportFindings) -> Part {
+    let quality =
+        "How good the model is, and whether it treats groups alike, is not measured here.";
+    let unseen = "That tensors match does not show that the network answers as the original: names and activations may be other than the configuration says. Answers of the original would show it (--reference).";
+    let part = Part::limits([quality]);
+    match import.reference {
+        Some(_) => part,
+        None => part.with_essential(Block::Paragraph(unseen.into())),
+    }
+}
+
+/// That the network answers as the original, and what it was not asked about.
+fn agreement(agreement: &Agreement) -> Vec<String> {
+    let inputs = counted(agreement.inputs, "input", "inputs");
+    let mut said = vec![match agreement.largest_difference {
+        None => format!("The original agrees on the class of each of {inputs}."),
+        Some(most) => format!(
+            "The original gives the same answers to {inputs}; probabilities or numbers differ by {} at most.",
             number(most)
-        )
-    });
-    let left_out = match agreement.rows_without_outcome {
-        0 => String::new(),
-        rows => format!(
-            " {} without an outcome left out.",
-            counted(rows, "row", "rows")
         ),
-    };
-    format!(
-        "The original gives the same answers to {}{difference}.{left_out}",
-        counted(agreement.inputs, "input", "inputs")
-    )
+    }];
+    said.extend(
+        agreement
+            .data
+            .as_ref()
+            .map_or_else(Vec::new, left_out::rows),
+    );
+    for (number, [one, more]) in [
+        (
+            agreement.rows_without_outcome,
+            [
+                "row without an answer of the original was",
+                "rows without an answer of the original were",
+            ],
+        ),
+        (
+            agreement.blank,
+            ["text without a word was", "texts without a word were"],
+        ),
+    ] {
+        if number > 0 {
+            said.push(format!("{} left out.", counted(number, one, more)));
+        }
+    }
+    said
 }
 
 /// What a network for texts is, and how it reads them.

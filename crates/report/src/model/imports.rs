@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::figures::{DecidedAlike, Modality};
+use super::figures::{DecidedAlike, Modality, ReadCounts};
 
 /// What came of an import.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -72,6 +72,12 @@ pub struct Agreement {
     /// Rows without an answer of the original, left out.
     #[serde(default)]
     pub rows_without_outcome: u64,
+    /// Texts without a word, left out.
+    #[serde(default)]
+    pub blank: u64,
+    /// What reading a table gave.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data: Option<ReadCounts>,
     /// The largest difference of a probability, or of a regressor's number, where the original gave these.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub largest_difference: Option<f64>,
