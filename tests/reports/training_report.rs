@@ -18,7 +18,7 @@ fn a_classifier_is_told_by_the_rows_that_it_has_not_learnt_from() {
     let test = &summary["test"];
     let share = |key: &str| format!("{:.2} %", 100.0 * test[key].as_f64().unwrap());
     let verdict = format!(
-        "Of the 400 rows of the test part, which it has not learnt from, {} are classified right; always saying the most frequent class would be right for {} of them.",
+        "Of the 400 rows of the test part, which it has not learnt from, {} are classified right; always saying their most frequent class would be right for {} of them.",
         share("accuracy"),
         share("majority_share")
     );

@@ -1,5 +1,7 @@
 //! Evaluates a model on labelled rows or texts.
 
+use std::collections::HashSet;
+
 use serde::Serialize;
 
 use super::specification::EvaluateSpecification;
@@ -49,6 +51,10 @@ pub struct Evaluation {
     pub data: Option<ReadCounts>,
     /// Rows of the part that have no outcome, and are left out.
     pub rows_without_outcome: u64,
+    /// Number of the measured inputs that the model has learnt from, where the file is the one that it
+    /// was trained on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub learnt_from: Option<u64>,
     /// Number of rows that have rounded probabilities, where a predictor may give such.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rounded: Option<RoundedRows>,
@@ -104,6 +110,7 @@ pub fn evaluate(
         hashes: [model_sha256, data_sha256],
         data,
         rows_without_outcome,
+        learnt_from,
         rounded,
         judged,
     } = opened;
@@ -114,6 +121,7 @@ pub fn evaluate(
         data_sha256,
         data,
         rows_without_outcome,
+        learnt_from,
         rounded,
         quality: judged.quality(),
         probabilities: judged.targets.is_empty().then(|| ProbabilityFigures {
@@ -130,6 +138,7 @@ struct Opened {
     hashes: [String; 2],
     data: Option<ReadCounts>,
     rows_without_outcome: u64,
+    learnt_from: Option<u64>,
     rounded: Option<RoundedRows>,
     judged: Judged,
 }
@@ -141,9 +150,9 @@ fn rows(asked: &EvaluateSpecification, device: &ComputeDevice) -> Result<Opened,
     let data = model.read(&asked.data, Labels::Optional)?;
     let hashes = [model_sha256, data.sha256];
     let (own, table) = (model.schema(), &data.value.table);
-    let mut places = places(asked, &hashes, |model, file| {
-        rows_of(asked.part, (model, own), file, table)
-    })?;
+    let (dealer, file) = dealt(asked, &hashes);
+    let of_part = |part| rows_of(part, (dealer, own), file, table);
+    let mut places = places(asked, of_part)?;
     let all = places.len();
     places.retain(|&row| data.value.table.has_label(row as usize));
     if places.is_empty() {
@@ -152,6 +161,7 @@ fn rows(asked: &EvaluateSpecification, device: &ComputeDevice) -> Result<Opened,
             column: own.label.name.clone(),
         });
     }
+    let learnt_from = learnt_from(asked, &places, of_part);
     let chosen = data.value.select(&places);
     let Said { logits, rounded } = model.say(&chosen, device)?;
     let table = chosen.table;
@@ -169,6 +179,7 @@ fn rows(asked: &EvaluateSpecification, device: &ComputeDevice) -> Result<Opened,
         hashes,
         data: Some(data.value.table.counts),
         rows_without_outcome: (all - places.len()) as u64,
+        learnt_from,
         rounded,
     })
 }
@@ -184,9 +195,10 @@ fn texts(asked: &EvaluateSpecification, device: &ComputeDevice) -> Result<Opened
         model.value.classes(),
     )?;
     let hashes = [model.sha256, data.sha256];
-    let places = places(asked, &hashes, |model, file| {
-        positions_of(asked.part, model, file, data.value.texts.len())
-    })?;
+    let (dealer, file) = dealt(asked, &hashes);
+    let of_part = |part| positions_of(part, dealer, file, data.value.texts.len());
+    let places = places(asked, of_part)?;
+    let learnt_from = learnt_from(asked, &places, of_part);
     let chosen = data.value.select(&places);
     let logits = model.value.logits(&chosen.texts, device)?;
     let classes = model.value.classes().to_vec();
@@ -203,21 +215,49 @@ fn texts(asked: &EvaluateSpecification, device: &ComputeDevice) -> Result<Opened
         hashes,
         data: chosen.counts,
         rows_without_outcome: 0,
+        learnt_from,
         rounded: None,
     })
 }
 
-/// The inputs of the part that is asked for, as `of` gives it from model and data.
+/// The model that may say how its parts were dealt, and the file that they are of.
+fn dealt<'a>(
+    asked: &'a EvaluateSpecification,
+    [model, data]: &'a [String; 2],
+) -> (Dealer<'a>, Inputs<'a>) {
+    ((&asked.model, model), (&asked.data, data))
+}
+
+/// The inputs of the part that is asked for, as `of_part` gives it.
 fn places(
     asked: &EvaluateSpecification,
-    [model, data]: &[String; 2],
-    of: impl FnOnce(Dealer<'_>, Inputs<'_>) -> Result<Vec<u32>, PartError>,
+    of_part: impl Fn(Part) -> Result<Vec<u32>, PartError>,
 ) -> Result<Vec<u32>, AuditError> {
-    let places = of((&asked.model, model), (&asked.data, data))?;
+    let places = of_part(asked.part)?;
     match places.is_empty() {
         true => Err(AuditError::EmptyPart { part: asked.part }),
         false => Ok(places),
     }
+}
+
+/// The number of the inputs at `places` that the model has learnt from, where that is known: its
+/// quality on them is no measure of how good it is for others.
+fn learnt_from(
+    asked: &EvaluateSpecification,
+    places: &[u32],
+    of_part: impl Fn(Part) -> Result<Vec<u32>, PartError>,
+) -> Option<u64> {
+    if asked.predictor.source.is_some() {
+        return None;
+    }
+    // A model that does not say, or of other data, is the usual case and no failure.
+    let learnt: HashSet<u32> = of_part(Part::Train).ok()?.into_iter().collect();
+    Some(
+        places
+            .iter()
+            .filter(|&place| learnt.contains(place))
+            .count() as u64,
+    )
 }
 
 impl Judged {

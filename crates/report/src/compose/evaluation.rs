@@ -1,33 +1,62 @@
 //! What is said of an evaluation: the quality of a model, and of its probabilities.
 
 use super::super::document::{Block, Part, Table};
-use super::super::model::{EvaluationFindings, Mean, ProbabilityFigures};
+use super::super::model::{EvaluationFindings, Mean, ProbabilityFigures, Quality};
 use super::super::text::{Text, count, counted};
 use super::{left_out, quality};
 
 /// The verdict and the parts.
 pub(super) fn parts(evaluation: &EvaluationFindings) -> (Vec<Text>, Vec<Part>) {
-    let part = evaluation.part.as_str();
-    let of = match part {
-        "all" => ",".to_owned(),
-        part => format!(" of the {part} part,"),
+    let part = match evaluation.part.as_str() {
+        "train" => "training",
+        part => part,
     };
-    let mut verdict: Vec<Text> = quality::sentence(&evaluation.quality, &of)
+    let mut verdict: Vec<Text> = quality::sentence(&evaluation.quality, part)
         .into_iter()
         .collect();
+    verdict.extend(alike(&evaluation.quality, &evaluation.classes));
+    if let Some(learnt) = evaluation.learnt_from.filter(|&of| of > 0 && part == "all") {
+        verdict.push(Text::new(format!(
+            "The model has learnt from {} of them, so that these figures flatter it; --part test measures it on others.",
+            count(learnt)
+        )));
+    }
     let read = evaluation
         .data
         .as_ref()
         .map_or_else(Vec::new, left_out::rows);
     verdict.extend(read.into_iter().map(Text::from));
     if evaluation.rows_without_outcome > 0 {
-        let rows = counted(evaluation.rows_without_outcome, "row", "rows");
-        verdict.push(Text::new(format!("{rows} without an outcome left out.")));
+        verdict.push(Text::new(format!(
+            "{} left out.",
+            counted(
+                evaluation.rows_without_outcome,
+                "row without an outcome was",
+                "rows without an outcome were"
+            )
+        )));
     }
     let measured = [(part, &evaluation.quality)];
     let mut parts = vec![quality::part(&measured, &evaluation.classes)];
     parts.extend(evaluation.probabilities.as_ref().map(probabilities));
     (verdict, parts)
+}
+
+/// That one class is predicted for all rows, where these are of several.
+fn alike(quality: &Quality, classes: &[String]) -> Option<Text> {
+    let Quality::Classes(of) = quality else {
+        return None;
+    };
+    let is_of_several = of.accuracy < 1.0 && of.undecided == 0;
+    let predicted = |class: &usize| of.confusion.iter().any(|row| row.get(*class) > Some(&0));
+    let predicted: Vec<usize> = (0..classes.len()).filter(predicted).collect();
+    match predicted[..] {
+        [class] if is_of_several => Some(Text::new(format!(
+            "The model predicts ‘{}’ for all of them.",
+            Text::value(&classes[class])
+        ))),
+        _ => None,
+    }
 }
 
 fn probabilities(figures: &ProbabilityFigures) -> Part {

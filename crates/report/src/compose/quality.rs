@@ -3,8 +3,8 @@
 use super::shares::four_digits;
 use super::terms;
 use crate::document::{Block, Part, Table};
-use crate::model::Quality;
-use crate::text::{Text, count, counted, number, percent};
+use crate::model::{ClassQuality, Errors, Quality};
+use crate::text::{Text, count, counted, in_column, listed, number, percent};
 
 /// Classes of which each has a column at most: more would not stand beside each other.
 const MATRIX: usize = 6;
@@ -51,16 +51,36 @@ impl Quality {
     }
 }
 
-/// Returns how good a model is on rows, which are those `of` something: ` of the test part,`.
-pub(super) fn sentence(quality: &Quality, of: &str) -> Option<Text> {
+/// Returns how good a model is on the rows of the part called `part`, or on `all`.
+pub(super) fn sentence(quality: &Quality, part: &str) -> Option<Text> {
+    let learnt = match part {
+        "training" => " of the training part, which it has learnt from",
+        "validation" => " of the validation part, by which its best epoch was chosen",
+        "test" => " of the test part, which it has not learnt from",
+        _ => "",
+    };
     let rows = match quality.rows() {
         0 => return None,
         1 => "one row".to_owned(),
         rows => counted(rows, "row", "rows"),
     };
     let figures = match quality {
+        Quality::Classes(of) if of.undecided > 0 => {
+            let decided = of.rows.saturating_sub(of.undecided);
+            let right = (of.accuracy * of.rows as f64).round();
+            let share = match decided {
+                0 => String::new(),
+                decided => format!(" ({})", percent(right / decided as f64)),
+            };
+            format!(
+                "nothing is decided about {}; of the other {}, {} are classified right{share}",
+                count(of.undecided),
+                count(decided),
+                count(right as u64)
+            )
+        }
         Quality::Classes(of) => format!(
-            "{} are classified right; always saying the most frequent class would be right for {} of them",
+            "{} are classified right; always saying their most frequent class would be right for {} of them",
             percent(of.accuracy),
             percent(of.majority_share)
         ),
@@ -72,7 +92,7 @@ pub(super) fn sentence(quality: &Quality, of: &str) -> Option<Text> {
                 .map_or("not defined".to_owned(), |of| format!("{of:.4}"))
         ),
     };
-    Some(Text::new(format!("Of the {rows}{of} {figures}.")))
+    Some(Text::new(format!("Of the {rows}{learnt}, {figures}.")))
 }
 
 /// Quality in each of `parts`, each with its name, and which rows of the last one are in which of
@@ -86,11 +106,29 @@ pub(super) fn part(parts: &[(&str, &Quality)], classes: &[String]) -> Part {
     if is_number {
         header.extend(["Mean label", "Mean prediction"]);
     }
+    let errors = parts.iter().filter_map(|(_, quality)| match quality {
+        Quality::Numbers(errors) => Some(errors),
+        Quality::Classes(_) => None,
+    });
+    let errors: Vec<&Errors> = errors.collect();
+    let column = |of: fn(&Errors) -> f64| {
+        let values: Vec<f64> = errors.iter().map(|&errors| of(errors)).collect();
+        in_column(&values).into_iter()
+    };
+    let mut columns = [
+        column(|of| of.mean_absolute),
+        column(|of| of.root_mean_squared),
+        column(|of| of.mean_label),
+        column(|of| of.mean_prediction),
+    ];
     let rows = parts.iter().map(|(name, quality)| {
         let mut row = vec![(*name).to_owned(), count(quality.rows())];
-        row.extend(quality.row());
-        if let Quality::Numbers(errors) = quality {
-            row.extend([errors.mean_label, errors.mean_prediction].map(number));
+        match quality {
+            Quality::Classes(_) => row.extend(quality.row()),
+            Quality::Numbers(errors) => {
+                row.push(four_digits(errors.r_squared));
+                row.extend(columns.iter_mut().filter_map(Iterator::next));
+            }
         }
         row
     });
@@ -102,11 +140,13 @@ pub(super) fn part(parts: &[(&str, &Quality)], classes: &[String]) -> Part {
     if let Some((name, Quality::Classes(of))) = parts.last()
         && !of.confusion.is_empty()
     {
-        part = part.with_essential(Block::Table(confusion(name, classes, &of.confusion)));
+        let rows = rows_of(name, of.undecided > 0);
+        part = part.with_essential(Block::Table(confusion(&rows, classes, &of.confusion)));
     }
-    part.with(match is_number {
-        false => terms::explained(&terms::QUALITY),
-        true => terms::explained(&terms::ERRORS),
+    part.with(match (is_number, classes.len()) {
+        (true, _) => terms::explained(&terms::ERRORS),
+        (false, ..=2) => terms::explained(&terms::QUALITY),
+        (false, _) => terms::explained(&terms::QUALITY_OF_MANY),
     })
 }
 
@@ -118,12 +158,23 @@ fn called(part: &str) -> String {
     }
 }
 
-/// `Rows of the test part`, `All rows`.
-fn rows_of(part: &str) -> String {
-    match part {
-        "all" => "All rows".to_owned(),
-        part => format!("Rows of the {part} part"),
+/// `Rows of the test part`, `All rows`; where nothing is decided about some, those that are decided.
+fn rows_of(part: &str, are_some_undecided: bool) -> String {
+    match (part, are_some_undecided) {
+        ("all", false) => "All rows".to_owned(),
+        ("all", true) => "All rows that are decided".to_owned(),
+        (part, false) => format!("Rows of the {part} part"),
+        (part, true) => format!("Rows of the {part} part that are decided"),
     }
+}
+
+/// The names of the classes that no row has, as far as a confusion matrix tells.
+fn absent(of: &ClassQuality, classes: &[String]) -> Vec<String> {
+    let rows = of.confusion.iter().zip(classes);
+    let without = rows.filter(|(row, _)| row.iter().all(|&rows| rows == 0));
+    without
+        .map(|(_, class)| format!("‘{}’", Text::value(class)))
+        .collect()
 }
 
 /// Why figures of a part are not defined.
@@ -133,13 +184,26 @@ fn undefined(parts: &[(&str, &Quality)], classes: &[String]) -> Vec<String> {
         match quality {
             Quality::Classes(of) => {
                 if of.undecided > 0 {
-                    let rows = counted(of.undecided, "row", "rows");
-                    said.push(format!("Of {rows} of {} nothing is decided.", called(name)));
+                    said.push(format!(
+                        "Nothing is decided about {} of {}: accuracy and balanced accuracy count them as not right.",
+                        counted(of.undecided, "row", "rows"),
+                        called(name)
+                    ));
                 }
                 if of.auc.is_none() {
+                    let of_part = match *name {
+                        "all" => String::new(),
+                        name => format!(" of the {name} part"),
+                    };
                     said.push(format!(
-                        "AUC is not defined for {}: a class has no row in it.",
-                        called(name)
+                        "No row{of_part} is {}: AUC is not defined, and balanced accuracy is of the other classes.",
+                        match &absent(of, classes)[..] {
+                            // Rows about which nothing is decided stand in no cell.
+                            classes if of.undecided == 0 && !classes.is_empty() => {
+                                listed(classes, "or")
+                            }
+                            _ => "of some class".to_owned(),
+                        }
                     ));
                 }
                 if let (None, Some(last)) = (of.f1, classes.last()) {
@@ -163,9 +227,9 @@ fn undefined(parts: &[(&str, &Quality)], classes: &[String]) -> Vec<String> {
     said
 }
 
-/// Rows of the part called `name` by their class and the predicted one; of many classes, how many rows of
-/// each are predicted right, and what they are most often taken for.
-fn confusion(name: &str, classes: &[String], confusion: &[Vec<u64>]) -> Table {
+/// What `rows_of` names by their class and the predicted one; of many classes, how many of each are predicted right,
+/// and what they are most often taken for.
+fn confusion(rows_of: &str, classes: &[String], confusion: &[Vec<u64>]) -> Table {
     let called = |class: &str| Text::value(class).to_string();
     if classes.len() > MATRIX {
         let rows = classes.iter().zip(confusion).enumerate();
@@ -189,7 +253,7 @@ fn confusion(name: &str, classes: &[String], confusion: &[Vec<u64>]) -> Table {
             ]
         });
         let header = ["Class", "Rows", "Predicted right", "Most often taken for"];
-        let caption = format!("{}, class by class.", rows_of(name));
+        let caption = format!("{rows_of}, class by class.");
         return Table::new(caption, &header, rows.collect());
     }
     let mut header = vec!["Actual".to_owned()];
@@ -205,10 +269,7 @@ fn confusion(name: &str, classes: &[String], confusion: &[Vec<u64>]) -> Table {
         cells
     });
     Table::new(
-        format!(
-            "{} by their class and the one that the model predicts.",
-            rows_of(name)
-        ),
+        format!("{rows_of} by their class and the one that the model predicts."),
         &header,
         rows.collect(),
     )
@@ -232,14 +293,38 @@ mod tests {
         rows[0] = vec![4, 0, 2, 0, 2, 0, 0];
         rows[1][1] = 3;
         rows[2][6] = 1;
-        let shown = cells(&confusion("test", &classes, &rows));
+        let shown = cells(&confusion("Rows of the test part", &classes, &rows));
         assert_eq!(shown[0], ["c0", "8", "50.00\u{a0}%", "c2 (2)"]);
         assert_eq!(shown[1], ["c1", "3", "100.00\u{a0}%", "–"]);
         assert_eq!(shown[2], ["c2", "1", "0.00\u{a0}%", "c6 (1)"]);
         assert_eq!(shown[3], ["c3", "0", "–", "–"]);
         // Of few, all cells stand beside each other.
-        let few = cells(&confusion("all", &classes[..2], &rows));
+        let few = cells(&confusion("All rows", &classes[..2], &rows));
         assert_eq!(few[0][..3], ["c0", "4", "0"]);
+    }
+
+    #[test]
+    fn what_is_not_decided_is_not_called_wrong() {
+        let metrics = serde_json::json!({
+            "rows": 400, "accuracy": 0.0225, "majority_share": 0.515, "balanced_accuracy": 0.0218,
+            "auc": null, "f1": 0.2, "confusion": [[9, 8], [0, 0]], "undecided": 383
+        });
+        let quality: Quality = serde_json::from_value(metrics).unwrap();
+        let said = sentence(&quality, "all").unwrap().to_string();
+        let said = said.replace('\u{a0}', " ");
+        let decided =
+            "nothing is decided about 383; of the other 17, 9 are classified right (52.94 %)";
+        assert_eq!(said, format!("Of the 400 rows, {decided}."));
+        let classes = ["no", "yes"].map(str::to_owned);
+        let said = undefined(&[("all", &quality)], &classes).concat();
+        assert!(said.contains("No row is of some class: AUC"), "{said}");
+        let part = part(&[("all", &quality)], &classes);
+        let captions = part.blocks.iter().filter_map(|block| match block {
+            Block::Table(table) => Some(table.caption.to_string()),
+            _ => None,
+        });
+        let captions: Vec<String> = captions.collect();
+        assert!(captions[1].starts_with("All rows that are decided by their class"));
     }
 
     #[test]
@@ -249,7 +334,7 @@ mod tests {
             "root_mean_squared": 1.0, "r_squared": null
         });
         let quality: Quality = serde_json::from_value(errors).unwrap();
-        let said = sentence(&quality, ",").unwrap();
+        let said = sentence(&quality, "all").unwrap();
         assert_eq!(
             said.as_str(),
             "Of the one row, predictions are off by 1 on average, and R² is not defined."

@@ -30,27 +30,48 @@ pub(super) const SEARCH: [Term; 6] = [
     ),
 ];
 
-/// The words of tables of a classifier's quality.
+const ACCURACY: Term = (
+    "Accuracy",
+    "The share of the rows that are predicted right.",
+);
+const MAJORITY_CLASS: Term = (
+    "Majority class",
+    "The share of the most frequent class of these rows: what always saying it would be right about.",
+);
+
+/// The words of tables of the quality of a classifier of two classes.
 pub(super) const QUALITY: [Term; 5] = [
-    (
-        "Accuracy",
-        "The share of the rows that are predicted right.",
-    ),
-    (
-        "Majority class",
-        "The share of the most frequent class: what always saying it would be right about.",
-    ),
+    ACCURACY,
+    MAJORITY_CLASS,
     (
         "Balanced accuracy",
-        "For each class the share of its rows that is predicted right, averaged over the classes: guessing gets 50 % of two.",
+        "For each class the share of its rows that is predicted right, averaged over both: guessing gets 50 %.",
     ),
     (
         "AUC",
-        "How often a row of the last class has a higher score than a row of another: 0.5 is guessing, 1 is never wrong.",
+        "How often a row of the last class has a higher score than a row of the other: 0.5 is guessing, 1 is never wrong.",
     ),
     (
         "F1",
         "The harmonic mean of how many of the rows predicted the last class are of it, and how many of its rows are found.",
+    ),
+];
+
+/// The same of more classes.
+pub(super) const QUALITY_OF_MANY: [Term; 5] = [
+    ACCURACY,
+    MAJORITY_CLASS,
+    (
+        "Balanced accuracy",
+        "For each class that has rows the share of them that is predicted right, averaged over these classes: guessing gets one part in as many as there are.",
+    ),
+    (
+        "AUC",
+        "For each class how often a row of it has a higher score for it than a row of another, averaged over the classes: 0.5 is guessing, 1 is never wrong.",
+    ),
+    (
+        "F1",
+        "For each class that has rows or is predicted the harmonic mean of how many of the rows predicted so are of it, and how many of its rows are found, averaged over these classes.",
     ),
 ];
 

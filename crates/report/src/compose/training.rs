@@ -27,7 +27,7 @@ pub(super) fn parts(training: &TrainingFindings, id: &str) -> (Vec<Text>, Vec<Pa
     verdict.extend(alike_throughout(
         training.decides_alike.as_ref(),
         inputs,
-        "It has learnt to tell nobody in these data apart; what an audit finds of it are inputs unlike them.",
+        "Its decisions tell nothing in these data apart; what an audit finds of it are inputs unlike them.",
     ));
     verdict.extend(measured(training));
     verdict.extend(
@@ -49,12 +49,7 @@ pub(super) fn parts(training: &TrainingFindings, id: &str) -> (Vec<Text>, Vec<Pa
 /// How good the model is on the part of the data that it knows least.
 fn measured(training: &TrainingFindings) -> Option<Text> {
     let (name, quality) = training.parts().pop()?;
-    let learnt = match name {
-        "training" => "which it has learnt from",
-        "validation" => "by which its best epoch was chosen",
-        _ => "which it has not learnt from",
-    };
-    quality::sentence(quality, &format!(" of the {name} part, {learnt},"))
+    quality::sentence(quality, name)
 }
 
 /// What a caution means for whoever goes on to audit the model.
@@ -64,13 +59,20 @@ fn said(caution: Caution, training: &TrainingFindings) -> Option<Text> {
             "WARNING: only {} of the tokens have a word vector; the model does not read the others. Give word vectors that know these texts with --embeddings FILE (GloVe, word2vec), or make some: probity embeddings train TEXTS --out FILE.",
             percent(texts.coverage())
         ),
-        (Caution::Guessing, Some((_, Quality::Classes(of))), _) => format!(
-            "WARNING: the model does hardly better than always saying the most frequent class ({} right against {}; balanced accuracy {}); what an audit finds in it says little.",
-            percent(of.accuracy),
-            percent(of.majority_share),
-            percent(of.balanced_accuracy)
-        ),
-        (Caution::Guessing, ..) => "WARNING: the model does no better than always saying the mean (R² is not above 0); what an audit finds in it says little.".to_owned(),
+        (Caution::Guessing, Some((_, Quality::Classes(of))), _) => {
+            let compared = match of.accuracy < of.majority_share {
+                true => "right less often than always saying their most frequent class would be",
+                false => "hardly better than guessing",
+            };
+            format!(
+                "WARNING: on these rows the model is {compared} ({} right against {}; balanced accuracy {}, where guessing gets {}); what an audit finds in it says little.",
+                percent(of.accuracy),
+                percent(of.majority_share),
+                percent(of.balanced_accuracy),
+                percent(1.0 / training.classes.len().max(1) as f64)
+            )
+        }
+        (Caution::Guessing, ..) => "WARNING: on these rows the model is no better than always saying the mean (R² is not above 0); what an audit finds in it says little.".to_owned(),
         (Caution::FewKnownWords, ..) => return None,
     }))
 }

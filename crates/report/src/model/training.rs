@@ -120,6 +120,9 @@ pub struct EvaluationFindings {
     pub data: Option<ReadCounts>,
     /// Rows without an outcome, left out.
     pub rows_without_outcome: u64,
+    /// Inputs among those measured that the model has learnt from, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub learnt_from: Option<u64>,
     /// The classes, in the order of the confusion matrix.
     pub classes: Vec<String>,
     /// The quality.
