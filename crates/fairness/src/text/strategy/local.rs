@@ -10,7 +10,9 @@
 //! where it is, with all its changes spent, while one that fails goes back to the start and leaves
 //! it another way. So there a move is drawn among those that lead to a text which this walker has
 //! not tried; where there is none it goes back to the start, and once there is none from there
-//! either it passes through texts that it knows, so that it gets wherever moves lead.
+//! either it passes through texts that it knows, so that it gets wherever moves lead. A walker that
+//! has found nothing in [`MOST_FAILURES`] trials in a row stays where it is: the model is asked no
+//! more. What others find has no part in that, so that it is the same however walkers are divided.
 
 use rand::RngExt;
 
@@ -23,6 +25,9 @@ use crate::strategy::LocalWalker;
 use crate::text::domain::text_of;
 use probity_nn::ModelError;
 use probity_run::stream::{Purpose, Stream, stream};
+
+/// Trials in a row that find nothing, after which a walker gives up.
+const MOST_FAILURES: u32 = 500;
 
 impl TextStrategy<'_> {
     /// Draws a move for each of `walkers`.
@@ -51,7 +56,8 @@ impl TextStrategy<'_> {
         Ok(())
     }
 
-    /// Draws for each of `walkers` a move to a text that it has not tried, as long as there is one.
+    /// Draws for each of `walkers` a move to a text that it has not tried, as long as there is one, or
+    /// none for one that gives up.
     pub(super) fn draw_new(
         &self,
         trial: u32,
@@ -60,6 +66,10 @@ impl TextStrategy<'_> {
         self.refresh(walkers)?;
         let mut stuck = Vec::new();
         for (number, walker) in walkers.iter_mut().enumerate() {
+            if walker.memory.failures >= MOST_FAILURES {
+                walker.candidate = walker.position().row.clone();
+                continue;
+            }
             if walker.memory.visited.is_empty() {
                 let start = self.domain.row_key(&walker.start.row);
                 walker.memory.visited.insert(start);

@@ -172,6 +172,8 @@ pub struct TextMemory {
     visited: BTreeSet<u128>,
     /// Local phase: whether all that a move leads to from the start has been tried.
     is_start_spent: bool,
+    /// Local phase: trials since one found a text that flips.
+    failures: u32,
     /// Local phase: places that may change at `row`, and the cumulative weights of the draw.
     /// In a checkpoint so that a search that goes on asks for no gradient again.
     places: Places,
@@ -327,6 +329,11 @@ impl Strategy for TextStrategy<'_> {
         if let Some(walk) = &mut walker.memory.walk {
             walk.learn(found);
         }
+        walker.memory.failures = match found {
+            Some(true) => 0,
+            Some(false) => walker.memory.failures.saturating_add(1),
+            None => walker.memory.failures,
+        };
     }
 }
 
