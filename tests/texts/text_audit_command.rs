@@ -317,9 +317,71 @@ fn one_text_is_examined_term_by_term() {
     examine("Nothing of the kind.", &[])
         .exits(2)
         .complains(&["holds no term of", "probity lexicon show"]);
+    examine(
+        "She is a bitch, and all of them know it.",
+        &["--protected", "gender"],
+    )
+    .exits(2)
+    .complains(&["the text names gender", "'bitch'"]);
     examine(text, &["--seeds", "3"])
         .exits(2)
         .complains(&["--seeds"]);
+}
+
+/// Texts that name a value which nothing takes the place of are not said to name none; what is decided of
+/// them stands beside what is decided of the others, against predictions of the same texts.
+#[test]
+fn texts_whose_value_keeps_its_place_are_told_apart() {
+    let workspace = demo();
+    let kept = [
+        "She is a bitch and all of them know it.",
+        "That bitch says she will be here with the others.",
+        "She is pregnant, and the others are at home.",
+    ];
+    let exchanged = [
+        "She was here with all of the others.",
+        "He is a good man, and they know it.",
+    ];
+    let others = ["The others were at home."];
+    let texts = [&kept[..], &exchanged, &others].concat();
+    workspace.write("texts.txt", texts.join("\n"));
+    let audit = "audit --model demo/model --texts texts.txt --protected gender --seeds 2 --local 2";
+    let said = workspace.line(&format!("{audit} --out run")).exits(0);
+    let said = said.says(&[
+        "4 were left out: 3 name a protected value that nothing takes the place of, and 1 names none",
+        "3 texts name gender, but it is not exchanged there",
+        "‘bitch’ (in 2) and ‘pregnant’ (in 1)",
+    ]);
+    let summary = workspace.summary("run");
+    let naming = &summary["texts"]["naming"][0];
+    assert_eq!(
+        (&naming["texts"], &naming["kept"]),
+        (&5.into(), &3.into()),
+        "{naming}"
+    );
+    assert_eq!(naming["kept_by"][0]["words"], "bitch");
+    let decided = &summary["unmodified"]["decided"][0];
+    for (name, texts) in [("kept", &kept[..]), ("exchanged", &exchanged)] {
+        workspace.write("some.txt", texts.join("\n"));
+        let predict = "predict --model demo/model --texts some.txt --out some.csv --force --json";
+        let predicted = workspace.line(predict).exits(0).json();
+        for of in decided[name].as_array().unwrap() {
+            let mut classes = predicted["predicted"].as_array().unwrap().iter();
+            let class = classes.find(|class| class["class"] == of["decision"]);
+            let inputs = class.map_or(0, |class| class["inputs"].as_u64().unwrap());
+            assert_eq!(of["texts"], inputs, "{name} {of} {}", said.stdout);
+        }
+    }
+    // Shards, in both stages, count each text once.
+    for merge in ["merge s", "merge s --out cut"] {
+        for shard in ["2/2", "1/2"] {
+            let line = format!("run run/run.toml --shard {shard} --out s");
+            workspace.line(&line).exits(0);
+        }
+        workspace.line(merge).exits(0);
+    }
+    let cut = &workspace.summary("cut")["unmodified"];
+    assert_eq!(cut, &summary["unmodified"]);
 }
 
 #[test]
@@ -455,7 +517,7 @@ fn long_texts_are_cut_and_counted() {
         + texts["without_protected_term"].as_u64().unwrap();
     assert_eq!(texts["texts"], sum);
     let left_out = texts["without_protected_term"].as_u64().unwrap();
-    assert!(texts["bound"].as_u64().unwrap() <= left_out);
+    assert!(texts["kept"].as_u64().unwrap() <= left_out);
     workspace.line("verify a").exits(0);
 }
 

@@ -163,12 +163,12 @@ pub enum AuditError {
         attributes: String,
     },
     /// The one text given cannot be compared with anything.
-    #[error(
-        "the text holds no term of {attributes}, so there is nothing to compare it with; see probity lexicon show"
-    )]
+    #[error("{}", no_term_in_text(attributes, kept_by.as_deref()))]
     NoTermInText {
         /// The protected attributes.
         attributes: String,
+        /// Where the text names one of them all the same, the words that keep its value in its place.
+        kept_by: Option<Vec<String>>,
     },
     /// A run without results.
     #[error(
@@ -201,6 +201,23 @@ pub enum AuditError {
         /// The hash of it at the start.
         then: String,
     },
+}
+
+/// That there is nothing to compare a text with: it holds no term of `attributes`, or holds one that other
+/// words, those of `kept_by` among them, keep in its place.
+fn no_term_in_text(attributes: &str, kept_by: Option<&[String]>) -> String {
+    match kept_by {
+        None => format!(
+            "the text holds no term of {attributes}, so there is nothing to compare it with; see probity lexicon show"
+        ),
+        Some([]) => format!(
+            "the text names {attributes}, but nothing can take the place of the value that it names, so there is nothing to compare it with"
+        ),
+        Some(words) => format!(
+            "the text names {attributes}, but other words of it speak of that as well ('{}'), so that nothing is exchanged and there is nothing to compare it with",
+            words.join("', '")
+        ),
+    }
 }
 
 /// The part of a message about texts that are not English, where there are any.

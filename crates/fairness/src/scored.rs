@@ -206,14 +206,14 @@ impl TextScorer {
 ///
 /// # Errors
 /// When a text cannot be split, or the model cannot answer.
-fn text_logits(
+pub(crate) fn text_logits<S: AsRef<str> + Sync>(
     model: &TextModel,
-    texts: &[String],
+    texts: &[S],
     device: &ComputeDevice,
 ) -> Result<Vec<f32>, AuditError> {
     let encoded: Vec<Vec<i32>> = texts
         .par_iter()
-        .map(|text| Ok(model.reader.encode(text)?.ids))
+        .map(|text| Ok(model.reader.encode(text.as_ref())?.ids))
         .collect::<Result<_, AuditError>>()?;
     let width = encoded.iter().map(Vec::len).max().unwrap_or(0).max(1);
     let network = model.network(width, device)?;

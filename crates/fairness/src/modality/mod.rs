@@ -21,8 +21,8 @@ use serde::Serialize;
 pub use table::{TableCase, TableColumns, TableDetails, TableInputs, TableWitness};
 pub(crate) use text::AsWritten;
 pub use text::{
-    Origins, TextCase, TextCounts, TextDetails, TextInputs, TextParts, TextSubject, TextTally,
-    TextWitness, ValiditySummary,
+    KeptBy, NamingTexts, Origins, TextCase, TextCounts, TextDetails, TextInputs, TextParts,
+    TextSubject, TextTally, TextWitness, ValiditySummary,
 };
 
 use super::audit_error::AuditError;
@@ -207,7 +207,7 @@ pub trait Modality: Sync + Sized {
         items: &dyn Fn(u64) -> Range<u64>,
         seed: u64,
         observe: &mut dyn FnMut(u64, u64) -> ControlFlow<()>,
-    ) -> Result<SetCounts, ModelError> {
+    ) -> Result<SetCounts, AuditError> {
         let model = self.model().judge();
         let length = |items: Range<u64>| items.end - items.start;
         let all = sets.iter().map(|set| length(items(set.inputs))).sum();

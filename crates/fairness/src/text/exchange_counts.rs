@@ -43,7 +43,12 @@ pub struct ExchangeCounts {
     /// for, by attribute: numbers of terms are places in this list.
     pub(super) terms: Vec<(usize, String)>,
     pub(super) counts: Counts,
+    /// What is decided of the texts that name a value which nothing takes the place of.
+    pub(super) kept: Decided,
 }
+
+/// Numbers of texts by an attribute that they name and by what is decided of them.
+pub type Decided = BTreeMap<(usize, u32), u64>;
 
 /// Counts of some texts.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -61,6 +66,8 @@ pub(super) struct Counts {
     pub exchanges: BTreeMap<(u32, u32), [u64; 3]>,
     pub to_positive: u64,
     pub from_positive: u64,
+    /// What is decided of the texts as they are; nothing where scores are compared.
+    pub decided: Decided,
     pub moves: Moves,
     /// Numbers of texts, flips, and flips to what is positive, by the term and the one in its
     /// place.
@@ -171,6 +178,7 @@ pub fn count_exchanges(
     Ok(ExchangeCounts {
         terms: terms.into_iter().map(own).collect(),
         counts,
+        kept: Decided::new(),
     })
 }
 
@@ -208,7 +216,14 @@ fn count(
             })
             .collect();
         let sites = domain.source(row).into_iter().flat_map(|text| &text.sites);
-        counts.add(sites.map(|site| site.attribute).collect(), &made);
+        let attributes: BTreeSet<usize> = sites.map(|site| site.attribute).collect();
+        if !matches!(model.decision(), Decision::Gap(_)) {
+            let decision = model.decision().decide(row, &check.checked.logits);
+            for &attribute in &attributes {
+                *counts.decided.entry((attribute, decision)).or_default() += 1;
+            }
+        }
+        counts.add(attributes, &made);
     }
     Ok(counts)
 }
@@ -317,6 +332,7 @@ impl Counts {
             .for_each(|(own, more)| *own = own.saturating_add(more));
         self.moves = self.moves.and(&other.moves).unwrap_or_default();
         self.joint = self.joint.and(other.joint);
+        self.decided = sum(self.decided, other.decided);
         for (attribute, more) in other.attributes {
             let own = self.attributes.entry(attribute).or_default();
             *own = own.and(more);
@@ -340,6 +356,14 @@ impl Counts {
         }
         self
     }
+}
+
+fn sum(mut own: Decided, other: Decided) -> Decided {
+    for (of, texts) in other {
+        let own = own.entry(of).or_default();
+        *own = own.saturating_add(texts);
+    }
+    own
 }
 
 fn add<const N: usize>(own: &mut [u64; N], more: [u64; N]) {
@@ -379,7 +403,13 @@ impl ExchangeCounts {
         (self.terms == other.terms).then(|| ExchangeCounts {
             counts: self.counts.and(other.counts),
             terms: self.terms,
+            kept: sum(self.kept, other.kept),
         })
+    }
+
+    /// Sets what is decided of the texts that name a value which nothing takes the place of.
+    pub fn set_kept(&mut self, decided: Decided) {
+        self.kept = decided;
     }
 
     /// Whether these can be the counts of so many `texts` and `flipped` ones.

@@ -9,7 +9,7 @@ use std::cmp::Reverse;
 
 use serde::Serialize;
 
-use super::exchange_counts::{Counts, ExchangeCounts, OfSet};
+use super::exchange_counts::{Counts, Decided, ExchangeCounts, OfSet};
 use crate::effect::{AttributeEffect, CountedExchange, CountedValue};
 use crate::population::Changes;
 use crate::statistics::{Share, bounded_mean_interval, clopper_pearson};
@@ -103,6 +103,10 @@ pub struct Exchanged {
     pub effects: Vec<AttributeEffect>,
     /// The directions in which the decisions on the texts change, and how far their scores move.
     pub moves: TextMoves,
+    /// What is decided of the texts as they are, by an attribute that they name, where it is not
+    /// exchanged in all of them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub decided: Vec<DecidedTexts>,
     /// Kinds of exchanges that were made, by term and direction.
     pub kinds: u64,
     /// The kinds that flip a text, by falling number of these; at most 500.
@@ -110,6 +114,26 @@ pub struct Exchanged {
     /// The terms that every flip of some text takes away or puts in, or whose exchange flips one,
     /// by falling number of these.
     pub terms: Vec<TermEffect>,
+}
+
+/// What is decided of texts that name an attribute, as they are.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct DecidedTexts {
+    /// The attribute.
+    pub attribute: String,
+    /// The decisions on the texts in which its value can be exchanged.
+    pub exchanged: Vec<DecisionTexts>,
+    /// The decisions on those in which nothing takes its place, which all other figures leave out.
+    pub kept: Vec<DecisionTexts>,
+}
+
+/// Texts of which one thing is decided.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct DecisionTexts {
+    /// The decision: a class, where no other decisions were asked for.
+    pub decision: String,
+    /// The texts.
+    pub texts: u64,
 }
 
 /// The directions in which decisions on texts change, and how far their scores move.
@@ -129,16 +153,17 @@ pub struct TextMoves {
 
 impl Exchanged {
     /// The effects that `counts` say, of attributes that are called `attributes` and whose values are
-    /// called `values`; `positive` is the last class.
+    /// called `values`; `positive` is the last class, and `decisions` are called so.
     #[must_use]
     pub fn new(
         counts: &ExchangeCounts,
         (attributes, values): (&[String], &[Vec<String>]),
-        positive: &str,
+        (positive, decisions): (&str, &[String]),
     ) -> Exchanged {
         let ExchangeCounts {
             terms: named,
             counts,
+            kept,
         } = counts;
         let of_term = |term: u32| {
             let (attribute, term) = named.get(term as usize).cloned().unwrap_or_default();
@@ -192,6 +217,7 @@ impl Exchanged {
             flipped: counts.flipped,
             per_exchange: per_exchange(counts, attributes),
             effects: effects(counts, attributes, values),
+            decided: decided((&counts.decided, kept), attributes, decisions),
             moves: TextMoves {
                 positive: positive.to_owned(),
                 to_positive: Share::new(counts.to_positive, counts.texts),
@@ -215,6 +241,35 @@ fn per_exchange(counts: &Counts, attributes: &[String]) -> Vec<ExchangeShare> {
         all.push(ExchangeShare::new(attributes.to_vec(), counts.joint));
     }
     all
+}
+
+/// What is decided of texts by the attributes that they name: of those that are exchanged and those that
+/// are `kept`, of the attributes that are kept in some text.
+fn decided(
+    (exchanged, kept): (&Decided, &Decided),
+    attributes: &[String],
+    decisions: &[String],
+) -> Vec<DecidedTexts> {
+    let of = |counts: &Decided, attribute: usize| -> Vec<DecisionTexts> {
+        let decisions = decisions.iter().zip(0..);
+        let texts = decisions.map(|(name, decision)| DecisionTexts {
+            decision: name.clone(),
+            texts: counts
+                .get(&(attribute, decision))
+                .copied()
+                .unwrap_or_default(),
+        });
+        texts.collect()
+    };
+    let named = attributes.iter().enumerate();
+    let named = named.filter(|(attribute, _)| kept.keys().any(|(of, _)| of == attribute));
+    named
+        .map(|(attribute, name)| DecidedTexts {
+            attribute: name.clone(),
+            exchanged: of(exchanged, attribute),
+            kept: of(kept, attribute),
+        })
+        .collect()
 }
 
 /// The effect of each attribute, by its values.

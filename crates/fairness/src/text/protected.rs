@@ -64,9 +64,18 @@ pub struct Read {
     pub source: Source,
     /// Whether the text is English; the rule of the paper does not ask.
     pub is_english: bool,
-    /// Whether the text names a value that keeps its place, since other words speak of it; the rule
-    /// of the paper does not ask.
-    pub is_bound: bool,
+    /// The attributes of which the text names a value, whether another can take its place or not;
+    /// the rule of the paper does not ask.
+    pub named: Vec<Naming>,
+}
+
+/// An attribute of which a text names a value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Naming {
+    /// The attribute, by number.
+    pub attribute: usize,
+    /// The words by which the lexicon keeps the value in its place, in lower case: they speak of it, too.
+    pub kept_by: BTreeSet<String>,
 }
 
 impl Protected {
@@ -180,6 +189,26 @@ impl Protected {
         self.words.contains(&word)
     }
 
+    /// That nothing can be exchanged in a text, which names the attributes `named`.
+    pub(crate) fn no_term(&self, named: &[Naming]) -> AuditError {
+        let attributes = match named {
+            [] => self.attributes.join(", "),
+            named => {
+                let names = named
+                    .iter()
+                    .map(|naming| &self.attributes[naming.attribute][..]);
+                names.collect::<Vec<_>>().join(" and ")
+            }
+        };
+        let kept_by = named
+            .iter()
+            .flat_map(|naming| naming.kept_by.iter().cloned());
+        AuditError::NoTermInText {
+            attributes,
+            kept_by: (!named.is_empty()).then(|| kept_by.collect()),
+        }
+    }
+
     /// The number of terms that can be put in the place of others: the numbers of
     /// [`Exchange::number`] are below it.
     pub fn numbers(&self) -> usize {
@@ -215,7 +244,7 @@ impl Protected {
                 Ok(Read {
                     source: Source::new(text.ids.clone(), sites, Vec::new()),
                     is_english: true,
-                    is_bound: false,
+                    named: Vec::new(),
                 })
             }
             Rule::English(substitution) => self.read_english(substitution, tokens, text),
@@ -278,9 +307,26 @@ impl Protected {
         Ok(Read {
             source: Source::new(text.ids.clone(), sites, fixed),
             is_english: analysis.is_english,
-            is_bound: !analysis.bound.is_empty(),
+            named: named(&analysis, &text.text),
         })
     }
+}
+
+/// The attributes of which `text`, which was analysed, names a value.
+fn named(analysis: &Analysis, text: &str) -> Vec<Naming> {
+    let attributes: BTreeSet<usize> = analysis.named.iter().map(|named| named.attribute).collect();
+    let naming = |attribute: usize| {
+        let binding = analysis.binding.iter();
+        let binding = binding.filter(|words| words.attribute == attribute);
+        Naming {
+            attribute,
+            kept_by: binding
+                .filter_map(|words| text.get(words.bytes.clone()))
+                .map(str::to_lowercase)
+                .collect(),
+        }
+    };
+    attributes.into_iter().map(naming).collect()
 }
 
 /// Number of each usable term of an attribute, by value and tokens.

@@ -71,13 +71,10 @@ pub fn examine(
 ) -> Result<Examination, AuditError> {
     let attributes = protected.attributes();
     let encoded = model.reader.encode(text)?;
-    let source = protected
-        .read(&Tokens::new(&model.reader), &encoded)?
-        .source;
+    let read = protected.read(&Tokens::new(&model.reader), &encoded)?;
+    let source = read.source;
     if !source.can_vary() {
-        return Err(AuditError::NoTermInText {
-            attributes: attributes.join(", "),
-        });
+        return Err(protected.no_term(&read.named));
     }
     let domain = TextDomain::from_sources(vec![source])?;
     let classes = &model.classes;
@@ -88,9 +85,7 @@ pub fn examine(
     let row = domain.row(0);
     let mut checks = check_all(&network, &domain, Rows::new(&row, domain.width()))?;
     let Some(check) = checks.pop() else {
-        return Err(AuditError::NoTermInText {
-            attributes: attributes.join(", "),
-        });
+        return Err(protected.no_term(&read.named));
     };
     let label = check.checked.label as usize;
     let own = softmax(&check.checked.logits)[label];

@@ -149,6 +149,17 @@ fn verdict(audit: &AuditFindings) -> Vec<Text> {
             percent(total.success_rate)
         ),
     });
+    let local = &summary.local;
+    if summary.texts.is_some() && local.seeds > 0 && local.discriminatory == 0 {
+        sentences.push(format!(
+            "Around {} it tried {} more and found none that flips.",
+            match local.seeds {
+                1 => "the text that it had found".to_owned(),
+                starts => format!("the {} that it had found", counted(starts, "text", "texts")),
+            },
+            counted(local.generated, "text", "texts")
+        ));
+    }
     match summary.ending.as_str() {
         "max_calls" => sentences.push(
             "The search was ended by its budget of model calls; a larger one may find more."
@@ -245,6 +256,11 @@ fn shares_part(audit: &AuditFindings, id: &str) -> Part {
     ));
     if let Some(read) = &summary.texts {
         part = part.with_essential(Block::Paragraph(texts::read(read).into()));
+        let decided = summary.unmodified.as_ref();
+        let kept = texts::kept(read, decided.map_or(&[][..], |of| &of.decided));
+        if !kept.is_empty() {
+            part = part.with_essential(Block::List(kept));
+        }
     }
     if !summary.fairness.is_empty() {
         let figure = shares::figure(format!("{id}-shares"), asked, &summary.fairness);
@@ -559,12 +575,12 @@ fn limits(audit: &AuditFindings) -> Part {
         None => {}
         Some(texts) => limits.extend([
             format!(
-                "The shares are of texts with a protected term. {} of {} texts {} nothing about the model here.",
+                "The shares are of texts with a protected term that another can replace. {} of {} texts {} nothing about the model here.",
                 count(texts.without_protected_term),
                 count(texts.texts),
                 match texts.without_protected_term {
-                    1 => "holds none and says",
-                    _ => "hold none and say",
+                    1 => "has none and says",
+                    _ => "have none and say",
                 }
             ),
             "A term is replaced by another of its attribute. Names that no list holds, and hints between the lines, are not changed.".to_owned(),

@@ -3,8 +3,8 @@
 use super::super::chart::{IntervalRow, Intervals};
 use super::super::document::{Block, PairCell, Part, Piece, Table};
 use super::super::model::{
-    ExchangeShare, Exchanged, PairEffect, Share, TermEffect, TextCounts, TextMoves, TextValues,
-    ValuesOf,
+    DecidedTexts, DecisionTexts, ExchangeShare, Exchanged, NamingTexts, PairEffect, Share,
+    TermEffect, TextCounts, TextMoves, TextValues, ValuesOf,
 };
 use super::super::pairs::{FoundTexts, ShownInputs, ShownPair, replacements};
 use super::super::text::{Text, count, counted, estimate, fixed, interval, listed, percent};
@@ -15,6 +15,8 @@ use super::shares::{InputKind, crossed};
 const LISTED: usize = 20;
 /// Values of an attribute that are named.
 const NAMED: usize = 6;
+/// Words that are named of those that keep a value in its place.
+const KEPT_BY: usize = 3;
 /// Characters of a text before and after what differs.
 const AROUND: usize = 140;
 
@@ -64,22 +66,32 @@ pub(super) fn unmodified(asked: InputKind, share: &Share) -> String {
     )
 }
 
+/// `1 names`, `2 name`.
+fn naming(texts: u64) -> String {
+    match texts {
+        1 => "1 names".to_owned(),
+        texts => format!("{} name", count(texts)),
+    }
+}
+
 /// What became of the texts.
 pub(super) fn read(texts: &TextCounts) -> String {
-    let mut said = format!(
-        "Of {}, {} hold a protected term that another can replace and {} hold none and were left out.",
-        counted(texts.texts, "text", "texts"),
-        count(texts.with_protected_term),
-        count(texts.without_protected_term)
-    );
-    for (number, [one, more]) in [
-        (
-            texts.bound,
-            [
-                "text among these names a group that its other words speak of as well: an exchange would contradict them",
-                "texts among these name a group that their other words speak of as well: an exchange would contradict them",
-            ],
+    let all = counted(texts.texts, "text", "texts");
+    let with = count(texts.with_protected_term);
+    let without = texts.without_protected_term;
+    let mut said = match texts.kept {
+        0 => format!(
+            "Of {all}, {with} hold a protected term that another can replace and {} hold none and were left out.",
+            count(without)
         ),
+        kept => format!(
+            "Of {all}, {with} hold a protected term that another can replace; {} were left out: {} a protected value that nothing takes the place of, and {} none.",
+            count(without),
+            naming(kept),
+            naming(without.saturating_sub(kept))
+        ),
+    };
+    for (number, [one, more]) in [
         (
             texts.foreign,
             [
@@ -101,6 +113,69 @@ pub(super) fn read(texts: &TextCounts) -> String {
         }
     }
     said
+}
+
+/// Which texts name an attribute without its being exchanged in them, by which words, and what is `decided`
+/// of these texts and of the others.
+pub(super) fn kept(texts: &TextCounts, decided: &[DecidedTexts]) -> Vec<Text> {
+    let sentence = |naming: &NamingTexts| {
+        let by = naming.kept_by.iter().take(KEPT_BY);
+        let by: Vec<String> = by
+            .map(|of| format!("‘{}’ (in {})", Text::value(&of.words), count(of.texts)))
+            .collect();
+        let because = match &by[..] {
+            [] => String::new(),
+            by => format!(
+                "; words that speak of it as well stand in some of them, such as {}",
+                listed(by, "and")
+            ),
+        };
+        let attribute = Text::value(&naming.attribute);
+        let mut said = format!(
+            "{} {attribute}, but it is not exchanged there{because}.",
+            counted(naming.kept, "text names", "texts name")
+        );
+        let decided = decided.iter().find(|of| of.attribute == naming.attribute);
+        said.extend(
+            decided
+                .and_then(|of| decisions(of, naming))
+                .map(|of| format!(" {of}")),
+        );
+        Text::new(said)
+    };
+    texts.naming.iter().map(sentence).collect()
+}
+
+/// What is decided of texts in which an attribute is kept, and of those in which it is exchanged, where not
+/// all were asked about of so many: of two decisions the share of the last one.
+fn decisions(of: &DecidedTexts, naming: &NamingTexts) -> Option<String> {
+    let all = |texts: &[DecisionTexts]| texts.iter().map(|of| of.texts).sum::<u64>();
+    let shares = |texts: &[DecisionTexts]| -> Option<Vec<String>> {
+        let all = all(texts);
+        let share = |of: &DecisionTexts| percent(of.texts as f64 / all as f64);
+        (all > 0).then(|| texts.iter().map(share).collect())
+    };
+    let part = |texts: &[DecisionTexts], there: u64| match all(texts) {
+        asked if asked < there => format!("{} of ", count(asked)),
+        _ => String::new(),
+    };
+    let (kept, exchanged) = (shares(&of.kept)?, shares(&of.exchanged)?);
+    let first = kept.len().saturating_sub(1);
+    let first = if kept.len() == 2 { first } else { 0 };
+    let named = of.kept.iter().zip(&kept).skip(first).enumerate();
+    let named: Vec<String> = named
+        .map(|(place, (of, share))| {
+            let are = if place == 0 { " are decided" } else { "" };
+            format!("{share}{are} ‘{}’", Text::value(&of.decision))
+        })
+        .collect();
+    Some(format!(
+        "Of {}these {}; of {}those in which it is exchanged {}.",
+        part(&of.kept, naming.kept),
+        listed(&named, "and"),
+        part(&of.exchanged, naming.texts.saturating_sub(naming.kept)),
+        listed(exchanged.get(first..)?, "and")
+    ))
 }
 
 /// What was done with values that none of the texts name.

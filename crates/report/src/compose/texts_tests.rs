@@ -1,7 +1,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::model::{AuditFindings, Findings, Report, RunReport};
+use crate::model::{AuditFindings, DecidedTexts, Findings, Report, RunReport};
 use crate::pairs::{PairFile, read_pairs};
 
 fn shown(pieces: &[Piece]) -> String {
@@ -54,22 +54,56 @@ fn what_was_not_looked_at_is_said() {
         truncated: 0,
         foreign: 0,
         blank: 0,
-        bound: 0,
+        kept: 0,
+        naming: Vec::new(),
         bad_rows: None,
     };
     let said = |texts: &TextCounts| read(texts).replace('\u{a0}', " ");
     let all = "Of 10 texts, 6 hold a protected term that another can replace and 4 hold none and were left out.";
     assert_eq!(said(&texts), all);
     (texts.truncated, texts.foreign, texts.blank) = (1, 2, 1);
-    texts.bound = 2;
     assert_eq!(
         said(&texts),
         format!(
-            "{all} 2 texts among these name a group that their other words speak of as well: an \
-             exchange would contradict them. 2 texts are not English: no term was looked for in them. \
-             1 text has no word. 1 text was longer than the model reads and was cut to that length."
+            "{all} 2 texts are not English: no term was looked for in them. 1 text has no word. 1 text \
+             was longer than the model reads and was cut to that length."
         )
     );
+    // That a text names nobody is not said of one that does.
+    (texts.kept, texts.truncated, texts.foreign, texts.blank) = (3, 0, 0, 0);
+    let naming = json!({
+        "attribute": "gender", "texts": 9, "kept": 4,
+        "kept_by": [{ "words": "bitch", "texts": 2 }, { "words": "dick", "texts": 1 }],
+    });
+    texts.naming = vec![serde_json::from_value(naming).unwrap()];
+    assert_eq!(
+        said(&texts),
+        "Of 10 texts, 6 hold a protected term that another can replace; 4 were left out: 3 name a \
+         protected value that nothing takes the place of, and 1 names none."
+    );
+    let decided = |kept: [u64; 3]| -> Vec<DecidedTexts> {
+        let of = |texts: [u64; 3]| -> serde_json::Value {
+            let names = ["rude", "odd", "kind"].iter().zip(texts);
+            let of = names.map(|(name, texts)| json!({ "decision": name, "texts": texts }));
+            of.collect()
+        };
+        let all = json!([{ "attribute": "gender", "kept": of(kept), "exchanged": of([1, 0, 4]) }]);
+        serde_json::from_value(all).unwrap()
+    };
+    let said =
+        |decided: &[DecidedTexts]| kept(&texts, decided)[0].to_string().replace('\u{a0}', " ");
+    let named = "4 texts name gender, but it is not exchanged there; words that speak of it as well \
+                 stand in some of them, such as ‘bitch’ (in 2) and ‘dick’ (in 1).";
+    assert_eq!(said(&[]), named);
+    assert_eq!(
+        said(&decided([3, 0, 1])),
+        format!(
+            "{named} Of these 75.00 % are decided ‘rude’, 0.00 % ‘odd’ and 25.00 % ‘kind’; of those in \
+             which it is exchanged 20.00 %, 0.00 % and 80.00 %."
+        )
+    );
+    // A share of some is not said to be one of all.
+    assert!(said(&decided([1, 0, 1])).contains("Of 2 of these 50.00 % are decided"));
 }
 
 /// Three sources; of the first, two texts beside itself, one of which the second comes to as well.

@@ -221,12 +221,57 @@ pub struct TextCounts {
     /// Those without a word.
     #[serde(default)]
     pub blank: u64,
-    /// Those left out that name a value which other words of the text bind.
+    /// Those left out that name a value which nothing takes the place of.
     #[serde(default)]
-    pub bound: u64,
+    pub kept: u64,
+    /// The attributes of which some texts name such a value.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub naming: Vec<NamingTexts>,
     /// Rows of the table left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bad_rows: Option<BadRows>,
+}
+
+/// Texts that name a value of an attribute.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NamingTexts {
+    /// The attribute.
+    pub attribute: String,
+    /// Texts that name a value of it.
+    pub texts: u64,
+    /// Those of them in which nothing takes its place.
+    pub kept: u64,
+    /// The words that keep it there.
+    pub kept_by: Vec<KeptBy>,
+}
+
+/// Texts in which some words keep a value in its place.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeptBy {
+    /// The words.
+    pub words: String,
+    /// The texts.
+    pub texts: u64,
+}
+
+/// What is decided of texts that name an attribute, as they are.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DecidedTexts {
+    /// The attribute.
+    pub attribute: String,
+    /// Of those in which it can be exchanged.
+    pub exchanged: Vec<DecisionTexts>,
+    /// Of those in which it is not.
+    pub kept: Vec<DecisionTexts>,
+}
+
+/// Texts of which one thing is decided.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DecisionTexts {
+    /// What is decided.
+    pub decision: String,
+    /// The texts.
+    pub texts: u64,
 }
 
 /// Values that none of the texts name.
@@ -273,6 +318,9 @@ pub struct Exchanged {
     /// Which way what is decided of them changes, and how far their scores move.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moves: Option<TextMoves>,
+    /// What is decided of texts by an attribute that is not exchanged in all of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub decided: Vec<DecidedTexts>,
     /// Kinds of exchanges that were made, by term and direction.
     pub kinds: u64,
     /// Those that flip a text, by falling number of these.

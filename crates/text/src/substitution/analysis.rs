@@ -15,10 +15,22 @@ pub struct Analysis {
     /// The values that the text names and that other values could replace, if no other words of the
     /// text spoke of them.
     pub bound: Vec<Site>,
+    /// The words by which the lexicon binds values of the attributes of `bound`; other words may do
+    /// so, too.
+    pub binding: Vec<Binding>,
     /// Every term that names a value, from left to right, also where no other value can replace it.
     pub named: Vec<Named>,
     /// All tokens of the text, with the marks.
     pub words: Vec<Word>,
+}
+
+/// Words that speak of values of an attribute without being exchanged, with their place in the text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Binding {
+    /// The attribute: its position in [`super::Substitution::attributes`].
+    pub attribute: usize,
+    /// The bytes of the words in the text.
+    pub bytes: Range<usize>,
 }
 
 /// A term that names a protected value, with its place in the text.

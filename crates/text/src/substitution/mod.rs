@@ -44,7 +44,7 @@ use crate::english;
 use crate::lexicon::{Lexicon, LexiconError};
 use crate::tokenizer::{Tokenizer, TokenizerError};
 
-pub use analysis::{Analysis, Edit, Exchange, Named, Site, Word, apply};
+pub use analysis::{Analysis, Binding, Edit, Exchange, Named, Site, Word, apply};
 use exchanges::{Occurrence, occurrences};
 use sentence::{Known, Words};
 use terms::Terms;
@@ -117,6 +117,7 @@ impl Substitution {
             Vec::new()
         };
         let (mut sites, mut bound): (Vec<Site>, Vec<Site>) = (Vec::new(), Vec::new());
+        let mut binding = Vec::new();
         for (attribute, &at) in self.chosen.iter().enumerate() {
             let of: Vec<&Occurrence> = found.iter().filter(|o| o.attribute == at).collect();
             let of_attribute = exchanges::sites(&words, &self.terms, at, attribute, &of);
@@ -124,8 +125,14 @@ impl Substitution {
                 continue;
             }
             let free = whole::free(&words, &self.terms, &all, at, &of);
-            let (free, kept) = whole::divide(of_attribute, &free);
-            sites.extend(free);
+            let (left, kept) = whole::divide(of_attribute, &free.values);
+            if !kept.is_empty() {
+                binding.extend(free.by.iter().map(|place| Binding {
+                    attribute,
+                    bytes: exchanges::bytes(&words, place),
+                }));
+            }
+            sites.extend(left);
             bound.extend(kept);
         }
         let all = to_words(&words, &all, &found);
@@ -145,6 +152,7 @@ impl Substitution {
             is_english,
             sites,
             bound,
+            binding,
             named: self.named(&words, &found),
             words: all,
         })

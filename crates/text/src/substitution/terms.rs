@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use super::sentence::{Known, Style, Words};
+use super::whole::Free;
 use crate::lexicon::{Lexicon, LexiconError, Part, ProtectedAttribute, Sense, expanded};
 use crate::tokenizer::{Tokenizer, TokenizerError};
 
@@ -315,10 +316,11 @@ impl Terms {
 }
 
 impl Attribute {
-    /// Returns, for each value, whether every word of the text that is bound to any is bound to it.
-    /// What lies inside one of `places`, which are exchanged, is no word of its own.
-    pub(super) fn agreeing(&self, words: &Words, places: &[&Range<usize>]) -> Vec<bool> {
-        let mut agreeing = vec![true; self.values.len()];
+    /// Returns, for each value, whether every word of the text that is bound to any is bound to it,
+    /// and which words these are. What lies inside one of `places`, which are exchanged, is no word
+    /// of its own.
+    pub(super) fn agreeing(&self, words: &Words, places: &[&Range<usize>]) -> Free {
+        let (mut agreeing, mut by) = (vec![true; self.values.len()], Vec::new());
         for at in 0..words.len() {
             for (owner, end) in self.bound.ends(words, at) {
                 let mut places = places.iter();
@@ -327,8 +329,12 @@ impl Attribute {
                 }
                 let bindings = agreeing.iter_mut().zip(&self.bindings[owner]);
                 bindings.for_each(|(agrees, is_bound)| *agrees &= is_bound);
+                by.push(at..end);
             }
         }
-        agreeing
+        Free {
+            values: agreeing,
+            by,
+        }
     }
 }

@@ -24,15 +24,23 @@ const LONG: usize = 5;
 /// The least number of letters of a term, and of the word beside it, that make up a tag.
 const SHORT: usize = 3;
 
-/// Returns for each value of the attribute at position `at` of the lexicon whether the text leaves
-/// it free. `all` are the terms in the text, in whatever sense, and `found` those that name values.
+/// The values of an attribute that a text leaves free.
+pub(super) struct Free {
+    /// Whether it leaves each value free.
+    pub values: Vec<bool>,
+    /// The words that bind some value.
+    pub by: Vec<Range<usize>>,
+}
+
+/// Returns which values of the attribute at position `at` of the lexicon the text leaves free. `all`
+/// are the terms in the text, in whatever sense, and `found` those that name values.
 pub(super) fn free(
     words: &Words,
     terms: &Terms,
     all: &[(usize, Range<usize>)],
     at: usize,
     found: &[&Occurrence],
-) -> Vec<bool> {
+) -> Free {
     let attribute = &terms.attributes[at];
     let places: Vec<&Range<usize>> = found.iter().map(|found| &found.place).collect();
     let mut free = attribute.agreeing(words, &places);
@@ -49,13 +57,15 @@ pub(super) fn free(
             false => !attribute.exchange && !term.is_ambiguous(),
         };
         if stays {
-            free[term.value] = false;
+            free.values[term.value] = false;
+            free.by.push(place.clone());
         }
     }
     for tag in (0..words.len()).filter(|&at| is_tag(words, at)) {
         let of = terms.terms.iter().filter(|term| term.attribute == at);
         for term in of.filter(|term| is_in_tag(term, words.plain(tag))) {
-            free[term.value] = false;
+            free.values[term.value] = false;
+            free.by.push(tag..tag + 1);
         }
     }
     free
@@ -165,6 +175,21 @@ words = ["storm", "jovian moon"]
         ] {
             assert_eq!(exchanged(text), (Vec::new(), 1), "{text}");
         }
+    }
+
+    #[test]
+    fn the_words_that_bind_are_told() {
+        let lexicon = Lexicon::from_toml(PLANETS).unwrap();
+        let substitution = Substitution::new(&lexicon, &[]).unwrap();
+        let binding = |text: &str| -> Vec<String> {
+            let analysis = substitution.analyse(text).unwrap();
+            let words = analysis.binding.iter();
+            words.map(|of| text[of.bytes.clone()].to_owned()).collect()
+        };
+        let text = "The martian is in the Storm with the children.";
+        assert_eq!(binding(text), ["Storm"]);
+        // Where something can be exchanged, nothing keeps it.
+        assert!(binding("The martian is in the caves with them.").is_empty());
     }
 
     #[test]

@@ -9,6 +9,7 @@
 
 mod begin;
 mod explained;
+mod kept;
 mod open;
 mod subject;
 mod witness;
@@ -23,6 +24,7 @@ use arrow_schema::{DataType, Field, Schema as ArrowSchema};
 use rayon::prelude::*;
 use serde::Serialize;
 
+pub use self::kept::{KeptBy, NamingTexts};
 pub use self::open::TextParts;
 use self::open::Texts;
 pub use self::subject::TextSubject;
@@ -51,7 +53,6 @@ use crate::text::render::{render, words};
 use crate::text::strategy::{Steps, TextStrategy};
 use crate::text::values::TextValues;
 use probity_data::read::BadRows;
-use probity_nn::ModelError;
 use probity_nn::text_reader::EncodedText;
 use probity_predictor::KillHandle;
 use probity_run::stream::{Purpose, drawn, permutation};
@@ -84,15 +85,18 @@ pub struct TextCounts {
     pub with_protected_term: u64,
     /// Number of texts without such a term: nothing can be compared, so they are left out.
     pub without_protected_term: u64,
+    /// Those of the texts that were left out that name a protected value all the same: no other takes
+    /// its place, mostly since other words of the text speak of it as well.
+    pub kept: u64,
+    /// The attributes of which some texts name a value that nothing takes the place of.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub naming: Vec<NamingTexts>,
     /// Texts cut to the model's length limit.
     pub truncated: u64,
     /// Texts that are not English: no term is looked for in them.
     pub foreign: u64,
     /// Texts without a word.
     pub blank: u64,
-    /// Those of the texts that were left out that name a protected value which other words of the
-    /// text bind: exchanged, it would contradict them.
-    pub bound: u64,
     /// Rows of the table left out because something is wrong with them.
     #[serde(skip_serializing_if = "BadRows::is_empty")]
     pub bad_rows: BadRows,
@@ -421,7 +425,7 @@ impl<'m> Modality for TextCase<'m> {
         items: &dyn Fn(u64) -> Range<u64>,
         seed: u64,
         observe: &mut dyn FnMut(u64, u64) -> ControlFlow<()>,
-    ) -> Result<SetCounts, ModelError> {
+    ) -> Result<SetCounts, AuditError> {
         let Some((joint, alone)) = sets.split_last() else {
             return Ok(SetCounts::default());
         };
@@ -437,11 +441,19 @@ impl<'m> Modality for TextCase<'m> {
         });
         let rest: Vec<Range<u64>> = rest.collect();
         let of_joint = items(joint.inputs);
+        // As many as are asked about of the others, where these are not all.
+        let most = match joint.inputs < self.domain.sources().len() as u64 {
+            true => joint.inputs as usize,
+            false => usize::MAX,
+        };
+        let kept = self.texts.kept_in_order(seed, most);
+        let of_kept = items(kept.len() as u64);
+        let kept = &kept[of_kept.start as usize..of_kept.end as usize];
         let texts = &texts[of_joint.start as usize..of_joint.end as usize];
         let length = |items: &Range<u64>| items.end - items.start;
-        let all = length(&of_joint) + rest.iter().map(length).sum::<u64>();
+        let all = length(&of_joint) + rest.iter().map(length).sum::<u64>() + length(&of_kept);
         let _ = observe(0, all);
-        let exchanges =
+        let mut exchanges =
             count_exchanges(model, &joint.domain, texts, &mut |done| observe(done, all))?;
         let [mut done, _] = exchanges.of_all();
         let mut of_sets = Vec::with_capacity(sets.len());
@@ -459,6 +471,13 @@ impl<'m> Modality for TextCase<'m> {
             of_sets.push([texts, flipped]);
         }
         of_sets.push(exchanges.of_all());
+        if done + length(&of_kept) >= all {
+            let before = done;
+            let observe = &mut |done| observe(before + done, all);
+            let (decided, more) = self.texts.decide_kept(kept, observe)?;
+            exchanges.set_kept(decided);
+            done += more;
+        }
         Ok(SetCounts {
             of_sets,
             exchanges: Some(exchanges),
@@ -586,7 +605,8 @@ impl<'m> Modality for TextCase<'m> {
         let exchanged = |counts| {
             let protected = &self.texts.protected;
             let named = (protected.attributes(), protected.values());
-            Exchanged::new(counts, named, self.favourable())
+            let decisions = (self.favourable(), &self.texts.classes[..]);
+            Exchanged::new(counts, named, decisions)
         };
         TextDetails {
             unmodified: exchanges.map(exchanged).unwrap_or_default(),

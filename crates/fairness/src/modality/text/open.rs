@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
 
+use super::kept::{KeptText, naming};
 use super::subject::TextSubject;
 use super::{TextCase, TextCounts};
 use crate::audit_error::AuditError;
@@ -15,7 +16,7 @@ use crate::specification::{AuditSpecification, TextSpecification};
 use crate::text::domain::TextDomain;
 use crate::text::edits::Tokens;
 use crate::text::encoder::Encoder;
-use crate::text::protected::Protected;
+use crate::text::protected::{Naming, Protected};
 use crate::text::source::Source;
 use crate::text::values::{ExchangedValues, TextValues, left_out, named, unnamed};
 use probity_data::read::BadRows;
@@ -137,6 +138,8 @@ pub(super) struct Texts<'m> {
     pub(super) texts: Arc<Vec<String>>,
     /// The place of each text in the file, from 1.
     pub(super) rows: Vec<u64>,
+    /// The texts, with a term or without, that name a value which nothing takes the place of.
+    pub(super) kept: Vec<KeptText>,
     /// The text that a search begins at in place of several from clusters.
     pub(super) begin_at: Option<u32>,
     pub(super) encoder: Option<Encoder>,
@@ -201,8 +204,15 @@ impl<'m> Texts<'m> {
             ),
         };
         let protected = protected.without(left_out);
-        let counts = TextCounts::count(&looked, parts.bad_rows);
+        let begun = parts
+            .begin_at
+            .and_then(|text| kept.iter().position(|&other| other == text));
+        let begun = begun.map_or(Vec::new(), |place| looked[place].named.clone());
+        let counts = TextCounts::count(&looked, &protected, parts.bad_rows);
         if counts.with_protected_term == 0 {
+            if parts.begin_at.is_some() {
+                return Err(protected.no_term(&begun));
+            }
             return Err(AuditError::NoProtectedTerm {
                 file: specification.data.clone(),
                 texts: kept.len(),
@@ -214,6 +224,9 @@ impl<'m> Texts<'m> {
             (Some(_), None) => Some(open_ngrams(options, &looked, &mut sha256)?),
             _ => None,
         };
+        let whole = kept.iter().zip(&looked);
+        let unexchanged = whole.filter_map(|(&text, looked)| KeptText::new(texts[text], looked));
+        let unexchanged = unexchanged.collect();
         let with_term = kept.iter().zip(looked);
         let (has_term, sources): (Vec<usize>, Vec<Source>) = with_term
             .filter_map(|(&text, looked)| Some((text, looked.source?)))
@@ -226,9 +239,7 @@ impl<'m> Texts<'m> {
         let (decision, classes) = decision_of(specification, subject.classes())?;
         let begin_at = parts.begin_at.map(|text| {
             let place = has_term.iter().position(|&other| other == text);
-            place.ok_or_else(|| AuditError::NoTermInText {
-                attributes: protected.attributes().join(", "),
-            })
+            place.ok_or_else(|| protected.no_term(&begun))
         });
         let made_of = has_term.iter().map(|&text| texts[text].to_owned());
         let texts = Texts {
@@ -237,6 +248,7 @@ impl<'m> Texts<'m> {
                 .iter()
                 .map(|&text| parts.rows.number(text))
                 .collect(),
+            kept: unexchanged,
             directory: parts.directory.map(Path::to_owned),
             begin_at: begin_at.transpose()?.map(|place| place as u32),
             ngrams: ngrams.map(Arc::new),
@@ -282,18 +294,26 @@ fn domain_of(reader: &TextReader, sources: Vec<Source>) -> Result<TextDomain, Au
 }
 
 /// A text that was looked at.
-struct Looked {
+pub(super) struct Looked {
     /// The text with what may be exchanged in it, if anything.
     source: Option<Source>,
     is_truncated: bool,
     is_foreign: bool,
-    /// Whether the text names a value that other words of it bind.
-    is_bound: bool,
+    /// The attributes of which it names a value.
+    pub(super) named: Vec<Naming>,
     /// The words of the text, as far as the model reads.
     words: Vec<String>,
 }
 
 impl Looked {
+    /// The attributes of which the text names a value that nothing takes the place of.
+    pub(super) fn kept(&self) -> impl Iterator<Item = &Naming> {
+        let sites = self.source.iter().flat_map(|source| &source.sites);
+        let exchanged: BTreeSet<usize> = sites.map(|site| site.attribute).collect();
+        let named = self.named.iter();
+        named.filter(move |naming| !exchanged.contains(&naming.attribute))
+    }
+
     /// Leaves out what may be exchanged for one of `values` alone.
     fn without(self, values: &BTreeSet<u32>) -> Looked {
         let source = self.source.map(|source| source.without_values(values));
@@ -316,16 +336,16 @@ impl Looked {
             source: Some(read.source).filter(Source::can_vary),
             is_truncated: encoded.is_truncated || subject.cuts(text)?,
             is_foreign: !read.is_english,
-            is_bound: read.is_bound,
+            named: read.named,
             words: encoded.words,
         })
     }
 }
 
 impl TextCounts {
-    /// Counts the texts that were `looked` at by what became of them, of a file without these
-    /// `bad_rows`.
-    fn count(looked: &[Looked], bad_rows: BadRows) -> TextCounts {
+    /// Counts the texts that were `looked` at for values of `protected` by what became of them, of a
+    /// file without these `bad_rows`.
+    fn count(looked: &[Looked], protected: &Protected, bad_rows: BadRows) -> TextCounts {
         let count = |of: fn(&Looked) -> bool| looked.iter().filter(|text| of(text)).count() as u64;
         TextCounts {
             texts: looked.len() as u64,
@@ -335,7 +355,8 @@ impl TextCounts {
             // A text without a word is in no language.
             foreign: count(|text| text.is_foreign && !text.words.is_empty()),
             blank: count(|text| text.words.is_empty()),
-            bound: count(|text| text.source.is_none() && text.is_bound),
+            kept: count(|text| text.source.is_none() && !text.named.is_empty()),
+            naming: naming(looked, protected),
             bad_rows,
         }
     }
