@@ -84,6 +84,9 @@ fn only_text(
     if fields.is_given("text.column") {
         bail!("--text-column has no meaning with --text");
     }
+    if text.trim().is_empty() {
+        bail!("--text is empty; give it the text to explain");
+    }
     let file = tempfile::Builder::new().suffix(".csv").tempfile()?;
     let mut table = csv::Writer::from_writer(file.as_file());
     table.write_record([COLUMN])?;

@@ -69,20 +69,13 @@ pub(super) fn not_taken(attributes: &[String], protected: &[String]) -> String {
 
 /// What reading did to values and rows, where it did anything.
 pub(super) fn read_counts(counts: &ReadCounts) -> String {
-    let (mapped, skipped) = (counts.mapped_values, counts.skipped_rows);
-    let mut text = String::new();
-    if mapped > 0 || skipped > 0 {
-        text = format!(
-            "Of the data, {} outside the domains {} mapped and {} left out, as the schema asks.\n",
-            counted(mapped, "value", "values"),
-            if mapped == 1 { "was" } else { "were" },
-            counted(skipped, "row", "rows")
-        );
-    }
-    if counts.unlabelled_rows > 0 {
-        let rows = counted(counts.unlabelled_rows, "row was", "rows were");
-        text += &format!("Of the data, {rows} left out because the outcome is missing.\n");
-    }
+    let said = text::read_counts(
+        counts.mapped_values,
+        counts.skipped_rows,
+        counts.unlabelled_rows,
+    );
+    let text: String = said.iter().map(|said| format!("{said}\n")).collect();
+    let text = text.replace('\u{a0}', " ");
     text + &bad_rows(&counts.bad_rows)
 }
 

@@ -22,6 +22,7 @@ use probity::data::named_schema::named_schema;
 use probity::data::schema::{Encoding, Format, Kind, LEAST_THRESHOLD, MOST_THRESHOLD, Schema};
 use probity::data::specification::{CheckSpecification, Separator};
 use probity::data::table::{Labels, ReadCounts, Table};
+use probity::report::text::Text;
 use probity::run::list::{named_words, words};
 
 /// Arguments of `probity schema`.
@@ -289,7 +290,8 @@ fn rendered(notes: &[Note]) -> String {
     }
     let line = |(said, columns): (String, Vec<&str>)| {
         let each = if columns.len() > 1 { " (each)" } else { "" };
-        format!("{}{each}: {said}.\n", columns.join(", "))
+        let columns = Text::new(columns.join(", "));
+        format!("{columns}{each}: {}.\n", Text::new(said))
     };
     lines.into_iter().map(line).collect()
 }

@@ -206,7 +206,7 @@ fn subspaces_are_chosen_and_counted_at_one_price() {
         ))
         .exits(0)
         .says(&[
-            "Of 2 subspaces of 1 column, 2 were chosen",
+            "Of 2 subspaces of 1 column, 2 were drawn",
             "Noisy count",
             "%)",
         ]);

@@ -157,7 +157,7 @@ fn a_paid_answer_is_printed_whatever_becomes_of_its_files() {
     );
     for (line, says, out) in [
         (count(""), "noisy count of outliers", "o"),
-        (subspaces, "Of 2 subspaces of 1 column, 1 was chosen", "p"),
+        (subspaces, "Of 2 subspaces of 1 column, 1 was drawn", "p"),
     ] {
         let before = workspace.read("budget.toml").matches("[[query]]").count();
         // The query says that it waits for the ledger's lock, when it has made its directory.

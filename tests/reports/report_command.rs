@@ -508,7 +508,7 @@ fn knn_unlearning_and_outliers_have_pages() {
         assert!(!html.contains(secret), "{secret}");
     }
     let (subspaces, _) = page(&workspace, "subspaces");
-    holds(&subspaces, &["Of 2 subspaces of 1 column, 2 were chosen"]);
+    holds(&subspaces, &["Of 2 subspaces of 1 column, 2 were drawn"]);
 }
 
 /// A run directory made by hand, with these columns, classes and rows of values; the first column

@@ -2,6 +2,7 @@
 
 use std::fmt::Debug;
 
+use anyhow::Context;
 use clap::Args;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -48,7 +49,11 @@ pub(super) fn said<T: Serialize + Debug + 'static, F: DeserializeOwned>(
     match answered {
         Ok(Left::Ended { directory, summary }) => {
             let next = ledger(&summary) + &directory.said();
-            output.findings(&summary, findings, &next)
+            let printed = output.findings(&summary, findings, &next);
+            printed.with_context(|| {
+                let ledger = bill(&summary).ledger.display();
+                format!("printing an answer that {ledger} was charged for")
+            })
         }
         Ok(Left::Said(code)) => Ok(code),
         Err(error) => {

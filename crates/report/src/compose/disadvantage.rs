@@ -46,9 +46,13 @@ impl Stakes {
         let (share, inputs) = (percent(exchange.gain.share), count(exchange.inputs));
         match self.inputs {
             Inputs::Rows => format!("as ‘{to}’, {share} of the {inputs} ‘{from}’ rows"),
-            Inputs::Texts => format!(
-                "with ‘{to}’ in its place, {share} of the {inputs} texts that name ‘{from}’"
-            ),
+            Inputs::Texts => {
+                let texts = match exchange.inputs {
+                    1 => "text that names",
+                    _ => "texts that name",
+                };
+                format!("with ‘{to}’ in its place, {share} of the {inputs} {texts} ‘{from}’")
+            }
         }
     }
 
@@ -81,7 +85,12 @@ pub(super) fn sentence(effect: &AttributeEffect, stakes: &Stakes) -> Option<Stri
                 count(pairs)
             )
         }
-        Tendency::Balanced if are_two => " it goes both ways, in favour of neither value".into(),
+        Tendency::Balanced if are_two => match worse_off(first, back) {
+            (worse, pairs) if worse == 0 || worse == pairs => {
+                " too few decisions change to tell whether they go one way".into()
+            }
+            _ => " it goes both ways, in favour of neither value".into(),
+        },
         Tendency::Balanced => " it goes both ways, in favour of no value".into(),
     };
     // Those of one value may be worse off although few of them gain: those of the other lose.

@@ -60,7 +60,7 @@ fn unused(summary: &KnnSummary) -> Vec<Text> {
     let [train, test] = summary.skipped_rows;
     if train + test > 0 {
         said.push(format!(
-            "{} of the training file and {} of the test file were left out, as the schema asks.",
+            "{} of the training file and {} of the test file were left out because a value is missing or outside of the schema, as the policy for it says.",
             counted(train, "row", "rows"),
             count(test)
         ));

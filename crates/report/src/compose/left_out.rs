@@ -1,25 +1,12 @@
 //! What reading left out of the data, or changed in it, and groups that were left out.
 
 use super::super::model::{BadRows, GroupLeftOut, ReadCounts};
-use super::super::text::{count, counted, listed};
+use super::super::text::{count, counted, listed, read_counts};
 use super::counterparts::beside;
 
 /// What became of the rows of a table that were not used as they are, in sentences.
 pub(super) fn rows(data: &ReadCounts) -> Vec<String> {
-    let mut said = Vec::new();
-    if data.skipped_rows > 0 || data.mapped_values > 0 {
-        said.push(format!(
-            "Of the data, {} outside their domains were mapped into them and {} left out, as the schema asks.",
-            counted(data.mapped_values, "value", "values"),
-            counted(data.skipped_rows, "row was", "rows were")
-        ));
-    }
-    if data.unlabelled_rows > 0 {
-        said.push(format!(
-            "Of the data, {} left out because the outcome is missing.",
-            counted(data.unlabelled_rows, "row was", "rows were")
-        ));
-    }
+    let mut said = read_counts(data.mapped_values, data.skipped_rows, data.unlabelled_rows);
     said.extend(data.bad_rows.as_ref().map(bad_rows));
     said
 }

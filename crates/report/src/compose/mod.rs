@@ -66,7 +66,9 @@ fn title(report: &Report) -> Text {
 
 fn section(run: &RunReport, number: Option<usize>, id: &str, most_pairs: usize) -> Section {
     let (verdict, mut parts) = said(&run.findings, id, most_pairs);
-    parts.insert(0, subject::subject(run));
+    if let Some(subject) = subject::subject(run) {
+        parts.insert(0, subject);
+    }
     parts.push(subject::provenance(run));
     Section {
         id: id.to_owned(),
@@ -149,10 +151,10 @@ pub(super) fn concluded(run: &RunReport) -> Option<Outcome> {
         Findings::Repair(repair) => Some(repair::outcome(repair)),
         Findings::TextRepair(repair) => Some(repair::text_outcome(repair)),
         Findings::KMeans(bench) => {
-            let mut algorithms = bench.algorithms.iter();
-            Some(unlearning::exactness(algorithms.all(|of| of.exact)))
+            let all: Vec<Option<bool>> = bench.algorithms.iter().map(|of| of.exact).collect();
+            Some(unlearning::exactness(&all))
         }
-        Findings::Spn(bench) => Some(unlearning::exactness(bench.identical)),
+        Findings::Spn(bench) => Some(unlearning::exactness(&[Some(bench.identical)])),
         _ => None,
     }
 }

@@ -51,12 +51,16 @@ pub(super) fn subspace_parts(release: &OutlierSubspaces) -> (Vec<Text>, Vec<Part
         .map(|subspace| crossed(&subspace.columns));
     let mut verdict: Vec<Text> = not_private(release.private).into_iter().collect();
     verdict.push(Text::new(format!(
-        "Of {} of {}, {} chosen as having many outliers{}.",
+        "Of {} of {}, {} drawn at random, those with more outliers likelier than others{}.",
         counted(release.candidates, "subspace", "subspaces"),
         counted(release.dims, "column", "columns"),
         counted(release.subspaces.len() as u64, "was", "were"),
         first.map_or(String::new(), |first| format!("; the first is {first}"))
     )));
+    let is_counted = release.subspaces.iter().any(|of| of.count.is_some());
+    if !is_counted {
+        verdict.push("That a subspace was drawn does not show that it has outliers; counts cost more (--then-count).".into());
+    }
     verdict.extend(release.noise.iter().map(|noise| noise.shown().into()));
     let rows = release
         .subspaces
@@ -80,7 +84,10 @@ pub(super) fn subspace_parts(release: &OutlierSubspaces) -> (Vec<Text>, Vec<Part
             ]
         });
     let chosen = Part::new("What was released").with_essential(Block::Table(Table::new(
-        "Subspaces in the order of choice, with noisy counts",
+        match is_counted {
+            true => "Subspaces in the order in which they were drawn, with noisy counts.",
+            false => "Subspaces in the order in which they were drawn.",
+        },
         &["Place", "Columns", "Noisy count", "Interval"],
         rows.collect(),
     )));

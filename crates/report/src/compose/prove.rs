@@ -47,7 +47,7 @@ pub(super) fn parts(prove: &ProveFindings, id: &str) -> (Vec<Text>, Vec<Part>) {
         percent(prove.undecided.share)
     ))];
     let mut share = format!(
-        "The discriminatory share lies between {} for certain",
+        "The discriminatory share is certain to be within {}",
         interval(prove.bounds)
     );
     if let Some(estimate) = &prove.estimate {

@@ -122,7 +122,7 @@ fn concluded(verdict: &RepairVerdict, finished: bool, change: Option<Effect>) ->
         ),
         (true, true, _) => Outcome::from_check(
             true,
-            "Nothing speaks against the repair: all networks were trained, and nothing got worse than allowed.",
+            "The repair may be saved: all networks were trained, and nothing got worse than allowed.",
         ),
         (true, false, true) => Outcome::from_check(
             false,

@@ -114,8 +114,8 @@ fn shown<'f>(facts: impl Iterator<Item = &'f Fact>) -> Vec<(Text, Text)> {
     facts.collect()
 }
 
-/// What was looked at, when and by which version.
-pub(crate) fn subject(run: &RunReport) -> Part {
+/// What was looked at, when and by which version; nothing where a run tells none of it.
+pub(crate) fn subject(run: &RunReport) -> Option<Part> {
     let mut facts = Vec::new();
     if let Some(called) = &run.called {
         facts.push(("Name".into(), Text::value(called)));
@@ -131,7 +131,7 @@ pub(crate) fn subject(run: &RunReport) -> Part {
                 .map(|value| (name.into(), Text::value(value))),
         );
     }
-    Part::new("What was looked at").with(Block::Facts(facts))
+    (!facts.is_empty()).then(|| Part::new("What was looked at").with(Block::Facts(facts)))
 }
 
 /// What tells whether the files are still those, the options, and the command that does it again.

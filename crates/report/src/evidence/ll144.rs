@@ -196,7 +196,7 @@ fn section(audit: &Audit<'_>, id: String) -> Section {
     };
     let mut parts = vec![published(audit, facts)];
     parts.extend(impact.sets.iter().map(|set| categories(impact, set)));
-    parts.push(subject(audit.run));
+    parts.extend(subject(audit.run));
     parts.push(limits(impact));
     parts.push(provenance(audit.run));
     Section {

@@ -37,6 +37,38 @@ pub(super) fn inputs_or_part(inputs: &str, asked: u64, there: Option<u64>) -> St
     }
 }
 
+/// What reading a table did to values and rows that are not in order: how many values it `mapped` to others,
+/// how many rows it `skipped` for one, and how many are `unlabelled` where an outcome is needed.
+pub fn read_counts(mapped: u64, skipped: u64, unlabelled: u64) -> Vec<String> {
+    let mut said = Vec::new();
+    if mapped > 0 {
+        said.push(format!(
+            "{} outside of the schema, or missing, {} to one that it has, as the policy for it says.",
+            counted(mapped, "value", "values"),
+            match mapped {
+                1 => "was mapped",
+                _ => "were mapped each",
+            }
+        ));
+    }
+    said.extend((skipped > 0).then(|| skipped_rows(skipped)));
+    if unlabelled > 0 {
+        said.push(format!(
+            "{} left out because the outcome is missing.",
+            counted(unlabelled, "row was", "rows were")
+        ));
+    }
+    said
+}
+
+/// That reading left rows out by the policy for a value that is not in order.
+pub fn skipped_rows(rows: u64) -> String {
+    format!(
+        "{} left out because a value is missing or outside of the schema, as the policy for it says.",
+        counted(rows, "row was", "rows were")
+    )
+}
+
 /// That a model does not take some `attributes` of those `protected`, as it is said wherever it is;
 /// nothing where it takes all.
 pub fn not_taken(attributes: &[String], protected: &[String]) -> Option<String> {
