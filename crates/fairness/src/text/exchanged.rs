@@ -147,6 +147,9 @@ pub struct TextMoves {
     /// Texts that get this class and would lose it by some exchange; where scores are compared, that
     /// would score lower.
     pub from_positive: Share,
+    /// The largest difference that counts as none, where scores are compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gap: Option<f64>,
     /// The changes of the probability of this class.
     pub changes: Changes,
 }
@@ -222,6 +225,7 @@ impl Exchanged {
                 positive: positive.to_owned(),
                 to_positive: Share::new(counts.to_positive, counts.texts),
                 from_positive: Share::new(counts.from_positive, counts.texts),
+                gap: None,
                 changes: counts.moves.changes(),
             },
             kinds: counts.pairs.len() as u64,

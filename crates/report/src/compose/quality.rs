@@ -185,7 +185,7 @@ fn undefined(parts: &[(&str, &Quality)], classes: &[String]) -> Vec<String> {
             Quality::Classes(of) => {
                 if of.undecided > 0 {
                     said.push(format!(
-                        "Nothing is decided about {} of {}: accuracy and balanced accuracy count them as not right.",
+                        "Nothing is decided about {} of {}: accuracy, balanced accuracy and F1 count them as not right.",
                         counted(of.undecided, "row", "rows"),
                         called(name)
                     ));

@@ -126,13 +126,20 @@ pub(super) fn kept(texts: &TextCounts, decided: &[DecidedTexts]) -> Vec<Text> {
         let because = match &by[..] {
             [] => String::new(),
             by => format!(
-                "; words that speak of it as well stand in some of them, such as {}",
+                "; in {} of them words stand that speak of it as well, such as {}",
+                count(naming.by_words),
                 listed(by, "and")
             ),
         };
+        let others = match naming.kept > naming.by_words && naming.by_words > 0 {
+            true => {
+                " In the others no value that is exchanged, and whose words the model knows, can take its place."
+            }
+            false => "",
+        };
         let attribute = Text::value(&naming.attribute);
         let mut said = format!(
-            "{} {attribute}, but it is not exchanged there{because}.",
+            "{} {attribute}, but it is not exchanged there{because}.{others}",
             counted(naming.kept, "text names", "texts name")
         );
         let decided = decided.iter().find(|of| of.attribute == naming.attribute);
@@ -217,9 +224,9 @@ fn names(values: &[String]) -> String {
 
 /// Which way what is decided of texts changes.
 pub(super) fn ways(moves: &TextMoves) -> String {
-    let positive = Text::value(&moves.positive);
+    let Stakes { gain, lose, .. } = stakes(moves);
     format!(
-        "With a term exchanged {} would get ‘{positive}’ ({}), and {} would no longer get it ({}).",
+        "With a term exchanged {} {gain} ({}), and {} {lose} ({}).",
         counted(moves.to_positive.count, "text", "texts"),
         percent(moves.to_positive.share),
         count(moves.from_positive.count),
@@ -229,10 +236,17 @@ pub(super) fn ways(moves: &TextMoves) -> String {
 
 /// What texts get by an exchange.
 fn stakes(moves: &TextMoves) -> Stakes {
+    let [gain, lose] = match moves.gap {
+        Some(_) => ["would score higher", "would score lower"].map(str::to_owned),
+        None => [
+            format!("would get ‘{}’", Text::value(&moves.positive)),
+            "would no longer get it".to_owned(),
+        ],
+    };
     Stakes {
         title: "Which values decide",
-        gain: format!("would get ‘{}’", Text::value(&moves.positive)),
-        lose: "would no longer get it".to_owned(),
+        gain,
+        lose,
         inputs: Inputs::Texts,
     }
 }

@@ -72,7 +72,7 @@ fn what_was_not_looked_at_is_said() {
     // That a text names nobody is not said of one that does.
     (texts.kept, texts.truncated, texts.foreign, texts.blank) = (3, 0, 0, 0);
     let naming = json!({
-        "attribute": "gender", "texts": 9, "kept": 4,
+        "attribute": "gender", "texts": 9, "kept": 4, "by_words": 3,
         "kept_by": [{ "words": "bitch", "texts": 2 }, { "words": "dick", "texts": 1 }],
     });
     texts.naming = vec![serde_json::from_value(naming).unwrap()];
@@ -92,8 +92,9 @@ fn what_was_not_looked_at_is_said() {
     };
     let said =
         |decided: &[DecidedTexts]| kept(&texts, decided)[0].to_string().replace('\u{a0}', " ");
-    let named = "4 texts name gender, but it is not exchanged there; words that speak of it as well \
-                 stand in some of them, such as ‘bitch’ (in 2) and ‘dick’ (in 1).";
+    let named = "4 texts name gender, but it is not exchanged there; in 3 of them words stand that \
+                 speak of it as well, such as ‘bitch’ (in 2) and ‘dick’ (in 1). In the others no value \
+                 that is exchanged, and whose words the model knows, can take its place.";
     assert_eq!(said(&[]), named);
     assert_eq!(
         said(&decided([3, 0, 1])),

@@ -241,6 +241,9 @@ pub struct NamingTexts {
     pub texts: u64,
     /// Those of them in which nothing takes its place.
     pub kept: u64,
+    /// Those of these in which words that speak of it as well keep it there.
+    #[serde(default)]
+    pub by_words: u64,
     /// The words that keep it there.
     pub kept_by: Vec<KeptBy>,
 }
@@ -353,6 +356,9 @@ pub struct TextMoves {
     pub to_positive: CountedRows,
     /// Texts that would lose it.
     pub from_positive: CountedRows,
+    /// The largest difference of its scores that counts as none, where scores are compared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gap: Option<f64>,
     /// How far its probability moves.
     pub changes: Changes,
 }

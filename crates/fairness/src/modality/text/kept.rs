@@ -36,6 +36,8 @@ pub struct NamingTexts {
     pub texts: u64,
     /// Those of them in which no other value takes the place of one.
     pub kept: u64,
+    /// Those of these in which words of the lexicon keep it: they speak of it as well.
+    pub by_words: u64,
     /// The words by which the lexicon keeps a value in its place, by falling number of these texts; at
     /// most 10.
     pub kept_by: Vec<KeptBy>,
@@ -88,6 +90,7 @@ pub(super) fn naming(looked: &[Looked], protected: &Protected) -> Vec<NamingText
             attribute: name.clone(),
             texts: looked.iter().filter(names).count() as u64,
             kept: kept.len() as u64,
+            by_words: kept.iter().filter(|it| !it.kept_by.is_empty()).count() as u64,
             kept_by: by
                 .map(|(words, texts)| KeptBy {
                     words: words.to_owned(),

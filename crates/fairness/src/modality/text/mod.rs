@@ -53,6 +53,7 @@ use crate::text::render::{render, words};
 use crate::text::strategy::{Steps, TextStrategy};
 use crate::text::values::TextValues;
 use probity_data::read::BadRows;
+use probity_nn::decision::Decision;
 use probity_nn::text_reader::EncodedText;
 use probity_predictor::KillHandle;
 use probity_run::stream::{Purpose, drawn, permutation};
@@ -606,7 +607,11 @@ impl<'m> Modality for TextCase<'m> {
             let protected = &self.texts.protected;
             let named = (protected.attributes(), protected.values());
             let decisions = (self.favourable(), &self.texts.classes[..]);
-            Exchanged::new(counts, named, decisions)
+            let mut exchanged = Exchanged::new(counts, named, decisions);
+            if let Decision::Gap(gap) = &self.texts.decision {
+                exchanged.moves.gap = Some(gap.most);
+            }
+            exchanged
         };
         TextDetails {
             unmodified: exchanges.map(exchanged).unwrap_or_default(),
