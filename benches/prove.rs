@@ -35,6 +35,7 @@ use probity::nn::fnn::{Activation, Fnn, Network};
 use probity::nn::import::ImportConfig;
 use probity::nn::model::Model;
 use probity::nn::weights::read_weights;
+use probity::run::place::Place;
 use probity::run::run_directory::RunDirectory;
 use probity::run::specification::{Seconds, Specification};
 use probity::tensor::device::ComputeDevice;
@@ -332,7 +333,7 @@ fn prove(model: &Path, protected: &[&str], seconds: f64, run: &Path) -> Result<P
     specification.estimate = 0;
     // As far as the time goes.
     specification.until_undecided = 0.0;
-    let proof = Proof::open(specification.check()?, None)?;
+    let proof = Proof::open(specification.check()?, &Place::New(None))?;
     let mut rounds = Vec::new();
     let before = processor_time();
     let summary = proof.run(&RunDirectory::create(run)?, false, &mut |progress| {

@@ -56,7 +56,7 @@ impl Performed for ProveSpecification {
         at.hardware.threads.apply()?;
         at.place.expect_device(DeviceName::Flex, None)?;
         let model = specification.model.clone();
-        let proof = Proof::open(specification, at.place.began())?;
+        let proof = Proof::open(specification, &at.place)?;
         let doing = format!("proving {}", model.display());
         at.perform(proof, &doing, |directory, summary| {
             Ok(what_next(&model, summary, directory.path()))

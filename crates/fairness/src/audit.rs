@@ -17,7 +17,7 @@ use super::pairs::{PairSource, PairStore};
 use super::population::{Graded, PlausibilitySummary, PopulationSummary};
 use super::rank::Rank;
 use super::ranked::Ranked;
-use super::record::{expect_unchanged, identity, record_of};
+use super::record::{identity, record_of};
 use super::samples::write_samples;
 use super::search::{Ending, Search, SearchCounts, SearchState, StateOf};
 use super::session::{AuditProgress, is_resumable, keep_if_cut, run_search};
@@ -187,16 +187,6 @@ impl<M: Modality> Audit<M> {
             record: record_of(device, case.sha256()),
             device: device.name(),
             case,
-        })
-    }
-
-    /// Refuses to go on if what was opened is not what the run whose record is `then` began with.
-    ///
-    /// # Errors
-    /// [`AuditError::Changed`]
-    pub fn expect_unchanged(&self, then: &Record) -> Result<(), AuditError> {
-        expect_unchanged(then, self.case.sha256(), &|role| {
-            self.specification.name_of(role)
         })
     }
 

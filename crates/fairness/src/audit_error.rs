@@ -191,16 +191,6 @@ pub enum AuditError {
         /// The hash of it when the run was made.
         then: String,
     },
-    /// The model or the data are no longer what the run began with.
-    #[error("{what} changed since the run began (SHA-256 {now}, was {then}); start a new run")]
-    Changed {
-        /// The model or the data file.
-        what: String,
-        /// The hash of it now.
-        now: String,
-        /// The hash of it at the start.
-        then: String,
-    },
 }
 
 /// That there is nothing to compare a text with: it holds no term of `attributes`, or holds one that other

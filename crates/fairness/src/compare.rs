@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 pub use self::figures::{FindsFigures, StrategyFigures};
 use super::audit_error::AuditError;
 use super::modality::{InputsRead, Method, Modality};
-use super::record::{expect_unchanged, identity, record_of};
+use super::record::{identity, record_of};
 use super::search::Ending;
 use super::session::AuditProgress;
 use super::shared_budget::{SearchCurves, SharedBudget};
@@ -111,18 +111,14 @@ impl<M: Modality> Comparison<M> {
         })
     }
 
-    /// Refuses to go on if what was opened is not what the run whose record is `then` began with.
-    ///
-    /// # Errors
-    /// [`AuditError::Changed`]
-    pub fn expect_unchanged(&self, then: &Record) -> Result<(), AuditError> {
-        let audit = self.specification.audit(0);
-        expect_unchanged(then, self.case.sha256(), &|role| audit.name_of(role))
-    }
-
     /// The specification, resolved.
     pub fn specification(&self) -> &CompareSpecification {
         &self.specification
+    }
+
+    /// The record of what was opened, and on which device.
+    pub fn record(&self) -> &Record {
+        &self.record
     }
 
     /// The model under test and its inputs.

@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 
 use sha2::{Digest, Sha256};
 
-use super::audit_error::AuditError;
 use probity_run::run_directory::hex;
 use probity_run::specification::Specification;
-use probity_run::specification::file::{Changed, Record};
+use probity_run::specification::file::Record;
 use probity_tensor::device::ComputeDevice;
 
 /// The record of a run on `device` that opened inputs with these hashes.
@@ -29,21 +28,4 @@ pub(crate) fn identity<S: Specification>(specification: &S, record: &Record) -> 
         hasher.update(format!("{role}={hash};"));
     }
     hex(&hasher.finalize())
-}
-
-/// Refuses the inputs opened `now` if they are not those that the run with the record `then` began
-/// with; `name` gives the name of a role.
-pub(crate) fn expect_unchanged(
-    then: &Record,
-    now: &BTreeMap<String, String>,
-    name: &dyn Fn(&str) -> String,
-) -> Result<(), AuditError> {
-    match then.changed_since(now) {
-        None => Ok(()),
-        Some(Changed { role, now, then }) => Err(AuditError::Changed {
-            what: name(role),
-            now: now.to_owned(),
-            then: then.to_owned(),
-        }),
-    }
 }

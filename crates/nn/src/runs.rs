@@ -9,7 +9,6 @@ use super::train::transformer_set::TransformerSet;
 use super::train::{EpochReport, TrainSpecification};
 use probity_run::device_name::DeviceName;
 use probity_run::number::percent;
-use probity_run::place::expect_same;
 use probity_run::runner::{
     Failure, Observer, OpenedRun, Outcome, Progress, RunKind, Setting, Target, perform,
 };
@@ -63,8 +62,12 @@ impl<T: Trainable> OpenedRun for Training<T> {
     type Kind = TrainSpecification;
     type Summary = TrainingSummary;
 
-    fn expect_unchanged(&self, began: &Record) -> Result<(), Failure> {
-        Ok(Training::expect_unchanged(self, began)?)
+    fn record(&self) -> Option<&Record> {
+        Some(Training::record(self))
+    }
+
+    fn name_of(&self, role: &str) -> String {
+        Training::name_of(self, role)
     }
 
     fn remark(&self, observer: &dyn Observer) {
@@ -109,8 +112,8 @@ impl OpenedRun for Import {
 
     const STOPS: bool = false;
 
-    fn expect_unchanged(&self, began: &Record) -> Result<(), Failure> {
-        Ok(expect_same(began, self.record())?)
+    fn record(&self) -> Option<&Record> {
+        Some(self.record())
     }
 
     fn whole(self, target: Target<'_>, _: &dyn Observer) -> Result<Self::Summary, Failure> {

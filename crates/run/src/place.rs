@@ -1,5 +1,6 @@
 //! The place where a run is written: a new directory, or the directory of a run which goes on.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
@@ -36,17 +37,17 @@ pub enum PlaceError {
         /// The directory of the run.
         directory: PathBuf,
     },
-    /// What a run opened is not what the one that it repeats opened.
-    #[error(
-        "the {role} changed since the run began (SHA-256 {now}, then {then}); give its run.toml to run it on what is there now"
-    )]
+    /// What was opened is not what the run that goes on or is repeated opened.
+    #[error("{what} changed since the run began (SHA-256 {now}, was {then}); {advice}")]
     Changed {
-        /// What was opened: `data`, for example.
-        role: String,
+        /// What was opened: `people.csv`, or `the data`.
+        what: String,
         /// Its hash now; `none` where there is nothing.
         now: String,
         /// Its hash then; `none` where there was nothing.
         then: String,
+        /// What can be done about it.
+        advice: &'static str,
     },
     /// No directory is given for a kind whose runs all have one.
     #[error("there is no directory to write the run to")]
@@ -66,21 +67,6 @@ pub enum PlaceError {
 pub fn new_run_in(out: &Path) -> Result<RunDirectory, PlaceError> {
     expect_outside(out)?;
     Ok(RunDirectory::create(out)?)
-}
-
-/// Refuses to repeat a run whose record is `began` where what was opened is recorded otherwise `now`.
-///
-/// # Errors
-/// [`PlaceError::Changed`]
-pub fn expect_same(began: &Record, now: &Record) -> Result<(), PlaceError> {
-    match began.changed_since(&now.sha256) {
-        None => Ok(()),
-        Some(Changed { role, now, then }) => Err(PlaceError::Changed {
-            role: role.to_owned(),
-            now: now.to_owned(),
-            then: then.to_owned(),
-        }),
-    }
 }
 
 /// The place where a run is written.
@@ -116,6 +102,35 @@ impl Place {
         match self {
             Place::New(_) => None,
             Place::Again(_, record) | Place::GoesOn(_, record) => Some(record),
+        }
+    }
+
+    /// Refuses to go on with a run, or to repeat it, where what was opened `now` has other hashes, by its
+    /// role, than what the run began with; `name` gives the name of a role.
+    ///
+    /// # Errors
+    /// [`PlaceError::Changed`]
+    pub fn expect_unchanged(
+        &self,
+        now: &BTreeMap<String, String>,
+        name: &dyn Fn(&str) -> String,
+    ) -> Result<(), PlaceError> {
+        match self.began().and_then(|began| began.changed_since(now)) {
+            None => Ok(()),
+            Some(changed) => Err(self.refuse(name(changed.role), changed)),
+        }
+    }
+
+    /// Returns the refusal to go on with a run, or to repeat it, where `what` is not as it was.
+    pub fn refuse(&self, what: String, changed: Changed<'_>) -> PlaceError {
+        PlaceError::Changed {
+            what,
+            now: changed.now.to_owned(),
+            then: changed.then.to_owned(),
+            advice: match self {
+                Place::Again(..) => "give its run.toml to run it on what is there now",
+                Place::New(_) | Place::GoesOn(..) => "start a new run",
+            },
         }
     }
 

@@ -77,12 +77,14 @@ pub trait OpenedRun: Sized {
     /// Whether the run can be stopped, so that its results up to then are kept.
     const STOPS: bool = true;
 
-    /// Refuses to go on with a run, or to repeat it, if what was opened is not what the run whose
-    /// record is `began` began with ([`expect_same`](crate::place::expect_same)).
-    ///
-    /// # Errors
-    /// An error that names what differs.
-    fn expect_unchanged(&self, began: &Record) -> Result<(), Failure>;
+    /// Returns the record of what was opened, against which that of a run which goes on or is repeated
+    /// is held; `None` of kinds that are not repeated, or that look at it while they open.
+    fn record(&self) -> Option<&Record>;
+
+    /// Returns the name of what was opened as `role`: that of its file, where it has one.
+    fn name_of(&self, role: &str) -> String {
+        format!("the {role}")
+    }
 
     /// Returns a function that ends the processes that were opened for the run.
     fn ender(&self) -> Option<ShutdownHook> {
@@ -351,8 +353,8 @@ pub fn perform<R: OpenedRun>(run: R, setting: Setting<'_>) -> Result<Outcome<R::
         observer,
         ..
     } = setting;
-    if let Some(began) = place.began() {
-        run.expect_unchanged(began)?;
+    if let Some(record) = run.record() {
+        place.expect_unchanged(&record.sha256, &|role| run.name_of(role))?;
     }
     run.remark(observer);
     match part {

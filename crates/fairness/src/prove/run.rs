@@ -35,6 +35,7 @@ use probity_nn::fnn::Fnn;
 use probity_nn::modality::ModalityName;
 use probity_nn::model::Model;
 use probity_run::pause::{self, Point};
+use probity_run::place::{Place, PlaceError};
 use probity_run::run_directory::{RunDirectory, RunError};
 use probity_run::specification::file::{Changed, Record, SpecificationError};
 use probity_run::specification::{Checked, FieldError, Seconds};
@@ -70,6 +71,9 @@ pub enum ProveError {
     /// The run cannot be written.
     #[error("{0}")]
     Specification(#[from] SpecificationError),
+    /// What was opened is not what the run began with.
+    #[error("{0}")]
+    Place(#[from] PlaceError),
     /// The model is a regressor.
     #[error("the model gives numbers, not classes; what is proved is about classes")]
     Numbers,
@@ -129,23 +133,22 @@ pub struct Proof {
 }
 
 impl Proof {
-    /// Opens and checks what `specification` names. For a run that is resumed, `began` is its
-    /// record: nothing else is asked of a model that is not what it began with.
+    /// Opens and checks what `specification` names, for a run that is written to `place`. Where that
+    /// run goes on or is repeated, nothing else is asked of a model that is not what it began with.
     ///
     /// # Errors
-    /// See [`ProveError`]; [`AuditError::Changed`] when something is not what it was.
+    /// See [`ProveError`]; [`ProveError::Place`] when something is not what it was.
     pub fn open(
         specification: Checked<ProveSpecification>,
-        began: Option<&Record>,
+        place: &Place,
     ) -> Result<Proof, ProveError> {
-        Proof::open_unless(specification, began, &|changed| AuditError::Changed {
-            what: match changed.role {
+        Proof::open_unless(specification, place.began(), &|changed| {
+            let what = match changed.role {
                 "marginals" => "the table of marginals".to_owned(),
                 "population" => "the network of the population".to_owned(),
                 other => format!("the {other}"),
-            },
-            now: changed.now.to_owned(),
-            then: changed.then.to_owned(),
+            };
+            place.refuse(what, changed).into()
         })
     }
 
@@ -153,7 +156,7 @@ impl Proof {
     pub(super) fn open_unless(
         specification: Checked<ProveSpecification>,
         began: Option<&Record>,
-        refused: &dyn Fn(Changed<'_>) -> AuditError,
+        refused: &dyn Fn(Changed<'_>) -> ProveError,
     ) -> Result<Proof, ProveError> {
         let mut specification = specification.into_inner();
         let opened = open_model(&specification.model)?;
@@ -161,7 +164,7 @@ impl Proof {
             && then != opened.sha256
         {
             let (role, now) = ("model", &opened.sha256[..]);
-            return Err(refused(Changed { role, now, then }).into());
+            return Err(refused(Changed { role, now, then }));
         }
         let model = opened.value;
         let flex = ComputeDevice::flex();
@@ -212,7 +215,7 @@ impl Proof {
             })?;
         }
         if let Some(changed) = began.and_then(|began| began.changed_since(&record.sha256)) {
-            return Err(refused(changed).into());
+            return Err(refused(changed));
         }
         let points = points.ok_or_else(|| {
             let value = match specification.within.is_empty() {

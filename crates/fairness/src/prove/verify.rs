@@ -114,6 +114,7 @@ pub fn verify_proof(
             now: changed.now.to_owned(),
             then: changed.then.to_owned(),
         }
+        .into()
     })?;
     let columns = BoxColumns {
         schema: &proof.model.schema,

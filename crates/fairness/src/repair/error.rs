@@ -203,6 +203,18 @@ pub enum RepairError {
         /// Hash of the data of the training.
         trained: String,
     },
+    /// A file that the model was trained with is not as it was.
+    #[error(
+        "{} changed since the model was trained with it (SHA-256 {now}, was {then}); retraining needs the same file", file.display()
+    )]
+    OtherFile {
+        /// The file.
+        file: PathBuf,
+        /// Hash of the file now.
+        now: String,
+        /// Hash of the file of the training.
+        then: String,
+    },
     /// There are no rows to measure on.
     #[error(
         "the model was trained without a {part} part, so nothing is left to {purpose}; train it with training.{part} above 0"

@@ -15,7 +15,7 @@ use super::store::{CheckpointStore, RepairState, Trained};
 use super::summary::{Chosen, NetworkFigures, RepairSummary, RunSummary, SharePoint};
 use super::trainer::{Observe, RepairProgress, Trainer};
 use super::verdict::{AgainstControl, Allowed, Standing, Verdict, worse};
-use crate::record::{expect_unchanged, identity};
+use crate::record::identity;
 use probity_nn::provenance::PROVENANCE;
 use probity_run::run_directory::{RunDirectory, SUMMARY, file_sha256};
 use probity_run::specification::file::Record;
@@ -76,13 +76,15 @@ impl<R: Repairable> Repair<R> {
         })
     }
 
-    /// Refuses to go on if what was opened is not what the run whose record is `began` began with.
-    ///
-    /// # Errors
-    /// When the model, how it came about, its data, its lexicon or an audit changed.
-    pub fn expect_unchanged(&self, began: &Record) -> Result<(), RepairError> {
+    /// The record of what was opened: the model, how it came about, its data, its lexicon and audits.
+    pub fn record(&self) -> &Record {
+        &self.record
+    }
+
+    /// The name that a message gives to what was opened as `role`.
+    pub fn name_of(&self, role: &str) -> String {
         let specification: &RepairSpecification = &self.specification;
-        let name = |role: &str| match role {
+        match role {
             "model" => specification.model.display().to_string(),
             "data" => specification.data.display().to_string(),
             PROVENANCE_ROLE => specification.model.join(PROVENANCE).display().to_string(),
@@ -93,8 +95,7 @@ impl<R: Repairable> Repair<R> {
                     None => format!("the {other}"),
                 }
             }
-        };
-        Ok(expect_unchanged(began, &self.record.sha256, &name)?)
+        }
     }
 
     /// The specification: what is repaired, and how.

@@ -45,8 +45,12 @@ impl<M: Modality> OpenedRun for Audit<M> {
     type Kind = AuditSpecification;
     type Summary = AuditSummary<M::Details>;
 
-    fn expect_unchanged(&self, began: &Record) -> Result<(), Failure> {
-        Ok(Audit::expect_unchanged(self, began)?)
+    fn record(&self) -> Option<&Record> {
+        Some(Audit::record(self))
+    }
+
+    fn name_of(&self, role: &str) -> String {
+        self.specification().name_of(role)
     }
 
     fn ender(&self) -> Option<ShutdownHook> {

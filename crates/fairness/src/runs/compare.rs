@@ -61,8 +61,12 @@ impl<M: Modality> OpenedRun for Comparison<M> {
     type Kind = CompareSpecification;
     type Summary = CompareSummary;
 
-    fn expect_unchanged(&self, began: &Record) -> Result<(), Failure> {
-        Ok(Comparison::expect_unchanged(self, began)?)
+    fn record(&self) -> Option<&Record> {
+        Some(Comparison::record(self))
+    }
+
+    fn name_of(&self, role: &str) -> String {
+        self.specification().audit(0).name_of(role)
     }
 
     fn ender(&self) -> Option<ShutdownHook> {

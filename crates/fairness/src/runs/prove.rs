@@ -20,7 +20,7 @@ impl RunKind for ProveSpecification {
         setting: Setting<'_>,
     ) -> Result<Outcome<String>, Failure> {
         setting.place.expect_device(DeviceName::Flex, None)?;
-        let proof = Proof::open(specification, setting.place.began())?;
+        let proof = Proof::open(specification, &setting.place)?;
         perform(proof, setting)?.written()
     }
 }
@@ -29,9 +29,9 @@ impl OpenedRun for Proof {
     type Kind = ProveSpecification;
     type Summary = ProveSummary;
 
-    /// [`Proof::open`] does: it asks nothing of another model.
-    fn expect_unchanged(&self, _began: &Record) -> Result<(), Failure> {
-        Ok(())
+    /// [`Proof::open`] has looked at it: it asks nothing of another model.
+    fn record(&self) -> Option<&Record> {
+        None
     }
 
     fn whole(self, target: Target<'_>, observer: &dyn Observer) -> Result<Self::Summary, Failure> {

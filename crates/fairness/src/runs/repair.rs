@@ -48,8 +48,12 @@ impl<R: Repairable> OpenedRun for Repair<R> {
     type Kind = RepairSpecification;
     type Summary = RepairSummary<R::Figures, R::Details>;
 
-    fn expect_unchanged(&self, began: &Record) -> Result<(), Failure> {
-        Ok(Repair::expect_unchanged(self, began)?)
+    fn record(&self) -> Option<&Record> {
+        Some(Repair::record(self))
+    }
+
+    fn name_of(&self, role: &str) -> String {
+        Repair::name_of(self, role)
     }
 
     fn remark(&self, observer: &dyn Observer) {

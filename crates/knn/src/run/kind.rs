@@ -7,7 +7,6 @@ use super::{
 };
 use crate::inputs::Inputs;
 use crate::specification::RobustnessSpecification;
-use probity_run::place::expect_same;
 use probity_run::run_directory::RunDirectory;
 use probity_run::runner::{
     Failure, Merged, Observer, OpenedRun, Outcome, Progress, RunKind, Setting, Target, perform,
@@ -115,8 +114,8 @@ impl OpenedRun for Robustness {
     type Kind = RobustnessSpecification;
     type Summary = RobustnessSummary;
 
-    fn expect_unchanged(&self, began: &Record) -> Result<(), Failure> {
-        Ok(expect_same(began, &self.record)?)
+    fn record(&self) -> Option<&Record> {
+        Some(&self.record)
     }
 
     fn whole(self, target: Target<'_>, observer: &dyn Observer) -> Result<Self::Summary, Failure> {

@@ -5,7 +5,7 @@
 //! `provenance.toml`, `summary.json` and, while the training is unfinished, `checkpoint.bin`.
 
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde::de::DeserializeOwned;
@@ -28,7 +28,7 @@ use probity_data::read::ReadError;
 use probity_data::table::ReadCounts;
 use probity_run::pause::{self, Point};
 use probity_run::run_directory::{CHECKPOINT, RunDirectory, RunError};
-use probity_run::specification::file::{Changed, Record, SpecificationError};
+use probity_run::specification::file::{Record, SpecificationError};
 use probity_run::specification::{Checked, FieldError, Specification};
 use probity_tensor::device::ComputeDevice;
 use probity_text::corpus::CorpusError;
@@ -78,16 +78,6 @@ pub enum TrainingError {
     /// The run cannot be read or written.
     #[error("{0}")]
     Specification(#[from] SpecificationError),
-    /// An input is no longer what the run began with.
-    #[error("{} changed since the run began (SHA-256 {now}, was {then}); start a new run", file.display())]
-    Changed {
-        /// The file.
-        file: PathBuf,
-        /// The hash of the file now.
-        now: String,
-        /// The hash of the file at the start.
-        then: String,
-    },
 }
 
 impl From<ModelError> for TrainingError {
@@ -341,22 +331,11 @@ impl<T: Trainable> Training<T> {
         })
     }
 
-    /// Refuses to go on if the opened files are not those with which the run whose record is
-    /// `began` began.
-    ///
-    /// # Errors
-    /// Returns [`TrainingError::Changed`] in that case.
-    pub fn expect_unchanged(&self, began: &Record) -> Result<(), TrainingError> {
-        match began.changed_since(&self.record.sha256) {
-            None => Ok(()),
-            Some(Changed { role, now, then }) => Err(TrainingError::Changed {
-                file: match role {
-                    "data" => self.specification.data.clone(),
-                    role => PathBuf::from(format!("the file of the {role}")),
-                },
-                now: now.to_owned(),
-                then: then.to_owned(),
-            }),
+    /// The name that a message gives to what was opened as `role`.
+    pub fn name_of(&self, role: &str) -> String {
+        match role {
+            "data" => self.specification.data.display().to_string(),
+            other => format!("the file of the {other}"),
         }
     }
 

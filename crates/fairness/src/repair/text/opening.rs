@@ -11,7 +11,7 @@ use crate::repair::specification::RepairSpecification;
 use probity_data::source::Hashed;
 use probity_nn::provenance::Provenance;
 use probity_nn::train::TrainSpecification;
-use probity_nn::train::run::{Trainable, TrainingError};
+use probity_nn::train::run::Trainable;
 use probity_run::specification::file::Record;
 use probity_tensor::device::ComputeDevice;
 
@@ -80,7 +80,7 @@ pub(super) fn open_training<S: Trainable>(
         }
         if now != then {
             let file = file_of(&provenance.specification, &role);
-            return Err(TrainingError::Changed { file, now, then }.into());
+            return Err(RepairError::OtherFile { file, now, then });
         }
         record.sha256.insert(role, now);
     }
