@@ -163,12 +163,14 @@ pub enum AuditError {
         attributes: String,
     },
     /// The one text given cannot be compared with anything.
-    #[error("{}", no_term_in_text(attributes, kept_by.as_deref()))]
+    #[error("{}", no_term_in_text(attributes, kept_by.as_deref(), *is_foreign))]
     NoTermInText {
         /// The protected attributes.
         attributes: String,
         /// Where the text names one of them all the same, the words that keep its value in its place.
         kept_by: Option<Vec<String>>,
+        /// Whether it is in another language than terms are looked for in.
+        is_foreign: bool,
     },
     /// A run without results.
     #[error(
@@ -195,8 +197,11 @@ pub enum AuditError {
 
 /// That there is nothing to compare a text with: it holds no term of `attributes`, or holds one that other
 /// words, those of `kept_by` among them, keep in its place.
-fn no_term_in_text(attributes: &str, kept_by: Option<&[String]>) -> String {
+fn no_term_in_text(attributes: &str, kept_by: Option<&[String]>, is_foreign: bool) -> String {
     match kept_by {
+        None if is_foreign => format!(
+            "the text does not read as English, so that no term of {attributes} is looked for in it; --preset paper looks in texts of any language, for single words as they stand"
+        ),
         None => format!(
             "the text holds no term of {attributes}, so there is nothing to compare it with; see probity lexicon show"
         ),

@@ -189,8 +189,9 @@ impl Protected {
         self.words.contains(&word)
     }
 
-    /// That nothing can be exchanged in a text, which names the attributes `named`.
-    pub(crate) fn no_term(&self, named: &[Naming]) -> AuditError {
+    /// That nothing can be exchanged in a text, which names the attributes `named`, or is in another
+    /// language than terms are looked for in.
+    pub(crate) fn no_term(&self, named: &[Naming], is_foreign: bool) -> AuditError {
         let attributes = match named {
             [] => self.attributes.join(", "),
             named => {
@@ -206,6 +207,7 @@ impl Protected {
         AuditError::NoTermInText {
             attributes,
             kept_by: (!named.is_empty()).then(|| kept_by.collect()),
+            is_foreign,
         }
     }
 

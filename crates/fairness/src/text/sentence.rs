@@ -74,7 +74,7 @@ pub fn examine(
     let read = protected.read(&Tokens::new(&model.reader), &encoded)?;
     let source = read.source;
     if !source.can_vary() {
-        return Err(protected.no_term(&read.named));
+        return Err(protected.no_term(&read.named, !read.is_english));
     }
     let domain = TextDomain::from_sources(vec![source])?;
     let classes = &model.classes;
@@ -85,7 +85,7 @@ pub fn examine(
     let row = domain.row(0);
     let mut checks = check_all(&network, &domain, Rows::new(&row, domain.width()))?;
     let Some(check) = checks.pop() else {
-        return Err(protected.no_term(&read.named));
+        return Err(protected.no_term(&read.named, !read.is_english));
     };
     let label = check.checked.label as usize;
     let own = softmax(&check.checked.logits)[label];

@@ -204,14 +204,17 @@ impl<'m> Texts<'m> {
             ),
         };
         let protected = protected.without(left_out);
-        let begun = parts
-            .begin_at
-            .and_then(|text| kept.iter().position(|&other| other == text));
-        let begun = begun.map_or(Vec::new(), |place| looked[place].named.clone());
+        let refused = parts.begin_at.map(|text| {
+            let mut looked = kept.iter().zip(&looked);
+            match looked.find(|(other, _)| **other == text) {
+                Some((_, looked)) => protected.no_term(&looked.named, looked.is_foreign),
+                None => protected.no_term(&[], false),
+            }
+        });
         let counts = TextCounts::count(&looked, &protected, parts.bad_rows);
         if counts.with_protected_term == 0 {
-            if parts.begin_at.is_some() {
-                return Err(protected.no_term(&begun));
+            if let Some(refused) = refused {
+                return Err(refused);
             }
             return Err(AuditError::NoProtectedTerm {
                 file: specification.data.clone(),
@@ -237,9 +240,9 @@ impl<'m> Texts<'m> {
             Arc::new(model.value)
         });
         let (decision, classes) = decision_of(specification, subject.classes())?;
-        let begin_at = parts.begin_at.map(|text| {
+        let begin_at = refused.zip(parts.begin_at).map(|(refused, text)| {
             let place = has_term.iter().position(|&other| other == text);
-            place.ok_or_else(|| protected.no_term(&begun))
+            place.ok_or(refused)
         });
         let made_of = has_term.iter().map(|&text| texts[text].to_owned());
         let texts = Texts {
@@ -314,6 +317,12 @@ impl Looked {
         named.filter(move |naming| !exchanged.contains(&naming.attribute))
     }
 
+    /// Whether the text has no word: nothing but marks, or nothing at all.
+    fn is_blank(&self) -> bool {
+        let mut words = self.words.iter();
+        !words.any(|word| word.contains(char::is_alphanumeric))
+    }
+
     /// Leaves out what may be exchanged for one of `values` alone.
     fn without(self, values: &BTreeSet<u32>) -> Looked {
         let source = self.source.map(|source| source.without_values(values));
@@ -353,8 +362,8 @@ impl TextCounts {
             without_protected_term: count(|text| text.source.is_none()),
             truncated: count(|text| text.is_truncated),
             // A text without a word is in no language.
-            foreign: count(|text| text.is_foreign && !text.words.is_empty()),
-            blank: count(|text| text.words.is_empty()),
+            foreign: count(|text| text.is_foreign && !text.is_blank()),
+            blank: count(Looked::is_blank),
             kept: count(|text| text.source.is_none() && !text.named.is_empty()),
             naming: naming(looked, protected),
             bad_rows,
