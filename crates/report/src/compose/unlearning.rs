@@ -201,8 +201,11 @@ pub(super) fn spn_parts(bench: &SpnFindings) -> (Vec<Text>, Vec<Part>) {
             counted(bench.rows, "row", "rows"),
             counted(bench.variables, "column", "columns"),
             match has_deviation(timed.map(|(_, spread)| spread)) {
-                true => " Mean ± standard deviation over the repeats.",
-                false => "",
+                true => format!(
+                    " Mean ± standard deviation over {} repeats.",
+                    count(bench.repeats)
+                ),
+                false => " One repeat.".to_owned(),
             }
         ),
         &["Figure", "Value"],

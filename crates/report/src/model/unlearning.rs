@@ -90,6 +90,9 @@ pub struct SpnFindings {
     /// Rows with which something is wrong, left out.
     #[serde(default, skip_serializing)]
     pub bad_rows: Option<BadRows>,
+    /// Repeats that were done.
+    #[serde(default)]
+    pub repeats: u64,
     /// Rows learnt from.
     pub rows: u64,
     /// Columns.

@@ -42,6 +42,8 @@ impl Default for Protocol {
 /// The results of the protocol, in seconds and nats.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct BenchmarkFigures {
+    /// The number of repeats that were done.
+    pub repeats: usize,
     /// The number of rows that each repeat learnt from.
     pub rows: usize,
     /// The number of columns.
@@ -198,6 +200,7 @@ pub fn figures(pool: &Pool, protocol: Protocol, repeats: &[Repeat]) -> Benchmark
     }
     let tested = repeats.iter().all(|repeat| repeat.likelihood.is_finite());
     BenchmarkFigures {
+        repeats: repeats.len(),
         rows,
         variables: pool.variables.len(),
         deletions,
