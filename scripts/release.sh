@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Makes what a release is made of, on Linux, in target/release-VERSION: scripts/release.sh VERSION
 #
-#   probity-VERSION-cp310-abi3-manylinux_….whl   the wheel that the checks build, named by what it runs on
-#   probity-VERSION.tar.gz                       the source distribution
+#   probity_audit-VERSION-cp310-abi3-….whl       the wheel that the checks build, named by what it runs on
+#   probity_audit-VERSION.tar.gz                 the source distribution
 #   probity-VERSION-x86_64-linux.tar.gz          the command, completions, manual pages, licences
 #   probity-VERSION.cdx.json                     the bill of materials of all of them, CycloneDX
 #   NOTES.md                                     the part of the changelog

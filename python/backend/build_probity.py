@@ -53,7 +53,7 @@ def build_sdist(sdist_directory, config_settings=None):
     with tempfile.TemporaryDirectory() as folder:
         metadata = (Path(folder) / prepare_metadata_for_build_wheel(folder) / "METADATA").read_bytes()
     version = next(line for line in metadata.decode().splitlines() if line.startswith("Version: "))
-    name = f"probity-{version.removeprefix('Version: ')}"
+    name = f"probity_audit-{version.removeprefix('Version: ')}"
     project = (_HERE / "pyproject.toml").read_text(encoding="utf-8")
     for here, there in _MOVED.items():
         assert project.count(here) == 1, here

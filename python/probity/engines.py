@@ -61,7 +61,7 @@ class Ray:
         try:
             import ray
         except ImportError as error:
-            raise OptionError("engine='ray' needs Ray: pip install 'probity[ray]'") from error
+            raise OptionError("engine='ray' needs Ray: pip install 'probity-audit[ray]'") from error
         if not ray.is_initialized():
             ray.init(address=self.address, log_to_driver=False, configure_logging=False)
         return ray
@@ -198,7 +198,7 @@ def _run_client() -> None:
         from hyperqueue import Client, Job
         from hyperqueue.ffi.protocol import ResourceRequest
     except ImportError:
-        print("engine='hyperqueue' needs HyperQueue: pip install 'probity[hyperqueue]'")
+        print("engine='hyperqueue' needs HyperQueue: pip install 'probity-audit[hyperqueue]'")
         return
     try:
         client = Client(wanted["server_dir"])
