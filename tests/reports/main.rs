@@ -9,6 +9,7 @@ mod report_page;
 
 mod audit_reports;
 mod kinds;
+mod releases;
 mod report_bias_audit;
 mod report_command;
 mod report_exports;

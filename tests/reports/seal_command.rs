@@ -17,7 +17,7 @@ use probity_testing::{Needed, skip};
 use rand::RngExt;
 
 /// Writes the key `name.pem` and its public half `name-public.pem`.
-fn write_key(workspace: &Workspace, name: &str, secret: u8) {
+pub fn write_key(workspace: &Workspace, name: &str, secret: u8) {
     let key = SigningKey::from_bytes(&[secret; 32]);
     let private = key.to_pkcs8_pem(LineEnding::LF).unwrap();
     workspace.write(&format!("{name}.pem"), private.as_bytes());
