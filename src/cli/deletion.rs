@@ -133,7 +133,7 @@ fn locked_folder(file: &Path) -> PathBuf {
     folder_of(target.as_deref().unwrap_or(file)).to_owned()
 }
 
-/// How many rows the model in its directory lost, and still has.
+/// The numbers of rows that the model in its directory lost, and still has.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Counts {
     pub deleted: usize,

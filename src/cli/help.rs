@@ -41,7 +41,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("Tools", &["devices", "completions", "man"]),
 ];
 
-/// Those of builds with the service.
+/// The commands of builds with the service.
 const SERVICE: &[&str] = &["serve", "work"];
 
 /// Lists the subcommands of `command` in their groups.

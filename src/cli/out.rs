@@ -41,7 +41,7 @@ impl Force {
         self.force
     }
 
-    /// The same for a file that is always given.
+    /// Returns the file `out`, which is always given.
     pub fn file(&self, out: &Path, inputs: &[&Path]) -> anyhow::Result<OutputFile> {
         let file = OutputFile::new(out, inputs, self.force)?;
         ensure!(

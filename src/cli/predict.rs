@@ -77,7 +77,7 @@ struct Numbers {
 }
 
 impl Numbers {
-    /// Those of `predictions`, if they are numbers.
+    /// Returns the numbers of `predictions`, if they are numbers.
     fn from_predictions(predictions: &Predictions) -> Option<Numbers> {
         let numbers = predictions.numbers()?;
         let all = || numbers.iter().copied();

@@ -20,7 +20,7 @@ pub(super) struct Watch<'o> {
     output: &'o Output,
     bar: ProgressBar,
     interrupt: OnceLock<Interrupt>,
-    /// Of a run that does not listen.
+    /// The flag of a run that does not listen.
     never: AtomicBool,
 }
 

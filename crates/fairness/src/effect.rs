@@ -96,7 +96,7 @@ pub struct ExchangeEffect {
 
 /// Counts of the inputs of one value.
 pub(crate) struct CountedValue {
-    /// Its place among the values of the attribute.
+    /// The place of the value among those of the attribute.
     pub value: usize,
     pub inputs: u64,
     /// Inputs that would gain, and lose, as some other value.

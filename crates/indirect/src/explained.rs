@@ -45,7 +45,7 @@ pub enum PersonError {
     OtherKind {
         /// The run.
         run: PathBuf,
-        /// Its kind.
+        /// The kind of the run.
         kind: String,
     },
     /// Something is not as it was.

@@ -100,7 +100,7 @@ struct Nearest {
     kept: Vec<Neighbour>,
     /// The distance beyond which nobody is among the nearest.
     bound: f64,
-    /// How many may be kept before they are cut down.
+    /// The number of neighbours that may be kept before they are cut down.
     most: usize,
 }
 

@@ -78,7 +78,7 @@ pub struct ImportSummary {
     /// The agreement of the network with the original, where that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reference: Option<Agreement>,
-    /// How many numbers the network has.
+    /// The number of parameters of the network.
     pub parameters: usize,
     /// The parts that were found in the weight file.
     #[serde(flatten)]

@@ -44,7 +44,7 @@ pub trait TextClassifier: Send + Sync {
 /// product of the gradient with the difference of the words' vectors, exactly so where both have
 /// one piece.
 pub trait DifferentiableTexts: TextClassifier {
-    /// How many numbers a vector has.
+    /// Returns the number of numbers in a vector.
     fn units(&self) -> usize;
 
     /// Returns the vector of `word`, `[units]`, where it stands behind a space; zeros for a word

@@ -6,9 +6,9 @@ use serde::Serialize;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Change {
-    /// It fell: the later interval lies below the earlier one.
+    /// The share fell: the later interval lies below the earlier one.
     Fell,
-    /// It rose: the later interval lies above the earlier one.
+    /// The share rose: the later interval lies above the earlier one.
     Rose,
     /// The intervals overlap.
     NotShown,

@@ -22,7 +22,7 @@ const FEW_ROWS: usize = 12;
 /// A whole report.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Document {
-    /// Its title.
+    /// The title of the document.
     pub title: Text,
     /// One for each run, and one for comparisons of runs.
     pub sections: Vec<Section>,
@@ -33,7 +33,7 @@ pub struct Document {
 pub struct Section {
     /// The name of its place in the page.
     pub id: String,
-    /// Its heading.
+    /// The heading of the section.
     pub title: Text,
     /// Whether what was declared or promised holds, if anything was.
     pub outcome: Option<Outcome>,
@@ -96,7 +96,7 @@ impl Outcome {
 /// One subject of a section.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Part {
-    /// Its heading.
+    /// The heading of the part.
     pub title: Text,
     /// What it says.
     pub blocks: Vec<Block>,
@@ -262,7 +262,7 @@ impl Table {
 pub struct Figure {
     /// The name of its place in the page.
     pub id: String,
-    /// Its title.
+    /// The title of the figure.
     pub title: Text,
     /// What is to be seen, for those who do not see it.
     pub description: Text,
@@ -323,7 +323,7 @@ impl PairTable {
 /// One pair.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PairRow {
-    /// Its number in the samples file, from 1.
+    /// The number of the pair in the samples file, from 1.
     pub number: u64,
     /// How far the score moves.
     pub gap: f64,
@@ -353,11 +353,11 @@ impl PairRow {
 /// A cell of a pair.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PairCell {
-    /// The same on both sides.
+    /// A value that is the same on both sides.
     Same(Text),
     /// Another value on each side.
     Changed(Text, Text),
-    /// The same on both sides, and long.
+    /// A long value that is the same on both sides.
     Long(Text),
     /// A text in pieces.
     Pieces(Vec<Piece>),

@@ -96,7 +96,7 @@ pub enum PageError {
         takes: &'static str,
         /// The run.
         directory: PathBuf,
-        /// Its command.
+        /// The command of the run.
         command: String,
     },
     /// Several runs where one is wanted.
@@ -104,7 +104,7 @@ pub enum PageError {
     OneRun {
         /// The form.
         form: &'static str,
-        /// How many were given.
+        /// The number of runs that were given.
         runs: usize,
     },
     /// No browser.
@@ -148,7 +148,7 @@ pub enum PageError {
         "none of the runs declares a bound; audits do by fail_above, certificates by fail_below"
     )]
     NoBounds,
-    /// The same run twice.
+    /// A run was given twice.
     #[error("the run {} is given twice", directory.display())]
     Twice {
         /// The directory.
@@ -160,7 +160,7 @@ pub enum PageError {
         super::LARGEST_PAGE
     )]
     TooLarge {
-        /// Its size without pairs.
+        /// The size of the page without pairs.
         bytes: usize,
     },
     /// A page that cannot be rendered.

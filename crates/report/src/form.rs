@@ -13,7 +13,7 @@ pub enum Form {
     /// A page.
     #[default]
     Html,
-    /// The same as Markdown.
+    /// The report as Markdown.
     Markdown,
     /// The report as data.
     Json,

@@ -115,7 +115,7 @@ pub(super) fn grid(header: &[String], rows: impl Iterator<Item = Vec<String>>) -
     aligned(header, &vec![false; header.len()], rows)
 }
 
-/// The same with some of the columns at the right.
+/// Writes a table with some of the columns at the right.
 fn aligned(
     header: &[String],
     at_right: &[bool],

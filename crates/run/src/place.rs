@@ -42,9 +42,9 @@ pub enum PlaceError {
     Changed {
         /// What was opened: `people.csv`, or `the data`.
         what: String,
-        /// Its hash now; `none` where there is nothing.
+        /// The hash of it now; `none` where there is nothing.
         now: String,
-        /// Its hash then; `none` where there was nothing.
+        /// The hash of it then; `none` where there was nothing.
         then: String,
         /// What can be done about it.
         advice: &'static str,

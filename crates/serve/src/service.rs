@@ -29,7 +29,7 @@ use super::turns::{AtOnce, Turns};
 
 /// The greatest number of things in a list.
 pub(crate) const LISTED: u32 = 100;
-/// How many files are looked at at the same time.
+/// The number of files that are looked at at the same time.
 const INSPECTIONS: AtOnce = AtOnce {
     all: 3,
     of_a_project: 2,

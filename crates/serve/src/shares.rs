@@ -39,7 +39,7 @@ impl<K: Eq + Hash + Clone> Shares<K> {
         }
     }
 
-    /// How many places each has.
+    /// Returns the number of places that each has.
     pub fn most(&self) -> usize {
         self.most
     }

@@ -42,7 +42,7 @@ struct Method {
     name: &'static str,
     /// Women who were found.
     found: u64,
-    /// Those of them to whom it was done.
+    /// The number of them to whom it was done.
     planted: u64,
 }
 

@@ -62,7 +62,7 @@ pub(super) struct Counts {
     /// Numbers of texts that name each value, and of those of them that would get what is positive,
     /// or lose it, by some exchange of the value.
     pub values: BTreeMap<u32, [u64; 3]>,
-    /// The same by the exchange of one value for another.
+    /// The counts by the exchange of one value for another.
     pub exchanges: BTreeMap<(u32, u32), [u64; 3]>,
     pub to_positive: u64,
     pub from_positive: u64,

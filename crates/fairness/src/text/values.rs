@@ -35,10 +35,10 @@ pub struct ValuesOf {
 /// Values that none of the texts name.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct TextValues {
-    /// Those that were put in the place of others all the same.
+    /// The values that no text names and that were put in the place of others all the same.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unnamed: Vec<ValuesOf>,
-    /// Those that were not.
+    /// The values that no text names and that were left out.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<ValuesOf>,
 }

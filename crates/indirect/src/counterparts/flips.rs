@@ -90,13 +90,13 @@ pub struct Difference {
     /// which both have one, where there are any; of levels the share of pairs in which they differ.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub in_flipset: Option<f64>,
-    /// The same over all members.
+    /// The mean difference over all members.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overall: Option<f64>,
     /// Of numbers, the mean of the sign of the difference, from −1 to 1, where there are any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sign_in_flipset: Option<f64>,
-    /// The same over all members.
+    /// The mean sign over all members.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sign_overall: Option<f64>,
 }

@@ -45,7 +45,7 @@ const ALPHA: f64 = 0.05;
 /// How halves are drawn and matched.
 #[derive(Debug, Clone, Copy)]
 pub struct Halves {
-    /// How many.
+    /// The number of halves.
     pub halves: u32,
     /// The seed.
     pub seed: u64,

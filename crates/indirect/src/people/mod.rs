@@ -130,7 +130,7 @@ impl Decisions {
 pub struct Decided {
     /// The number of people.
     pub people: u64,
-    /// Those decided unfavourably.
+    /// The people who were decided unfavourably.
     pub unfavourable: Share,
 }
 
@@ -138,7 +138,7 @@ pub struct Decided {
 pub struct People {
     schema: Schema,
     compared: Vec<(usize, f64)>,
-    /// Their rows, encoded by the schema of the people.
+    /// The rows of the people, encoded by their schema.
     pub table: Table,
     numbers: CellNumbers,
     /// The numbers of their rows in the file, from 1.

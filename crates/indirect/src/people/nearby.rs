@@ -23,7 +23,7 @@ const NEAREST: usize = 25;
 pub struct Nearby {
     /// The number of them for each member, with those as near as the last of them.
     pub people: u64,
-    /// Their mean distance in what is kept, over members.
+    /// The mean distance of them in what is kept, over members.
     pub distance: f64,
     /// What they get on average, over members: the share of them who are decided unfavourably, or their
     /// mean score or number.

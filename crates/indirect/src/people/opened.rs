@@ -18,7 +18,7 @@ pub enum Counterfactuals {
     None,
     /// Somebody said so, of all groups alike.
     Given(Box<People>),
-    /// It was drawn, for each group anew.
+    /// The counterfactuals are drawn, for each group anew.
     Drawn(Vec<DrawnPeople>),
 }
 

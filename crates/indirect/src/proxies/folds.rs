@@ -14,7 +14,7 @@ use probity_run::stream::{Purpose, Words, fingerprint};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EqualRows {
-    /// They are in one fold.
+    /// Equal rows are in one fold.
     Together,
     /// Each is dealt by itself.
     Apart,

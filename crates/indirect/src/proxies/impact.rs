@@ -134,7 +134,7 @@ pub struct Guarantee {
     /// The largest ratio that the bound could guarantee, at least 0: only if no predictor tells members
     /// better than the one that was found.
     pub ratio: f64,
-    /// The same at both ends of the interval of the balanced accuracy.
+    /// The largest ratio at both ends of the interval of the balanced accuracy.
     pub ci95: [f64; 2],
 }
 
@@ -187,7 +187,7 @@ pub struct Impact {
     pub ratio: Option<Estimate>,
     /// The largest guarantees, by the share of others who get the favourable class.
     pub guarantees: Vec<Guarantee>,
-    /// The same of what was decided, where anything was.
+    /// The impact of what was decided, where anything was.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decided: Option<DecidedImpact>,
 }

@@ -55,7 +55,7 @@ pub struct ColumnProxy {
     pub attribute: String,
     /// The mutual information of the column and the group, in bits.
     pub bits: f64,
-    /// Its share of the entropy of the group.
+    /// The information as a share of the entropy of the group.
     pub share_of_entropy: f64,
     /// The area under the ROC curve of the share of members among people of other folds with the same
     /// value.

@@ -65,7 +65,7 @@ struct ToldFold {
     rows: Vec<u32>,
     /// The logarithm of the odds of being a member, for each of them.
     log_odds: Vec<f64>,
-    /// The same of a row drawn from those that taught.
+    /// The logarithm of the odds for a row drawn from those that taught.
     base: f64,
 }
 

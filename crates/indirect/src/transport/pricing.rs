@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use super::Costs;
 use super::graph::Candidate;
 
-/// How many pairs are looked at before it is asked whether to go on.
+/// The number of pairs that are looked at before it is asked whether to go on.
 const PAIRS_AT_ONCE: usize = 1 << 26;
 
 /// The number of parts into which rows are cut that are looked at side by side.
@@ -163,7 +163,7 @@ struct Nearest {
     rows: usize,
     /// The number of columns.
     columns: usize,
-    /// How many are kept for each column.
+    /// The number of pairs that are kept for each column.
     limit: usize,
     /// The costs and turns of those of each column, least first; the greatest numbers where there are none.
     best: Vec<(u32, u32)>,

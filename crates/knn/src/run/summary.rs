@@ -50,7 +50,7 @@ pub struct RobustnessFigures {
     pub k: usize,
     /// The candidate K, smallest and largest.
     pub candidates: [usize; 2],
-    /// How many K can be learnt after up to n removals.
+    /// The number of K that can be learnt after up to n removals.
     pub certified_k_set: usize,
 }
 

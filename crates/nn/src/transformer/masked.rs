@@ -95,7 +95,7 @@ pub struct Hidden {
 }
 
 impl Hidden {
-    /// How many numbers are held for the masked pieces.
+    /// Returns the number of numbers that are held for the masked pieces.
     pub fn numbers(&self) -> usize {
         self.states.len() + self.totals.len()
     }

@@ -153,7 +153,7 @@ impl WithSimd for NormaliseBack<'_> {
 pub struct Softmax<'a> {
     /// The rows of scores, `[rows, width]`.
     pub rows: &'a mut [f32],
-    /// How many numbers a row has.
+    /// The number of numbers in a row.
     pub width: usize,
     /// The factor of the scores, above 0.
     pub factor: f32,
@@ -213,7 +213,7 @@ pub struct SoftmaxBack<'a> {
     pub gradients: &'a mut [f32],
     /// The results of the softmax, `[rows, width]`.
     pub values: &'a [f32],
-    /// How many numbers a row has.
+    /// The number of numbers in a row.
     pub width: usize,
     /// The factor of the scores.
     pub factor: f32,

@@ -23,11 +23,11 @@ use probity_run::run_directory::RUN;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
-    /// It holds.
+    /// The bound holds.
     Within,
-    /// It does not.
+    /// The bound does not hold.
     Exceeds,
-    /// It is not shown to hold.
+    /// The bound is not shown to hold.
     Inconclusive,
     /// The model does not take what is protected: nothing is shown by a share of 0.
     #[serde(rename = "not_applicable")]
@@ -81,7 +81,7 @@ pub struct BoundOutcome {
     pub ci95: [f64; 2],
     /// By which attributes.
     pub protected: Vec<String>,
-    /// Those of them that the model does not take.
+    /// The protected attributes that the model does not take.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub not_taken: Vec<String>,
     /// What came of it.
@@ -193,7 +193,7 @@ impl Report {
         Ok(bounds?.into_iter().flatten().collect())
     }
 
-    /// The same, of which there must be one.
+    /// Returns the bounds that were declared, of which there must be one.
     ///
     /// # Errors
     /// When no run declared any.

@@ -75,7 +75,7 @@ impl Area {
     }
 }
 
-/// The same below whatever is drawn, from `left` on.
+/// Names what is drawn below whatever is drawn, from `left` on.
 pub(super) fn legend<'t>(
     canvas: &mut Canvas,
     left: f64,

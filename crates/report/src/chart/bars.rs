@@ -9,7 +9,7 @@ use crate::text::{Text, count};
 
 /// Counts by name, one below the other.
 pub(crate) struct Bars<'a> {
-    /// Of what, and how many.
+    /// The name and the count of each row.
     pub rows: &'a [(Text, u64)],
 }
 
@@ -30,7 +30,7 @@ impl Chart for Bars<'_> {
 
 /// A layer of all bars.
 pub(crate) struct Layer {
-    /// Its name.
+    /// The name of the layer.
     pub name: Text,
     /// The number of its colour.
     pub colour: usize,

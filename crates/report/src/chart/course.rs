@@ -18,14 +18,14 @@ pub struct Moment {
     pub place: usize,
     /// The share.
     pub share: f64,
-    /// Its interval.
+    /// The interval of the share.
     pub interval: [f64; 2],
 }
 
 /// What changes with time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Course {
-    /// How many moments there are.
+    /// The number of moments.
     pub moments: usize,
     /// What they are, such as `audits`.
     pub name: String,

@@ -11,11 +11,11 @@ const STEP: f64 = 38.0;
 
 /// A share.
 pub(crate) struct IntervalRow {
-    /// Of what.
+    /// The name of what the share is of.
     pub label: Text,
     /// The share.
     pub share: f64,
-    /// Its interval.
+    /// The interval of the share.
     pub interval: [f64; 2],
     /// The number of its colour.
     pub colour: usize,

@@ -37,7 +37,7 @@ impl Mark {
 /// Points that belong together.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Series {
-    /// Its name in the legend.
+    /// The name of the series in the legend.
     pub name: Text,
     /// The number of its colour.
     pub colour: usize,
@@ -80,7 +80,7 @@ impl Series {
         }
     }
 
-    /// Its sign in the legend, 26 units wide.
+    /// Draws the sign of the series in the legend, 26 units wide.
     fn sign(&self, canvas: &mut Canvas, (x, y): (f64, f64)) {
         if self.is_joined() {
             canvas.line((x, y), (x + 26.0, y), &self.class());

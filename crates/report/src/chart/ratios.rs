@@ -11,7 +11,7 @@ const STEP: f64 = 32.0;
 
 /// Ratios from 0 to 1.
 pub(crate) struct Ratios<'a> {
-    /// Of what, and the ratio.
+    /// The name and the ratio of each row.
     pub rows: &'a [(Text, f64)],
     /// Where the line is; what lies below it has another colour.
     pub bound: f64,

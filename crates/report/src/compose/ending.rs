@@ -8,7 +8,7 @@ pub(super) fn interrupted(after: Option<String>) -> Text {
     cut_short("Interrupted", after)
 }
 
-/// The same of a run that its limit of time ended.
+/// Says that the limit of time ended a run.
 pub(super) fn out_of_time(after: Option<String>) -> Text {
     cut_short("Ended by its time limit", after)
 }

@@ -131,7 +131,7 @@ fn by_label(set: &GroupSet) -> Option<String> {
     (!said.is_empty()).then(|| said.join(" "))
 }
 
-/// Of how many rows no outcome is known, where there are any.
+/// Says of how many rows no outcome is known, where there are any.
 fn without_outcome(report: &GroupReport) -> Option<Text> {
     let known = report.known();
     let of = match known {

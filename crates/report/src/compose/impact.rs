@@ -13,9 +13,9 @@ pub(super) const FOUR_FIFTHS_RULE: &str = "The line at 0.8 is the four-fifths ru
 
 /// How often a group gets what is good.
 pub(super) struct GroupRate {
-    /// Its values.
+    /// The values of the group.
     pub group: String,
-    /// Its rows.
+    /// The number of rows of the group.
     pub rows: u64,
     /// The share of these.
     pub rate: f64,

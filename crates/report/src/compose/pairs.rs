@@ -290,7 +290,7 @@ pub(super) fn score(pairs: &PairFindings) -> String {
     }
 }
 
-/// The same as the name of a column.
+/// Returns what scores are of, as the name of a column.
 fn score_name(pairs: &PairFindings) -> Text {
     match (&pairs.score_class, pairs.gaps.are_numbers) {
         (_, true) => "Number".into(),
@@ -414,7 +414,7 @@ fn decision_cells(pair: &ShownPair) -> [PairCell; 3] {
     ]
 }
 
-/// Of a graded pair, how plausible it is.
+/// Returns how plausible a pair is, where that is known.
 fn plausibility_cell(pair: &ShownPair) -> Option<PairCell> {
     let share = pair.plausibility?;
     Some(PairCell::Same(Text::new(percent(share))))

@@ -66,7 +66,7 @@ pub(super) fn outcome(repair: &RepairFindings) -> Outcome {
     concluded(&repair.verdict, repair.finished, change)
 }
 
-/// The same of a classifier of texts.
+/// Says what came of the repair of a classifier of texts.
 pub(super) fn text_outcome(repair: &TextRepairFindings) -> Outcome {
     let change = Effect {
         before: 1.0 - repair.before.fair.share,

@@ -57,7 +57,7 @@ pub(super) const QUALITY: [Term; 5] = [
     ),
 ];
 
-/// The same of more classes.
+/// The figures of the quality of a classifier with more classes.
 pub(super) const QUALITY_OF_MANY: [Term; 5] = [
     ACCURACY,
     MAJORITY_CLASS,

@@ -121,7 +121,7 @@ impl Report {
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    /// The same as a page.
+    /// Returns the summary of results as a page.
     ///
     /// # Errors
     /// When a run has no impact ratios.

@@ -16,7 +16,7 @@ pub(crate) enum Scale {
     Share,
     /// A number between 0 and 1, or a little beyond, that is no share.
     Number,
-    /// How many.
+    /// A number of things.
     Count,
 }
 
@@ -44,7 +44,7 @@ pub(crate) struct Measure {
     pub scale: Scale,
     /// The value.
     pub value: f64,
-    /// Its 95 % interval, where it has one.
+    /// The 95 % interval of the figure, where it has one.
     pub ci95: Option<[f64; 2]>,
     /// Inputs that it was measured on.
     pub inputs: u64,

@@ -21,7 +21,7 @@ pub struct AuditFindings {
     /// How the model did on rows that it had not seen, where the model directory says so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quality: Option<Quality>,
-    /// Of a demonstration, what was planted in its data.
+    /// What was planted in the data of a demonstration.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub planted: Vec<Planted>,
     /// What its summary says.
@@ -40,7 +40,7 @@ pub struct Planted {
     pub planted: f64,
     /// The one that was found.
     pub estimated: f64,
-    /// Its 95 % interval.
+    /// The 95 % interval of the share.
     pub ci95: [f64; 2],
     /// Whether the first lies in this.
     pub recovered: bool,
@@ -180,7 +180,7 @@ impl AuditSummary {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Rank {
-    /// Those whose scores differ most.
+    /// The pairs whose scores differ most.
     Gap,
     /// The most plausible ones.
     Density,
@@ -191,7 +191,7 @@ pub enum Rank {
 pub struct BinEffect {
     /// Rows that were asked about both ways.
     pub rows: u64,
-    /// Those that get another class.
+    /// The number of rows that get another class.
     pub changed: u64,
     /// changed / rows.
     pub share: f64,
@@ -200,7 +200,7 @@ pub struct BinEffect {
 /// Rows of the data that a predictor was asked about twice, and answered alike.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AskedTwice {
-    /// How many.
+    /// The number of rows that were asked about twice.
     pub rows: u64,
 }
 
@@ -209,19 +209,19 @@ pub struct AskedTwice {
 pub struct TextCounts {
     /// Texts in the file.
     pub texts: u64,
-    /// Those with a protected term.
+    /// The number of texts with a protected term.
     pub with_protected_term: u64,
-    /// Those without, left out.
+    /// The number of texts without one, left out.
     pub without_protected_term: u64,
-    /// Those cut to the model's length.
+    /// The number of texts that were cut to the model's length.
     pub truncated: u64,
-    /// Those that are not English.
+    /// The number of texts that are not English.
     #[serde(default)]
     pub foreign: u64,
-    /// Those without a word.
+    /// The number of texts without a word.
     #[serde(default)]
     pub blank: u64,
-    /// Those left out that name a value which nothing takes the place of.
+    /// The number of texts, left out, that name a value which nothing takes the place of.
     #[serde(default)]
     pub kept: u64,
     /// The attributes of which some texts name such a value.
@@ -239,7 +239,7 @@ pub struct NamingTexts {
     pub attribute: String,
     /// Texts that name a value of it.
     pub texts: u64,
-    /// Those of them in which nothing takes its place.
+    /// The number of these texts in which nothing takes its place.
     pub kept: u64,
     /// Those of these in which words that speak of it as well keep it there.
     #[serde(default)]
@@ -262,9 +262,9 @@ pub struct KeptBy {
 pub struct DecidedTexts {
     /// The attribute.
     pub attribute: String,
-    /// Of those in which it can be exchanged.
+    /// The decisions of the texts in which the value can be exchanged.
     pub exchanged: Vec<DecisionTexts>,
-    /// Of those in which it is not.
+    /// The decisions of the texts in which it is not.
     pub kept: Vec<DecisionTexts>,
 }
 
@@ -280,10 +280,10 @@ pub struct DecisionTexts {
 /// Values that none of the texts name.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 pub struct TextValues {
-    /// Those that were put in the place of others all the same.
+    /// The values that no text names and that were put in the place of others all the same.
     #[serde(default)]
     pub unnamed: Vec<ValuesOf>,
-    /// Those that were not.
+    /// The values that no text names and that were left out.
     #[serde(default)]
     pub left_out: Vec<ValuesOf>,
 }
@@ -300,7 +300,7 @@ pub struct ValuesOf {
 /// Protected terms.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 pub struct Terms {
-    /// Those that the model has no vector for, left out.
+    /// The terms that the model has no vector for, left out.
     #[serde(default)]
     pub without_embedding: Vec<String>,
 }
@@ -310,7 +310,7 @@ pub struct Terms {
 pub struct Exchanged {
     /// Texts that were looked at.
     pub texts: u64,
-    /// Those that get another class by some exchange.
+    /// The number of texts that get another class by some exchange.
     pub flipped: u64,
     /// How often an exchange flips a text, by attributes, those of all attributes last.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -326,7 +326,7 @@ pub struct Exchanged {
     pub decided: Vec<DecidedTexts>,
     /// Kinds of exchanges that were made, by term and direction.
     pub kinds: u64,
-    /// Those that flip a text, by falling number of these.
+    /// The exchanges that flip a text, by falling number of these.
     pub pairs: Vec<PairEffect>,
     /// The terms that flips depend on, by falling number of the texts that flip by them alone.
     pub terms: Vec<TermEffect>,
@@ -343,7 +343,7 @@ pub struct ExchangeShare {
     pub exchanges_per_text: f64,
     /// The share of a text's exchanges that flip it, on average over texts.
     pub share: f64,
-    /// Its 95 % interval.
+    /// The 95 % interval of the share.
     pub ci95: [f64; 2],
 }
 
@@ -374,14 +374,14 @@ pub struct PairEffect {
     pub to: String,
     /// Texts in which it can.
     pub texts: u64,
-    /// Those that get another class.
+    /// The number of texts that get another class.
     pub flipped: u64,
     /// Of these, those that get the positive class by it, if the run says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to_positive: Option<u64>,
-    /// Their share.
+    /// The share of the texts that get another class.
     pub rate: f64,
-    /// Its 95 % interval.
+    /// The 95 % interval of the share.
     pub ci95: [f64; 2],
 }
 
@@ -394,22 +394,22 @@ pub struct TermEffect {
     pub term: String,
     /// Texts that name it.
     pub texts: u64,
-    /// Those that get another class when it is exchanged.
+    /// The number of texts that get another class when the term is exchanged.
     pub flipped: u64,
     /// Texts whose every flip takes it away or puts it in.
     pub alone: u64,
     /// The joint share that would be left without the term.
     pub share_without: f64,
-    /// Its 95 % interval.
+    /// The 95 % interval of the share without the term.
     pub ci95_without: [f64; 2],
 }
 
 /// Closeness of found texts to their seeds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Validity {
-    /// Of the global phase.
+    /// The means over the finds of the global phase.
     pub global: ValidityMeans,
-    /// Of the local phase.
+    /// The means over the finds of the local phase.
     pub local: ValidityMeans,
 }
 
@@ -515,7 +515,7 @@ pub struct CausalDiscrimination {
     pub sampled: u64,
     /// The share.
     pub score: f64,
-    /// Its interval.
+    /// The interval of the share.
     pub interval: [f64; 2],
     /// The confidence of the interval.
     pub confidence: f64,

@@ -32,7 +32,7 @@ pub struct SharedBudget {
     /// The one that found more than every other.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub best: Option<String>,
-    /// Those than which none found more.
+    /// The strategies than which none found more.
     pub unbeaten: Vec<String>,
     /// Those of whose finds as many lie in more cells than the best one's.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -73,7 +73,7 @@ pub struct SameFinds {
 /// What one strategy came to.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StrategyFigures {
-    /// Its name.
+    /// The name of the strategy.
     pub strategy: String,
     /// Distinct individuals found.
     pub found: Mean,
@@ -87,7 +87,7 @@ pub struct StrategyFigures {
     pub found_per_second: Mean,
     /// Found for 1,000 calls.
     pub found_per_thousand_calls: Mean,
-    /// The same with a gradient counted as two; absent in older runs.
+    /// The number of finds in 1,000 passes, where a gradient counts as two; absent in older runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub found_per_thousand_passes: Option<Mean>,
     /// What was found, as a whole; absent in older runs.
@@ -111,7 +111,7 @@ pub struct FindsFigures {
     pub cells: Mean,
     /// Clusters of the data that are covered.
     pub clusters: Mean,
-    /// Those that could be.
+    /// The number of clusters of the data.
     pub data_clusters: u64,
     /// Mean plausibility.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -121,7 +121,7 @@ pub struct FindsFigures {
 /// How one search came along.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SearchCurve {
-    /// Its points.
+    /// The points of the curve.
     pub curve: Vec<CurvePoint>,
 }
 

@@ -43,7 +43,7 @@ pub struct CounterpartsFindings {
 pub struct CounterpartsSide {
     /// The number of people.
     pub people: u64,
-    /// Those decided unfavourably, where anything is decided.
+    /// The people who were decided unfavourably, where anything is decided.
     pub unfavourable: Option<CountedRows>,
     /// The mean of their numbers, where they get numbers.
     pub mean: Option<f64>,
@@ -59,7 +59,7 @@ pub struct CounterpartsOfGroup {
     pub reference: Vec<PersonValue>,
     /// The members.
     pub members: CounterpartsSide,
-    /// Those with whom they are compared.
+    /// The people with whom the members are compared.
     pub others: CounterpartsSide,
     /// How good the matching is.
     pub matching: MatchingQuality,
@@ -98,7 +98,7 @@ pub struct MatchingQuality {
 pub struct CounterpartsOneWay {
     /// The share of the members.
     pub share: f64,
-    /// Its 95 % interval, where there is one.
+    /// The 95 % interval of the share, where there is one.
     pub ci95: Option<[f64; 2]>,
     /// Members who are decided otherwise than the counterpart that they are matched with for the
     /// most part.
@@ -115,11 +115,11 @@ pub struct CounterpartsDifference {
     /// Of numbers, the mean difference in standard deviations, where any pair has two; of levels the share
     /// of pairs in which they differ.
     pub in_flipset: Option<f64>,
-    /// The same over all members.
+    /// The mean difference over all members.
     pub overall: Option<f64>,
-    /// Of numbers, the mean sign of the difference.
+    /// The mean sign of the difference in the flipset, of numbers.
     pub sign_in_flipset: Option<f64>,
-    /// The same over all members.
+    /// The mean sign of the difference over all members.
     pub sign_overall: Option<f64>,
 }
 
@@ -141,9 +141,9 @@ pub struct CounterpartsSubgroup {
     pub value: String,
     /// The number of members.
     pub members: u64,
-    /// Those who are decided worse than their counterpart.
+    /// The number of members who are decided worse than their counterpart.
     pub against: u64,
-    /// Their share.
+    /// The share of such members.
     pub share: f64,
 }
 

@@ -66,7 +66,7 @@ pub struct BadRows {
 pub struct BadReason {
     /// What it is.
     pub reason: String,
-    /// How many rows.
+    /// The number of rows.
     pub rows: u64,
     /// Where the first of these rows stand.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -82,9 +82,9 @@ pub struct Share {
     pub sampled: u64,
     /// Discriminatory ones.
     pub discriminatory: u64,
-    /// Their share.
+    /// The estimated share.
     pub rate: f64,
-    /// Its 95 % interval.
+    /// The 95 % interval of the share.
     pub ci95: [f64; 2],
 }
 
@@ -133,9 +133,9 @@ pub struct Bound {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Quality {
-    /// Of a classifier.
+    /// The quality of a classifier.
     Classes(ClassQuality),
-    /// Of a regressor.
+    /// The quality of a regressor.
     Numbers(Errors),
 }
 

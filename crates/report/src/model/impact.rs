@@ -24,9 +24,9 @@ pub struct Impact {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ImpactRate {
-    /// Those who are selected.
+    /// The share of a category that is selected.
     Selection,
-    /// Those whose score is above the median.
+    /// The share of a category whose score is above the median.
     Scoring,
 }
 
@@ -48,15 +48,15 @@ pub struct ImpactCategory {
     pub values: Vec<String>,
     /// People.
     pub rows: u64,
-    /// Their share of the sample.
+    /// The share of the sample that is of the category.
     pub share: f64,
-    /// Those selected, or scored above the median.
+    /// The number of people who are selected, or scored above the median.
     pub counted: u64,
-    /// Their share of the category.
+    /// The share of the category that these are.
     pub rate: Option<Rate>,
     /// Whether it is left out of the ratios.
     pub excluded: bool,
-    /// Its rate over the highest one.
+    /// The rate of the category over the highest one.
     pub impact_ratio: Option<f64>,
 }
 
@@ -88,6 +88,6 @@ pub struct Publication {
 pub struct Rate {
     /// The rate.
     pub value: f64,
-    /// Its 95 % interval.
+    /// The 95 % interval of the rate.
     pub ci95: [f64; 2],
 }

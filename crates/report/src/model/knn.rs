@@ -12,7 +12,7 @@ pub struct KnnFindings {
     pub summary: KnnSummary,
     /// Inputs whose prediction a removal set changes, the first of them.
     pub falsified_inputs: Vec<FalsifiedInput>,
-    /// How many there are over all n.
+    /// The number of falsified inputs over all n.
     pub all_falsified: u64,
 }
 
@@ -28,7 +28,7 @@ pub struct KnnSummary {
     /// Rows of the training and of the test file that were left out, as the schema asks.
     #[serde(default, skip_serializing)]
     pub skipped_rows: [u64; 2],
-    /// Those with which something is wrong, left out.
+    /// The rows of each file with which something is wrong, left out.
     #[serde(default, skip_serializing)]
     pub bad_rows: Option<[BadRows; 2]>,
     /// Share of the labelled inputs predicted right.
@@ -87,9 +87,9 @@ pub struct SecondsPerInput {
 pub struct FalsifiedInput {
     /// n.
     pub poison: u64,
-    /// Its row in the test file, from 1.
+    /// The row of the input in the test file, from 1.
     pub row: u64,
-    /// Its label in the file, if it has one.
+    /// The label of the input in the file, if it has one.
     pub actual: String,
     /// Predicted label.
     pub label: String,

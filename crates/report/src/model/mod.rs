@@ -234,7 +234,7 @@ pub struct RunReport {
     /// What people call it, where somebody said so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub called: Option<String>,
-    /// Its directory, as given.
+    /// The directory of the run, as it was given.
     pub directory: PathBuf,
     /// The command.
     pub command: String,
@@ -264,7 +264,7 @@ pub struct RunReport {
 pub struct Architecture {
     /// The kind of network.
     pub family: String,
-    /// Its size.
+    /// The size of the model.
     pub model: String,
 }
 
@@ -272,48 +272,48 @@ pub struct Architecture {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Findings {
-    /// Of a training.
+    /// The results of a training.
     Training(Box<TrainingFindings>),
     /// Of an evaluation, which leaves no directory: a terminal alone tells of it.
     Evaluation(Box<EvaluationFindings>),
-    /// Of an import.
+    /// The results of an import.
     Import(Box<ImportFindings>),
-    /// Of a search for individual discrimination.
+    /// The results of a search for individual discrimination.
     Audit(Box<AuditFindings>),
-    /// Of a repair of a classifier of tables.
+    /// The results of a repair of a classifier of tables.
     Repair(Box<RepairFindings>),
-    /// Of a repair of a classifier of texts.
+    /// The results of a repair of a classifier of texts.
     TextRepair(Box<TextRepairFindings>),
-    /// Of a measurement of groups.
+    /// The results of a measurement of groups.
     Groups(Box<GroupRunFindings>),
-    /// Of a measurement of the texts that name protected values.
+    /// The results of a measurement of the texts that name protected values.
     TextGroups(Box<TextGroupFindings>),
-    /// Of a comparison of strategies.
+    /// The results of a comparison of strategies.
     Compare(Box<CompareFindings>),
-    /// Of a test by counterparts.
+    /// The results of a test by counterparts.
     Counterparts(Box<CounterpartsFindings>),
-    /// Of a search for proxies.
+    /// The results of a search for proxies.
     Proxies(Box<ProxiesFindings>),
-    /// Of a situation test.
+    /// The results of a situation test.
     Situations(Box<SituationsFindings>),
-    /// Of certificates.
+    /// The results of a certification.
     Certify(Box<CertifyFindings>),
-    /// Of a proof about a whole domain.
+    /// The results of a proof about a whole domain.
     Prove(Box<ProveFindings>),
-    /// Of k-NN predictions under poisoning.
+    /// The results of k-NN predictions under poisoning.
     Knn(Box<KnnFindings>),
-    /// Of deletions from k-means.
+    /// The results of deletions from k-means.
     KMeans(Box<KMeansFindings>),
-    /// Of deletions from sum-product networks.
+    /// The results of deletions from sum-product networks.
     Spn(Box<SpnFindings>),
     /// Of a clustering. Its directory is what training without the deleted rows leaves, file for file, and
     /// holds no summary: a terminal alone tells of it.
     KMeansFit(Box<KMeansFit>),
-    /// Of a sum-product network that was learnt; likewise.
+    /// The results of learning a sum-product network; likewise.
     SpnFit(Box<SpnFit>),
-    /// Of a count of outliers that was released.
+    /// A count of outliers that was released.
     OutlierCount(Box<OutlierCount>),
-    /// Of subspaces with outliers that were released.
+    /// Subspaces with outliers that were released.
     OutlierSubspaces(Box<OutlierSubspaces>),
 }
 

@@ -19,7 +19,7 @@ pub struct OutlierCount {
     pub sensitivity: String,
     /// The noisy count.
     pub count: i64,
-    /// Its interval.
+    /// The interval of the count.
     pub interval: Option<CountInterval>,
     /// What is public of its noise.
     pub noise: CountNoise,
@@ -36,7 +36,7 @@ pub struct CountInterval {
     pub low: i64,
     /// Largest count.
     pub high: i64,
-    /// Its probability.
+    /// The probability that the interval holds the count.
     pub confidence: f64,
 }
 
@@ -105,7 +105,7 @@ pub struct OutlierSubspaces {
     pub dims: u64,
     /// Subspaces to choose from.
     pub candidates: u64,
-    /// Those chosen.
+    /// The subspaces that were chosen.
     pub subspaces: Vec<Subspace>,
     /// What is public of the noise of each count, if they were asked for.
     pub noise: Option<CountNoise>,
@@ -118,9 +118,9 @@ pub struct OutlierSubspaces {
 /// A chosen subspace.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Subspace {
-    /// Its columns.
+    /// The columns of the subspace.
     pub columns: Vec<String>,
-    /// Its noisy count, if it was asked for.
+    /// The noisy count of its outliers, if it was asked for.
     pub count: Option<i64>,
     /// The interval of that.
     pub interval: Option<CountInterval>,

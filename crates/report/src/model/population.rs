@@ -49,9 +49,9 @@ pub struct Intersection {
     pub values: Vec<String>,
     /// Rows with all of them.
     pub rows: u64,
-    /// Those of them that would gain with other values.
+    /// The rows of the group that would gain with other values.
     pub gain: CountedRows,
-    /// Those of them that would lose with other values.
+    /// The rows of the group that would lose with other values.
     pub lose: CountedRows,
     /// For each attribute, those of the other rows with its value that would gain.
     pub others: Vec<CountedRows>,
@@ -78,7 +78,7 @@ pub struct AttributeEffect {
 pub enum Tendency {
     /// Nobody gains or loses.
     None,
-    /// It goes both ways.
+    /// Gains and losses balance.
     Balanced,
     /// One value is worse off more often, but not by far.
     Leaning,
@@ -93,9 +93,9 @@ pub struct ValueEffect {
     pub value: String,
     /// Rows, or texts, that have it.
     pub inputs: u64,
-    /// Those that would gain as some other value.
+    /// The rows with the value that would gain as some other value.
     pub gain: CountedRows,
-    /// Those that would lose as some other value.
+    /// The rows with the value that would lose as some other value.
     pub lose: CountedRows,
     /// The share that gains less the share that loses, on average over the other values.
     pub net: f64,
@@ -110,9 +110,9 @@ pub struct ExchangeEffect {
     pub to: String,
     /// Rows, or texts, that can be given it.
     pub inputs: u64,
-    /// Those that would gain.
+    /// The rows that would gain by the exchange.
     pub gain: CountedRows,
-    /// Those that would lose.
+    /// The rows that would lose by the exchange.
     pub lose: CountedRows,
 }
 
@@ -123,9 +123,9 @@ pub struct Plausibility {
     pub rows: u64,
     /// Pairs.
     pub pairs: u64,
-    /// Those that at least 5 % of the rows are no likelier than.
+    /// The number of pairs that at least 5 % of the rows are no likelier than.
     pub plausible: u64,
-    /// Their share.
+    /// The share of such pairs.
     pub share: f64,
     /// Pairs by plausibility, in bins of equal width from 0 to 1.
     pub bins: Vec<u64>,
@@ -152,9 +152,9 @@ pub struct Directions {
 pub struct CountedRows {
     /// The rows.
     pub count: u64,
-    /// Their share.
+    /// The share of the rows.
     pub share: f64,
-    /// Its 95 % interval.
+    /// The 95 % interval of the share.
     pub ci95: [f64; 2],
 }
 
@@ -165,7 +165,7 @@ pub struct GroupedRows {
     pub attributes: Vec<String>,
     /// The groups that are listed.
     pub groups: Vec<GroupOfRows>,
-    /// Those that are not.
+    /// The number of groups that are not listed.
     pub unlisted: u64,
 }
 
@@ -178,16 +178,16 @@ pub struct GroupOfRows {
     pub rows: u64,
     /// Discriminatory ones.
     pub discriminatory: u64,
-    /// Of these, those that would get the favourable class.
+    /// The number of these rows that would get the favourable class.
     pub to_favourable: u64,
-    /// Of these, those that would lose it.
+    /// The number of these rows that would lose it.
     pub from_favourable: u64,
     /// Rows that get the favourable class, where decisions are compared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub favoured: Option<u64>,
     /// Share of the discriminatory ones.
     pub rate: f64,
-    /// Its 95 % interval.
+    /// The 95 % interval of the share.
     pub ci95: [f64; 2],
 }
 

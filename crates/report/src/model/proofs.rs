@@ -63,7 +63,7 @@ pub struct UndecidedSearch {
     pub seeds: u64,
     /// Distinct individuals checked.
     pub generated: u64,
-    /// Those that are discriminatory.
+    /// The number of these points that are discriminatory.
     pub discriminatory: u64,
     /// Pairs of full rows.
     pub pairs: u64,
@@ -84,7 +84,7 @@ pub struct ProvedPart {
     /// Points in decimal digits, where they are counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub points: Option<String>,
-    /// Their share.
+    /// The share of the domain.
     pub share: f64,
 }
 
@@ -95,7 +95,7 @@ pub struct ProvedEstimate {
     pub sampled: u64,
     /// The share.
     pub rate: f64,
-    /// Its 95 % interval.
+    /// The 95 % interval of the share.
     pub ci95: [f64; 2],
 }
 
@@ -117,11 +117,11 @@ pub struct ProvedMoment {
 pub struct ProvedPlace {
     /// What it is, in words.
     pub conditions: Vec<ProvedCondition>,
-    /// Its share of the domain.
+    /// The share of the domain that the place has.
     pub share: f64,
-    /// Of it, the fair share at least.
+    /// The share of it that is fair, at least.
     pub fair: f64,
-    /// Of it, the discriminatory share at least.
+    /// The share of it that is discriminatory, at least.
     pub discriminatory: f64,
 }
 
@@ -130,7 +130,7 @@ pub struct ProvedPlace {
 pub struct ProvedCondition {
     /// The attribute.
     pub attribute: String,
-    /// Its values.
+    /// The values of the attribute.
     pub values: String,
 }
 
@@ -139,7 +139,7 @@ pub struct ProvedCondition {
 pub struct DecidingAttribute {
     /// The attribute.
     pub attribute: String,
-    /// Its share of the splits, by what was undecided.
+    /// The share of the splits at this attribute, by what was undecided.
     pub share: f64,
 }
 

@@ -97,7 +97,7 @@ pub struct ProxyColumn {
     pub attribute: String,
     /// The mutual information of the column and the group, in bits.
     pub bits: f64,
-    /// Its share of the entropy of the group.
+    /// The information as a share of the entropy of the group.
     pub share_of_entropy: f64,
     /// The area under the ROC curve.
     pub auc: ProxyEstimate,
@@ -110,7 +110,7 @@ pub struct ProxySet {
     pub attributes: Vec<String>,
     /// The area under the ROC curve.
     pub auc: ProxyEstimate,
-    /// Its part above 0.5, as a share of that of all columns.
+    /// The part of the area above 0.5, as a share of that of all columns.
     pub share: f64,
 }
 
@@ -125,7 +125,7 @@ pub struct ProxyImpact {
     pub ratio: Option<ProxyEstimate>,
     /// The largest guarantees, by the share of others who get the favourable class.
     pub guarantees: Vec<ProxyGuarantee>,
-    /// The same of what was decided.
+    /// The impact of what was decided.
     pub decided: Option<ProxyDecided>,
 }
 
@@ -136,7 +136,7 @@ pub struct ProxyGuarantee {
     pub others: f64,
     /// The largest ratio that the bound could guarantee.
     pub ratio: f64,
-    /// The same at both ends of the interval of the balanced accuracy.
+    /// The largest ratio at both ends of the interval of the balanced accuracy.
     pub ci95: [f64; 2],
 }
 

@@ -38,13 +38,13 @@ pub struct RepairFindings {
     /// Held-out rows that were proved fair before.
     #[serde(default)]
     pub certified_before: Vec<CertifiedShare>,
-    /// The same after.
+    /// The certified shares after the repair.
     #[serde(default)]
     pub certified_after: Vec<CertifiedShare>,
     /// Groups of the held-out rows before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub groups_before: Option<GroupReport>,
-    /// The same after.
+    /// The groups after the repair.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub groups_after: Option<GroupReport>,
 }
@@ -52,11 +52,11 @@ pub struct RepairFindings {
 /// Into how many inputs data were split.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct PartSizes {
-    /// Those that were trained on.
+    /// The number of inputs that were trained on.
     pub train: u64,
-    /// Those that were chosen by.
+    /// The number of inputs that a network was chosen by.
     pub validation: u64,
-    /// Those that were held out.
+    /// The number of inputs that were held out.
     pub test: u64,
 }
 
@@ -105,7 +105,7 @@ pub enum Standing {
 pub struct Worse {
     /// Which.
     pub figure: String,
-    /// Of which attributes.
+    /// The protected attributes that the share is of.
     pub protected: Vec<String>,
     /// Before.
     pub before: f64,
@@ -127,13 +127,13 @@ pub struct ModelFigures {
 /// The network that was kept.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Chosen {
-    /// Its share of the samples.
+    /// The share of the samples that it was retrained with.
     pub share: f64,
     /// Accuracy before less that after.
     pub accuracy_loss: f64,
     /// Whether that is allowed.
     pub within: bool,
-    /// Its figures.
+    /// The figures of the network.
     #[serde(flatten)]
     pub figures: ModelFigures,
 }
@@ -154,7 +154,7 @@ pub struct SharePoint {
 pub struct Change {
     /// Which.
     pub figure: String,
-    /// Of which attributes.
+    /// The protected attributes that the share is of.
     pub protected: Vec<String>,
     /// Before.
     pub before: f64,
@@ -170,7 +170,7 @@ pub struct Change {
 pub struct Mean {
     /// The mean.
     pub mean: f64,
-    /// Its 95 % interval, of several.
+    /// The 95 % interval of the mean, where there are several values.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ci95: Option<[f64; 2]>,
 }
@@ -178,11 +178,11 @@ pub struct Mean {
 /// A number of inputs and their share.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Part {
-    /// How many.
+    /// The number of inputs.
     pub count: u64,
-    /// Their share.
+    /// The share of these inputs.
     pub share: f64,
-    /// Its 95 % interval.
+    /// The 95 % interval of the share.
     pub ci95: [f64; 2],
 }
 
@@ -193,7 +193,7 @@ pub struct CertifiedShare {
     pub protected: Vec<String>,
     /// Rows.
     pub rows: u64,
-    /// Those proved fair.
+    /// The inputs that are proved fair.
     pub certified: Part,
 }
 
@@ -243,13 +243,13 @@ pub struct TextSharePoint {
 /// The network of texts that was kept.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ChosenText {
-    /// Its share of the samples.
+    /// The share of the samples that it was retrained with.
     pub share: f64,
-    /// Its number among the networks of the share, from 1.
+    /// The number of the network among those of the share, from 1.
     pub repeat: u32,
     /// Whether its loss of accuracy is allowed.
     pub within: bool,
-    /// Its figures.
+    /// The figures of the network.
     #[serde(flatten)]
     pub figures: TextNetwork,
 }
@@ -259,7 +259,7 @@ pub struct ChosenText {
 pub struct TextNetwork {
     /// Quality on the test texts.
     pub held_out: Quality,
-    /// Of the independent set, no longer discriminatory.
+    /// The texts of the independent set that are no longer discriminatory.
     pub repaired: Part,
     /// Test texts proved fair.
     pub certified: Part,
@@ -352,22 +352,22 @@ impl GroupSet {
 /// One group.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Group {
-    /// Its values.
+    /// The values of the group.
     pub values: Vec<String>,
     /// Rows.
     pub rows: u64,
     /// Rows whose outcome is known; all, where an earlier version does not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rows_with_outcome: Option<u64>,
-    /// Those of the favourable class.
+    /// The number of rows that have the favourable class.
     pub favourable_rows: Option<u64>,
     /// Whether they are too few to be judged.
     pub too_small: bool,
     /// Rows predicted favourably.
     pub selection_rate: Option<Rate>,
-    /// Of those that have the favourable class.
+    /// The share of the rows with the favourable class that are predicted it.
     pub true_positive_rate: Option<Rate>,
-    /// Of the others.
+    /// The share of the other rows that are predicted the favourable class.
     pub false_positive_rate: Option<Rate>,
     /// Rows predicted right.
     pub accuracy: Option<Rate>,
@@ -390,7 +390,7 @@ impl Group {
 pub struct Gap {
     /// The difference or ratio.
     pub value: f64,
-    /// Its 95 % interval.
+    /// The 95 % interval of the difference.
     pub ci95: [f64; 2],
     /// The group with the lowest rate.
     pub lowest: Vec<String>,
@@ -405,7 +405,7 @@ impl Gap {
     }
 }
 
-/// Of each rate the two groups whose difference is the clearest.
+/// The two groups of each rate whose difference is the clearest.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct GroupDifferences {
     /// In favourable predictions.
@@ -421,7 +421,7 @@ pub struct GroupDifferences {
 pub struct GroupGaps {
     /// In favourable predictions.
     pub demographic_parity_difference: Option<Gap>,
-    /// The same as a ratio.
+    /// The ratio of favourable predictions.
     pub demographic_parity_ratio: Option<Gap>,
     /// In true or false positive rates.
     pub equalised_odds_difference: Option<Gap>,

@@ -73,7 +73,7 @@ pub struct DrawnForGroup {
 pub struct NearbyPeople {
     /// The number of them for each member, with those as near as the last of them.
     pub people: u64,
-    /// Their mean distance in what is kept.
+    /// The mean distance of them in what is kept.
     pub distance: f64,
     /// What they get on average.
     pub mean: f64,
@@ -89,7 +89,7 @@ pub struct SituationsOfGroup {
     pub reference: Vec<PersonValue>,
     /// The members.
     pub members: DecidedPeople,
-    /// Those with whom they are compared.
+    /// The people with whom the members are compared.
     pub others: DecidedPeople,
     /// Mean share of unfavourable decisions among the nearest members.
     pub own_share: f64,
@@ -138,7 +138,7 @@ pub struct PersonValue {
 pub struct DecidedPeople {
     /// The number of people.
     pub people: u64,
-    /// Those decided unfavourably.
+    /// The people who were decided unfavourably.
     pub unfavourable: CountedRows,
 }
 
@@ -162,7 +162,7 @@ pub struct SituationsOneWay {
 pub struct MultipleSituations {
     /// Members of all groups.
     pub members: u64,
-    /// Those who are discoveries in each.
+    /// The members who are discoveries in each of the groups.
     pub discoveries: u64,
 }
 

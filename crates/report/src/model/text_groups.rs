@@ -50,7 +50,7 @@ pub struct TextAttribute {
     pub naming: u64,
     /// The final bias metric over its values.
     pub bias: TextBias,
-    /// Its values, those with the lowest area first.
+    /// The values of the attribute, those with the lowest area first.
     pub values: Vec<TextSubgroup>,
 }
 

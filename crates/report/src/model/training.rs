@@ -153,6 +153,6 @@ pub struct ClassCalibration {
     pub inputs: u64,
     /// The calibration error.
     pub calibration_error: f64,
-    /// Its 95 % interval.
+    /// The 95 % interval of the share.
     pub ci95: [f64; 2],
 }

@@ -43,7 +43,7 @@ pub struct Baseline {
 /// One algorithm.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct KMeansAlgorithm {
-    /// Its name and options.
+    /// The name of the algorithm, with its options.
     pub algorithm: String,
     /// Seconds of a training and the deletions.
     #[serde(default)]
@@ -156,7 +156,7 @@ pub struct SpnFit {
     pub parameters: SpnLearning,
     /// The threshold of dependence.
     pub threshold: f64,
-    /// Its size.
+    /// The size of the network.
     pub network: SpnShape,
     /// Seconds of learning.
     pub seconds: f64,

@@ -44,18 +44,18 @@ pub struct PairFindings {
 pub struct FoundRows {
     /// The rows.
     pub rows: u64,
-    /// Those of them that flip as they are.
+    /// The number of them that flip as they are.
     pub unmodified: u64,
 }
 
-/// How many different texts were found; equal ones count once.
+/// The numbers of different texts that were found; equal ones count once.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct FoundTexts {
     /// Different texts.
     pub texts: u64,
     /// Different texts of the file that they were made from.
     pub sources: u64,
-    /// Those of the latter that flip as they are.
+    /// The number of the latter that flip as they are.
     pub unmodified: u64,
 }
 
@@ -98,7 +98,7 @@ pub struct Gaps {
 /// A pair that is shown.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ShownPair {
-    /// Its number in the samples file, from 1.
+    /// The number of the pair in the samples file, from 1.
     pub number: u64,
     /// How far the score moves.
     pub gap: f64,
@@ -126,7 +126,7 @@ pub struct ShownPair {
 pub struct Difference {
     /// The attribute.
     pub attribute: String,
-    /// Its value in x, or the term of a text.
+    /// The value in x, or the term of a text.
     pub from: String,
     /// That of the other.
     pub to: String,
@@ -148,7 +148,7 @@ pub enum ShownInputs {
         changed: String,
         /// The text of the file that x was made from.
         source: String,
-        /// Its place in the file, from 1.
+        /// The place of the source in the file, from 1.
         source_row: u64,
     },
 }

@@ -111,7 +111,7 @@ impl Gather {
         }
     }
 
-    /// The same, of scores that are numbers.
+    /// Returns it for pairs whose scores are numbers.
     pub fn of_numbers(self) -> Gather {
         Gather {
             are_numbers: true,

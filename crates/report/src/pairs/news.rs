@@ -35,7 +35,7 @@ pub struct PairChanges {
 /// A pair that was not found before.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct NewPair {
-    /// Its number in the samples file, from 1.
+    /// The number of the pair in the samples file, from 1.
     pub number: u64,
     /// What is decided of x and of the other.
     pub labels: [String; 2],

@@ -143,7 +143,7 @@ impl RunFiles {
         self.directory.join(name)
     }
 
-    /// The same, where the summary says with which content the run wrote it.
+    /// Returns the path of a file of which the summary says with which content the run wrote it.
     pub fn unchanged(&self, name: &str) -> Result<PathBuf, RunError> {
         RunDirectory::open(&self.directory)?.unchanged(name)
     }

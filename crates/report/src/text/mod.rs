@@ -85,7 +85,7 @@ pub fn not_taken(attributes: &[String], protected: &[String]) -> Option<String> 
     })
 }
 
-/// The same as a sentence.
+/// Says as a sentence that a model does not take `attributes`.
 pub(crate) fn not_taken_sentence(attributes: &[String], protected: &[String]) -> Option<String> {
     let said = not_taken(attributes, protected)?;
     Some(said[..1].to_uppercase() + &said[1..] + ".")

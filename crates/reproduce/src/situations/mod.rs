@@ -93,7 +93,7 @@ enum Method {
     Factual,
     /// Counterfactual situation testing.
     Counterfactual,
-    /// The same, where the person and the counterfactual count.
+    /// Counterfactual situation testing where the person and the counterfactual count.
     WithCentres,
 }
 

@@ -82,7 +82,7 @@ pub struct PaperFigures {
     pub k: u32,
     /// The people whose shares differ.
     pub cases: Counts,
-    /// Those of them whose difference is significant by Wald's interval.
+    /// The numbers of these whose difference is significant by Wald's interval.
     pub significant: Counts,
 }
 

@@ -33,7 +33,7 @@ const LEAST_SCORE: f64 = 20.8;
 pub struct Applicants {
     /// The applicants.
     pub people: Table,
-    /// The same, had they not been in the protected group.
+    /// The applicants, had they not been in the protected group.
     pub counterfactuals: Table,
     /// Whether each is in the protected group.
     pub members: Vec<bool>,

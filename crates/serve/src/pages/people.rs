@@ -47,7 +47,7 @@ const FAVOURABLE: &str = "favourable";
 /// The fields of the comparisons that the page shows first, where a question has them.
 const FIRST: [&str; 2] = [FAVOURABLE, "fail_above"];
 
-/// Those that most people leave alone.
+/// The fields that most people leave alone.
 const ADVANCED: [&str; 5] = ["k", "level", "gap", "folds", "seed"];
 
 /// The field of whom people are compared with: what the question says, unless something is chosen.

@@ -31,7 +31,7 @@ const LEAST_QUERIES: usize = 32;
 /// The options of a search for nearest neighbours.
 #[derive(Debug, Clone, Copy)]
 pub struct NearestOptions<'a> {
-    /// How many neighbours a word gets at most.
+    /// The number of neighbours that a word gets at most.
     pub k: usize,
     /// For each row whether it must not be offered as a neighbour; rows beyond its end may be.
     pub excluded: &'a [bool],
@@ -54,7 +54,7 @@ impl Neighbours {
         self.ids.get(start..end(query)).unwrap_or_default()
     }
 
-    /// How many neighbours were looked for.
+    /// Returns the number of neighbours that were looked for.
     pub fn k(&self) -> usize {
         self.k
     }
@@ -73,7 +73,7 @@ impl Neighbours {
             && self.ids.iter().all(|&id| (id as usize) < words)
     }
 
-    /// How many queries there were.
+    /// Returns the number of queries.
     pub fn queries(&self) -> usize {
         self.ends.len()
     }

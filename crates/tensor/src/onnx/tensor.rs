@@ -24,7 +24,7 @@ pub enum Numbers {
 }
 
 impl Numbers {
-    /// How many numbers there are.
+    /// Returns the number of numbers.
     pub fn len(&self) -> usize {
         match self {
             Numbers::Integers(values) => values.len(),

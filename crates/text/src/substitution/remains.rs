@@ -113,7 +113,7 @@ struct Read<'t> {
     /// The words in lower case; empty for what is no word of a sentence: parts of links, names of
     /// users.
     lower: Vec<String>,
-    /// The same with the words of tags: "#Poland".
+    /// The words in lower case with those of tags: "#Poland".
     spoken: Vec<String>,
     /// Whether the text has capitals and small letters, so that capitals say something.
     is_mixed: bool,

@@ -29,7 +29,7 @@ struct TemplatesSummary {
 struct AttributeCounts {
     attribute: String,
     texts: u64,
-    /// Of the value with the fewest, and with the most.
+    /// The number of texts of the value with the fewest, and with the most.
     of_a_value: [u64; 2],
 }
 

@@ -34,7 +34,7 @@ pub struct NamingTexts {
     pub attribute: String,
     /// Texts that name a value of it.
     pub texts: u64,
-    /// Those of them in which no other value takes the place of one.
+    /// The number of these texts in which no other value takes the place of one.
     pub kept: u64,
     /// Those of these in which words of the lexicon keep it: they speak of it as well.
     pub by_words: u64,

@@ -93,7 +93,7 @@ impl Candidates {
 /// The words that may stand in each place in the texts of a search.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Steps {
-    /// The same words wherever a word stands, for every word.
+    /// The same words for a word wherever it stands, for every word.
     Words(Candidates),
     /// The words by text that a search begins at, by number, and by place: the word that stands
     /// there and those that may take its place, nearest first; none where none may.

@@ -157,7 +157,7 @@ impl IntervalKernels {
         })
     }
 
-    /// How many numbers a line has.
+    /// Returns the number of numbers in a line.
     fn input_rows(&self) -> usize {
         let first = self.layers.first().and_then(|layer| layer.first());
         first.map_or(0, |direction| direction.plain.input_rows().len())

@@ -18,7 +18,7 @@ const INPUTS: usize = 32;
 pub(super) struct Part {
     /// The number of rows of the matrix.
     pub rows: usize,
-    /// How many numbers a row has.
+    /// The number of numbers in a row.
     pub outputs: usize,
     kind: Kind,
 }
