@@ -103,7 +103,7 @@ fn metrics(run: &RunReport) -> String {
     if measures.is_empty() {
         return String::new();
     }
-    let header = ["Metric", "Value", "95 % interval", "Inputs"].map(str::to_owned);
+    let header = ["Metric", "Value", "95\u{a0}% interval", "Inputs"].map(str::to_owned);
     let rows = measures.iter().map(|measure| {
         let interval = measure.shown_interval();
         let cells = [

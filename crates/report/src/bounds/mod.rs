@@ -137,7 +137,7 @@ impl BoundOutcome {
             false => {
                 let interval = match self.is_counted() {
                     true => String::new(),
-                    false => format!(" (95 % interval {})", interval(self.ci95)),
+                    false => format!(" (95\u{a0}% interval {})", interval(self.ci95)),
                 };
                 format!(
                     "{} of {} are {what}{interval}",

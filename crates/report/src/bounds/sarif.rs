@@ -50,7 +50,7 @@ fn rule(bound: &BoundOutcome) -> Value {
                 bound.name
             ),
             "The share of inputs whose decision changes when nothing but protected attributes does. \
-             It fails when the 95 % interval is not wholly at or below the bound.",
+             It fails when the 95\u{a0}% interval is not wholly at or below the bound.",
         ),
         BoundKind::FailBelow => (
             "CertifiedShare",

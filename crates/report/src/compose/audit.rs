@@ -216,13 +216,13 @@ fn planted(audit: &AuditFindings, id: &str) -> Option<Part> {
         "Attributes changed",
         "Planted",
         "Found",
-        "95 % interval",
+        "95\u{a0}% interval",
         "Planted inside",
     ];
     let figure = Block::figure(
         &Intervals { rows: &rows },
         format!("{id}-planted"),
-        "Of each two the upper one is the share that the data were made with, the lower one what the audit found with its 95 % interval.",
+        "Of each two the upper one is the share that the data were made with, the lower one what the audit found with its 95\u{a0}% interval.",
         Table::new(title, &header, table),
     );
     let of_texts = match audit.summary.modality {

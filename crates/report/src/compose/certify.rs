@@ -14,7 +14,7 @@ pub(super) fn parts(certify: &CertifyFindings, id: &str) -> (Vec<Text>, Vec<Part
     let mut verdict: Vec<Text> = alike.map(Text::from).collect();
     if let Some(joint) = certify.sets.last() {
         verdict.push(Text::new(format!(
-            "{} of {} proved fair by {} (95 % interval {}): no change of it can change the decision.",
+            "{} of {} proved fair by {} (95\u{a0}% interval {}): no change of it can change the decision.",
             percent(joint.certified.share),
             counted(joint.inputs, "input is", "inputs are"),
             crossed(&joint.protected),
@@ -35,7 +35,7 @@ pub(super) fn parts(certify: &CertifyFindings, id: &str) -> (Vec<Text>, Vec<Part
             counted(refuted, "certificate was", "certificates were")
         )));
     }
-    let description = "Dots are shares of the inputs, lines their 95 % intervals. The second colour, where there is one, is the share that is fair when every change is tried.";
+    let description = "Dots are shares of the inputs, lines their 95\u{a0}% intervals. The second colour, where there is one, is the share that is fair when every change is tried.";
     let rows: Vec<IntervalRow> = certify
         .sets
         .iter()
@@ -88,7 +88,7 @@ pub(super) fn parts(certify: &CertifyFindings, id: &str) -> (Vec<Text>, Vec<Part
                     "Attributes",
                     "Inputs",
                     "Proved by one box",
-                    "Proved in all (95 % interval)",
+                    "Proved in all (95\u{a0}% interval)",
                     "Fair",
                     "Not fair",
                     "Undecided",

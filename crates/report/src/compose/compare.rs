@@ -74,7 +74,7 @@ fn diversity(compare: &CompareFindings, id: &str) -> Option<Part> {
                 ("Distance", means(|finds| finds.l1.as_ref(), 3)),
             ],
             format!(
-                "Means over the searches, 95 % intervals in brackets. Seeds reached: the share that came to a discriminatory row of their own. \
+                "Means over the searches, 95\u{a0}% intervals in brackets. Seeds reached: the share that came to a discriminatory row of their own. \
                  Differing attributes: the share in which two finds differ; distance: how far, on average over the attributes. Cells: of a grid of three parts an \
                  attribute. Clusters: of {clusters} of the data, those that finds cover."
             ),
@@ -82,7 +82,7 @@ fn diversity(compare: &CompareFindings, id: &str) -> Option<Part> {
         true => (
             vec![("Differing words", means(|finds| Some(&finds.hamming), 3))],
             format!(
-                "Means over the searches, 95 % intervals in brackets. Seeds reached: the share that came to a discriminatory text of their own. \
+                "Means over the searches, 95\u{a0}% intervals in brackets. Seeds reached: the share that came to a discriminatory text of their own. \
                  Differing words: the share of the words of the longer one of two finds that the other has not. Cells: texts that finds were made of. Clusters: of \
                  {clusters} of the data, those that finds cover. Plausibility: the share of its probability that a find keeps for each changed word."
             ),
@@ -164,7 +164,7 @@ fn same_calls(compare: &CompareFindings) -> Part {
         ]
     });
     let part = Part::new("Found for the same number of calls").with_essential(Block::Table(Table::new(
-        "At the model calls (predictions and gradients) that every search of both reached; 95 % intervals in brackets. More: the interval lies above the other's.",
+        "At the model calls (predictions and gradients) that every search of both reached; 95\u{a0}% intervals in brackets. More: the interval lies above the other's.",
         &["Strategies", "Calls", "The first found", "The second found", "More"],
         rows.collect(),
     )));
@@ -281,7 +281,7 @@ fn table(compare: &CompareFindings) -> Block {
         ]
     };
     Block::Table(Table::new(
-        "Means over the searches, 95 % intervals in brackets. Success: share of the individuals checked. Passes: a gradient has two, forwards and backwards.",
+        "Means over the searches, 95\u{a0}% intervals in brackets. Success: share of the individuals checked. Passes: a gradient has two, forwards and backwards.",
         &[
             "Strategy",
             "Found",

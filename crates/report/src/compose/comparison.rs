@@ -127,13 +127,13 @@ impl Compared<'_> {
         let header = [
             "Attributes changed",
             "Share",
-            "95 % interval",
+            "95\u{a0}% interval",
             "Inputs asked about",
         ];
         Block::figure(
             &Intervals { rows: &rows },
             format!("{id}-{}", self.name),
-            format!("Dots are estimates, lines their 95 % intervals, {first} and {second}."),
+            format!("Dots are estimates, lines their 95\u{a0}% intervals, {first} and {second}."),
             Table::new(
                 format!("Discriminatory share of {} in both audits", self.inputs),
                 &header,

@@ -144,7 +144,7 @@ pub(super) fn elsewhere(reference: &[PersonValue]) -> String {
 /// Returns ` (95 % interval 11.02 % – 12.05 %)` where there is an interval.
 fn interval(way: &CounterpartsOneWay) -> String {
     way.ci95.map_or_else(String::new, |[low, high]| {
-        format!(" (95 % interval {} – {})", percent(low), percent(high))
+        format!(" (95\u{a0}% interval {} – {})", percent(low), percent(high))
     })
 }
 
@@ -307,9 +307,9 @@ fn figures(found: &CounterpartsFindings) -> Part {
             "Members",
             "Others",
             "Decided worse",
-            "95 % interval",
+            "95\u{a0}% interval",
             "Decided better",
-            "95 % interval",
+            "95\u{a0}% interval",
             "Mean distance",
             "Matching",
         ],

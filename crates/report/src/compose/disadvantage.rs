@@ -102,7 +102,7 @@ pub(super) fn sentence(effect: &AttributeEffect, stakes: &Stakes) -> Option<Stri
         false => format!(" and {} {lose}", percent(of.lose.share)),
     };
     let mut said = format!(
-        "By {by}{way}: {} {gain} (95 % interval {}){}",
+        "By {by}{way}: {} {gain} (95\u{a0}% interval {}){}",
         stakes.subject(first),
         interval(first.gain.ci95),
         losing(first)
@@ -137,7 +137,7 @@ pub(super) fn together(intersections: &[Intersection], stakes: &Stakes) -> Optio
         )
     });
     let mut said = format!(
-        "Together, {} are at a disadvantage: with another {}, {} of these {} {} {} (95 % interval {}); {}.",
+        "Together, {} are at a disadvantage: with another {}, {} of these {} {} {} (95\u{a0}% interval {}); {}.",
         values_together(first),
         listed(&attributes, "or"),
         percent(first.gain.share),
@@ -259,7 +259,7 @@ fn pair(effect: &AttributeEffect, stakes: &Stakes, id: String) -> Block {
         })
     });
     let rows: Vec<IntervalRow> = rows.collect();
-    let described = "Dots are shares, lines their 95 % intervals.".to_owned();
+    let described = "Dots are shares, lines their 95\u{a0}% intervals.".to_owned();
     let mut table = exchanges(effect, stakes);
     let by = Text::value(&effect.attribute);
     table.caption = format!("Who would gain and who would lose by {by} alone").into();
@@ -293,9 +293,9 @@ fn exchanges(effect: &AttributeEffect, stakes: &Stakes) -> Table {
         "As",
         &column(stakes.noun()),
         &column(&stakes.gain),
-        "95 % interval",
+        "95\u{a0}% interval",
         &column(&stakes.lose),
-        "95 % interval",
+        "95\u{a0}% interval",
     ];
     Table::new(caption, &header, rows)
 }

@@ -61,7 +61,7 @@ fn alike(quality: &Quality, classes: &[String]) -> Option<Text> {
 
 fn probabilities(figures: &ProbabilityFigures) -> Part {
     let mean = |mean: &Mean| match mean.ci95 {
-        Some([low, high]) => format!("{:.4} (95 % interval {low:.4} – {high:.4})", mean.mean),
+        Some([low, high]) => format!("{:.4} (95\u{a0}% interval {low:.4} – {high:.4})", mean.mean),
         None => format!("{:.4}", mean.mean),
     };
     let facts = [
@@ -78,7 +78,7 @@ fn probabilities(figures: &ProbabilityFigures) -> Part {
             format!("{low:.4} – {high:.4}"),
         ]
     });
-    let header = ["Class", "Actual", "Calibration error", "95 % interval"];
+    let header = ["Class", "Actual", "Calibration error", "95\u{a0}% interval"];
     let caption = "How far the probability of each class lies from how often it comes true.";
     Part::new("Probabilities")
         .with_essential(Block::Facts(facts.into()))

@@ -85,7 +85,7 @@ fn compared<'g>(
     // One decimal, or more where that would say nothing.
     let decimals = decimals_of(figures.into_iter()).clamp(1, 3);
     let [low, high, value, from, to] = figures.map(|figure| fixed(figure, decimals));
-    let interval = format!("95 % interval {from} to {to}");
+    let interval = format!("95\u{a0}% interval {from} to {to}");
     if gap.value == 0.0 {
         return format!(
             "no difference is shown: {low} % of each of the groups{gets} ({interval} points)"
@@ -175,14 +175,14 @@ fn set_part(set: &GroupSet, report: &GroupReport, id: String) -> Part {
         Text::value(&report.favourable)
     );
     let description = format!(
-        "Dots are shares, lines their exact 95 % intervals. {} of {} groups have at least {} rows.",
+        "Dots are shares, lines their exact 95\u{a0}% intervals. {} of {} groups have at least {} rows.",
         judged.len(),
         groups.len(),
         report.min_group
     );
     let captioned = |what: &str| {
         format!(
-            "{what} by {by} with 95 % intervals; – where a rate is of fewer than {} rows",
+            "{what} by {by} with 95\u{a0}% intervals; – where a rate is of fewer than {} rows",
             report.min_group
         )
     };
@@ -328,7 +328,7 @@ fn gaps_table(caption: &str, models: &[(&str, &GroupSet)]) -> Block {
     let mut header = vec!["Gap"];
     for (name, _) in models {
         header.push(if name.is_empty() {
-            "Value (95 % interval)"
+            "Value (95\u{a0}% interval)"
         } else {
             name
         });
@@ -375,7 +375,7 @@ pub(super) fn before_after(before: &GroupReport, after: &GroupReport) -> Part {
             .find(|other| other.protected == set.protected)
         {
             let caption = format!(
-                "Gaps between groups of {}, with 95 % intervals",
+                "Gaps between groups of {}, with 95\u{a0}% intervals",
                 crossed(&set.protected)
             );
             part = part.with(gaps_table(&caption, &[("Before", set), ("After", twin)]));
@@ -400,7 +400,7 @@ fn limits(report: &GroupReport) -> Part {
         labelled,
         format!("A rate of fewer than {} rows is not judged and takes part in no gap.", report.min_group),
         "Several definitions of fairness cannot hold at once where groups differ in how often the favourable class is right; which one matters is a decision, not a measurement.".to_owned(),
-        "Intervals hold with 95 % probability, each by itself. Of few rows, a calibration error itself comes out too large.".to_owned(),
+        "Intervals hold with 95\u{a0}% probability, each by itself. Of few rows, a calibration error itself comes out too large.".to_owned(),
         // The lowest and the highest rate are often those of the smallest groups, whose rates scatter most.
         "Of more than two groups the verdict names the two whose difference is the clearest: the near end of its interval is the farthest from 0. These intervals hold for all pairs of groups at once. The gaps are between the lowest and the highest rate, which may be those of small groups by chance.".to_owned(),
         "Equal rates of groups do not mean that individuals are treated alike; probity audit looks at that.".to_owned(),
@@ -506,10 +506,10 @@ mod tests {
         assert_eq!(
             said,
             [
-                "By sex: 49.5 % of ‘female’ and 61.5 % of ‘male’ get ‘high’: 12.0 points less (95 % interval 9.4 to 14.5).",
-                "By origin: 50.0 % of ‘north’ and 58.0 % of ‘south’ get ‘high’: 8.0 points less (95 % interval 4.0 to 12.0).",
+                "By sex: 49.5 % of ‘female’ and 61.5 % of ‘male’ get ‘high’: 12.0 points less (95\u{a0}% interval 9.4 to 14.5).",
+                "By origin: 50.0 % of ‘north’ and 58.0 % of ‘south’ get ‘high’: 8.0 points less (95\u{a0}% interval 4.0 to 12.0).",
                 "By sex × origin no two groups are large enough to be compared.",
-                "True positive rates by sex: 91.50 % of ‘female’ and 94.20 % of ‘male’: 2.70 points less (95 % interval 0.90 to 4.50). \
+                "True positive rates by sex: 91.50 % of ‘female’ and 94.20 % of ‘male’: 2.70 points less (95\u{a0}% interval 0.90 to 4.50). \
                  False positive rates by sex: no difference is shown.",
                 "True and false positive rates by origin: no difference is shown.",
             ]
@@ -526,11 +526,11 @@ mod tests {
         for (gap, expected) in [
             (
                 open,
-                "By sex: no difference is shown: 49.5 % of ‘female’ and 61.5 % of ‘male’ get ‘high’ (3.4 points, 95 % interval 0.0 to 8.9).",
+                "By sex: no difference is shown: 49.5 % of ‘female’ and 61.5 % of ‘male’ get ‘high’ (3.4 points, 95\u{a0}% interval 0.0 to 8.9).",
             ),
             (
                 equal,
-                "By sex: no difference is shown: 49.5 % of each of the groups get ‘high’ (95 % interval 0.0 to 3.1 points).",
+                "By sex: no difference is shown: 49.5 % of each of the groups get ‘high’ (95\u{a0}% interval 0.0 to 3.1 points).",
             ),
         ] {
             // Older runs do not name the clearest difference.

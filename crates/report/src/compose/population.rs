@@ -172,7 +172,7 @@ fn shares_part(population: &Population, id: &str) -> Part {
         .with_essential(shares::figure(format!("{id}-people"), asked(population), &population.shares))
         .with(Block::Table(Table::new(
             "Which way the decisions change, by all protected attributes jointly",
-            &["Direction", "Rows", "Share", "95 % interval"],
+            &["Direction", "Rows", "Share", "95\u{a0}% interval"],
             rows_of_ways,
         )))
         .with(terms::explained(&[terms::INTERVAL]))
@@ -241,7 +241,7 @@ fn affected_by(
             "Rows",
             "Discriminatory",
             "Share",
-            "95 % interval",
+            "95\u{a0}% interval",
             gain,
             loss,
         ],
@@ -260,7 +260,7 @@ fn affected_by(
             })
             .collect(),
     );
-    let description = "Dots are shares, lines their 95 % intervals.".to_owned();
+    let description = "Dots are shares, lines their 95\u{a0}% intervals.".to_owned();
     Block::figure(&Intervals { rows: &rows }, id, description, table)
 }
 
@@ -321,7 +321,7 @@ pub(super) fn plausibility(graded: &Plausibility, id: &str) -> Part {
     if let Some(share) = &graded.estimate {
         let [low, high] = share.ci95.map(percent);
         part = part.say(format!(
-            "Of {} drawn from this network, {} are discriminatory (95 % interval {low} to {high}).",
+            "Of {} drawn from this network, {} are discriminatory (95\u{a0}% interval {low} to {high}).",
             counted(share.sampled, "input", "inputs"),
             percent(share.rate)
         ));

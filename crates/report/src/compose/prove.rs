@@ -52,7 +52,7 @@ pub(super) fn parts(prove: &ProveFindings, id: &str) -> (Vec<Text>, Vec<Part>) {
     );
     if let Some(estimate) = &prove.estimate {
         share.push_str(&format!(
-            "; it is estimated at {} (95 % interval {}) from {} of the boxes that are not wholly decided",
+            "; it is estimated at {} (95\u{a0}% interval {}) from {} of the boxes that are not wholly decided",
             percent(estimate.rate),
             interval(estimate.ci95),
             counted(estimate.sampled, "point", "points")

@@ -38,7 +38,7 @@ fn sentence(group: &ProxiesOfGroup, found: &ProxiesFindings) -> String {
     let columns = counted(found.looked_at.len() as u64, "column", "columns");
     let ProxyEstimate { value, ci95 } = group.auc;
     let pairs = format!(
-        "shown a person with {who} and somebody else, both drawn at random, networks that see only these columns pick the right one in {} of cases (95 % interval {}), where guessing gives half",
+        "shown a person with {who} and somebody else, both drawn at random, networks that see only these columns pick the right one in {} of cases (95\u{a0}% interval {}), where guessing gives half",
         percent(value),
         interval(ci95)
     );
@@ -152,7 +152,7 @@ fn columns(found: &ProxiesFindings, group: &ProxiesOfGroup, id: &str) -> Part {
         &["Column", "Bits", "Of the entropy", "Pairs in order"],
         rows.collect(),
     );
-    let description = "The share of pairs, a member and somebody else, that a column alone puts in order, and all columns together, with 95 % intervals. Half is guessing.";
+    let description = "The share of pairs, a member and somebody else, that a column alone puts in order, and all columns together, with 95\u{a0}% intervals. Half is guessing.";
     let part = Part::new(&format!("Column by column: {who}")).say(format!(
         "Who has {who} is {} bits of information; a column tells as many of them as it shares.",
         bits(group.entropy)

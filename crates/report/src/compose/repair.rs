@@ -153,7 +153,7 @@ fn said(verdict: &RepairVerdict) -> Vec<String> {
     let gained = control.gained.ci95.map_or(String::new(), |[low, high]| {
         let points = |share: f64| number((10_000.0 * share).round() / 100.0);
         format!(
-            ", a gain of {} points (95 % interval {} – {})",
+            ", a gain of {} points (95\u{a0}% interval {} – {})",
             points(control.gained.mean),
             points(low),
             points(high)
@@ -247,11 +247,11 @@ fn before_after_figure(id: String, title: &str, rows: Vec<Row>) -> Block {
             count(row.of),
         ]
     });
-    let header = ["Of what", "Share", "95 % interval", "Inputs"];
+    let header = ["Of what", "Share", "95\u{a0}% interval", "Inputs"];
     Block::figure(
         &Intervals { rows: &bars },
         id,
-        "Dots are estimates, lines their 95 % intervals; the two colours are before and after.",
+        "Dots are estimates, lines their 95\u{a0}% intervals; the two colours are before and after.",
         Table::new(title, &header, table.collect()),
     )
 }
@@ -333,7 +333,7 @@ fn points(repair: &RepairFindings) -> Part {
     });
     Part::new("All networks that were trained").with(Block::Table(Table::new(
         format!(
-            "Means over the networks of each share of the samples, with 95 % intervals of the mean. Control: trained anew without a remedy. The model kept is of the share {}.",
+            "Means over the networks of each share of the samples, with 95\u{a0}% intervals of the mean. Control: trained anew without a remedy. The model kept is of the share {}.",
             number(repair.chosen.share)
         ),
         &["Figure", "Samples", "Before", "Control", "After"],
@@ -351,7 +351,7 @@ pub(super) fn text_parts(repair: &TextRepairFindings, id: &str) -> (Vec<Text>, V
     let mut verdict: Vec<Text> = said(&repair.verdict).into_iter().map(Text::from).collect();
     verdict.extend([
         Text::new(format!(
-            "After the repair {} of {} test texts with a protected term are treated alike under every replacement (95 % interval {}); before it were {} ({}).",
+            "After the repair {} of {} test texts with a protected term are treated alike under every replacement (95\u{a0}% interval {}); before it were {} ({}).",
             percent(after.fair.share),
             count(repair.test_texts),
             interval(after.fair.ci95),
@@ -430,7 +430,7 @@ fn text_networks(repair: &TextRepairFindings) -> Part {
     }
     Part::new("All networks that were trained").with(Block::Table(Table::new(
         format!(
-            "Shares with 95 % intervals. Control: trained anew without a remedy. Kept: share {}, repaired {}.",
+            "Shares with 95\u{a0}% intervals. Control: trained anew without a remedy. Kept: share {}, repaired {}.",
             number(repair.chosen.share),
             repair.chosen.repeat
         ),

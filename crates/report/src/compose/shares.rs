@@ -61,13 +61,13 @@ impl InputKind {
         }
         if share.discriminatory == 0 {
             return format!(
-                "None of {} got another decision {change} (95 % interval of the share {}).",
+                "None of {} got another decision {change} (95\u{a0}% interval of the share {}).",
                 inputs_of(inputs, share.sampled, self.there),
                 interval(share.ci95)
             );
         }
         format!(
-            "{} of {} get another decision {change} (95 % interval {}).",
+            "{} of {} get another decision {change} (95\u{a0}% interval {}).",
             percent(share.rate),
             inputs_or_part(inputs, share.sampled, self.there),
             interval(share.ci95)
@@ -84,7 +84,7 @@ pub(super) fn figure(id: String, asked: InputKind, shares: &[Share]) -> Block {
     let largest = shares.iter().max_by(|a, b| a.rate.total_cmp(&b.rate));
     let description = largest.map(|share| {
         format!(
-            "Dots are estimates, lines their 95 % intervals. The largest share is {} by {}.",
+            "Dots are estimates, lines their 95\u{a0}% intervals. The largest share is {} by {}.",
             percent(share.rate),
             crossed(&share.protected)
         )
@@ -94,7 +94,7 @@ pub(super) fn figure(id: String, asked: InputKind, shares: &[Share]) -> Block {
         &[
             "Attributes changed",
             "Share",
-            "95 % interval",
+            "95\u{a0}% interval",
             "Discriminatory",
             "Inputs drawn",
         ],

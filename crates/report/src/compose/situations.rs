@@ -219,7 +219,7 @@ fn figures(found: &SituationsFindings, id: &str) -> Part {
         rows.collect(),
     );
     let title = format!("Share of people who do not get ‘{favourable}’, alike or not");
-    let description = "Everybody of a group and everybody else, with 95 % intervals, whether or not they are alike in anything else.";
+    let description = "Everybody of a group and everybody else, with 95\u{a0}% intervals, whether or not they are alike in anything else.";
     let decisions = match found.is_label {
         true => "The outcomes in the data are looked at.",
         false => "The decisions of the model are looked at.",

@@ -7,7 +7,7 @@ type Term = (&'static str, &'static str);
 
 /// The range beside every share.
 pub(super) const INTERVAL: Term = (
-    "95 % interval",
+    "95\u{a0}% interval",
     "A range around a figure. Of 100 such samples, at least 95 give a range that holds the true share; more rows make it narrower.",
 );
 

@@ -129,7 +129,7 @@ fn part(attribute: &TextAttribute, id: String) -> Part {
             &Intervals { rows: &rows },
             id,
             format!("Negative texts predicted positive, by {name}"),
-            "Dots are shares, lines their exact 95 % intervals.".to_owned(),
+            "Dots are shares, lines their exact 95\u{a0}% intervals.".to_owned(),
             data,
         )),
     }

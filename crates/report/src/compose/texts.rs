@@ -52,13 +52,13 @@ pub(super) fn unmodified(asked: InputKind, share: &Share) -> String {
     }
     if share.discriminatory == 0 {
         return format!(
-            "None of {inputs} gets another decision as it is, unmodified, {change}: 0 of {} (95 % interval of the share {}).",
+            "None of {inputs} gets another decision as it is, unmodified, {change}: 0 of {} (95\u{a0}% interval of the share {}).",
             count(share.sampled),
             interval(share.ci95)
         );
     }
     format!(
-        "{} of {inputs} get another decision as they are, unmodified, {change}: {} of {} (95 % interval {}).",
+        "{} of {inputs} get another decision as they are, unmodified, {change}: {} of {} (95\u{a0}% interval {}).",
         percent(share.rate),
         count(share.discriminatory),
         count(share.sampled),
@@ -275,7 +275,7 @@ fn per_exchange(of: &ExchangeShare) -> String {
         return format!("No text names a value of {names} that could be exchanged.");
     }
     format!(
-        "One exchange of a value of {names} for another changes the decision on {} of the texts that name one (95 % interval {}), on average over the {} that can be made in a text.",
+        "One exchange of a value of {names} for another changes the decision on {} of the texts that name one (95\u{a0}% interval {}), on average over the {} that can be made in a text.",
         percent(of.share),
         interval(of.ci95),
         fixed(of.exchanges_per_text, 1)
@@ -307,7 +307,7 @@ pub(super) fn deciding(exchanged: &Exchanged, id: &str) -> Vec<Part> {
     let header = [
         "Attributes",
         "Share",
-        "95 % interval",
+        "95\u{a0}% interval",
         "Exchanges in a text",
         "Texts",
     ];
@@ -361,7 +361,7 @@ pub(super) fn causes(exchanged: &Exchanged) -> Part {
             "Flipped",
             &format!("To ‘{positive}’"),
             "Share",
-            "95 % interval",
+            "95\u{a0}% interval",
         ]
         .map(Text::from)
         .into(),
@@ -397,7 +397,7 @@ pub(super) fn causes(exchanged: &Exchanged) -> Part {
             "Flipped",
             "Only by it",
             "Share without it",
-            "95 % interval",
+            "95\u{a0}% interval",
         ]
         .map(Text::from)
         .into(),

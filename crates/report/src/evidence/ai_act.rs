@@ -320,8 +320,8 @@ fn figures(title: &str, caption: &str, runs: &[RunReport], subject: Subject) -> 
     let part = match rows.is_empty() {
         true => part.say(format!("{BLANK}: none of the runs measured this.")),
         false => part.with(Block::Table(Table::new(
-            format!("{caption}, with 95 % intervals"),
-            &["Metric", "Run", "Value", "95 % interval", "Inputs"],
+            format!("{caption}, with 95\u{a0}% intervals"),
+            &["Metric", "Run", "Value", "95\u{a0}% interval", "Inputs"],
             rows,
         ))),
     };

@@ -234,7 +234,7 @@ fn assessments(run: &RunReport) -> Vec<Value> {
             };
             let harm = |share: &Share| {
                 let harm = format!(
-                    "{} of {} get another decision when nothing else is changed (95 % interval {})",
+                    "{} of {} get another decision when nothing else is changed (95\u{a0}% interval {})",
                     percent(share.rate),
                     first.inputs_or_part(share),
                     interval(share.ci95)
@@ -254,7 +254,7 @@ fn assessments(run: &RunReport) -> Vec<Value> {
             let pairs = repair.before.discrimination.iter().zip(after);
             let harm = |(before, after): (&Share, &Share)| {
                 let harm = format!(
-                    "{} of random inputs got another decision when nothing else was changed, and {} after the repair (95 % interval {})",
+                    "{} of random inputs got another decision when nothing else was changed, and {} after the repair (95\u{a0}% interval {})",
                     percent(before.rate),
                     percent(after.rate),
                     interval(after.ci95)
@@ -283,7 +283,7 @@ fn parity(set: &GroupSet, favourable: &str) -> Option<Value> {
     let [low, high] = gap.ci95.map(|end| 100.0 * end);
     let harm = format!(
         "Predicted as '{favourable}' less often than any other group that was judged: {:.2} percentage points below {} \
-         (95 % interval of the largest difference {low:.2} to {high:.2})",
+         (95\u{a0}% interval of the largest difference {low:.2} to {high:.2})",
         100.0 * gap.value,
         gap.highest.join(", ")
     );
