@@ -11,6 +11,7 @@ use lzma_rust2::{XzOptions, XzReader, XzWriter};
 
 const GZIP: &[u8] = &[0x1f, 0x8b];
 const XZ: &[u8] = &[0xfd, b'7', b'z', b'X', b'Z', 0];
+const ZIP: &[u8] = b"PK\x03\x04";
 /// The number of bytes read from a file at a time.
 const BUFFER: usize = 1 << 16;
 /// The compression level of xz, which is its own default.
@@ -28,9 +29,13 @@ pub fn open(file: &Path) -> io::Result<Box<dyn Read + Send>> {
 /// gzip members or xz streams are read to the end.
 ///
 /// # Errors
-/// When its beginning cannot be read.
+/// When its beginning cannot be read, or is that of an archive.
 pub fn decompress<R: BufRead + Send + 'static>(mut input: R) -> io::Result<Box<dyn Read + Send>> {
     let start = input.fill_buf()?;
+    if start.starts_with(ZIP) {
+        let problem = "it is a ZIP archive, as spreadsheets (.xlsx) are; save the table as CSV or Parquet, or unpack it first";
+        return Err(io::Error::new(io::ErrorKind::InvalidData, problem));
+    }
     Ok(if start.starts_with(GZIP) {
         Box::new(MultiGzDecoder::new(input))
     } else if start.starts_with(XZ) {
@@ -94,6 +99,12 @@ mod tests {
             open(&file).unwrap().read_to_end(&mut back).unwrap();
             assert!(back == text(), "{name}");
         }
+    }
+
+    #[test]
+    fn an_archive_is_no_table() {
+        let error = decompress(io::Cursor::new(b"PK\x03\x04 and more".to_vec())).err();
+        assert!(error.is_some_and(|error| error.to_string().contains("ZIP archive")));
     }
 
     #[test]

@@ -40,7 +40,7 @@ pub use self::note::{Note, Way};
 pub use self::options::InferOptions;
 pub use self::typed::typed;
 use super::memory;
-use super::read::{BadRows, ReadError, Record, Records};
+use super::read::{BadRows, ReadError, Record, Records, columns_in_words};
 pub use super::schema::is_missing;
 use super::schema::{Label, Missing, Schema};
 use super::source::DataFile;
@@ -225,7 +225,7 @@ impl InferOptions {
             found.ok_or_else(|| ReadError::MissingColumn {
                 file: file.to_owned(),
                 column: wanted.clone(),
-                found: names.join(", "),
+                found: columns_in_words(names),
             })
         };
         let all = |wanted: &[String]| wanted.iter().map(find).collect::<Result<Vec<_>, _>>();
@@ -361,3 +361,5 @@ fn look(
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_as_they_come;

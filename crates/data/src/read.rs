@@ -31,6 +31,7 @@ use arrow_array::RecordBatch;
 
 use self::arrow::{ArrowRecords, Value};
 pub use self::bad_rows::{BadReason, BadRows, LeftOut};
+pub(crate) use self::error::columns_in_words;
 pub use self::error::{IN_MEMORY, OfRow, ReadError};
 pub use self::place::Place;
 pub use self::row_numbers::RowNumbers;
@@ -185,7 +186,7 @@ impl Records {
         self.position(name).ok_or_else(|| ReadError::MissingColumn {
             file: self.file.clone(),
             column: name.to_owned(),
-            found: self.names.join(", "),
+            found: columns_in_words(&self.names),
         })
     }
 
@@ -226,6 +227,14 @@ impl Records {
                     found,
                     expected,
                 },
+            });
+        }
+        if let Cells::Text(text) = &self.cells
+            && text.repeats(&self.names)
+        {
+            return Err(ReadError::RepeatedHeader {
+                file: self.file.clone(),
+                place: self.place(),
             });
         }
         for &(first, twin) in self.twins.borrow().iter() {

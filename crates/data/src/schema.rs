@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use super::attribute::check_spellings;
 use super::number_form::NumberForm;
-use super::spelling::{number, truth};
+use super::spelling::{INEXACT, number, truth};
 use super::unicode;
 
 pub use super::attribute::{Attribute, Encoded, Encoder, Kind, Missing, OutOfDomain, is_missing};
@@ -391,7 +391,7 @@ impl Schema {
             ));
         }
         for (i, class) in self.label.classes.iter().enumerate() {
-            let said = number(class);
+            let said = number(class).filter(|number| number.abs() < INEXACT);
             let before = &self.label.classes[..i];
             let twin = before.iter().find(|twin| number(twin) == said);
             if let (Some(twin), Some(_)) = (twin, said) {
@@ -478,6 +478,20 @@ impl Schema {
                 .collect::<Vec<_>>()
                 .join(", "),
         })
+    }
+
+    /// Returns the attribute that `text` names, and the value if it is `ATTRIBUTE=VALUE`. Both may hold a
+    /// `=`: what is an attribute is taken for one.
+    pub fn attribute_and_value<'t>(&self, text: &'t str) -> (&'t str, Option<&'t str>) {
+        let is_attribute = |name: &str| self.index_of(name).is_ok();
+        if is_attribute(text) {
+            return (text, None);
+        }
+        let mut splits = text
+            .match_indices('=')
+            .map(|(place, _)| (text[..place].trim(), Some(text[place + 1..].trim())));
+        let known = splits.clone().find(|(name, _)| is_attribute(name));
+        known.or_else(|| splits.next()).unwrap_or((text, None))
     }
 
     /// Returns the positions of the attributes marked protected.

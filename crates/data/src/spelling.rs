@@ -26,7 +26,11 @@ pub(super) fn truth(text: &str) -> Option<bool> {
     }
 }
 
-/// Returns the number that `text` says in plain decimals, without leading zeros.
+/// The first whole number that a number of 64 bits does not tell from the next one: 2⁵³.
+pub(super) const INEXACT: f64 = 9_007_199_254_740_992.0;
+
+/// Returns the number that `text` says in plain decimals, without leading zeros, unless it is too long to
+/// be told from others.
 fn plain_number(text: &str) -> Option<f64> {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let whole = digits.split('.').next().unwrap_or_default();
@@ -34,7 +38,9 @@ fn plain_number(text: &str) -> Option<f64> {
         .bytes()
         .all(|byte| byte.is_ascii_digit() || byte == b'.');
     let is_name = whole.len() > 1 && whole.starts_with('0');
-    (is_plain && !is_name).then(|| number(text)).flatten()
+    let number = (is_plain && !is_name).then(|| number(text)).flatten();
+    // Longer ones are not told apart as numbers.
+    number.filter(|number| number.abs() < INEXACT)
 }
 
 /// Returns the numbers that `levels` say, in plain decimals; `None` where one of them is a word.

@@ -32,6 +32,22 @@ pub(crate) fn place<'n>(
     })
 }
 
+/// Returns `cell` without blanks at its ends: those of Unicode, such as the no-break space, and characters
+/// of no width.
+pub(crate) fn trimmed(cell: &str) -> &str {
+    let bytes = cell.as_bytes();
+    let is_plain = |byte: Option<&u8>| byte.is_none_or(|byte| byte.is_ascii_graphic());
+    match is_plain(bytes.first()) && is_plain(bytes.last()) {
+        // Nearly all cells.
+        true => cell,
+        false => cell.trim_matches(is_blank),
+    }
+}
+
+fn is_blank(character: char) -> bool {
+    character.is_whitespace() || matches!(character, '\u{200b}' | '\u{2060}' | '\u{feff}')
+}
+
 /// Returns the parts of a name, in lower case: `isFraud` and `IS_FRAUD` are `is` and `fraud`.
 pub(crate) fn parts(name: &str) -> Vec<String> {
     let mut parts = vec![String::new()];
@@ -52,10 +68,14 @@ pub(crate) fn parts(name: &str) -> Vec<String> {
     parts
 }
 
-/// Returns the key that is equal for levels that differ only in case, blanks, Unicode form or the
-/// order of values that are joined.
+/// Returns the key that is equal for levels that differ only in case, blanks, Unicode form, a full stop
+/// at the end or the order of values that are joined.
 pub(crate) fn key(level: &str) -> String {
     let lower = composed(level).to_lowercase();
+    let lower = match lower.trim_end_matches('.') {
+        "" => lower.as_str(),
+        bare => bare,
+    };
     let values = lower.split([',', ';', '/', '|', '&', '+']);
     let mut values: Vec<String> = values
         .map(|value| value.split_whitespace().collect::<Vec<_>>().join(" "))
@@ -67,6 +87,27 @@ pub(crate) fn key(level: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn blanks_of_unicode_are_taken_off_both_ends() {
+        for (cell, expected) in [
+            ("female\u{a0}", "female"),
+            ("\u{3000}a b\u{2009}", "a b"),
+            ("\u{feff}\u{200b}x", "x"),
+            ("\u{e9}", "\u{e9}"),
+            ("\u{a0}", ""),
+            ("", ""),
+        ] {
+            assert_eq!(trimmed(cell), expected);
+        }
+    }
+
+    #[test]
+    fn a_full_stop_at_the_end_is_no_other_level() {
+        assert_eq!(key(">50K."), key(">50K"));
+        assert_ne!(key("."), key(""));
+        assert_ne!(key("1.5"), key("15"));
+    }
 
     #[test]
     fn forms_of_one_name_are_the_same() {

@@ -5,6 +5,7 @@
 
 use super::error::InferError;
 use super::note::{Note, Way};
+use crate::spelling::INEXACT;
 use crate::unicode;
 
 /// Pairs of a worse and a better outcome, whatever the column is called, as people write them.
@@ -92,7 +93,13 @@ pub(super) fn ordered(
     mut classes: Vec<String>,
     favourable: Option<&str>,
 ) -> Result<(Vec<String>, Note), InferError> {
-    let numbers: Option<Vec<f64>> = classes.iter().map(|class| class.parse().ok()).collect();
+    let exact = |class: &String| {
+        class
+            .parse()
+            .ok()
+            .filter(|number: &f64| number.abs() < INEXACT)
+    };
+    let numbers: Option<Vec<f64>> = classes.iter().map(exact).collect();
     match numbers {
         Some(_) => {
             let value = |class: &String| class.parse::<f64>().unwrap_or_default();

@@ -9,7 +9,7 @@ use super::odd;
 use super::options::InferOptions;
 use crate::bins::{Cut, MOST_BINS, values};
 use crate::schema::{Attribute, Kind, Missing, OutOfDomain, is_missing};
-use crate::spelling::merged;
+use crate::spelling::{INEXACT, merged};
 use crate::unicode;
 
 /// The number of rows from which on values that all differ are taken for names of rows.
@@ -22,6 +22,8 @@ const ROWS_PER_CODE: usize = 10;
 /// The least number of times that three in four of the codes stand in the file. The far values of a
 /// count, of which the file holds some by chance, are rarer.
 const CODE_ROWS: usize = 5;
+/// The multiple of all other numbers from which on one leaves nothing of their differences.
+const BEYOND: f64 = 1e9;
 /// The largest number of different words that may stand beside many numbers.
 const MOST_WORDS_BESIDE: usize = 5;
 
@@ -39,6 +41,8 @@ pub(super) struct Column {
     missing: Vec<(String, u64)>,
     /// The number of cells that hold a value.
     values: usize,
+    /// The number of these that hold a number.
+    numeric: usize,
     /// The different words that are no numbers, as long as they are few, and numbers that a person
     /// says to be levels, and how many cells hold them.
     beside: Vec<(String, u64)>,
@@ -82,6 +86,7 @@ impl Column {
             hashes: HashSet::new(),
             missing: Vec::new(),
             values: 0,
+            numeric: 0,
             beside: Vec::new(),
             named: Vec::new(),
             is_words: false,
@@ -123,8 +128,9 @@ impl Column {
         let is_level = self.levels.iter().any(|level| level == cell);
         match cell.parse::<f64>() {
             // 02139 is no number: it would come back as 2139.
-            Ok(value) if value.is_finite() && !has_leading_zero(cell) && !is_level => {
+            Ok(value) if value.is_finite() && !is_name(cell) && !is_level => {
                 self.not_whole |= !is_whole(value);
+                self.numeric += 1;
                 if !self.is_words {
                     self.numbers.push(value);
                 }
@@ -133,7 +139,7 @@ impl Column {
             _ => {
                 count(&mut self.beside, cell, 1);
                 let most = MOST_WORDS_BESIDE + self.levels.len();
-                self.is_words = has_leading_zero(cell) || self.beside.len() > most;
+                self.is_words = is_name(cell) || self.beside.len() > most;
                 if self.is_words {
                     self.numbers = Vec::new();
                 }
@@ -314,7 +320,24 @@ impl Column {
         }
         let (mut classes, mut aliases) = (std::mem::take(&mut self.order), BTreeMap::new());
         self.join_alike(&mut classes, &mut aliases, "classes");
+        self.notes.extend(self.said_of_rare_classes(&classes));
         Ok((classes, aliases, self.notes))
+    }
+
+    /// Returns the note on classes of one row each, where there are many rows and other classes: such a row
+    /// may be a second line of names.
+    fn said_of_rare_classes(&self, classes: &[String]) -> Option<Note> {
+        let is_rare = |class: &&String| self.known.get(*class) == Some(&1);
+        let rare: Vec<String> = classes.iter().filter(is_rare).cloned().collect();
+        let are_few = classes.len() >= rare.len() + 2 && self.values >= MANY;
+        (!rare.is_empty() && are_few).then(|| {
+            let said = match rare.len() {
+                1 => "stands in one row alone; if that row is no case, such as a second line of names, remove it",
+                _ => "stand in one row each; remove those that are no cases, such as a second line of names",
+            };
+            let said = format!("{} {said}", quoted(&rare));
+            Note::new(&self.name, said)
+        })
     }
 
     /// Returns a way to make two classes of the numbers of a label, in the middle of their range.
@@ -362,7 +385,7 @@ impl Column {
         );
         let note = Note::new(&self.name, said);
         let effect = "makes a category of so many";
-        let note = match self.is_label {
+        let note = match self.is_label || self.is_protected {
             true => note,
             false => note.or(Way::of_all("ignore", [&self.name], "leaves it out")),
         };
@@ -404,6 +427,7 @@ impl Column {
                         self.name_far(&far, [numbers[0], numbers[numbers.len() - 1]]);
                         self.not_whole = !numbers.iter().copied().all(is_whole);
                         self.notes.extend(self.said_of_codes(&numbers));
+                        self.notes.extend(self.said_of_extremes(&numbers));
                         of_numbers(&numbers, self.not_whole, options)
                     }
                 }
@@ -447,10 +471,20 @@ impl Column {
         }
         if self.is_words {
             let different = self.hashes.len() + self.order.len();
+            let is_text = self.too_many_words && 2 * different > self.values;
+            let are_codes = self.beside.iter().any(|(word, _)| is_name(word));
+            if is_text && 2 * self.numeric > self.values && !are_codes {
+                let others = self.beside.iter().take(3).map(|(word, _)| word);
+                return Some(format!(
+                    "{} of its {} cells are numbers, and others are none, such as {}; correct these, or declare them as missing",
+                    self.numeric,
+                    self.values,
+                    quoted(&others.collect::<Vec<_>>())
+                ));
+            }
             if different == self.values && self.values >= MANY {
                 return Some("every row has another value: a name, or free text".to_owned());
             }
-            let is_text = self.too_many_words && 2 * different > self.values;
             return is_text.then(|| {
                 format!(
                     "it has {different} different values in {} rows: names, or free text",
@@ -518,7 +552,7 @@ impl Column {
             self.notes.push(Note::new(&self.name, said));
         } else if !groups.is_empty() {
             let said = format!(
-                "{what} that differ only in case, blanks, Unicode form or the order of joined values: {}",
+                "{what} that differ only in case, blanks, Unicode form, a full stop at the end or the order of joined values: {}",
                 grouped(&groups)
             );
             let way = Way::of_all("merge", [&self.name], "makes one of each");
@@ -633,6 +667,33 @@ impl Column {
         (is_code && different(numbers) > MOST_CODES).then(|| {
             let said = "its name is that of a code, such as of places, of which a larger number means nothing, but it is taken for numbers";
             Note::new(&self.name, said).or(Way::of_all("ignore", [&self.name], "leaves it out"))
+        })
+    }
+
+    /// Returns the note on a number of `sorted` that is so far beyond all others that nothing is left of
+    /// their differences beside it: one that programs write where there is none.
+    fn said_of_extremes(&self, sorted: &[f64]) -> Option<Note> {
+        let (first, last) = (*sorted.first()?, *sorted.last()?);
+        let inner = sorted
+            .iter()
+            .filter(|number| **number != first && **number != last);
+        let most = inner.map(|number| number.abs()).reduce(f64::max)?;
+        let is_beyond = |number: &f64| number.abs() > BEYOND * most.max(1.0);
+        let beyond: Vec<f64> = [first, last].into_iter().filter(is_beyond).collect();
+        let spelt = |number: &f64| {
+            let words = self.known.keys();
+            let words = words.filter(|word| word.parse::<f64>().is_ok_and(|it| it == *number));
+            words.min().cloned().unwrap_or_else(|| number.to_string())
+        };
+        let beyond: Vec<String> = beyond.iter().map(spelt).collect();
+        (!beyond.is_empty()).then(|| {
+            let said = format!(
+                "{} lies so far beyond all other numbers (at most {most}) that these count as alike beside it",
+                quoted(&beyond)
+            );
+            let marks = self.missing.iter().map(|(mark, _)| mark).chain(&beyond);
+            let effect = "if it says that the value is missing";
+            Note::new(&self.name, said).or(Way::of_column("missing", &self.name, marks, effect))
         })
     }
 
@@ -840,6 +901,15 @@ fn names_rows(name: &str) -> bool {
 pub(super) fn has_leading_zero(cell: &str) -> bool {
     let digits = cell.trim_start_matches(['-', '+']).as_bytes();
     digits.len() > 1 && digits[0] == b'0' && digits[1].is_ascii_digit()
+}
+
+/// Returns whether `cell` is digits that are a name, not a number: with a zero in front, or too many to be
+/// told apart as numbers.
+fn is_name(cell: &str) -> bool {
+    let digits = cell.trim_start_matches(['-', '+']);
+    let is_whole = || digits.bytes().all(|byte| byte.is_ascii_digit());
+    let is_long = || is_whole() && digits.parse::<f64>().is_ok_and(|number| number >= INEXACT);
+    has_leading_zero(cell) || is_long()
 }
 
 /// Returns whether `cell` is a date: three groups of digits, a month among them, and perhaps a

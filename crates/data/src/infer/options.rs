@@ -34,7 +34,7 @@ pub struct InferOptions {
     /// column name.
     pub level: BTreeMap<String, Vec<String>>,
     /// The names of columns of which levels, or classes, that differ only in case, blanks, Unicode
-    /// form or the order of joined values are one.
+    /// form, a full stop at the end or the order of joined values are one.
     pub merge: Vec<String>,
     /// The class that is good to get, which becomes the last one; where none is named, the words
     /// of the classes or their order decide, and a note says so.

@@ -6,7 +6,7 @@
 //! | whole numbers of any width, 64-bit floats   | the number itself                             |
 //! | 16- and 32-bit floats, decimals             | the number that their shortest text stands for |
 //! | booleans                                    | `true`, `false`; any spelling of a level fits |
-//! | dates, times, timestamps                    | ISO 8601, such as `2024-02-29`                |
+//! | dates, times, timestamps                    | ISO 8601, such as `2024-02-29`; of zones with names in UTC |
 //! | dictionaries                                | their values                                  |
 //! | nulls                                       | missing values                                |
 //!
@@ -31,6 +31,7 @@ use probity_run::guard::guarded;
 
 use super::error::ReadError;
 use crate::source::ParquetBytes;
+use crate::unicode::trimmed;
 
 /// The number of rows converted at a time.
 const SLICE: usize = 4096;
@@ -215,7 +216,7 @@ impl ArrowRecords {
                 (!text.is_null(row)).then(|| text.value(row))
             }
         };
-        Ok(text.map(str::trim))
+        Ok(text.map(trimmed))
     }
 
     fn refused(&self, file: &Path, position: usize, error: &ArrowError) -> ReadError {
@@ -254,7 +255,14 @@ impl Column {
         if !is_read(kind) {
             return Err(ArrowError::NotYetImplemented(kind.to_string()));
         }
-        let text = cast(&self.values, &DataType::Utf8)?;
+        let text = cast(&self.values, &DataType::Utf8).or_else(|error| match kind {
+            // Where a zone lies is a table of its own; an instant is the same in UTC.
+            DataType::Timestamp(unit, Some(_)) => {
+                let instants = cast(&self.values, &DataType::Timestamp(*unit, None))?;
+                cast(&instants, &DataType::Utf8)
+            }
+            _ => Err(error),
+        })?;
         Ok(self.text.get_or_init(|| text.as_string().clone()))
     }
 

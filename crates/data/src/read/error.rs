@@ -41,6 +41,32 @@ fn advice(value: &str, expected: &str) -> &'static str {
     }
 }
 
+/// The most characters of the names of a file's columns that a message shows.
+const LONGEST: usize = 600;
+
+/// Returns the names of the columns of a file in which one is missed, and what may be wrong with them.
+pub(crate) fn columns_in_words(names: &[String]) -> String {
+    let mut text = names.join(", ");
+    if let Some((end, _)) = text.char_indices().nth(LONGEST) {
+        text.truncate(end);
+        text.push('…');
+    }
+    let blank = names.iter().filter(|name| name.is_empty()).count();
+    let first = names.first().map_or("", String::as_str);
+    let hint = if first.starts_with("sep=") {
+        "; a first line that says the separator is no header: remove it"
+    } else if first.starts_with('#') {
+        "; lines of comments are passed over where [format] of the schema says comment = \"#\""
+    } else if 2 * blank > names.len() {
+        "; most of these are blank, so that line may be a title: remove what stands above the names of the columns"
+    } else if names.len() == 1 && first.contains([',', ';', '\t', '|']) {
+        "; the separator may be another one: say so by separator under [format] of the schema"
+    } else {
+        ""
+    };
+    text + hint
+}
+
 /// The reason why a file cannot be read as a table.
 #[derive(Debug, Error)]
 pub enum ReadError {
@@ -90,6 +116,17 @@ pub enum ReadError {
         /// The number of fields expected.
         expected: usize,
     },
+    /// A record repeats the names of the columns.
+    #[error(
+        "{}, {place}: the row repeats the names of the columns, as where files were put one behind the other",
+        file.display()
+    )]
+    RepeatedHeader {
+        /// The file.
+        file: PathBuf,
+        /// The line.
+        place: Place,
+    },
     /// The CSV itself is broken.
     #[error("{}: {problem}", file.display())]
     Csv {
@@ -108,7 +145,7 @@ pub enum ReadError {
     },
     /// A column is of a type that is not read.
     #[error(
-        "{}, column '{column}': values of the type {found} are not read; convert them to text or numbers",
+        "{}, column '{column}': values of the type {found} are not read; convert them to text or numbers, or leave the column out",
         file.display()
     )]
     ColumnType {
@@ -152,7 +189,7 @@ pub enum ReadError {
     },
     /// The file has columns that the schema does not describe.
     #[error(
-        "{} has the column '{column}', which the schema does not describe; describe it or set format.ignore_other_columns = true",
+        "{} has the column '{column}', which the schema does not describe; remove it, describe it, or set format.ignore_other_columns = true",
         file.display()
     )]
     ExtraColumn {
@@ -322,6 +359,7 @@ impl OfRow for ReadError {
     fn reason(&self) -> Option<String> {
         match self {
             ReadError::Ragged { expected, .. } => Some(format!("not {expected} fields")),
+            ReadError::RepeatedHeader { .. } => Some("it repeats the header".to_owned()),
             ReadError::Utf8 { column, .. } => Some(format!("'{column}' is not UTF-8")),
             ReadError::Value { column, value, .. } if value.is_empty() => {
                 Some(format!("'{column}' is blank"))

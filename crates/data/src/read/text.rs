@@ -8,6 +8,7 @@ use super::place::Place;
 use crate::compressed;
 use crate::encoding::{Encoding, decoded};
 use crate::schema::Format;
+use crate::unicode::trimmed;
 
 /// The fields of a record. Whether they are UTF-8 is found once a record rather than cell by cell;
 /// one that is not may still be read as far as the cells that are asked for are.
@@ -114,11 +115,19 @@ impl TextRecords {
     #[inline]
     pub(super) fn cell(&self, position: usize) -> Option<&str> {
         match self.record.as_ref()? {
-            Fields::Text(record) => Some(record.get(position).unwrap_or_default()),
+            Fields::Text(record) => Some(trimmed(record.get(position).unwrap_or_default())),
             Fields::Bytes(record) => {
-                std::str::from_utf8(record.get(position).unwrap_or_default()).ok()
+                let cell = std::str::from_utf8(record.get(position).unwrap_or_default());
+                cell.ok().map(trimmed)
             }
         }
+    }
+
+    /// Returns whether the current record repeats the names of the columns.
+    pub(super) fn repeats(&self, names: &[String]) -> bool {
+        let mut named = names.iter().enumerate();
+        // In a file of one column the name may be a value.
+        names.len() > 1 && named.all(|(place, name)| self.cell(place) == Some(name))
     }
 
     /// Returns the line on which the current record begins. The parser's own count is taken before
@@ -166,12 +175,7 @@ fn header(file: &Path, record: &csv::ByteRecord) -> Result<Vec<String>, ReadErro
             place: Place::Line(1),
             column: (i + 1).to_string(),
         })?;
-        let name = if i == 0 {
-            name.trim_start_matches('\u{feff}')
-        } else {
-            name
-        };
-        names.push(name.to_owned());
+        names.push(trimmed(name).to_owned());
     }
     Ok(names)
 }

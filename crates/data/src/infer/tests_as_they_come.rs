@@ -1,0 +1,210 @@
+//! Files as people have them: put one behind the other, out of spreadsheets, out of other programs.
+
+use std::io::Write;
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, RecordBatch, StringArray, TimestampMicrosecondArray};
+
+use super::*;
+use crate::memory::register;
+use crate::schema::Kind;
+use crate::table::{Labels, Table};
+
+fn options() -> InferOptions {
+    InferOptions {
+        label: "income".into(),
+        protected: vec!["sex".into()],
+        ..InferOptions::default()
+    }
+}
+
+fn age(row: usize) -> usize {
+    20 + row * 7 % 53
+}
+
+/// A file of 60 people, some lines of which `change` writes otherwise.
+fn people(change: impl Fn(usize, String) -> String) -> tempfile::NamedTempFile {
+    let mut text = String::from("age,sex,income\n");
+    for row in 0..60 {
+        let (sex, income) = (["m", "f"][row % 2], ["high", "low"][row / 2 % 2]);
+        text += &change(row, format!("{},{sex},{income}\n", age(row)));
+    }
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(text.as_bytes()).unwrap();
+    file
+}
+
+fn levels(draft: &Draft, at: usize) -> String {
+    match &draft.schema.attributes[at].kind {
+        Kind::Categorical { levels, .. } => levels.join(","),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn said(draft: &Draft) -> String {
+    let notes = draft.notes.iter();
+    notes
+        .map(|note| format!("{}: {}\n", note.column, note.said))
+        .collect()
+}
+
+#[test]
+fn a_header_in_the_middle_is_no_row() {
+    let file = people(|row, line| match row {
+        30 => format!("age,sex,income\n{line}"),
+        _ => line,
+    });
+    let error = infer(file.path(), &options()).unwrap_err().to_string();
+    assert!(
+        error.contains("line 32") && error.contains("repeats the names"),
+        "{error}"
+    );
+    let mut skipping = options();
+    skipping.format.skip_bad_rows = true;
+    let draft = infer(file.path(), &skipping).unwrap();
+    assert_eq!(draft.schema.label.classes, ["low", "high"]);
+    assert!(
+        draft
+            .bad_rows
+            .to_string()
+            .contains("1 because it repeats the header")
+    );
+}
+
+#[test]
+fn a_second_line_of_names_is_told_of() {
+    let file = people(|row, line| match row {
+        0 => format!("How old are you?,Sex,Outcome\n{line}"),
+        _ => line,
+    });
+    let draft = infer(file.path(), &options()).unwrap();
+    assert!(
+        said(&draft).contains("income: 'Outcome' stands in one row alone"),
+        "{}",
+        said(&draft)
+    );
+    // In few rows, or of classes that all are rare, that says nothing.
+    let usual = infer(people(|_, line| line).path(), &options()).unwrap();
+    assert!(!said(&usual).contains("one row"), "{}", said(&usual));
+}
+
+#[test]
+fn blanks_of_any_kind_are_no_part_of_a_cell() {
+    let file = people(|row, line| match row % 3 {
+        0 => line
+            .replace(",f,", ",\u{a0}f\u{2009},")
+            .replace("low", "low\u{3000}"),
+        _ => line,
+    });
+    let draft = infer(file.path(), &options()).unwrap();
+    assert_eq!(levels(&draft, 1), "m,f");
+    assert_eq!(draft.schema.label.classes, ["low", "high"]);
+    let table = Table::read(file.path(), &draft.schema, Labels::Required).unwrap();
+    assert_eq!(table.rows(), 60);
+}
+
+#[test]
+fn a_full_stop_makes_no_other_class() {
+    let file = people(|row, line| {
+        let line = line.replace("high", ">50K").replace("low", "<=50K");
+        if row < 40 {
+            line
+        } else {
+            line.replace("50K\n", "50K.\n")
+        }
+    });
+    let draft = infer(file.path(), &options()).unwrap();
+    assert!(
+        said(&draft).contains("a full stop at the end"),
+        "{}",
+        said(&draft)
+    );
+    let mut merging = options();
+    merging.merge = vec!["income".into()];
+    let draft = infer(file.path(), &merging).unwrap();
+    assert_eq!(draft.schema.label.classes, ["<=50K", ">50K"]);
+    let table = Table::read(file.path(), &draft.schema, Labels::Required).unwrap();
+    assert_eq!(
+        table.labels().iter().filter(|&&label| label == 1).count(),
+        30
+    );
+}
+
+#[test]
+fn digits_that_numbers_cannot_tell_apart_are_words() {
+    let of = |row: usize| 9_007_199_254_740_992_u64 + (row % 2) as u64;
+    let file = people(|row, line| line.replacen(&age(row).to_string(), &of(row).to_string(), 1));
+    let draft = infer(file.path(), &options()).unwrap();
+    assert_eq!(levels(&draft, 0), "9007199254740992,9007199254740993");
+    let table = Table::read(file.path(), &draft.schema, Labels::Required).unwrap();
+    assert_eq!([table.row(0)[0], table.row(1)[0]], [0, 1]);
+    let mut label = options();
+    label.label = "age".into();
+    let draft = infer(file.path(), &label).unwrap();
+    assert_eq!(draft.schema.label.classes.len(), 2);
+}
+
+#[test]
+fn a_number_beyond_all_others_is_told_of() {
+    let file = people(|row, line| match row {
+        7 => line.replacen(&age(row).to_string(), "1.7976931348623157e+308", 1),
+        _ => line.replacen(',', ".5,", 1),
+    });
+    let draft = infer(file.path(), &options()).unwrap();
+    let text = said(&draft);
+    assert!(
+        text.contains("age: '1.7976931348623157e+308' lies so far beyond"),
+        "{text}"
+    );
+    let ways: Vec<String> = draft
+        .notes
+        .iter()
+        .flat_map(|note| note.ways.iter().map(Way::command))
+        .collect();
+    assert!(
+        ways.iter()
+            .any(|way| way.contains("1.7976931348623157e+308")),
+        "{ways:?}"
+    );
+}
+
+#[test]
+fn what_a_file_without_a_header_may_be_is_said() {
+    for (first, needle) in [
+        ("Applicants 2024,,", "may be a title"),
+        ("sep=;", "says the separator"),
+        ("# made by hand,a,b", "lines of comments"),
+    ] {
+        let file = people(|_, line| line);
+        let text = std::fs::read_to_string(file.path()).unwrap();
+        std::fs::write(file.path(), format!("{first}\n{text}")).unwrap();
+        let mut plain = options();
+        plain.format.separator = ',';
+        plain.finds_separator = false;
+        let error = infer(file.path(), &plain).unwrap_err().to_string();
+        assert!(error.contains(needle), "{first}: {error}");
+    }
+}
+
+#[test]
+fn an_instant_of_a_named_zone_is_a_date() {
+    let instants: Vec<i64> = (0..60).map(|day| day * 86_400_000_000).collect();
+    let instants = TimestampMicrosecondArray::from(instants).with_timezone("Europe/Berlin");
+    let words = |of: fn(usize) -> &'static str| -> ArrayRef {
+        Arc::new(StringArray::from_iter_values((0..60).map(of)))
+    };
+    let columns = [
+        ("made", Arc::new(instants) as ArrayRef),
+        ("sex", words(|row| ["m", "f"][row % 2])),
+        ("income", words(|row| ["high", "low"][row / 2 % 2])),
+        ("job", words(|row| ["cook", "clerk", "guard"][row % 3])),
+    ];
+    let batch = RecordBatch::try_from_iter(columns).unwrap();
+    let table = register("instants of a named zone", vec![batch]).unwrap();
+    let draft = infer(table.path(), &options()).unwrap();
+    assert!(
+        said(&draft).contains("made: left out: it holds dates"),
+        "{}",
+        said(&draft)
+    );
+}
