@@ -54,8 +54,9 @@ pub struct AttributeEffect {
     pub attribute: String,
     /// The tendency of the exchange that stands first.
     pub tendency: Tendency,
-    /// Values, or ranges of values, that inputs have, at most 500, those of most inputs: first those
-    /// that would gain most by others.
+    /// The number of values, or ranges of values, that inputs have.
+    pub all_values: u64,
+    /// These values, at most 500, the most one-sided: first those that would gain most by others.
     pub values: Vec<ValueEffect>,
     /// Exchanges of a value that inputs have for another one: all of them, or the 500 by which most
     /// inputs gain or lose. One-sided ones stand first, and among these the one of which most inputs
@@ -119,7 +120,7 @@ impl AttributeEffect {
     /// Exchanges by which no input gains or loses may be left out.
     pub(crate) fn new(
         (attribute, names): (String, &[String]),
-        mut values: Vec<CountedValue>,
+        values: Vec<CountedValue>,
         mut exchanges: Vec<CountedExchange>,
     ) -> AttributeEffect {
         let mut nets: BTreeMap<usize, f64> = BTreeMap::new();
@@ -127,8 +128,7 @@ impl AttributeEffect {
             let [gain, lose] = of.ways.map(|count| count as f64);
             *nets.entry(of.from).or_default() += (gain - lose) / of.inputs.max(1) as f64;
         }
-        values.sort_by_key(|of| Reverse(of.inputs));
-        values.truncate(LISTED);
+        let all_values = values.len() as u64;
         let mut values: Vec<ValueEffect> = values
             .into_iter()
             .map(|of| ValueEffect {
@@ -139,6 +139,12 @@ impl AttributeEffect {
                 net: nets.get(&of.value).copied().unwrap_or_default() / of.others.max(1) as f64,
             })
             .collect();
+        // Of many the most one-sided, and of those alike the ones that most inputs have.
+        values.sort_by(|a, b| {
+            let by_net = b.net.abs().total_cmp(&a.net.abs());
+            by_net.then(b.inputs.cmp(&a.inputs))
+        });
+        values.truncate(LISTED);
         values.sort_by(|a, b| b.net.total_cmp(&a.net));
 
         let tendencies = tendencies(&exchanges);
@@ -166,6 +172,7 @@ impl AttributeEffect {
         AttributeEffect {
             attribute,
             tendency,
+            all_values,
             values,
             exchanges: exchanges.into_iter().map(|(_, effect)| effect).collect(),
         }

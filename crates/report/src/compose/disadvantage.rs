@@ -85,13 +85,13 @@ pub(super) fn sentence(effect: &AttributeEffect, stakes: &Stakes) -> Option<Stri
                 count(pairs)
             )
         }
-        Tendency::Balanced if are_two => match worse_off(first, back) {
+        Tendency::Balanced => match worse_off(first, back) {
             (worse, pairs) if worse == 0 || worse == pairs => {
                 " too few decisions change to tell whether they go one way".into()
             }
-            _ => " it goes both ways, in favour of neither value".into(),
+            _ if are_two => " it goes both ways, in favour of neither value".into(),
+            _ => " it goes both ways, in favour of no value".into(),
         },
-        Tendency::Balanced => " it goes both ways, in favour of no value".into(),
     };
     // Those of one value may be worse off although few of them gain: those of the other lose.
     let shows = effect.tendency == Tendency::OneSided
@@ -357,11 +357,9 @@ fn matrix(effect: &AttributeEffect, stakes: &Stakes, id: String) -> Block {
         row
     });
     let (gain, lose, noun) = (&stakes.gain, &stakes.lose, stakes.noun());
-    let which = match shown.len() < effect.values.len() {
-        true => format!(
-            " The {MOST} most one-sided of {} values.",
-            effect.values.len()
-        ),
+    let all = effect.all_values.max(effect.values.len() as u64);
+    let which = match (shown.len() as u64) < all {
+        true => format!(" The {MOST} most one-sided of {} values.", count(all)),
         false => String::new(),
     };
     let table = Table {
@@ -398,6 +396,7 @@ mod tests {
         values: &[(&str, f64)],
         exchanges: &[(&str, &str, u64, u64)],
     ) -> AttributeEffect {
+        let all_values = values.len() as u64;
         let values = values.iter().map(|&(value, net)| ValueEffect {
             value: value.to_owned(),
             inputs: 100,
@@ -417,6 +416,7 @@ mod tests {
         AttributeEffect {
             attribute: "sex".to_owned(),
             tendency,
+            all_values,
             values: values.collect(),
             exchanges: exchanges.collect(),
         }

@@ -66,7 +66,10 @@ pub struct AttributeEffect {
     pub attribute: String,
     /// Whether the exchange that stands first is a disadvantage.
     pub tendency: Tendency,
-    /// Values that there are, first those that would gain most by others.
+    /// The number of values that there are; absent in older runs.
+    #[serde(default)]
+    pub all_values: u64,
+    /// These values, at most 500, the most one-sided: first those that would gain most by others.
     pub values: Vec<ValueEffect>,
     /// Exchanges of one value for another, the most one-sided one first.
     pub exchanges: Vec<ExchangeEffect>,
