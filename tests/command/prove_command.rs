@@ -244,6 +244,45 @@ fn a_proof_is_of_the_model_that_it_began_with() {
 }
 
 #[test]
+fn what_is_wrong_with_a_table_of_marginals_is_left_out_and_said() {
+    let workspace = Workspace::with_demo(500);
+    let people = workspace.read("demo/people.csv");
+    let mut lines = people.lines();
+    let (head, first) = (lines.next().unwrap(), lines.next().unwrap());
+    let blank = first.replacen(first.split(',').next().unwrap(), "", 1);
+    workspace.write("blank.csv", format!("{head}\n{blank}\n{first}\n{first}\n"));
+    let prove = "prove --model demo/model --protected sex,origin";
+    let line = format!("{prove} --max-boxes 3 --estimate 0 --marginals");
+    refuses(
+        &workspace,
+        &format!("{line} blank.csv --out refused"),
+        2,
+        &["blank.csv", "--skip-bad-rows"],
+    );
+    let said = workspace
+        .line(&format!("{line} blank.csv --skip-bad-rows --out left"))
+        .exits(0);
+    let text = said.stdout.replace('\u{a0}', " ");
+    assert!(text.contains("Of the table of marginals: "), "{text}");
+    // The others alone count.
+    workspace.write("whole.csv", format!("{head}\n{first}\n{first}\n"));
+    workspace
+        .line(&format!("{line} whole.csv --out whole"))
+        .exits(0);
+    let [left, whole] = ["left", "whole"].map(|run| workspace.summary(run));
+    for part in ["fair", "discriminatory", "undecided"] {
+        assert_eq!(left[part], whole[part]);
+    }
+    assert_eq!(left["marginals"]["bad_rows"]["rows"], 1);
+    refuses(
+        &workspace,
+        &format!("{prove} --skip-bad-rows --out nothing"),
+        2,
+        &["--skip-bad-rows", "a proof without marginals"],
+    );
+}
+
+#[test]
 fn marginals_weigh_points_and_undecided_ones_start_a_search() {
     let workspace = Workspace::with_demo(1000);
     let line = format!("{LINE} --marginals demo/people.csv --max-boxes 20 --estimate 200");

@@ -29,7 +29,8 @@ use crate::pairs::{Pair, PairStore, Phase};
 use crate::record::{identity, record_of};
 use crate::samples::{SamplesFormat, write_columns};
 use crate::statistics::clopper_pearson;
-use probity_data::table::Labels;
+use crate::table_model::reading_schema;
+use probity_data::table::{Labels, ReadCounts};
 use probity_nn::ModelError;
 use probity_nn::fnn::Fnn;
 use probity_nn::modality::ModalityName;
@@ -129,6 +130,8 @@ pub struct Proof {
     pub(super) network: SumNetwork,
     pub(super) measure: Measure,
     population: Option<PopulationDetails>,
+    /// The counts of what reading the table of marginals changed or left out.
+    counts: Option<ReadCounts>,
     points: u128,
 }
 
@@ -187,7 +190,7 @@ impl Proof {
             .map(|[_, last]| u128::from(last) + 1);
         let points = lengths.try_fold(1u128, u128::checked_mul);
         let points = points.filter(|&points| points <= MOST_POINTS);
-        let (mut measure, mut population) = (Measure::default(), None);
+        let (mut measure, mut population, mut counts) = (Measure::default(), None, None);
         if let Some(directory) = specification.network() {
             let fitted = open_population(directory, &model.schema, &network).map_err(|error| {
                 let named = specification.population.as_deref().unwrap_or_default();
@@ -202,8 +205,11 @@ impl Proof {
             (measure, population) = (own, Some(details));
         }
         if let Some(file) = &specification.marginals {
-            let data = open_table(file, &model.schema, Labels::Optional)?;
+            let reading = (specification.out_of_domain, specification.skip_bad_rows);
+            let read = reading_schema(&model.schema, reading)?;
+            let data = open_table(file, &read, Labels::Optional)?;
             record = record.opened("marginals", data.sha256);
+            counts = Some(data.value.counts.clone());
             let codes = |attribute: usize| {
                 let table = &data.value;
                 (0..table.rows()).map(move |row| table.row(row)[attribute])
@@ -235,6 +241,7 @@ impl Proof {
             network,
             measure,
             population,
+            counts,
         })
     }
 
@@ -442,6 +449,7 @@ impl Proof {
             points: self.points.to_string(),
             is_weighted,
             population: self.population,
+            marginals: self.counts.clone(),
             fair: proved_share(proved.fair, whole, is_weighted),
             discriminatory: proved_share(proved.discriminatory, whole, is_weighted),
             undecided: proved_share(partition.undecided(), whole, is_weighted),

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::draw::KEPT;
 use crate::specification::{named_once, needed, unused};
+use probity_data::schema::OutOfDomain;
 use probity_run::specification::{FieldError, Seconds, Specification};
 
 /// Largest number of boxes: a hundred bytes each.
@@ -35,6 +36,14 @@ pub struct ProveSpecification {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("format" = "path"))]
     pub marginals: Option<PathBuf>,
+    /// Missing and outside values of the marginals, where the model's schema expects any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-flag" = "outside"))]
+    pub out_of_domain: Option<OutOfDomain>,
+    /// Leave rows of the table of marginals out with which something is wrong, such as a blank cell, and
+    /// count them.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub skip_bad_rows: bool,
     /// Fitted population that shares are of, in place of combinations: `spn:DIRECTORY`, a sum-product
     /// network that `probity spn fit` made of a table with these attributes. What is protected, and
     /// what the model does not know, is summed out.
@@ -73,6 +82,8 @@ impl Default for ProveSpecification {
             protected: Vec::new(),
             within: Vec::new(),
             marginals: None,
+            out_of_domain: None,
+            skip_bad_rows: false,
             population: None,
             time: None,
             until_undecided: 0.001,
@@ -113,6 +124,10 @@ impl Specification for ProveSpecification {
             return Err(FieldError::new("search", self.search, expected));
         }
         let is_one = self.population.is_none() || self.marginals.is_none();
-        unused("marginals", is_one, "a fitted population")
+        unused("marginals", is_one, "a fitted population")?;
+        let (is_read, nothing) = (self.marginals.is_some(), "a proof without marginals");
+        let is_usual = self.out_of_domain.is_none();
+        unused("out_of_domain", is_read || is_usual, nothing)?;
+        unused("skip_bad_rows", is_read || !self.skip_bad_rows, nothing)
     }
 }

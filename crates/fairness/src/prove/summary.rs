@@ -8,6 +8,7 @@ use super::partition::{Partition, Proved, Region};
 use super::population::PopulationDetails;
 use crate::estimate::Verdict;
 use probity_data::schema::Schema;
+use probity_data::table::ReadCounts;
 
 /// The reason why a proof ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -140,6 +141,9 @@ pub struct ProveSummary {
     /// The fitted population, where shares are of people drawn from one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub population: Option<PopulationDetails>,
+    /// Counts of what reading the table of marginals changed or left out, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub marginals: Option<ReadCounts>,
     /// The share that is proven to be fair.
     pub fair: ProvedShare,
     /// The share that is proven to be discriminatory.

@@ -19,10 +19,9 @@ pub(super) fn codes_within(
     let mut codes: Vec<Option<Vec<i32>>> = vec![None; schema.attributes.len()];
     for part in parts {
         let refuse = |expected: String| FieldError::new(FIELD, part, expected);
-        let (name, values) = part
-            .split_once('=')
+        let (name, values) = schema.attribute_and_value(part);
+        let values = values
             .ok_or_else(|| refuse("such as age=18..40 or sector=Private|State".to_owned()))?;
-        let name = name.trim();
         let place = schema
             .index_of(name)
             .map_err(|error| refuse(format!("of the schema: {error}")))?;
@@ -53,6 +52,10 @@ fn codes_of(
             attribute.expected()
         ))),
     };
+    // A level may hold the signs that join and range.
+    if let Ok(Encoded::Code(whole)) = encoder.encode(values.trim()) {
+        return Ok(vec![whole]);
+    }
     let mut codes = Vec::new();
     for value in values.split('|') {
         match value.split_once("..") {
@@ -75,6 +78,7 @@ fn codes_of(
 mod tests {
     use super::*;
     use probity_data::builtin;
+    use probity_data::schema::Kind;
 
     #[test]
     fn parts_of_a_domain() {
@@ -90,5 +94,28 @@ mod tests {
             assert!(asked(&[wrong]).is_err(), "{wrong}");
         }
         assert!(asked(&["age=20", "age=21"]).is_err());
+    }
+
+    #[test]
+    fn names_and_levels_may_hold_signs() {
+        let mut schema = builtin::schema("synthetic-census").unwrap().unwrap();
+        let age = schema.index_of("age").unwrap();
+        schema.attributes[age].name = "age=y".to_owned();
+        let levels = ["a|b", "a", "c..d"].map(str::to_owned).to_vec();
+        let job = schema.index_of("occupation").unwrap();
+        schema.attributes[job].kind = Kind::Categorical {
+            levels,
+            ordered: false,
+        };
+        let asked = |part: &str| codes_within(&[part.to_owned()], &schema, &[]);
+        assert_eq!(
+            asked("age=y=20..21").unwrap()[age].as_deref(),
+            Some(&[20, 21][..])
+        );
+        for (part, codes) in [("a|b", &[0][..]), ("a|c..d", &[1, 2]), ("c..d", &[2])] {
+            let found = asked(&format!("occupation={part}")).unwrap();
+            assert_eq!(found[job].as_deref(), Some(codes), "{part}");
+        }
+        assert!(asked("age=20").is_err());
     }
 }

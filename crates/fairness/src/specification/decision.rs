@@ -363,8 +363,8 @@ impl Deciding<'_> {
             return Ok((None, class));
         }
         let of_value = schema.and_then(|schema| {
-            let (attribute, value) = name.split_once('=')?;
-            let place = schema.index_of(attribute).ok()?;
+            let (attribute, value) = schema.attribute_and_value(name);
+            let (place, value) = (schema.index_of(attribute).ok()?, value?);
             let encoder = Encoder::new(&schema.attributes[place]);
             let code = |value: &str| match encoder.encode(value) {
                 Ok(Encoded::Code(code)) => Some((place, code)),

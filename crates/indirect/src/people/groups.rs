@@ -213,7 +213,7 @@ impl ProtectedAttribute {
         (field, name): (&str, &str),
         is_of_model: bool,
     ) -> Result<ProtectedAttribute, IndirectError> {
-        let (attribute, value) = attribute_and_value(schema, name);
+        let (attribute, value) = schema.attribute_and_value(name);
         let groups = AttributeGroups::new(schema, attribute, &[]);
         let groups = groups.map_err(|error| match error {
             GroupError::Schema(SchemaError::UnknownAttribute { name, .. }) if is_of_model => {
@@ -333,24 +333,6 @@ impl ProtectedAttribute {
             false => Ok(groups),
         }
     }
-}
-
-/// Returns the attribute that `name` names, and the value if it names one. Both may hold a `=`: what
-/// is an attribute is taken for one.
-fn attribute_and_value<'n>(schema: &Schema, name: &'n str) -> (&'n str, Option<&'n str>) {
-    let is_attribute = |name: &str| schema.attributes.iter().any(|it| it.name == name);
-    let split = |(place, _)| {
-        let (attribute, value): (&str, &str) = (&name[..place], &name[place + 1..]);
-        (attribute.trim(), Some(value.trim()))
-    };
-    let mut splits = name.match_indices('=').map(split);
-    if is_attribute(name) {
-        return (name, None);
-    }
-    let known = splits
-        .clone()
-        .find(|(attribute, _)| is_attribute(attribute));
-    known.or_else(|| splits.next()).unwrap_or((name, None))
 }
 
 /// Returns the groups of `protected` among `people`, beside those of `references`; where each was named

@@ -5,6 +5,7 @@ use super::super::document::{Block, Part, Table};
 use super::super::model::{ProveFindings, ProvedPlace};
 use super::super::text::{Text, count, counted, interval, listed, percent, seconds};
 use super::ending::interrupted;
+use super::left_out;
 
 /// Numbers of the colours of what is fair, discriminatory and undecided.
 const COLOURS: [usize; 3] = [2, 1, 7];
@@ -59,6 +60,11 @@ pub(super) fn parts(prove: &ProveFindings, id: &str) -> (Vec<Text>, Vec<Part>) {
         ));
     }
     verdict.push(Text::new(share + "."));
+    let read = prove.marginals.as_ref().map_or(Vec::new(), left_out::rows);
+    verdict.extend(
+        read.into_iter()
+            .map(|said| Text::from(format!("Of the table of marginals: {said}"))),
+    );
     if let Some(population) = &prove.population {
         verdict.push(Text::new(format!(
             "The population is a sum-product network, here a mixture of {}, of which {} lies in the domain that is decided and counts as the whole.",

@@ -22,6 +22,9 @@ pub struct ProveFindings {
     /// The fitted population that they are drawn from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub population: Option<ProvedPopulation>,
+    /// What reading the table of marginals changed or left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub marginals: Option<ReadCounts>,
     /// Proven to be fair.
     pub fair: ProvedPart,
     /// Proven to be discriminatory.
