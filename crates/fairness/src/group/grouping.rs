@@ -1,7 +1,7 @@
 //! Groups of rows, by one protected attribute or by several together.
 //!
 //! Without declared bins an attribute of at most [`MOST_VALUES`] codes, or one without an order,
-//! makes a group of each value. An integer or numeric attribute of more codes is cut into
+//! makes a group of each value, or of each bin of the schema. An integer or numeric attribute of more codes is cut into
 //! [`DEFAULT_BINS`] bins of equally many codes of its *declared* domain: the groups never depend on
 //! the rows, as those of quantiles would. A level for outside values is a group of its own.
 
@@ -117,7 +117,15 @@ impl AttributeGroups {
         let (by, starts) = match declared {
             Some(bins) => (GroupedBy::DeclaredBins, declared_starts(attribute, bins)?),
             None if is_words || attribute.levels() <= MOST_VALUES => {
-                return Ok(by_value(position, attribute));
+                return Ok(match attribute.kind {
+                    // A bin holds more numbers than the one that it begins with.
+                    Kind::Numeric { .. } => {
+                        let (first, last) = attribute.ordered_domain();
+                        let starts: Vec<i32> = (first..=last).collect();
+                        by_starts(position, attribute, GroupedBy::Values, &starts)
+                    }
+                    _ => by_value(position, attribute),
+                });
             }
             None => (GroupedBy::EqualBins, equal_starts(attribute)),
         };
@@ -403,6 +411,8 @@ mod tests {
             let groups = AttributeGroups::new(&schema(), name, &[]).unwrap();
             assert_eq!(groups.by, GroupedBy::Values);
         }
+        let pay = AttributeGroups::new(&schema(), "pay", &[]).unwrap();
+        assert_eq!(pay.labels, ["below 10", "10 to below 20", "20 and above"]);
     }
 
     #[test]
