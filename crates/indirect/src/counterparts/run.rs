@@ -14,7 +14,7 @@ pub use super::specification::CounterpartsSpecification;
 use crate::coordinates::Coordinates;
 use crate::error::IndirectError;
 use crate::people::{
-    Condition, Drawn, DrawnForGroup, OpenedPeople, People, PeopleReader, ProtectedGroup,
+    Condition, Drawn, DrawnForGroup, OpenedPeople, People, PeopleReader, ProtectedGroup, Ranks,
 };
 use probity_data::table::ReadCounts;
 use probity_fairness::statistics::Share;
@@ -188,6 +188,8 @@ pub struct Person {
     pub scores: Option<[f64; 2]>,
     /// What the counterpart has of each attribute.
     pub counterpart_values: Vec<Condition>,
+    /// The ranks of both among all people, attribute by attribute; none where it has no order.
+    pub ranks: Vec<Option<[f64; 2]>>,
     /// The distance of the two.
     pub distance: f64,
 }
@@ -342,6 +344,7 @@ impl CounterpartTest {
     pub fn summary(&self, matchings: &[MatchedGroup], pairs: Option<&str>) -> CounterpartsSummary {
         let decisions = &self.opened.people.decisions;
         let coordinates = self.opened.people.coordinates();
+        let ranks = Ranks::new(&self.opened.people);
         let groups = matchings.iter().enumerate();
         CounterpartsSummary {
             schema_version: 1,
@@ -360,7 +363,7 @@ impl CounterpartTest {
             compared: self.opened.people.compared(),
             fail_above: self.specification.fail_above,
             groups: groups
-                .map(|(group, matching)| self.group(group, matching, &coordinates))
+                .map(|(group, matching)| self.group(group, matching, (&coordinates, &ranks)))
                 .collect(),
             pairs: pairs.map(str::to_owned),
         }
@@ -380,7 +383,12 @@ impl CounterpartTest {
         }
     }
 
-    fn group(&self, place: usize, found: &MatchedGroup, people: &Coordinates) -> GroupCounterparts {
+    fn group(
+        &self,
+        place: usize,
+        found: &MatchedGroup,
+        (people, ranks): (&Coordinates, &Ranks<'_>),
+    ) -> GroupCounterparts {
         let group = &self.opened.groups[place];
         let counterfactuals = self.opened.counterfactuals.of(place);
         let counterparts = counterfactuals.map(|it| it.coordinates_by(&self.opened.people));
@@ -431,7 +439,7 @@ impl CounterpartTest {
             comparison,
             drawn: self.drawn_for(place),
             subgroups: self.subgroups(&main, outcomes),
-            persons: self.persons(place, &main, outcomes),
+            persons: self.persons(place, &main, (outcomes, ranks)),
             against,
             favouring,
         }
@@ -481,7 +489,12 @@ impl CounterpartTest {
         subgroups
     }
 
-    fn persons(&self, group: usize, main: &[Pair], outcomes: &Outcomes<'_>) -> Vec<Person> {
+    fn persons(
+        &self,
+        group: usize,
+        main: &[Pair],
+        (outcomes, ranks): (&Outcomes<'_>, &Ranks<'_>),
+    ) -> Vec<Person> {
         let flipped = main
             .iter()
             .filter(|pair| outcomes.flip(pair) == Some(Flip::Against));
@@ -505,6 +518,7 @@ impl CounterpartTest {
                     [own, counterparts.decisions.scores[counterpart]]
                 }),
                 counterpart_values: counterparts.described(counterpart),
+                ranks: ranks.of_both(member, counterparts, counterpart),
                 distance: pair.distance,
             }
         });

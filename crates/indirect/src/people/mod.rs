@@ -25,6 +25,7 @@ pub use drawn::{Drawing, Drawn, DrawnPeople};
 pub use groups::{LeftOut, ProtectedGroup, with_enough};
 pub use nearby::{DrawnForGroup, Nearby};
 pub use opened::{Counterfactuals, OpenedPeople};
+pub use ranks::Ranks;
 pub use reader::PeopleReader;
 pub use sources::{Centre, CounterpartSource, Sources, Weight};
 
@@ -32,6 +33,7 @@ mod drawn;
 mod groups;
 mod nearby;
 mod opened;
+mod ranks;
 mod reader;
 mod sources;
 #[cfg(test)]
@@ -150,8 +152,51 @@ pub struct People {
     file: PathBuf,
 }
 
-/// The mean and the standard deviation of the numbers of an attribute.
-type Scale = (f64, f64);
+/// The scale of the numbers of an attribute: the unit in which their mean and standard deviation are held, so
+/// that no sum of large ones leaves the range of 64 bits.
+#[derive(Debug, Clone, Copy)]
+struct Scale {
+    unit: f64,
+    mean: f64,
+    deviation: f64,
+}
+
+impl Scale {
+    /// Measures `numbers`.
+    fn new(numbers: &[f64]) -> Scale {
+        let largest = numbers
+            .iter()
+            .fold(0.0, |most, number| number.abs().max(most));
+        // A power of two, by which dividing changes no digit.
+        let unit = match largest > LARGE {
+            true => UNIT,
+            false => 1.0,
+        };
+        let count = numbers.len().max(1) as f64;
+        let mean = numbers.iter().map(|number| number / unit).sum::<f64>() / count;
+        let squares: f64 = numbers
+            .iter()
+            .map(|number| (number / unit - mean).powi(2))
+            .sum();
+        let deviation = (squares / count).sqrt();
+        Scale {
+            unit,
+            mean,
+            // People who all have one number do not differ by it.
+            deviation: if deviation > 0.0 { deviation } else { 1.0 },
+        }
+    }
+
+    /// Returns how many standard deviations `number` lies above the mean.
+    fn standardised(&self, number: f64) -> f64 {
+        (number / self.unit - self.mean) / self.deviation
+    }
+}
+
+/// The size from which on squares of numbers might leave the range of 64 bits.
+const LARGE: f64 = 1e150;
+/// The unit of such numbers: 2⁹⁰⁰, in which the largest is below 2¹²⁴.
+const UNIT: f64 = 8.452_712_498_170_644e270;
 
 impl People {
     /// Returns the number of people.
@@ -215,7 +260,7 @@ impl People {
             let scale = others.scale(place);
             let cells: Vec<Cell> = (0..self.rows())
                 .map(|row| match self.number(place, row) {
-                    Some(number) => Cell::Number((number - scale.0) / scale.1),
+                    Some(number) => Cell::Number(scale.standardised(number)),
                     None => Cell::Level(self.table.row(row)[place]),
                 })
                 .collect();
@@ -251,12 +296,7 @@ impl People {
         let numbers: Vec<f64> = (0..self.rows())
             .filter_map(|row| self.number(place, row))
             .collect();
-        let count = numbers.len().max(1) as f64;
-        let mean = numbers.iter().sum::<f64>() / count;
-        let squares: f64 = numbers.iter().map(|number| (number - mean).powi(2)).sum();
-        let deviation = (squares / count).sqrt();
-        // People who all have one number do not differ by it.
-        (mean, if deviation > 0.0 { deviation } else { 1.0 })
+        Scale::new(&numbers)
     }
 
     /// Returns what the person `row` has of each attribute, in the words of the schema: all
@@ -298,5 +338,28 @@ impl People {
                 people: self.rows(),
             }),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_any_size_have_a_scale() {
+        let ends = [f64::MAX, f64::MIN, 0.5, 1.5];
+        let scale = Scale::new(&ends);
+        let [most, least, half, more] = ends.map(|number| scale.standardised(number));
+        assert!(most > 1.0 && least < -1.0 && half.abs() < 1e-9 && more.abs() < 1e-9);
+        let [low, high] = [1e160, 3e160];
+        let scale = Scale::new(&[low, high]);
+        let apart = scale.standardised(high) - scale.standardised(low);
+        assert!((apart - 2.0).abs() < 1e-12, "{apart}");
+        let scale = Scale::new(&[1.0, 3.0]);
+        assert_eq!(
+            [1.0, 3.0].map(|number| scale.standardised(number)),
+            [-1.0, 1.0]
+        );
+        assert_eq!(Scale::new(&[7.0, 7.0]).standardised(7.0), 0.0);
     }
 }

@@ -39,6 +39,10 @@ pub struct DrawnForGroup {
     /// What the counterparts get on average: the share of them who are decided unfavourably, or their mean
     /// score or number. Where others around them are looked at, that of these.
     pub mean: f64,
+    /// The number of attributes that the counterparts have from the members.
+    pub kept: u64,
+    /// The number of attributes that were drawn: all others but those of the group.
+    pub drawn: u64,
     /// The others who are nearest in what is kept.
     pub nearest: Nearby,
 }

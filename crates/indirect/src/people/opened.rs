@@ -156,9 +156,13 @@ impl OpenedPeople {
     /// average, beside real people; these get `outcomes`, one for each of the people.
     pub fn drawn_for(&self, group: usize, mean: f64, outcomes: &[f64]) -> Option<DrawnForGroup> {
         let drawn = self.counterfactuals.drawn(group)?;
+        let (kept, own) = (drawn.kept.len(), self.groups[group].conditions.len());
+        let attributes = self.people.schema.attributes.len();
         Some(DrawnForGroup {
             unmet: drawn.unmet,
             mean,
+            kept: kept as u64,
+            drawn: attributes.saturating_sub(kept + own) as u64,
             nearest: drawn.nearby(&self.people, &self.groups[group], outcomes),
         })
     }

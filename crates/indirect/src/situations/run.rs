@@ -15,6 +15,7 @@ use crate::error::IndirectError;
 use crate::neighbours::{Neighbour, Ties};
 use crate::people::{
     Condition, Decided, Drawn, DrawnForGroup, LeftOut, OpenedPeople, PeopleReader, ProtectedGroup,
+    Ranks,
 };
 use probity_data::table::ReadCounts;
 use probity_run::runner::{
@@ -187,6 +188,9 @@ pub struct NearestOther {
     pub decision: String,
     /// What they have of each attribute.
     pub values: Vec<Condition>,
+    /// The ranks of the person and of them among all people, attribute by attribute; none where it has no
+    /// order.
+    pub ranks: Vec<Option<[f64; 2]>>,
 }
 
 /// The people as they are compared for a group.
@@ -313,6 +317,7 @@ impl SituationTest {
             level,
         } = specification.options();
         let decisions = &self.opened.people.decisions;
+        let ranks = Ranks::new(&self.opened.people);
         let groups = found.iter().enumerate();
         SituationsSummary {
             schema_version: 1,
@@ -337,7 +342,7 @@ impl SituationTest {
                 .least_p(!self.opened.counterfactuals.are_none()),
             fail_above: specification.fail_above,
             groups: groups
-                .map(|(place, found)| self.group(place, found))
+                .map(|(place, found)| self.group(place, found, &ranks))
                 .collect(),
             left_out: self.opened.left_out.clone(),
             multiple: self.multiple(found),
@@ -345,7 +350,7 @@ impl SituationTest {
         }
     }
 
-    fn group(&self, place: usize, found: &[Situation]) -> GroupSituations {
+    fn group(&self, place: usize, found: &[Situation], ranks: &Ranks<'_>) -> GroupSituations {
         let group = &self.opened.groups[place];
         let decisions = &self.opened.people.decisions;
         let unfavourable = decisions.unfavourable();
@@ -382,13 +387,13 @@ impl SituationTest {
             others_distance: mean(|it| it.others.distance),
             against: direction(|it| &it.negative, true),
             favouring: direction(|it| &it.positive, false),
-            persons: self.persons(found),
+            persons: self.persons(found, ranks),
         }
     }
 
     /// The members whom the tests are surest of: discoveries against the group first, those who were
     /// decided unfavourably before all others, then discoveries in its favour.
-    fn persons(&self, found: &[Situation]) -> Vec<Person> {
+    fn persons(&self, found: &[Situation], ranks: &Ranks<'_>) -> Vec<Person> {
         let unfavourable = self.opened.people.decisions.unfavourable();
         let listed = |side: fn(&Situation) -> &Tested, is_against: bool, most: usize| {
             let of_side = found.iter().filter(|it| side(it).is_discovery);
@@ -402,7 +407,7 @@ impl SituationTest {
             });
             of_side.truncate(most);
             let persons = of_side.into_iter();
-            let persons = persons.map(|it| self.person(it, side(it), is_against));
+            let persons = persons.map(|it| self.person(it, (side(it), is_against), ranks));
             persons.collect::<Vec<Person>>()
         };
         let mut persons = listed(|it| &it.negative, true, LISTED);
@@ -411,7 +416,12 @@ impl SituationTest {
         persons
     }
 
-    fn person(&self, situation: &Situation, tested: &Tested, is_against: bool) -> Person {
+    fn person(
+        &self,
+        situation: &Situation,
+        (tested, is_against): (&Tested, bool),
+        ranks: &Ranks<'_>,
+    ) -> Person {
         let row = situation.row as usize;
         let decision = |row: usize| self.opened.people.decisions.name(row);
         let nearest = situation.others.nearest.map(|other| {
@@ -420,6 +430,7 @@ impl SituationTest {
                 row: self.opened.people.file_row(other),
                 decision: decision(other),
                 values: self.opened.people.described(other),
+                ranks: ranks.of_both(row, &self.opened.people, other),
             }
         });
         Person {

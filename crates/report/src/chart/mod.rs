@@ -8,6 +8,7 @@
 
 mod area;
 mod bars;
+mod beside;
 mod canvas;
 mod course;
 mod heat;
@@ -25,6 +26,7 @@ pub use plot::{Mark, Plot, Series};
 pub use scale::Spacing;
 
 pub(super) use bars::{Bars, Histogram, Layer, StackedBars};
+pub(super) use beside::{Beside, BesideRow};
 pub(super) use heat::{Heat, HeatCell};
 pub(super) use intervals::{IntervalRow, Intervals};
 pub(super) use ratios::Ratios;

@@ -7,6 +7,7 @@ use super::super::model::{
     PersonValue, PersonWithCounterpart,
 };
 use super::super::text::{Text, count, counted, fixed, listed, number, percent};
+use super::beside::{PICTURES, Two};
 use super::drawn::{self, DRAWN_LIMIT, Outcomes, given};
 use super::left_out;
 
@@ -41,7 +42,7 @@ pub(super) fn parts(found: &CounterpartsFindings, id: &str) -> (Vec<Text>, Vec<P
         figures = figures.say(said);
     }
     let mut parts = vec![figures];
-    parts.extend(stories(found));
+    parts.extend(stories(found, id));
     for (place, group) in found.groups.iter().enumerate() {
         let id = format!("{id}-group{place}");
         parts.extend(transparency(group, found.groups.len() > 1, &id));
@@ -346,8 +347,8 @@ fn figures(found: &CounterpartsFindings) -> Part {
         .with_essential(Block::Table(data))
 }
 
-/// A few pairs as they are, the nearest ones.
-fn stories(found: &CounterpartsFindings) -> Option<Part> {
+/// A few pairs as they are, the nearest ones, in words and as pictures.
+fn stories(found: &CounterpartsFindings, id: &str) -> Option<Part> {
     let told = found.groups.iter().flat_map(|group| {
         let of_group = group.persons.iter().take(TOLD);
 
@@ -364,7 +365,26 @@ fn stories(found: &CounterpartsFindings) -> Option<Part> {
     }
     let part = Part::new("Who these people are")
         .say("The pairs that differ least, of those in which the member is worse off.");
-    Some(part.with(Block::List(told)))
+    let part = part.say(PICTURES).with(Block::List(told));
+    let persons = found.groups.iter().enumerate().flat_map(|(group, of)| {
+        let persons = of.persons.iter().take(TOLD).enumerate();
+        persons.map(move |(place, person)| (format!("{id}-group{group}-pair{place}"), person))
+    });
+    Some(persons.fold(part, |part, (id, person)| {
+        let two = Two {
+            names: [
+                format!("Row {}", person.row),
+                match (&found.counterfactuals_sha256, &found.drawn) {
+                    (Some(_), _) => "The counterfactual".to_owned(),
+                    (None, Some(_)) => "The counterpart who was drawn".to_owned(),
+                    (None, None) => format!("Row {}", person.counterpart_row),
+                },
+            ],
+            values: [&person.values, &person.counterpart_values],
+            ranks: &person.ranks,
+        };
+        part.with(two.picture(id))
+    }))
 }
 
 fn story(person: &PersonWithCounterpart, found: &CounterpartsFindings) -> String {

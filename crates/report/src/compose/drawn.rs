@@ -70,20 +70,31 @@ pub(super) fn sentences(of: &ForGroup<'_>, outcomes: &Outcomes) -> Vec<Text> {
         return Vec::new();
     };
     let (who, elsewhere) = (in_words(of.protected), elsewhere(of.reference));
+    if drawn.drawn == Some(0) {
+        return vec![Text::from(format!(
+            "Everything but the group is unaffected: who stands for each of the people with {who} is this person {elsewhere}, and nothing was drawn."
+        ))];
+    }
     let nearest = &drawn.nearest;
     let kept = match how.unaffected.is_empty() {
         true => "any other protected attribute",
         false => "what is unaffected",
     };
-    let real = match (nearest.people, of.others > nearest.people) {
-        (1, true) => {
-            format!("the one person {elsewhere} who is nearest to each person in {kept}")
-        }
-        (people, true) => format!(
-            "the {} people {elsewhere} who are nearest to each person in {kept}",
-            count(people)
+    // Where nothing is kept, all others are as near.
+    let are_some = of.others > nearest.people && drawn.kept != Some(0);
+    let real = match are_some {
+        true => format!(
+            "the {} people {elsewhere} who are nearest to each person in {kept}, and those as near as the last of them,",
+            count(nearest.people)
         ),
-        (_, false) => format!("all {} {elsewhere}", counted(of.others, "person", "people")),
+        false => format!("all {} {elsewhere}", counted(of.others, "person", "people")),
+    };
+    let apart = match drawn.kept {
+        Some(0) => String::new(),
+        _ => format!(
+            ", as far as these people are near: on average they are {} apart in {kept}",
+            number(nearest.distance)
+        ),
     };
     let (drawn_are, chance) = match of.is_around {
         true => (
@@ -93,11 +104,10 @@ pub(super) fn sentences(of: &ForGroup<'_>, outcomes: &Outcomes) -> Vec<Text> {
         false => ("the drawn", " and the chance of the draws"),
     };
     let mut said = vec![format!(
-        "Real people beside those who were drawn for the people with {who}: of {drawn_are} {}; of {real} {}. What lies between, {}, is what the density smooths{chance}, as far as these people are near: on average they are {} apart in {kept}.",
+        "Real people beside those who were drawn for the people with {who}: of {drawn_are} {}; of {real} {}. What lies between, {}, is what the density smooths{chance}{apart}.",
         outcomes.said(drawn.mean),
         outcomes.said(nearest.mean),
         outcomes.between(drawn.mean, nearest.mean),
-        number(nearest.distance),
     )];
     if drawn.unmet > 0 {
         said.push(format!(

@@ -127,8 +127,11 @@ fn charted(impact: &Impact, set: &ImpactSet, id: String) -> Part {
 
 fn table(impact: &Impact, set: &ImpactSet) -> Table {
     let (counted_as, rate_name) = match impact.rate {
-        ImpactRate::Selection => ("Selected", "Selection rate (95 % interval)"),
-        ImpactRate::Scoring => ("Scored above the median", "Scoring rate (95 % interval)"),
+        ImpactRate::Selection => ("Selected", "Selection rate (95\u{a0}% interval)"),
+        ImpactRate::Scoring => (
+            "Scored above the median",
+            "Scoring rate (95\u{a0}% interval)",
+        ),
     };
     let mut header: Vec<&str> = set.attributes.iter().map(String::as_str).collect();
     header.extend(["Applicants", "Share of the data", counted_as, rate_name]);

@@ -1,6 +1,7 @@
 //! From a [`Report`] to a [`Document`]: what is said, and in which order.
 
 mod audit;
+mod beside;
 mod certify;
 mod compare;
 mod comparison;

@@ -4,6 +4,7 @@ use super::super::chart::{IntervalRow, Intervals};
 use super::super::document::{Block, Outcome, Part, Table};
 use super::super::model::{PersonInSituation, PersonValue, SituationsFindings, SituationsOfGroup};
 use super::super::text::{Text, count, counted, decimal, listed, number, percent};
+use super::beside::{PICTURES, Two};
 use super::counterparts::{beside, elsewhere, in_words};
 use super::drawn::{self, DRAWN_LIMIT, Outcomes, given};
 use super::left_out;
@@ -47,7 +48,7 @@ pub(super) fn parts(found: &SituationsFindings, id: &str) -> (Vec<Text>, Vec<Par
         figures = figures.say(said);
     }
     let mut parts = vec![figures];
-    parts.extend(stories(found));
+    parts.extend(stories(found, id));
     parts.extend(persons(found));
     parts.push(limits(found));
     (verdict, parts)
@@ -282,19 +283,34 @@ fn decided(found: &SituationsFindings, title: String) -> Table {
     )
 }
 
-/// A few people as they are, each with the nearest of the others.
-fn stories(found: &SituationsFindings) -> Option<Part> {
+/// A few people as they are, each with the nearest of the others, in words and as pictures.
+fn stories(found: &SituationsFindings, id: &str) -> Option<Part> {
     let told = found.groups.iter().flat_map(|group| {
         let of_group = group.persons.iter().take(TOLD);
         of_group.map(move |person| (group, person))
     });
-    let told: Vec<Text> = told
-        .map(|(group, person)| Text::from(story(group, person, found)))
-        .collect();
+    let told: Vec<(&SituationsOfGroup, &PersonInSituation)> = told.collect();
     if told.is_empty() {
         return None;
     }
-    Some(Part::new("Who these people are").with(Block::List(told)))
+    let stories = told.iter();
+    let stories = stories.map(|(group, person)| Text::from(story(group, person, found)));
+    let mut part = Part::new("Who these people are");
+    if told.iter().any(|(_, person)| person.nearest.is_some()) {
+        part = part.say(PICTURES);
+    }
+    let part = part.with(Block::List(stories.collect()));
+    let pairs = told.iter().enumerate();
+    let pairs =
+        pairs.filter_map(|(place, (_, person))| Some((place, person, person.nearest.as_ref()?)));
+    Some(pairs.fold(part, |part, (place, person, nearest)| {
+        let two = Two {
+            names: [person.row, nearest.row].map(|row| format!("Row {row}")),
+            values: [&person.values, &nearest.values],
+            ranks: &nearest.ranks,
+        };
+        part.with(two.picture(format!("{id}-pair{place}")))
+    }))
 }
 
 fn story(

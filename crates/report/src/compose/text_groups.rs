@@ -60,7 +60,10 @@ fn verdict(run: &TextGroupFindings) -> Text {
 
 fn shown_area(area: &Rate) -> String {
     let [low, high] = area.ci95;
-    format!("{:.3} (95 % interval {low:.3} – {high:.3})", area.value)
+    format!(
+        "{:.3} (95\u{a0}% interval {low:.3} – {high:.3})",
+        area.value
+    )
 }
 
 fn part(attribute: &TextAttribute, id: String) -> Part {
@@ -110,7 +113,9 @@ fn part(attribute: &TextAttribute, id: String) -> Part {
         ]
     });
     let data = Table::new(
-        format!("Areas and rates of error by {name}, with 95 % intervals; the lowest area first"),
+        format!(
+            "Areas and rates of error by {name}, with 95\u{a0}% intervals; the lowest area first"
+        ),
         &[
             "Value",
             "Texts",

@@ -164,6 +164,9 @@ pub struct PersonWithCounterpart {
     pub scores: Option<[f64; 2]>,
     /// What the counterpart has of each attribute.
     pub counterpart_values: Vec<PersonValue>,
+    /// The ranks of both among all people, attribute by attribute, where it has an order.
+    #[serde(default)]
+    pub ranks: Vec<Option<[f64; 2]>>,
     /// The distance of the two.
     pub distance: f64,
 }

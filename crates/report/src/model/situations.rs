@@ -64,6 +64,10 @@ pub struct DrawnForGroup {
     /// What the counterparts get on average, or the others around them: the share of them who are decided
     /// unfavourably, or their mean score or number.
     pub mean: f64,
+    /// The number of attributes that the counterparts have from the members.
+    pub kept: Option<u64>,
+    /// The number of attributes that were drawn.
+    pub drawn: Option<u64>,
     /// The others who are nearest to the members in what is kept.
     pub nearest: NearbyPeople,
 }
@@ -209,4 +213,7 @@ pub struct PersonNearby {
     pub decision: String,
     /// What they have of each attribute.
     pub values: Vec<PersonValue>,
+    /// The ranks of the person and of them among all people, attribute by attribute, where it has an order.
+    #[serde(default)]
+    pub ranks: Vec<Option<[f64; 2]>>,
 }
