@@ -393,7 +393,7 @@ const MEMORY: &str = "4GiB";
 /// After this a run is said to hang; each but those of [`LONG`] takes a moment.
 const PATIENCE: Duration = Duration::from_secs(600);
 /// How much of a processor's time a run of [`LONG`] gets before it is stopped.
-const STOPPED: Duration = Duration::from_millis(500);
+const STOPPED: Duration = Duration::from_millis(200);
 
 /// A folder with everything that the bases read.
 fn workspace() -> Workspace {
