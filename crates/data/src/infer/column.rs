@@ -9,7 +9,7 @@ use super::odd;
 use super::options::InferOptions;
 use crate::bins::{Cut, MOST_BINS, values};
 use crate::schema::{Attribute, Kind, Missing, OutOfDomain, is_missing};
-use crate::spelling::{INEXACT, merged};
+use crate::spelling::merged;
 use crate::unicode;
 
 /// The number of rows from which on values that all differ are taken for names of rows.
@@ -22,6 +22,8 @@ const ROWS_PER_CODE: usize = 10;
 /// The least number of times that three in four of the codes stand in the file. The far values of a
 /// count, of which the file holds some by chance, are rarer.
 const CODE_ROWS: usize = 5;
+/// The least number of digits of a whole number that 64 bits may not tell from the next one.
+const LONG: usize = 16;
 /// The multiple of all other numbers from which on one leaves nothing of their differences.
 const BEYOND: f64 = 1e9;
 /// The largest number of different words that may stand beside many numbers.
@@ -43,6 +45,9 @@ pub(super) struct Column {
     values: usize,
     /// The number of these that hold a number.
     numeric: usize,
+    /// Hashes of the digits of whole numbers that may have neighbours which 64 bits do not tell from
+    /// them, by these bits.
+    long: HashMap<u64, u64>,
     /// The different words that are no numbers, as long as they are few, and numbers that a person
     /// says to be levels, and how many cells hold them.
     beside: Vec<(String, u64)>,
@@ -87,6 +92,7 @@ impl Column {
             missing: Vec::new(),
             values: 0,
             numeric: 0,
+            long: HashMap::new(),
             beside: Vec::new(),
             named: Vec::new(),
             is_words: false,
@@ -126,9 +132,10 @@ impl Column {
         self.values += 1;
         self.is_dates = self.is_dates && is_date(cell);
         let is_level = self.levels.iter().any(|level| level == cell);
+        // 02139 is no number: it would come back as 2139.
+        let is_name = has_leading_zero(cell) || self.has_twin(cell);
         match cell.parse::<f64>() {
-            // 02139 is no number: it would come back as 2139.
-            Ok(value) if value.is_finite() && !is_name(cell) && !is_level => {
+            Ok(value) if value.is_finite() && !is_name && !is_level => {
                 self.not_whole |= !is_whole(value);
                 self.numeric += 1;
                 if !self.is_words {
@@ -139,13 +146,27 @@ impl Column {
             _ => {
                 count(&mut self.beside, cell, 1);
                 let most = MOST_WORDS_BESIDE + self.levels.len();
-                self.is_words = is_name(cell) || self.beside.len() > most;
+                self.is_words = is_name || self.beside.len() > most;
                 if self.is_words {
                     self.numbers = Vec::new();
                 }
             }
         }
         self.add(cell, 1, options);
+    }
+
+    /// Returns whether `cell` is digits that 64 bits do not tell from other digits of the column: these are
+    /// names, such as of accounts. Long numbers that differ are numbers like others.
+    fn has_twin(&mut self, cell: &str) -> bool {
+        let is_long = cell.len() >= LONG && cell.bytes().all(|byte| byte.is_ascii_digit());
+        let Some(number) = cell.parse::<f64>().ok().filter(|_| is_long) else {
+            return false;
+        };
+        *self
+            .long
+            .entry(number.to_bits())
+            .or_insert_with(|| hash_of(cell))
+            != hash_of(cell)
     }
 
     /// Counts `cells` cells that hold `word`.
@@ -161,9 +182,7 @@ impl Column {
         }
         self.too_many_words = true;
         if self.is_words || !self.beside.is_empty() {
-            let mut hasher = DefaultHasher::new();
-            word.hash(&mut hasher);
-            self.hashes.insert(hasher.finish());
+            self.hashes.insert(hash_of(word));
         }
     }
 
@@ -472,7 +491,8 @@ impl Column {
         if self.is_words {
             let different = self.hashes.len() + self.order.len();
             let is_text = self.too_many_words && 2 * different > self.values;
-            let are_codes = self.beside.iter().any(|(word, _)| is_name(word));
+            let mut others = self.beside.iter().map(|(word, _)| word);
+            let are_codes = others.any(|word| word.bytes().all(|byte| byte.is_ascii_digit()));
             if is_text && 2 * self.numeric > self.values && !are_codes {
                 let others = self.beside.iter().take(3).map(|(word, _)| word);
                 return Some(format!(
@@ -903,13 +923,10 @@ pub(super) fn has_leading_zero(cell: &str) -> bool {
     digits.len() > 1 && digits[0] == b'0' && digits[1].is_ascii_digit()
 }
 
-/// Returns whether `cell` is digits that are a name, not a number: with a zero in front, or too many to be
-/// told apart as numbers.
-fn is_name(cell: &str) -> bool {
-    let digits = cell.trim_start_matches(['-', '+']);
-    let is_whole = || digits.bytes().all(|byte| byte.is_ascii_digit());
-    let is_long = || is_whole() && digits.parse::<f64>().is_ok_and(|number| number >= INEXACT);
-    has_leading_zero(cell) || is_long()
+fn hash_of(word: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    word.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// Returns whether `cell` is a date: three groups of digits, a month among them, and perhaps a

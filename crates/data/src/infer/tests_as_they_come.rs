@@ -145,6 +145,15 @@ fn digits_that_numbers_cannot_tell_apart_are_words() {
 }
 
 #[test]
+fn long_numbers_that_differ_are_numbers() {
+    let of = |row: usize| 1_600_000_000_000_000_000_u64 + row as u64 * 7_919_000_000;
+    let file = people(|row, line| line.replacen(&age(row).to_string(), &of(row).to_string(), 1));
+    let draft = infer(file.path(), &options()).unwrap();
+    let kind = &draft.schema.attributes[0].kind;
+    assert!(matches!(kind, Kind::Numeric { .. }), "{kind:?}");
+}
+
+#[test]
 fn a_number_beyond_all_others_is_told_of() {
     let file = people(|row, line| match row {
         7 => line.replacen(&age(row).to_string(), "1.7976931348623157e+308", 1),
