@@ -8,6 +8,9 @@ use super::super::text::{Text, percent};
 /// Attributes that are drawn.
 const DRAWN: usize = 10;
 
+/// The most characters of a value that stands beside another one.
+const SIDE: usize = 13;
+
 /// What the pictures and their tables show, said once above them.
 pub(super) const PICTURES: &str = "Both stand beside each other by rank: the share of all people who have less, and half of those who have the same. In a picture nobody has less at the left end, and half of all people do in the middle; what has no order is written alone.";
 
@@ -36,13 +39,13 @@ impl Two<'_> {
         order.sort_by(|&a, &b| difference(b).total_cmp(&difference(a)));
         let rows = order.iter().take(DRAWN).map(|&place| BesideRow {
             label: Text::value(&own[place].attribute),
-            shown: match own[place].value == others[place].value {
-                true => Text::value(&own[place].value),
-                false => Text::from(format!(
-                    "{} | {}",
-                    Text::value(&own[place].value),
-                    Text::value(&others[place].value)
-                )),
+            shown: match [own, others].map(|of| shown(&of[place].value)) {
+                [one, other] if one == other => one,
+                both => {
+                    // A long one leaves room for the other.
+                    let [one, other] = both.map(|value| value.short(SIDE));
+                    Text::from(format!("{one} | {other}"))
+                }
             },
             places: rank(place),
         });
@@ -55,8 +58,8 @@ impl Two<'_> {
         let cells = cells.map(|(place, (own, other))| {
             vec![
                 Text::value(&own.attribute).to_string(),
-                Text::value(&own.value).to_string(),
-                Text::value(&other.value).to_string(),
+                shown(&own.value).to_string(),
+                shown(&other.value).to_string(),
                 shown_rank(place, 0),
                 shown_rank(place, 1),
             ]
@@ -80,6 +83,19 @@ impl Two<'_> {
             Table::new(caption, &header, cells.collect()),
         )
     }
+}
+
+/// Returns what a person has of an attribute, as it is shown: an empty cell has no name of its own.
+pub(super) fn shown(value: &str) -> Text {
+    match value.is_empty() {
+        true => "(missing)".into(),
+        false => Text::value(value),
+    }
+}
+
+/// Returns `age 31`.
+pub(super) fn value_in_words(value: &PersonValue) -> String {
+    format!("{} {}", Text::value(&value.attribute), shown(&value.value))
 }
 
 /// `name` within a sentence.
@@ -129,6 +145,18 @@ mod tests {
             .map(|cell| cell.to_string().replace('\u{a0}', " "))
             .collect();
         assert_eq!(last, ["pay", "900", "2100", "20.00 %", "87.50 %"]);
+        let long = values(["f", "the same beginning, then A", ""]);
+        let ends = drawn(&values(["f", "the same beginning, then B", "5"]), &[]);
+        assert!(ends.svg.contains("31 | the same beg…"), "{}", ends.svg);
+        let two = Two {
+            names: ["Row 1".to_owned(), "Row 2".to_owned()],
+            values: [&long, &own],
+            ranks: &[],
+        };
+        let Block::Figure(blank) = two.picture("blank".to_owned()) else {
+            panic!("a figure");
+        };
+        assert!(blank.svg.contains("(missing) | 900"), "{}", blank.svg);
         // Runs of the first builds say no ranks; who is alike is shown once.
         let alike = drawn(&own, &[]);
         assert!(!alike.svg.contains('|') && alike.data.rows[1][3].as_str() == "–");

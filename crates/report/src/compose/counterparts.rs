@@ -7,7 +7,7 @@ use super::super::model::{
     PersonValue, PersonWithCounterpart,
 };
 use super::super::text::{Text, count, counted, fixed, listed, number, percent};
-use super::beside::{PICTURES, Two};
+use super::beside::{PICTURES, Two, shown, value_in_words};
 use super::drawn::{self, DRAWN_LIMIT, Outcomes, given};
 use super::left_out;
 
@@ -396,7 +396,7 @@ fn story(person: &PersonWithCounterpart, found: &CounterpartsFindings) -> String
             format!(
                 "{} in place of {}",
                 value_in_words(theirs),
-                Text::value(&own.value)
+                shown(&own.value)
             )
         })
         .collect();
@@ -430,14 +430,6 @@ fn story(person: &PersonWithCounterpart, found: &CounterpartsFindings) -> String
         decided(0, &person.decision),
         decided(1, &person.counterpart_decision),
         listed(&differing, "and")
-    )
-}
-
-fn value_in_words(value: &PersonValue) -> String {
-    format!(
-        "{} {}",
-        Text::value(&value.attribute),
-        Text::value(&value.value)
     )
 }
 

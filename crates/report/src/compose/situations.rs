@@ -4,7 +4,7 @@ use super::super::chart::{IntervalRow, Intervals};
 use super::super::document::{Block, Outcome, Part, Table};
 use super::super::model::{PersonInSituation, PersonValue, SituationsFindings, SituationsOfGroup};
 use super::super::text::{Text, count, counted, decimal, listed, number, percent};
-use super::beside::{PICTURES, Two};
+use super::beside::{PICTURES, Two, value_in_words};
 use super::counterparts::{beside, elsewhere, in_words};
 use super::drawn::{self, DRAWN_LIMIT, Outcomes, given};
 use super::left_out;
@@ -349,14 +349,6 @@ fn story(
         ));
     }
     said
-}
-
-fn value_in_words(value: &PersonValue) -> String {
-    format!(
-        "{} {}",
-        Text::value(&value.attribute),
-        Text::value(&value.value)
-    )
 }
 
 /// What a person has, the conditions of the group first.
