@@ -67,8 +67,23 @@ fn a_header_in_the_middle_is_no_row() {
         draft
             .bad_rows
             .to_string()
-            .contains("1 because it repeats the header")
+            .contains("1 because the header stands there again")
     );
+}
+
+#[test]
+fn names_that_are_numbers_may_be_values() {
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    let rows: String = (0..60)
+        .map(|row| format!("{},{},{}\n", row % 3, row % 2, row % 3))
+        .collect();
+    file.write_all(format!("0,1,2\n0,1,2\n{rows}").as_bytes())
+        .unwrap();
+    let mut numbered = options();
+    (numbered.label, numbered.protected) = ("2".into(), vec!["1".into()]);
+    let draft = infer(file.path(), &numbered).unwrap();
+    let table = Table::read(file.path(), &draft.schema, Labels::Required).unwrap();
+    assert_eq!(table.rows(), 61);
 }
 
 #[test]

@@ -359,7 +359,7 @@ impl OfRow for ReadError {
     fn reason(&self) -> Option<String> {
         match self {
             ReadError::Ragged { expected, .. } => Some(format!("not {expected} fields")),
-            ReadError::RepeatedHeader { .. } => Some("it repeats the header".to_owned()),
+            ReadError::RepeatedHeader { .. } => Some("the header stands there again".to_owned()),
             ReadError::Utf8 { column, .. } => Some(format!("'{column}' is not UTF-8")),
             ReadError::Value { column, value, .. } if value.is_empty() => {
                 Some(format!("'{column}' is blank"))

@@ -126,8 +126,11 @@ impl TextRecords {
     /// Returns whether the current record repeats the names of the columns.
     pub(super) fn repeats(&self, names: &[String]) -> bool {
         let mut named = names.iter().enumerate();
-        // In a file of one column the name may be a value.
-        names.len() > 1 && named.all(|(place, name)| self.cell(place) == Some(name))
+        // In a file of one column the name may be a value, and so may names that are numbers: those that
+        // programs give to columns without any.
+        names.len() > 1
+            && named.all(|(place, name)| self.cell(place) == Some(name))
+            && names.iter().any(|name| name.parse::<f64>().is_err())
     }
 
     /// Returns the line on which the current record begins. The parser's own count is taken before
