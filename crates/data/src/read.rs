@@ -1,5 +1,5 @@
-//! The one reader of tables: CSV (plain, gzip or xz), Parquet, and Arrow record batches in memory,
-//! as records of cells.
+//! The one reader of tables: CSV and JSON (plain, gzip or xz), Parquet, and Arrow record batches in
+//! memory, as records of cells.
 //!
 //! The kind of a file is told by its first bytes, not by its name. Rows are streamed; nothing but
 //! the current record (or a few thousand rows of a batch) is held. Everything above this module
@@ -19,6 +19,7 @@
 mod arrow;
 mod bad_rows;
 pub(crate) mod error;
+mod json;
 mod place;
 mod row_numbers;
 mod text;
@@ -33,6 +34,7 @@ use self::arrow::{ArrowRecords, Value};
 pub use self::bad_rows::{BadReason, BadRows, LeftOut};
 pub(crate) use self::error::columns_in_words;
 pub use self::error::{IN_MEMORY, OfRow, ReadError};
+pub(crate) use self::json::is_json;
 pub use self::place::Place;
 pub use self::row_numbers::RowNumbers;
 use self::text::TextRecords;
@@ -252,6 +254,7 @@ impl Records {
     /// up to there.
     pub fn place(&self) -> Place {
         match &self.cells {
+            Cells::Text(text) if text.is_json() => Place::Row(self.number),
             Cells::Text(text) => Place::Line(text.line(&self.file)),
             Cells::Arrow(arrow) => Place::Row(arrow.row()),
         }

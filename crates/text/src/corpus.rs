@@ -1,10 +1,13 @@
 //! The reader of texts and their labels.
 //!
-//! | name ends with (before `.gz`, `.xz`) | content                                      |
-//! |--------------------------------------|----------------------------------------------|
-//! | `.txt`                               | a text on each line; blank lines are no texts |
-//! | `.tsv`                               | a table, separated by tabs                   |
-//! | anything else                        | a table, separated by commas, or Parquet     |
+//! | name ends with (before `.gz`, `.xz`) | content                                               |
+//! |--------------------------------------|-------------------------------------------------------|
+//! | `.txt`                               | a text on each line; blank lines are no texts         |
+//! | `.tsv`                               | a table, separated by tabs                            |
+//! | anything else                        | a table: JSON, Parquet, or text with the separator that its lines show |
+//!
+//! Text that is no UTF-8 is Windows-1252, if it can be ([`text_layout`]); what comes from a pipe, which
+//! is read once, is UTF-8 and separated by commas.
 //!
 //! A row of a table without text or label, with the wrong number of fields or with what is no UTF-8
 //! is refused, or left out and counted where [`TextColumns::skip_bad_rows`] says so.
@@ -20,6 +23,8 @@ use arrow_array::RecordBatch;
 use thiserror::Error;
 
 use probity_data::compressed;
+use probity_data::encoding::decoded;
+use probity_data::infer::text_layout;
 use probity_data::read::{BadRows, OfRow, Place, ReadError, Record, Records, RowNumbers};
 use probity_data::schema::{Format, Label};
 use probity_data::source::{DataFile, Hashed};
@@ -38,8 +43,16 @@ pub enum CorpusError {
         /// The columns of the file.
         found: String,
     },
+    /// The header of a table of one column reads as a text does.
+    #[error("{} is read as a table, whose first line names its one column, but that line reads as a text: '{line}'; give the column a name, or call the file .txt where every line is a text", file.display())]
+    HeaderIsText {
+        /// The file.
+        file: PathBuf,
+        /// The first line.
+        line: String,
+    },
     /// A column of a file without columns.
-    #[error("{} holds a text on each line and has no column '{column}'; take a table for labelled texts", file.display())]
+    #[error("{} holds a text on each line and has no column '{column}'; leave out what names a column, or take a table for labelled texts", file.display())]
     NoColumns {
         /// The file.
         file: PathBuf,
@@ -208,11 +221,17 @@ pub fn text_records(opened: &DataFile) -> Result<Records, CorpusError> {
     }
 }
 
-fn table_of(opened: &DataFile, separator: char, skip_bad_rows: bool) -> Result<Records, ReadError> {
-    let format = Format {
-        separator,
-        ..table_format(skip_bad_rows)
-    };
+/// Opens the rows of a table; `separator` is none where its lines show it.
+fn table_of(
+    opened: &DataFile,
+    separator: Option<char>,
+    skip_bad_rows: bool,
+) -> Result<Records, ReadError> {
+    let mut format = table_format(skip_bad_rows);
+    format.separator = separator.unwrap_or(format.separator);
+    if opened.path().is_file() {
+        format = text_layout(opened.path(), &format, separator.is_none())?;
+    }
     Records::from_file(opened, &format)
 }
 
@@ -239,7 +258,7 @@ fn table_format(skip_bad_rows: bool) -> Format {
 
 enum FileKind {
     Lines,
-    Table { separator: char },
+    Table { separator: Option<char> },
 }
 
 fn kind_of(file: &Path) -> FileKind {
@@ -253,8 +272,10 @@ fn kind_of(file: &Path) -> FileKind {
     };
     match inner.as_deref() {
         Some("txt") => FileKind::Lines,
-        Some("tsv") => FileKind::Table { separator: '\t' },
-        _ => FileKind::Table { separator: ',' },
+        Some("tsv") => FileKind::Table {
+            separator: Some('\t'),
+        },
+        _ => FileKind::Table { separator: None },
     }
 }
 
@@ -271,8 +292,12 @@ fn read_lines(opened: &DataFile, columns: &TextColumns) -> Result<TextCorpus, Co
         source,
     };
     let (mut texts, mut rows) = (Vec::new(), RowNumbers::default());
+    let encoding = match file.is_file() {
+        true => text_layout(file, &Format::default(), false)?.encoding,
+        false => None,
+    };
     let input = compressed::decompress(BufReader::new(opened.clone())).map_err(io_error)?;
-    let input = BufReader::new(input);
+    let input = BufReader::new(decoded(input, encoding).map_err(io_error)?);
     for (number, line) in (1..).zip(input.split(b'\n')) {
         let line = line.map_err(io_error)?;
         let text = std::str::from_utf8(&line).map_err(|_| CorpusError::Utf8 {
@@ -388,12 +413,23 @@ fn next_text(
 fn text_column(records: &Records, name: Option<&str>) -> Result<usize, CorpusError> {
     match (name, records.names()) {
         (Some(name), _) => Ok(records.require(name)?),
+        (None, [name]) if reads_as_text(name) => Err(CorpusError::HeaderIsText {
+            file: records.file().to_owned(),
+            line: name.clone(),
+        }),
         (None, [_]) => Ok(0),
         (None, names) => Err(CorpusError::NoTextColumn {
             file: records.file().to_owned(),
             found: names.join(", "),
         }),
     }
+}
+
+/// Returns whether the name of a column is more likely a text: of more than six words, or of several
+/// with the end of a sentence behind them.
+fn reads_as_text(name: &str) -> bool {
+    let words = name.split_whitespace().count();
+    words > 6 || words > 2 && name.ends_with(['.', '!', '?'])
 }
 
 /// Returns the text of a cell, or an error where the cell holds none.

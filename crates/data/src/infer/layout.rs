@@ -15,7 +15,7 @@ use super::note::{Note, Way};
 use super::options::InferOptions;
 use crate::encoding::{Encoding, decoded, is_windows_1252, marked};
 use crate::number_form::{NumberForm, currency_of, unit_of};
-use crate::read::{OfRow, ReadError, Records, first_records};
+use crate::read::{OfRow, ReadError, Records, first_records, is_json};
 use crate::schema::{DECIMALS, Format, SchemaError, THOUSANDS, is_missing};
 use crate::source::{Content, DataFile};
 use crate::unicode;
@@ -108,6 +108,9 @@ fn lay_out(
     let Some(start) = beginning(file)? else {
         return Ok(false);
     };
+    if is_json(&start) {
+        return Ok(false);
+    }
     if let Some(encoding) = marked(&start) {
         note(format!("the text is in {encoding}"));
     } else if format.encoding.is_none()

@@ -232,3 +232,34 @@ fn an_instant_of_a_named_zone_is_a_date() {
         said(&draft)
     );
 }
+
+#[test]
+fn json_is_a_table_like_another() {
+    let csv = people(|_, line| line);
+    let mut json = tempfile::NamedTempFile::new().unwrap();
+    let text = std::fs::read_to_string(csv.path()).unwrap();
+    for row in text.lines().skip(1) {
+        let cells: Vec<&str> = row.split(',').collect();
+        let (age, sex, income) = (cells[0], cells[1], cells[2]);
+        writeln!(
+            json,
+            "{{\"age\": {age}, \"sex\": \"{sex}\", \"income\": \"{income}\"}}"
+        )
+        .unwrap();
+    }
+    let drafts = [csv.path(), json.path()].map(|file| infer(file, &options()).unwrap());
+    assert_eq!(drafts[0].schema, drafts[1].schema);
+    let tables = [csv.path(), json.path()].map(|file| {
+        let read = Table::read(file, &drafts[0].schema, Labels::Required).unwrap();
+        (read.codes().to_vec(), read.labels().to_vec())
+    });
+    assert_eq!(tables[0], tables[1]);
+    writeln!(
+        json,
+        "{{\"age\": \"old\", \"sex\": \"m\", \"income\": \"low\"}}"
+    )
+    .unwrap();
+    let error = Table::read(json.path(), &drafts[0].schema, Labels::Required);
+    let error = error.unwrap_err().to_string();
+    assert!(error.contains("row 61, column 'age'"), "{error}");
+}

@@ -7,7 +7,7 @@ use std::fmt;
 pub enum Place {
     /// A line of a text file, from 1.
     Line(u64),
-    /// A row of a Parquet file or of record batches, from 1.
+    /// A row of a JSON or Parquet file or of record batches, from 1.
     Row(u64),
 }
 

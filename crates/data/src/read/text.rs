@@ -1,9 +1,10 @@
-//! Records of a text file: CSV, plain or compressed, in UTF-8 or another encoding.
+//! Records of a text file: CSV or JSON, plain or compressed, in UTF-8 or another encoding.
 
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
 use super::error::ReadError;
+use super::json::as_csv;
 use super::place::Place;
 use crate::compressed;
 use crate::encoding::{Encoding, decoded};
@@ -42,6 +43,8 @@ pub(super) struct TextRecords {
     /// The character that begins a comment, kept to find a record's line again.
     comment: Option<u8>,
     encoding: Option<Encoding>,
+    /// Whether the file is JSON, whose lines are not those of the text that is read.
+    is_json: bool,
     /// Whether the first record, read to learn the number of columns, is yet to be handed out.
     pending: bool,
 }
@@ -54,7 +57,16 @@ impl TextRecords {
         format: &Format,
     ) -> Result<(TextRecords, Vec<String>), ReadError> {
         let text = decoded(text, format.encoding).map_err(|source| ReadError::io(file, source))?;
-        let mut reader = builder(format).buffer_capacity(1 << 18).from_reader(text);
+        let as_csv = as_csv(text, format.ignore_other_columns);
+        let (text, is_json) = as_csv.map_err(|source| ReadError::io(file, source))?;
+        let layout = match is_json {
+            true => &Format {
+                columns: format.columns.clone(),
+                ..Format::default()
+            },
+            false => format,
+        };
+        let mut reader = builder(layout).buffer_capacity(1 << 18).from_reader(text);
         let mut record = csv::ByteRecord::new();
         let found = reader
             .read_byte_record(&mut record)
@@ -82,7 +94,8 @@ impl TextRecords {
             record: Some(record.into()),
             comment: format.comment.map(|c| c as u8),
             encoding: format.encoding,
-            pending: !format.header,
+            is_json,
+            pending: !layout.header,
         };
         Ok((records, names))
     }
@@ -131,6 +144,11 @@ impl TextRecords {
         names.len() > 1
             && named.all(|(place, name)| self.cell(place) == Some(name))
             && names.iter().any(|name| name.parse::<f64>().is_err())
+    }
+
+    /// Returns whether the file is JSON, whose rows are counted rather than their lines.
+    pub(super) fn is_json(&self) -> bool {
+        self.is_json
     }
 
     /// Returns the line on which the current record begins. The parser's own count is taken before

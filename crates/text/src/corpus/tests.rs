@@ -75,7 +75,7 @@ fn parquet_is_read() {
 
 #[test]
 fn bad_rows_are_left_out_where_that_is_asked_for() {
-    let csv = b"text,y\na,1\n,2\nb,\nc\nd,2\n\xff,1\n";
+    let csv = b"text,y\na,1\n,2\nb,\nc\nd,2\n\x81,1\n";
     let corpus = read("skip.csv", csv, "text", "y").unwrap();
     assert_eq!(corpus.texts, ["a", "d"]);
     assert_eq!((corpus.labels.len(), corpus.classes.len()), (2, 2));
@@ -156,13 +156,13 @@ fn bad_files_are_refused_by_what_is_wrong() {
         ("a.txt", b"\n \n", "", "", "a.txt holds no texts"),
         (
             "a.txt",
-            b"a\n\xff\n",
+            b"a\n\x81\n",
             "",
             "",
             "a.txt, line 2: the text is not valid UTF-8",
         ),
         ("a.txt", b"a\n", "", "y", "has no column 'y'"),
-        ("a.csv", b"text\n\xff\xff\n", "text", "", "not valid UTF-8"),
+        ("a.csv", b"text\n\x81\x81\n", "text", "", "not valid UTF-8"),
         (
             "a.csv",
             b"text,y\na\n",
@@ -197,4 +197,55 @@ fn shares_are_no_classes_until_a_threshold_makes_two_of_them() {
     // 0.0 and 1.0 are classes.
     let floats = read("a.csv", b"text,y\na,0.0\nb,1.0\n", "text", "y").unwrap();
     assert_eq!(floats.classes, ["0.0", "1.0"]);
+}
+
+#[test]
+fn separators_encodings_and_json_are_found() {
+    let expected = ["a, b", "c; é"];
+    for (name, content) in [
+        ("a.csv", "text;y\n\"a, b\";1\n\"c; é\";2\n"),
+        ("b.csv", "text|y\na, b|1\nc; é|2\n"),
+        ("c.csv", "y\ttext\n1\ta, b\n2\tc; é\n"),
+        (
+            "d.jsonl",
+            "{\"text\": \"a, b\", \"y\": 1}\n{\"y\": 2, \"text\": \"c; é\"}\n",
+        ),
+        (
+            "e.json.gz",
+            "[{\"y\": 1, \"text\": \"a, b\"}, {\"y\": 2, \"text\": \"c; é\"}]",
+        ),
+    ] {
+        let corpus = read(name, content.as_bytes(), "text", "y").unwrap();
+        assert_eq!(corpus.texts, expected, "{name}");
+        assert_eq!(corpus.classes, ["1", "2"], "{name}");
+    }
+    let of_windows = b"text;y\ncaf\xe9;1\nd;2\n";
+    assert_eq!(
+        read("a.csv", of_windows, "text", "y").unwrap().texts,
+        ["café", "d"]
+    );
+    assert_eq!(
+        read("a.txt", b"caf\xe9\nd\n", "", "").unwrap().texts,
+        ["café", "d"]
+    );
+    let of_utf16: Vec<u8> = "\u{feff}é\nd\n"
+        .encode_utf16()
+        .flat_map(u16::to_le_bytes)
+        .collect();
+    assert_eq!(read("a.txt", &of_utf16, "", "").unwrap().texts, ["é", "d"]);
+}
+
+#[test]
+fn a_text_is_no_name_of_a_column() {
+    let error = read("a.md", b"She is a very kind nurse.\nHe is not.\n", "", "").unwrap_err();
+    assert!(
+        error.contains("that line reads as a text: 'She is a very"),
+        "{error}"
+    );
+    assert_eq!(
+        read("a.md", b"free text answer\na\n", "", "")
+            .unwrap()
+            .texts,
+        ["a"]
+    );
 }

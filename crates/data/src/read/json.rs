@@ -1,0 +1,293 @@
+//! Tables in JSON: an object a row, one behind the other (JSON lines), or all in one array.
+//!
+//! The keys of the first object are the names of the columns. A string is text as it stands there, a
+//! number or a truth value what JSON writes, null and a key that an object lacks are empty cells, and
+//! lists and objects are their JSON. The rows are handed on as comma-separated text, so that they are
+//! read by the rules of text.
+
+use std::io::{self, BufRead, BufReader, Cursor, Read};
+
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde_json::Value;
+
+/// The number of bytes of CSV that are made at a time.
+const PIECE: usize = 1 << 16;
+/// The most white space before the first sign of a file that is looked through.
+const LONGEST_BLANK: u64 = 1 << 10;
+
+/// A row of a table in JSON: keys and values, in the order in which they stand there.
+struct Object(Vec<(String, Value)>);
+
+impl<'de> Deserialize<'de> for Object {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Object, D::Error> {
+        struct Keys;
+
+        impl<'de> Visitor<'de> for Keys {
+            type Value = Object;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("an object with a key for each column")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Object, A::Error> {
+                let mut entries = Vec::new();
+                while let Some(entry) = map.next_entry()? {
+                    entries.push(entry);
+                }
+                Ok(Object(entries))
+            }
+        }
+
+        deserializer.deserialize_map(Keys)
+    }
+}
+
+/// Returns whether a file of text that begins with `start` is JSON.
+pub(crate) fn is_json(start: &[u8]) -> bool {
+    let start = start.strip_prefix("\u{feff}".as_bytes()).unwrap_or(start);
+    let mut start = start.trim_ascii_start().iter();
+    match start.next() {
+        Some(b'{') => {
+            let rest = start.as_slice().trim_ascii_start();
+            rest.is_empty() || rest.starts_with(b"\"") || rest.starts_with(b"}")
+        }
+        Some(b'[') => {
+            let rest = start.as_slice().trim_ascii_start();
+            rest.is_empty() || rest.starts_with(b"{")
+        }
+        _ => false,
+    }
+}
+
+/// Returns `text` as comma-separated text if it is JSON, and whether it is. Keys that the first
+/// object lacks are passed over where `ignores` says so.
+///
+/// # Errors
+/// When its beginning cannot be read.
+pub(super) fn as_csv(
+    mut text: Box<dyn Read + Send>,
+    ignores: bool,
+) -> io::Result<(Box<dyn Read + Send>, bool)> {
+    let mut start = Vec::new();
+    text.by_ref().take(LONGEST_BLANK).read_to_end(&mut start)?;
+    let is_json = is_json(&start);
+    let whole = Box::new(Cursor::new(start).chain(text));
+    Ok(match is_json {
+        false => (whole, false),
+        true => (Box::new(Rows::new(whole, ignores)?), true),
+    })
+}
+
+/// The rows of a table in JSON as comma-separated text.
+struct Rows {
+    objects: Objects,
+    /// The names of the columns; none before the first row.
+    names: Vec<String>,
+    /// Whether keys that are no column are passed over.
+    ignores: bool,
+    /// The number of rows so far.
+    row: u64,
+    /// The text that is yet to be read, and how much of it was.
+    text: Vec<u8>,
+    taken: usize,
+}
+
+/// Where the objects come from.
+enum Objects {
+    /// A file of objects: each line is one.
+    Lines(Box<dyn BufRead + Send>),
+    /// The objects of an array.
+    Array(std::vec::IntoIter<Object>),
+}
+
+fn invalid(problem: String) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, problem)
+}
+
+impl Objects {
+    /// Returns the next object; `row` is its number.
+    fn next(&mut self, row: u64) -> io::Result<Option<Object>> {
+        let lines = match self {
+            Objects::Array(objects) => return Ok(objects.next()),
+            Objects::Lines(lines) => lines,
+        };
+        let mut line = Vec::new();
+        while lines.read_until(b'\n', &mut line)? > 0 {
+            if !line.trim_ascii().is_empty() {
+                let object = serde_json::from_slice(&line);
+                let problem = |error| format!("row {row} is no JSON object in one line: {error}");
+                return object.map(Some).map_err(|error| invalid(problem(error)));
+            }
+            line.clear();
+        }
+        Ok(None)
+    }
+}
+
+impl Rows {
+    fn new(text: impl Read + Send + 'static, ignores: bool) -> io::Result<Rows> {
+        let mut text: Box<dyn BufRead + Send> = Box::new(BufReader::with_capacity(PIECE, text));
+        loop {
+            let start = text.fill_buf()?;
+            let passed = start.len() - start.trim_ascii_start().len();
+            let mark = "\u{feff}".as_bytes();
+            match start.get(passed) {
+                None if start.is_empty() => break,
+                None => text.consume(passed),
+                Some(_) if start[passed..].starts_with(mark) => {
+                    text.consume(passed + mark.len());
+                }
+                Some(_) => {
+                    text.consume(passed);
+                    break;
+                }
+            }
+        }
+        let objects = match text.fill_buf()?.first() {
+            Some(b'[') => {
+                let all: Result<Vec<Object>, _> = serde_json::from_reader(text);
+                let all = all.map_err(|error| match error.io_error_kind() {
+                    Some(_) => io::Error::from(error),
+                    None => invalid(format!("it is no JSON array of objects: {error}")),
+                })?;
+                Objects::Array(all.into_iter())
+            }
+            _ => Objects::Lines(text),
+        };
+        Ok(Rows {
+            objects,
+            names: Vec::new(),
+            ignores,
+            row: 0,
+            text: Vec::new(),
+            taken: 0,
+        })
+    }
+
+    /// Makes the next piece of text, which is empty at the end.
+    fn refill(&mut self) -> io::Result<()> {
+        self.text.clear();
+        self.taken = 0;
+        let mut writer = csv::Writer::from_writer(std::mem::take(&mut self.text));
+        while writer.get_ref().len() < PIECE {
+            self.row += 1;
+            let Some(Object(entries)) = self.objects.next(self.row)? else {
+                break;
+            };
+            if self.row == 1 {
+                self.names = entries.iter().map(|(name, _)| name.clone()).collect();
+                writer.write_record(&self.names)?;
+            }
+            writer.write_record(self.cells(entries)?)?;
+            writer.flush()?;
+        }
+        self.text = writer.into_inner().map_err(|error| error.into_error())?;
+        Ok(())
+    }
+
+    /// Returns the cells of a row.
+    fn cells(&self, entries: Vec<(String, Value)>) -> io::Result<Vec<String>> {
+        let mut cells = vec![String::new(); self.names.len()];
+        for (at, (name, value)) in entries.into_iter().enumerate() {
+            // Most rows have the keys in the order of the first.
+            let place = match self.names.get(at) {
+                Some(own) if *own == name => Some(at),
+                _ => self.names.iter().position(|own| *own == name),
+            };
+            match place {
+                Some(place) => {
+                    cells[place] = match value {
+                        Value::Null => String::new(),
+                        Value::String(text) => text,
+                        other => other.to_string(),
+                    };
+                }
+                None if self.ignores => {}
+                None => {
+                    return Err(invalid(format!(
+                        "row {} has the key '{name}', which the first row lacks; give the first row every key",
+                        self.row
+                    )));
+                }
+            }
+        }
+        Ok(cells)
+    }
+}
+
+impl Read for Rows {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.taken == self.text.len() {
+            self.refill()?;
+        }
+        let rest = &self.text[self.taken..];
+        let count = rest.len().min(buffer.len());
+        buffer[..count].copy_from_slice(&rest[..count]);
+        self.taken += count;
+        Ok(count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn csv_of(text: &str, ignores: bool) -> Result<String, String> {
+        let text: Box<dyn Read + Send> = Box::new(Cursor::new(text.as_bytes().to_vec()));
+        let read = || {
+            let (mut text, is_json) = as_csv(text, ignores)?;
+            assert!(is_json);
+            let mut csv = String::new();
+            text.read_to_string(&mut csv)?;
+            io::Result::Ok(csv)
+        };
+        read().map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn objects_are_rows_in_lines_and_in_an_array() {
+        let rows = [
+            "{\"text\": \"a \\\"b\\\",\\nc\", \"label\": 1, \"more\": [1, {\"x\": null}]}",
+            "{\"label\": 2.5, \"text\": null, \"more\": true}",
+            "{\"text\": \"\"}",
+        ];
+        let expected =
+            "text,label,more\n\"a \"\"b\"\",\nc\",1,\"[1,{\"\"x\"\":null}]\"\n,2.5,true\n,,\n";
+        let lines = format!("\u{feff} \n{}\r\n\n{}\n{}", rows[0], rows[1], rows[2]);
+        let array = format!("[{}]", rows.join(",\n"));
+        for text in [lines, array] {
+            assert_eq!(csv_of(&text, false).as_deref(), Ok(expected));
+        }
+    }
+
+    #[test]
+    fn keys_that_the_first_row_lacks_are_named_or_passed_over() {
+        let text = "{\"a\": 1}\n{\"a\": 2, \"b\": 3}\n";
+        assert_eq!(csv_of(text, true).as_deref(), Ok("a\n1\n2\n"));
+        let error = csv_of(text, false).unwrap_err();
+        assert!(error.starts_with("row 2 has the key 'b'"), "{error}");
+    }
+
+    #[test]
+    fn what_is_no_object_is_named() {
+        for (text, expected) in [
+            ("{\"a\": 1}\n[2]\n", "row 2 is no JSON object in one line"),
+            ("{\"a\": 1\n}\n", "row 1 is no JSON object in one line"),
+            ("[{\"a\": 1}, 2]", "it is no JSON array of objects"),
+        ] {
+            let error = csv_of(text, false).unwrap_err();
+            assert!(error.starts_with(expected), "{error}");
+        }
+    }
+
+    #[test]
+    fn other_text_is_left_alone() {
+        for text in ["a,b\n1,2\n", "", "[x],y\n1,2\n", "{x},y\n"] {
+            let boxed: Box<dyn Read + Send> = Box::new(Cursor::new(text.as_bytes().to_vec()));
+            let (mut read, is_json) = as_csv(boxed, false).unwrap();
+            let mut whole = String::new();
+            read.read_to_string(&mut whole).unwrap();
+            assert_eq!((whole.as_str(), is_json), (text, false));
+        }
+    }
+}
