@@ -5,8 +5,10 @@
 //! split it as they like.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::ModelError;
+use probity_tensor::device::ComputeDevice;
 
 /// A model that classifies texts.
 pub trait TextClassifier: Send + Sync {
@@ -46,6 +48,9 @@ pub trait TextClassifier: Send + Sync {
 pub trait DifferentiableTexts: TextClassifier {
     /// Returns the number of numbers in a vector.
     fn units(&self) -> usize;
+
+    /// Returns the classifier as it answers on `device`.
+    fn on_device(&self, device: &ComputeDevice) -> Arc<dyn DifferentiableTexts>;
 
     /// Returns the vector of `word`, `[units]`, where it stands behind a space; zeros for a word
     /// without a piece.

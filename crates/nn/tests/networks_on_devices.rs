@@ -10,9 +10,13 @@ use probity_data::schema::Schema;
 use probity_data::synthetic::synthetic_census;
 use probity_nn::fnn::{Fnn, Network};
 use probity_nn::recurrent::kernels::EmbeddingTable;
-use probity_nn::train::options::{Categories, TableOptions, TextOptions};
+use probity_nn::train::options::{Categories, TableOptions, TextOptions, TransformerTraining};
 use probity_nn::train::table::train;
 use probity_nn::train::text::{LabelledTexts, train_text};
+use probity_nn::train::transformer::train_transformer;
+use probity_nn::transformer::kernels::Kernels;
+use probity_nn::transformer::shape::TransformerWeights;
+use probity_nn::transformer::tensor::TransformerTiles;
 use probity_nn::{Classifier, Differentiable, Objective, Rows, predicted_class};
 use probity_tensor::device::ComputeDevice;
 use probity_testing::devices;
@@ -85,15 +89,23 @@ fn all_devices_agree_with_flex() {
     }
 }
 
+/// Makes 120 texts of up to 8 more tokens than `shortest`, of 20, and whether their sums are even.
+fn labelled(shortest: i32) -> (Vec<Vec<i32>>, Vec<u32>) {
+    let text = |text: i32| {
+        let tokens = 0..shortest + text % 9;
+        tokens.map(|at| (text * 7 + at * at) % 20).collect()
+    };
+    let texts: Vec<Vec<i32>> = (0..120).map(text).collect();
+    let is_even = |text: &Vec<i32>| u32::from(text.iter().sum::<i32>() % 2 == 0);
+    let labels = texts.iter().map(is_even).collect();
+    (texts, labels)
+}
+
 /// Networks for texts learn on every device: the losses are near those of the kernels, and the same
 /// bits come every time.
 #[test]
 fn recurrent_networks_learn_on_every_device() {
-    let texts: Vec<Vec<i32>> = (0..120_i32)
-        .map(|text| (0..text % 9).map(|at| (text * 7 + at * at) % 20).collect())
-        .collect();
-    let is_even = |text: &Vec<i32>| u32::from(text.iter().sum::<i32>() % 2 == 0);
-    let labels: Vec<u32> = texts.iter().map(is_even).collect();
+    let (texts, labels) = labelled(0);
     let values: Vec<f32> = (0..20 * 5)
         .map(|at| (at * 37 % 19) as f32 / 9.0 - 1.0)
         .collect();
@@ -123,5 +135,50 @@ fn recurrent_networks_learn_on_every_device() {
             assert!(error < 1e-3, "{}: {own:?}, flex {flex:?}", device.name());
         }
         assert!(own == learnt(&device), "{}: other bits", device.name());
+    }
+}
+
+/// Transformers answer on every device as the kernels do, each text the same bits alone, and learn
+/// there: the losses are near those of the kernels, and the same bits come every time.
+#[test]
+fn transformers_answer_and_learn_on_every_device() {
+    let (texts, labels) = labelled(1);
+    let corpus = LabelledTexts {
+        texts: &texts,
+        labels: &labels,
+        classes: 2,
+    };
+    let mut options = TransformerTraining::default();
+    (options.network.width, options.network.inner) = (12, 10);
+    (options.network.heads, options.network.blocks) = (2, 1);
+    (options.learning.epochs, options.learning.batch) = (Some(2), Some(40));
+    let split = options.split(texts.len());
+    let weights = TransformerWeights::random(options.network.shape(20, 2), 3);
+    let learnt = |device: &ComputeDevice| {
+        let go_on = &mut |_: &_, _: &dyn Fn() -> _| ControlFlow::Continue(());
+        let begun = (corpus, weights.clone());
+        train_transformer(begun, &split, &options, device, None, go_on).unwrap()
+    };
+    let kernels = Kernels::new(weights.clone());
+    let few: Vec<&[i32]> = texts[..12].iter().map(Vec::as_slice).collect();
+    let cotangents: Vec<f32> = (0..24).map(|at| (at % 5) as f32 - 2.0).collect();
+    let logits = kernels.logits(&few);
+    let gradients = kernels.input_gradients(&few, &cotangents);
+    let flex = learnt(&ComputeDevice::flex());
+    for device in devices() {
+        let name = device.name();
+        let tiles = TransformerTiles::new(&weights, &device);
+        let own = tiles.logits(&weights, &few).unwrap();
+        close(&own, &logits, 1e-4, &format!("{name} logits"));
+        let alone = tiles.logits(&weights, &few[7..8]).unwrap();
+        assert_eq!(alone, own[14..16], "{name}: a text depends on its batch");
+        let own = tiles.input_gradients(&weights, &few, &cotangents).unwrap();
+        close(&own, &gradients, 1e-3, &format!("{name} gradients"));
+        let own = learnt(&device);
+        for (own, flex) in own.history.iter().zip(&flex.history) {
+            let error = (own.loss - flex.loss).abs();
+            assert!(error < 1e-3, "{name}: {own:?}, flex {flex:?}");
+        }
+        assert!(own == learnt(&device), "{name}: other bits");
     }
 }

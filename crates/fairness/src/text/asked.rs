@@ -19,6 +19,7 @@ use probity_nn::text_reader::TextReader;
 use probity_nn::transformer_model::TransformerNetwork;
 use probity_nn::{Classifier, Differentiable, ModelError, Rows};
 use probity_predictor::KillHandle;
+use probity_tensor::device::ComputeDevice;
 use probity_text::tokenizer::TokenizerError;
 
 /// A classifier that is asked by texts, and the vocabulary in which it is audited.
@@ -60,6 +61,17 @@ impl<'m> AskedClassifier<'m> {
             ender: None,
             instability: 0.0,
         })
+    }
+
+    /// The classifier as it answers on `device`; one without gradients answers where it does.
+    #[must_use]
+    pub fn on(&self, device: &ComputeDevice) -> AskedClassifier<'m> {
+        let mut there = self.clone();
+        if let Some(gradients) = &mut there.gradients {
+            gradients.classifier = gradients.classifier.on_device(device);
+            there.classifier = gradients.classifier.clone();
+        }
+        there
     }
 
     /// The classifier as one of rows of `domain`, whose sources were made of `texts`.

@@ -26,6 +26,22 @@ pub struct Batch<'a> {
     pub class_weights: &'a [f32],
 }
 
+impl Batch<'_> {
+    /// Returns what the logarithms of the probabilities count for in the loss, `[texts, classes]`:
+    /// at the class of each text its share of the weights of all, else 0.
+    pub fn targets(&self) -> Vec<f32> {
+        let weight_of = |label: u32| f64::from(self.class_weights[label as usize]);
+        let total: f64 = self.labels.iter().map(|&label| weight_of(label)).sum();
+        let classes = self.class_weights.len();
+        let mut targets = vec![0.0; self.labels.len() * classes];
+        for (item, &label) in self.labels.iter().enumerate() {
+            let share = weight_of(label) / total.max(f64::from(f32::MIN_POSITIVE));
+            targets[item * classes + label as usize] = share as f32;
+        }
+        targets
+    }
+}
+
 /// The loss and the gradients of a batch.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BatchGradients {

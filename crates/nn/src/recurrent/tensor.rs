@@ -5,6 +5,8 @@
 //! a step is a contiguous part. burn differentiates it; tests hold it against burn's own `Lstm` and
 //! `Gru` and against the kernels.
 
+mod worst_case;
+
 use std::ops::Range;
 
 use burn::tensor::Tensor;

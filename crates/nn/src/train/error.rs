@@ -4,7 +4,6 @@ use thiserror::Error;
 
 use crate::ModelError;
 use probity_run::specification::FieldError;
-use probity_tensor::device::{ComputeDevice, DeviceName};
 
 /// Why training cannot start or go on.
 #[derive(Debug, Error)]
@@ -55,28 +54,7 @@ pub enum TrainError {
     /// The checkpoint is of another training run, or has numbers that no training has.
     #[error("it belongs to other data or options, or was changed; begin anew in another directory")]
     ForeignCheckpoint,
-    /// The training runs on the CPU alone, and another device was asked for.
-    #[error("{what} on the CPU alone, not on the device {device}; audits run on every device")]
-    OnCpu {
-        /// The network that is trained, and how.
-        what: &'static str,
-        /// The device that was asked for.
-        device: DeviceName,
-    },
     /// The device failed.
     #[error("{0}")]
     Model(#[from] ModelError),
-}
-
-impl TrainError {
-    /// Refuses devices other than the CPU to `what`, which is trained by kernels alone.
-    ///
-    /// # Errors
-    /// When `device` is not the CPU.
-    pub fn expect_cpu(what: &'static str, device: &ComputeDevice) -> Result<(), TrainError> {
-        match device.name() {
-            DeviceName::Flex => Ok(()),
-            device => Err(TrainError::OnCpu { what, device }),
-        }
-    }
 }

@@ -10,7 +10,7 @@ use super::split::count_classes;
 use super::text::LabelledTexts;
 use super::text_set::open_embeddings;
 use super::transformer::{TransformerCheckpoint, TransformerOptions, train_transformer};
-use super::{Observe, TrainError, TrainSpecification};
+use super::{Observe, TrainSpecification};
 use crate::metrics::{Metrics, Quality};
 use crate::modality::ModalityName;
 use crate::text_model::TOKENIZER;
@@ -37,6 +37,8 @@ pub struct TransformerSet {
     labels: Vec<u32>,
     rows: RowNumbers,
     counts: TextCounts,
+    /// The device that learns the set.
+    device: ComputeDevice,
 }
 
 /// The part of a network that is drawn before a training.
@@ -52,6 +54,11 @@ impl TransformerSet {
     /// The places of the texts in their file.
     pub fn rows(&self) -> &RowNumbers {
         &self.rows
+    }
+
+    /// The device that learns the set.
+    pub fn device(&self) -> &ComputeDevice {
+        &self.device
     }
 
     /// The network before the training that was asked for: its pieces, classes and shape are those
@@ -88,12 +95,12 @@ impl TransformerSet {
         }
     }
 
-    /// Makes the set of `corpus` in the pieces of `model`.
+    /// Makes the set of `corpus` in the pieces of `model`, to be learnt on `device`.
     fn new(
-        model: TransformerModel,
-        begins: Begins,
+        (model, begins): (TransformerModel, Begins),
         corpus: TextCorpus,
         known_tokens: Option<u64>,
+        device: &ComputeDevice,
     ) -> Result<TransformerSet, TrainingError> {
         let pieces = corpus.texts.par_iter();
         let pieces = pieces.map(|text| model.pieces(text));
@@ -113,6 +120,7 @@ impl TransformerSet {
             rows: corpus.rows,
             begins,
             model,
+            device: device.clone(),
         })
     }
 }
@@ -199,7 +207,6 @@ impl Trainable for TransformerSet {
         device: &ComputeDevice,
         record: &mut Record,
     ) -> Result<TransformerSet, TrainingError> {
-        TrainError::expect_cpu("transformers are trained", device)?;
         let options = specification.transformer_options();
         let columns = TextColumns {
             text: specification.text_column.clone(),
@@ -223,7 +230,7 @@ impl Trainable for TransformerSet {
                 (model, begins, Some(known))
             }
         };
-        TransformerSet::new(model, begins, corpus, known_tokens)
+        TransformerSet::new((model, begins), corpus, known_tokens, device)
     }
 
     fn count(&self) -> usize {
@@ -239,8 +246,9 @@ impl Trainable for TransformerSet {
         let options = specification.transformer_options();
         let split = options.split(self.ids.len());
         let begun = self.model.weights.clone();
-        let corpus = self.labelled();
-        let trained = train_transformer(corpus, begun, &split, &options, resume, observe)?;
+        let begun = (self.labelled(), begun);
+        let device = &self.device;
+        let trained = train_transformer(begun, &split, &options, device, resume, observe)?;
         Ok(Fit {
             model: TransformerModel {
                 weights: trained.weights,

@@ -15,7 +15,7 @@ use super::kernels::{
 };
 use super::product::{Lines, Multiply, Panels};
 use super::rows::{ActivateBack, NormaliseBack, Normalised, add_rows};
-use super::shape::{Affine, HeadActivation};
+use super::shape::{Affine, HeadActivation, Shape, Spans};
 use crate::lanes::dispatch;
 use crate::recurrent::backward::{Batch, BatchGradients, distinct_tokens};
 
@@ -246,18 +246,8 @@ impl Kernels {
         let Some(sums) = sums else {
             return;
         };
-        let mut rows = back.states.chunks_exact(units);
-        for text in texts {
-            for (position, row) in shape.positions_of(text).zip(rows.by_ref()) {
-                let at = self.spans.positions.start - sums.start;
-                let place = at + position * units;
-                add_rows(row, &mut sums.values[place..][..units]);
-                if shape.segments > 0 {
-                    let place = self.spans.segments.start - sums.start;
-                    add_rows(row, &mut sums.values[place..][..units]);
-                }
-            }
-        }
+        let sums = (sums.start, &mut sums.values[..]);
+        add_places(shape, &self.spans, texts, &back.states, sums);
     }
 
     /// Computes the gradients with respect to what the head reads, `[texts, units]`.
@@ -462,6 +452,29 @@ fn learn(
     add_rows(d, bias);
     let d = Lines::columns(d, outputs);
     Place { d, outputs }.learn(weight, x, memory);
+}
+
+/// Adds the gradients with respect to the sums of embeddings, `[pieces, units]`, to those with respect
+/// to the tables of positions and segments among the gradients from number `start` on.
+pub(super) fn add_places(
+    shape: &Shape,
+    spans: &Spans,
+    texts: &[&[i32]],
+    rows: &[f32],
+    (start, sums): (usize, &mut [f32]),
+) {
+    let units = shape.units;
+    let mut rows = rows.chunks_exact(units);
+    for text in texts {
+        for (position, row) in shape.positions_of(text).zip(rows.by_ref()) {
+            let place = spans.positions.start - start + position * units;
+            add_rows(row, &mut sums[place..][..units]);
+            if shape.segments > 0 {
+                let place = spans.segments.start - start;
+                add_rows(row, &mut sums[place..][..units]);
+            }
+        }
+    }
 }
 
 /// Computes 1/Σ weights of the labels.

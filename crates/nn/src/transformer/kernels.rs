@@ -200,37 +200,18 @@ impl Kernels {
     }
 
     fn embed(&self, texts: &[&[i32]], workspace: &mut Workspace, keep: Keep) {
-        let (shape, spans) = (self.shape(), &self.spans);
-        let units = shape.units;
         let pieces: usize = texts.iter().map(|text| text.len()).sum();
         let states = &mut workspace.states;
         states.clear();
-        states.reserve(pieces * units);
-        let (words, positions) = (self.values(&spans.words), self.values(&spans.positions));
-        let segment = self.values(&spans.segments).get(..units);
+        states.reserve(pieces * self.shape().units);
         for text in texts {
-            for (position, &id) in shape.positions_of(text).zip(*text) {
-                let word = &words[id as usize * units..][..units];
-                let position = &positions[position * units..][..units];
-                let start = states.len();
-                states.extend(
-                    word.iter()
-                        .zip(position)
-                        .map(|(word, position)| word + position),
-                );
-                if let Some(segment) = segment {
-                    let state = states[start..].iter_mut();
-                    state
-                        .zip(segment)
-                        .for_each(|(state, value)| *state += value);
-                }
-            }
+            embed(&self.weights, &self.spans, text, states);
         }
         let kept = match keep {
             Keep::Nothing => None,
             Keep::All => Some(&mut workspace.ends.norm),
         };
-        self.normalise(&spans.norm, states, kept);
+        self.normalise(&self.spans.norm, states, kept);
     }
 
     fn normalise(&self, norm: &Affine, rows: &mut [f32], kept: Option<&mut Normalised>) {
@@ -350,6 +331,37 @@ impl Kernels {
             &mut workspace.logits,
             scratch,
         );
+    }
+}
+
+/// Appends the sums of the embeddings of the pieces of `text`, `[pieces, units]`, to `states`.
+pub(super) fn embed(
+    weights: &TransformerWeights,
+    spans: &Spans,
+    text: &[i32],
+    states: &mut Vec<f32>,
+) {
+    let (units, values) = (weights.shape.units, &weights.values);
+    let (words, positions) = (
+        &values[spans.words.clone()],
+        &values[spans.positions.clone()],
+    );
+    let segment = values[spans.segments.clone()].get(..units);
+    for (position, &id) in weights.shape.positions_of(text).zip(text) {
+        let word = &words[id as usize * units..][..units];
+        let position = &positions[position * units..][..units];
+        let start = states.len();
+        states.extend(
+            word.iter()
+                .zip(position)
+                .map(|(word, position)| word + position),
+        );
+        if let Some(segment) = segment {
+            let state = states[start..].iter_mut();
+            state
+                .zip(segment)
+                .for_each(|(state, value)| *state += value);
+        }
     }
 }
 

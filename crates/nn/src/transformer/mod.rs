@@ -22,6 +22,7 @@
 //! * [`shape`]: sizes and parameters.
 //! * [`kernels`], [`backward`]: logits, and gradients with respect to embeddings and parameters,
 //!   of `product`, `rows` and `attention`.
+//! * [`tensor`]: the same by burn's tensors, for devices without these kernels.
 //! * [`masked`]: which pieces may stand where a text is masked.
 //!
 //! A text's numbers are the same bits alone, in any batch, at any position and on any number of
@@ -36,5 +37,6 @@ mod product;
 mod reference;
 mod rows;
 pub mod shape;
+pub mod tensor;
 #[cfg(test)]
 mod tests;

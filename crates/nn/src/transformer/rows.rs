@@ -55,7 +55,7 @@ fn zip_map<F: Pairwise, S: Simd>(simd: S, x: &[f32], y: &mut [f32]) {
     }
 }
 
-/// A task that turns rows x into (x − mean)/√(variance + ε)·gain + bias (Ba et al. 2016). 2016).
+/// A task that turns rows x into (x − mean)/√(variance + ε)·gain + bias (Ba et al. 2016).
 pub struct Normalise<'a> {
     /// The rows x, `[rows, units]`.
     pub rows: &'a mut [f32],

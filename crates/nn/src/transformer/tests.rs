@@ -5,7 +5,9 @@ use super::backward::{GradientSpace, Learns};
 use super::kernels::Kernels;
 use super::reference;
 use super::shape::{HeadActivation, InnerActivation, Pooling, Shape, TransformerWeights};
+use super::tensor::{TransformerLearning, TransformerTiles};
 use crate::recurrent::backward::Batch;
+use probity_tensor::device::ComputeDevice;
 
 /// Returns a small shape whose sizes fill no vector.
 pub(super) fn shape() -> Shape {
@@ -246,5 +248,63 @@ fn parameter_gradients_are_the_finite_differences_of_the_loss() {
             (fewer.parameters, fewer.embeddings),
             (learnt.parameters, None)
         );
+    }
+}
+
+#[test]
+fn tensors_answer_and_learn_as_the_kernels_do() {
+    let flex = ComputeDevice::flex();
+    let (texts, by) = (texts(), [0.3f32, 17.0, 1.0]);
+    let texts: Vec<&[i32]> = texts.iter().map(Vec::as_slice).collect();
+    let labels: Vec<u32> = (0..texts.len() as u32).map(|text| text % 3).collect();
+    let close = |own: &[f32], expected: &[f32], tolerance: f32| {
+        assert_eq!(own.len(), expected.len());
+        for (own, expected) in own.iter().zip(expected) {
+            assert!((own - expected).abs() <= tolerance, "{own} {expected}");
+        }
+    };
+    for shape in shapes() {
+        let weights = weights(shape);
+        let kernels = Kernels::new(weights.clone());
+        let tiles = TransformerTiles::new(&weights, &flex);
+        let logits = tiles.logits(&weights, &texts).unwrap();
+        close(&logits, &kernels.logits(&texts), 2e-5);
+        let cotangents = cotangents(texts.len());
+        let gradients = tiles.input_gradients(&weights, &texts, &cotangents);
+        let gradients = gradients.unwrap();
+        close(
+            &gradients,
+            &kernels.input_gradients(&texts, &cotangents),
+            2e-5,
+        );
+        // A text's answer is the same bits alone, and among others.
+        let alone = texts
+            .iter()
+            .map(|text| tiles.logits(&weights, &[text]).unwrap());
+        assert_eq!(alone.collect::<Vec<_>>().concat(), logits);
+
+        let learning = TransformerLearning::on(&flex);
+        let batch = Batch {
+            texts: &texts,
+            labels: &labels,
+            class_weights: &by,
+        };
+        let space = &mut GradientSpace::default();
+        let expected = kernels.batch_gradients(batch, Learns::All, space);
+        let own = learning.batch_gradients(&weights, batch).unwrap();
+        assert!((own.loss - expected.loss).abs() <= 2e-5);
+        close(&own.parameters, &expected.parameters, 2e-5);
+        let [own, expected] = [own, expected].map(|all| all.embeddings.unwrap());
+        assert_eq!(own.tokens, expected.tokens);
+        close(&own.values, &expected.values, 2e-5);
+
+        let head = weights.head_alone();
+        let pooled = kernels.pooled(&texts);
+        let expected = Kernels::new(head.clone()).head_gradients(&pooled, &labels, &by);
+        let own = learning
+            .head_gradients(&head, &pooled, &labels, &by)
+            .unwrap();
+        assert!((own.loss - expected.loss).abs() <= 2e-5);
+        close(&own.parameters, &expected.parameters, 2e-5);
     }
 }

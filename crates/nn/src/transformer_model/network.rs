@@ -1,6 +1,7 @@
 //! A transformer that answers about texts as they are written.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use rayon::prelude::*;
 
@@ -8,6 +9,8 @@ use super::{PieceTokenizer, Pieces, TransformerModel};
 use crate::ModelError;
 use crate::text_classifier::{DifferentiableTexts, TextClassifier};
 use crate::transformer::kernels::Kernels;
+use crate::transformer::tensor::TransformerTiles;
+use probity_tensor::device::{ComputeDevice, DeviceName};
 
 /// The number of texts whose pieces are in memory together.
 const BLOCK: usize = 1024;
@@ -19,7 +22,9 @@ const SHOWN: usize = 60;
 pub struct TransformerNetwork {
     tokenizer: PieceTokenizer,
     max_length: usize,
-    kernels: Kernels,
+    kernels: Arc<Kernels>,
+    /// The network on a device without kernels, where it is to answer there.
+    tiles: Option<TransformerTiles>,
 }
 
 impl TransformerNetwork {
@@ -33,8 +38,23 @@ impl TransformerNetwork {
             false => Ok(TransformerNetwork {
                 tokenizer: model.tokenizer,
                 max_length: model.max_length,
-                kernels: Kernels::new(model.weights),
+                kernels: Arc::new(Kernels::new(model.weights)),
+                tiles: None,
             }),
+        }
+    }
+
+    /// Returns the network as it answers on `device`. The CPU's answers come from the kernels,
+    /// those of other devices from burn, and differ from them in their last digits.
+    #[must_use]
+    pub fn on(&self, device: &ComputeDevice) -> TransformerNetwork {
+        let is_flex = device.name() == DeviceName::Flex;
+        let tiles = (!is_flex).then(|| TransformerTiles::new(self.kernels.weights(), device));
+        TransformerNetwork {
+            tokenizer: self.tokenizer.clone(),
+            max_length: self.max_length,
+            kernels: Arc::clone(&self.kernels),
+            tiles,
         }
     }
 
@@ -95,7 +115,10 @@ impl TextClassifier for TransformerNetwork {
         for block in texts.chunks(BLOCK) {
             let pieces = self.pieces(block)?;
             let ids: Vec<&[i32]> = pieces.iter().map(|pieces| &pieces.ids[..]).collect();
-            let answers = self.kernels.logits(&ids);
+            let answers = match &self.tiles {
+                Some(tiles) => tiles.logits(self.kernels.weights(), &ids)?,
+                None => self.kernels.logits(&ids),
+            };
             for (text, row) in block.iter().zip(answers.chunks_exact(classes)) {
                 expect_finite(row, text)?;
             }
@@ -108,6 +131,10 @@ impl TextClassifier for TransformerNetwork {
 impl DifferentiableTexts for TransformerNetwork {
     fn units(&self) -> usize {
         self.kernels.shape().units
+    }
+
+    fn on_device(&self, device: &ComputeDevice) -> Arc<dyn DifferentiableTexts> {
+        Arc::new(self.on(device))
     }
 
     fn word_vector(&self, word: &str) -> Result<Vec<f32>, ModelError> {
@@ -139,7 +166,10 @@ impl DifferentiableTexts for TransformerNetwork {
         let strings: Vec<&str> = texts.iter().map(|(text, _)| *text).collect();
         let pieces = self.pieces(&strings)?;
         let ids: Vec<&[i32]> = pieces.iter().map(|pieces| &pieces.ids[..]).collect();
-        let gradients = self.kernels.input_gradients(&ids, cotangents);
+        let gradients = match &self.tiles {
+            Some(tiles) => tiles.input_gradients(self.kernels.weights(), &ids, cotangents)?,
+            None => self.kernels.input_gradients(&ids, cotangents),
+        };
         let mut rest = &gradients[..];
         let mut of_texts = Vec::with_capacity(texts.len());
         for (pieces, (text, words)) in pieces.iter().zip(texts) {

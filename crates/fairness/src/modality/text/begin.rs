@@ -125,11 +125,17 @@ impl<'m> Texts<'m> {
                 // Its calls may cost, and all of them belong to the search, which counts them.
                 None => ModelUnderTest::classifier(Box::new(asked.of_rows(domain, &self.texts))),
                 Some(gradients) => {
-                    let rows = asked.of_rows(domain, &self.texts);
+                    let is_flex = device.name() == DeviceName::Flex;
+                    let there = (!is_flex).then(|| asked.on(device));
+                    let there = there.as_ref().unwrap_or(asked);
+                    let rows = there.of_rows(domain, &self.texts);
                     rank_exchanges(domain, &rows, seeds, numbers)?;
-                    let rows = asked.of_rows(domain, &self.texts);
+                    let rows = there.of_rows(domain, &self.texts);
+                    let gradients = there.gradients.as_ref().unwrap_or(gradients);
                     let rows = DifferentiableRows::new(rows, gradients);
-                    ModelUnderTest::differentiable(Box::new(rows), None)
+                    let on_flex = || Box::new(asked.of_rows(domain, &self.texts));
+                    let reference = (!is_flex).then(|| on_flex() as Box<dyn Classifier>);
+                    ModelUnderTest::differentiable(Box::new(rows), reference)
                 }
             },
         };

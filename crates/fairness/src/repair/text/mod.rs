@@ -34,7 +34,7 @@ use super::error::RepairError;
 use super::labels::{LabelRule, majority};
 use super::pool::{Pool, one_decision};
 use super::repairable::{ObserveEpoch, Remedy, Repairable, TrainingSet};
-use super::specification::{RepairMethod, RepairSpecification, TextRepairOptions};
+use super::specification::{RepairSpecification, TextRepairOptions};
 use super::summary::PartSizes;
 use crate::audit::{AuditError, AuditSpecification};
 use crate::certify::enumerate::{Tried, enumerate};
@@ -52,8 +52,8 @@ use probity_nn::decision::{Decided, Decision};
 use probity_nn::metrics::{Metrics, Quality};
 use probity_nn::modality::ModalityName;
 use probity_nn::provenance::Provenance;
+use probity_nn::train::Split;
 use probity_nn::train::options::Learning;
-use probity_nn::train::{Split, TrainError};
 use probity_nn::{Classifier, ModelError, Rows};
 use probity_run::specification::file::Record;
 use probity_tensor::device::ComputeDevice;
@@ -202,9 +202,6 @@ impl<L: TextLearner> Repairable for TextRepair<L> {
         record: &mut Record,
     ) -> Result<TextRepair<L>, RepairError> {
         L::expect_fitting(specification)?;
-        if specification.method() == RepairMethod::Certified {
-            TrainError::expect_cpu("networks for texts are certified in training", device)?;
-        }
         let options = specification.text();
         let model = L::open_model(&specification.model)?;
         let protected = protected_of(specification)?;

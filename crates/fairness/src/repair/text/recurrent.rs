@@ -190,7 +190,8 @@ impl TextLearner for RecurrentLearner {
                     course: self.course,
                 };
                 let observe = &mut |_: &_| observe();
-                train_text_certified(corpus, table, &set.split, &options, &loss, observe)?
+                let options = (&options, self.set.device());
+                train_text_certified(corpus, table, &set.split, options, &loss, observe)?
             }
         };
         Ok(trained.finished.then_some(trained))

@@ -227,9 +227,10 @@ impl TextLearner for TransformerLearner {
         };
         let mut options = self.training.clone();
         options.learning.seed = seed;
-        let begun = self.set.begun(seed);
+        let begun = (corpus, self.set.begun(seed));
+        let device = self.set.device();
         let observe = &mut |_: &_, _: &dyn Fn() -> _| observe();
-        let trained = train_transformer(corpus, begun, &set.split, &options, None, observe)?;
+        let trained = train_transformer(begun, &set.split, &options, device, None, observe)?;
         let mut values = trained.weights.values;
         let learnt = values.split_off(values.len() - trained.learnt);
         Ok(trained.finished.then_some(learnt))

@@ -7,10 +7,14 @@ use super::super::backward::Batch;
 use super::super::kernels::{EmbeddingTable, Kernels};
 use super::super::network::{CellKind, RecurrentWeights, Shape};
 use super::*;
+use crate::fnn::read;
 use crate::lanes::activation::{sigmoid, tanh};
 use crate::lanes::{LANES, Row, dispatch, load, parts, store};
 use crate::predicted_class;
+use crate::recurrent::tensor::RecurrentNetwork;
+use burn::tensor::{Tensor, TensorData};
 use probity_run::stream::{Purpose, Stream, stream};
+use probity_tensor::device::ComputeDevice;
 use pulp::{Simd, WithSimd};
 
 const VOCABULARY: i32 = 40;
@@ -268,6 +272,35 @@ fn radius_zero_around_the_own_tokens_is_the_plain_loss() {
         assert!((plain.loss - worst.loss).abs() < 1e-5);
         for (a, b) in plain.parameters.iter().zip(&worst.parameters) {
             assert!((a - b).abs() < 1e-4 * (1.0 + a.abs()), "{a} {b}");
+        }
+    }
+}
+
+#[test]
+fn tensors_have_the_losses_and_gradients_of_the_kernels() {
+    let device = ComputeDevice::flex();
+    let device = device.burn().clone().autodiff();
+    for number in 0..60 {
+        let case = Case::new(number, 1.0, 5);
+        let items = worst_cases(&case);
+        for radius in [0.0, 0.4, 1.0] {
+            let intervals = IntervalKernels::new(&case.weights);
+            let expected = intervals.worst_case_gradients(case.table(), &items, radius);
+            let values =
+                TensorData::new(case.weights.values.clone(), [1, case.weights.values.len()]);
+            let values = Tensor::<2>::from_data(values, &device).require_grad();
+            let network = RecurrentNetwork::new(case.weights.shape, &values);
+            let loss = network.worst_case_loss(case.table(), &items, radius, &device);
+            let gradient = values.grad(&loss.backward()).unwrap();
+            let loss = read(loss.without_autodiff().reshape([1, 1])).unwrap()[0];
+            assert!(
+                (f64::from(loss) - expected.loss).abs() < 1e-4,
+                "{number} {loss}"
+            );
+            for (own, expected) in read(gradient).unwrap().iter().zip(&expected.parameters) {
+                let near = 1e-4 * (1.0 + expected.abs());
+                assert!((own - expected).abs() < near, "{number} {own} {expected}");
+            }
         }
     }
 }

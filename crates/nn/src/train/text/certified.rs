@@ -9,10 +9,10 @@
 
 use rand::RngExt;
 
+use super::differentiated::Differentiated;
+use crate::ModelError;
 use crate::recurrent::backward::{Batch, BatchGradients};
-use crate::recurrent::interval::{IntervalKernels, Substituted, WorstCase};
-use crate::recurrent::kernels::{EmbeddingTable, Kernels};
-use crate::recurrent::network::RecurrentWeights;
+use crate::recurrent::interval::{Substituted, WorstCase};
 use crate::train::course::Course;
 use crate::train::options::TextOptions;
 use probity_run::specification::FieldError;
@@ -92,19 +92,20 @@ impl CertifiedLoss<'_> {
 
     /// Computes the mean class-weighted loss of a batch of the texts `items` after `progress` of
     /// `epochs` epochs, and its gradient.
+    ///
+    /// # Errors
+    /// When the device fails.
     pub(super) fn gradients(
         &self,
-        weights: &RecurrentWeights,
-        table: EmbeddingTable<'_>,
+        network: &Differentiated<'_>,
         items: &[u32],
         batch: Batch<'_>,
         options: &TextOptions,
         (progress, epochs): (f64, u32),
-    ) -> BatchGradients {
+    ) -> Result<BatchGradients, ModelError> {
         let (kappa, radius) = self.course.at(progress / f64::from(epochs));
-        let kernels = Kernels::new(weights);
         if kappa == 0.0 {
-            return kernels.batch_gradients(table, batch, false);
+            return network.of_batch(batch, false);
         }
         let weight_of = |label: u32| f64::from(batch.class_weights[label as usize]);
         let total: f64 = batch.labels.iter().map(|&label| weight_of(label)).sum();
@@ -132,19 +133,19 @@ impl CertifiedLoss<'_> {
         }
         let mut sum = BatchGradients {
             loss: 0.0,
-            parameters: vec![0.0; weights.shape.parameters()],
+            parameters: vec![0.0; network.parameters()],
             embeddings: None,
         };
         for (part, share) in [(&plain, 1.0), (&varied, 1.0 - kappa)] {
             let weight: f64 = part.labels.iter().map(|&label| weight_of(label)).sum();
             if weight > 0.0 && share > 0.0 {
-                let own = kernels.batch_gradients(table, part.batch(batch.class_weights), false);
+                let own = network.of_batch(part.batch(batch.class_weights), false)?;
                 add(&mut sum, own.loss, &own.parameters, share * weight / total);
             }
         }
-        let own = IntervalKernels::new(weights).worst_case_gradients(table, &worst, radius as f32);
+        let own = network.of_worst_cases(&worst, radius as f32)?;
         add(&mut sum, own.loss, &own.parameters, 1.0);
-        sum
+        Ok(sum)
     }
 }
 

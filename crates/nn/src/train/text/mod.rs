@@ -11,6 +11,7 @@
 //! on the rows that a batch holds.
 
 mod certified;
+mod differentiated;
 mod labelled;
 mod tensors;
 #[cfg(test)]
@@ -77,8 +78,7 @@ pub fn train_text(
     )
 }
 
-/// Trains a network as [`train_text`] does on the CPU, from the beginning, with the loss of
-/// `certified`: the parameters are those of the last epoch, since the validation loss says nothing
+/// Trains a network as [`train_text`] does, from the beginning, with the loss of `certified`: the parameters are those of the last epoch, since the validation loss says nothing
 /// of the worst case.
 ///
 /// # Errors
@@ -88,7 +88,7 @@ pub fn train_text_certified(
     corpus: LabelledTexts<'_>,
     table: EmbeddingTable<'_>,
     split: &Split,
-    options: &TextOptions,
+    (options, device): (&TextOptions, &ComputeDevice),
     certified: &CertifiedLoss<'_>,
     observe: &mut dyn FnMut(&EpochReport) -> ControlFlow<()>,
 ) -> Result<TrainedText, TrainError> {
@@ -96,7 +96,7 @@ pub fn train_text_certified(
     let observe = &mut |report: &EpochReport, _: &dyn Fn() -> TextCheckpoint| observe(report);
     learn(
         (corpus, table, split),
-        (options, &ComputeDevice::flex()),
+        (options, device),
         Some(certified),
         None,
         observe,

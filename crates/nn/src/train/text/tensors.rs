@@ -10,6 +10,7 @@ use burn::tensor::{Device, Tensor, TensorData};
 use crate::ModelError;
 use crate::fnn::read;
 use crate::recurrent::backward::{Batch, BatchGradients, distinct_tokens};
+use crate::recurrent::interval::{WorstCase, WorstCaseGradients};
 use crate::recurrent::kernels::EmbeddingTable;
 use crate::recurrent::network::RecurrentWeights;
 use crate::recurrent::tensor::RecurrentNetwork;
@@ -62,7 +63,7 @@ impl Tensors {
             embedded = embedded.require_grad();
         }
         let logits = network.forward(embedded.clone(), self.matrix(mask, 1), count);
-        let targets = self.matrix(targets(batch), batch.class_weights.len());
+        let targets = self.matrix(batch.targets(), batch.class_weights.len());
         let loss = (log_softmax(logits, 1) * targets).sum().neg();
         let mut all = loss.backward();
         let gradient = values.grad_remove(&mut all);
@@ -94,23 +95,43 @@ impl Tensors {
         })
     }
 
+    /// Computes what [`IntervalKernels::worst_case_gradients`] does.
+    ///
+    /// [`IntervalKernels::worst_case_gradients`]: crate::recurrent::interval::IntervalKernels::worst_case_gradients
+    ///
+    /// # Errors
+    /// When the device fails.
+    pub fn worst_case_gradients(
+        &self,
+        weights: &RecurrentWeights,
+        table: EmbeddingTable<'_>,
+        items: &[WorstCase<'_>],
+        radius: f32,
+    ) -> Result<WorstCaseGradients, ModelError> {
+        if items.is_empty() {
+            return Ok(WorstCaseGradients {
+                loss: 0.0,
+                parameters: vec![0.0; weights.values.len()],
+            });
+        }
+        let values = self.matrix(weights.values.clone(), weights.values.len());
+        let values = values.require_grad();
+        let network = RecurrentNetwork::new(weights.shape, &values);
+        let loss = network.worst_case_loss(table, items, radius, &self.device);
+        let gradient = values.grad_remove(&mut loss.backward());
+        let loss = read(loss.without_autodiff().reshape([1, 1]))?;
+        Ok(WorstCaseGradients {
+            loss: loss.first().copied().map_or(0.0, f64::from),
+            parameters: match gradient {
+                Some(gradient) => read(gradient)?,
+                None => vec![0.0; weights.values.len()],
+            },
+        })
+    }
+
     /// Returns `values` as `[rows, columns]`.
     fn matrix(&self, values: Vec<f32>, columns: usize) -> Tensor<2> {
         let shape = [values.len() / columns.max(1), columns];
         Tensor::from_data(TensorData::new(values, shape), &self.device)
     }
-}
-
-/// Returns the targets, `[texts, classes]`: at the class of each text its share of the weights of
-/// all.
-fn targets(batch: Batch<'_>) -> Vec<f32> {
-    let weight_of = |label: u32| f64::from(batch.class_weights[label as usize]);
-    let total: f64 = batch.labels.iter().map(|&label| weight_of(label)).sum();
-    let classes = batch.class_weights.len();
-    let mut targets = vec![0.0; batch.labels.len() * classes];
-    for (item, &label) in batch.labels.iter().enumerate() {
-        let share = weight_of(label) / total.max(f64::from(f32::MIN_POSITIVE));
-        targets[item * classes + label as usize] = share as f32;
-    }
-    targets
 }

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::certified::CertifiedLoss;
+use super::differentiated::Differentiated;
 use super::labelled::{LabelledTexts, clip, text_logits};
 use super::tensors::Tensors;
 use crate::ModelError;
@@ -182,18 +183,13 @@ impl<'a> Trainer<'a> {
             labels,
             class_weights: &self.class_weights,
         };
-        let (table, learns) = (self.table(), self.learned.is_some());
-        match (self.certified, &self.tensors) {
-            (Some(certified), _) => {
+        let network = Differentiated::new(&self.weights, self.table(), self.tensors.as_ref());
+        match self.certified {
+            Some(certified) => {
                 let course = (progress, self.pace.epochs);
-                let weights = &self.weights;
-                Ok(certified.gradients(weights, table, items, batch, self.options, course))
+                certified.gradients(&network, items, batch, self.options, course)
             }
-            (None, Some(tensors)) => tensors.gradients(&self.weights, table, batch, learns),
-            (None, None) => {
-                let kernels = Kernels::new(&self.weights);
-                Ok(kernels.batch_gradients(table, batch, learns))
-            }
+            None => network.of_batch(batch, self.learned.is_some()),
         }
     }
 

@@ -1,9 +1,10 @@
 //! Training of transformers on texts: fresh ones, the head on an encoder that stays as it is, or
 //! encoder and head together.
 //!
-//! Batches are dealt as those of recurrent networks ([`super::text`]), and gradients come from the
-//! kernels ([`crate::transformer::backward`]); neither depends on the number of threads. The loss is
-//! the class-weighted mean cross-entropy. The table of pieces learns by Adam on the rows that a
+//! Batches are dealt as those of recurrent networks ([`super::text`]). On the CPU gradients come from
+//! the kernels ([`crate::transformer::backward`]) and do not depend on the number of threads; on other
+//! devices from burn's autodiff ([`crate::transformer::tensor`]), the same bits every time on one
+//! device. Validation is the kernels' everywhere. The loss is the class-weighted mean cross-entropy. The table of pieces learns by Adam on the rows that a
 //! batch holds, all other parameters by the optimiser of the options. There is no dropout.
 //!
 //! An encoder that stays as it is answers each text once: what its head reads is kept.
@@ -19,6 +20,7 @@ use super::split::count_classes;
 use super::text::{LabelledTexts, fingerprint};
 use super::{Split, TrainError};
 use crate::transformer::shape::TransformerWeights;
+use probity_tensor::device::ComputeDevice;
 
 pub use self::options::TransformerOptions;
 use self::trainer::Trainer;
@@ -40,19 +42,19 @@ pub struct TrainedTransformer {
     pub finished: bool,
 }
 
-/// Trains `weights`, whose head is fresh, on the training part of `split`. Texts are pieces below
-/// the size of the vocabulary, of which there are at most [`Shape::longest`] and at least one.
+/// Trains `weights`, whose head is fresh, on the training part of `split`, on `device`. Texts are
+/// pieces below the size of the vocabulary, of which there are at most [`Shape::longest`] and at least one.
 ///
 /// [`Shape::longest`]: crate::transformer::shape::Shape::longest
 ///
 /// # Errors
 /// Options that do not fit, fewer than two classes in the training part, divergence, a foreign
-/// checkpoint.
+/// checkpoint, a device that fails.
 pub fn train_transformer(
-    corpus: LabelledTexts<'_>,
-    weights: TransformerWeights,
+    (corpus, weights): (LabelledTexts<'_>, TransformerWeights),
     split: &Split,
     options: &TransformerTraining,
+    device: &ComputeDevice,
     resume: Option<TransformerCheckpoint>,
     observe: &mut Observe<'_, TransformerCheckpoint>,
 ) -> Result<TrainedTransformer, TrainError> {
@@ -60,7 +62,7 @@ pub fn train_transformer(
     let class_rows = count_classes(corpus.labels, &split.train, corpus.classes)?;
     let fingerprint = fingerprint(corpus, &weights.values, split, options);
     let mut whole = weights;
-    let trainer = Trainer::new(corpus, &whole, split, options, &class_rows);
+    let trainer = Trainer::new((corpus, &whole), split, options, &class_rows, device);
     let pace = (&options.learning, trainer.pace);
     let fitted = Fitting::new(trainer, pace, fingerprint).run(resume, observe)?;
     let learnt = fitted.parameters.len();

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::ModelError;
 use crate::flat_optimizer::{FlatOptimizer, are_finite};
 use crate::recurrent::backward::{Batch, BatchGradients};
 use crate::row_adam::RowAdam;
@@ -12,6 +13,8 @@ use crate::train::{Pace, Split, TrainError};
 use crate::transformer::backward::{GradientSpace, Learns};
 use crate::transformer::kernels::Kernels;
 use crate::transformer::shape::{Shape, TransformerWeights};
+use crate::transformer::tensor::TransformerLearning;
+use probity_tensor::device::{ComputeDevice, DeviceName};
 
 /// The state that a training of a transformer goes on from, beside its course.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -38,17 +41,19 @@ pub(super) struct Trainer<'a> {
     /// The values of every text of the corpus that the head reads, `[texts, units]`, where the head
     /// learns alone.
     pooled: Option<Vec<f32>>,
+    /// The gradients by burn, on devices without kernels.
+    pub tensors: Option<TransformerLearning>,
 }
 
 impl<'a> Trainer<'a> {
     /// Makes a training of `weights` before its first epoch; `class_rows` counts the training texts
     /// of each class.
     pub fn new(
-        corpus: LabelledTexts<'a>,
-        weights: &TransformerWeights,
+        (corpus, weights): (LabelledTexts<'a>, &TransformerWeights),
         split: &'a Split,
         options: &'a TransformerTraining,
         class_rows: &[u64],
+        device: &ComputeDevice,
     ) -> Trainer<'a> {
         let learning = &options.learning;
         let pace = options.pace(split.train.len());
@@ -75,6 +80,7 @@ impl<'a> Trainer<'a> {
             pieces: (pieces > 0).then(|| RowAdam::new(pieces)),
             weights: learnt,
             pooled,
+            tensors: (device.name() != DeviceName::Flex).then(|| TransformerLearning::on(device)),
         }
     }
 
@@ -104,7 +110,23 @@ impl<'a> Trainer<'a> {
         rows.flatten().copied().collect()
     }
 
-    fn gradients(&mut self, items: &[u32], labels: &[u32]) -> BatchGradients {
+    fn gradients(&mut self, items: &[u32], labels: &[u32]) -> Result<BatchGradients, ModelError> {
+        if let Some(tensors) = &self.tensors {
+            return match &self.pooled {
+                Some(pooled) => {
+                    let pooled = self.of_items(pooled, items);
+                    tensors.head_gradients(&self.weights, &pooled, labels, &self.class_weights)
+                }
+                None => {
+                    let batch = Batch {
+                        texts: &self.texts(items),
+                        labels,
+                        class_weights: &self.class_weights,
+                    };
+                    tensors.batch_gradients(&self.weights, batch)
+                }
+            };
+        }
         // The parameters are lent, not copied: the table of pieces alone is larger than all that a
         // batch moves.
         let shape = self.weights.shape;
@@ -128,12 +150,12 @@ impl<'a> Trainer<'a> {
             }
         };
         self.weights = kernels.into_weights();
-        gradients
+        Ok(gradients)
     }
 
     /// Makes one step of the optimisers; returns the batch's loss before it.
     fn step(&mut self, items: &[u32], labels: &[u32], rate: f64) -> Result<f64, TrainError> {
-        let mut gradients = self.gradients(items, labels);
+        let mut gradients = self.gradients(items, labels)?;
         clip(
             &mut gradients.parameters,
             gradients.embeddings.as_mut(),
