@@ -165,7 +165,7 @@ impl PredictorOptions {
     }
 
     /// Returns the SHA-256, in hex, of what can be known about what the predictor computes with:
-    /// its schema; an ONNX file and how it is used; a command line and every file that one of its
+    /// its schema; an ONNX file, the files beside it that hold its weights, and how it is used; a command line and every file that one of its
     /// words names; what a function of this process says of itself. Anything else that a process
     /// reads is not part of the hash.
     ///
@@ -234,7 +234,15 @@ pub(super) fn files_of(
     };
     match source {
         // What the file is called has no influence on its answers.
-        PredictorSource::Onnx(place) => Ok(unnamed(hash_of(place)?)),
+        PredictorSource::Onnx(place) => {
+            let mut files = unnamed(hash_of(place)?);
+            let folder = place.parent().unwrap_or(Path::new(""));
+            for name in weights_beside(place) {
+                let sha256 = Some(hash_of(&folder.join(&name))?);
+                files.push(Named { name, sha256 });
+            }
+            Ok(files)
+        }
         PredictorSource::Memory(name) => Ok(unnamed(callable::sha256_of(name)?)),
         PredictorSource::Command(line) => {
             let words = words(line)?.into_iter();
@@ -253,6 +261,20 @@ pub(super) fn identity_hash(identity: &impl Serialize) -> Result<String, Predict
     let identity = serde_json::to_value(identity)
         .map_err(|error| PredictorError::Identity(error.to_string()))?;
     Ok(hex(&Sha256::digest(canonical_json(&identity))))
+}
+
+/// Returns the names of the files beside the ONNX file at `place` that hold its weights. Whoever opens
+/// a file that cannot be read says what is wrong with it.
+#[cfg(feature = "onnx")]
+fn weights_beside(place: &Path) -> Vec<String> {
+    let read = probity_tensor::onnx::OnnxFile::read(place);
+    read.map_or_else(|_| Vec::new(), |file| file.external_files())
+}
+
+/// Returns none: no ONNX file is opened.
+#[cfg(not(feature = "onnx"))]
+fn weights_beside(_: &Path) -> Vec<String> {
+    Vec::new()
 }
 
 fn is_file(path: &Path) -> bool {

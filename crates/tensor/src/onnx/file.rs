@@ -1,6 +1,6 @@
 //! ONNX files, and what they declare before one of their outputs is chosen.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -86,6 +86,28 @@ impl OnnxFile {
             graph,
             words,
         })
+    }
+
+    /// Returns the names of the files beside it that weights are kept in, in ascending order.
+    pub fn external_files(&self) -> Vec<String> {
+        fn collect(graph: &GraphProto, names: &mut BTreeSet<String>) {
+            let of_nodes = graph.node.iter().flat_map(|node| &node.attribute);
+            let of_nodes = of_nodes
+                .clone()
+                .filter_map(|attribute| attribute.t.as_ref());
+            for tensor in graph.initializer.iter().chain(of_nodes) {
+                let entries = tensor.external_data.iter();
+                let location = entries.filter(|entry| entry.key.as_deref() == Some("location"));
+                names.extend(location.filter_map(|entry| entry.value.clone()));
+            }
+            let attributes = graph.node.iter().flat_map(|node| &node.attribute);
+            for graph in attributes.filter_map(|attribute| attribute.g.as_ref()) {
+                collect(graph, names);
+            }
+        }
+        let mut names = BTreeSet::new();
+        collect(&self.graph, &mut names);
+        names.into_iter().collect()
     }
 
     /// Returns the inputs that are not weights: old files list weights among the inputs.
