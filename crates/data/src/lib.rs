@@ -8,6 +8,7 @@ pub mod encoding;
 pub mod fetch;
 pub mod idx;
 pub mod infer;
+pub mod meant;
 pub mod memory;
 pub mod named_schema;
 pub mod number_form;

@@ -15,6 +15,13 @@
 //! deviation = [13.6, 1.0]
 //! ```
 //!
+//! `ignore = ["loss.weight"]` names tensors that are no part of the network; any other that no layout
+//! has is refused, as it would compute something.
+//!
+//! Outputs are counted from 0: classes that are called by numbers from 0 on, or by words for true and
+//! false, have these numbers ([`counted`]), others their places in the schema. Levels that are numbers
+//! enter as these, which have to be evenly spaced, and other levels as their places.
+//!
 //! `{n}` counts layers from 0, or runs through `numbers` if the layout has them (`[0, 2, 4]` for a
 //! PyTorch `Sequential`). A sigmoid output z is the softmax of the logits (0, z): the same
 //! probability, and the same decision at ½ (a tie is class 0 in both). A number is kept in the same
@@ -28,7 +35,8 @@ use thiserror::Error;
 use super::encoding::{Encoding, InputLayout};
 use super::fnn::{Activation, Dense, Network};
 use super::weights::WeightFile;
-use probity_data::schema::Schema;
+use probity_data::meant::{counted, entering, meant};
+use probity_data::schema::{Attribute, Kind, Schema};
 
 /// Why a network cannot be imported.
 #[derive(Debug, Error)]
@@ -46,6 +54,12 @@ pub enum ImportError {
         missing: Vec<String>,
         /// Names that are there.
         found: Vec<String>,
+    },
+    /// Tensors have no place in the network.
+    #[error("the configuration has no place for {} of the weight file, without which the network would compute something else; name every layer (normalisation, embeddings and attention are no layers that can be imported: export such a network to ONNX, for --predictor onnx:FILE), or list what is no part of the network as 'ignore'", names.join(", "))]
+    Unplaced {
+        /// Their names.
+        names: Vec<String>,
     },
     /// A tensor has another shape.
     #[error("the tensor '{tensor}' has shape {found:?}, but {expected:?} is needed ({why})")]
@@ -80,6 +94,9 @@ pub struct ImportConfig {
     output: Output,
     layout: Vec<TensorLayout>,
     standardise: Option<Standardise>,
+    /// Tensors of the file that are no part of the network.
+    #[serde(default)]
+    ignore: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize)]
@@ -119,8 +136,12 @@ struct Standardise {
 pub struct ImportReport {
     /// Tensors used: name and shape in the file.
     pub matched: Vec<(String, Vec<usize>)>,
-    /// Tensors of the file that the configuration does not name.
+    /// Tensors of the file that are no part of the network.
     pub unused: Vec<String>,
+    /// The class that each output counts, by number; none of a regressor.
+    pub outputs: Vec<String>,
+    /// What enters for the levels of each attribute that has words, in the words of a message.
+    pub inputs: Vec<String>,
 }
 
 impl ImportConfig {
@@ -168,9 +189,18 @@ impl ImportConfig {
         widths.extend_from_slice(&self.hidden);
         widths.push(outputs);
         let names = self.choose_layout(weights, widths.len() - 1)?;
+        let numbers = counted(&schema.label.classes);
         let mut report = ImportReport {
             matched: Vec::new(),
             unused: Vec::new(),
+            outputs: match is_number {
+                true => Vec::new(),
+                false => (0..classes)
+                    .filter_map(|number| numbers.iter().position(|&own| own == number))
+                    .map(|class| schema.label.classes[class].clone())
+                    .collect(),
+            },
+            inputs: schema.attributes.iter().filter_map(entering).collect(),
         };
         let mut layers = Vec::new();
         for (number, pair) in widths.windows(2).enumerate() {
@@ -199,15 +229,25 @@ impl ImportConfig {
             .filter(|name| !used.contains(name))
             .cloned()
             .collect();
-        if outputs == 1
-            && let Some(last) = layers.last_mut()
-        {
-            *last = Dense {
-                inputs: last.inputs,
-                outputs: 2,
-                weight: last.weight.iter().flat_map(|&w| [0.0, w]).collect(),
-                bias: vec![0.0, last.bias[0]],
+        let is_unplaced =
+            |name: &&String| !self.ignore.contains(name) && !weights.integers.contains(*name);
+        let unplaced: Vec<String> = report.unused.iter().filter(is_unplaced).cloned().collect();
+        if !unplaced.is_empty() {
+            return Err(ImportError::Unplaced { names: unplaced });
+        }
+        if let Some(last) = layers.last_mut() {
+            // What each logit of the network is, in the order of the schema: an output, or 0.
+            let of_class: Vec<Option<usize>> = match self.output {
+                Output::Number => vec![None, Some(0)],
+                Output::Sigmoid => numbers.iter().map(|&own| (own == 1).then_some(0)).collect(),
+                Output::Softmax => numbers.iter().copied().map(Some).collect(),
             };
+            *last = taken(last, &of_class);
+        }
+        if let Some(first) = layers.first_mut() {
+            for (attribute, input) in schema.attributes.iter().zip(0..) {
+                self.enter(first, attribute, input)?;
+            }
         }
         let network = Network {
             layout,
@@ -219,6 +259,57 @@ impl ImportConfig {
             None => Ok((network, report)),
             Some(problem) => Err(ImportError::Unfit(format!("the network has {problem}"))),
         }
+    }
+
+    /// Makes the layer take the code of `attribute`, its input number `input`, for the number that its
+    /// level is: levels a, a + b, a + 2b, … are a + b·code.
+    ///
+    /// # Errors
+    /// Levels that are numbers but not evenly spaced; an attribute of which bins are kept.
+    fn enter(
+        &self,
+        layer: &mut Dense,
+        attribute: &Attribute,
+        input: usize,
+    ) -> Result<(), ImportError> {
+        let name = &attribute.name;
+        let levels = match &attribute.kind {
+            Kind::Integer { .. } => return Ok(()),
+            Kind::Numeric { .. } => {
+                return Err(ImportError::Unfit(format!(
+                    "'{name}' is numeric, so that its bins would enter by number, and not its amounts; declare it \
+                     integer where its numbers are whole, or export the network to ONNX, for --predictor onnx:FILE"
+                )));
+            }
+            Kind::Categorical { levels, .. } => levels,
+        };
+        let Some(numbers) = meant(levels) else {
+            return Ok(());
+        };
+        let first = numbers.first().copied().unwrap_or_default();
+        let step = numbers.get(1).map_or(1.0, |second| second - first);
+        let is_even = |(code, number): (usize, &f64)| *number == first + step * code as f64;
+        if !numbers.iter().enumerate().all(is_even) {
+            return Err(ImportError::Unfit(format!(
+                "the levels of '{name}' are the numbers {}, which are not evenly spaced; declare it integer, or give \
+                 its levels words for names where their places should enter",
+                levels.join(", ")
+            )));
+        }
+        let (mean, deviation) = self.standardise.as_ref().map_or((0.0, 1.0), |standardise| {
+            let (mean, deviation) = (standardise.mean[input], standardise.deviation[input]);
+            (f64::from(mean), f64::from(deviation))
+        });
+        // w·(a + b·code − mean)/deviation = b·w·(code − mean)/deviation + w·(a + (b − 1)·mean)/deviation
+        let shift = (first + (step - 1.0) * mean) / deviation;
+        if (first, step) != (0.0, 1.0) {
+            let weights = &mut layer.weight[input * layer.outputs..][..layer.outputs];
+            for (weight, bias) in weights.iter_mut().zip(&mut layer.bias) {
+                *bias = (f64::from(*bias) + f64::from(*weight) * shift) as f32;
+                *weight = (f64::from(*weight) * step) as f32;
+            }
+        }
+        Ok(())
     }
 
     fn encodings(&self, schema: &Schema) -> Result<Vec<Encoding>, ImportError> {
@@ -307,6 +398,21 @@ impl TensorLayout {
             self.weight.replace("{n}", &shown),
             self.bias.replace("{n}", &shown),
         )
+    }
+}
+
+/// Returns the layer whose outputs are those of `layer` that `places` names, or 0.
+fn taken(layer: &Dense, places: &[Option<usize>]) -> Dense {
+    let of_row = |row: &[f32]| -> Vec<f32> {
+        let value = |place: &Option<usize>| place.map_or(0.0, |place| row[place]);
+        places.iter().map(value).collect()
+    };
+    let rows = layer.weight.chunks_exact(layer.outputs);
+    Dense {
+        inputs: layer.inputs,
+        outputs: places.len(),
+        weight: rows.flat_map(of_row).collect(),
+        bias: of_row(&layer.bias),
     }
 }
 

@@ -15,7 +15,8 @@
 //! predictor and identifies it, so that a run can go on with the same one.
 
 pub mod callable;
-pub mod command;
+pub mod class_order;
+mod command;
 #[cfg(feature = "onnx")]
 pub mod encoder;
 pub mod error;

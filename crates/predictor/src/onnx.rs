@@ -3,15 +3,16 @@
 //! **Inputs.** Either one, a matrix `[rows, columns]`, or one for each attribute that the graph
 //! needs, called like it and of the shape `[rows]` or `[rows, 1]`. Numbers enter as
 //! [`super::values`] says, levels that are all numbers as these. Words for true and false enter as 1
-//! and 0 ([`super::values::truth`]), and an input of truth takes nothing else. Other words enter as
+//! and 0 ([`truth`](probity_data::meant::truth)), and an input of truth takes nothing else. Other words enter as
 //! they stand in the data where the input is made of words, else as [`super::graph::Categories`]
 //! says, as codes where each attribute has its own input. A missing value that is no number is NaN,
 //! and refused where the input has no form for it. Nothing is scaled here: scaling belongs into the
 //! graph.
 //!
 //! **Output.** `[rows, classes]`, or for two classes `[rows]` or `[rows, 1]`: the second one's. The
-//! columns are the classes that the file names, else those of the schema in its order. Of a regressor
-//! `[rows]` or `[rows, 1]`.
+//! columns are the classes that the file names; else they are counted ([`counted`]): those that are
+//! called by numbers from 0 on by these, and others in the schema's order. Of a regressor `[rows]` or
+//! `[rows, 1]`.
 //!
 //! **Tiles.** Batches are cut into tiles of [`TILE`] rows, or of the fixed number that the graph
 //! asks for, the last one filled up with copies of a row. How a product is cut into blocks depends
@@ -29,6 +30,7 @@ use super::graph::{GraphOptions, OutputKind};
 use super::own_numbers::Predictor;
 use super::probabilities::{Taken, append_answer, of_score};
 use super::values::describe;
+use probity_data::meant::{counted, entering, meant};
 use probity_data::schema::{Label, Schema};
 use probity_nn::{Classifier, ModelError, Rows};
 use probity_tensor::onnx::{
@@ -50,6 +52,8 @@ pub struct OnnxPredictor {
     inputs: Inputs,
     /// For each class of the schema, its column in the output.
     order: Vec<usize>,
+    /// Whether the file does not name its classes, which are taken in the schema's order.
+    is_by_order: bool,
     gives: OutputKind,
     taken: Taken,
     tile: usize,
@@ -76,7 +80,7 @@ impl OnnxPredictor {
         };
         let file = OnnxFile::read(file).map_err(onnx)?;
         let output = output_name(&file.outputs(), options.output.as_deref()).map_err(fail)?;
-        let order = class_order(&schema.label, file.classes(&output))?;
+        let (order, is_by_order) = class_order(&schema.label, file.classes(&output))?;
         let mut graph = file.model(&output).map_err(onnx)?;
         let inputs = Inputs::new(&mut graph, schema, options.categories).map_err(fail)?;
         let fixed = graph
@@ -95,6 +99,7 @@ impl OnnxPredictor {
             file: name,
             inputs,
             order,
+            is_by_order,
             gives: options.gives,
             taken: Taken::default(),
             tile: fixed.unwrap_or(TILE).max(1),
@@ -304,18 +309,44 @@ impl Predictor for OnnxPredictor {
             Inputs::Attributes(inputs) => inputs.iter().any(|input| input.attribute == attribute),
         }
     }
+
+    fn words_by_place(&self) -> Vec<String> {
+        let columns: Vec<(usize, &Columns)> = match &self.inputs {
+            Inputs::Matrix(columns) => columns.iter().enumerate().collect(),
+            Inputs::Attributes(inputs) => {
+                let inputs = inputs.iter();
+                inputs
+                    .map(|input| (input.attribute, &input.columns))
+                    .collect()
+            }
+        };
+        let by_place = columns
+            .into_iter()
+            .filter(|(_, columns)| columns.are_places());
+        by_place
+            .filter_map(|(attribute, _)| entering(&self.schema.attributes[attribute]))
+            .collect()
+    }
+
+    fn takes_classes_by_order(&self) -> bool {
+        self.is_by_order
+    }
 }
 
 /// Returns, for each class of the schema, its column, where the file calls the columns `named`.
-/// Whole numbers from 0 that are not the schema's names count the schema's classes.
-fn class_order(label: &Label, named: Option<Vec<String>>) -> Result<Vec<usize>, PredictorError> {
+/// Whole numbers from 0 that are not the schema's names count the schema's classes; also, whether
+/// names of the schema's are told by nothing but their order.
+fn class_order(
+    label: &Label,
+    named: Option<Vec<String>>,
+) -> Result<(Vec<usize>, bool), PredictorError> {
     if label.is_number() {
-        return Ok(vec![0]);
+        return Ok((vec![0], false));
     }
     let classes = label.classes.len();
-    let counted = (0..classes).collect();
+    let by_number = || (counted(&label.classes), meant(&label.classes).is_none());
     let Some(named) = named else {
-        return Ok(counted);
+        return Ok(by_number());
     };
     let mut columns = vec![None; classes];
     for (column, name) in named.iter().enumerate() {
@@ -326,8 +357,8 @@ fn class_order(label: &Label, named: Option<Vec<String>>) -> Result<Vec<usize>, 
     let columns: Option<Vec<usize>> = columns.into_iter().collect();
     let numbers = (0..classes).map(|number| number.to_string());
     match columns {
-        Some(columns) if named.len() == classes => Ok(columns),
-        _ if numbers.eq(named.iter().cloned()) => Ok(counted),
+        Some(columns) if named.len() == classes => Ok((columns, false)),
+        _ if numbers.eq(named.iter().cloned()) => Ok(by_number()),
         _ => Err(PredictorError::Classes {
             theirs: named.join(", "),
             ours: label.classes.join(", "),

@@ -30,6 +30,18 @@ pub trait Predictor: Classifier {
     fn takes(&self, _attribute: usize) -> bool {
         true
     }
+
+    /// Returns what the model is given for words that enter by their places in the schema, attribute by
+    /// attribute; by default none do.
+    fn words_by_place(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Returns whether the model does not name its classes, so that the schema's, which are words, are
+    /// taken for those that it counts in their order; by default it does.
+    fn takes_classes_by_order(&self) -> bool {
+        false
+    }
 }
 
 /// Splits `rows` and their `numbers`, of which each row has `columns`, into batches of `most` rows.

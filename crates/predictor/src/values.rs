@@ -54,32 +54,6 @@ pub(crate) fn word_beside(attribute: &Attribute) -> Option<&str> {
     levels.find(|level| is_word_beside(attribute, level))
 }
 
-/// The pairs of words for true and for false, in any case.
-pub const TRUTHS: [[&str; 2]; 5] = [
-    ["true", "false"],
-    ["yes", "no"],
-    ["t", "f"],
-    ["y", "n"],
-    ["1", "0"],
-];
-
-/// Returns whether `word` means true; nothing where it means neither true nor false.
-///
-/// ```
-/// use probity_predictor::values::truth;
-///
-/// assert_eq!(truth("TRUE"), Some(true));
-/// assert_eq!(truth("n"), Some(false));
-/// assert_eq!(truth("maybe"), None);
-/// ```
-pub fn truth(word: &str) -> Option<bool> {
-    TRUTHS.iter().find_map(|[yes, no]| match word {
-        word if word.eq_ignore_ascii_case(yes) => Some(true),
-        word if word.eq_ignore_ascii_case(no) => Some(false),
-        _ => None,
-    })
-}
-
 fn number(text: &str) -> Value {
     match text.parse::<f64>() {
         Ok(number) if number.is_finite() => Value::Number(number),

@@ -41,11 +41,97 @@ fn one_sigmoid_is_two_logits() {
         ("extra", &[1], &[0.0]),
     ]);
     let config = ImportConfig::from_toml(SIGMOID).unwrap();
+    let error = config.network(&weights, &schema()).unwrap_err().to_string();
+    assert!(
+        error.contains("no place for extra of the weight file"),
+        "{error}"
+    );
+    let config = ImportConfig::from_toml(&format!("ignore = [\"extra\"]\n{SIGMOID}")).unwrap();
     let (network, report) = config.network(&weights, &schema()).unwrap();
     // Hidden: (1·1+2·2+0.5, 3·1+4·2, 5·1+6·2−0.5) = (5.5, 11, 16.5); z = 5.5−11+33−7.
     assert_eq!(network.reference_logits(&[1, 2]), [0.0, 20.5]);
     assert_eq!(report.unused, ["extra"]);
     assert_eq!(report.matched.len(), 4);
+}
+
+/// Whoever counts classes from 0 has the outputs of the numbers that they are called by, whatever their
+/// order in the schema.
+#[test]
+fn classes_that_are_numbers_have_the_outputs_of_these() {
+    let hidden: [(&str, &[usize], &[f32]); 2] = [
+        ("0.weight", &[3, 2], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]),
+        ("0.bias", &[3], &[0.5, 0.0, -0.5]),
+    ];
+    let sigmoid: [(&str, &[usize], &[f32]); 2] = [
+        ("2.weight", &[1, 3], &[1.0, -1.0, 2.0]),
+        ("2.bias", &[1], &[-7.0]),
+    ];
+    let softmax: [(&str, &[usize], &[f32]); 2] = [
+        ("2.weight", &[2, 3], &[0.0, 0.0, 0.0, 1.0, -1.0, 2.0]),
+        ("2.bias", &[2], &[3.0, -7.0]),
+    ];
+    let of_softmax = SIGMOID.replace("sigmoid", "softmax");
+    for (toml, last, zero) in [(SIGMOID, sigmoid, 0.0), (&of_softmax, softmax, 3.0)] {
+        let weights = file(&[hidden, last].concat());
+        let config = ImportConfig::from_toml(toml).unwrap();
+        for (classes, expected, outputs) in [
+            (["1", "0"], [20.5, zero], ["0", "1"]),
+            (["yes", "no"], [20.5, zero], ["no", "yes"]),
+            (["bad", "good"], [zero, 20.5], ["bad", "good"]),
+        ] {
+            let mut schema = schema();
+            schema.label.classes = classes.map(str::to_owned).to_vec();
+            let (network, report) = config.network(&weights, &schema).unwrap();
+            assert_eq!(network.reference_logits(&[1, 2]), expected, "{classes:?}");
+            assert_eq!(report.outputs, outputs);
+        }
+    }
+}
+
+#[test]
+fn levels_that_are_numbers_enter_as_these() {
+    let weights = file(&[
+        ("0.weight", &[1, 2], &[1.0, 10.0]),
+        ("0.bias", &[1], &[0.5]),
+        ("2.weight", &[1, 1], &[1.0]),
+        ("2.bias", &[1], &[0.0]),
+    ]);
+    let toml = SIGMOID.replace("[3]", "[1]");
+    let standardised = format!("{toml}[standardise]\nmean = [1.0, 2.0]\ndeviation = [2.0, 0.5]\n");
+    let with = |levels: &str| {
+        let text = format!(
+            "name = \"t\"\n[label]\nname = \"y\"\nclasses = [\"0\", \"1\"]\n\
+             [[attribute]]\nname = \"a\"\nkind = \"categorical\"\nlevels = {levels}\n\
+             [[attribute]]\nname = \"b\"\nkind = \"integer\"\nmin = 0\nmax = 9\n"
+        );
+        Schema::from_toml(&text).unwrap()
+    };
+    for (levels, numbers) in [
+        ("[\"1\", \"2\"]", [1.0, 2.0]),
+        ("[\"yes\", \"no\"]", [1.0, 0.0]),
+        ("[\"30\", \"10\"]", [30.0, 10.0]),
+        ("[\"f\", \"m\"]", [0.0, 1.0]),
+    ] {
+        let schema = with(levels);
+        let plain = ImportConfig::from_toml(&toml).unwrap();
+        let (network, report) = plain.network(&weights, &schema).unwrap();
+        let scaled = ImportConfig::from_toml(&standardised).unwrap();
+        let (scaled, _) = scaled.network(&weights, &schema).unwrap();
+        for (code, number) in [0, 1].into_iter().zip(numbers) {
+            let logits = network.reference_logits(&[code, 3]);
+            assert_eq!(logits, [0.0, number + 30.5], "{levels}");
+            let of_scaled = (number - 1.0) / 2.0 + 20.5;
+            assert_eq!(
+                scaled.reference_logits(&[code, 3]),
+                [0.0, of_scaled],
+                "{levels}"
+            );
+        }
+        assert!(report.inputs[0].starts_with("a: "), "{:?}", report.inputs);
+    }
+    let uneven = ImportConfig::from_toml(&toml).unwrap();
+    let error = uneven.network(&weights, &with("[\"1\", \"2\", \"9\"]"));
+    assert!(error.unwrap_err().to_string().contains("not evenly spaced"));
 }
 
 #[test]

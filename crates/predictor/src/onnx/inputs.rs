@@ -1,8 +1,8 @@
 //! The inputs of a graph, and the parts of a row that they take.
 
 use crate::graph::Categories;
-use crate::values::{TRUTHS, Value, truth, value, word_beside};
-use probity_data::numbers::numbers_of;
+use crate::values::{Value, value, word_beside};
+use probity_data::meant::{TRUTHS, meant, truth};
 use probity_data::schema::{Attribute, Kind, OutOfDomain, Schema};
 use probity_tensor::onnx::{Kind as Element, OnnxError, OnnxModel, Port};
 
@@ -267,6 +267,14 @@ impl Columns {
         Ok(())
     }
 
+    /// Whether levels enter by their places.
+    pub(super) fn are_places(&self) -> bool {
+        match self {
+            Columns::Number { numbers, .. } => numbers.is_empty(),
+            Columns::Indicators(_) => true,
+        }
+    }
+
     pub(super) fn width(&self) -> usize {
         match self {
             Columns::Number { .. } => 1,
@@ -286,13 +294,6 @@ impl Columns {
             }
         }
     }
-}
-
-/// Returns the numbers that all of `levels` mean: those that they are in plain decimals, or 1 for
-/// true and 0 for false; nothing where some are other words, such as 02139.
-fn meant(levels: &[String]) -> Option<Vec<f64>> {
-    let of_truth = |level: &String| truth(level).map(|is_true| f64::from(u8::from(is_true)));
-    numbers_of(levels).or_else(|| levels.iter().map(of_truth).collect())
 }
 
 /// Finds the attribute whose name an input has. Exports write a name's signs, such as a blank, as

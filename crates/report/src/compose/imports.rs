@@ -24,6 +24,7 @@ pub(super) fn parts(import: &ImportFindings) -> (Vec<Text>, Vec<Part>) {
         count(import.unused.len() as u64),
         counted(import.parameters, "parameter", "parameters")
     )];
+    said.extend(entered(import));
     said.extend(import.reference.as_ref().map_or_else(Vec::new, agreement));
     said.extend(network(import));
     let hash = (
@@ -39,11 +40,31 @@ pub(super) fn parts(import: &ImportFindings) -> (Vec<Text>, Vec<Part>) {
     (alike.into_iter().chain(said).collect(), parts)
 }
 
+/// What the outputs of a network for tables are taken for, and what enters it for words: a network
+/// whose classes or levels were counted otherwise answers otherwise.
+fn entered(import: &ImportFindings) -> Vec<String> {
+    let outputs = import.outputs.iter().enumerate();
+    let outputs: Vec<String> = outputs
+        .map(|(number, class)| format!("{number} is ‘{}’", Text::value(class)))
+        .collect();
+    let mut said = Vec::new();
+    if !outputs.is_empty() {
+        said.push(format!("Of its classes {}.", outputs.join(", ")));
+    }
+    if !import.inputs.is_empty() {
+        said.push(format!(
+            "What enters for words: {}.",
+            import.inputs.join("; ")
+        ));
+    }
+    said
+}
+
 /// What an import does not show. That nobody compared the answers is said wherever it is read.
 fn limits(import: &ImportFindings) -> Part {
     let quality =
         "How good the model is, and whether it treats groups alike, is not measured here.";
-    let unseen = "That tensors match does not show that the network answers as the original: names and activations may be other than the configuration says. Answers of the original would show it (--reference).";
+    let unseen = "That tensors match does not show that the network answers as the original: names, activations and the numbers of classes and words may be other than said here. Answers of the original would show it (--reference).";
     let part = Part::limits([quality]);
     match import.reference {
         Some(_) => part,

@@ -26,6 +26,12 @@ pub struct ImportFindings {
     pub matched: Vec<(String, Vec<u64>)>,
     /// Tensors of the file that are not.
     pub unused: Vec<String>,
+    /// The class that each output of a network for tables counts, by number.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outputs: Vec<String>,
+    /// What enters a network for tables for the words of each attribute.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub inputs: Vec<String>,
     /// Tensors of heads that an encoder lacks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<String>,

@@ -37,6 +37,7 @@ use probity_data::table::{Labels, ReadCounts, Table};
 use probity_nn::encoding::InputLayout;
 use probity_nn::{Classifier, Objective, Rows};
 use probity_predictor::KillHandle;
+use probity_predictor::class_order::ClassOrder;
 use probity_predictor::own_numbers::{BinEffect, OwnNumbers, WithOwnNumbers};
 use probity_predictor::probabilities::RoundedRows;
 use probity_predictor::source::{OpenPredictor, PredictorOptions};
@@ -66,6 +67,9 @@ pub struct TableCase<'m> {
     asked_twice: Option<AskedTwice>,
     bin_effect: Option<BinEffect>,
     rounded_rows: Option<RoundedRows>,
+    class_order: Option<ClassOrder>,
+    /// What a predictor is given for words that enter by their places in the schema.
+    words_by_place: Vec<String>,
     /// Protected attributes that the model has no input for.
     no_inputs: Vec<String>,
     /// The space of finds, made where it is first asked for.
@@ -125,6 +129,8 @@ impl<'m> TableCase<'m> {
             asked_twice: None,
             bin_effect: None,
             rounded_rows: None,
+            class_order: None,
+            words_by_place: Vec::new(),
             no_inputs: Vec::new(),
             find_space: OnceLock::new(),
         })
@@ -265,6 +271,12 @@ impl<'m> TableCase<'m> {
         };
         let may_round = !predictor.probabilities.is_exact() && !schema.label.is_number();
         let rounded_rows = may_round.then(rounded).transpose()?.flatten();
+        let ordered = || {
+            let (classes, rows) = (&schema.label.classes, (&table, &numbers));
+            ClassOrder::measure(opened.as_ref(), classes, rows, some.clone())
+        };
+        let class_order = opened.takes_classes_by_order().then(ordered).transpose()?;
+        let words_by_place = opened.words_by_place();
         let has_effect = is_binned && !schema.label.is_number();
         let bin_effect = has_effect.then(effect).transpose()?;
         if let Some(row) = only {
@@ -290,7 +302,8 @@ impl<'m> TableCase<'m> {
         let file = file.map(|file| file.map(|rows| rows.table));
         let mut case = case.asking(specification, file)?;
         (case.own_numbers, case.bin_effect) = (own, bin_effect);
-        case.rounded_rows = rounded_rows;
+        (case.rounded_rows, case.class_order) = (rounded_rows, class_order);
+        case.words_by_place = words_by_place;
         let some = looked_at(&case.table, LOOKED_AT, specification.seed);
         let some = case.table.select(&some);
         let rows = Rows::new(some.codes(), some.width());
@@ -528,6 +541,14 @@ impl<'m> Modality for TableCase<'m> {
 
     fn rounded_rows(&self) -> Option<RoundedRows> {
         self.rounded_rows
+    }
+
+    fn words_by_place(&self) -> &[String] {
+        &self.words_by_place
+    }
+
+    fn class_order(&self) -> Option<&ClassOrder> {
+        self.class_order.as_ref()
     }
 
     fn shown(&self, pair: &Pair<'_>) -> ShownPair<'_> {

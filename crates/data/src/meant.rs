@@ -1,0 +1,85 @@
+//! The numbers that words mean to those who train models: a number itself, and 1 for true and 0 for
+//! false.
+
+use crate::numbers::numbers_of;
+use crate::schema::{Attribute, Kind};
+
+/// The most levels of an attribute that a message shows.
+const SHOWN: usize = 8;
+
+/// The pairs of words for true and for false, in any case.
+pub const TRUTHS: [[&str; 2]; 5] = [
+    ["true", "false"],
+    ["yes", "no"],
+    ["t", "f"],
+    ["y", "n"],
+    ["1", "0"],
+];
+
+/// Returns whether `word` means true; nothing where it means neither true nor false.
+///
+/// ```
+/// use probity_data::meant::truth;
+///
+/// assert_eq!(truth("TRUE"), Some(true));
+/// assert_eq!(truth("n"), Some(false));
+/// assert_eq!(truth("maybe"), None);
+/// ```
+pub fn truth(word: &str) -> Option<bool> {
+    TRUTHS.iter().find_map(|[yes, no]| match word {
+        word if word.eq_ignore_ascii_case(yes) => Some(true),
+        word if word.eq_ignore_ascii_case(no) => Some(false),
+        _ => None,
+    })
+}
+
+/// Returns the numbers that all of `words` mean: those that they are in plain decimals, or 1 for true
+/// and 0 for false; nothing where some are other words, such as 02139.
+pub fn meant(words: &[String]) -> Option<Vec<f64>> {
+    let of_truth = |word: &String| truth(word).map(|is_true| f64::from(u8::from(is_true)));
+    numbers_of(words).or_else(|| words.iter().map(of_truth).collect())
+}
+
+/// Returns for each of `classes` the number by which those call it who count classes from 0: the number
+/// that it means where the classes mean the numbers from 0 on, in any order, else its place.
+///
+/// ```
+/// use probity_data::meant::counted;
+///
+/// let classes = |names: [&str; 2]| names.map(str::to_owned);
+/// assert_eq!(counted(&classes(["1", "0"])), [1, 0]);
+/// assert_eq!(counted(&classes(["yes", "no"])), [1, 0]);
+/// assert_eq!(counted(&classes(["low", "high"])), [0, 1]);
+/// assert_eq!(counted(&classes(["1", "2"])), [0, 1]);
+/// ```
+pub fn counted(classes: &[String]) -> Vec<usize> {
+    let numbers = meant(classes).unwrap_or_default();
+    let mut sorted = numbers.clone();
+    sorted.sort_by(f64::total_cmp);
+    let from_zero = (0..classes.len()).map(|number| number as f64);
+    match !numbers.is_empty() && from_zero.eq(sorted) {
+        true => numbers.iter().map(|&number| number as usize).collect(),
+        false => (0..classes.len()).collect(),
+    }
+}
+
+/// Returns what a model is given for the levels of `attribute`, if these are words: `sex: Female = 0,
+/// Male = 1`.
+pub fn entering(attribute: &Attribute) -> Option<String> {
+    let Kind::Categorical { levels, .. } = &attribute.kind else {
+        return None;
+    };
+    let numbers = meant(levels);
+    let number = |place: usize| match &numbers {
+        Some(numbers) => numbers[place],
+        None => place as f64,
+    };
+    let shown = levels.iter().take(SHOWN).enumerate();
+    let mut shown: Vec<String> = shown
+        .map(|(place, level)| format!("{level} = {}", number(place)))
+        .collect();
+    if levels.len() > SHOWN {
+        shown.push("…".to_owned());
+    }
+    Some(format!("{}: {}", attribute.name, shown.join(", ")))
+}
