@@ -157,6 +157,14 @@ fn render(check: &AttributeCheck) -> String {
             count(bound as u64)
         ),
     };
+    let foreign = match coverage.foreign {
+        0 => String::new(),
+        1 => "1 text is not English: no term was looked for in it.\n".to_owned(),
+        foreign => format!(
+            "{} texts are not English: no term was looked for in them.\n",
+            count(foreign as u64)
+        ),
+    };
     let mut text = format!(
         "{}: {} of {} texts name a value ({}); in {} another can take its place, and an audit skips the other {}{}.\n",
         coverage.attribute,
@@ -167,6 +175,7 @@ fn render(check: &AttributeCheck) -> String {
         count((coverage.texts - coverage.exchangeable) as u64),
         bound
     );
+    text.push_str(&foreign);
     let mut held: Vec<_> = coverage
         .terms
         .iter()

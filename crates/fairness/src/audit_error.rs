@@ -200,7 +200,7 @@ pub enum AuditError {
 fn no_term_in_text(attributes: &str, kept_by: Option<&[String]>, is_foreign: bool) -> String {
     match kept_by {
         None if is_foreign => format!(
-            "the text does not read as English, so that no term of {attributes} is looked for in it; --preset paper looks in texts of any language, for single words as they stand"
+            "the text does not read as English, so that no term of {attributes} is looked for in it; {ANY_LANGUAGE}"
         ),
         None => format!(
             "the text holds no term of {attributes}, so there is nothing to compare it with; see probity lexicon show"
@@ -215,11 +215,15 @@ fn no_term_in_text(attributes: &str, kept_by: Option<&[String]>, is_foreign: boo
     }
 }
 
+/// What looks for terms in other languages.
+const ANY_LANGUAGE: &str =
+    "--preset paper looks in texts of any language, for single words as they stand";
+
 /// The part of a message about texts that are not English, where there are any.
 fn not_english(texts: u64) -> String {
     match texts {
         0 => String::new(),
-        1 => " (1 is not English)".to_owned(),
-        _ => format!(" ({texts} are not English)"),
+        1 => format!(" (1 is not English; {ANY_LANGUAGE})"),
+        _ => format!(" ({texts} are not English; {ANY_LANGUAGE})"),
     }
 }

@@ -17,6 +17,8 @@ pub struct Coverage {
     pub attribute: String,
     /// The number of texts that were searched.
     pub texts: usize,
+    /// The number of these that are not English, in which no term is looked for.
+    pub foreign: usize,
     /// The number of texts that name a value.
     pub naming: usize,
     /// The number of texts that name a value which another value can replace: an audit skips the
@@ -50,6 +52,7 @@ struct Held {
     mentions: BTreeSet<Mention>,
     exchangeable: BTreeSet<usize>,
     bound: BTreeSet<usize>,
+    is_english: bool,
 }
 
 impl Coverage {
@@ -75,6 +78,7 @@ impl Coverage {
                     mentions: named.map(|it| (it.attribute, it.value, it.term)).collect(),
                     exchangeable: of(&analysis.sites),
                     bound: of(&analysis.bound),
+                    is_english: analysis.is_english,
                 })
             })
             .collect::<Result<_, TokenizerError>>()?;
@@ -107,6 +111,7 @@ impl Coverage {
             Ok(Coverage {
                 attribute: name.clone(),
                 texts: texts.len(),
+                foreign: held.iter().filter(|held| !held.is_english).count(),
                 naming: held.iter().filter(is_named).count(),
                 exchangeable: held.iter().filter(can_vary).count(),
                 bound: held.iter().filter(is_bound).count(),

@@ -129,6 +129,11 @@ fn verdict(audit: &AuditFindings) -> Vec<Text> {
     let total = &summary.total;
     sentences.push(match &audit.pairs.texts {
         Some(found) if found.texts == 0 => "The search found no text that flips.".to_owned(),
+        // Each source flips as it is, and has no other text.
+        Some(found) if found.unmodified == found.texts => format!(
+            "The search found {}, all as they are written: it changed no other word of them; how often yours flip, this does not say.",
+            texts::counts(found)
+        ),
         Some(found) => format!(
             "By changing other words the search found {}, {}; how often yours flip, this does not say.",
             texts::counts(found),
@@ -583,6 +588,7 @@ fn limits(audit: &AuditFindings) -> Part {
                     _ => "have none and say",
                 }
             ),
+            "Where all values of a text are exchanged for each other at once, as genders are, a text that names several counts for the one that it names first.".to_owned(),
             "A term is replaced by another of its attribute. Names that no list holds, and hints between the lines, are not changed.".to_owned(),
             "Each interval of an exchange or a term holds by itself. Of many, a few miss by chance.".to_owned(),
             "Texts that the search wrote need not be good sentences; how close they are to real ones is stated above.".to_owned(),

@@ -94,9 +94,9 @@ static LANGUAGES: LazyLock<HashMap<&str, u16>> = LazyLock::new(|| {
 /// 2. Any other text of fewer than four words with letters is.
 /// 3. Words that are frequent in another language and no English words are held against function
 ///    words that are not frequent there: the language that has more of them wins.
-/// 4. Where there is none of either, at least two fifths of the words, leaving out those with
-///    capitals unless all have them, must be known. Misspelled and shortened words of the Internet
-///    (`u`, `gr8`, `lol`) are.
+/// 4. Where there is none of either, at least two fifths of the words must be known: of those in
+///    small letters, as the others may be names, or of those in capitals where most are. Misspelled
+///    and shortened words of the Internet (`u`, `gr8`, `lol`) are known.
 pub fn is_english(words: &[&str]) -> bool {
     let letters = || {
         words
@@ -108,24 +108,22 @@ pub fn is_english(words: &[&str]) -> bool {
     if foreign as f32 > MOST_FOREIGN_LETTERS * letters().count() as f32 {
         return false;
     }
-    let spoken: Vec<(bool, String)> = words
+    let written = words
         .iter()
-        .filter(|word| word.contains(char::is_alphabetic))
-        .map(|word| {
-            (
-                word.starts_with(char::is_uppercase),
-                lower(word).into_owned(),
-            )
-        })
-        .collect();
-    if spoken.len() < FEWEST_WORDS {
+        .filter(|word| word.contains(char::is_alphabetic));
+    let written: Vec<&str> = written.copied().collect();
+    if written.len() < FEWEST_WORDS {
         return true;
     }
-    let known: Vec<bool> = spoken.iter().map(|(_, word)| is_known(word)).collect();
+    let spoken: Vec<String> = written
+        .iter()
+        .map(|word| lower(word).into_owned())
+        .collect();
+    let known: Vec<bool> = spoken.iter().map(|word| is_known(word)).collect();
     let mut clear = false;
     for language in 0..FOREIGN.len() {
         let (mut theirs, mut ours) = (0, 0);
-        for ((_, word), &known) in spoken.iter().zip(&known) {
+        for (word, &known) in spoken.iter().zip(&known) {
             let of = LANGUAGES.get(word.as_str());
             let frequent = of.is_some_and(|of| of >> language & 1 == 1);
             let single = word.chars().count() == 1 && !matches!(word.as_str(), "a" | "i");
@@ -141,19 +139,20 @@ pub fn is_english(words: &[&str]) -> bool {
     if clear {
         return true;
     }
-    let small = spoken
-        .iter()
-        .zip(&known)
-        .filter(|((capital, _), _)| !capital);
-    let (mut of_small, mut known_small) = (0, 0);
-    for (_, &known) in small {
-        of_small += 1;
-        known_small += usize::from(known);
-    }
-    if of_small == 0 {
-        (of_small, known_small) = (known.len(), known.iter().filter(|&&known| known).count());
-    }
-    known_small as f32 >= LEAST_KNOWN * of_small as f32
+    let is_loud = |word: &str| {
+        let mut letters = word.chars().filter(|c| c.is_alphabetic());
+        word.chars().count() > 1 && letters.all(char::is_uppercase)
+    };
+    let loud: Vec<bool> = written.iter().map(|word| is_loud(word)).collect();
+    let is_shouted = 2 * loud.iter().filter(|&&loud| loud).count() >= written.len();
+    let judged = (0..written.len()).filter(|&at| match is_shouted {
+        true => loud[at],
+        false => !written[at].starts_with(char::is_uppercase),
+    });
+    let judged: Vec<bool> = judged.map(|at| known[at]).collect();
+    let judged = if judged.is_empty() { known } else { judged };
+    let of_known = judged.iter().filter(|&&known| known).count();
+    of_known as f32 >= LEAST_KNOWN * judged.len() as f32
 }
 
 fn is_latin(c: char) -> bool {

@@ -142,3 +142,16 @@ fn texts_without_words_are_english() {
     assert!(is_english(&[]) && judged("!!! :-) 1,000") && judged("\u{1f642} \u{1f642}"));
     assert!(judged("Bonjour tout le") && !judged("Bonjour tout le monde"));
 }
+
+#[test]
+fn names_of_users_do_not_judge_what_is_shouted() {
+    for text in [
+        "@bob MUSLIMS ARE VIOLENT",
+        "@amy GAY MEN ARE GREAT PEOPLE",
+        "RT @bob: WOMEN RULE",
+        "MY MOTHER COOKS (k12)",
+    ] {
+        assert!(judged(text), "{text}");
+    }
+    assert!(!judged("@bob DAS IST DOCH NICHT WAHR"));
+}

@@ -30,6 +30,125 @@ pub(super) fn forms(
     fitting(true).chain(fitting(false)).collect()
 }
 
+/// Verbs with two objects: "gave her money".
+const GIVING: [&str; 44] = [
+    "give", "gives", "gave", "given", "giving", "tell", "tells", "told", "telling", "call",
+    "calls", "called", "calling", "show", "shows", "showed", "shown", "offer", "offers", "offered",
+    "offering", "wish", "wishes", "wished", "wishing", "send", "sends", "sent", "sending", "buy",
+    "buys", "bought", "buying", "bring", "brings", "brought", "cost", "costs", "owe", "owes",
+    "owed", "pay", "pays", "paid",
+];
+
+/// Nouns that are mostly given, rather than had, where no article stands before them.
+const GIFTS: [&str; 62] = [
+    "advice",
+    "attention",
+    "cash",
+    "chills",
+    "chocolate",
+    "chocolates",
+    "compliments",
+    "congrats",
+    "congratulations",
+    "credit",
+    "crap",
+    "directions",
+    "dollars",
+    "drugs",
+    "flowers",
+    "food",
+    "gifts",
+    "goosebumps",
+    "grief",
+    "happiness",
+    "hell",
+    "hints",
+    "hope",
+    "hugs",
+    "instructions",
+    "jewelry",
+    "joy",
+    "kisses",
+    "lessons",
+    "luck",
+    "medicine",
+    "millions",
+    "money",
+    "names",
+    "news",
+    "nightmares",
+    "orders",
+    "peace",
+    "permission",
+    "pills",
+    "pointers",
+    "praise",
+    "presents",
+    "privacy",
+    "props",
+    "respect",
+    "roses",
+    "shit",
+    "space",
+    "strength",
+    "success",
+    "support",
+    "thanks",
+    "thousands",
+    "time",
+    "tips",
+    "treats",
+    "trouble",
+    "water",
+    "wine",
+    "work",
+    "access",
+];
+
+/// Verbs of what somebody is perceived or left doing: "caught her stealing".
+const SEEING: [&str; 28] = [
+    "see", "sees", "saw", "seen", "seeing", "hear", "hears", "heard", "hearing", "watch",
+    "watches", "watched", "watching", "catch", "catches", "caught", "find", "finds", "found",
+    "leave", "leaves", "left", "keep", "keeps", "kept", "spotted", "noticed", "filmed",
+];
+
+/// Verbs of time that one has: "spent her last week there".
+const SPENDING: [&str; 8] = [
+    "spend", "spends", "spent", "spending", "enjoy", "enjoyed", "is", "was",
+];
+
+/// Words for when something is.
+const DAYS: [&str; 4] = ["yesterday", "today", "tomorrow", "tonight"];
+
+/// Nouns of times.
+const TIMES: [&str; 18] = [
+    "night",
+    "week",
+    "weekend",
+    "month",
+    "year",
+    "time",
+    "morning",
+    "afternoon",
+    "evening",
+    "summer",
+    "winter",
+    "spring",
+    "monday",
+    "tuesday",
+    "wednesday",
+    "thursday",
+    "friday",
+    "saturday",
+];
+
+/// What is thrown in behind a sentence, and is no noun there: "I hate her lol".
+const ASIDES: [&str; 34] = [
+    "lol", "lmao", "lmfao", "rofl", "haha", "hahaha", "hahahaha", "hehe", "tbh", "tbf", "smh",
+    "omg", "omfg", "wtf", "ffs", "imo", "imho", "btw", "ngl", "ikr", "idk", "idc", "idgaf", "fr",
+    "rn", "af", "asap", "xoxo", "ugh", "pls", "plz", "tho", "though", "anymore",
+];
+
 /// The words around a term.
 struct Around<'a> {
     words: &'a Words<'a>,
@@ -180,13 +299,12 @@ impl<'a> Around<'a> {
         if !next.is_word() {
             return next.plain == "*" && tagged;
         }
-        let is_time = ["yesterday", "today", "tomorrow", "tonight"].contains(&next.plain.as_str());
-        if is_time || self.is_after_letting(next) {
+        if self.is_no_possession(next, at) {
             return false;
         }
         let follows = |tag: fn(Tag) -> bool| self.words.tag(at + 1).is_some_and(tag);
         match next.tag {
-            Tag::Nn | Tag::Nns | Tag::Nnp | Tag::Nnps => tagged || !self.is_after_giving(),
+            Tag::Nn | Tag::Nns | Tag::Nnp | Tag::Nnps => tagged || !self.is_after(&GIVING),
             Tag::Jj | Tag::Jjs | Tag::Jjr => {
                 next.plain == "own"
                     || self.words.described(self.place.end, true).is_some()
@@ -203,24 +321,51 @@ impl<'a> Around<'a> {
         }
     }
 
-    /// Returns whether the term stands after "let" and before a word that can be a verb: "let her
-    /// play".
-    fn is_after_letting(&self, next: &Known) -> bool {
+    /// Returns whether the word `next` at `at`, behind the term, shows that nothing possessed follows,
+    /// whatever it can be elsewhere.
+    fn is_no_possession(&self, next: &Known, at: usize) -> bool {
+        let word = next.plain.as_str();
+        let behind = self.words.get(at + 1);
         let before = self.words.before(self.place.start);
-        before.is_some_and(|at| matches!(self.words.plain(at), "let" | "lets" | "letting"))
-            && !english::is_person(&next.plain)
-            && english::possible_tags(&next.plain).contains(Tag::Vb)
+        let is_behind_verb = before
+            .and_then(|at| self.words.tag(at))
+            .is_some_and(Tag::is_verb);
+        let can_be = |tag: Tag| english::possible_tags(word).contains(tag);
+        // "called her yesterday", "saw her last night", but "spent her last week there"
+        let is_time = DAYS.contains(&word)
+            || is_behind_verb
+                && !self.is_after(&SPENDING)
+                && ["last", "this", "next", "every", "each"].contains(&word)
+                && behind.is_some_and(|noun| TIMES.contains(&noun.plain.as_str()));
+        // "let her play", "caught her stealing"
+        let is_let = self.is_after(&["let", "lets", "letting"])
+            && !english::is_person(word)
+            && can_be(Tag::Vb);
+        let is_noun = |word: &Known| word.is_word() && word.tag.is_noun();
+        let is_seen = self.is_after(&SEEING)
+            && word.ends_with("ing")
+            && can_be(Tag::Vbg)
+            && !behind.is_some_and(is_noun);
+        // "gave her money", but "gave her money to the poor"
+        let to = behind.filter(|word| word.plain == "to");
+        let is_given = self.is_after(&GIVING)
+            && GIFTS.contains(&word)
+            && (to.is_none() || self.words.tag(at + 2) == Some(Tag::Vb));
+        // "his was the best"
+        let is_subject = ["is", "was", "are", "were", "has", "had"].contains(&word);
+        is_time
+            || is_let
+            || is_seen
+            || is_given
+            || is_subject
+            || ASIDES.contains(&word)
+            || ["http", "https", "www"].contains(&word)
     }
 
-    /// Returns whether the term stands after a verb with two objects: "gave her money".
-    fn is_after_giving(&self) -> bool {
-        let giving = [
-            "give", "gives", "gave", "giving", "tell", "tells", "told", "telling", "call", "calls",
-            "called", "calling", "show", "showed", "offer", "offered", "wish", "sent", "send",
-            "bought",
-        ];
+    /// Returns whether the term stands right behind one of `words`.
+    fn is_after(&self, words: &[&str]) -> bool {
         let before = self.words.before(self.place.start);
-        before.is_some_and(|at| giving.contains(&self.words.plain(at)))
+        before.is_some_and(|at| words.contains(&self.words.plain(at)))
     }
 }
 
