@@ -149,6 +149,7 @@ class Checks:
             ("python package", self.python_package, ["wheel"]),
             ("without Rust", self.without_rust, ["wheel"]),
             ("packages", self.packages, ["wheel"]),
+            ("GPU check", self.gpu_check, ["build of the tests"]),
             ("devices", self.devices, []),
         ]
 
@@ -428,6 +429,11 @@ class Checks:
         if "programs" in self.required:
             results.append(run("shellcheck", ".ci/run", *sorted((ROOT / "scripts").glob("*.sh"))))
         return of(*results)
+
+    def gpu_check(self):
+        """The script that holds a GPU against the CPU, tried with the CPU against itself."""
+        env = {"GPU_CHECK_SCALE": "0.001"}
+        return of(run("scripts/gpu-check.sh", "target/release/probity", "flex", env=env, limit=600))
 
     # Networks on a GPU's backend, with a driver in software.
 
