@@ -16,7 +16,7 @@
 
 pub mod callable;
 pub mod class_order;
-mod command;
+pub mod command;
 #[cfg(feature = "onnx")]
 pub mod encoder;
 pub mod error;
