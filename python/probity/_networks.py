@@ -38,11 +38,13 @@ def import_network(
     of_schema = read["label"]["classes"]
     known = [to_word(name) for name in classes] if classes is not None else sorted(of_schema, key=to_sort_key)
     stack = Stack.from_network(network)
+    order = match_classes(known, of_schema)
+    outputs = sorted(of_schema, key=lambda name: order[of_schema.index(name)])
     with tempfile.TemporaryDirectory(prefix="probity-") as folder:
-        inputs = stack.write(Path(folder), match_classes(known, of_schema))
+        inputs = stack.write(Path(folder), outputs)
         inputs["modality"], inputs["schema"] = "table", locate_schema(schema)
         run = Runner(Run, "import", {}, out, progress=False).perform(inputs)
-    stack.expect_same(run.directory, read, match_classes(known, of_schema))
+    stack.expect_same(run.directory, read, order)
     return run
 
 

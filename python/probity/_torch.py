@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Sequence
@@ -56,18 +57,13 @@ class Stack:
         activation = _ACTIVATIONS[kinds.pop()] if kinds else "relu"
         return cls(network, layers, activation)
 
-    def write(self, folder: Path, order: list[int]) -> Inputs:
-        """Writes the weights, with the outputs in the schema's order, and gives inputs of `import`."""
+    def write(self, folder: Path, classes: list[str]) -> Inputs:
+        """Writes the weights, whose outputs count `classes`, and gives inputs of `import`."""
         arrays: dict[str, Any] = {}
         for number, layer in enumerate(self.layers):
             weight = layer.weight.detach().cpu().float().numpy()
             zeros = np.zeros(len(weight), dtype=np.float32)
             bias = zeros if layer.bias is None else layer.bias.detach().cpu().float().numpy()
-            if number == len(self.layers) - 1:
-                if len(weight) == 1 and order == [1, 0]:
-                    weight, bias = -weight, -bias
-                elif len(weight) > 1:
-                    weight, bias = weight[order], bias[order]
             arrays[f"{number}.weight"], arrays[f"{number}.bias"] = weight, bias
         np.savez(folder / "weights.npz", **arrays)
         outputs = self.layers[-1].out_features
@@ -76,6 +72,7 @@ class Stack:
             f"hidden = {[layer.out_features for layer in self.layers[:-1]]}\n"
             f'activation = "{self.activation}"\n'
             f'output = "{"sigmoid" if outputs == 1 else "softmax"}"\n'
+            f"classes = {json.dumps(classes, ensure_ascii=False)}\n"
             '[[layout]]\nweight = "{n}.weight"\nbias = "{n}.bias"\norientation = "out-in"\n'
         )
         return {"weights": str(folder / "weights.npz"), "config": str(config)}

@@ -63,11 +63,16 @@ pub fn counted(classes: &[String]) -> Vec<usize> {
     }
 }
 
-/// Returns what a model is given for the levels of `attribute`, if these are words: `sex: Female = 0,
-/// Male = 1`.
+/// Returns what a model that is given codes is given for `attribute`, if that is not what stands in the
+/// data: `sex: Female = 0, Male = 1`, or `wage: its bin, from 0 to 9`.
 pub fn entering(attribute: &Attribute) -> Option<String> {
-    let Kind::Categorical { levels, .. } = &attribute.kind else {
-        return None;
+    let levels = match &attribute.kind {
+        Kind::Categorical { levels, .. } => levels,
+        Kind::Integer { .. } => return None,
+        Kind::Numeric { .. } => {
+            let (min, max) = attribute.domain();
+            return Some(format!("{}: its bin, from {min} to {max}", attribute.name));
+        }
     };
     let numbers = meant(levels);
     let number = |place: usize| match &numbers {

@@ -18,9 +18,14 @@
 //! `ignore = ["loss.weight"]` names tensors that are no part of the network; any other that no layout
 //! has is refused, as it would compute something.
 //!
-//! Outputs are counted from 0: classes that are called by numbers from 0 on, or by words for true and
-//! false, have these numbers ([`counted`]), others their places in the schema. Levels that are numbers
-//! enter as these, which have to be evenly spaced, and other levels as their places.
+//! `classes = ["denied", "approved"]` names the classes that the outputs count, from 0. Without it
+//! classes that are called by numbers from 0 on, or by words for true and
+//! false, have these numbers ([`counted`]), and others their places in the schema. Levels that are numbers
+//! enter as these, which have to be evenly spaced, other levels as their places, and of numeric
+//! attributes the numbers of bins.
+//!
+//! In the place of `weight` and `bias`, `weights` and `biases` list the names layer by layer. Without
+//! either, layers have no bias. Sizes of 1 in a tensor's shape say nothing.
 //!
 //! `{n}` counts layers from 0, or runs through `numbers` if the layout has them (`[0, 2, 4]` for a
 //! PyTorch `Sequential`). A sigmoid output z is the softmax of the logits (0, z): the same
@@ -36,7 +41,7 @@ use super::encoding::{Encoding, InputLayout};
 use super::fnn::{Activation, Dense, Network};
 use super::weights::WeightFile;
 use probity_data::meant::{counted, entering, meant};
-use probity_data::schema::{Attribute, Kind, Schema};
+use probity_data::schema::{Attribute, Kind, Label, Schema};
 
 /// Why a network cannot be imported.
 #[derive(Debug, Error)]
@@ -48,7 +53,7 @@ pub enum ImportError {
     #[error("the import configuration does not fit: {0}")]
     Unfit(String),
     /// Tensors are missing.
-    #[error("the weight file lacks {}; it holds {}", missing.join(", "), list(found))]
+    #[error("the weight file lacks {}; it holds {}; where its names are no running numbers, list them as 'weights' and 'biases' of [[layout]]", missing.join(", "), list(found))]
     Missing {
         /// Names that were looked for.
         missing: Vec<String>,
@@ -97,6 +102,9 @@ pub struct ImportConfig {
     /// Tensors of the file that are no part of the network.
     #[serde(default)]
     ignore: Vec<String>,
+    /// The classes that the outputs count, from 0.
+    #[serde(default)]
+    classes: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize)]
@@ -111,10 +119,28 @@ enum Output {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct TensorLayout {
-    weight: String,
-    bias: String,
+    weight: Option<String>,
+    bias: Option<String>,
     orientation: Orientation,
     numbers: Option<Vec<usize>>,
+    /// The names of the weights of each layer, in the place of `weight`.
+    #[serde(default)]
+    weights: Vec<String>,
+    /// The names of the biases of each layer, in the place of `bias`.
+    #[serde(default)]
+    biases: Vec<String>,
+}
+
+/// The names of the tensors of one layer; a layer without a bias adds nothing.
+struct LayerNames {
+    weight: String,
+    bias: Option<String>,
+}
+
+impl LayerNames {
+    fn into_each(self) -> impl Iterator<Item = String> {
+        std::iter::once(self.weight).chain(self.bias)
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
@@ -140,7 +166,7 @@ pub struct ImportReport {
     pub unused: Vec<String>,
     /// The class that each output counts, by number; none of a regressor.
     pub outputs: Vec<String>,
-    /// What enters for the levels of each attribute that has words, in the words of a message.
+    /// What enters for each attribute that has words or bins, in the words of a message.
     pub inputs: Vec<String>,
 }
 
@@ -189,7 +215,7 @@ impl ImportConfig {
         widths.extend_from_slice(&self.hidden);
         widths.push(outputs);
         let names = self.choose_layout(weights, widths.len() - 1)?;
-        let numbers = counted(&schema.label.classes);
+        let numbers = self.numbers(&schema.label)?;
         let mut report = ImportReport {
             matched: Vec::new(),
             unused: Vec::new(),
@@ -204,20 +230,23 @@ impl ImportConfig {
         };
         let mut layers = Vec::new();
         for (number, pair) in widths.windows(2).enumerate() {
-            let (weight, bias) = names.of_layer(number);
+            let of_layer = names.of_layer(number);
             layers.push(Dense {
                 inputs: pair[0],
                 outputs: pair[1],
                 weight: matrix(
                     weights,
-                    &weight,
+                    &of_layer.weight,
                     (pair[0], pair[1]),
                     names.orientation,
                     number,
                 )?,
-                bias: vector(weights, &bias, pair[1], number)?,
+                bias: match &of_layer.bias {
+                    Some(bias) => vector(weights, bias, pair[1], number)?,
+                    None => vec![0.0; pair[1]],
+                },
             });
-            for name in [weight, bias] {
+            for name in of_layer.into_each() {
                 let shape = weights.tensors[&name].shape.clone();
                 report.matched.push((name, shape));
             }
@@ -261,11 +290,31 @@ impl ImportConfig {
         }
     }
 
+    /// Returns for each class of the schema the output that counts it, from 0.
+    fn numbers(&self, label: &Label) -> Result<Vec<usize>, ImportError> {
+        if self.classes.is_empty() || label.is_number() {
+            return Ok(counted(&label.classes));
+        }
+        let codes = self.classes.iter().map(|class| label.code(class));
+        let codes: Option<Vec<u32>> = codes.collect();
+        let codes = codes.unwrap_or_default();
+        let place = |class: u32| codes.iter().position(|&code| code == class);
+        let places: Option<Vec<usize>> = (0..label.classes.len() as u32).map(place).collect();
+        match places {
+            Some(places) if codes.len() == places.len() => Ok(places),
+            _ => Err(ImportError::Unfit(format!(
+                "'classes' are {}, but must be those of the schema in the order of the outputs: {}",
+                self.classes.join(", "),
+                label.classes.join(", ")
+            ))),
+        }
+    }
+
     /// Makes the layer take the code of `attribute`, its input number `input`, for the number that its
     /// level is: levels a, a + b, a + 2b, … are a + b·code.
     ///
     /// # Errors
-    /// Levels that are numbers but not evenly spaced; an attribute of which bins are kept.
+    /// Levels that are numbers but not evenly spaced.
     fn enter(
         &self,
         layer: &mut Dense,
@@ -274,13 +323,7 @@ impl ImportConfig {
     ) -> Result<(), ImportError> {
         let name = &attribute.name;
         let levels = match &attribute.kind {
-            Kind::Integer { .. } => return Ok(()),
-            Kind::Numeric { .. } => {
-                return Err(ImportError::Unfit(format!(
-                    "'{name}' is numeric, so that its bins would enter by number, and not its amounts; declare it \
-                     integer where its numbers are whole, or export the network to ONNX, for --predictor onnx:FILE"
-                )));
-            }
+            Kind::Integer { .. } | Kind::Numeric { .. } => return Ok(()),
             Kind::Categorical { levels, .. } => levels,
         };
         let Some(numbers) = meant(levels) else {
@@ -360,11 +403,9 @@ impl ImportConfig {
                     numbers.len()
                 )));
             }
+            layout.check(layers)?;
             let missing: Vec<String> = (0..layers)
-                .flat_map(|number| {
-                    let (weight, bias) = layout.of_layer(number);
-                    [weight, bias]
-                })
+                .flat_map(|number| layout.of_layer(number).into_each())
                 .filter(|name| !weights.tensors.contains_key(name))
                 .collect();
             if best
@@ -386,19 +427,51 @@ impl ImportConfig {
 }
 
 impl TensorLayout {
+    /// Refuses names of both kinds, of neither, and lists for another number of layers.
+    fn check(&self, layers: usize) -> Result<(), ImportError> {
+        let unfit = |problem: String| Err(ImportError::Unfit(problem));
+        for (one, all, single, list) in [
+            (&self.weight, &self.weights, "weight", "weights"),
+            (&self.bias, &self.biases, "bias", "biases"),
+        ] {
+            if one.is_some() && !all.is_empty() {
+                return unfit(format!("a [[layout]] has both '{single}' and '{list}'"));
+            }
+            if !all.is_empty() && all.len() != layers {
+                return unfit(format!(
+                    "'{list}' lists {} tensors, but there are {layers} layers (hidden ones and the output)",
+                    all.len()
+                ));
+            }
+        }
+        match self.weight.is_none() && self.weights.is_empty() {
+            true => unfit("a [[layout]] names no weights: 'weight' or 'weights'".to_owned()),
+            false => Ok(()),
+        }
+    }
+
     /// Returns the names of the weight and the bias of layer `number`.
-    fn of_layer(&self, number: usize) -> (String, String) {
+    fn of_layer(&self, number: usize) -> LayerNames {
         let shown = self
             .numbers
             .as_ref()
             .and_then(|numbers| numbers.get(number))
             .unwrap_or(&number)
             .to_string();
-        (
-            self.weight.replace("{n}", &shown),
-            self.bias.replace("{n}", &shown),
-        )
+        let name = |one: &Option<String>, all: &[String]| match one {
+            Some(name) => Some(name.replace("{n}", &shown)),
+            None => all.get(number).cloned(),
+        };
+        LayerNames {
+            weight: name(&self.weight, &self.weights).unwrap_or_default(),
+            bias: name(&self.bias, &self.biases),
+        }
     }
+}
+
+/// Returns the sizes of a shape that are not 1.
+fn squeezed(shape: &[usize]) -> Vec<usize> {
+    shape.iter().copied().filter(|&size| size != 1).collect()
 }
 
 /// Returns the layer whose outputs are those of `layer` that `places` names, or 0.
@@ -428,7 +501,7 @@ fn matrix(
         Orientation::InOut => vec![inputs, outputs],
         Orientation::OutIn => vec![outputs, inputs],
     };
-    if weight.shape != expected {
+    if squeezed(&weight.shape) != squeezed(&expected) {
         return Err(ImportError::Shape {
             tensor: name.to_owned(),
             found: weight.shape.clone(),
@@ -453,7 +526,7 @@ fn vector(
     layer: usize,
 ) -> Result<Vec<f32>, ImportError> {
     let weight = &weights.tensors[name];
-    if weight.shape != [length] {
+    if squeezed(&weight.shape) != squeezed(&[length]) {
         return Err(ImportError::Shape {
             tensor: name.to_owned(),
             found: weight.shape.clone(),

@@ -85,6 +85,28 @@ fn classes_that_are_numbers_have_the_outputs_of_these() {
             assert_eq!(network.reference_logits(&[1, 2]), expected, "{classes:?}");
             assert_eq!(report.outputs, outputs);
         }
+        let named = |names: &str| ImportConfig::from_toml(&format!("classes = {names}\n{toml}"));
+        let mut schema = schema();
+        schema.label.classes = ["1", "0"].map(str::to_owned).to_vec();
+        let config = named("[\"1\", \"0\"]").unwrap();
+        let (network, report) = config.network(&weights, &schema).unwrap();
+        assert_eq!(network.reference_logits(&[1, 2]), [zero, 20.5]);
+        assert_eq!(report.outputs, ["1", "0"]);
+        for other in [
+            "[\"1\"]",
+            "[\"1\", \"1\"]",
+            "[\"1\", \"2\"]",
+            "[\"1\", \"0\", \"0\"]",
+        ] {
+            let error = named(other)
+                .unwrap()
+                .network(&weights, &schema)
+                .unwrap_err();
+            assert!(
+                error.to_string().contains("must be those of the schema"),
+                "{error}"
+            );
+        }
     }
 }
 
@@ -132,6 +154,57 @@ fn levels_that_are_numbers_enter_as_these() {
     let uneven = ImportConfig::from_toml(&toml).unwrap();
     let error = uneven.network(&weights, &with("[\"1\", \"2\", \"9\"]"));
     assert!(error.unwrap_err().to_string().contains("not evenly spaced"));
+}
+
+#[test]
+fn tensors_are_listed_and_a_bias_may_be_missing() {
+    let weights = file(&[
+        (
+            "module.fc1.weight",
+            &[3, 2],
+            &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0],
+        ),
+        ("module.fc1.bias", &[1, 3], &[0.5, 0.0, -0.5]),
+        ("module.out.weight", &[3], &[1.0, -1.0, 2.0]),
+        ("module.out.bias", &[], &[-7.0]),
+    ]);
+    let named = |biases: &str| {
+        format!(
+            "hidden = [3]\noutput = \"sigmoid\"\n[[layout]]\n\
+             weights = [\"module.fc1.weight\", \"module.out.weight\"]\n{biases}orientation = \"out-in\"\n"
+        )
+    };
+    let with = named("biases = [\"module.fc1.bias\", \"module.out.bias\"]\n");
+    let config = ImportConfig::from_toml(&with).unwrap();
+    let (network, _) = config.network(&weights, &schema()).unwrap();
+    assert_eq!(network.reference_logits(&[1, 2]), [0.0, 20.5]);
+    let ignored = format!(
+        "ignore = [\"module.fc1.bias\", \"module.out.bias\"]\n{}",
+        named("")
+    );
+    let config = ImportConfig::from_toml(&ignored).unwrap();
+    let (network, _) = config.network(&weights, &schema()).unwrap();
+    assert_eq!(network.reference_logits(&[1, 2]), [0.0, 28.0]);
+    for (toml, expected) in [
+        (
+            with.replace("[3]", "[3, 3]"),
+            "lists 2 tensors, but there are 3 layers",
+        ),
+        (
+            with.replace("biases = ", "bias = \"b\"\nbiases = "),
+            "both 'bias' and 'biases'",
+        ),
+        (
+            SIGMOID
+                .replace("weight = ", "bias2 = ")
+                .replace("bias2 = \"{n}.weight\"\n", ""),
+            "names no weights",
+        ),
+    ] {
+        let config = ImportConfig::from_toml(&toml).unwrap();
+        let error = config.network(&weights, &schema()).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    }
 }
 
 #[test]

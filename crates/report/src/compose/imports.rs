@@ -53,7 +53,7 @@ fn entered(import: &ImportFindings) -> Vec<String> {
     }
     if !import.inputs.is_empty() {
         said.push(format!(
-            "What enters for words: {}.",
+            "What enters for words and bins: {}.",
             import.inputs.join("; ")
         ));
     }
