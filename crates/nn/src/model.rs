@@ -38,7 +38,7 @@ const FORM: Form = Form {
 #[derive(Debug, Error)]
 pub enum StoreError {
     /// A file cannot be read.
-    #[error("cannot read {}: {source}; a model directory holds {DESCRIPTION} and {WEIGHTS}", file.display())]
+    #[error("cannot read {}: {source}; a model directory holds {DESCRIPTION} and {WEIGHTS}{}", file.display(), of_file(file))]
     Read {
         /// The file.
         file: PathBuf,
@@ -278,6 +278,17 @@ pub(super) fn read_description(file: &Path, form: Form) -> Result<String, StoreE
     match read_text(file, form) {
         Err(RunError::Read { file, source }) => Err(StoreError::Read { file, source }),
         text => Ok(text?),
+    }
+}
+
+/// Returns what helps where a file is named in the place of the model directory that `description` should
+/// be in.
+fn of_file(description: &Path) -> &'static str {
+    match description.parent().is_some_and(Path::is_file) {
+        true => {
+            "; weights come into one by probity import, and an ONNX file is asked by --predictor onnx:FILE"
+        }
+        false => "",
     }
 }
 

@@ -169,7 +169,7 @@ fn detect(path: &Path, file: &mut (impl Read + Seek)) -> Result<WeightFormat, We
     }
     if head.starts_with(b"\x89HDF\r\n\x1a\n") {
         return foreign(
-            "an HDF5 file, as Keras writes (save the arrays of get_weights() with numpy.savez)",
+            "an HDF5 file, as Keras writes (save the arrays of get_weights() with numpy.savez, and list them)",
         );
     }
     if head.starts_with(b"\x1f\x8b") {
@@ -199,6 +199,21 @@ fn detect_in_zip(path: &Path, file: &mut (impl Read + Seek)) -> Result<WeightFor
     };
     let archive = zip::ZipArchive::new(&mut *file)
         .map_err(|error| foreign(format!("a broken or truncated zip archive ({error})")))?;
+    let has = |wanted: &str| {
+        archive
+            .file_names()
+            .flatten()
+            .any(|name| name.ends_with(wanted))
+    };
+    if has("constants.pkl") && has("data.pkl") {
+        let what = "a TorchScript archive (save the module's state_dict() with torch.save)";
+        return Err(foreign(what.to_owned()));
+    }
+    if has("model.weights.h5") {
+        let what =
+            "a Keras archive (save the arrays of get_weights() with numpy.savez, and list them)";
+        return Err(foreign(what.to_owned()));
+    }
     let mut format = None;
     // A name in a broken encoding is of neither.
     for name in archive.file_names().flatten() {

@@ -205,7 +205,7 @@ pub enum PredictorError {
         found: usize,
     },
     /// A number that is no probability.
-    #[error("the predictor gave {value} as the probability of '{class}', for {row}")]
+    #[error("the predictor gave {value} as the probability of '{class}', for {row}{}", of_value(*value))]
     Value {
         /// The row.
         row: String,
@@ -293,5 +293,18 @@ impl PredictorError {
                 | PredictorError::Raised(_)
                 | PredictorError::Unanswered { .. }
         )
+    }
+}
+
+/// Returns what a number that is no probability may come of.
+fn of_value(value: f64) -> &'static str {
+    match value {
+        value if value.is_nan() => {
+            "; a missing number enters as NaN, which the model has to expect"
+        }
+        value if !(0.0..=1.0).contains(&value) => {
+            "; if the output of an ONNX graph is logits, say --onnx-gives logits"
+        }
+        _ => "",
     }
 }

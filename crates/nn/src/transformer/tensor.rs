@@ -6,7 +6,7 @@
 //! respect to these sums, which the processor adds up by piece and by position, always in the order
 //! of the texts: on one device the same batch has the same gradients every time.
 //!
-//! Answers come in tiles of [`TILE_PIECES`] pieces. How wide a text's tile is depends on its length
+//! Answers come in tiles of 1,024 pieces. How wide a text's tile is depends on its length
 //! alone, and every tile of a width is full, so that a device treats a text alike whatever else is
 //! asked.
 

@@ -110,7 +110,10 @@ fn no_altered_byte_makes_the_reader_panic() {
 
 #[test]
 fn files_of_other_kinds_are_told_apart() {
-    let zip = zip_of(&[("people.csv", b"a,b")], CompressionMethod::Stored);
+    let stored = |members: &[(&str, &[u8])]| zip_of(members, CompressionMethod::Stored);
+    let zip = stored(&[("people.csv", b"a,b")]);
+    let script = stored(&[("net/data.pkl", b"x"), ("net/constants.pkl", b"x")]);
+    let keras = stored(&[("config.json", b"{}"), ("model.weights.h5", b"x")]);
     for (content, said) in [
         (&b""[..], "is empty"),
         (b"age,sex\n39,Male\n", "text"),
@@ -121,6 +124,8 @@ fn files_of_other_kinds_are_told_apart() {
         (b"\x00\x01\x02\x03\x04", "unknown format"),
         (b"PK\x03\x04 and no more", "truncated zip archive"),
         (&zip, "without a PyTorch data.pkl"),
+        (&script, "a TorchScript archive"),
+        (&keras, "a Keras archive"),
     ] {
         let message = error_of(content);
         assert!(message.contains(said), "{said}: {message}");
