@@ -418,7 +418,10 @@ fn bad_input_is_refused_before_anything_is_written() {
         ),
         (
             "audit --model demo/model --texts foreign.txt".to_owned(),
-            vec!["none of the 2 texts", "(2 are not English)"],
+            vec![
+                "none of the 2 texts",
+                "(2 are not English; --preset paper looks in texts of any language",
+            ],
         ),
         (
             "audit --model demo/model --texts demo/comments.csv --text-column words".to_owned(),
