@@ -40,8 +40,8 @@ pub fn meant(words: &[String]) -> Option<Vec<f64>> {
     numbers_of(words).or_else(|| words.iter().map(of_truth).collect())
 }
 
-/// Returns for each of `classes` the number by which those call it who count classes from 0: the number
-/// that it means where the classes mean the numbers from 0 on, in any order, else its place.
+/// Returns for each of `classes` the number by which those call it who count classes from 0: its rank
+/// where all of them mean numbers, none twice, and else its place.
 ///
 /// ```
 /// use probity_data::meant::counted;
@@ -50,15 +50,16 @@ pub fn meant(words: &[String]) -> Option<Vec<f64>> {
 /// assert_eq!(counted(&classes(["1", "0"])), [1, 0]);
 /// assert_eq!(counted(&classes(["yes", "no"])), [1, 0]);
 /// assert_eq!(counted(&classes(["low", "high"])), [0, 1]);
-/// assert_eq!(counted(&classes(["1", "2"])), [0, 1]);
+/// assert_eq!(counted(&classes(["2", "1"])), [1, 0]);
+/// assert_eq!(counted(&classes(["1", "-1"])), [1, 0]);
 /// ```
 pub fn counted(classes: &[String]) -> Vec<usize> {
     let numbers = meant(classes).unwrap_or_default();
-    let mut sorted = numbers.clone();
-    sorted.sort_by(f64::total_cmp);
-    let from_zero = (0..classes.len()).map(|number| number as f64);
-    match !numbers.is_empty() && from_zero.eq(sorted) {
-        true => numbers.iter().map(|&number| number as usize).collect(),
+    let rank = |number: &f64| numbers.iter().filter(|other| *other < number).count();
+    let ranks: Vec<usize> = numbers.iter().map(rank).collect();
+    let is_each = (0..classes.len()).all(|rank| ranks.contains(&rank));
+    match !numbers.is_empty() && is_each {
+        true => ranks,
         false => (0..classes.len()).collect(),
     }
 }

@@ -201,7 +201,11 @@ pub fn read_texts_hashed(
     let corpus = match kind_of(file) {
         FileKind::Lines => read_lines(&opened, columns)?,
         FileKind::Table { separator } => read_table(
-            table_of(&opened, separator, columns.skip_bad_rows)?,
+            table_of(
+                &opened,
+                separator,
+                (columns.skip_bad_rows, columns.text.as_deref()),
+            )?,
             columns,
         )?,
     };
@@ -217,20 +221,34 @@ pub fn text_records(opened: &DataFile) -> Result<Records, CorpusError> {
         FileKind::Lines => Err(CorpusError::NoTable {
             file: opened.path().to_owned(),
         }),
-        FileKind::Table { separator } => Ok(table_of(opened, separator, false)?),
+        FileKind::Table { separator } => Ok(table_of(opened, separator, (false, None))?),
     }
 }
 
-/// Opens the rows of a table; `separator` is none where its lines show it.
+/// Opens the rows of a table; `separator` is none where its lines show it, and the column `wanted` where
+/// they show several.
 fn table_of(
     opened: &DataFile,
     separator: Option<char>,
-    skip_bad_rows: bool,
+    (skip_bad_rows, wanted): (bool, Option<&str>),
 ) -> Result<Records, ReadError> {
     let mut format = table_format(skip_bad_rows);
     format.separator = separator.unwrap_or(format.separator);
     if opened.path().is_file() {
         format = text_layout(opened.path(), &format, separator.is_none())?;
+        if let (Some(wanted), None) = (wanted, separator) {
+            let found = [format.separator, ',', ';', '\t', '|']
+                .into_iter()
+                .find(|&separator| {
+                    let format = Format {
+                        separator,
+                        ..format.clone()
+                    };
+                    let records = Records::open(opened.path(), &format);
+                    records.is_ok_and(|records| records.position(wanted).is_some())
+                });
+            format.separator = found.unwrap_or(format.separator);
+        }
     }
     Records::from_file(opened, &format)
 }

@@ -1,10 +1,11 @@
 //! Tables in JSON: an object a row, one behind the other (JSON lines), or all in one array.
 //!
-//! The keys of the first object are the names of the columns. A string is text as it stands there, a
-//! number or a truth value what JSON writes, null and a key that an object lacks are empty cells, and
-//! lists and objects are their JSON. The rows are handed on as comma-separated text, so that they are
+//! The keys of the first [`LOOKED_AT`] objects are the names of the columns. A string is text as it
+//! stands there, a number what it is, however numbers are written in text, a truth value what JSON
+//! writes, null and a key that an object lacks are empty cells, and lists and objects are their JSON. The rows are handed on as comma-separated text, so that they are
 //! read by the rules of text.
 
+use std::collections::VecDeque;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
@@ -14,6 +15,9 @@ use serde_json::Value;
 const PIECE: usize = 1 << 16;
 /// The most white space before the first sign of a file that is looked through.
 const LONGEST_BLANK: u64 = 1 << 10;
+
+/// The number of rows whose keys are the columns.
+const LOOKED_AT: usize = 1000;
 
 /// A row of a table in JSON: keys and values, in the order in which they stand there.
 struct Object(Vec<(String, Value)>);
@@ -53,20 +57,20 @@ pub(crate) fn is_json(start: &[u8]) -> bool {
         }
         Some(b'[') => {
             let rest = start.as_slice().trim_ascii_start();
-            rest.is_empty() || rest.starts_with(b"{")
+            rest.is_empty() || rest.starts_with(b"{") || rest.starts_with(b"]")
         }
         _ => false,
     }
 }
 
-/// Returns `text` as comma-separated text if it is JSON, and whether it is. Keys that the first
-/// object lacks are passed over where `ignores` says so.
+/// Returns `text` as comma-separated text if it is JSON, and whether it is: numbers have the mark
+/// `decimal` before their decimals. Keys that are no column are passed over where `ignores` says so.
 ///
 /// # Errors
 /// When its beginning cannot be read.
 pub(super) fn as_csv(
     mut text: Box<dyn Read + Send>,
-    ignores: bool,
+    (ignores, decimal): (bool, char),
 ) -> io::Result<(Box<dyn Read + Send>, bool)> {
     let mut start = Vec::new();
     text.by_ref().take(LONGEST_BLANK).read_to_end(&mut start)?;
@@ -74,17 +78,21 @@ pub(super) fn as_csv(
     let whole = Box::new(Cursor::new(start).chain(text));
     Ok(match is_json {
         false => (whole, false),
-        true => (Box::new(Rows::new(whole, ignores)?), true),
+        true => (Box::new(Rows::new(whole, (ignores, decimal))?), true),
     })
 }
 
 /// The rows of a table in JSON as comma-separated text.
 struct Rows {
     objects: Objects,
+    /// The objects that were looked at, and are yet to be handed on.
+    ahead: VecDeque<Object>,
     /// The names of the columns; none before the first row.
     names: Vec<String>,
     /// Whether keys that are no column are passed over.
     ignores: bool,
+    /// The mark before the decimals of a number.
+    decimal: char,
     /// The number of rows so far.
     row: u64,
     /// The text that is yet to be read, and how much of it was.
@@ -115,7 +123,13 @@ impl Objects {
         while lines.read_until(b'\n', &mut line)? > 0 {
             if !line.trim_ascii().is_empty() {
                 let object = serde_json::from_slice(&line);
-                let problem = |error| format!("row {row} is no JSON object in one line: {error}");
+                let problem = |error| {
+                    let hint = match line.windows(3).any(|word| word == b"NaN") {
+                        true => "; JSON has no NaN: write null",
+                        false => "",
+                    };
+                    format!("row {row} is no JSON object in one line: {error}{hint}")
+                };
                 return object.map(Some).map_err(|error| invalid(problem(error)));
             }
             line.clear();
@@ -125,7 +139,7 @@ impl Objects {
 }
 
 impl Rows {
-    fn new(text: impl Read + Send + 'static, ignores: bool) -> io::Result<Rows> {
+    fn new(text: impl Read + Send + 'static, (ignores, decimal): (bool, char)) -> io::Result<Rows> {
         let mut text: Box<dyn BufRead + Send> = Box::new(BufReader::with_capacity(PIECE, text));
         loop {
             let start = text.fill_buf()?;
@@ -156,12 +170,42 @@ impl Rows {
         };
         Ok(Rows {
             objects,
+            ahead: VecDeque::new(),
             names: Vec::new(),
             ignores,
+            decimal,
             row: 0,
             text: Vec::new(),
             taken: 0,
         })
+    }
+
+    /// Looks at the first rows for the names of the columns.
+    fn look_ahead(&mut self) -> io::Result<()> {
+        while self.ahead.len() < LOOKED_AT {
+            let row = self.ahead.len() as u64 + 1;
+            let Some(object) = self.objects.next(row)? else {
+                break;
+            };
+            let Object(entries) = &object;
+            if row == 1 && !entries.is_empty() && entries.iter().all(|(_, value)| value.is_object())
+            {
+                return Err(invalid(
+                    "it is one object of columns, not an object a row; pandas writes these by to_json(orient=\"records\")"
+                        .to_owned(),
+                ));
+            }
+            for (name, _) in entries {
+                if !self.names.contains(name) || row == 1 {
+                    self.names.push(name.clone());
+                }
+            }
+            self.ahead.push_back(object);
+        }
+        match self.names.is_empty() && !self.ahead.is_empty() {
+            true => Err(invalid("its first rows have no keys".to_owned())),
+            false => Ok(()),
+        }
     }
 
     /// Makes the next piece of text, which is empty at the end.
@@ -170,12 +214,18 @@ impl Rows {
         self.taken = 0;
         let mut writer = csv::Writer::from_writer(std::mem::take(&mut self.text));
         while writer.get_ref().len() < PIECE {
+            if self.row == 0 {
+                self.look_ahead()?;
+            }
             self.row += 1;
-            let Some(Object(entries)) = self.objects.next(self.row)? else {
+            let next = match self.ahead.pop_front() {
+                Some(object) => Some(object),
+                None => self.objects.next(self.row)?,
+            };
+            let Some(Object(entries)) = next else {
                 break;
             };
             if self.row == 1 {
-                self.names = entries.iter().map(|(name, _)| name.clone()).collect();
                 writer.write_record(&self.names)?;
             }
             writer.write_record(self.cells(entries)?)?;
@@ -199,13 +249,16 @@ impl Rows {
                     cells[place] = match value {
                         Value::Null => String::new(),
                         Value::String(text) => text,
+                        Value::Number(number) if self.decimal != '.' => {
+                            number.to_string().replace('.', &self.decimal.to_string())
+                        }
                         other => other.to_string(),
                     };
                 }
                 None if self.ignores => {}
                 None => {
                     return Err(invalid(format!(
-                        "row {} has the key '{name}', which the first row lacks; give the first row every key",
+                        "row {} has the key '{name}', which the first {LOOKED_AT} rows lack; give the first row every key",
                         self.row
                     )));
                 }
@@ -235,7 +288,7 @@ mod tests {
     fn csv_of(text: &str, ignores: bool) -> Result<String, String> {
         let text: Box<dyn Read + Send> = Box::new(Cursor::new(text.as_bytes().to_vec()));
         let read = || {
-            let (mut text, is_json) = as_csv(text, ignores)?;
+            let (mut text, is_json) = as_csv(text, (ignores, '.'))?;
             assert!(is_json);
             let mut csv = String::new();
             text.read_to_string(&mut csv)?;
@@ -261,11 +314,27 @@ mod tests {
     }
 
     #[test]
-    fn keys_that_the_first_row_lacks_are_named_or_passed_over() {
-        let text = "{\"a\": 1}\n{\"a\": 2, \"b\": 3}\n";
-        assert_eq!(csv_of(text, true).as_deref(), Ok("a\n1\n2\n"));
-        let error = csv_of(text, false).unwrap_err();
-        assert!(error.starts_with("row 2 has the key 'b'"), "{error}");
+    fn keys_of_the_first_rows_are_columns_and_later_ones_are_named_or_passed_over() {
+        let first = "{\"a\": 1}\n{\"a\": 2, \"b\": 3}\n";
+        assert_eq!(csv_of(first, false).as_deref(), Ok("a,b\n1,\n2,3\n"));
+        let text = format!("{}{{\"c\": 4}}\n", first.repeat(LOOKED_AT / 2));
+        let csv = csv_of(&text, true).unwrap();
+        assert!(csv.ends_with("2,3\n,\n"), "{csv}");
+        let error = csv_of(&text, false).unwrap_err();
+        assert!(error.starts_with("row 1001 has the key 'c'"), "{error}");
+    }
+
+    #[test]
+    fn numbers_are_what_they_are_however_text_writes_them() {
+        let text = "{\"a\": 1.234, \"b\": \"1.234\"}\n";
+        let text: Box<dyn Read + Send> = Box::new(Cursor::new(text.as_bytes().to_vec()));
+        let mut csv = String::new();
+        as_csv(text, (false, ','))
+            .unwrap()
+            .0
+            .read_to_string(&mut csv)
+            .unwrap();
+        assert_eq!(csv, "a,b\n\"1,234\",1.234\n");
     }
 
     #[test]
@@ -274,6 +343,9 @@ mod tests {
             ("{\"a\": 1}\n[2]\n", "row 2 is no JSON object in one line"),
             ("{\"a\": 1\n}\n", "row 1 is no JSON object in one line"),
             ("[{\"a\": 1}, 2]", "it is no JSON array of objects"),
+            ("{\"a\": NaN}\n", "row 1 is no JSON object in one line"),
+            ("{\"a\": {\"0\": 1}}", "it is one object of columns"),
+            ("{}\n", "its first rows have no keys"),
         ] {
             let error = csv_of(text, false).unwrap_err();
             assert!(error.starts_with(expected), "{error}");
@@ -284,7 +356,7 @@ mod tests {
     fn other_text_is_left_alone() {
         for text in ["a,b\n1,2\n", "", "[x],y\n1,2\n", "{x},y\n"] {
             let boxed: Box<dyn Read + Send> = Box::new(Cursor::new(text.as_bytes().to_vec()));
-            let (mut read, is_json) = as_csv(boxed, false).unwrap();
+            let (mut read, is_json) = as_csv(boxed, (false, '.')).unwrap();
             let mut whole = String::new();
             read.read_to_string(&mut whole).unwrap();
             assert_eq!((whole.as_str(), is_json), (text, false));

@@ -57,7 +57,8 @@ impl TextRecords {
         format: &Format,
     ) -> Result<(TextRecords, Vec<String>), ReadError> {
         let text = decoded(text, format.encoding).map_err(|source| ReadError::io(file, source))?;
-        let as_csv = as_csv(text, format.ignore_other_columns);
+        let decimal = format.number_form().decimal;
+        let as_csv = as_csv(text, (format.ignore_other_columns, decimal));
         let (text, is_json) = as_csv.map_err(|source| ReadError::io(file, source))?;
         let layout = match is_json {
             true => &Format {

@@ -219,6 +219,9 @@ fn separators_encodings_and_json_are_found() {
         assert_eq!(corpus.texts, expected, "{name}");
         assert_eq!(corpus.classes, ["1", "2"], "{name}");
     }
+    let asked = b"What did you think; honestly?\nnot much; so\nit; is fine\n";
+    let corpus = read("a.csv", asked, "What did you think; honestly?", "").unwrap();
+    assert_eq!(corpus.texts, ["not much; so", "it; is fine"]);
     let of_windows = b"text;y\ncaf\xe9;1\nd;2\n";
     assert_eq!(
         read("a.csv", of_windows, "text", "y").unwrap().texts,
