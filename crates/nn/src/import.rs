@@ -19,8 +19,8 @@
 //! has is refused, as it would compute something.
 //!
 //! `classes = ["denied", "approved"]` names the classes that the outputs count, from 0. Without it
-//! classes that are called by numbers from 0 on, or by words for true and
-//! false, have these numbers ([`counted`]), and others their places in the schema. Levels that are numbers
+//! classes that are numbers, or words for true (1) and false (0), are counted in ascending order, and
+//! others as the schema lists them ([`counted`]). Levels that are numbers
 //! enter as these, which have to be evenly spaced, other levels as their places, and of numeric
 //! attributes the numbers of bins.
 //!
@@ -263,6 +263,16 @@ impl ImportConfig {
         let unplaced: Vec<String> = report.unused.iter().filter(is_unplaced).cloned().collect();
         if !unplaced.is_empty() {
             return Err(ImportError::Unplaced { names: unplaced });
+        }
+        let is_unused = |name: &&String| report.unused.contains(*name);
+        if let Some(name) = self.ignore.iter().find(|name| !is_unused(name)) {
+            return Err(ImportError::Unfit(format!(
+                "'ignore' names '{name}', which is {}",
+                match weights.tensors.contains_key(name) {
+                    true => "part of a layer",
+                    false => "no tensor of the weight file",
+                }
+            )));
         }
         if let Some(last) = layers.last_mut() {
             // What each logit of the network is, in the order of the schema: an output, or 0.

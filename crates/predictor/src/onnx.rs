@@ -10,8 +10,8 @@
 //! graph.
 //!
 //! **Output.** `[rows, classes]`, or for two classes `[rows]` or `[rows, 1]`: the second one's. The
-//! columns are the classes that the file names; else they are counted ([`counted`]): those that are
-//! called by numbers from 0 on by these, and others in the schema's order. Of a regressor `[rows]` or
+//! columns are the classes that the file names; else they are counted ([`counted`]): numbers in
+//! ascending order, and words in the schema's order. Of a regressor `[rows]` or
 //! `[rows, 1]`.
 //!
 //! **Tiles.** Batches are cut into tiles of [`TILE`] rows, or of the fixed number that the graph
