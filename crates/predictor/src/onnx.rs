@@ -395,3 +395,30 @@ pub(crate) fn output_name(outputs: &[Port], named: Option<&str>) -> Result<Strin
         )),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_without_names_are_counted() {
+        let words = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        for (classes, named, order, is_by_order) in [
+            (["1", "0"], None, [1, 0], false),
+            (["2", "1"], None, [1, 0], false),
+            (["True", "False"], None, [1, 0], false),
+            (["low", "high"], None, [0, 1], true),
+            (["1", "0"], Some(["0", "1"]), [1, 0], false),
+            (["2", "1"], Some(["0", "1"]), [1, 0], false),
+            (["low", "high"], Some(["0", "1"]), [0, 1], true),
+            (["low", "high"], Some(["high", "low"]), [1, 0], false),
+        ] {
+            let label = Label::of_classes("y", words(&classes));
+            let named = named.map(|named| words(&named));
+            let found = class_order(&label, named).unwrap();
+            assert_eq!(found, (order.to_vec(), is_by_order), "{classes:?}");
+        }
+        let label = Label::of_classes("y", words(&["low", "high"]));
+        assert!(class_order(&label, Some(words(&["a", "b"]))).is_err());
+    }
+}
