@@ -14,6 +14,8 @@
 # The functions that compare two runs are called by their names.
 # shellcheck disable=SC2317
 set -euo pipefail
+# Seconds with a point, whatever the language.
+export LC_ALL=C
 cd "$(dirname "$0")/.."
 probity=$(realpath "${1:-target/release/probity}")
 tests=${3:+$(realpath "$3")}
