@@ -34,7 +34,10 @@ pub(super) fn occurrences(
     if all.is_empty() {
         return Vec::new();
     }
-    let excepted = terms.excepted(words);
+    let mut excepted = terms.excepted(words);
+    for phrases in &mut excepted {
+        phrases.retain(|phrase| !is_missing(words, phrase));
+    }
     let mut named = vec![None; words.len()];
     let mut found = Vec::new();
     // A second time with what the first has found: "white and black", of which one says of whom.
@@ -49,6 +52,13 @@ pub(super) fn occurrences(
         }
     }
     found
+}
+
+/// Returns whether `phrase`, which a lexicon excepts as one of a title ("Miss Universe"), begins with the
+/// verb instead: "I miss her".
+fn is_missing(words: &Words, phrase: &Range<usize>) -> bool {
+    let first = words.get(phrase.start);
+    first.is_some_and(|word| word.plain == "miss" && !word.is_capitalised() && word.tag.is_verb())
 }
 
 /// Returns whether the words at `place` belong to `phrase`, and not `phrase` to them.
