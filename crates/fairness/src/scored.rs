@@ -17,7 +17,7 @@ use probity_nn::text_model::TextModel;
 use probity_nn::transformer_model::{TransformerModel, TransformerNetwork, is_transformer};
 use probity_nn::{Classifier, Rows};
 use probity_predictor::texts::OpenTextPredictor;
-use probity_tensor::device::{ComputeDevice, DeviceName};
+use probity_tensor::device::ComputeDevice;
 use probity_text::corpus::{TextColumns, read_texts_hashed};
 
 /// Number of texts that are padded to one length at a time.
@@ -191,10 +191,7 @@ impl TextScorer {
             }
             TextScorer::Network(AnyTextModel::Transformer(model)) => {
                 let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-                Ok(match device.name() {
-                    DeviceName::Flex => model.network.logits(&texts)?,
-                    _ => model.network.on(device).logits(&texts)?,
-                })
+                Ok(model.network.on(device).logits(&texts)?)
             }
             TextScorer::Predictor(predictor) => {
                 let texts: Vec<&str> = texts.iter().map(String::as_str).collect();

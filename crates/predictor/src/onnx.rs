@@ -31,7 +31,7 @@ use super::own_numbers::Predictor;
 use super::probabilities::{Taken, append_answer, of_score};
 use super::values::describe;
 use probity_data::meant::{counted, entering, meant};
-use probity_data::schema::{Label, Schema};
+use probity_data::schema::{Kind, Label, Schema};
 use probity_nn::{Classifier, ModelError, Rows};
 use probity_tensor::onnx::{
     Kind as Element, Numbers, OnnxError, OnnxFile, OnnxModel, Output, Port, Tensor,
@@ -323,9 +323,12 @@ impl Predictor for OnnxPredictor {
         let by_place = columns
             .into_iter()
             .filter(|(_, columns)| columns.are_places());
-        by_place
-            .filter_map(|(attribute, _)| entering(&self.schema.attributes[attribute]))
-            .collect()
+        let attributes = by_place.map(|(attribute, _)| &self.schema.attributes[attribute]);
+        let of_words = attributes.filter(|attribute| match &attribute.kind {
+            Kind::Categorical { levels, .. } => meant(levels).is_none(),
+            Kind::Integer { .. } | Kind::Numeric { .. } => false,
+        });
+        of_words.filter_map(entering).collect()
     }
 
     fn takes_classes_by_order(&self) -> bool {

@@ -263,13 +263,8 @@ impl TransformerTiles {
     ) -> Result<Vec<f32>, ModelError> {
         let classes = weights.shape.classes;
         let mut logits = vec![0.0; texts.len() * classes];
-        for (items, steps) in tiles(texts) {
-            let own: Vec<&[i32]> = items.iter().map(|&item| texts[item]).collect();
-            let tile = Texts {
-                texts: &own,
-                count: texts_of(steps),
-                steps,
-            };
+        for tile in tiles(texts) {
+            let (items, tile) = (&tile.items, tile.texts());
             let pooled = self
                 .network
                 .pooled(tile.padded(weights, &self.spans, &self.device));
@@ -300,15 +295,10 @@ impl TransformerTiles {
             pieces += text.len();
         }
         let mut gradients = vec![0.0; pieces * units];
-        for (items, steps) in tiles(texts) {
-            let own: Vec<&[i32]> = items.iter().map(|&item| texts[item]).collect();
-            let tile = Texts {
-                texts: &own,
-                count: texts_of(steps),
-                steps,
-            };
+        for tile in tiles(texts) {
+            let (items, tile) = (&tile.items, tile.texts());
             let mut wanted = Vec::with_capacity(tile.count * classes);
-            for &item in &items {
+            for &item in items {
                 wanted.extend_from_slice(&cotangents[item * classes..][..classes]);
             }
             wanted.resize(tile.count * classes, 0.0);
@@ -326,7 +316,7 @@ impl TransformerTiles {
             };
             let rows = tile.pieces(&read(gradient)?, units);
             let mut rest = &rows[..];
-            for &item in &items {
+            for &item in items {
                 let (own, others) = rest.split_at(texts[item].len() * units);
                 gradients[starts[item] * units..][..own.len()].copy_from_slice(own);
                 rest = others;
@@ -336,23 +326,46 @@ impl TransformerTiles {
     }
 }
 
+/// Some of the texts that are asked about, which fill a tile together.
+struct Tile<'t> {
+    /// The numbers of the texts among those that are asked about.
+    items: Vec<usize>,
+    own: Vec<&'t [i32]>,
+    steps: usize,
+}
+
+impl Tile<'_> {
+    /// Returns the texts, in a tile of the height of all that are as wide.
+    fn texts(&self) -> Texts<'_> {
+        Texts {
+            texts: &self.own,
+            count: texts_of(self.steps),
+            steps: self.steps,
+        }
+    }
+}
+
 /// Returns the number of texts in a tile of `steps` steps.
 fn texts_of(steps: usize) -> usize {
     (TILE_PIECES / steps.max(1)).max(1)
 }
 
-/// Deals texts out to tiles: the numbers of the texts of each, and its number of steps.
-fn tiles(texts: &[&[i32]]) -> Vec<(Vec<usize>, usize)> {
+/// Deals texts out to tiles.
+fn tiles<'t>(texts: &[&'t [i32]]) -> Vec<Tile<'t>> {
     let mut by_steps: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (item, text) in texts.iter().enumerate() {
         let steps = text.len().next_power_of_two().max(LEAST_STEPS);
         by_steps.entry(steps).or_default().push(item);
     }
-    let tiles = by_steps.into_iter().flat_map(|(steps, items)| {
-        let tiles = items.chunks(texts_of(steps)).map(<[usize]>::to_vec);
-        tiles.map(|tile| (tile, steps)).collect::<Vec<_>>()
-    });
-    tiles.collect()
+    let mut tiles = Vec::new();
+    for (steps, items) in by_steps {
+        tiles.extend(items.chunks(texts_of(steps)).map(|items| Tile {
+            items: items.to_vec(),
+            own: items.iter().map(|&item| texts[item]).collect(),
+            steps,
+        }));
+    }
+    tiles
 }
 
 /// A device on which transformers learn.

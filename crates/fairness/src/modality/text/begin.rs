@@ -121,23 +121,23 @@ impl<'m> Texts<'m> {
                 let reference = reference.map(|network| Box::new(network) as Box<dyn Classifier>);
                 ModelUnderTest::differentiable(Box::new(network), reference)
             }
-            TextSubject::Asked(asked) => match &asked.gradients {
-                // Its calls may cost, and all of them belong to the search, which counts them.
-                None => ModelUnderTest::classifier(Box::new(asked.of_rows(domain, &self.texts))),
-                Some(gradients) => {
-                    let is_flex = device.name() == DeviceName::Flex;
-                    let there = (!is_flex).then(|| asked.on(device));
-                    let there = there.as_ref().unwrap_or(asked);
-                    let rows = there.of_rows(domain, &self.texts);
-                    rank_exchanges(domain, &rows, seeds, numbers)?;
-                    let rows = there.of_rows(domain, &self.texts);
-                    let gradients = there.gradients.as_ref().unwrap_or(gradients);
-                    let rows = DifferentiableRows::new(rows, gradients);
-                    let on_flex = || Box::new(asked.of_rows(domain, &self.texts));
-                    let reference = (!is_flex).then(|| on_flex() as Box<dyn Classifier>);
-                    ModelUnderTest::differentiable(Box::new(rows), reference)
+            TextSubject::Asked(asked) => {
+                let there = asked.on(device);
+                let rows = there.of_rows(domain, &self.texts);
+                match &there.gradients {
+                    // Its calls may cost, and all of them belong to the search, which counts them.
+                    None => ModelUnderTest::classifier(Box::new(rows)),
+                    Some(gradients) => {
+                        rank_exchanges(domain, &rows, seeds, numbers)?;
+                        let rows = there.of_rows(domain, &self.texts);
+                        let rows = DifferentiableRows::new(rows, gradients);
+                        let on_flex = || Box::new(asked.of_rows(domain, &self.texts));
+                        let reference = (device.name() != DeviceName::Flex).then(on_flex);
+                        let reference = reference.map(|rows| rows as Box<dyn Classifier>);
+                        ModelUnderTest::differentiable(Box::new(rows), reference)
+                    }
                 }
-            },
+            }
         };
         Ok(searched.deciding(&self.decision))
     }

@@ -30,6 +30,14 @@ fn corpus() -> (Vec<Vec<i32>>, Vec<u32>) {
     (texts, labels)
 }
 
+fn labelled<'a>((texts, labels): (&'a [Vec<i32>], &'a [u32])) -> LabelledTexts<'a> {
+    LabelledTexts {
+        texts,
+        labels,
+        classes: 2,
+    }
+}
+
 fn options(freeze: bool) -> TransformerTraining {
     let mut options = TransformerTraining::default();
     options.network = TransformerOptions {
@@ -53,11 +61,7 @@ fn train(
     stop_after: usize,
 ) -> (TrainedTransformer, Option<TransformerCheckpoint>) {
     let (texts, labels) = corpus();
-    let corpus = LabelledTexts {
-        texts: &texts,
-        labels: &labels,
-        classes: 2,
-    };
+    let corpus = labelled((&texts, &labels));
     let weights = TransformerWeights::random(options.network.shape(12, 2), 1);
     let split: Split = options.split(texts.len());
     let mut stopped = None;
@@ -121,11 +125,7 @@ fn a_training_that_goes_on_ends_as_one_that_did_not_stop() {
 /// Trains by burn on the CPU, and returns the reports of the epochs and the parameters at the end.
 fn by_burn(options: &TransformerTraining) -> (Vec<EpochReport>, Vec<f32>) {
     let (texts, labels) = corpus();
-    let corpus = LabelledTexts {
-        texts: &texts,
-        labels: &labels,
-        classes: 2,
-    };
+    let corpus = labelled((&texts, &labels));
     let weights = TransformerWeights::random(options.network.shape(12, 2), 1);
     let split: Split = options.split(texts.len());
     let rows = count_classes(&labels, &split.train, 2).unwrap();
