@@ -9,7 +9,7 @@ use super::exit_code::ExitCode;
 use super::fields::Fields;
 use super::inputs::Hardware;
 use super::output::{Output, Summary};
-use super::predictor::{device_for, remark_on_rounding, started_here};
+use super::predictor::{device_for, started_here};
 use probity::fairness::predictions::evaluate;
 use probity::fairness::predictions::specification::EvaluateSpecification;
 use probity::report::model::Findings;
@@ -45,7 +45,9 @@ pub(super) fn run(mut args: EvaluateArgs, output: &Output) -> anyhow::Result<Exi
             specification.predictor.name_or(&specification.model)
         )
     })?;
-    remark_on_rounding(evaluation.rounded, output);
+    for remark in &evaluation.remarks {
+        output.remark(remark);
+    }
     let summary = Summary::new("evaluate", evaluation);
     output.findings(&summary, Findings::Evaluation, "")
 }

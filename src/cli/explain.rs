@@ -72,6 +72,9 @@ pub(super) fn run(mut args: ExplainArgs, output: &Output) -> anyhow::Result<Exit
     let specification = args.fields.specification()?;
     args.threads.apply()?;
     let explanation = explain(&specification)?;
+    for remark in &explanation.remarks {
+        output.remark(remark);
+    }
     output.summary("explain", &explanation, &render(&explanation))
 }
 

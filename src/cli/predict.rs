@@ -11,7 +11,7 @@ use super::fields::Fields;
 use super::inputs::Hardware;
 use super::out::Force;
 use super::output::Output;
-use super::predictor::{device_for, remark_on_rounding, started_here};
+use super::predictor::{device_for, started_here};
 use super::render::{count, counted, read_counts, table};
 use probity::data::table::ReadCounts;
 use probity::fairness::modality::ModalityName;
@@ -110,7 +110,9 @@ pub(super) fn run(mut args: PredictArgs, output: &Output) -> anyhow::Result<Exit
             specification.predictor.name_or(&specification.model)
         )
     })?;
-    remark_on_rounding(predictions.rounded, output);
+    for remark in &predictions.remarks {
+        output.remark(remark);
+    }
     let batch = predictions.batch()?;
     let summary = summary(&predictions, specification.modality);
     let mut text = render(&summary);

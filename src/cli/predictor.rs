@@ -3,12 +3,10 @@
 use super::fields::Fields;
 use super::inputs::Hardware;
 use super::output::Output;
-use super::render::count;
 use anyhow::Context;
 use clap::Args;
 use probity::fairness::specification::PredictorSpecification;
 use probity::predictor::KillHandle;
-use probity::predictor::probabilities::RoundedRows;
 use probity::run::specification::Specification;
 use probity::tensor::device::ComputeDevice;
 
@@ -28,17 +26,6 @@ pub(super) fn ending(ender: Option<&KillHandle>) -> impl Fn() + Send + 'static {
         if let Some(ender) = &ender {
             ender.end();
         }
-    }
-}
-
-/// Says of how many rows of the data the probabilities are rounded.
-pub(super) fn remark_on_rounding(rounded: Option<RoundedRows>, output: &Output) {
-    if let Some(RoundedRows { rows, divided }) = rounded {
-        output.remark(&format!(
-            "note: of {} rows of the data, the predictor's probabilities of {} do not sum to 1 and were divided by their sum",
-            count(rows),
-            count(divided)
-        ));
     }
 }
 

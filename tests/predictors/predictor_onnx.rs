@@ -668,6 +668,46 @@ fn a_model_without_the_attribute_says_so_first_and_passes_no_gate() {
         .says(&[NOT_TAKEN]);
 }
 
+/// A figure of a model whose classes are turned round is about the wrong decision.
+#[test]
+fn whatever_asks_says_how_classes_are_counted_and_whether_outcomes_speak_against_it() {
+    let workspace = blind();
+    let rows = workspace.read("people.csv");
+    let rows = rows.replace(",yes\n", ",granted\n");
+    workspace.write("people.csv", rows.replace(",no\n", ",refused\n"));
+    let schema = workspace.read("people.toml");
+    for (classes, said) in [
+        (["refused", "granted"], "note: the graph does not name"),
+        (["granted", "refused"], "WARNING: the graph does not name"),
+    ] {
+        let [first, second] = classes.map(|class| format!("\"{class}\""));
+        let named = schema.replace("\"no\", \"yes\"", &format!("{first}, {second}"));
+        workspace.write("people.toml", named);
+        for command in [
+            "evaluate",
+            "predict",
+            "groups --protected sex",
+            "situations --protected sex --k 3",
+            "counterparts --protected sex",
+            "proxies --protected sex",
+            "audit --seeds 5 --local 2 --estimate 200",
+            "explain --row 3",
+        ] {
+            let counted = format!("0 is '{}', 1 is '{}'", classes[0], classes[1]);
+            // One row has no weight.
+            let said = if command.starts_with("explain") {
+                "note: the graph"
+            } else {
+                said
+            };
+            workspace
+                .line(&format!("{command} {OF_BLIND}"))
+                .exits(0)
+                .complains(&[said, &counted]);
+        }
+    }
+}
+
 #[test]
 fn a_gate_on_a_model_without_the_attribute_fails_unless_that_is_wanted() {
     let workspace = blind();

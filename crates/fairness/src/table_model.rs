@@ -13,6 +13,7 @@ use probity_nn::fnn::Fnn;
 use probity_nn::model::Model;
 use probity_nn::train::parallel_logits;
 use probity_predictor::probabilities::RoundedRows;
+use probity_predictor::remarks::remarks;
 use probity_predictor::source::PredictorOptions;
 use probity_predictor::stability::{LOOKED_AT, check_stability};
 use probity_run::specification::FieldError;
@@ -52,6 +53,8 @@ pub struct Said {
     pub logits: Vec<f32>,
     /// Number of rows that have rounded probabilities, where a predictor may give such.
     pub rounded: Option<RoundedRows>,
+    /// What users are to know of the answers of a predictor.
+    pub remarks: Vec<String>,
 }
 
 impl ReadRows {
@@ -194,6 +197,7 @@ impl TableModel {
             TableModel::Network(network) => Ok(Said {
                 logits: parallel_logits(&Fnn::new(&network.model.value.network, device), table)?,
                 rounded: None,
+                remarks: Vec::new(),
             }),
             TableModel::Predictor(options) => {
                 let schema = &options.schema;
@@ -213,9 +217,12 @@ impl TableModel {
                 let logits =
                     predictor.logits_with(Rows::new(table.codes(), table.width()), &own)?;
                 let rounded = opened.taken.since(before, table.rows());
+                let rounded = rounded.filter(|_| !schema.label.is_number());
+                let answers = (table, logits.as_slice());
                 Ok(Said {
+                    remarks: remarks(predictor.as_ref(), &schema.label, answers, rounded),
                     logits,
-                    rounded: rounded.filter(|_| !schema.label.is_number()),
+                    rounded,
                 })
             }
         }

@@ -15,7 +15,6 @@
 //! predictor and identifies it, so that a run can go on with the same one.
 
 pub mod callable;
-pub mod class_order;
 pub mod command;
 #[cfg(feature = "onnx")]
 pub mod encoder;
@@ -29,6 +28,7 @@ pub mod piece_graph;
 pub mod probabilities;
 mod process;
 pub mod protocol;
+pub mod remarks;
 pub mod source;
 pub mod stability;
 pub mod texts;

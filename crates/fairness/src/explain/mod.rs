@@ -147,6 +147,9 @@ pub struct Explanation {
     /// The protected attributes that the model has no input for: nothing can flip by them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub not_taken: Vec<String>,
+    /// What users are to know of the answers of a predictor.
+    #[serde(skip)]
+    pub remarks: Vec<String>,
     /// The other attributes that must not change.
     pub fixed: Vec<String>,
     /// The classes, in the order of the probabilities.
@@ -271,6 +274,7 @@ fn explained<E: Explained>(asked: &ExplainSpecification) -> Result<Explanation, 
         input: named(shown(&case, &input, domain.own_variant(&input)).sides[0].clone()),
         protected: case.protected().to_vec(),
         not_taken: case.no_inputs().to_vec(),
+        remarks: case.remarks().to_vec(),
         fixed: asked.fixed.clone(),
         classes: scored.to_vec(),
         favourable: asked.favourable.clone(),

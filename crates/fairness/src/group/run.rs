@@ -79,6 +79,9 @@ pub struct GroupRunSummary {
     /// Number of rows that have rounded probabilities, where a predictor may give such.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rounded: Option<RoundedRows>,
+    /// What users are to know of the answers of a predictor.
+    #[serde(skip)]
+    pub remarks: Vec<String>,
     /// The figures.
     #[serde(flatten)]
     pub report: MeasuredGroups,
@@ -172,15 +175,16 @@ impl GroupMeasurement {
     /// When the model cannot answer.
     pub fn run(&self) -> Result<GroupRunSummary, GroupRunError> {
         let device = &self.device;
-        let (data, rounded, report) = match &self.case {
+        let mut answered = None;
+        let (data, report) = match &self.case {
             Case::Table(case) => {
-                let (report, rounded) = case.measure(device)?;
-                let report = MeasuredGroups::Table(report);
-                (Some(case.counts.clone()), rounded, report)
+                let (report, said) = case.measure(device)?;
+                answered = Some(said);
+                (Some(case.counts.clone()), MeasuredGroups::Table(report))
             }
             Case::Text(case) => {
                 let report = MeasuredGroups::Text(case.measure(device)?);
-                (case.counts.clone(), None, report)
+                (case.counts.clone(), report)
             }
         };
         Ok(GroupRunSummary {
@@ -193,7 +197,8 @@ impl GroupMeasurement {
             data,
             part: self.specification.part,
             seed: self.specification.seed,
-            rounded,
+            rounded: answered.as_ref().and_then(|said| said.rounded),
+            remarks: answered.map_or_else(Vec::new, |said| said.remarks),
             report,
         })
     }
@@ -237,14 +242,14 @@ impl TableCase {
         Ok((case, by_role(hashes)))
     }
 
-    fn measure(
-        &self,
-        device: &ComputeDevice,
-    ) -> Result<(GroupReport, Option<RoundedRows>), GroupRunError> {
-        let Said { logits, rounded } = self.model.say(&self.rows, device)?;
-        let (answers, schema) = ((logits.as_slice(), &self.decision), self.model.schema());
+    fn measure(&self, device: &ComputeDevice) -> Result<(GroupReport, Said), GroupRunError> {
+        let said = self.model.say(&self.rows, device)?;
+        let (answers, schema) = (
+            (said.logits.as_slice(), &self.decision),
+            self.model.schema(),
+        );
         let report = measure_answers(answers, schema, &self.rows.table, &self.options)?;
-        Ok((report, rounded))
+        Ok((report, said))
     }
 }
 

@@ -43,9 +43,7 @@ pub use probity_nn::modality::ModalityName;
 
 use probity_nn::ModelError;
 use probity_predictor::KillHandle;
-use probity_predictor::class_order::ClassOrder;
 use probity_predictor::own_numbers::BinEffect;
-use probity_predictor::probabilities::RoundedRows;
 use probity_tensor::device::ComputeDevice;
 
 /// The method of a search: a strategy and what it is made of besides model and inputs.
@@ -279,21 +277,9 @@ pub trait Modality: Sync + Sized {
         None
     }
 
-    /// The number of rows of the data that get rounded probabilities, where a predictor may give
-    /// such.
-    fn rounded_rows(&self) -> Option<RoundedRows> {
-        None
-    }
-
-    /// What a model is given for words that enter by their places in the schema, attribute by attribute.
-    fn words_by_place(&self) -> &[String] {
+    /// What users are to know of the answers of a predictor ([`probity_predictor::remarks`]).
+    fn remarks(&self) -> &[String] {
         &[]
-    }
-
-    /// What the outcomes of the data say of the order of the classes, where the model does not name
-    /// them.
-    fn class_order(&self) -> Option<&ClassOrder> {
-        None
     }
 
     /// The pair in the form in which people read it.

@@ -58,6 +58,9 @@ pub struct Evaluation {
     /// Number of rows that have rounded probabilities, where a predictor may give such.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rounded: Option<RoundedRows>,
+    /// What users are to know of the answers of a predictor.
+    #[serde(skip)]
+    pub remarks: Vec<String>,
     /// The classes, in the order of the confusion matrix.
     pub classes: Vec<String>,
     /// Accuracy, AUC, F1, confusion matrix; of a regressor its errors.
@@ -112,6 +115,7 @@ pub fn evaluate(
         rows_without_outcome,
         learnt_from,
         rounded,
+        remarks,
         judged,
     } = opened;
     Ok(Evaluation {
@@ -123,6 +127,7 @@ pub fn evaluate(
         rows_without_outcome,
         learnt_from,
         rounded,
+        remarks,
         quality: judged.quality(),
         probabilities: judged.targets.is_empty().then(|| ProbabilityFigures {
             log_loss: judged.log_loss(),
@@ -140,6 +145,7 @@ struct Opened {
     rows_without_outcome: u64,
     learnt_from: Option<u64>,
     rounded: Option<RoundedRows>,
+    remarks: Vec<String>,
     judged: Judged,
 }
 
@@ -163,7 +169,12 @@ fn rows(asked: &EvaluateSpecification, device: &ComputeDevice) -> Result<Opened,
     }
     let learnt_from = learnt_from(asked, &places, of_part);
     let chosen = data.value.select(&places);
-    let Said { logits, rounded } = model.say(&chosen, device)?;
+    let said = model.say(&chosen, device)?;
+    let Said {
+        logits,
+        rounded,
+        remarks,
+    } = said;
     let table = chosen.table;
     let classes = own.label.classes.clone();
     let rows = (0..table.rows()).map(|row| table.row(row));
@@ -181,6 +192,7 @@ fn rows(asked: &EvaluateSpecification, device: &ComputeDevice) -> Result<Opened,
         rows_without_outcome: (all - places.len()) as u64,
         learnt_from,
         rounded,
+        remarks,
     })
 }
 
@@ -217,6 +229,7 @@ fn texts(asked: &EvaluateSpecification, device: &ComputeDevice) -> Result<Opened
         rows_without_outcome: 0,
         learnt_from,
         rounded: None,
+        remarks: Vec::new(),
     })
 }
 

@@ -55,6 +55,8 @@ pub struct Predictions {
     pub decided: Vec<u32>,
     /// Number of rows that have rounded probabilities, where a predictor may give such.
     pub rounded: Option<RoundedRows>,
+    /// What users are to know of the answers of a predictor.
+    pub remarks: Vec<String>,
 }
 
 /// Predicts the inputs that `specification` names, on `device`.
@@ -72,7 +74,12 @@ pub fn predict(
             let model = TableModel::open(|| Ok(model), predictor, reading)?;
             let model_sha256 = model.sha256()?;
             let data = model.read(&specification.data, Labels::Optional)?;
-            let Said { logits, rounded } = model.say(&data.value, device)?;
+            let said = model.say(&data.value, device)?;
+            let Said {
+                logits,
+                rounded,
+                remarks,
+            } = said;
             let (own, table) = (model.schema(), data.value.table);
             let rows = (0..table.rows()).map(|row| table.row(row));
             let classes = own.label.classes.clone();
@@ -80,6 +87,7 @@ pub fn predict(
             let (decisions, decided) = decide(&specification.decision, named, rows, &logits)?;
             Ok(Predictions {
                 rounded,
+                remarks,
                 decisions,
                 decided,
                 classes,
@@ -103,6 +111,7 @@ pub fn predict(
                 decide(&specification.decision, (&classes, None), rows, &logits)?;
             Ok(Predictions {
                 rounded: None,
+                remarks: Vec::new(),
                 decisions,
                 decided,
                 is_number: false,

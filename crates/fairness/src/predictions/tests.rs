@@ -15,6 +15,7 @@ fn predictions() -> Predictions {
         decisions: vec!["fine".into(), "toxic".into()],
         decided: vec![0, 1],
         rounded: None,
+        remarks: Vec::new(),
     }
 }
 

@@ -1,6 +1,5 @@
 //! Measurements of groups, as the runner performs them.
 
-use super::watched::remark_on_rounding;
 use crate::group::run::{GroupMeasurement, GroupRunSummary};
 use crate::group::specification::GroupsSpecification;
 use probity_run::runner::{
@@ -34,7 +33,9 @@ impl OpenedRun for GroupMeasurement {
 
     fn whole(self, target: Target<'_>, observer: &dyn Observer) -> Result<Self::Summary, Failure> {
         let summary = self.run()?;
-        remark_on_rounding(summary.rounded, observer);
+        for remark in &summary.remarks {
+            observer.remark(remark);
+        }
         if let Some(directory) = target.directory() {
             directory.write_whole(self.specification(), self.record(), &summary)?;
         }

@@ -5,9 +5,7 @@ use std::ops::ControlFlow;
 use crate::modality::{Modality, ModalityName};
 use crate::session::AuditProgress;
 use crate::specification::PredictorSpecification;
-use probity_predictor::class_order::ClassOrder;
 use probity_predictor::own_numbers::BinEffect;
-use probity_predictor::probabilities::RoundedRows;
 use probity_run::device_name::DeviceName;
 use probity_run::number::{count, percent};
 use probity_run::runner::{Failure, Observer, Progress, ShutdownHook};
@@ -104,41 +102,8 @@ pub(super) fn remark_on<M: Modality>(case: &M, observer: &dyn Observer) {
             bins(&effect)
         ));
     }
-    remark_on_rounding(case.rounded_rows(), observer);
-    let words = case.words_by_place();
-    if !words.is_empty() {
-        observer.remark(&format!(
-            "note: words enter the graph by their places in the schema ({}); if it was trained on others, put the schema's levels into its order",
-            words.join("; ")
-        ));
-    }
-    if let Some(order) = case.class_order() {
-        observer.remark(&in_order(order));
-    }
-}
-
-/// That the classes of a model that does not name them are taken in the schema's order, and whether the
-/// outcomes of the data speak against that.
-fn in_order(order: &ClassOrder) -> String {
-    let counted: Vec<String> = order
-        .classes
-        .iter()
-        .enumerate()
-        .map(|(number, class)| format!("{number} is '{class}'"))
-        .collect();
-    let taken = format!(
-        "the graph does not name its classes, which are taken in the schema's order: {}",
-        counted.join(", ")
-    );
-    let remedy = "list the schema's classes as the graph counts them, and name the one that is good to get by --favourable";
-    match order.is_doubtful() {
-        false => format!("note: {taken}; if that is not so, {remedy}"),
-        true => format!(
-            "WARNING: {taken}. So it is right of {} of {} rows with an outcome, and would be of {} the other way round; {remedy}",
-            percent(order.share_right()),
-            count(order.rows),
-            percent(1.0 - order.share_right())
-        ),
+    for remark in case.remarks() {
+        observer.remark(remark);
     }
 }
 
@@ -153,16 +118,4 @@ fn bins(effect: &BinEffect) -> String {
         count(effect.rows),
         percent(effect.share)
     )
-}
-
-/// Makes a remark on the number of rows of the data for which a predictor's probabilities are
-/// rounded.
-pub(super) fn remark_on_rounding(rounded: Option<RoundedRows>, observer: &dyn Observer) {
-    if let Some(RoundedRows { rows, divided }) = rounded {
-        observer.remark(&format!(
-            "note: of {} rows of the data, the predictor's probabilities of {} do not sum to 1 and were divided by their sum",
-            count(rows),
-            count(divided)
-        ));
-    }
 }

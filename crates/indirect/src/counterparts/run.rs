@@ -548,6 +548,7 @@ impl OpenedRun for CounterpartTest {
     }
 
     fn whole(self, target: Target<'_>, observer: &dyn Observer) -> Result<Self::Summary, Failure> {
+        self.opened.remark_to(observer);
         let matchings = self.matchings(&watched(observer, "match"))?;
         let Some(directory) = target.directory() else {
             return Ok(self.summary(&matchings, None));

@@ -147,6 +147,8 @@ pub struct People {
     file_rows: Vec<u64>,
     /// What was decided about them.
     pub decisions: Decisions,
+    /// What users are to know of the answers of a predictor, if one decided.
+    pub remarks: Vec<String>,
     /// The SHA-256 of the file.
     pub sha256: String,
     file: PathBuf,

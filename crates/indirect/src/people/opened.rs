@@ -9,6 +9,7 @@ use super::{
 use crate::error::IndirectError;
 use probity_fairness::record::record_of;
 use probity_run::run_directory::{RunDirectory, RunError};
+use probity_run::runner::Observer;
 use probity_run::specification::file::Record;
 use probity_tensor::device::ComputeDevice;
 
@@ -165,6 +166,13 @@ impl OpenedPeople {
             drawn: attributes.saturating_sub(kept + own) as u64,
             nearest: drawn.nearby(&self.people, &self.groups[group], outcomes),
         })
+    }
+
+    /// Tells `observer` what users are to know of a predictor's answers about the people.
+    pub(crate) fn remark_to(&self, observer: &dyn Observer) {
+        for remark in &self.people.remarks {
+            observer.remark(remark);
+        }
     }
 
     /// Writes who was drawn into `directory`, where anybody was.

@@ -174,6 +174,7 @@ impl PeopleReader {
         let read = Table::read_with_numbers(file, &self.schema, labels)?;
         let (table, numbers) = read.value;
         let numbered = |table: &Table, row: usize| table.numbers().number(row);
+        let mut remarks = Vec::new();
         let (table, numbers, file_rows, decisions) = match &self.decider {
             Decider::Label => {
                 let decisions = Decisions {
@@ -215,6 +216,7 @@ impl PeopleReader {
                 let seen = seen.select(&its);
                 let said = model.say(&seen, device)?;
                 let decisions = self.decided((&seen.table, &said.logits), rule);
+                remarks = said.remarks;
                 (table, numbers, file_rows, decisions)
             }
         };
@@ -230,6 +232,7 @@ impl PeopleReader {
             numbers,
             file_rows,
             decisions,
+            remarks,
             sha256: read.sha256,
             file: file.to_owned(),
         })

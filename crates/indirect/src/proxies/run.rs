@@ -252,6 +252,7 @@ impl OpenedRun for ProxySearch {
     }
 
     fn whole(self, target: Target<'_>, observer: &dyn Observer) -> Result<Self::Summary, Failure> {
+        self.opened.remark_to(observer);
         let summary = self.run(&watched(observer, "proxies"))?;
         if let Some(directory) = target.directory() {
             directory.write_whole(&self.specification, self.opened.record(), &summary)?;

@@ -491,6 +491,7 @@ impl OpenedRun for SituationTest {
     }
 
     fn whole(self, target: Target<'_>, observer: &dyn Observer) -> Result<Self::Summary, Failure> {
+        self.opened.remark_to(observer);
         let found = self.situations(&watched(observer, "compare"))?;
         let Some(directory) = target.directory() else {
             return Ok(self.summary(&found, None));

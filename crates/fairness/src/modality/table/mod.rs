@@ -37,9 +37,9 @@ use probity_data::table::{Labels, ReadCounts, Table};
 use probity_nn::encoding::InputLayout;
 use probity_nn::{Classifier, Objective, Rows};
 use probity_predictor::KillHandle;
-use probity_predictor::class_order::ClassOrder;
 use probity_predictor::own_numbers::{BinEffect, OwnNumbers, WithOwnNumbers};
 use probity_predictor::probabilities::RoundedRows;
+use probity_predictor::remarks::remarks;
 use probity_predictor::source::{OpenPredictor, PredictorOptions};
 use probity_predictor::stability::{AskedTwice, LOOKED_AT, check_stability};
 use probity_run::specification::FieldError;
@@ -67,9 +67,8 @@ pub struct TableCase<'m> {
     asked_twice: Option<AskedTwice>,
     bin_effect: Option<BinEffect>,
     rounded_rows: Option<RoundedRows>,
-    class_order: Option<ClassOrder>,
-    /// What a predictor is given for words that enter by their places in the schema.
-    words_by_place: Vec<String>,
+    /// What users are to know of the answers of a predictor.
+    remarks: Vec<String>,
     /// Protected attributes that the model has no input for.
     no_inputs: Vec<String>,
     /// The space of finds, made where it is first asked for.
@@ -129,8 +128,7 @@ impl<'m> TableCase<'m> {
             asked_twice: None,
             bin_effect: None,
             rounded_rows: None,
-            class_order: None,
-            words_by_place: Vec::new(),
+            remarks: Vec::new(),
             no_inputs: Vec::new(),
             find_space: OnceLock::new(),
         })
@@ -260,23 +258,24 @@ impl<'m> TableCase<'m> {
         };
         let mut no_inputs: Vec<String> = protected.iter().filter(has_no_input).cloned().collect();
         // Decisions that change are counted, and a regressor makes none.
-        let rounded = || -> Result<Option<RoundedRows>, AuditError> {
-            let rows = some.clone().flat_map(|row| table.row(row));
-            let codes: Vec<i32> = rows.copied().collect();
-            let own = some.clone().flat_map(|row| numbers.row(row));
-            let own: Vec<f64> = own.copied().collect();
-            let (rows, before) = (Rows::new(&codes, table.width()), taken.divided());
-            opened.logits_with(rows, &own)?;
-            Ok(taken.since(before, rows.len()))
-        };
         let may_round = !predictor.probabilities.is_exact() && !schema.label.is_number();
-        let rounded_rows = may_round.then(rounded).transpose()?.flatten();
-        let ordered = || {
-            let (classes, rows) = (&schema.label.classes, (&table, &numbers));
-            ClassOrder::measure(opened.as_ref(), classes, rows, some.clone())
-        };
-        let class_order = opened.takes_classes_by_order().then(ordered).transpose()?;
-        let words_by_place = opened.words_by_place();
+        let seen = some.clone().map(|row| row as u32);
+        let seen = table.select(&seen.collect::<Vec<u32>>());
+        let mut logits = Vec::new();
+        let mut rounded_rows = None;
+        if may_round || opened.takes_classes_by_order() {
+            let numbers = some.clone().flat_map(|row| numbers.row(row));
+            let numbers: Vec<f64> = numbers.copied().collect();
+            let (rows, before) = (Rows::new(seen.codes(), seen.width()), taken.divided());
+            logits = opened.logits_with(rows, &numbers)?;
+            rounded_rows = taken.since(before, rows.len()).filter(|_| may_round);
+        }
+        let remarks = remarks(
+            opened.as_ref(),
+            &schema.label,
+            (&seen, &logits),
+            rounded_rows,
+        );
         let has_effect = is_binned && !schema.label.is_number();
         let bin_effect = has_effect.then(effect).transpose()?;
         if let Some(row) = only {
@@ -302,8 +301,7 @@ impl<'m> TableCase<'m> {
         let file = file.map(|file| file.map(|rows| rows.table));
         let mut case = case.asking(specification, file)?;
         (case.own_numbers, case.bin_effect) = (own, bin_effect);
-        (case.rounded_rows, case.class_order) = (rounded_rows, class_order);
-        case.words_by_place = words_by_place;
+        (case.rounded_rows, case.remarks) = (rounded_rows, remarks);
         let some = looked_at(&case.table, LOOKED_AT, specification.seed);
         let some = case.table.select(&some);
         let rows = Rows::new(some.codes(), some.width());
@@ -539,16 +537,8 @@ impl<'m> Modality for TableCase<'m> {
         self.bin_effect
     }
 
-    fn rounded_rows(&self) -> Option<RoundedRows> {
-        self.rounded_rows
-    }
-
-    fn words_by_place(&self) -> &[String] {
-        &self.words_by_place
-    }
-
-    fn class_order(&self) -> Option<&ClassOrder> {
-        self.class_order.as_ref()
+    fn remarks(&self) -> &[String] {
+        &self.remarks
     }
 
     fn shown(&self, pair: &Pair<'_>) -> ShownPair<'_> {
