@@ -86,6 +86,39 @@ fn a_repair_takes_the_planted_discrimination_away() {
 }
 
 #[test]
+fn a_certified_repair_leaves_a_network_whose_whole_domain_is_proved_fair() {
+    let workspace = workspace();
+    let repaired = workspace
+        .line(
+            "repair --model demo/model --data demo/people.csv --run sex --method certified --repeats 1 \
+             --estimate 2000 --epochs 15 --max-accuracy-loss 0.5 --max-fairness-loss 1 --out fairer --json -q",
+        )
+        .exits(0)
+        .json();
+    assert_eq!(repaired["ignored"], serde_json::json!(["sex"]));
+    assert_eq!(repaired["chosen"]["discrimination"][0]["rate"], 0.0);
+    workspace
+        .line("report fairer --out fairer.html -q")
+        .exits(0);
+    let page = std::fs::read_to_string(workspace.path("fairer.html")).unwrap();
+    assert!(page.contains("gives sex no weight"), "{page}");
+    let prove = |protected: &str| {
+        let line = format!(
+            "prove --model fairer --protected {protected} --out proof-{protected} --max-boxes 20 --json -q"
+        );
+        workspace.line(&line).exits(0).json()
+    };
+    let proof = prove("sex");
+    assert_eq!(proof["fair"]["points"], proof["points"]);
+    assert_eq!(proof["boxes"], 1);
+    let verified = workspace.line("verify proof-sex --json -q").exits(0).json();
+    assert_eq!(verified["adds_up"], true);
+    assert_eq!(verified["refuted"], 0);
+    // Nobody asked for a repair by origin, of which the network has weights.
+    assert_ne!(prove("origin")["fair"]["points"], proof["points"]);
+}
+
+#[test]
 fn the_same_seed_repairs_alike_and_draws_are_of_the_repeat() {
     let workspace = workspace();
     let run = |options: &str, out: &str| {

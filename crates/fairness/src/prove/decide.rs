@@ -81,6 +81,15 @@ impl<'a> Decider<'a> {
     /// When the model cannot answer.
     pub fn decide(&self, ranges: &Ranges, counter: &mut Counter) -> Result<Verdict, ModelError> {
         let points = points(ranges);
+        if self.network.ignores_protected() {
+            let weight = self.weight(ranges, points);
+            return Ok(Verdict {
+                points: weight,
+                fair: weight,
+                discriminatory: 0,
+                split: None,
+            });
+        }
         if points * self.network.combinations as u128 <= u128::from(MOST_ASKED) {
             return self.ask(ranges, points);
         }

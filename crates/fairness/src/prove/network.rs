@@ -162,6 +162,15 @@ impl SumNetwork {
         self.layers.last().map_or(self.width, |layer| layer.outputs)
     }
 
+    /// Whether each protected attribute adds the same whatever its value is, so that the network
+    /// computes the same numbers for all combinations.
+    pub fn ignores_protected(&self) -> bool {
+        self.order.0.iter().all(|added| match added {
+            Added::Free(_) => true,
+            Added::Protected(hull) => hull.iter().all(|[low, high]| low == high),
+        })
+    }
+
     /// All rows.
     pub fn domain(&self) -> Ranges {
         let last = |free: &FreeAttribute| free.codes.len() as u32 - 1;

@@ -333,3 +333,38 @@ fn a_margin_that_leaves_rounding_out_is_found_out() {
     assert_eq!(sound, 0);
     assert!(weakened > 0, "a margin of nothing must prove what is false");
 }
+
+/// What protected attributes do not move is decided at once, and only where none of them moves it.
+#[test]
+fn a_network_that_ignores_the_protected_attributes_is_proved_fair() {
+    let schema = schema();
+    for number in 0..60 {
+        let network = random_network(&schema, number);
+        let protected: &[usize] = [&[2usize][..], &[2, 5], &[1], &[4, 2]][number as usize % 4];
+        let rows = [3, 1, 0, 2, 1, 1, -3, 4, 1, 0, 3, 2];
+        let rows = Rows::new(&rows, 6);
+        let domain = TabularDomain::new(&schema, &network.layout, protected).unwrap();
+        let whole = |network: &Network| {
+            let sums = SumNetwork::new(network, &domain, &[const { None }; 6]).unwrap();
+            let measure = Measure::default();
+            let decider = Decider::new(&sums, &measure, &Silent, &domain);
+            let all = sums.domain();
+            let fnn = Fnn::new(network, &ComputeDevice::flex());
+            let truth = truth(&fnn, &domain, &sums);
+            let fair = truth.iter().filter(|(_, is_fair)| *is_fair).count() as u128;
+            let counted = decider.decide(&all, &mut Counter::default()).ok();
+            (counted, fair, points_of(&all))
+        };
+        let (counted, fair, points) = whole(&network.without(protected, rows));
+        let counted = counted.unwrap();
+        assert_eq!((counted.fair, counted.points), (points, points));
+        assert_eq!(fair, points, "{number}");
+        // Of two attributes the other one still counts.
+        let (counted, fair, points) = whole(&network.without(&protected[1..], rows));
+        assert!(
+            counted.is_none_or(|counted| counted.fair <= fair),
+            "{number}"
+        );
+        assert!(fair <= points);
+    }
+}

@@ -6,6 +6,7 @@ use rand::RngExt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::Rows;
 use crate::encoding::{Encoding, InputLayout};
 use probity_run::stream::{Purpose, stream};
 
@@ -216,6 +217,54 @@ impl Network {
         let first = self.layers.first().map_or(0, |layer| layer.outputs);
         let rest: usize = self.layers.iter().skip(1).map(|l| l.weight.len()).sum();
         self.layout.features() * first + rest
+    }
+
+    /// Returns the network that `attributes` tell nothing: what each of them adds to the first
+    /// layer's sums is always what it adds on average over `rows`, as a part of the bias, and its
+    /// own weights are 0.
+    pub fn without(&self, attributes: &[usize], rows: Rows<'_>) -> Network {
+        let absorbed = self.absorbed_first_layer();
+        let mut network = self.clone();
+        let first = &mut network.layers[0];
+        let mut bias: Vec<f64> = first.bias.iter().map(|&bias| f64::from(bias)).collect();
+        let mut input = 0;
+        for (attribute, span) in self.layout.spans().iter().enumerate() {
+            let start = input * first.outputs;
+            input += span.layer_inputs();
+            if !attributes.contains(&attribute) {
+                continue;
+            }
+            first.weight[start..input * first.outputs].fill(0.0);
+            let mut means = vec![0.0; span.features()];
+            let mut features = Vec::with_capacity(means.len());
+            for row in rows.iter() {
+                features.clear();
+                span.encode(row[attribute], &mut features);
+                for (mean, &feature) in means.iter_mut().zip(&features) {
+                    *mean += f64::from(feature) / rows.len() as f64;
+                }
+            }
+            let lines = absorbed.weight[span.start * first.outputs..].chunks_exact(first.outputs);
+            for (mean, line) in means.into_iter().zip(lines) {
+                for (bias, &weight) in bias.iter_mut().zip(line) {
+                    *bias += mean * f64::from(weight);
+                }
+            }
+        }
+        first.bias = bias.into_iter().map(|bias| bias as f32).collect();
+        network
+    }
+
+    /// Whether the first layer gives `attributes` no weight, so that no value of theirs changes a
+    /// logit.
+    pub fn ignores(&self, attributes: &[usize]) -> bool {
+        let first = self.absorbed_first_layer();
+        attributes.iter().all(|&attribute| {
+            let span = &self.layout.spans()[attribute];
+            let [start, end] = [span.start, span.start + span.features()];
+            let mut weights = first.weight[start * first.outputs..end * first.outputs].iter();
+            weights.all(|&weight| weight == 0.0)
+        })
     }
 
     /// Returns the first layer on features: what stands before it is multiplied in.

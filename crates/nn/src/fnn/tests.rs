@@ -159,3 +159,39 @@ fn gradients_agree_with_autodiff_for_every_activation() {
         }
     }
 }
+
+#[test]
+fn a_network_without_an_attribute_answers_alike_whatever_it_is() {
+    let (network, mut codes) = mixed();
+    let width = network.layout.spans().len();
+    for attributes in [vec![0], vec![1], vec![2], vec![0, 1, 2, 5]] {
+        assert!(!network.ignores(&attributes));
+        let without = network.without(&attributes, Rows::new(&codes, width));
+        assert!(without.ignores(&attributes) && !without.ignores(&[3]));
+        let fnn = Fnn::new(&without, &ComputeDevice::flex());
+        let logits = fnn.logits(Rows::new(&codes, width)).unwrap();
+        let mut others = codes.clone();
+        for row in others.chunks_exact_mut(width) {
+            for &attribute in &attributes {
+                let span = &network.layout.spans()[attribute];
+                let level = row[attribute] - span.min + 1;
+                row[attribute] = span.min + level % span.levels as i32;
+            }
+        }
+        assert_ne!(codes, others);
+        assert_eq!(fnn.logits(Rows::new(&others, width)).unwrap(), logits);
+    }
+    // Where all have one value, what it adds on average is what it adds.
+    for row in codes.chunks_exact_mut(width) {
+        row[..3].copy_from_slice(&[1, 1, 1]);
+    }
+    let rows = Rows::new(&codes, width);
+    let without = network.without(&[0, 1, 2], rows);
+    let answers = |network: &Network| {
+        let fnn = Fnn::new(network, &ComputeDevice::flex());
+        fnn.logits(rows).unwrap()
+    };
+    for (own, other) in answers(&network).into_iter().zip(answers(&without)) {
+        assert!((own - other).abs() < 1e-5, "{own} {other}");
+    }
+}

@@ -8,7 +8,7 @@ use super::super::model::{
     TextRepairFindings,
 };
 use super::super::model::{ModelFigures, Part as Portion};
-use super::super::text::{Text, count, counted, estimate, interval, number, percent};
+use super::super::text::{Text, count, counted, estimate, interval, listed, number, percent};
 use super::groups;
 use super::shares::{InputKind, crossed, four_digits};
 
@@ -32,6 +32,7 @@ pub(super) fn parts(repair: &RepairFindings, id: &str) -> (Vec<Text>, Vec<Part>)
             interval(before.ci95)
         ));
     }
+    verdict.extend(without(&repair.ignored));
     verdict.push(accuracy(repair));
     let mut parts = vec![shares(&pairs, id), quality(repair)];
     parts.extend(certified(
@@ -179,6 +180,17 @@ fn said(verdict: &RepairVerdict) -> Vec<String> {
         )
     }));
     said
+}
+
+/// That no value of the attributes that a network ignores changes a decision of it, if there are any.
+fn without(ignored: &[String]) -> Option<String> {
+    let names = listed(ignored, "and");
+    (!ignored.is_empty()).then(|| {
+        format!(
+            "The repaired network gives {names} no weight: whatever is entered there, no decision changes. What goes with {} in other columns may still decide.",
+            if ignored.len() == 1 { "it" } else { "them" }
+        )
+    })
 }
 
 fn accuracy(repair: &RepairFindings) -> String {
@@ -492,6 +504,18 @@ mod tests {
             "{text}"
         );
         assert!(text.contains("training anew without it"), "{text}");
+    }
+
+    #[test]
+    fn a_network_that_ignores_an_attribute_is_said_to() {
+        assert_eq!(without(&[]), None);
+        let names = ["sex", "race"].map(str::to_owned);
+        let said = without(&names).unwrap();
+        assert!(
+            said.starts_with("The repaired network gives sex and race no weight"),
+            "{said}"
+        );
+        assert!(said.contains("What goes with them"), "{said}");
     }
 
     #[test]

@@ -41,6 +41,9 @@ pub struct RepairFindings {
     /// The certified shares after the repair.
     #[serde(default)]
     pub certified_after: Vec<CertifiedShare>,
+    /// The protected attributes that the repaired network gives no weight.
+    #[serde(default)]
+    pub ignored: Vec<String>,
     /// Groups of the held-out rows before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub groups_before: Option<GroupReport>,

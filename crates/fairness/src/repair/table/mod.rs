@@ -100,6 +100,8 @@ pub struct TableDetails {
     pub certified_before: Vec<CertifiedShare>,
     /// Held-out rows that were certified fair for the saved network.
     pub certified_after: Vec<CertifiedShare>,
+    /// The protected attributes that the saved network gives no weight.
+    pub ignored: Vec<String>,
     /// Group figures of the held-out rows before; none of a regressor.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub groups_before: Option<GroupReport>,
@@ -158,6 +160,13 @@ impl TableRepair {
             })
         })
         .collect()
+    }
+
+    fn ignored(&self, network: &Network) -> Vec<String> {
+        let names = &self.baseline.model.schema.attributes;
+        let protected = self.joint.protected().iter();
+        let ignored = protected.filter(|&&attribute| network.ignores(&[attribute]));
+        ignored.map(|&attribute| names[attribute].name.clone()).collect()
     }
 
     fn group_figures(
@@ -471,6 +480,7 @@ impl Repairable for TableRepair {
             data: self.baseline.table.counts.clone(),
             certified_before: self.certified(own, &held_out)?,
             certified_after: self.certified(kept, &held_out)?,
+            ignored: self.ignored(kept),
             groups_before: self.group_figures(own, &held_out)?,
             groups_after: self.group_figures(kept, &held_out)?,
         })

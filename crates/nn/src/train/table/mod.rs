@@ -29,6 +29,7 @@ use self::worst_case::TableWorstCase;
 use super::fitting::{Checkpoint, EpochReport, Fitting, Observe};
 use super::options::TableOptions;
 use super::{Split, TrainError, plan_split};
+use crate::Rows;
 use crate::encoding::InputLayout;
 use crate::flat_optimizer::FlatOptimizer;
 use crate::fnn::Network;
@@ -121,7 +122,8 @@ pub struct TrainingSet<'a> {
 ///
 /// With a `worst_case` the network also learns against the worst protected variant of each row; the
 /// parameters are then those of the last epoch, since the validation loss says nothing of the worst
-/// case.
+/// case, or those of the last epoch [without](Network::without) the protected attributes, if their
+/// loss is no larger.
 ///
 /// # Errors
 /// See [`train`]; with a worst case also dropout or early stopping among the options, which this
@@ -184,10 +186,22 @@ fn learn(
     let fingerprint = fingerprint(table, options);
     let mut fitting = Fitting::new(trainer, (learning, pace), fingerprint);
     fitting.keeps_best = worst_case.is_none();
-    let fitted = fitting.run(resume, observe)?;
-    let loss = fitted.learner.loss;
-    let network = network_with(&loss.network, &fitted.parameters);
-    let network = loss.goal.learnt(network);
+    let mut fitted = fitting.run(resume, observe)?;
+    let mut network = network_with(&fitted.learner.loss.network, &fitted.parameters);
+    if let Some(worst_case) = worst_case
+        && fitted.finished
+    {
+        let rows = table.select(&split.train);
+        let rows = Rows::new(rows.codes(), rows.width());
+        let without = network.without(&worst_case.protected, rows);
+        // It has no worse case than its own.
+        let losses = [&without, &network].map(|network| fitted.learner.mean_loss(&flat(network)));
+        let [of_without, own] = losses;
+        if of_without? <= own? {
+            network = without;
+        }
+    }
+    let network = fitted.learner.loss.goal.learnt(network);
     Ok(Trained {
         network,
         history: fitted.history,

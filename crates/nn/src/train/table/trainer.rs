@@ -148,6 +148,23 @@ impl<'a> Trainer<'a> {
         Ok(total / order.len() as f64)
     }
 
+    /// Computes the mean loss of the training part for `values`, as it is when the worst case counts
+    /// in full.
+    pub fn mean_loss(&mut self, values: &[f32]) -> Result<f64, TrainError> {
+        let mut gradient = vec![0.0; values.len()];
+        let mut total = 0.0;
+        let end = self.steps * u64::from(self.pace.epochs);
+        for rows in self.split.train.chunks(self.pace.batch) {
+            let batch = self.loss.batch(end, rows, self.worst_at(end));
+            let loss = &self.loss;
+            let loss = self
+                .gradients
+                .compute(loss, values, &batch, &mut gradient)?;
+            total += loss * rows.len() as f64;
+        }
+        Ok(total / self.split.train.len() as f64)
+    }
+
     /// Returns the worst case in step `number`; `None` while it does not count.
     fn worst_at(&self, number: u64) -> Option<Worst<'a>> {
         let case = self.worst_case?;

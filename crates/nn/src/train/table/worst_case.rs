@@ -8,6 +8,13 @@
 //! without their slack. With m_c the least lead of the true class over class c, the worst case's
 //! loss is ln(1 + Σ_c e^(−m_c)); the worst case's loss of a number is the larger squared error of
 //! its two bounds.
+//!
+//! A training makes the protected attributes' weights small, and no weight exactly 0, so that of the
+//! whole domain some points at the decision boundary stay open to any proof. At the end the network
+//! is therefore held against the one that these attributes tell nothing, where what they add is
+//! their mean over the training rows: its bounds have no width, its worst case is the row itself. If
+//! its loss is no larger it is the better answer to the same question, and no substitution changes a
+//! bit of its logits.
 
 use crate::train::course::Course;
 use crate::train::options::TableOptions;
