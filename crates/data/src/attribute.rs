@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::bins::bin_of;
 use super::schema_error::SchemaError;
 use super::spelling;
+use super::words;
 
 pub use encoder::{Encoded, Encoder};
 pub use missing::{Missing, is_missing};
@@ -105,7 +106,11 @@ struct WrittenAttribute {
     min: Option<i32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     max: Option<i32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "words::optional",
+        skip_serializing_if = "Option::is_none"
+    )]
     levels: Option<Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     ordered: Option<bool>,

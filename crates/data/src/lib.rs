@@ -22,3 +22,4 @@ mod spelling;
 pub mod synthetic;
 pub mod table;
 mod unicode;
+pub mod words;

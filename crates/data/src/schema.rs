@@ -21,6 +21,7 @@ use super::attribute::check_spellings;
 use super::number_form::NumberForm;
 use super::spelling::{INEXACT, number, truth};
 use super::unicode;
+use super::words;
 
 pub use super::attribute::{Attribute, Encoded, Encoder, Kind, Missing, OutOfDomain, is_missing};
 pub use super::encoding::Encoding;
@@ -85,7 +86,7 @@ struct LabelForm {
     name: String,
     #[serde(default)]
     kind: LabelKind,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "words::deserialize")]
     classes: Vec<String>,
     #[serde(default)]
     aliases: BTreeMap<String, String>,

@@ -42,6 +42,7 @@ use super::fnn::{Activation, Dense, Network};
 use super::weights::WeightFile;
 use probity_data::meant::{counted, entering, meant};
 use probity_data::schema::{Attribute, Kind, Label, Schema};
+use probity_data::words;
 
 /// Why a network cannot be imported.
 #[derive(Debug, Error)]
@@ -103,7 +104,7 @@ pub struct ImportConfig {
     #[serde(default)]
     ignore: Vec<String>,
     /// The classes that the outputs count, from 0.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "words::deserialize")]
     classes: Vec<String>,
 }
 

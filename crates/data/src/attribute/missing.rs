@@ -1,5 +1,6 @@
 //! The marks of values that are not known.
 
+use crate::words;
 use serde::{Deserialize, Serialize};
 
 /// The marks that stand for "not known" in a column, compared with the whole trimmed cell. Where
@@ -25,8 +26,8 @@ pub fn is_missing(cell: &str) -> bool {
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum Written {
-    One(String),
-    Several(Vec<String>),
+    One(#[serde(deserialize_with = "words::one")] String),
+    Several(#[serde(deserialize_with = "words::deserialize")] Vec<String>),
 }
 
 impl From<Written> for Missing {

@@ -54,6 +54,37 @@ fn reads_writes_and_reads_back() {
 }
 
 #[test]
+fn words_may_be_written_as_numbers_and_truth_values() {
+    let bare = PEOPLE
+        .replace("[\"low\", \"high\"]", "[0, 1]")
+        .replace("[\"Female\", \"Male\"]", "[false, true, -1, 2.50]")
+        .replace("missing = \"?\"", "missing = [-9, \"?\"]");
+    let quoted = PEOPLE
+        .replace("[\"low\", \"high\"]", "[\"0\", \"1\"]")
+        .replace(
+            "[\"Female\", \"Male\"]",
+            "[\"false\", \"true\", \"-1\", \"2.5\"]",
+        )
+        .replace("missing = \"?\"", "missing = [\"-9\", \"?\"]");
+    assert_eq!(
+        Schema::from_toml(&bare).unwrap(),
+        Schema::from_toml(&quoted).unwrap()
+    );
+    let one = PEOPLE.replace("missing = \"?\"", "missing = 99");
+    let marks = Schema::from_toml(&one)
+        .unwrap()
+        .attributes
+        .remove(1)
+        .missing;
+    assert_eq!(marks.marks(), ["99"]);
+    for wrong in ["[[0], 1]", "[nan, 1]", "[2020-01-01, 1]"] {
+        let wrong = PEOPLE.replace("[\"low\", \"high\"]", wrong);
+        let error = Schema::from_toml(&wrong).unwrap_err().to_string();
+        assert!(error.contains("a word"), "{error}");
+    }
+}
+
+#[test]
 fn every_kind_encodes_and_decodes() {
     let schema = people();
     let [age, sex, gain] = [0, 1, 2].map(|i| Encoder::new(&schema.attributes[i]));
