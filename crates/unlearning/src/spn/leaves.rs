@@ -175,20 +175,20 @@ impl LeafRule {
 }
 
 fn histogram(binning: &Binning, variable: &Variable, log_mass: Vec<f64>) -> Distribution {
-    let whole = matches!(variable.domain(), Domain::Integer { .. });
-    let (min, range) = variable.range();
-    let scale = match variable.domain() {
-        Domain::Real { .. } => range / f64::from(REAL_STEPS),
-        Domain::Categorical { .. } | Domain::Integer { .. } => 1.0,
+    let (min, _) = variable.range();
+    let edges = match variable.domain() {
+        // The declared ones, all of which are kept: in fixed point an edge may lie a little above
+        // the value that it is, which was counted in the bin that begins with it.
+        Domain::Real { edges } => edges.clone(),
+        Domain::Categorical { .. } | Domain::Integer { .. } => {
+            let starts = (0..binning.len()).map(|at| binning.bounds(at).0);
+            let end = binning.bounds(binning.len() - 1).1;
+            let edges = starts.chain([end]).map(|edge| min + edge as f64);
+            edges.collect()
+        }
     };
-    let mut edges: Vec<f64> = (0..binning.len())
-        .map(|at| min + scale * binning.bounds(at).0 as f64)
-        .collect();
-    let end = binning.bounds(binning.len() - 1).1;
-    let last = if whole { end } else { end - 1 };
-    edges.push(min + scale * last as f64);
     Distribution::Histogram {
-        whole,
+        whole: matches!(variable.domain(), Domain::Integer { .. }),
         edges,
         log_mass,
     }

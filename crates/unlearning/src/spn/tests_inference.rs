@@ -267,3 +267,38 @@ fn probabilities_of_ranges_lie_within_their_bounds() {
         );
     }
 }
+
+/// A value on an edge is counted in the bin that begins with it, and asked about there.
+#[test]
+fn values_on_the_edges_of_a_histogram_have_the_mass_that_they_were_counted_in() {
+    use super::leaves::LeafRule;
+    let edges = [
+        vec![0.0, 1.0, 2.0, 3.0, 4.0, 5.0],
+        vec![17.0, 25.0, 35.0, 45.0, 55.0, 65.0, 90.0],
+        vec![0.0, 0.1, 0.2, 0.3, 0.7],
+        vec![-1e9, 3.0, 1e5 + 0.1, 2e9],
+        (0..=37).map(|at| f64::from(at) * 1000.0 / 3.0).collect(),
+    ];
+    for edges in edges {
+        let domain = Domain::Real {
+            edges: edges.clone(),
+        };
+        let variable = Variable::new("x".into(), domain, LeafFamily::Histogram).unwrap();
+        let rule = LeafRule::new(&variable, 10);
+        let mut statistics = rule.empty();
+        let bins = edges.len() - 1;
+        for (at, &edge) in edges[..bins].iter().enumerate() {
+            for _ in 0..=at {
+                rule.add(&mut statistics, variable.fixed(edge).unwrap());
+            }
+        }
+        let distribution = rule.distribution(&statistics, &variable, 0.0);
+        for (at, edge) in edges.windows(2).enumerate() {
+            let mass = 2.0 * (at + 1) as f64 / (bins * (bins + 1)) as f64;
+            let density = distribution.log_density(edge[0]).exp();
+            close(density * (edge[1] - edge[0]), mass);
+            let [low, high] = distribution.probability([edge[0], edge[1]]);
+            assert!(low <= mass && mass <= high, "{low} {mass} {high}");
+        }
+    }
+}
