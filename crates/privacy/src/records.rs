@@ -2,7 +2,9 @@
 //!
 //! A column is declared: a range and a unit. A value is moved into its range, divided by its unit,
 //! and rounded to a grid of at most 2²² steps. That is done record by record with declared numbers
-//! only, so two databases that differ in one record still differ in one record.
+//! only, so two databases that differ in one record still differ in one record. A unit has
+//! 10^d · 2^j steps, as many as there may be, with d as large as it may be: numbers of up to d
+//! decimals in units lie on the grid, so that those who are exactly the radius apart are so there.
 //!
 //! On the grid a squared distance is an integer below 2⁵² (at most [`MAX_COLUMNS`] columns), so
 //! `f64` holds it exactly, whatever the order of the sum. "Within the radius" means an integer
@@ -40,8 +42,8 @@ pub struct DeclaredColumn {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Grid {
     columns: Vec<DeclaredColumn>,
-    /// The size of a step in units.
-    step: f64,
+    /// The number of steps of a unit.
+    per_unit: f64,
 }
 
 impl Grid {
@@ -79,7 +81,7 @@ impl Grid {
             .map(|column| (column.max - column.min) / column.unit)
             .fold(0.0, f64::max);
         Ok(Grid {
-            step: widest / STEPS,
+            per_unit: steps_per_unit(widest),
             columns,
         })
     }
@@ -110,7 +112,7 @@ impl Grid {
                 });
             }
             let inside = value.clamp(column.min, column.max);
-            let steps = ((inside - column.min) / column.unit / self.step).round();
+            let steps = ((inside - column.min) / column.unit * self.per_unit).round();
             placed.push(steps.clamp(0.0, STEPS));
         }
         Ok(Records {
@@ -129,16 +131,46 @@ impl Grid {
         if !(radius > 0.0 && radius.is_finite()) {
             return Err(PrivacyError::Radius { radius });
         }
-        let steps = radius / self.step;
+        let steps = radius * self.per_unit;
         if steps < LEAST_RADIUS {
             return Err(PrivacyError::SmallRadius {
                 radius,
-                least: LEAST_RADIUS * self.step,
+                least: LEAST_RADIUS / self.per_unit,
             });
         }
+        // A decimal radius of whole steps may come out a rounding below them.
+        let whole = steps.round();
+        let steps = match (steps - whole).abs() < 1e-12 * whole {
+            true => whole,
+            false => steps,
+        };
         let all = STEPS * STEPS * MAX_COLUMNS as f64;
         Ok((steps * steps * dimension as f64).min(all).floor())
     }
+}
+
+/// Returns the number of steps of a unit, where the widest range has `widest` units: 10^d · 2^j, so
+/// that the range has at most [`STEPS`] steps, with the largest d and then the largest j. Where a
+/// step has several units, these are 10^d · 2^j.
+fn steps_per_unit(widest: f64) -> f64 {
+    let most = (STEPS / widest).min(1e300);
+    let (mut steps, mut units) = (1.0, 1.0);
+    if most < 1.0 {
+        while units * 10.0 * most <= 1.0 {
+            units *= 10.0;
+        }
+        while units * most < 1.0 {
+            units *= 2.0;
+        }
+        return 1.0 / units;
+    }
+    while steps * 10.0 <= most {
+        steps *= 10.0;
+    }
+    while steps * 2.0 <= most {
+        steps *= 2.0;
+    }
+    steps
 }
 
 /// The records as points of the grid, row-major; every value is a whole number.
@@ -253,13 +285,61 @@ mod tests {
         let grid = Grid::new(vec![column(0.0, 10.0, 2.0), column(-1.0, 1.0, 1.0)]).unwrap();
         let records = grid.place(&[-5.0, 0.0, 4.0, 9.0]).unwrap();
         assert_eq!(records.row(0)[0], 0.0);
-        assert_eq!(records.row(1)[1], (2.0_f64 / (5.0 / STEPS)).round());
+        // 838,860 steps of a unit fit: 10⁵ · 2³ are the most of the form.
+        assert_eq!(records.row(1)[1], 1_600_000.0);
         // Two records 4 raw apart in the first column: 2 units, so 2 / sqrt(2) in the plane.
         let pair = grid.place(&[1.0, 0.5, 5.0, 0.5]).unwrap();
         let distance = squared_distance(pair.row(0), pair.row(1));
         let just = 2.0 / 2.0_f64.sqrt();
         assert!(distance <= grid.squared_radius(just * 1.000_01, 2).unwrap());
         assert!(distance > grid.squared_radius(just * 0.999_99, 2).unwrap());
+    }
+
+    #[test]
+    fn those_who_are_exactly_the_radius_apart_are_within_it() {
+        for (min, max, unit, apart) in [
+            (17.0, 90.0, 1.0, 1.0),
+            (0.0, 100.0, 1.0, 3.0),
+            (-3.7, 9.3, 1.0, 0.1),
+            (0.0, 1e6, 1000.0, 0.25),
+            (0.0, 64.0, 12.0, 1.0),
+            (0.0, 5e9, 1.0, 100_000.0),
+        ] {
+            let grid = Grid::new(vec![column(min, max, unit)]).unwrap();
+            let limit = grid.squared_radius(apart, 1).unwrap();
+            let beyond = grid.squared_radius(apart * (1.0 - 1e-4), 1).unwrap();
+            let step = unit * apart;
+            let values: Vec<f64> = (0..20).map(|at| min + step * f64::from(at)).collect();
+            let records = grid.place(&values).unwrap();
+            for at in 1..20 {
+                let distance = squared_distance(records.row(at - 1), records.row(at));
+                if values[at] <= max {
+                    assert!(distance <= limit && distance > beyond, "{min} {max} {unit}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_range_has_no_more_steps_than_stay_exact() {
+        for widest in [
+            1e-307,
+            1e-12,
+            0.3,
+            1.0,
+            73.0,
+            1e5,
+            4_194_304.0,
+            4_194_305.0,
+            1e18,
+            1e300,
+        ] {
+            let steps = steps_per_unit(widest);
+            assert!(
+                steps > 0.0 && steps * widest <= STEPS * (1.0 + 1e-12),
+                "{widest}: {steps}"
+            );
+        }
     }
 
     #[test]
